@@ -1,0 +1,66 @@
+"""gradsift: which variables matter, which directions explain the response, how it changes here."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gradsift.estimators import (
+        GradientSelector,
+        OuterProductGradient,
+        RidgeGradientClassifier,
+        RidgeGradientRegressor,
+        SparseGradientClassifier,
+        SparseGradientClassifierCV,
+        SparseGradientRegressor,
+        SparseGradientRegressorCV,
+        alpha_grid,
+        alpha_max,
+        gradient_path,
+    )
+    from gradsift.kernel import Gaussian, Precomputed, TheoryRate
+    from gradsift.weights import NearestNeighbors, Uniform
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "SparseGradientRegressor",
+    "SparseGradientRegressorCV",
+    "SparseGradientClassifier",
+    "SparseGradientClassifierCV",
+    "GradientSelector",
+    "RidgeGradientRegressor",
+    "RidgeGradientClassifier",
+    "OuterProductGradient",
+    "gradient_path",
+    "alpha_max",
+    "alpha_grid",
+    "Gaussian",
+    "NearestNeighbors",
+    "Precomputed",
+    "TheoryRate",
+    "Uniform",
+]
+
+_HOMES = {
+    "Gaussian": "gradsift.kernel",
+    "Precomputed": "gradsift.kernel",
+    "TheoryRate": "gradsift.kernel",
+    "NearestNeighbors": "gradsift.weights",
+    "Uniform": "gradsift.weights",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Names are fetched when first used: scikit-learn takes a second to import, and neither
+    # `gradsift --help` nor a worker that only needs one room should wait for it.
+    if name not in __all__:
+        raise AttributeError(f"module 'gradsift' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES.get(name, "gradsift.estimators")), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,57 @@
+"""The same bits whatever the number of threads.
+
+A multi-threaded BLAS may split one product differently from run to run, and so round differently.
+Here a long pass over columns is cut into fixed blocks, each product runs on one thread, and the
+blocks run side by side: the number of threads changes the time, never the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from itertools import islice
+from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_workers: ContextVar[int] = ContextVar("gradsift_workers", default=1)
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    # finding the loaded libraries takes milliseconds: once per process is enough
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Run BLAS on one thread inside; what it was allowed outside becomes block-level threads."""
+    blas = _controller().select(user_api="blas")
+    allowed = max((lib["num_threads"] for lib in blas.info()), default=1)
+    with blas.limit(limits=1):
+        token = _workers.set(max(allowed, _workers.get()))
+        try:
+            yield
+        finally:
+            _workers.reset(token)
+
+
+def map_blocks(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+    """function over items, in order, several at a time; at most a few items are held at once."""
+    workers = _workers.get()
+    if workers == 1:
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        source = iter(items)
+        waiting: list[Future[R]] = [pool.submit(function, x) for x in islice(source, 2 * workers)]
+        while waiting:
+            done = waiting.pop(0).result()
+            waiting += [pool.submit(function, x) for x in islice(source, 1)]
+            yield done

@@ -1,0 +1,190 @@
+"""From columns and a response to the paper's problem: kernel, factor, weights, loss, penalty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from gradsift._typing import Array, IntArray, Source
+from gradsift.data import Scaling, identity_scaling, measure_scaling, standardised
+from gradsift.datafit import DensePairs, PairDatafit, SparsePairs, make_pairs
+from gradsift.factor import Factor, eigen_factor
+from gradsift.kernel import (
+    AnyKernel,
+    Gaussian,
+    Precomputed,
+    as_kernel,
+    inner_products,
+    squared_distances,
+    training_kernel,
+)
+from gradsift.loss import Logistic, Multinomial, Squared
+from gradsift.penalty import GroupLasso
+from gradsift.solver import Problem
+from gradsift.weights import as_weights, normalise, pair_weights
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a user chose of the paper's problem; the same for estimators, paths and folds.
+
+    Parameters
+    ----------
+    kernel, weights : str or object
+        See `gradsift.kernel` and `gradsift.weights`.
+    standardize : bool
+    penalty_factor : (p,) array or None
+        omega; None = all ones.
+    alpha_0 : float or None
+        Penalty on the offset function of a classifier; None = `default_offset_penalty`.
+    """
+
+    kernel: Any = "affine"
+    weights: Any = "gaussian"
+    standardize: bool = True
+    penalty_factor: Array | None = None
+    alpha_0: float | None = None
+
+    def take(self, rows: IntArray) -> Settings:
+        """The settings for some of the samples: only a kernel matrix knows which they are."""
+        kernel = as_kernel(self.kernel)
+        return replace(
+            self, kernel=kernel.take(rows) if isinstance(kernel, Precomputed) else kernel
+        )
+
+
+@dataclass(frozen=True)
+class Response:
+    """The response as the data term wants it.
+
+    Attributes
+    ----------
+    values : (c, n) array
+        Regression: y, one row. Two classes: -1 and 1. More: one-hot, one row per class.
+    is_labels : bool
+    """
+
+    values: Array
+    is_labels: bool = False
+
+    @classmethod
+    def numbers(cls, y: Array) -> Response:
+        return cls(np.asarray(y, dtype=float)[None, :])
+
+    @classmethod
+    def labels(cls, codes: IntArray, n_classes: int) -> Response:
+        """codes are 0 .. n_classes - 1."""
+        one_hot = (np.arange(n_classes)[:, None] == codes).astype(float)
+        return cls(2.0 * one_hot[1:] - 1.0 if n_classes == 2 else one_hot, is_labels=True)
+
+    def codes(self) -> IntArray:
+        """Class numbers 0 .. C-1 (all zero for numbers), for splitters that stratify."""
+        if not self.is_labels:
+            return np.zeros(self.values.shape[1], dtype=int)
+        if len(self.values) == 1:
+            return (self.values[0] > 0).astype(int)
+        return self.values.argmax(axis=0)
+
+    def take(self, rows: IntArray) -> Response:
+        return Response(self.values[:, rows], self.is_labels)
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """A problem ready to solve, and what turns its answer into a function of new samples."""
+
+    problem: Problem
+    scaling: Scaling
+    kernel: AnyKernel
+    factor: Factor
+    share: Array
+    response: Response
+
+    @property
+    def source(self) -> Source:
+        return self.problem.source
+
+
+def assemble(
+    source: Source, response: Response, settings: Settings, sample_weight: Array | None = None
+) -> Assembly:
+    """Build the paper's problem on a source of raw columns.
+
+    Memory: n x n arrays and, where X is in memory and standardised, one copy of it.
+    """
+    n, p = source.shape
+    weight = np.ones(n) if sample_weight is None else sample_weight
+    share = weight / weight.sum()
+    scaling = measure_scaling(source, share) if settings.standardize else identity_scaling(p)
+    if settings.standardize:
+        source = standardised(source, scaling)
+
+    G = inner_products(source)
+    sqdist = squared_distances(G, np.diag(G), np.diag(G))
+    kernel = as_kernel(settings.kernel)
+    if isinstance(kernel, Gaussian):
+        kernel = kernel.resolve(sqdist, p, sample_weight)
+    factor = eigen_factor(training_kernel(kernel, source, G))
+    W = pair_weights(as_weights(settings.weights), sqdist, p, sample_weight)
+    datafit = pair_datafit(normalise(W, share), factor.L, response, share, settings.alpha_0)
+    penalty = GroupLasso(check_penalty_factor(settings.penalty_factor, p))
+    problem = Problem(source, datafit, penalty)
+    return Assembly(problem, scaling, kernel, factor, share, response)
+
+
+def pair_datafit(
+    W: Array | sparse.csr_array[Any],
+    L: Array,
+    response: Response,
+    share: Array,
+    alpha_0: float | None = None,
+) -> PairDatafit:
+    """The data term of sections 2 (numbers) and 5 (labels) of the paper."""
+    pairs: DensePairs | SparsePairs = make_pairs(W)
+    values = response.values
+    if not response.is_labels:
+        values = (
+            values - (values @ share)[:, None]
+        )  # differences only: a shift must not cost digits
+        target = pairs.at_far(values) - pairs.at_near(values)
+        return PairDatafit(pairs, L, Squared(), target, n_outputs=len(values))
+    if alpha_0 is None:
+        alpha_0 = default_offset_penalty(pairs, L, share)
+    elif not alpha_0 > 0:
+        raise ValueError(f"alpha_0={alpha_0} must be positive: the offset needs some penalty.")
+    loss = Logistic() if len(values) == 1 else Multinomial()
+    return PairDatafit(
+        pairs, L, loss, pairs.at_far(values), n_outputs=len(values), offset_penalty=float(alpha_0)
+    )
+
+
+def default_offset_penalty(pairs: DensePairs | SparsePairs, L: Array, share: Array) -> float:
+    """A ten-thousandth of the mean pair weight, in units of the kernel's own size.
+
+    A function of typical size 1 has ||f0||_K^2 of about 1 / K(x, x), so with this unit the choice
+    does not depend on how the kernel is scaled or how many pairs count.
+    """
+    size = float(share @ np.einsum("ij,ij->i", L, L))
+    return 1e-4 * float(pairs.weight.sum()) * size
+
+
+def check_penalty_factor(penalty_factor: Array | None, n_features: int) -> Array:
+    """omega as a (p,) array of finite numbers >= 0, not all zero."""
+    if penalty_factor is None:
+        return np.ones(n_features)
+    omega = np.asarray(penalty_factor, dtype=float)
+    if omega.shape != (n_features,):
+        raise ValueError(
+            f"penalty_factor has shape {omega.shape} but there are {n_features} variables: "
+            f"need ({n_features},)."
+        )
+    bad = np.flatnonzero(~np.isfinite(omega) | (omega < 0))
+    if len(bad):
+        raise ValueError(
+            f"penalty_factor[{bad[0]}] is {omega[bad[0]]}: factors are finite and not negative "
+            "(0 = never penalised)."
+        )
+    return omega

@@ -1,0 +1,20 @@
+"""Where columns come from: sources, standardising, simulated problems."""
+
+from gradsift.data.source import ArraySource, open_source
+from gradsift.data.standardise import (
+    ScaledSource,
+    Scaling,
+    identity_scaling,
+    measure_scaling,
+    standardised,
+)
+
+__all__ = [
+    "ArraySource",
+    "ScaledSource",
+    "Scaling",
+    "identity_scaling",
+    "measure_scaling",
+    "open_source",
+    "standardised",
+]

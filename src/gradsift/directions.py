@@ -1,0 +1,80 @@
+"""Effective dimension reduction: leading directions of a gradient outer product."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from gradsift._typing import Array, IntArray
+
+
+@dataclass(frozen=True)
+class Directions:
+    """Orthonormal directions, most important first.
+
+    Attributes
+    ----------
+    components : (r, p) array
+        Non-zero only on selected variables.
+    eigenvalues : (a,) array
+        All eigenvalues of the outer product on the selected variables, decreasing.
+    """
+
+    components: Array
+    eigenvalues: Array
+
+
+def find_directions(
+    index: IntArray,
+    B: Array,
+    n_features: int,
+    n_components: int | Literal["auto"],
+    energy: float = 0.95,
+) -> Directions:
+    """Eigenvectors of B B' (a, a), placed on the selected variables.
+
+    B B' is the S-EGCM when the rows of B are coefficients in factor coordinates, and the averaged
+    outer product of gradients when they are gradients at the samples over sqrt(n).
+
+    Parameters
+    ----------
+    index : (a,) int array
+        Variable of each row of B.
+    n_components : int or 'auto'
+        'auto': the fewest directions holding `energy` of the trace.
+    """
+    U, s, _ = np.linalg.svd(B, full_matrices=False)
+    values = s**2
+    rank = int(np.count_nonzero(values > 1e-12 * values.max(initial=0.0)))
+    if n_components == "auto":
+        r = int(np.searchsorted(np.cumsum(values[:rank]), energy * values.sum()) + 1) if rank else 0
+        r = min(r, rank)
+    else:
+        r = min(int(n_components), rank)
+    components = np.zeros((r, n_features))
+    components[:, index] = U[:, :r].T
+    return Directions(orient(components), values)
+
+
+def orient(components: Array) -> Array:
+    """Signs are free: make the largest loading of each direction positive."""
+    if components.size == 0:
+        return components
+    peak = np.abs(components).argmax(axis=1)
+    sign = np.sign(components[np.arange(len(components)), peak])
+    return components * np.where(sign == 0.0, 1.0, sign)[:, None]
+
+
+def subspace_distance(P: Array, Q: Array) -> float:
+    """sqrt(1 - ||P' Q||_F^2 / r) between the row spaces of P and Q; 0 = the same, 1 = orthogonal.
+
+    Examples
+    --------
+    >>> subspace_distance(np.eye(3)[:2], np.array([[1.0, 1, 0], [1, -1, 0]]))
+    0.0
+    """
+    P, Q = np.linalg.qr(P.T)[0], np.linalg.qr(Q.T)[0]
+    overlap = np.linalg.norm(P.T @ Q) ** 2 / max(P.shape[1], Q.shape[1])
+    return float(np.sqrt(max(0.0, 1.0 - round(overlap, 12))))

@@ -1,0 +1,22 @@
+"""scikit-learn estimators: thin shells around the rooms below."""
+
+from gradsift.estimators._cv import SparseGradientClassifierCV, SparseGradientRegressorCV
+from gradsift.estimators._functions import alpha_grid, alpha_max, gradient_path
+from gradsift.estimators._opg import OuterProductGradient
+from gradsift.estimators._ridge import RidgeGradientClassifier, RidgeGradientRegressor
+from gradsift.estimators._selector import GradientSelector
+from gradsift.estimators._sparse import SparseGradientClassifier, SparseGradientRegressor
+
+__all__ = [
+    "SparseGradientRegressor",
+    "SparseGradientRegressorCV",
+    "SparseGradientClassifier",
+    "SparseGradientClassifierCV",
+    "GradientSelector",
+    "RidgeGradientRegressor",
+    "RidgeGradientClassifier",
+    "OuterProductGradient",
+    "gradient_path",
+    "alpha_max",
+    "alpha_grid",
+]

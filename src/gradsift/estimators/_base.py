@@ -1,0 +1,133 @@
+"""What every estimator shares: the shell around a fitted gradient field."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse as sp
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from gradsift._typing import Array, IntArray
+from gradsift._validation import check_new_X
+from gradsift.data import Scaling
+from gradsift.directions import Directions
+from gradsift.exceptions import NothingSelectedWarning
+from gradsift.solver import Solution, Status
+
+
+class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Selection, directions and gradients of a fitted `field_`; subclasses fit it.
+
+    `fit` calls `_store`, and leaves `field_`: an object with `index`, the variables the gradient
+    depends on, and `gradient(X)`, (outputs, n, len(index)) in the user's units.
+    """
+
+    field_: Any
+    _scaling: Scaling
+
+    def _store(
+        self, importances: Array, ranking: IntArray, directions: Directions, scaling: Scaling
+    ) -> Self:
+        self.feature_importances_ = importances
+        self.ranking_ = ranking
+        self.components_ = directions.components
+        self.eigenvalues_ = directions.eigenvalues
+        self.n_components_ = self._n_features_out = len(directions.components)
+        self._scaling = scaling
+        self.mean_, self.scale_ = scaling.mean, scaling.scale
+        return self
+
+    def get_support(self, indices: bool = False) -> Any:
+        """Selected variables.
+
+        Parameters
+        ----------
+        indices : bool, default=False
+            Column numbers instead of a mask.
+
+        Returns
+        -------
+        support : (n_features,) bool array, or int array of column numbers
+        """
+        check_is_fitted(self)
+        mask = np.asarray(self.feature_importances_ > 0.0)
+        return np.flatnonzero(mask) if indices else mask
+
+    def transform(self, X: Any) -> Array:
+        """Project samples on the sparse directions: ``((X - mean_) / scale_) @ components_.T``.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+
+        Returns
+        -------
+        X_new : (n, n_components_) array
+        """
+        check_is_fitted(self)
+        return self._scaling.apply(check_new_X(self, X)) @ self.components_.T
+
+    def gradient(self, X: Any, *, sparse: bool = False) -> Any:
+        """The gradient at any sample, in the units of the columns of X.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        sparse : bool, default=False
+            Return a CSC array that stores the selected columns only.
+
+        Returns
+        -------
+        gradient : (n, p) array, or (n_classes, n, p) with more than two classes
+            Zero columns for variables that were not selected. With `sparse`, a CSC array, or a
+            list of one per class.
+        """
+        check_is_fitted(self)
+        X = check_new_X(self, X)
+        field = self.field_.gradient(X)
+        index = self.field_.index
+        if sparse:
+            parts = [_scatter_sparse(part, index, X.shape[1]) for part in field]
+            return parts[0] if len(parts) == 1 else parts
+        out = np.zeros((len(field), *X.shape))
+        out[:, :, index] = field
+        return out[0] if len(out) == 1 else out
+
+
+def _scatter_sparse(part: Array, index: IntArray, n_features: int) -> sp.csc_array:
+    n = len(part)
+    counts = np.zeros(n_features + 1, dtype=np.int64)
+    counts[index + 1] = n
+    rows = np.tile(np.arange(n), len(index))
+    return sp.csc_array((part.T.ravel(), rows, np.cumsum(counts)), shape=(n, n_features))
+
+
+def warn_unless_converged(solution: Solution, max_iter: int) -> None:
+    if solution.status is not Status.CONVERGED:
+        warnings.warn(
+            f"alpha={solution.alpha:.4g}: {solution.status.value} (max_iter={max_iter}, relative "
+            f"duality gap {solution.certificate.gap:.2g}).",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+def warn_nothing_selected(fallback: str, advice: str) -> None:
+    warnings.warn(
+        f"no variable was selected, so predictions fall back to {fallback}. {advice}",
+        NothingSelectedWarning,
+        stacklevel=3,
+    )
+
+
+def check_n_components(n_components: int | str) -> None:
+    if n_components != "auto" and (
+        isinstance(n_components, str)
+        or not isinstance(n_components, (int, np.integer))
+        or n_components < 1
+    ):
+        raise ValueError(f"n_components={n_components!r}: use 'auto' or a whole number >= 1.")

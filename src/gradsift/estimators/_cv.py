@@ -1,0 +1,236 @@
+"""The paper's estimators with alpha chosen by held-out prediction."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.model_selection import LeaveOneOut, check_cv
+
+from gradsift.assemble import Assembly
+from gradsift.cv import Fold, fold_scores
+from gradsift.estimators._sparse import (
+    SparseGradient,
+    SparseGradientClassifier,
+    SparseGradientRegressor,
+)
+from gradsift.estimators._tasks import Sample
+from gradsift.path import check_alphas, fit_path, geometric_grid
+from gradsift.selection import choose_alpha
+from gradsift.solver import Solution, Solver
+
+
+class CrossValidated(SparseGradient):
+    """How alpha is chosen; everything else is the parent estimator."""
+
+    def __init__(
+        self,
+        *,
+        alphas: Any,
+        n_alphas: int,
+        eps: float,
+        cv: Any,
+        selection: Literal["min", "1se"],
+        n_jobs: int | None,
+        **shared: Any,
+    ) -> None:
+        SparseGradient.__init__(self, **shared)
+        self.alphas = alphas
+        self.n_alphas = n_alphas
+        self.eps = eps
+        self.cv = cv
+        self.selection = selection
+        self.n_jobs = n_jobs
+
+    def _solve(
+        self, assembly: Assembly, sample: Sample, solver: Solver, null: Solution
+    ) -> Solution:
+        if self.selection not in ("min", "1se"):
+            raise ValueError(f"selection={self.selection!r}: use 'min' or '1se'.")
+        if self.alphas is None:
+            self.alphas_ = geometric_grid(null.alpha, self.n_alphas, self.eps)
+        else:
+            self.alphas_ = check_alphas(self.alphas)
+        scores = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
+            delayed(fold_scores)(
+                sample.X,
+                sample.response,
+                self._settings(),
+                fold,
+                self.alphas_,
+                solver,
+                sample.weight,
+            )
+            for fold in make_folds(self.cv, sample)
+        )
+        self.cv_scores_ = np.column_stack(scores)
+        best = {rule: choose_alpha(self.cv_scores_, rule) for rule in ("min", "1se")}
+        self.alpha_min_ = float(self.alphas_[best["min"]])
+        self.alpha_1se_ = float(self.alphas_[best["1se"]])
+        self.path_ = fit_path(assembly.problem, self.alphas_, solver, null=null)
+        return self.path_.solutions[best[self.selection]]
+
+
+def make_folds(cv: Any, sample: Sample) -> list[Fold]:
+    """Folds as scikit-learn makes them, stratified for labels; 'loo' leaves one out at a time.
+
+    The splitter sees the rows as the user numbered them; rows of weight zero drop out afterwards.
+    """
+    if isinstance(cv, str) and cv != "loo":
+        raise ValueError(f"cv={cv!r}: use a number of folds, a splitter or 'loo'.")
+    is_labels = sample.response.is_labels
+    codes = np.zeros(sample.n_rows, dtype=int)
+    codes[sample.kept] = sample.response.codes()
+    splitter = LeaveOneOut() if cv == "loo" else check_cv(cv, codes, classifier=is_labels)
+    position = np.full(sample.n_rows, -1)
+    position[sample.kept] = np.arange(len(sample.kept))
+    folds: list[Fold] = []
+    for train, test in splitter.split(np.zeros((sample.n_rows, 1)), codes):
+        fold = Fold(*(position[part][position[part] >= 0] for part in (train, test)))
+        lost = np.setdiff1d(codes[sample.kept], codes[sample.kept][fold.train])
+        if len(lost):
+            raise ValueError(
+                f"fold {len(folds)} of cv leaves {len(lost)} class(es) out of its training part. "
+                "Use fewer folds, a stratified splitter, or more samples of the rare class."
+            )
+        if len(fold.test):
+            folds.append(fold)
+    return folds
+
+
+class SparseGradientRegressorCV(CrossValidated, SparseGradientRegressor):
+    """Sparse gradient learning for regression, alpha chosen by cross-validation.
+
+    Parameters
+    ----------
+    alphas : (n_alphas,) array, optional
+        Penalties to try. None = `n_alphas` values from ``alpha_max_`` down to `eps` times it.
+    n_alphas : int, default=50
+    eps : float, default=0.01
+    cv : int, splitter, iterable or 'loo', default=5
+        Folds; 'loo' leaves one sample out at a time.
+    selection : {'min', '1se'}, default='min'
+        The alpha with the best held-out score, or the largest one within a standard error of it.
+    n_jobs : int, optional
+        Folds fitted at a time.
+    kernel, weights, standardize, n_components, penalty_factor, solver, tol, max_iter, \
+random_state, verbose
+        As in `SparseGradientRegressor`.
+
+    Attributes
+    ----------
+    alphas_ : (n_alphas,) array, decreasing
+    cv_scores_ : (n_alphas, n_folds) array
+        Held-out negative mean squared error; larger is better.
+    alpha_min_, alpha_1se_ : float
+        What each rule of `selection` chooses.
+    path_ : PathResult
+        The path on all samples.
+    feature_importances_, ranking_, components_, eigenvalues_, alpha_, alpha_max_, dual_gap_, \
+kkt_violation_, objective_, n_iter_, mean_, scale_, field_
+        As in `SparseGradientRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import SparseGradientRegressorCV
+    >>> X = np.random.default_rng(0).uniform(size=(60, 6))
+    >>> y = X[:, 0] ** 2 + X[:, 1]
+    >>> model = SparseGradientRegressorCV(n_alphas=10, cv=3, selection="1se").fit(X, y)
+    >>> model.cv_scores_.shape
+    (10, 3)
+    >>> bool(model.alpha_1se_ >= model.alpha_min_)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        alphas: Any = None,
+        n_alphas: int = 50,
+        eps: float = 0.01,
+        cv: Any = 5,
+        selection: Literal["min", "1se"] = "min",
+        n_jobs: int | None = None,
+        kernel: Any = "affine",
+        weights: Any = "gaussian",
+        standardize: bool = True,
+        n_components: int | Literal["auto"] = "auto",
+        penalty_factor: Any = None,
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 20_000,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            alphas=alphas, n_alphas=n_alphas, eps=eps, cv=cv, selection=selection, n_jobs=n_jobs,
+            kernel=kernel, weights=weights, standardize=standardize, n_components=n_components,
+            penalty_factor=penalty_factor, solver=solver, tol=tol, max_iter=max_iter,
+            random_state=random_state, verbose=verbose,
+        )  # fmt: skip
+
+
+class SparseGradientClassifierCV(CrossValidated, SparseGradientClassifier):
+    """Sparse gradient learning for classification, alpha chosen by cross-validation.
+
+    Parameters
+    ----------
+    alphas, n_alphas, eps, cv, selection, n_jobs
+        As in `SparseGradientRegressorCV`; folds are stratified.
+    alpha_0, kernel, weights, standardize, n_components, penalty_factor, solver, tol, max_iter, \
+random_state, verbose
+        As in `SparseGradientClassifier`.
+
+    Attributes
+    ----------
+    cv_scores_ : (n_alphas, n_folds) array
+        Held-out negative log loss; larger is better.
+    alphas_, alpha_min_, alpha_1se_, path_
+        As in `SparseGradientRegressorCV`.
+    classes_, feature_importances_, ranking_, components_, eigenvalues_, alpha_, alpha_max_, \
+dual_gap_, kkt_violation_, objective_, n_iter_, mean_, scale_, field_
+        As in `SparseGradientClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import SparseGradientClassifierCV
+    >>> X = np.random.default_rng(0).normal(size=(40, 5))
+    >>> y = X[:, 2] > 0
+    >>> model = SparseGradientClassifierCV(n_alphas=8, cv="loo").fit(X, y)
+    >>> model.cv_scores_.shape
+    (8, 40)
+    >>> int(model.ranking_.argmin())
+    2
+    """
+
+    def __init__(
+        self,
+        *,
+        alphas: Any = None,
+        n_alphas: int = 50,
+        eps: float = 0.01,
+        cv: Any = 5,
+        selection: Literal["min", "1se"] = "min",
+        n_jobs: int | None = None,
+        alpha_0: float | None = None,
+        kernel: Any = "affine",
+        weights: Any = "gaussian",
+        standardize: bool = True,
+        n_components: int | Literal["auto"] = "auto",
+        penalty_factor: Any = None,
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 20_000,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            alphas=alphas, n_alphas=n_alphas, eps=eps, cv=cv, selection=selection, n_jobs=n_jobs,
+            kernel=kernel, weights=weights, standardize=standardize, n_components=n_components,
+            penalty_factor=penalty_factor, solver=solver, tol=tol, max_iter=max_iter,
+            random_state=random_state, verbose=verbose,
+        )  # fmt: skip
+        self.alpha_0 = alpha_0

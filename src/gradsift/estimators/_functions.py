@@ -1,0 +1,166 @@
+"""The paper's problem without an estimator: its largest penalty, a grid, the whole path."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.utils.validation import check_X_y
+
+from gradsift._threads import one_blas_thread
+from gradsift._typing import Array
+from gradsift._validation import (
+    MIN_SAMPLES,
+    check_finite,
+    check_labels,
+    check_numbers,
+    check_table,
+    check_weights,
+    column_names,
+)
+from gradsift.assemble import Assembly, Response, Settings, assemble
+from gradsift.data import ArraySource
+from gradsift.estimators._sparse import make_solver
+from gradsift.path import PathResult, fit_path, geometric_grid
+from gradsift.solver import null_solution
+
+Task = Literal["regression", "classification"]
+
+
+def _assemble(X: Any, y: Any, task: Task, sample_weight: Any, settings: Settings) -> Assembly:
+    if task not in ("regression", "classification"):
+        raise ValueError(f"task={task!r}: use 'regression' or 'classification'.")
+    check_table(X)
+    names = column_names(X)
+    X, y = check_X_y(
+        X, y, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=MIN_SAMPLES,
+        y_numeric=task == "regression",
+    )  # fmt: skip
+    check_finite(X, names)
+    kept, sample_weight = check_weights(sample_weight, X)
+    if task == "regression":
+        response = Response.numbers(check_numbers(y[kept]))
+    else:
+        classes, codes = check_labels(y[kept])
+        response = Response.labels(codes, len(classes))
+    return assemble(ArraySource(X[kept]), response, settings, sample_weight)
+
+
+def gradient_path(
+    X: Any,
+    y: Any,
+    *,
+    task: Task = "regression",
+    kernel: Any = "affine",
+    weights: Any = "gaussian",
+    standardize: bool = True,
+    alphas: Any = None,
+    n_alphas: int = 50,
+    eps: float = 0.1,
+    penalty_factor: Any = None,
+    alpha_0: float | None = None,
+    sample_weight: Any = None,
+    solver: str = "auto",
+    tol: float = 1e-4,
+    max_iter: int = 20_000,
+) -> PathResult:
+    """Sparse gradients along decreasing penalties, each answer certified over all variables.
+
+    Parameters
+    ----------
+    X : (n, p) array or data frame
+    y : (n,) array
+    task : {'regression', 'classification'}, default='regression'
+    alphas : array, optional
+        Penalties; None = `n_alphas` from ``alpha_max`` down to `eps` times it.
+    n_alphas : int, default=50
+    eps : float, default=0.1
+    kernel, weights, standardize, penalty_factor, alpha_0, sample_weight, solver, tol, max_iter
+        As in `SparseGradientRegressor` and `SparseGradientClassifier`.
+
+    Returns
+    -------
+    path : PathResult
+        With ``alphas``, ``importances`` (n_alphas, p), ``supports``, ``dual_gaps``,
+        ``kkt_violations``, ``n_iter``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 30))
+    >>> path = gradient_path(X, X[:, 0] + X[:, 1], n_alphas=5, eps=0.3)
+    >>> [len(s) for s in path.supports]
+    [0, 2, 2, 2, 2]
+    >>> bool(path.dual_gaps.max() <= 1e-4)
+    True
+    """
+    settings = Settings(kernel, weights, standardize, penalty_factor, alpha_0)
+    with one_blas_thread():
+        problem = _assemble(X, y, task, sample_weight, settings).problem
+        grid = alphas if alphas is not None else lambda top: geometric_grid(top, n_alphas, eps)
+        return fit_path(problem, grid, make_solver(solver, tol, max_iter))
+
+
+def alpha_max(
+    X: Any,
+    y: Any,
+    *,
+    task: Task = "regression",
+    kernel: Any = "affine",
+    weights: Any = "gaussian",
+    standardize: bool = True,
+    penalty_factor: Any = None,
+    alpha_0: float | None = None,
+    sample_weight: Any = None,
+) -> float:
+    """The smallest penalty at which nothing is selected (the paper's lambda_max).
+
+    Parameters
+    ----------
+    X : (n, p) array or data frame
+    y : (n,) array
+    task, kernel, weights, standardize, penalty_factor, alpha_0, sample_weight
+        As in `gradient_path`.
+
+    Returns
+    -------
+    alpha_max : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 30))
+    >>> top = alpha_max(X, X[:, 0])
+    >>> [len(s) for s in gradient_path(X, X[:, 0], alphas=[top, 0.99 * top]).supports]
+    [0, 1]
+    """
+    settings = Settings(kernel, weights, standardize, penalty_factor, alpha_0)
+    with one_blas_thread():
+        return null_solution(_assemble(X, y, task, sample_weight, settings).problem).alpha
+
+
+def alpha_grid(X: Any, y: Any, *, n_alphas: int = 50, eps: float = 0.1, **settings: Any) -> Array:
+    """`n_alphas` penalties from ``alpha_max`` down to `eps` times it, largest first.
+
+    Parameters
+    ----------
+    X : (n, p) array or data frame
+    y : (n,) array
+    n_alphas : int, default=50
+    eps : float, default=0.1
+    **settings
+        As in `alpha_max`.
+
+    Returns
+    -------
+    alphas : (n_alphas,) array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 30))
+    >>> alphas = alpha_grid(X, X[:, 0], n_alphas=3, eps=0.01)
+    >>> (alphas / alphas[0]).round(3).tolist()
+    [1.0, 0.1, 0.01]
+    """
+    return geometric_grid(alpha_max(X, y, **settings), n_alphas, eps)

@@ -1,0 +1,147 @@
+"""OPG, the outer product of gradients: a local linear fit at every sample (Xia et al.)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from gradsift._threads import one_blas_thread
+from gradsift._typing import Array, IntArray
+from gradsift._validation import check_fit_X, check_new_X, check_numbers, check_weights
+from gradsift.data import (
+    ArraySource,
+    Scaling,
+    identity_scaling,
+    measure_scaling,
+    standardised,
+)
+from gradsift.directions import find_directions
+from gradsift.estimators._base import GradientEstimator, check_n_components
+from gradsift.field import TaylorPredictor, taylor_average
+from gradsift.kernel import inner_products, squared_distances, squared_norms
+from gradsift.local import local_gradients
+from gradsift.penalty import row_norms
+from gradsift.selection import rank_variables
+from gradsift.weights import as_weights, normalise, pair_weights
+
+
+@dataclass(frozen=True)
+class NearestField:
+    """A gradient known at the training samples: a new sample gets that of the nearest one."""
+
+    scaling: Scaling
+    X: Array
+    field: Array
+
+    @property
+    def index(self) -> IntArray:
+        return np.arange(self.field.shape[1])
+
+    def gradient(self, X: Array) -> Array:
+        Z = self.scaling.apply(X)
+        D = squared_distances(Z @ self.X.T, squared_norms(Z), squared_norms(self.X))
+        return self.scaling.derivative(self.field[D.argmin(axis=1)])[None]
+
+
+class OuterProductGradient(RegressorMixin, GradientEstimator):
+    """Outer product of gradients: an independent local linear fit at every sample.
+
+    The special case of sparse gradient learning with K = delta and alpha = 0. Dense, and defined
+    only while there are fewer columns than neighbours; beyond that the smallest slopes are taken.
+
+    Parameters
+    ----------
+    weights : str or object, default='gaussian'
+        As in `SparseGradientRegressor`.
+    fit_intercept : bool, default=False
+        Fit the local level too (Xia et al.); False anchors each fit at its own y (the paper's
+        special case).
+    standardize : bool, default=True
+    n_components : int or 'auto', default='auto'
+
+    Attributes
+    ----------
+    feature_importances_ : (p,) array
+        Root mean square of the partial derivatives over the samples.
+    ranking_, components_, eigenvalues_, mean_, scale_, field_
+        As in `SparseGradientRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import OuterProductGradient
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> model = OuterProductGradient(n_components=1).fit(X, np.tanh(X[:, 0] + X[:, 1]))
+    >>> np.abs(model.components_).round(1)
+    array([[0.7, 0.7, 0. ]])
+    """
+
+    field_: NearestField
+
+    def __init__(
+        self,
+        *,
+        weights: Any = "gaussian",
+        fit_intercept: bool = False,
+        standardize: bool = True,
+        n_components: int | Literal["auto"] = "auto",
+    ) -> None:
+        self.weights = weights
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.n_components = n_components
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the local slopes.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array
+        sample_weight : (n,) array, optional
+
+        Returns
+        -------
+        self
+        """
+        check_n_components(self.n_components)
+        X, y = check_fit_X(self, X, y, y_numeric=True)
+        kept, sample_weight = check_weights(sample_weight, X)
+        X, y = X[kept], check_numbers(y[kept])
+        n, p = X.shape
+        weight = np.ones(n) if sample_weight is None else sample_weight
+        share = weight / weight.sum()
+        with one_blas_thread():
+            source = ArraySource(X)
+            scaling = measure_scaling(source, share) if self.standardize else identity_scaling(p)
+            Z = scaling.apply(X)
+            G = inner_products(standardised(source, scaling))
+            sqdist = squared_distances(G, np.diag(G), np.diag(G))
+            W = normalise(pair_weights(as_weights(self.weights), sqdist, p, sample_weight), share)
+            F = local_gradients(Z, y, W, intercept=self.fit_intercept)
+            scaled = np.sqrt(share)[:, None] * F
+            directions = find_directions(np.arange(p), scaled.T, p, self.n_components)
+            self._predictor: TaylorPredictor = taylor_average(Z, y[None], F[None], share)
+        self.field_ = NearestField(scaling, Z, F)
+        importances = row_norms(scaled.T)
+        return self._store(
+            importances, rank_variables(importances, importances), directions, scaling
+        )
+
+    def predict(self, X: Any) -> Array:
+        """Average the Taylor expansions around the training samples.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+
+        Returns
+        -------
+        y : (n,) array
+        """
+        check_is_fitted(self)
+        return self._predictor(self._scaling.apply(check_new_X(self, X)))[0]

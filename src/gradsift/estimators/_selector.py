@@ -1,0 +1,82 @@
+"""Keep the columns a gradient estimator selects, as a step of a pipeline."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from gradsift._typing import Array
+
+
+class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
+    """Select the columns whose partial derivative is not zero.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any estimator of this package.
+    max_features : int, optional
+        Keep the best ranked columns only, at most this many of the selected ones.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted clone.
+    ranking_ : (p,) int array
+        Rank of every variable, 1 = best.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.svm import SVR
+    >>> from gradsift import GradientSelector, SparseGradientRegressor
+    >>> X = np.random.default_rng(0).normal(size=(80, 20))
+    >>> y = X[:, 3] - X[:, 11]
+    >>> pipe = make_pipeline(GradientSelector(SparseGradientRegressor(), max_features=2), SVR())
+    >>> pipe.fit(X, y)[0].get_support(indices=True).tolist()
+    [3, 11]
+    """
+
+    def __init__(self, estimator: Any, *, max_features: int | None = None) -> None:
+        self.estimator = estimator
+        self.max_features = max_features
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        """Fit a clone of the estimator.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array
+        **fit_params : dict
+            Passed to the estimator, e.g. ``sample_weight``.
+
+        Returns
+        -------
+        self
+        """
+        if self.max_features is not None and self.max_features < 1:
+            raise ValueError(f"max_features={self.max_features}: keep at least one, or None.")
+        self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
+        self.ranking_ = self.estimator_.ranking_
+        self.n_features_in_ = self.estimator_.n_features_in_
+        if hasattr(self.estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.estimator_.feature_names_in_
+        return self
+
+    def _get_support_mask(self) -> Array:
+        check_is_fitted(self)
+        mask = np.asarray(self.estimator_.get_support())
+        if self.max_features is not None:
+            mask = mask & (self.ranking_ <= self.max_features)
+        return mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,158 @@
+"""The two tasks: the door in, and what a field predicts. Mixins over any way to fit a field."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.special import expit, softmax
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from gradsift._typing import Array, IntArray
+from gradsift._validation import (
+    check_fit_X,
+    check_labels,
+    check_new_X,
+    check_numbers,
+    check_weights,
+)
+from gradsift.assemble import Assembly, Response
+from gradsift.estimators._base import warn_nothing_selected
+from gradsift.field import TaylorPredictor, taylor_predictor
+from gradsift.solver import Rows
+
+
+class Sample(NamedTuple):
+    """Checked training data: rows of weight zero are gone, `kept` says which rows are left."""
+
+    X: Array
+    response: Response
+    weight: Array | None
+    kept: IntArray
+    n_rows: int
+
+
+class Answer(NamedTuple):
+    """What `_fit(sample)` of a field estimator returns."""
+
+    assembly: Assembly
+    rows: Rows
+    v: Array
+
+
+class FieldRegressor(RegressorMixin):
+    """fit and predict for numbers."""
+
+    _predictor: TaylorPredictor
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the gradient field.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array
+        sample_weight : (n,) array, optional
+            Pair (i, j) counts w_ij times both weights.
+
+        Returns
+        -------
+        self
+        """
+        X, y = check_fit_X(self, X, y, y_numeric=True)
+        kept, weight = check_weights(sample_weight, X)
+        response = Response.numbers(check_numbers(y[kept]))
+        answer: Answer = self._fit(Sample(X[kept], response, weight, kept, len(X)))
+        self._predictor = taylor_predictor(*answer)
+        self._index = answer.rows.index
+        if len(self._index) == 0:
+            warn_nothing_selected("the mean of y", "Use a smaller alpha, below alpha_max_.")
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Average the Taylor expansions around the training samples near in selected variables.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+
+        Returns
+        -------
+        y : (n,) array
+        """
+        check_is_fitted(self)
+        X = check_new_X(self, X)[:, self._index]
+        return self._predictor(self._scaling.apply(X, self._index))[0]
+
+
+class FieldClassifier(ClassifierMixin):
+    """fit and predict for labels; scores are the fitted offset function."""
+
+    classes_: Array
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the log odds and their gradient.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array of labels, of any type
+        sample_weight : (n,) array, optional
+
+        Returns
+        -------
+        self
+        """
+        X, y = check_fit_X(self, X, y)
+        kept, weight = check_weights(sample_weight, X)
+        self.classes_, codes = check_labels(y[kept])
+        response = Response.labels(codes, len(self.classes_))
+        self._fit(Sample(X[kept], response, weight, kept, len(X)))
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Log odds of the second class, or one score per class when there are more than two.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+
+        Returns
+        -------
+        scores : (n,) array, or (n, n_classes)
+        """
+        check_is_fitted(self)
+        scores = self.field_.offset(check_new_X(self, X))
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+
+        Returns
+        -------
+        probabilities : (n, n_classes) array
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return np.asarray(softmax(scores, axis=1))
+
+    def predict(self, X: Any) -> Array:
+        """Most likely class.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+
+        Returns
+        -------
+        labels : (n,) array
+        """
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[best])

@@ -1,0 +1,76 @@
+"""Factors of the kernel, K = L L': coordinates in which ||f||_K is a plain Euclidean norm.
+
+A function of the kernel's space is f(x) = L(x) . b with ||f||_K = ||b||. With landmarks R among the
+samples, L(x) = K(x, R) T where T = V Lambda^(-1/2) from the eigendecomposition of K(R, R). All rows
+as landmarks give the exact factor; fewer give the Nystroem approximation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradsift._typing import Array, IntArray
+
+EPS = 1e-10
+
+
+@dataclass(frozen=True)
+class Factor:
+    """L for the training samples, and what extends it to new ones.
+
+    Attributes
+    ----------
+    L : (n, m) array
+    landmarks : (r,) int array
+        Rows the kernel is evaluated against.
+    T : (r, m) array
+        L(x) = K(x, landmarks) T.
+    """
+
+    L: Array
+    landmarks: IntArray
+    T: Array
+
+    def extend(self, K_new: Array) -> Array:
+        """L at new samples, from their kernel values against the landmarks."""
+        return K_new @ self.T
+
+
+def eigen_factor(K: Array, *, rank: int | None = None, tol: float = EPS) -> Factor:
+    """Exact factor of a positive semidefinite K, dropping what is numerically zero.
+
+    Parameters
+    ----------
+    K : (n, n) array
+    rank : int, optional
+        Keep at most this many of the largest eigenvalues.
+    tol : float
+        Eigenvalues below tol times the largest one are dropped.
+    """
+    return nystroem_factor(K, np.arange(len(K)), rank=rank, tol=tol)
+
+
+def nystroem_factor(
+    K: Array, landmarks: IntArray, *, rank: int | None = None, tol: float = EPS
+) -> Factor:
+    """Factor through landmarks: K (n, r) holds kernel values of all samples against them."""
+    values, vectors = np.linalg.eigh(K[landmarks])
+    largest = max(values[-1], 0.0)
+    if largest == 0.0:
+        raise ValueError("the kernel is zero at every sample: no gradient can be represented.")
+    if values[0] < -1e-6 * largest:
+        raise ValueError(
+            f"the kernel is not positive semidefinite: its smallest eigenvalue is {values[0]:.3g} "
+            f"beside a largest of {largest:.3g}."
+        )
+    keep = np.flatnonzero(values > tol * largest)[::-1][:rank]
+    T = vectors[:, keep] / np.sqrt(values[keep])
+    return Factor(K @ T, landmarks, T)
+
+
+def spread_landmarks(n_samples: int, count: int, sample_order: IntArray) -> IntArray:
+    """`count` rows evenly spread along an ordering of the samples (e.g. by response)."""
+    at = np.linspace(0, n_samples - 1, min(count, n_samples)).round().astype(int)
+    return np.sort(sample_order[at])

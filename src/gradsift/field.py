@@ -1,0 +1,132 @@
+"""A fitted gradient field as a function of any sample: f(x), f0(x), and predictions from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradsift._typing import Array, IntArray
+from gradsift.assemble import Assembly
+from gradsift.data import Scaling
+from gradsift.factor import Factor
+from gradsift.kernel import (
+    AnyKernel,
+    cross_kernel,
+    median_distance,
+    squared_distances,
+    squared_norms,
+)
+from gradsift.solver import Rows
+
+
+@dataclass(frozen=True)
+class KernelField:
+    """f^k(x) = L(x) . B_k on the selected variables, f0(x) = L(x) . v.
+
+    Attributes
+    ----------
+    scaling : Scaling
+        From the user's columns to those of the fit.
+    kernel, factor, reference
+        L(x) = K(x, reference) T, in standardised columns.
+    index : (a,) int array
+        Selected variables.
+    B : (a, c, m) array
+        Coefficients of their partial derivatives, per output.
+    v : (m, c) array or (0, c)
+        Coefficients of the offset function.
+    """
+
+    scaling: Scaling
+    kernel: AnyKernel
+    factor: Factor
+    reference: Array
+    index: IntArray
+    B: Array
+    v: Array
+
+    def features(self, X: Array) -> Array:
+        """L(x) for raw samples, (n, m)."""
+        K = cross_kernel(self.kernel, self.scaling.apply(X), self.reference)
+        return self.factor.extend(K)
+
+    def gradient(self, X: Array) -> Array:
+        """Partial derivatives along the selected variables, in the user's units, (c, n, a)."""
+        field = np.einsum("nm,acm->cna", self.features(X), self.B, optimize=True)
+        return self.scaling.derivative(field, self.index)
+
+    def offset(self, X: Array) -> Array:
+        """f0 at raw samples, (n, c)."""
+        return self.features(X) @ self.v
+
+
+def kernel_field(assembly: Assembly, rows: Rows, v: Array) -> KernelField:
+    """The field of an answer."""
+    everything = np.arange(assembly.problem.n_features)
+    reference = assembly.source.columns(everything)[assembly.factor.landmarks]
+    return KernelField(
+        assembly.scaling,
+        assembly.kernel,
+        assembly.factor,
+        reference,
+        rows.index,
+        _by_output(assembly, rows),
+        v,
+    )
+
+
+def _by_output(assembly: Assembly, rows: Rows) -> Array:
+    """Rows of B as (a, outputs, m)."""
+    m = assembly.factor.L.shape[1]
+    return rows.values.reshape(len(rows.index), assembly.problem.datafit.n_tasks // m, m)
+
+
+@dataclass(frozen=True)
+class TaylorPredictor:
+    """Weighted mean of first-order expansions around the training samples.
+
+    y(x) = sum_i v_i(x) (y_i + f(x_i) . (x - x_i)) / sum_i v_i(x), Gaussian weights v_i measured in
+    the selected variables alone, with half their median distance as bandwidth; with nothing
+    selected it is the mean. Columns are standardised.
+
+    Attributes
+    ----------
+    X : (n, a) array
+        Selected columns of the training samples.
+    anchors : (c, n) array
+        Values to expand around: the response, or the fitted offset.
+    fields : (c, n, a) array
+        Gradients at the training samples.
+    """
+
+    X: Array
+    anchors: Array
+    fields: Array
+    share: Array
+    scale: float
+
+    def __call__(self, X_new: Array) -> Array:
+        """(c, n_new) predictions from the selected columns of new samples."""
+        D = squared_distances(X_new @ self.X.T, squared_norms(X_new), squared_norms(self.X))
+        # relative to the nearest sample: far from all data the weights must not vanish together
+        weight = np.exp((D.min(axis=1, keepdims=True) - D) / (2.0 * self.scale**2)) * self.share
+        weight /= weight.sum(axis=1, keepdims=True)
+        at_zero = self.anchors - np.einsum("cna,na->cn", self.fields, self.X)
+        slopes = np.matmul(weight, self.fields)
+        return at_zero @ weight.T + np.einsum("cna,na->cn", slopes, X_new)
+
+
+def taylor_average(X: Array, anchors: Array, fields: Array, share: Array) -> TaylorPredictor:
+    """The predictor with its bandwidth measured."""
+    norms = squared_norms(X)
+    scale = 0.5 * median_distance(squared_distances(X @ X.T, norms, norms), share)
+    return TaylorPredictor(X, anchors, fields, share, scale)
+
+
+def taylor_predictor(assembly: Assembly, rows: Rows, v: Array) -> TaylorPredictor:
+    """The Taylor average that goes with an answer: anchored at y, or at the fitted offset."""
+    L = assembly.factor.L
+    fields = np.einsum("nm,acm->cna", L, _by_output(assembly, rows), optimize=True)
+    anchors = (L @ v).T if assembly.response.is_labels else assembly.response.values
+    return taylor_average(assembly.source.columns(rows.index), anchors, fields, assembly.share)

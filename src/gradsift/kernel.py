@@ -1,0 +1,267 @@
+"""Kernels of the space the partial derivatives live in, squared distances, and bandwidth rules.
+
+A kernel is a small frozen object. Most depend on the samples only through inner products, which add
+up over column blocks; they implement `of_products`, and nothing wider than a block is ever needed.
+
+| name          | K(x, z)                       | the partial derivatives are         |
+|---------------|-------------------------------|-------------------------------------|
+| `affine`      | 1 + x . z                     | affine functions of x (the default) |
+| `linear`      | x . z                         | linear functions of x               |
+| `gaussian`    | exp(-||x - z||^2 / (2 s^2))   | any smooth functions                |
+| `constant`    | 1                             | constants: a lasso on differences   |
+| `delta`       | 1 if x = z, else 0            | free at every sample: OPG           |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol, TypeAlias
+
+import numpy as np
+
+from gradsift._typing import Array, IntArray, Source
+
+ScaleRule: TypeAlias = "float | Literal['half-median', 'theory'] | TheoryRate"
+
+
+class Kernel(Protocol):
+    def of_products(self, G: Array, a: Array, b: Array) -> Array:
+        """K from inner products G = A B' and the squared norms a, b of the rows of A, B."""
+        ...
+
+
+# ---------------------------------------------------------------------------- distances, bandwidths
+
+
+def inner_products(source: Source) -> Array:
+    """X X' (n, n), summed over column blocks."""
+    n = source.shape[0]
+    G = np.zeros((n, n))
+    for _, block in source.blocks():
+        G += block @ block.T
+    return G
+
+
+def squared_norms(A: Array) -> Array:
+    """||a_i||^2 of every row."""
+    return np.einsum("ij,ij->i", A, A)
+
+
+def squared_distances(G: Array, a: Array, b: Array) -> Array:
+    """||x_i - z_j||^2 from inner products and squared norms, never negative, exact zeros kept.
+
+    Rounding leaves equal rows some 1e-16 of their norm apart; such pairs are put at distance zero.
+    """
+    size = a[:, None] + b[None, :]
+    D = size - 2.0 * G
+    D[1e-13 * size >= D] = 0.0
+    return D
+
+
+def median_distance(sqdist: Array, sample_weight: Array | None = None) -> float:
+    """Median distance between samples at distinct places; 1 if there is only one place.
+
+    Pairs count with the product of their sample weights, so a weight of two equals a repeated row.
+    """
+    apart = sqdist > 0.0
+    if not apart.any():
+        return 1.0
+    d = sqdist[apart]
+    if sample_weight is None:
+        return float(np.sqrt(np.median(d)))
+    order = np.argsort(d, kind="stable")
+    total = np.cumsum(np.multiply.outer(sample_weight, sample_weight)[apart][order])
+    middle = [np.searchsorted(total, total[-1] / 2, side=side) for side in ("left", "right")]
+    return float(np.sqrt(d[order][np.minimum(middle, len(d) - 1)].mean()))
+
+
+@dataclass(frozen=True)
+class TheoryRate:
+    """The paper's bandwidth s = n^(-1 / (2 (d + 2 + 2 theta))) of theorems 1 and 2.
+
+    Parameters
+    ----------
+    dim : int
+        Intrinsic dimension d: the number of columns, or the dimension of the manifold.
+    theta : float
+        Smoothness of the density, in (0, 1].
+
+    Examples
+    --------
+    >>> round(TheoryRate(dim=2)(1000), 3)
+    0.562
+    """
+
+    dim: int
+    theta: float = 1.0
+
+    def __call__(self, n_samples: int) -> float:
+        return float(n_samples ** (-0.5 / (self.dim + 2 + 2 * self.theta)))
+
+    def alpha(self, n_samples: int) -> float:
+        """The penalty that goes with it, lambda = n^(-theta / (d + 2 + 2 theta))."""
+        return float(n_samples ** (-self.theta / (self.dim + 2 + 2 * self.theta)))
+
+
+def bandwidth(
+    rule: ScaleRule, sqdist: Array, n_features: int, sample_weight: Array | None = None
+) -> float:
+    """A number from a rule: 'half-median', 'theory', a `TheoryRate`, or the number itself."""
+    if rule == "half-median":
+        return 0.5 * median_distance(sqdist, sample_weight)
+    if rule == "theory":
+        rule = TheoryRate(n_features)
+    if isinstance(rule, TheoryRate):
+        return rule(len(sqdist))
+    if isinstance(rule, str) or not np.isfinite(rule) or rule <= 0:
+        raise ValueError(
+            f"scale={rule!r} is not a bandwidth. Use a positive number, 'half-median', 'theory' "
+            "or TheoryRate(dim=...)."
+        )
+    return float(rule)
+
+
+# ---------------------------------------------------------------------------- kernels
+
+
+@dataclass(frozen=True)
+class Affine:
+    """K(x, z) = 1 + x . z."""
+
+    def of_products(self, G: Array, a: Array, b: Array) -> Array:
+        return 1.0 + G
+
+
+@dataclass(frozen=True)
+class Linear:
+    """K(x, z) = x . z."""
+
+    def of_products(self, G: Array, a: Array, b: Array) -> Array:
+        return G
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """K(x, z) = exp(-||x - z||^2 / (2 s^2)); as pair weights, the paper's plain form.
+
+    Parameters
+    ----------
+    scale : float, 'half-median', 'theory' or TheoryRate
+        The bandwidth s, or the rule that finds it from the training samples.
+    """
+
+    scale: ScaleRule = "half-median"
+
+    def resolve(self, sqdist: Array, n_features: int, sample_weight: Array | None) -> Gaussian:
+        """The same kernel with its scale as a number."""
+        return replace(self, scale=bandwidth(self.scale, sqdist, n_features, sample_weight))
+
+    def of_distances(self, sqdist: Array) -> Array:
+        if not isinstance(self.scale, (int, float)):
+            raise TypeError(f"scale={self.scale!r} is a rule: call resolve() first")
+        return np.exp(sqdist / (-2.0 * self.scale**2))
+
+    def of_products(self, G: Array, a: Array, b: Array) -> Array:
+        return self.of_distances(squared_distances(G, a, b))
+
+
+@dataclass(frozen=True)
+class Constant:
+    """K = 1: one gradient for all samples, a lasso on weighted pair differences."""
+
+    def of_products(self, G: Array, a: Array, b: Array) -> Array:
+        return np.ones_like(G)
+
+
+@dataclass(frozen=True)
+class Delta:
+    """K(x, z) = 1 where x = z: a free gradient at every sample (OPG, when alpha = 0)."""
+
+    def of_products(self, G: Array, a: Array, b: Array) -> Array:
+        return (squared_distances(G, a, b) == 0.0).astype(float)
+
+
+@dataclass(frozen=True, eq=False)
+class Precomputed:
+    """Kernel values between the training samples, given as a symmetric (n, n) matrix.
+
+    The field is then known at the training samples only: `gradient()` and `predict` at new samples
+    need kernel values that nobody gave.
+    """
+
+    matrix: Array
+
+    def take(self, rows: IntArray) -> Precomputed:
+        return Precomputed(np.asarray(self.matrix)[np.ix_(rows, rows)])
+
+
+@dataclass(frozen=True)
+class Function:
+    """Any function(A, B) -> (len(A), len(B)) of two arrays of samples."""
+
+    function: Callable[[Array, Array], Array]
+
+
+AnyKernel: TypeAlias = "Affine | Linear | Gaussian | Constant | Delta | Precomputed | Function"
+
+KERNELS: dict[str, AnyKernel] = {
+    "affine": Affine(),
+    "linear": Linear(),
+    "gaussian": Gaussian(),
+    "constant": Constant(),
+    "delta": Delta(),
+}
+
+
+def as_kernel(kernel: object) -> AnyKernel:
+    """A kernel from its short name, a matrix, a function, or itself."""
+    if isinstance(kernel, str) and kernel in KERNELS:
+        return KERNELS[kernel]
+    if isinstance(kernel, (Precomputed, Function)) or hasattr(kernel, "of_products"):
+        return kernel  # type: ignore[return-value]
+    if isinstance(kernel, np.ndarray):
+        return Precomputed(kernel)
+    if isinstance(kernel, str) and kernel == "precomputed":
+        raise ValueError(
+            "kernel='precomputed' does not say which matrix: pass kernel=Precomputed(K) or the "
+            "(n, n) array itself."
+        )
+    if callable(kernel):
+        return Function(kernel)
+    raise ValueError(
+        f"kernel={kernel!r} is not a kernel. Use one of {sorted(KERNELS)}, Gaussian(scale=...), "
+        "Precomputed(K), an (n, n) array, or a function of two sample arrays."
+    )
+
+
+def training_kernel(kernel: AnyKernel, source: Source, G: Array) -> Array:
+    """K (n, n) between the training samples, given their inner products G."""
+    n = len(G)
+    if isinstance(kernel, Precomputed):
+        K = np.asarray(kernel.matrix, dtype=float)
+    elif isinstance(kernel, Function):
+        X = source.columns(np.arange(source.shape[1]))
+        K = np.asarray(kernel.function(X, X), dtype=float)
+    else:
+        a = np.diag(G)
+        return kernel.of_products(G, a, a)
+    if K.shape != (n, n):
+        raise ValueError(
+            f"the kernel matrix has shape {K.shape} but there are {n} samples: need ({n}, {n})."
+        )
+    if not np.allclose(K, K.T, rtol=1e-8, atol=1e-10):
+        raise ValueError("the kernel matrix is not symmetric: K[i, j] must equal K[j, i].")
+    return 0.5 * (K + K.T)
+
+
+def cross_kernel(kernel: AnyKernel, A: Array, B: Array) -> Array:
+    """K between new samples A and reference samples B, (len(A), len(B))."""
+    if isinstance(kernel, Precomputed):
+        raise ValueError(
+            "this model was fitted with a precomputed kernel, so it knows no kernel values between "
+            "new and training samples. Fit with a named kernel or a function instead."
+        )
+    if isinstance(kernel, Function):
+        return np.asarray(kernel.function(A, B), dtype=float)
+    return kernel.of_products(A @ B.T, squared_norms(A), squared_norms(B))

@@ -1,0 +1,18 @@
+"""Sparse solver: working sets around accelerated forward-backward splitting, with a certificate.
+
+It knows arrays and the protocols of `gradsift._typing`: no scikit-learn, no files, no kernels.
+"""
+
+from gradsift.solver.problem import Certificate, Problem, Rows, Solution, Status
+from gradsift.solver.working_set import Solver, null_solution, solve
+
+__all__ = [
+    "Certificate",
+    "Problem",
+    "Rows",
+    "Solution",
+    "Solver",
+    "Status",
+    "null_solution",
+    "solve",
+]

@@ -1,0 +1,153 @@
+"""The outer loop: solve on few columns, check on all, admit the worst offenders, repeat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gradsift._threads import map_blocks
+from gradsift._typing import Array, IntArray
+from gradsift.penalty import row_norms
+from gradsift.solver.inner import Units, certificate, forward_backward
+from gradsift.solver.problem import Certificate, Problem, Rows, Solution, Status
+from gradsift.solver.ridge import minimise_smooth
+
+MIN_ROOM = 64  # columns a working set may take in at a time, at least
+
+
+@dataclass(frozen=True)
+class Solver:
+    """Settings of the working-set solver.
+
+    Parameters
+    ----------
+    tol : float
+        Relative duality gap, over all variables, at which to stop.
+    max_iter : int
+        Most forward-backward steps, summed over working sets.
+    working_set : bool
+        False: every step runs over all columns, as the paper prints its algorithm.
+    accelerate : bool
+        False: plain forward-backward steps, as the paper prints them.
+    """
+
+    tol: float = 1e-4
+    max_iter: int = 20_000
+    working_set: bool = True
+    accelerate: bool = True
+
+
+def gradient_norms(problem: Problem, M: Array) -> Array:
+    """||X_k' M|| for every column: the one pass over the data that certifies an answer."""
+
+    def norms(item: tuple[slice, Array]) -> tuple[slice, Array]:
+        where, block = item
+        return where, row_norms(block.T @ M)
+
+    out = np.empty(problem.n_features)
+    for where, values in map_blocks(norms, problem.source.blocks()):
+        out[where] = values
+    return out
+
+
+def null_solution(problem: Problem) -> Solution:
+    """The answer at alpha_max: only unpenalised rows and v, both at their optimum."""
+    datafit, penalty = problem.datafit, problem.penalty
+    limits = penalty.limits(1.0)
+    penalised = limits > 0.0
+    free = np.flatnonzero(~penalised)
+    X = problem.source.columns(free)
+    B, v = minimise_smooth(datafit, X, 0.0)
+    E = datafit.predict(X @ B, v)
+    rows = Rows(free, B)
+    norms = gradient_norms(problem, datafit.gradient(E, v)[0])
+    alpha = float((norms[penalised] / limits[penalised]).max(initial=0.0))
+    proof = certify(problem, alpha, rows, E, v, norms, _units(datafit.value(E, v), alpha))
+    return Solution(alpha, rows, v, norms, proof, Status.CONVERGED, 0)
+
+
+def certify(
+    problem: Problem, alpha: float, rows: Rows, E: Array, v: Array, norms: Array, units: Units
+) -> Certificate:
+    """Certificate over all variables, given the norms of all their gradients."""
+    datafit, penalty = problem.datafit, problem.penalty
+    M, g = datafit.gradient(E, v)
+    off = np.maximum(norms - penalty.limits(alpha), 0.0)
+    gradient = problem.source.columns(rows.index).T @ M
+    off[rows.index] = penalty.take(rows.index).violation(rows.values, gradient, alpha)
+    sizes = np.zeros(problem.n_features)
+    sizes[rows.index] = row_norms(rows.values)
+    worst = max(float(off.max(initial=0.0)), float(np.linalg.norm(g)))
+    return certificate(
+        datafit, penalty, alpha, units, E=E, v=v, sizes=sizes, norms=norms, violation=worst
+    )
+
+
+def _units(value: float, slope: float) -> Units:
+    tiny = float(np.finfo(float).tiny)
+    return Units(max(value, tiny), max(slope, tiny))
+
+
+def solve(
+    problem: Problem,
+    alpha: float,
+    *,
+    null: Solution,
+    start: Solution | None = None,
+    solver: Solver | None = None,
+) -> Solution:
+    """The minimiser at alpha, with its certificate.
+
+    Parameters
+    ----------
+    null : Solution
+        `null_solution(problem)`: the answer from alpha_max upwards, and the units of the
+        certificate.
+    start : Solution, optional
+        Warm start, usually the answer at the next larger alpha of a path.
+    """
+    solver = solver or Solver()
+    if alpha >= null.alpha:
+        return replace(null, alpha=alpha)
+    start = start or null
+    datafit, penalty = problem.datafit, problem.penalty
+    units = _units(null.certificate.primal, null.alpha)
+    limits = penalty.limits(alpha)
+    rows, v, norms, n_iter = start.rows, start.v, start.norms, 0
+    if solver.working_set:
+        # Sequential strong rule: a gradient moves about as fast as alpha does, so a variable below
+        # 2 alpha - alpha_before will likely stay out. The full pass afterwards makes sure.
+        likely = np.flatnonzero(norms >= 2.0 * limits - penalty.limits(start.alpha))
+        room = max(MIN_ROOM, 2 * len(rows.index))
+        index = np.union1d(rows.index, worst_offenders(norms, limits, likely, room))
+    else:
+        index = np.arange(problem.n_features)
+    while True:
+        # 1) solve on the working set
+        inner = forward_backward(
+            datafit, penalty.take(index), problem.source.columns(index), rows.restrict(index), v,
+            alpha, tol=0.5 * solver.tol, units=units, max_iter=solver.max_iter - n_iter,
+            accelerate=solver.accelerate,
+        )  # fmt: skip
+        rows, v, n_iter = Rows(index, inner.B).drop_zeros(), inner.v, n_iter + inner.n_iter
+        # 2) one pass over all columns: is it optimal everywhere?
+        norms = gradient_norms(problem, datafit.gradient(inner.E, v)[0])
+        proof = certify(problem, alpha, rows, inner.E, v, norms, units)
+        if proof.gap <= solver.tol:
+            return Solution(alpha, rows, v, norms, proof, Status.CONVERGED, n_iter)
+        if n_iter >= solver.max_iter:
+            return Solution(alpha, rows, v, norms, proof, Status.MAX_ITER, n_iter)
+        # 3) admit the worst offenders, as many again as there are
+        outside = np.setdiff1d(np.flatnonzero(norms > limits), index)
+        index = np.union1d(
+            index, worst_offenders(norms, limits, outside, max(MIN_ROOM, len(index)))
+        )
+
+
+def worst_offenders(norms: Array, limits: Array, among: IntArray, count: int) -> IntArray:
+    """The `count` of these variables whose gradient exceeds its limit most (or comes closest)."""
+    if len(among) <= count:
+        return among
+    excess = norms[among] - limits[among]
+    return among[np.argpartition(-excess, count)[:count]]

@@ -1,0 +1,33 @@
+"""Every public estimator honours scikit-learn's contract, with no expected failures."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from gradsift import (
+    GradientSelector,
+    OuterProductGradient,
+    RidgeGradientClassifier,
+    RidgeGradientRegressor,
+    SparseGradientClassifier,
+    SparseGradientClassifierCV,
+    SparseGradientRegressor,
+    SparseGradientRegressorCV,
+)
+
+ESTIMATORS = [
+    SparseGradientRegressor(),
+    SparseGradientClassifier(),
+    SparseGradientRegressorCV(n_alphas=4, eps=0.1, cv=2),
+    SparseGradientClassifierCV(n_alphas=4, eps=0.1, cv=2),
+    RidgeGradientRegressor(),
+    RidgeGradientClassifier(),
+    OuterProductGradient(),
+    GradientSelector(SparseGradientRegressor()),
+]
+
+
+# scikit-learn's checks warn about their own data (few samples per class, and the like)
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)

@@ -1,0 +1,187 @@
+"""Second opinions: small problems, the paper's formulas as double loops, and a cvxpy twin.
+
+Nothing here uses gradsift's factor, weights, datafit or solver, so agreement means something.
+"""
+
+import cvxpy as cp
+import numpy as np
+from scipy.linalg import sqrtm
+from scipy.special import expit, softmax
+
+from gradsift.assemble import Response, Settings, assemble
+from gradsift.data import ArraySource
+
+TASKS = ["regression", "binary", "multiclass"]
+N_CLASSES = {"regression": 1, "binary": 2, "multiclass": 3}
+ALPHA_0 = 0.03
+
+
+def make_data(task, *, n=12, p=6, seed=0):
+    """(X, y): y depends on columns 0 (curved) and 1; labels are 0, 1(, 2)."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    y = X[:, 0] ** 2 + X[:, 1] + 0.3 * rng.normal(size=n)
+    if task == "regression":
+        return X, y
+    cuts = np.quantile(y, np.arange(1, N_CLASSES[task]) / N_CLASSES[task])
+    return X, np.searchsorted(cuts, y)
+
+
+def make_response(task, y):
+    if task == "regression":
+        return Response.numbers(y)
+    return Response.labels(np.asarray(y), N_CLASSES[task])
+
+
+def make_assembly(task, X, y, **settings):
+    """Our problem, on the columns as they are."""
+    if task != "regression":
+        settings.setdefault("alpha_0", ALPHA_0)
+    settings.setdefault("standardize", False)
+    return assemble(ArraySource(X), make_response(task, y), Settings(**settings))
+
+
+# ------------------------------------------------------------------ the paper's formulas, by loops
+
+
+def loop_kernel(function, A, B):
+    return np.array([[function(a, b) for b in B] for a in A], dtype=float)
+
+
+def loop_sqdist(A, B):
+    return loop_kernel(lambda a, b: ((a - b) ** 2).sum(), A, B)
+
+
+def plain_weights(X, scale=None):
+    """exp(-d^2 / (2 s^2)), s half the median distance between different rows."""
+    D = loop_sqdist(X, X)
+    s = scale or 0.5 * np.median(np.sqrt(D[D > 0]))
+    return np.exp(-D / (2 * s * s))
+
+
+def targets(task, y):
+    """t_c: the numbers, the labels -1 and 1, or one-hot labels, (c, n)."""
+    if task == "regression":
+        return np.asarray(y, float)[None]
+    if task == "binary":
+        return 2.0 * np.asarray(y)[None] - 1.0
+    return np.eye(3)[:, y]
+
+
+def pair_predictions(X, fields, offsets):
+    """e_cij = f0_c(x_i) + f_c(x_i) . (x_j - x_i) from fields (c, n, p), offsets (c, n)."""
+    c, n = offsets.shape
+    E = np.empty((c, n, n))
+    for o in range(c):
+        for i in range(n):
+            for j in range(n):
+                E[o, i, j] = offsets[o, i] + fields[o, i] @ (X[j] - X[i])
+    return E
+
+
+def pair_losses(task, y, E):
+    """(psi_ij, d psi_ij / d e_cij), straight from sections 2 and 5 of the paper."""
+    t = targets(task, y)
+    if task == "regression":
+        residual = t[:, :, None] - t[:, None, :] + E
+        return (residual**2).sum(axis=0), 2 * residual
+    far = t[:, None, :]
+    if task == "binary":
+        return np.log1p(np.exp(-far * E)).sum(axis=0), -far * expit(-far * E)
+    return np.log(np.exp(E).sum(axis=0)) - (far * E).sum(axis=0), softmax(E, axis=0) - far
+
+
+def split_outputs(B, L):
+    """B (p, c m), c slowest, as fields at the samples (c, n, p)."""
+    B = B.reshape(len(B), -1, L.shape[1])
+    return np.einsum("nm,pcm->cnp", L, B)
+
+
+def loop_value(task, X, y, W, L, B, v, alpha_0=ALPHA_0):
+    """The data term, W holding 1/n^2; v is (m, c) or (0, c)."""
+    fields = split_outputs(B, L)
+    offsets = (L @ v).T if len(v) else np.zeros(fields.shape[:2])
+    psi, _ = pair_losses(task, y, pair_predictions(X, fields, offsets))
+    return (W * psi).sum() + (alpha_0 * (v**2).sum() if len(v) else 0.0)
+
+
+def loop_gradient(task, X, y, W, L, B, v, alpha_0=ALPHA_0):
+    """Gradients of `loop_value` in B and v, pair by pair."""
+    fields = split_outputs(B, L)
+    offsets = (L @ v).T if len(v) else np.zeros(fields.shape[:2])
+    _, slope = pair_losses(task, y, pair_predictions(X, fields, offsets))
+    c, n, m = len(slope), len(X), L.shape[1]
+    G, g = np.zeros((X.shape[1], c, m)), np.zeros((m, c))
+    for o in range(c):
+        for i in range(n):
+            for j in range(n):
+                G[:, o] += W[i, j] * slope[o, i, j] * np.outer(X[j] - X[i], L[i])
+                g[:, o] += W[i, j] * slope[o, i, j] * L[i]
+    g = g + 2 * alpha_0 * v if len(v) else np.zeros_like(v)
+    return G.reshape(len(B), -1), g
+
+
+def kkt_violation(G, B, limits):
+    """Largest distance of -G to the subdifferential of sum_k limits_k ||B_k||, row by row."""
+    worst = 0.0
+    for g, b, limit in zip(G, B, limits):
+        size = np.linalg.norm(b)
+        if size > 0:
+            off = np.linalg.norm(g + limit * b / size)
+        else:
+            off = max(0.0, np.linalg.norm(g) - limit)
+        worst = max(worst, off)
+    return worst
+
+
+def finite_difference(function, x, h=1e-6):
+    """Central differences of a scalar function of an array."""
+    g = np.zeros_like(x)
+    for at in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[at] = h
+        g[at] = (function(x + step) - function(x - step)) / (2 * h)
+    return g
+
+
+# ------------------------------------------------------------------ cvxpy twin
+
+
+def cvxpy_optimum(task, X, y, K, W, alpha, *, omega=None, ridge=False, alpha_0=ALPHA_0):
+    """(objective, fields (c, n, p)) of the paper's problem; W holds 1/n^2.
+
+    Written in the paper's own coordinates C K^(1/2), not in our factor's.
+    """
+    n, p = X.shape
+    omega = np.ones(p) if omega is None else omega
+    root = np.real(sqrtm(K))
+    t = targets(task, y)
+    C = [cp.Variable((p, n)) for _ in t]
+    v = [cp.Variable(n) for _ in t]
+    fields = [c @ root for c in C]
+    loss = 0.0
+    for i in range(n):
+        E = [(X - X[i]) @ f[:, i] for f in fields]
+        if task == "regression":
+            loss += cp.sum(cp.multiply(W[i], cp.square(y[i] - y + E[0])))
+            continue
+        E = [e + root[i] @ offset for e, offset in zip(E, v)]
+        if task == "binary":
+            loss += cp.sum(cp.multiply(W[i], cp.logistic(-cp.multiply(t[0], E[0]))))
+        else:
+            total = cp.log_sum_exp(cp.vstack(E), axis=0)
+            loss += cp.sum(cp.multiply(W[i], total - sum(cp.multiply(a, e) for a, e in zip(t, E))))
+    if task != "regression":
+        loss += alpha_0 * sum(cp.sum_squares(offset) for offset in v)
+    if ridge:
+        loss += alpha * sum(cp.sum_squares(c) for c in C)
+    else:
+        loss += alpha * sum(
+            omega[k] * cp.norm(cp.hstack([c[k] for c in C]), 2) for k in range(p) if omega[k]
+        )
+    problem = cp.Problem(cp.Minimize(loss))
+    problem.solve(
+        solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11, max_iter=300
+    )
+    assert problem.status in ("optimal", "optimal_inaccurate")
+    return problem.value, np.stack([(c.value @ root).T for c in C])
