@@ -70,6 +70,28 @@ class Datafit(Protocol):
         """Dual objective at `shrink` (in [0, 1]) times the slopes at E."""
         ...
 
+    def restrict(self, X: Array) -> Restricted:
+        """The same function on a few columns."""
+        ...
+
+
+class Restricted(Protocol):
+    """Phi(X B, v) on the columns of a working set, as a function of (B, v) itself.
+
+    Everything is computed from `image(B, v)`, which is linear: extrapolating a point extrapolates
+    its image.
+    """
+
+    def image(self, B: Array, v: Array) -> Array: ...
+
+    def value(self, image: Array, B: Array, v: Array) -> float: ...
+
+    def gradient(self, image: Array, B: Array, v: Array) -> tuple[Array, Array]: ...
+
+    def curvature(self, image: Array, d_image: Array, dB: Array, dv: Array) -> float: ...
+
+    def dual_value(self, image: Array, B: Array, v: Array, shrink: float) -> float: ...
+
 
 class Penalty(Protocol):
     """alpha times a sum over rows of B, separable, with a cheap proximal step."""

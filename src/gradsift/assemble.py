@@ -10,7 +10,7 @@ from scipy import sparse
 
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling, identity_scaling, measure_scaling, standardised
-from gradsift.datafit import DensePairs, PairDatafit, SparsePairs, make_pairs
+from gradsift.datafit import PairDatafit
 from gradsift.factor import Factor, eigen_factor
 from gradsift.kernel import (
     AnyKernel,
@@ -22,6 +22,7 @@ from gradsift.kernel import (
     training_kernel,
 )
 from gradsift.loss import Logistic, Multinomial, Squared
+from gradsift.pairs import DensePairs, SparsePairs, make_pairs
 from gradsift.penalty import GroupLasso
 from gradsift.solver import Problem
 from gradsift.weights import as_weights, normalise, pair_weights

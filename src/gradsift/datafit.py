@@ -16,92 +16,12 @@ Several outputs (class contrasts) stack along axis 0 of e and side by side in U,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
-from scipy import sparse
 
-from gradsift._typing import Array, IntArray
-from gradsift.loss import Loss
-
-
-class Pairs(Protocol):
-    """Which pairs (i, j) count, and how much; two storages, one meaning."""
-
-    weight: Array
-
-    def differences(self, L: Array, U: Array, shift: Array) -> Array:
-        """shift_ci + L_i . U_cj for every pair; U is (n, c, m), shift (c, n)."""
-        ...
-
-    def collect(self, S: Array, L: Array) -> tuple[Array, Array]:
-        """(sum_i S_cij L_i for every j, shaped (n, c, m); sum_j S_cij, shaped (c, n))."""
-        ...
-
-    def at_near(self, a: Array) -> Array:
-        """a_ci for every pair (i, j), broadcastable to the pair predictions; a is (c, n)."""
-        ...
-
-    def at_far(self, a: Array) -> Array:
-        """a_cj for every pair (i, j)."""
-        ...
-
-
-class DensePairs:
-    """All n x n pairs."""
-
-    def __init__(self, weight: Array) -> None:
-        self.weight = weight
-
-    def differences(self, L: Array, U: Array, shift: Array) -> Array:
-        E = np.matmul(L, U.transpose(1, 2, 0))
-        E += shift[:, :, None]
-        return E
-
-    def collect(self, S: Array, L: Array) -> tuple[Array, Array]:
-        return np.matmul(S.transpose(0, 2, 1), L).transpose(1, 0, 2), S.sum(axis=2)
-
-    def at_near(self, a: Array) -> Array:
-        return a[:, :, None]
-
-    def at_far(self, a: Array) -> Array:
-        return a[:, None, :]
-
-
-class SparsePairs:
-    """Pairs of a neighbourhood graph, in the order of its CSR matrix."""
-
-    _CHUNK = 1 << 22  # numbers gathered at a time: bounds the temporary arrays, not the problem
-
-    def __init__(self, graph: sparse.csr_array[Any]) -> None:
-        self.weight = graph.data
-        self.n = graph.shape[0]
-        self.indptr, self.far = graph.indptr, graph.indices
-        self.near: IntArray = np.repeat(np.arange(self.n), np.diff(graph.indptr))
-
-    def differences(self, L: Array, U: Array, shift: Array) -> Array:
-        E = shift[:, self.near]
-        width = max(1, self._CHUNK // (U.shape[1] * U.shape[2]))
-        for a in range(0, len(self.near), width):
-            s = slice(a, a + width)
-            E[:, s] += np.einsum("km,kcm->ck", L[self.near[s]], U[self.far[s]])
-        return E
-
-    def collect(self, S: Array, L: Array) -> tuple[Array, Array]:
-        shape = (self.n, self.n)
-        graphs = [sparse.csr_array((s, self.far, self.indptr), shape=shape) for s in S]
-        out = np.stack([g.T @ L for g in graphs], axis=1)
-        return out, np.stack([g.sum(axis=1) for g in graphs])
-
-    def at_near(self, a: Array) -> Array:
-        return a[:, self.near]
-
-    def at_far(self, a: Array) -> Array:
-        return a[:, self.far]
-
-
-def make_pairs(W: Array | sparse.csr_array[Any]) -> DensePairs | SparsePairs:
-    return SparsePairs(W) if sparse.issparse(W) else DensePairs(W)
+from gradsift._typing import Array, Restricted
+from gradsift.loss import Loss, Squared
+from gradsift.pairs import DensePairs, SparsePairs
 
 
 @dataclass(frozen=True)
@@ -170,6 +90,85 @@ class PairDatafit:
             value -= float(np.vdot(pull, pull)) / (4.0 * self._ridge)
         return value
 
+    def restrict(self, X: Array) -> Restricted:
+        """The same function of the rows B of a few columns, in whichever form is cheaper to step.
+
+        A step of the residual form is 4 n^2 m multiplications and some passes over n^2 pairs; one
+        of the Gram form reads n w^2 numbers, about as costly as ten multiplications each.
+        """
+        n, m = self.L.shape
+        quadratic = isinstance(self.loss, Squared) and self.offset_penalty is None
+        if quadratic and isinstance(self.pairs, DensePairs) and X.shape[1] ** 2 < n * (m / 4 + 8):
+            return GramForm(self, X)
+        return ResidualForm(self, X)
+
     @property
     def _ridge(self) -> float:
         return 0.0 if self.offset_penalty is None else self.offset_penalty
+
+
+@dataclass(frozen=True)
+class ResidualForm:
+    """Phi on a few columns through its pair predictions: any loss, any pairs."""
+
+    datafit: PairDatafit
+    X: Array
+
+    def image(self, B: Array, v: Array) -> Array:
+        return self.datafit.predict(self.X @ B, v)
+
+    def value(self, E: Array, B: Array, v: Array) -> float:
+        return self.datafit.value(E, v)
+
+    def gradient(self, E: Array, B: Array, v: Array) -> tuple[Array, Array]:
+        M, g = self.datafit.gradient(E, v)
+        return self.X.T @ M, g
+
+    def curvature(self, E: Array, dE: Array, dB: Array, dv: Array) -> float:
+        return self.datafit.curvature(E, dE, dv)
+
+    def dual_value(self, E: Array, B: Array, v: Array, shrink: float) -> float:
+        return self.datafit.dual_value(E, v, shrink)
+
+
+class GramForm:
+    """Phi on a few columns as the quadratic it is: c + <G0, B> + <B, H B> / 2.
+
+    H B = 2 sum_i Q_i B L_i L_i' with Q_i = sum_j w_ij (x_j - x_i)(x_j - x_i)' (w, w), one small
+    matrix per sample: no pair is visited again. The image of B is H B.
+    """
+
+    def __init__(self, datafit: PairDatafit, X: Array) -> None:
+        n, w = X.shape
+        self.L, self.outputs = datafit.L, datafit.n_outputs
+        E = datafit.predict(np.zeros((n, datafit.n_tasks)), datafit.start())
+        self.constant = datafit.value(E, datafit.start())
+        self.G0 = X.T @ datafit.gradient(E, datafit.start())[0]
+        W = datafit.pairs.weight
+        row, column = np.triu_indices(w)
+        second = np.empty((n, w, w))
+        second[:, row, column] = W @ (X[:, row] * X[:, column])
+        second[:, column, row] = second[:, row, column]
+        cross = (W @ X)[:, :, None] * X[:, None, :]
+        own = W.sum(axis=1)[:, None, None] * (X[:, :, None] * X[:, None, :])
+        self.Q = 2.0 * (second - cross - cross.transpose(0, 2, 1) + own)
+
+    def image(self, B: Array, v: Array) -> Array:
+        w = len(B)
+        F = np.matmul(self.L, B.reshape(w, self.outputs, -1).transpose(1, 2, 0))  # (c, n, w)
+        T = np.matmul(self.Q, F.transpose(1, 2, 0))  # (n, w, c)
+        return np.tensordot(T, self.L, axes=(0, 0)).reshape(w, -1)
+
+    def value(self, HB: Array, B: Array, v: Array) -> float:
+        return float(self.constant + np.vdot(self.G0, B) + 0.5 * np.vdot(HB, B))
+
+    def gradient(self, HB: Array, B: Array, v: Array) -> tuple[Array, Array]:
+        return self.G0 + HB, v
+
+    def curvature(self, HB: Array, dHB: Array, dB: Array, dv: Array) -> float:
+        return float(np.vdot(dHB, dB))
+
+    def dual_value(self, HB: Array, B: Array, v: Array, shrink: float) -> float:
+        # with residuals r = e - t: <w r, t> = <w e, t> - <w t, t>, and <w e, t> = -<G0, B> / 2
+        inner = -0.5 * float(np.vdot(self.G0, B)) - self.constant
+        return -(2.0 * shrink * inner + shrink**2 * self.value(HB, B, v))

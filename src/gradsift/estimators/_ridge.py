@@ -68,10 +68,10 @@ def default_ridge(assembly: Assembly, products: Array) -> float:
     datafit = assembly.problem.datafit
     values, vectors = np.linalg.eigh(products)
     T = vectors * np.sqrt(np.maximum(values, 0.0))
-    v = datafit.start()
-    E = datafit.predict(np.zeros((len(T), datafit.n_tasks)), v)
-    M, _ = datafit.gradient(E, v)
-    return 5e-4 * step_bound(datafit, T, E, T.T @ M, v) or 1.0
+    phi, v = datafit.restrict(T), datafit.start()
+    zero = np.zeros((T.shape[1], datafit.n_tasks))
+    G, g = phi.gradient(phi.image(zero, v), zero, v)
+    return 5e-4 * step_bound(phi, G, np.zeros_like(g)) or 1.0
 
 
 class RidgeGradientRegressor(FieldRegressor, RidgeGradient):

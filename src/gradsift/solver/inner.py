@@ -7,148 +7,132 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradsift._typing import Array, Datafit, Penalty
+from gradsift._typing import Array, Penalty, Restricted
 from gradsift.penalty import row_norms
-from gradsift.solver.problem import Certificate
 
 DECAY = 0.9  # how fast a step length recovers where the curvature has fallen
+CHECK_EVERY = 10  # steps between two looks at the duality gap
 
 
 class InnerResult(NamedTuple):
     B: Array
     v: Array
-    E: Array
-    step_bound: float
     n_iter: int
 
 
-@dataclass(frozen=True)
-class Units:
-    """What gaps and violations are measured in: the null objective and alpha_max."""
+class Feasibility(NamedTuple):
+    """How a dual point is made feasible, and what that leaves unpaid."""
 
-    value: float = 1.0
-    slope: float = 1.0
+    shrink: float
+    residual: float
 
 
-def certificate(
-    datafit: Datafit,
-    penalty: Penalty,
-    alpha: float,
-    units: Units,
-    *,
-    E: Array,
-    v: Array,
-    sizes: Array,
-    norms: Array,
-    violation: float = 0.0,
-) -> Certificate:
-    """Primal and dual objective at a point, from every row's ||B_k|| and gradient norm.
+def feasibility(limits: Array, norms: Array, sizes: Array) -> Feasibility:
+    """From every row's limit, gradient norm and size ||B_k||.
 
-    The slopes at E, shrunk until no variable's gradient exceeds its limit, are dual feasible. An
+    The slopes, shrunk until no variable's gradient exceeds its limit, are dual feasible. An
     unpenalised variable has limit zero, which no shrinking reaches: its Fenchel residual
-    ||gradient|| ||B_k|| is added instead, so the gap still closes only at the optimum.
+    ||gradient|| ||B_k|| is subtracted from the dual instead, so the gap still closes only at the
+    optimum.
     """
-    limits = penalty.limits(alpha)
     free = limits <= 0.0
     ratio = norms[~free] / limits[~free]
-    shrink = min(1.0, 1.0 / ratio.max(initial=1.0))
-    primal = datafit.value(E, v) + float(limits @ sizes)
-    dual = datafit.dual_value(E, v, shrink) - float(norms[free] @ sizes[free])
-    gap = max(0.0, primal - dual) / units.value
-    return Certificate(primal, dual, gap, violation / units.slope)
+    return Feasibility(min(1.0, 1.0 / ratio.max(initial=1.0)), float(norms[free] @ sizes[free]))
 
 
-def step_bound(datafit: Datafit, X: Array, E: Array, B: Array, v: Array, n_iter: int = 12) -> float:
-    """Largest curvature of Phi at E, by power iteration from the direction (B, v).
+def step_bound(phi: Restricted, B: Array, v: Array, n_iter: int = 12) -> float:
+    """Largest curvature of Phi near zero, by power iteration from the direction (B, v).
 
     Starting from a gradient keeps every later step equivariant: rotating the factor or repeating a
     row with half its weight rotates the iterates and changes no norm.
     """
     largest, tiny = 0.0, 1e-3
-    M0, g0 = datafit.gradient(E, np.zeros_like(v))
+    no_B, no_v = np.zeros_like(B), np.zeros_like(v)
+    at_zero = phi.image(no_B, no_v)
+    G0, g0 = phi.gradient(at_zero, no_B, no_v)
     for _ in range(n_iter):
         size = float(np.sqrt(np.vdot(B, B) + np.vdot(v, v)))
         if size == 0.0:
             break
-        B, v = B / size, v / size
-        dE = datafit.predict(X @ B, v)
-        largest = max(largest, datafit.curvature(E, tiny * dE, tiny * v) / tiny**2)
-        M1, g1 = datafit.gradient(E + tiny * dE, tiny * v)
-        B, v = X.T @ (M1 - M0), g1 - g0
+        B, v = tiny / size * B, tiny / size * v
+        image = phi.image(B, v)
+        largest = max(largest, phi.curvature(at_zero, image, B, v) / tiny**2)
+        G, g = phi.gradient(image, B, v)
+        B, v = G - G0, g - g0
     return 1.05 * largest
 
 
+@dataclass(frozen=True)
+class InnerSolver:
+    """Settings of the inner solver.
+
+    Parameters
+    ----------
+    tol : float
+        Duality gap on the columns in hand, in absolute units, at which to stop.
+    max_iter : int
+    accelerate : bool
+    """
+
+    tol: float
+    max_iter: int
+    accelerate: bool = True
+
+
 def forward_backward(
-    datafit: Datafit,
-    penalty: Penalty,
-    X: Array,
-    B: Array,
-    v: Array,
-    alpha: float,
-    *,
-    tol: float,
-    units: Units,
-    max_iter: int,
-    bound: float = 0.0,
-    accelerate: bool = True,
-    check_every: int = 10,
+    phi: Restricted, penalty: Penalty, B: Array, v: Array, alpha: float, settings: InnerSolver
 ) -> InnerResult:
-    """Solve on the columns X until the relative duality gap is below tol.
+    """Minimise Phi(B, v) + alpha * penalty(B) until the duality gap is below tol.
 
     Each step is a gradient step on Phi followed by the penalty's prox. With `accelerate`, steps
     start from an extrapolated point (Nesterov), restarted whenever the momentum points uphill
-    (O'Donoghue and Candes, 2015). `bound` is the curvature the step length trusts; it grows when a
-    step proves it too small, so the step is never longer than a descent step may be.
+    (O'Donoghue and Candes, 2015). The step is 1 / bound, where bound is at least the curvature met
+    along the step: so it never is longer than a descent step may be.
     """
-    E = datafit.predict(X @ B, v)
-    M, g = datafit.gradient(E, v)
-    G = X.T @ M
-    if bound <= 0.0:
-        bound = step_bound(datafit, X, E, G, g)
+    limits = penalty.limits(alpha)
+    image = phi.image(B, v)
+    G, g = phi.gradient(image, B, v)
+    bound = step_bound(phi, G, g)
     if bound <= 0.0:  # nothing here can change the predictions
-        return InnerResult(B, v, E, bound, 0)
+        return InnerResult(B, v, 0)
 
-    momentum, n_iter = 1.0, 0
-    Bz, vz, Ez = B, v, E
-    while n_iter < max_iter:
+    momentum = 1.0
+    Bz, vz, image_z = B, v, image
+    for n_iter in range(1, settings.max_iter + 1):
         # 1) forward-backward step from the extrapolated point z
         bound *= DECAY
         while True:
             B_new = penalty.prox(Bz - G / bound, alpha / bound)
             v_new = vz - g / bound
-            E_new = datafit.predict(X @ B_new, v_new)
+            image_new = phi.image(B_new, v_new)
             dB, dv = B_new - Bz, v_new - vz
             size = float(np.vdot(dB, dB) + np.vdot(dv, dv))
-            form = datafit.curvature(Ez, E_new - Ez, dv)
+            form = phi.curvature(image_z, image_new - image_z, dB, dv)
             if form <= bound * size * (1.0 + 1e-9):
                 break
             bound = 1.05 * form / size
-        n_iter += 1
 
         # 2) stop when the gap on these columns is closed
-        if n_iter % check_every == 0 or n_iter == 1:
-            M, g = datafit.gradient(E_new, v_new)
-            norms = row_norms(X.T @ M)
-            check = certificate(
-                datafit, penalty, alpha, units,
-                E=E_new, v=v_new, sizes=row_norms(B_new), norms=norms,
-            )  # fmt: skip
-            if check.gap <= tol:
-                return InnerResult(B_new, v_new, E_new, bound, n_iter)
+        if n_iter % CHECK_EVERY == 0 or n_iter == 1:
+            norms = row_norms(phi.gradient(image_new, B_new, v_new)[0])
+            sizes = row_norms(B_new)
+            dual = feasibility(limits, norms, sizes)
+            primal = phi.value(image_new, B_new, v_new) + float(limits @ sizes)
+            bound_below = phi.dual_value(image_new, B_new, v_new, dual.shrink) - dual.residual
+            if primal - bound_below <= settings.tol:
+                return InnerResult(B_new, v_new, n_iter)
 
         # 3) extrapolate, unless the momentum points uphill
         beta = 0.0
-        if accelerate:
-            uphill = np.vdot(Bz - B_new, B_new - B) + np.vdot(vz - v_new, v_new - v) > 0.0
-            if uphill:
+        if settings.accelerate:
+            if np.vdot(Bz - B_new, B_new - B) + np.vdot(vz - v_new, v_new - v) > 0.0:
                 momentum = 1.0
             following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
             beta = (momentum - 1.0) / following
             momentum = following
         Bz = B_new + beta * (B_new - B)
         vz = v_new + beta * (v_new - v)
-        Ez = E_new + beta * (E_new - E)
-        B, v, E = B_new, v_new, E_new
-        M, g = datafit.gradient(Ez, vz)
-        G = X.T @ M
-    return InnerResult(B, v, E, bound, n_iter)
+        image_z = image_new + beta * (image_new - image)
+        B, v, image = B_new, v_new, image_new
+        G, g = phi.gradient(image_z, Bz, vz)
+    return InnerResult(B, v, settings.max_iter)

@@ -9,11 +9,24 @@ import numpy as np
 from gradsift._threads import map_blocks
 from gradsift._typing import Array, IntArray
 from gradsift.penalty import row_norms
-from gradsift.solver.inner import Units, certificate, forward_backward
+from gradsift.solver.inner import InnerSolver, feasibility, forward_backward
 from gradsift.solver.problem import Certificate, Problem, Rows, Solution, Status
 from gradsift.solver.ridge import minimise_smooth
 
 MIN_ROOM = 64  # columns a working set may take in at a time, at least
+
+
+@dataclass(frozen=True)
+class Units:
+    """What gaps and violations are measured in: the null objective and alpha_max."""
+
+    value: float
+    slope: float
+
+    @classmethod
+    def of(cls, value: float, slope: float) -> Units:
+        tiny = float(np.finfo(float).tiny)
+        return cls(max(value, tiny), max(slope, tiny))
 
 
 @dataclass(frozen=True)
@@ -63,7 +76,8 @@ def null_solution(problem: Problem) -> Solution:
     rows = Rows(free, B)
     norms = gradient_norms(problem, datafit.gradient(E, v)[0])
     alpha = float((norms[penalised] / limits[penalised]).max(initial=0.0))
-    proof = certify(problem, alpha, rows, E, v, norms, _units(datafit.value(E, v), alpha))
+    units = Units.of(datafit.value(E, v), alpha)
+    proof = certify(problem, alpha, rows, E, v, norms, units)
     return Solution(alpha, rows, v, norms, proof, Status.CONVERGED, 0)
 
 
@@ -79,14 +93,10 @@ def certify(
     sizes = np.zeros(problem.n_features)
     sizes[rows.index] = row_norms(rows.values)
     worst = max(float(off.max(initial=0.0)), float(np.linalg.norm(g)))
-    return certificate(
-        datafit, penalty, alpha, units, E=E, v=v, sizes=sizes, norms=norms, violation=worst
-    )
-
-
-def _units(value: float, slope: float) -> Units:
-    tiny = float(np.finfo(float).tiny)
-    return Units(max(value, tiny), max(slope, tiny))
+    feasible = feasibility(penalty.limits(alpha), norms, sizes)
+    primal = datafit.value(E, v) + float(penalty.limits(alpha) @ sizes)
+    dual = datafit.dual_value(E, v, feasible.shrink) - feasible.residual
+    return Certificate(primal, dual, max(0.0, primal - dual) / units.value, worst / units.slope)
 
 
 def solve(
@@ -112,7 +122,7 @@ def solve(
         return replace(null, alpha=alpha)
     start = start or null
     datafit, penalty = problem.datafit, problem.penalty
-    units = _units(null.certificate.primal, null.alpha)
+    units = Units.of(null.certificate.primal, null.alpha)
     limits = penalty.limits(alpha)
     rows, v, norms, n_iter = start.rows, start.v, start.norms, 0
     if solver.working_set:
@@ -125,15 +135,18 @@ def solve(
         index = np.arange(problem.n_features)
     while True:
         # 1) solve on the working set
+        X = problem.source.columns(index)
+        settings = InnerSolver(
+            0.5 * solver.tol * units.value, solver.max_iter - n_iter, solver.accelerate
+        )
         inner = forward_backward(
-            datafit, penalty.take(index), problem.source.columns(index), rows.restrict(index), v,
-            alpha, tol=0.5 * solver.tol, units=units, max_iter=solver.max_iter - n_iter,
-            accelerate=solver.accelerate,
-        )  # fmt: skip
+            datafit.restrict(X), penalty.take(index), rows.restrict(index), v, alpha, settings
+        )
         rows, v, n_iter = Rows(index, inner.B).drop_zeros(), inner.v, n_iter + inner.n_iter
         # 2) one pass over all columns: is it optimal everywhere?
-        norms = gradient_norms(problem, datafit.gradient(inner.E, v)[0])
-        proof = certify(problem, alpha, rows, inner.E, v, norms, units)
+        E = datafit.predict(X @ inner.B, v)
+        norms = gradient_norms(problem, datafit.gradient(E, v)[0])
+        proof = certify(problem, alpha, rows, E, v, norms, units)
         if proof.gap <= solver.tol:
             return Solution(alpha, rows, v, norms, proof, Status.CONVERGED, n_iter)
         if n_iter >= solver.max_iter:

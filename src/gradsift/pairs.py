@@ -1,0 +1,89 @@
+"""Pairs of samples: which count, how much, and the two sums over them a field needs."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from gradsift._typing import Array, IntArray
+
+
+class Pairs(Protocol):
+    """Which pairs (i, j) count, and how much; two storages, one meaning."""
+
+    weight: Array
+
+    def differences(self, L: Array, U: Array, shift: Array) -> Array:
+        """shift_ci + L_i . U_cj for every pair; U is (n, c, m), shift (c, n)."""
+        ...
+
+    def collect(self, S: Array, L: Array) -> tuple[Array, Array]:
+        """(sum_i S_cij L_i for every j, shaped (n, c, m); sum_j S_cij, shaped (c, n))."""
+        ...
+
+    def at_near(self, a: Array) -> Array:
+        """a_ci for every pair (i, j), broadcastable to the pair predictions; a is (c, n)."""
+        ...
+
+    def at_far(self, a: Array) -> Array:
+        """a_cj for every pair (i, j)."""
+        ...
+
+
+class DensePairs:
+    """All n x n pairs."""
+
+    def __init__(self, weight: Array) -> None:
+        self.weight = weight
+
+    def differences(self, L: Array, U: Array, shift: Array) -> Array:
+        E = np.matmul(L, U.transpose(1, 2, 0))
+        E += shift[:, :, None]
+        return E
+
+    def collect(self, S: Array, L: Array) -> tuple[Array, Array]:
+        return np.matmul(S.transpose(0, 2, 1), L).transpose(1, 0, 2), S.sum(axis=2)
+
+    def at_near(self, a: Array) -> Array:
+        return a[:, :, None]
+
+    def at_far(self, a: Array) -> Array:
+        return a[:, None, :]
+
+
+class SparsePairs:
+    """Pairs of a neighbourhood graph, in the order of its CSR matrix."""
+
+    _CHUNK = 1 << 22  # numbers gathered at a time: bounds the temporary arrays, not the problem
+
+    def __init__(self, graph: sparse.csr_array[Any]) -> None:
+        self.weight = graph.data
+        self.n = graph.shape[0]
+        self.indptr, self.far = graph.indptr, graph.indices
+        self.near: IntArray = np.repeat(np.arange(self.n), np.diff(graph.indptr))
+
+    def differences(self, L: Array, U: Array, shift: Array) -> Array:
+        E = shift[:, self.near]
+        width = max(1, self._CHUNK // (U.shape[1] * U.shape[2]))
+        for a in range(0, len(self.near), width):
+            s = slice(a, a + width)
+            E[:, s] += np.einsum("km,kcm->ck", L[self.near[s]], U[self.far[s]])
+        return E
+
+    def collect(self, S: Array, L: Array) -> tuple[Array, Array]:
+        shape = (self.n, self.n)
+        graphs = [sparse.csr_array((s, self.far, self.indptr), shape=shape) for s in S]
+        out = np.stack([g.T @ L for g in graphs], axis=1)
+        return out, np.stack([g.sum(axis=1) for g in graphs])
+
+    def at_near(self, a: Array) -> Array:
+        return a[:, self.near]
+
+    def at_far(self, a: Array) -> Array:
+        return a[:, self.far]
+
+
+def make_pairs(W: Array | sparse.csr_array[Any]) -> DensePairs | SparsePairs:
+    return SparsePairs(W) if sparse.issparse(W) else DensePairs(W)
