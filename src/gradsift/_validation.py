@@ -135,3 +135,24 @@ def check_weights(sample_weight: Any, X: Array) -> tuple[IntArray, Array | None]
     if len(rows) == 0:
         raise ValueError("all sample weights are zero: no row is left to learn from.")
     return rows, weight[rows]
+
+
+def check_columns(columns: Any, n_features: int, names: Array | None, parameter: str) -> IntArray:
+    """Column numbers from a list of numbers or names, sorted."""
+    if columns is None:
+        return np.zeros(0, dtype=int)
+    known = {} if names is None else {str(name): k for k, name in enumerate(names)}
+    found = []
+    for column in [columns] if isinstance(columns, str) else columns:
+        if isinstance(column, str):
+            if column not in known:
+                what = "X has no column names" if names is None else "no column has that name"
+                raise ValueError(f"{parameter} names {column!r}, but {what}.")
+            found.append(known[column])
+        elif 0 <= int(column) < n_features:
+            found.append(int(column))
+        else:
+            raise ValueError(
+                f"{parameter} holds column {column}, but the columns are 0 to {n_features - 1}."
+            )
+    return np.unique(np.array(found, dtype=int))

@@ -86,10 +86,45 @@ class FieldRegressor(RegressorMixin):
         return self._predictor(self._scaling.apply(X, self._index))[0]
 
 
-class FieldClassifier(ClassifierMixin):
-    """fit and predict for labels; scores are the fitted offset function."""
+class LabelPredictions:
+    """Probabilities and labels from `decision_function` and `classes_`."""
 
     classes_: Array
+
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+
+        Returns
+        -------
+        probabilities : (n, n_classes) array
+        """
+        scores = self.decision_function(X)  # type: ignore[attr-defined]
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return np.asarray(softmax(scores, axis=1))
+
+    def predict(self, X: Any) -> Array:
+        """Most likely class.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+
+        Returns
+        -------
+        labels : (n,) array
+        """
+        scores = self.decision_function(X)  # type: ignore[attr-defined]
+        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+
+class FieldClassifier(LabelPredictions, ClassifierMixin):
+    """fit and predict for labels; scores are the fitted offset function."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the log odds and their gradient.
@@ -125,34 +160,3 @@ class FieldClassifier(ClassifierMixin):
         check_is_fitted(self)
         scores = self.field_.offset(check_new_X(self, X))
         return scores[:, 0] if len(self.classes_) == 2 else scores
-
-    def predict_proba(self, X: Any) -> Array:
-        """Class probabilities.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-
-        Returns
-        -------
-        probabilities : (n, n_classes) array
-        """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return np.asarray(softmax(scores, axis=1))
-
-    def predict(self, X: Any) -> Array:
-        """Most likely class.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-
-        Returns
-        -------
-        labels : (n,) array
-        """
-        scores = self.decision_function(X)
-        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[best])
