@@ -3,9 +3,10 @@
 Nothing here uses gradsift's factor, weights, datafit or solver, so agreement means something.
 """
 
+import warnings
+
 import cvxpy as cp
 import numpy as np
-from scipy.linalg import sqrtm
 from scipy.special import expit, softmax
 
 from gradsift.assemble import Response, Settings, assemble
@@ -55,7 +56,7 @@ def loop_sqdist(A, B):
 def plain_weights(X, scale=None):
     """exp(-d^2 / (2 s^2)), s half the median distance between different rows."""
     D = loop_sqdist(X, X)
-    s = scale or 0.5 * np.median(np.sqrt(D[D > 0]))
+    s = scale or 0.5 * np.sqrt(np.median(D[D > 0]))
     return np.exp(-D / (2 * s * s))
 
 
@@ -147,30 +148,34 @@ def finite_difference(function, x, h=1e-6):
 # ------------------------------------------------------------------ cvxpy twin
 
 
-def cvxpy_optimum(task, X, y, K, W, alpha, *, omega=None, ridge=False, alpha_0=ALPHA_0):
+def affine_features(X):
+    """K(x, z) = 1 + x . z has the features (1, x)."""
+    return np.column_stack([np.ones(len(X)), X])
+
+
+def cvxpy_optimum(task, X, y, phi, W, alpha, *, omega=None, ridge=False, alpha_0=ALPHA_0):
     """(objective, fields (c, n, p)) of the paper's problem; W holds 1/n^2.
 
-    Written in the paper's own coordinates C K^(1/2), not in our factor's.
+    f^k(x_i) = C_k . phi_i with explicit features phi of the kernel, so ||f^k||_K = min ||C_k||.
     """
     n, p = X.shape
     omega = np.ones(p) if omega is None else omega
-    root = np.real(sqrtm(K))
     t = targets(task, y)
-    C = [cp.Variable((p, n)) for _ in t]
-    v = [cp.Variable(n) for _ in t]
-    fields = [c @ root for c in C]
+    C = [cp.Variable((p, phi.shape[1])) for _ in t]
+    v = [cp.Variable(phi.shape[1]) for _ in t]
     loss = 0.0
     for i in range(n):
-        E = [(X - X[i]) @ f[:, i] for f in fields]
+        E = [(X - X[i]) @ (c @ phi[i]) for c in C]
         if task == "regression":
             loss += cp.sum(cp.multiply(W[i], cp.square(y[i] - y + E[0])))
             continue
-        E = [e + root[i] @ offset for e, offset in zip(E, v)]
+        E = [e + phi[i] @ offset for e, offset in zip(E, v)]
         if task == "binary":
             loss += cp.sum(cp.multiply(W[i], cp.logistic(-cp.multiply(t[0], E[0]))))
         else:
             total = cp.log_sum_exp(cp.vstack(E), axis=0)
-            loss += cp.sum(cp.multiply(W[i], total - sum(cp.multiply(a, e) for a, e in zip(t, E))))
+            seen = sum(cp.multiply(a, e) for a, e in zip(t, E))
+            loss += cp.sum(cp.multiply(W[i], total - seen))
     if task != "regression":
         loss += alpha_0 * sum(cp.sum_squares(offset) for offset in v)
     if ridge:
@@ -180,8 +185,10 @@ def cvxpy_optimum(task, X, y, K, W, alpha, *, omega=None, ridge=False, alpha_0=A
             omega[k] * cp.norm(cp.hstack([c[k] for c in C]), 2) for k in range(p) if omega[k]
         )
     problem = cp.Problem(cp.Minimize(loss))
-    problem.solve(
-        solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11, max_iter=300
-    )
+    with warnings.catch_warnings():  # "may be inaccurate": asked for more digits than it can give
+        warnings.simplefilter("ignore")
+        problem.solve(
+            solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10, max_iter=200
+        )
     assert problem.status in ("optimal", "optimal_inaccurate")
-    return problem.value, np.stack([(c.value @ root).T for c in C])
+    return problem.value, np.stack([phi @ c.value.T for c in C])

@@ -67,12 +67,12 @@ def test_violation_is_zero_at_a_solution_only(rng, name):
     twin = sum(w * cp.norm(C[k]) for k, w in enumerate(OMEGA)) if name == "group" else None
     twin = cp.sum_squares(C) if twin is None else twin
     problem = cp.Problem(cp.Minimize(cp.sum_squares(A @ C - Y) + alpha * twin))
-    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
     best = C.value.copy()
     if name == "group":
         assert row_norms(best)[2] < 1e-6
         best[2] = 0.0
-    assert penalty.violation(best, 2 * A.T @ (A @ best - Y), alpha).max() < 1e-4
+    assert penalty.violation(best, 2 * A.T @ (A @ best - Y), alpha).max() < 1e-3
     away = best + 0.1
     assert penalty.violation(away, 2 * A.T @ (A @ away - Y), alpha).min() > 1e-2
 

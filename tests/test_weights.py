@@ -38,7 +38,7 @@ def test_gaussian_and_uniform(D):
     np.testing.assert_allclose(gaussian_weights(D, 0.8), by_hand)
     np.testing.assert_allclose(pair_weights(Gaussian(0.8), D, 3), by_hand)
     assert (pair_weights(Uniform(), D, 3) == 1.0).all()
-    half_median = 0.5 * np.median(np.sqrt(D[D > 0]))
+    half_median = 0.5 * np.sqrt(np.median(D[D > 0]))
     np.testing.assert_allclose(
         pair_weights(as_weights("gaussian"), D, 3), np.exp(-D / (2 * half_median**2))
     )
@@ -92,6 +92,6 @@ def test_messages(D):
 
 def test_zero_weight_message_offers_the_true_half_median(D):
     """The number printed must be the one scale='half-median' would use."""
-    half_median = 0.5 * np.median(np.sqrt(D[D > 0]))
+    half_median = 0.5 * np.sqrt(np.median(D[D > 0]))
     with pytest.raises(ValueError, match=rf"scale='half-median' \(here {half_median:.3g}\)"):
         pair_weights(Gaussian(1e-4), D, 3)

@@ -70,8 +70,12 @@ class Datafit(Protocol):
         """Dual objective at `shrink` (in [0, 1]) times the slopes at E."""
         ...
 
+    def term(self, U: Array, B: Array) -> tuple[float, Array, Array] | None:
+        """A convex quadratic beside Phi, if any: its value, its gradient in U and in B directly."""
+        ...
+
     def restrict(self, X: Array) -> Restricted:
-        """The same function on a few columns."""
+        """All of it as a function of the rows of a few columns."""
         ...
 
 

@@ -44,15 +44,16 @@ def _check_text(name: object, values: Any) -> None:
                 float(value)
             except ValueError:
                 raise ValueError(
-                    f"column {name!r} holds text (row {row}: {value!r}). Drop it, or encode it as "
-                    "numbers first, e.g. with sklearn.preprocessing.OneHotEncoder."
+                    f"column {name!r} holds text (row {row}: {str(value)!r}). Drop it, or encode "
+                    "it as numbers first, e.g. with sklearn.preprocessing.OneHotEncoder."
                 ) from None
 
 
 def check_finite(X: Array, names: list[str] | None = None) -> None:
     """Refuse NaN and infinity, naming the columns."""
-    if np.isfinite(X.sum()):  # one pass, no temporary: the usual case
-        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.sum()):  # one pass, no temporary: the usual case
+            return
     bad = ~np.isfinite(X)
     if not bad.any():
         return

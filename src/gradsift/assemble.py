@@ -25,6 +25,7 @@ from gradsift.loss import Logistic, Multinomial, Squared
 from gradsift.pairs import DensePairs, SparsePairs, make_pairs
 from gradsift.penalty import GroupLasso
 from gradsift.solver import Problem
+from gradsift.terms import FieldTerm
 from gradsift.weights import as_weights, normalise, pair_weights
 
 
@@ -142,6 +143,7 @@ def pair_datafit(
     response: Response,
     share: Array,
     alpha_0: float | None = None,
+    term: FieldTerm | None = None,
 ) -> PairDatafit:
     """The data term of sections 2 (numbers) and 5 (labels) of the paper."""
     pairs: DensePairs | SparsePairs = make_pairs(W)
@@ -151,14 +153,20 @@ def pair_datafit(
             values - (values @ share)[:, None]
         )  # differences only: a shift must not cost digits
         target = pairs.at_far(values) - pairs.at_near(values)
-        return PairDatafit(pairs, L, Squared(), target, n_outputs=len(values))
+        return PairDatafit(pairs, L, Squared(), target, n_outputs=len(values), field_term=term)
     if alpha_0 is None:
         alpha_0 = default_offset_penalty(pairs, L, share)
     elif not alpha_0 > 0:
         raise ValueError(f"alpha_0={alpha_0} must be positive: the offset needs some penalty.")
     loss = Logistic() if len(values) == 1 else Multinomial()
     return PairDatafit(
-        pairs, L, loss, pairs.at_far(values), n_outputs=len(values), offset_penalty=float(alpha_0)
+        pairs,
+        L,
+        loss,
+        pairs.at_far(values),
+        n_outputs=len(values),
+        offset_penalty=float(alpha_0),
+        field_term=term,
     )
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from gradsift._typing import Array, Restricted
 from gradsift.loss import Loss, Squared
 from gradsift.pairs import DensePairs, SparsePairs
+from gradsift.terms import FieldTerm
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class PairDatafit:
         t, broadcastable to the pair predictions (outputs on axis 0).
     offset_penalty : float or None
         The paper's lambda_1; None = no offset function.
+    field_term : FieldTerm, optional
+        A convex quadratic of the field beside the loss; see `gradsift.terms`.
     """
 
     pairs: DensePairs | SparsePairs
@@ -47,6 +50,7 @@ class PairDatafit:
     target: Array
     n_outputs: int = 1
     offset_penalty: float | None = None
+    field_term: FieldTerm | None = None
 
     @property
     def n_tasks(self) -> int:
@@ -98,9 +102,21 @@ class PairDatafit:
         """
         n, m = self.L.shape
         quadratic = isinstance(self.loss, Squared) and self.offset_penalty is None
-        if quadratic and isinstance(self.pairs, DensePairs) and X.shape[1] ** 2 < n * (m / 4 + 8):
-            return GramForm(self, X)
-        return ResidualForm(self, X)
+        small = X.shape[1] ** 2 < n * (m / 4 + 8)
+        phi: Restricted
+        if quadratic and small and isinstance(self.pairs, DensePairs):
+            phi = GramForm(self, X)
+        else:
+            phi = ResidualForm(self, X)
+        return phi if self.field_term is None else WithTerm(phi, self, X)
+
+    def term(self, U: Array, B: Array) -> tuple[float, Array, Array] | None:
+        if self.field_term is None:
+            return None
+        shape = (self.n_outputs, self.L.shape[1])
+        pulled = self.field_term.pull(U.reshape(len(U), *shape)).reshape(U.shape)
+        spread = (B.reshape(len(B), *shape) @ self.field_term.gamma).reshape(B.shape)
+        return float(0.5 * np.vdot(U, pulled) + np.vdot(B, spread)), pulled, 2.0 * spread
 
     @property
     def _ridge(self) -> float:
@@ -155,9 +171,11 @@ class GramForm:
 
     def image(self, B: Array, v: Array) -> Array:
         w = len(B)
-        F = np.matmul(self.L, B.reshape(w, self.outputs, -1).transpose(1, 2, 0))  # (c, n, w)
+        F = np.matmul(
+            self.L, B.reshape(w, self.outputs, self.L.shape[1]).transpose(1, 2, 0)
+        )  # (c, n, w)
         T = np.matmul(self.Q, F.transpose(1, 2, 0))  # (n, w, c)
-        return np.tensordot(T, self.L, axes=(0, 0)).reshape(w, -1)
+        return np.tensordot(T, self.L, axes=(0, 0)).reshape(B.shape)
 
     def value(self, HB: Array, B: Array, v: Array) -> float:
         return float(self.constant + np.vdot(self.G0, B) + 0.5 * np.vdot(HB, B))
@@ -172,3 +190,35 @@ class GramForm:
         # with residuals r = e - t: <w r, t> = <w e, t> - <w t, t>, and <w e, t> = -<G0, B> / 2
         inner = -0.5 * float(np.vdot(self.G0, B)) - self.constant
         return -(2.0 * shrink * inner + shrink**2 * self.value(HB, B, v))
+
+
+@dataclass(frozen=True)
+class WithTerm:
+    """A restricted Phi with a convex quadratic of the field added."""
+
+    phi: Restricted
+    datafit: PairDatafit
+    X: Array
+
+    def _term(self, B: Array) -> tuple[float, Array]:
+        found = self.datafit.term(self.X @ B, B)
+        assert found is not None
+        value, pulled, spread = found
+        return value, self.X.T @ pulled + spread
+
+    def image(self, B: Array, v: Array) -> Array:
+        return self.phi.image(B, v)
+
+    def value(self, image: Array, B: Array, v: Array) -> float:
+        return self.phi.value(image, B, v) + self._term(B)[0]
+
+    def gradient(self, image: Array, B: Array, v: Array) -> tuple[Array, Array]:
+        G, g = self.phi.gradient(image, B, v)
+        return G + self._term(B)[1], g
+
+    def curvature(self, image: Array, d_image: Array, dB: Array, dv: Array) -> float:
+        # the term is homogeneous of degree two: its form along dB is twice its value there
+        return self.phi.curvature(image, d_image, dB, dv) + 2.0 * self._term(dB)[0]
+
+    def dual_value(self, image: Array, B: Array, v: Array, shrink: float) -> float:
+        return self.phi.dual_value(image, B, v, shrink) - shrink**2 * self._term(B)[0]

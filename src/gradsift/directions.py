@@ -45,6 +45,8 @@ def find_directions(
     n_components : int or 'auto'
         'auto': the fewest directions holding `energy` of the trace.
     """
+    flat = ~B.any(axis=1)  # no part in any direction, and the SVD's rounding must not say otherwise
+    index, B = index[~flat], B[~flat]
     U, s, _ = np.linalg.svd(B, full_matrices=False)
     values = s**2
     rank = int(np.count_nonzero(values > 1e-12 * values.max(initial=0.0)))

@@ -186,8 +186,12 @@ class Delta:
 class Precomputed:
     """Kernel values between the training samples, given as a symmetric (n, n) matrix.
 
-    The field is then known at the training samples only: `gradient()` and `predict` at new samples
-    need kernel values that nobody gave.
+    The field is then known at the training samples only: `gradient` and a classifier's `predict` at
+    new samples need kernel values that nobody gave.
+
+    Parameters
+    ----------
+    matrix : (n, n) array
     """
 
     matrix: Array

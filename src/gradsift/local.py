@@ -36,5 +36,6 @@ def local_gradients(
             slope = np.linalg.lstsq(design, root * y[seen], rcond=None)[0][:p]
         else:
             slope = np.linalg.lstsq(design, root * (y[seen] - y[i]), rcond=None)[0]
-        out[i] = slope
+        # a column that does not vary here has no slope: exactly none, whatever the rounding
+        out[i] = np.where(design[:, :p].any(axis=0), slope, 0.0)
     return out

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from gradsift._typing import Array
-from gradsift.kernel import Gaussian, ScaleRule, bandwidth
+from gradsift.kernel import Gaussian, ScaleRule, bandwidth, median_distance
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,8 @@ def pair_weights(
         raise ValueError(
             f"scale={scale:g} leaves every pair weight at zero: the two closest samples are "
             f"{nearest:.3g} apart. Use scale='half-median' "
-            f"(here {0.5 * np.sqrt(np.median(sqdist)):.3g}), or standardise the columns first."
+            f"(here {0.5 * median_distance(sqdist, sample_weight):.3g}), or standardise the "
+            "columns first."
         )
     return W
 

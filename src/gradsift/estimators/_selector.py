@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+import sklearn
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._typing import Array
@@ -62,7 +64,10 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         """
         if self.max_features is not None and self.max_features < 1:
             raise ValueError(f"max_features={self.max_features}: keep at least one, or None.")
-        self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
+        self.estimator_ = clone(self.estimator)
+        if sklearn.get_config()["enable_metadata_routing"]:
+            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
+        self.estimator_.fit(X, y, **fit_params)
         self.ranking_ = self.estimator_.ranking_
         self.n_features_in_ = self.estimator_.n_features_in_
         if hasattr(self.estimator_, "feature_names_in_"):
@@ -75,6 +80,16 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         if self.max_features is not None:
             mask = mask & (self.ranking_ <= self.max_features)
         return mask
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who gets what when metadata routing is on: everything goes to the estimator.
+
+        Returns
+        -------
+        routing : MetadataRouter
+        """
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

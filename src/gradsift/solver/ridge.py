@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradsift._typing import Array, Datafit, Source
+from gradsift._typing import Array, Datafit, Restricted, Source
 from gradsift.solver.newton import minimise
 
 
@@ -20,34 +20,33 @@ def solve_ridge(datafit: Datafit, products: Array, alpha: float) -> tuple[Array,
     if not keep.any():
         return np.zeros((len(products), datafit.n_tasks)), datafit.start()
     T = vectors[:, keep] * np.sqrt(values[keep])
-    C, v = minimise_smooth(datafit, T, alpha)
+    zero = np.zeros((T.shape[1], datafit.n_tasks))
+    C, v = minimise_smooth(datafit.restrict(T), zero, datafit.start(), alpha)
     return (vectors[:, keep] / np.sqrt(values[keep])) @ C, v
 
 
-def minimise_smooth(datafit: Datafit, X: Array, alpha: float) -> tuple[Array, Array]:
-    """Minimiser (B, v) of Phi(X B, v) + alpha ||B||^2 over a few columns."""
-    shape, v0 = (X.shape[1], datafit.n_tasks), datafit.start()
-    size = shape[0] * shape[1]
+def minimise_smooth(phi: Restricted, B: Array, v: Array, alpha: float) -> tuple[Array, Array]:
+    """Minimiser (B, v) of Phi(B, v) + alpha ||B||^2, from the point given."""
+    shape, size = B.shape, B.size
 
     def split(x: Array) -> tuple[Array, Array]:
-        return x[:size].reshape(shape), x[size:].reshape(v0.shape)
+        return x[:size].reshape(shape), x[size:].reshape(v.shape)
 
-    def predict(x: Array) -> tuple[Array, Array, Array]:
-        B, v = split(x)
-        return datafit.predict(X @ B, v), B, v
-
-    def gradient_at(E: Array, B: Array, v: Array) -> Array:
-        M, g = datafit.gradient(E, v)
-        return np.concatenate([(X.T @ M + 2.0 * alpha * B).ravel(), g.ravel()])
-
-    def value_and_gradient(x: Array) -> tuple[float, Array]:
-        E, B, v = predict(x)
-        return datafit.value(E, v) + alpha * float(np.vdot(B, B)), gradient_at(E, B, v)
+    def gradient_at(image: Array, B: Array, v: Array) -> Array:
+        G, g = phi.gradient(image, B, v)
+        return np.concatenate([(G + 2.0 * alpha * B).ravel(), g.ravel()])
 
     def gradient(x: Array) -> Array:
-        return gradient_at(*predict(x))
+        B, v = split(x)
+        return gradient_at(phi.image(B, v), B, v)
 
-    x, _ = minimise(value_and_gradient, gradient, np.zeros(size + v0.size))
+    def value_and_gradient(x: Array) -> tuple[float, Array]:
+        B, v = split(x)
+        image = phi.image(B, v)
+        value = phi.value(image, B, v) + alpha * float(np.vdot(B, B))
+        return value, gradient_at(image, B, v)
+
+    x, _ = minimise(value_and_gradient, gradient, np.concatenate([B.ravel(), v.ravel()]))
     return split(x)
 
 

@@ -71,32 +71,54 @@ def null_solution(problem: Problem) -> Solution:
     penalised = limits > 0.0
     free = np.flatnonzero(~penalised)
     X = problem.source.columns(free)
-    B, v = minimise_smooth(datafit, X, 0.0)
-    E = datafit.predict(X @ B, v)
-    rows = Rows(free, B)
-    norms = gradient_norms(problem, datafit.gradient(E, v)[0])
+    zero = np.zeros((len(free), datafit.n_tasks))
+    B, v = minimise_smooth(datafit.restrict(X), zero, datafit.start(), 0.0)
+    rows, U = Rows(free, B), X @ B
+    M, _ = _derivative(problem, U, v, rows)
+    norms = gradient_norms(problem, M)
     alpha = float((norms[penalised] / limits[penalised]).max(initial=0.0))
-    units = Units.of(datafit.value(E, v), alpha)
-    proof = certify(problem, alpha, rows, E, v, norms, units)
+    value = datafit.value(datafit.predict(U, v), v) + _term_value(problem, U, rows)
+    proof, norms = certify(problem, alpha, rows, U, v, Units.of(value, alpha))
     return Solution(alpha, rows, v, norms, proof, Status.CONVERGED, 0)
 
 
+def _term_value(problem: Problem, U: Array, rows: Rows) -> float:
+    term = problem.datafit.term(U, rows.values)
+    return 0.0 if term is None else term[0]
+
+
+def _derivative(problem: Problem, U: Array, v: Array, rows: Rows) -> tuple[Array, Array]:
+    """M with gradient X' M for rows at zero, and what the active rows' gradients have besides."""
+    datafit = problem.datafit
+    M, _ = datafit.gradient(datafit.predict(U, v), v)
+    term = datafit.term(U, rows.values)
+    return (M, np.zeros_like(rows.values)) if term is None else (M + term[1], term[2])
+
+
 def certify(
-    problem: Problem, alpha: float, rows: Rows, E: Array, v: Array, norms: Array, units: Units
-) -> Certificate:
-    """Certificate over all variables, given the norms of all their gradients."""
+    problem: Problem, alpha: float, rows: Rows, U: Array, v: Array, units: Units
+) -> tuple[Certificate, Array]:
+    """Certificate over all variables, and the norms of all their gradients: one pass over X."""
     datafit, penalty = problem.datafit, problem.penalty
-    M, g = datafit.gradient(E, v)
-    off = np.maximum(norms - penalty.limits(alpha), 0.0)
-    gradient = problem.source.columns(rows.index).T @ M
+    limits = penalty.limits(alpha)
+    M, besides = _derivative(problem, U, v, rows)
+    norms = gradient_norms(problem, M)
+    gradient = problem.source.columns(rows.index).T @ M + besides
+    norms[rows.index] = row_norms(gradient)
+    off = np.maximum(norms - limits, 0.0)
     off[rows.index] = penalty.take(rows.index).violation(rows.values, gradient, alpha)
     sizes = np.zeros(problem.n_features)
     sizes[rows.index] = row_norms(rows.values)
-    worst = max(float(off.max(initial=0.0)), float(np.linalg.norm(g)))
-    feasible = feasibility(penalty.limits(alpha), norms, sizes)
-    primal = datafit.value(E, v) + float(penalty.limits(alpha) @ sizes)
+
+    E = datafit.predict(U, v)
+    extra = _term_value(problem, U, rows)
+    feasible = feasibility(limits, norms, sizes)
+    primal = datafit.value(E, v) + extra + float(limits @ sizes)
     dual = datafit.dual_value(E, v, feasible.shrink) - feasible.residual
-    return Certificate(primal, dual, max(0.0, primal - dual) / units.value, worst / units.slope)
+    dual -= feasible.shrink**2 * extra  # conjugate of a homogeneous quadratic
+    worst = max(float(off.max(initial=0.0)), float(np.linalg.norm(datafit.gradient(E, v)[1])))
+    gap = max(0.0, primal - dual) / units.value
+    return Certificate(primal, dual, gap, worst / units.slope), norms
 
 
 def solve(
@@ -144,9 +166,7 @@ def solve(
         )
         rows, v, n_iter = Rows(index, inner.B).drop_zeros(), inner.v, n_iter + inner.n_iter
         # 2) one pass over all columns: is it optimal everywhere?
-        E = datafit.predict(X @ inner.B, v)
-        norms = gradient_norms(problem, datafit.gradient(E, v)[0])
-        proof = certify(problem, alpha, rows, E, v, norms, units)
+        proof, norms = certify(problem, alpha, rows, X @ inner.B, v, units)
         if proof.gap <= solver.tol:
             return Solution(alpha, rows, v, norms, proof, Status.CONVERGED, n_iter)
         if n_iter >= solver.max_iter:

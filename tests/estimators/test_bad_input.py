@@ -1,0 +1,172 @@
+"""Bad input gets a ValueError that says what, where, and what to do (design.md, section 6)."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers import make_data
+from sklearn.base import clone
+
+from gradsift import (
+    Gaussian,
+    NearestNeighbors,
+    OuterProductGradient,
+    RidgeGradientClassifier,
+    RidgeGradientRegressor,
+    SparseGradientClassifier,
+    SparseGradientRegressor,
+)
+
+MODELS = {
+    type(m).__name__: m
+    for m in (
+        SparseGradientRegressor(),
+        SparseGradientClassifier(),
+        RidgeGradientRegressor(),
+        RidgeGradientClassifier(),
+        OuterProductGradient(),
+    )
+}
+SPARSE = [name for name in MODELS if name.startswith("Sparse")]
+FIELDS = [name for name in MODELS if name != "OuterProductGradient"]
+
+
+def data():
+    X, y = make_data("binary", n=20, p=4)
+    return X, y
+
+
+def spoil(X, row, column, value):
+    X = X.copy()
+    X[row, column] = value
+    return X
+
+
+def frame(X, names="abcd"):
+    return pd.DataFrame(X, columns=list(names))
+
+
+X, Y = data()
+TEXT = frame(X).assign(c=["low"] * 20)
+TABLES = {
+    "nan": (spoil(X, 3, 2, np.nan), r"contains NaN: 1 bad .* column 2; the first in row 3.*Drop"),
+    "inf": (spoil(X, 0, 1, np.inf), r"contains infinity \(inf\).* column 1; the first in row 0"),
+    "named": (frame(spoil(X, 7, 3, -np.inf)), "infinity.*'d'; the first in row 7"),
+    "text": (TEXT, r"column 'c' holds text \(row 0: 'low'\). Drop it, or encode"),
+    "repeated": (frame(X, "abba"), r"not unique: 'a' \(2 times\), 'b' \(2 times\). Rename"),
+    "no columns": (X[:, :0], r"0 feature\(s\).*minimum of 1 is required"),
+    "flat": (X[:, 0], "Expected 2D array, got 1D array"),
+    "too long": (np.vstack([X, X]), "inconsistent numbers of samples"),
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("name", MODELS)
+def test_bad_tables(name, table):
+    bad, message = TABLES[table]
+    with pytest.raises(ValueError, match=message):
+        clone(MODELS[name]).fit(bad, Y)
+
+
+@pytest.mark.parametrize("table", ["nan", "inf", "named", "text", "no columns"])
+@pytest.mark.parametrize("name", MODELS)
+def test_bad_tables_at_prediction(name, table):
+    """The same words after the fit, but for shapes, which scikit-learn explains."""
+    bad, message = TABLES[table]
+    if table == "no columns":
+        message = "0 feature"
+    model = clone(MODELS[name]).fit(frame(X) if isinstance(bad, pd.DataFrame) else X, Y)
+    for method in ("predict", "transform", "gradient"):
+        with pytest.raises(ValueError, match=message):
+            getattr(model, method)(bad)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_wrong_number_of_columns_at_prediction(name):
+    model = clone(MODELS[name]).fit(X, Y)
+    with pytest.raises(ValueError, match="X has 3 features, but .* is expecting 4"):
+        model.predict(X[:, :3])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_too_few_rows(name):
+    with pytest.raises(ValueError, match=r"2 sample\(s\).*minimum of 3 is required"):
+        clone(MODELS[name]).fit(X[:2], np.array([0, 1]))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_bad_response(name):
+    classifier = name.endswith("Classifier")
+    message = (
+        r"one class only \(.*1.*, 20 times\): a classifier needs at least two"
+        if classifier
+        else r"y is constant \(all 20 values are 1\): there is no change to explain"
+    )
+    with pytest.raises(ValueError, match=message):
+        clone(MODELS[name]).fit(X, np.ones(20, dtype=int))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        clone(MODELS[name]).fit(X, Y[:-1])
+    if classifier:
+        with pytest.raises(ValueError, match="Unknown label type"):
+            clone(MODELS[name]).fit(X, np.random.default_rng(0).normal(size=20))
+    else:
+        with pytest.raises(ValueError, match=r"y contains NaN|NaN"):
+            clone(MODELS[name]).fit(X, np.r_[np.nan, Y[1:]])
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (np.zeros(20), "all sample weights are zero"),
+        (-np.ones(20), r"sample_weight\[0\] is -1.0"),
+        (np.ones(7), r"shape \(7,\) but X has 20 rows: need \(20,\)"),
+        (np.r_[np.inf, np.ones(19)], r"sample_weight\[0\] is inf"),
+    ],
+    ids=["zero", "negative", "short", "infinite"],
+)
+def test_bad_weights(name, weight, message):
+    with pytest.raises(ValueError, match=message):
+        clone(MODELS[name]).fit(X, Y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_weights_that_leave_one_class_or_value(name):
+    """What is left of the response after dropping rows of weight zero is what counts."""
+    with pytest.raises(ValueError, match="one class only|y is constant"):
+        clone(MODELS[name]).fit(X, Y, sample_weight=(Y == 1).astype(float))
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    ("setting", "value", "message", "only"),
+    [
+        ("weights", "knn", r"weights='knn' is not a weight rule. Use one of", MODELS),
+        ("weights", Gaussian(1e-5), "leaves every pair weight at zero.*Use scale='half", MODELS),
+        ("weights", Gaussian("wide"), "scale='wide' is not a bandwidth", MODELS),
+        ("weights", NearestNeighbors(0), "k=0 neighbours", MODELS),
+        ("weights", NearestNeighbors(form="x"), "form='x' is unknown", MODELS),
+        ("n_components", 0, "n_components=0: use 'auto' or a whole number >= 1", MODELS),
+        ("n_components", 1.5, "n_components=1.5", MODELS),
+        ("n_components", "all", "n_components='all'", MODELS),
+        ("kernel", "rbf", r"kernel='rbf' is not a kernel. Use one of \['affine'", FIELDS),
+        ("kernel", "precomputed", r"pass kernel=Precomputed\(K\)", FIELDS),
+        ("kernel", np.eye(3), r"shape \(3, 3\) but there are 20 samples", FIELDS),
+        ("kernel", -np.eye(20), "zero at every sample|not positive semidefinite", FIELDS),
+        ("alpha", -1.0, "alpha=-1.0", FIELDS),
+        ("alpha", np.nan, "alpha=nan", FIELDS),
+        ("alpha", np.inf, "alpha=inf", FIELDS),
+        ("solver", "sgd", "solver='sgd' is unknown. Use 'auto'", SPARSE),
+        ("tol", 0.0, "tol=0.0 must be positive", SPARSE),
+        ("max_iter", 0, "max_iter=0 must be at least 1", SPARSE),
+        ("penalty_factor", [1.0, 2.0], r"shape \(2,\) but there are 4 variables", SPARSE),
+        ("penalty_factor", [1, 1, -1, 1], r"penalty_factor\[2\] is -1.0", SPARSE),
+        ("penalty_factor", [1, np.inf, 1, 1], r"penalty_factor\[1\] is inf", SPARSE),
+        ("alpha_0", 0.0, "alpha_0=0.0 must be positive", ["SparseGradientClassifier"]),
+    ],
+    ids=lambda v: str(v)[:24] if isinstance(v, (str, int, float)) else "",
+)
+def test_bad_settings(name, setting, value, message, only):
+    if name not in only:
+        pytest.skip(f"{name} has no {setting}")
+    with pytest.raises(ValueError, match=message):
+        clone(MODELS[name]).set_params(**{setting: value}).fit(X, Y)

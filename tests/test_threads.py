@@ -1,0 +1,80 @@
+"""Threads change the time, never the answer."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from gradsift import _threads
+from gradsift._threads import map_blocks, one_blas_thread
+
+
+@pytest.fixture(params=[1, 2, 5])
+def workers(request):
+    token = _threads._workers.set(request.param)
+    yield request.param
+    _threads._workers.reset(token)
+
+
+def test_results_come_in_order(workers):
+    def slow_first(x):
+        time.sleep(0.02 if x == 0 else 0.0)
+        return x * x
+
+    assert list(map_blocks(slow_first, range(17))) == [x * x for x in range(17)]
+    assert list(map_blocks(slow_first, [])) == []
+
+
+def test_few_items_are_held_at_once(workers):
+    """Blocks come from disk one day: the source must not be drained ahead of the consumer."""
+    taken = []
+
+    def source():
+        for x in range(50):
+            taken.append(x)
+            yield x
+
+    blocks = map_blocks(lambda x: x, source())
+    next(blocks)
+    assert len(taken) <= 2 * workers + 1
+    assert list(blocks) == list(range(1, 50))
+
+
+def test_errors_come_through(workers):
+    def fail(x):
+        raise KeyError(x)
+
+    with pytest.raises(KeyError):
+        list(map_blocks(fail, range(3)))
+
+
+def test_products_are_the_same_bits_for_any_number_of_workers(rng):
+    A, M = rng.normal(size=(50, 300)), rng.normal(size=(50, 7))
+    answers = []
+    for count in (1, 2, 4):
+        token = _threads._workers.set(count)
+        try:
+            with one_blas_thread():
+                parts = map_blocks(lambda s: A[:, s : s + 64].T @ M, range(0, 300, 64))
+                answers.append(np.vstack(list(parts)))
+        finally:
+            _threads._workers.reset(token)
+    assert (answers[0] == answers[1]).all()
+    assert (answers[0] == answers[2]).all()
+
+
+def test_blas_runs_on_one_thread_inside_and_is_restored():
+    def blas_threads():
+        return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        with one_blas_thread():
+            assert blas_threads() == {1}
+            assert _threads._workers.get() == max(before)  # what BLAS may not use, blocks do
+            seen = set(map_blocks(lambda _: threading.current_thread().name, range(4)))
+            assert (threading.main_thread().name in seen) == (max(before) == 1)
+        assert blas_threads() == before
+    assert _threads._workers.get() == 1
