@@ -25,7 +25,7 @@ demo: $(VENV)/.installed
 	$(BIN)/gradsift demo
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest --numprocesses=2 --dist=worksteal --cov --cov-report=term
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2 --dist=worksteal --cov --cov-report=term
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

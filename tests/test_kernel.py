@@ -13,10 +13,9 @@ from gradsift.kernel import (
     as_kernel,
     bandwidth,
     cross_kernel,
-    inner_products,
     median_distance,
+    products,
     squared_distances,
-    squared_norms,
     training_kernel,
 )
 
@@ -41,7 +40,7 @@ def X(rng):
 def test_kernel_is_its_formula(X, rng, name):
     given, formula = BY_HAND[name]
     kernel, new = as_kernel(given), np.vstack([rng.normal(size=(3, 4)), X[:1]])
-    K = training_kernel(kernel, ArraySource(X), X @ X.T)
+    K = training_kernel(kernel, ArraySource(X), products(ArraySource(X)))
     np.testing.assert_allclose(K, loop_kernel(formula, X, X), atol=1e-12)
     np.testing.assert_allclose(
         cross_kernel(kernel, new, X), loop_kernel(formula, new, X), atol=1e-12
@@ -49,18 +48,27 @@ def test_kernel_is_its_formula(X, rng, name):
 
 
 def test_distances_match_loops_and_keep_exact_zeros(X):
-    G = inner_products(ArraySource(X))
+    G, D = products(ArraySource(X))
     np.testing.assert_allclose(G, X @ X.T)
-    D = squared_distances(G, squared_norms(X), squared_norms(X))
+    np.testing.assert_array_equal(D, squared_distances(X, X))
     np.testing.assert_allclose(D, loop_sqdist(X, X), atol=1e-12)
     assert (D >= 0).all()
     assert D[2, 5] == D[5, 2] == D[3, 3] == 0.0  # rounding must not separate equal rows
 
 
-def test_inner_products_do_not_depend_on_blocks(X, monkeypatch):
+@pytest.mark.parametrize("shift", [0.0, 1e6])
+def test_distances_far_from_the_origin_keep_their_digits(X, shift):
+    """Distances do not depend on the origin, and rounding must not bring it in."""
+    np.testing.assert_allclose(
+        squared_distances(X + shift, X + shift), loop_sqdist(X, X), rtol=1e-8
+    )
+
+
+def test_products_do_not_depend_on_blocks(X, monkeypatch):
     monkeypatch.setattr("gradsift.data.source.BLOCK_BYTES", 8 * len(X))  # one column a block
     assert len(list(ArraySource(X).blocks())) == 4
-    np.testing.assert_allclose(inner_products(ArraySource(X)), X @ X.T)
+    np.testing.assert_allclose(products(ArraySource(X)).inner, X @ X.T)
+    np.testing.assert_allclose(products(ArraySource(X)).sqdist, loop_sqdist(X, X), atol=1e-12)
 
 
 def test_median_distance_counts_distinct_places(X):
@@ -117,13 +125,13 @@ def test_as_kernel_takes_what_it_says(X):
 
 def test_precomputed(X):
     K = X @ X.T
-    source, products = ArraySource(X), K
-    np.testing.assert_array_equal(training_kernel(Precomputed(K), source, products), K)
+    source, between = ArraySource(X), products(ArraySource(X))
+    np.testing.assert_array_equal(training_kernel(Precomputed(K), source, between), K)
     rows = np.array([4, 1])
     assert Precomputed(K).take(rows).matrix.tolist() == [[K[4, 4], K[4, 1]], [K[1, 4], K[1, 1]]]
     with pytest.raises(ValueError, match=r"shape \(7, 6\) but there are 7 samples: need \(7, 7\)"):
-        training_kernel(Precomputed(K[:, :6]), source, products)
+        training_kernel(Precomputed(K[:, :6]), source, between)
     with pytest.raises(ValueError, match="not symmetric"):
-        training_kernel(Precomputed(np.triu(K)), source, products)
+        training_kernel(Precomputed(np.triu(K)), source, between)
     with pytest.raises(ValueError, match="precomputed kernel"):
         cross_kernel(Precomputed(K), X, X)

@@ -68,9 +68,9 @@ def test_weights():
     rows, weight = check_weights(None, X)
     assert rows.tolist() == [0, 1, 2, 3]
     assert weight is None
-    rows, weight = check_weights([1, 0, 2, 0], X)
-    assert rows.tolist() == [0, 2]
-    assert weight.tolist() == [1.0, 2.0]
+    rows, weight = check_weights([1, 0, 2, 3], X)
+    assert rows.tolist() == [0, 2, 3]
+    assert weight.tolist() == [1.0, 2.0, 3.0]
     assert check_weights(3.0, X)[1].tolist() == [3.0] * 4
     for bad, message in (
         ([1, 1], r"shape \(2,\) but X has 4 rows: need \(4,\)"),
@@ -78,6 +78,7 @@ def test_weights():
         ([1, 1, -2, 1], r"sample_weight\[2\] is -2.0: weights are finite and not negative"),
         ([1, np.nan, 1, 1], r"sample_weight\[1\] is nan"),
         ([0, 0, 0, 0], "all sample weights are zero: no row is left"),
+        ([1, 0, 2, 0], r"only 2 sample\(s\) have a weight above zero"),
     ):
         with pytest.raises(ValueError, match=message):
             check_weights(bad, X)

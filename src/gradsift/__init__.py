@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         gradient_path,
     )
     from gradsift.kernel import Gaussian, Precomputed, TheoryRate
-    from gradsift.weights import NearestNeighbors, Uniform
+    from gradsift.weights import Adaptive, NearestNeighbors, Uniform
 
 __version__ = "0.1.0"
 
@@ -36,6 +36,7 @@ __all__ = [
     "gradient_path",
     "alpha_max",
     "alpha_grid",
+    "Adaptive",
     "Gaussian",
     "NearestNeighbors",
     "Precomputed",
@@ -47,6 +48,7 @@ _HOMES = {
     "Gaussian": "gradsift.kernel",
     "Precomputed": "gradsift.kernel",
     "TheoryRate": "gradsift.kernel",
+    "Adaptive": "gradsift.weights",
     "NearestNeighbors": "gradsift.weights",
     "Uniform": "gradsift.weights",
 }

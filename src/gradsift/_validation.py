@@ -24,6 +24,9 @@ def check_table(X: Any) -> None:
     """Refuse what no conversion would explain: repeated names, columns of text."""
     names = column_names(X)
     if names is None:
+        if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUT":
+            for column, values in enumerate(X.T):
+                _check_text(column, values)
         return
     repeated = [f"{name!r} ({count} times)" for name, count in Counter(names).items() if count > 1]
     if repeated:
@@ -35,6 +38,11 @@ def check_table(X: Any) -> None:
         values = np.asarray(X[name])
         if values.dtype.kind in "OUST":
             _check_text(name, values)
+        elif values.dtype.kind in "mM":
+            raise ValueError(
+                f"column {name!r} holds dates or times. Drop it, or turn it into numbers first, "
+                "e.g. days since a start."
+            )
 
 
 def _check_text(name: object, values: Any) -> None:
@@ -135,6 +143,11 @@ def check_weights(sample_weight: Any, X: Array) -> tuple[IntArray, Array | None]
     rows = np.flatnonzero(weight > 0)
     if len(rows) == 0:
         raise ValueError("all sample weights are zero: no row is left to learn from.")
+    if len(rows) < MIN_SAMPLES:
+        raise ValueError(
+            f"only {len(rows)} sample(s) have a weight above zero, while a minimum of "
+            f"{MIN_SAMPLES} is required."
+        )
     return rows, weight[rows]
 
 

@@ -9,15 +9,22 @@ import numpy as np
 from scipy import sparse
 
 from gradsift._typing import Array, IntArray, Source
-from gradsift.data import Scaling, identity_scaling, measure_scaling, standardised
+from gradsift.data import (
+    ArraySource,
+    Scaling,
+    identity_scaling,
+    measure_scaling,
+    standardised,
+)
 from gradsift.datafit import PairDatafit
 from gradsift.factor import Factor, eigen_factor
 from gradsift.kernel import (
     AnyKernel,
     Gaussian,
     Precomputed,
+    Products,
     as_kernel,
-    inner_products,
+    products,
     squared_distances,
     training_kernel,
 )
@@ -25,8 +32,8 @@ from gradsift.loss import Logistic, Multinomial, Squared
 from gradsift.pairs import DensePairs, SparsePairs, make_pairs
 from gradsift.penalty import GroupLasso
 from gradsift.solver import Problem
-from gradsift.terms import FieldTerm
-from gradsift.weights import as_weights, normalise, pair_weights
+from gradsift.terms import FieldTerm, curl_term, laplacian_term
+from gradsift.weights import AnyWeights, as_weights, base_rule, normalise, pair_weights
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,12 @@ class Settings:
         omega; None = all ones.
     alpha_0 : float or None
         Penalty on the offset function of a classifier; None = `default_offset_penalty`.
+    curl : float
+        Weight of the curl penalty; see `gradsift.terms`.
+    smoothness : float
+        The paper's mu: weight of smoothness along labelled and unlabelled samples.
+    X_unlabeled : (u, p) array, optional
+        Samples without a response.
     """
 
     kernel: Any = "affine"
@@ -49,6 +62,9 @@ class Settings:
     standardize: bool = True
     penalty_factor: Array | None = None
     alpha_0: float | None = None
+    curl: float = 0.0
+    smoothness: float = 0.0
+    X_unlabeled: Array | None = None
 
     def take(self, rows: IntArray) -> Settings:
         """The settings for some of the samples: only a kernel matrix knows which they are."""
@@ -96,18 +112,48 @@ class Response:
 
 @dataclass(frozen=True)
 class Assembly:
-    """A problem ready to solve, and what turns its answer into a function of new samples."""
+    """A problem ready to solve, and what turns its answer into a function of new samples.
+
+    Attributes
+    ----------
+    problem : Problem
+        On the samples with a response.
+    reference : Source
+        All samples, those without a response last: the kernel's reference points.
+    """
 
     problem: Problem
+    reference: Source
     scaling: Scaling
     kernel: AnyKernel
     factor: Factor
     share: Array
     response: Response
+    settings: Settings
+    sample_weight: Array | None
 
     @property
     def source(self) -> Source:
         return self.problem.source
+
+    @property
+    def L(self) -> Array:
+        """Factor at the samples with a response."""
+        return self.factor.L[: len(self.share)]
+
+    def measured_in(self, columns: IntArray) -> Assembly:
+        """The same problem with pair weights from distances in these columns only."""
+        X = self.source.columns(columns)
+        sqdist = squared_distances(X, X)
+        rule = base_rule(as_weights(self.settings.weights))
+        W = pair_weights(rule, sqdist, len(columns), self.sample_weight)
+        old = self.problem.datafit
+        term = old.field_term if isinstance(old, PairDatafit) else None
+        datafit = pair_datafit(
+            normalise(W, self.share), self.L, self.response, self.share,
+            self.settings.alpha_0, term,
+        )  # fmt: skip
+        return replace(self, problem=replace(self.problem, datafit=datafit))
 
 
 def assemble(
@@ -120,21 +166,61 @@ def assemble(
     n, p = source.shape
     weight = np.ones(n) if sample_weight is None else sample_weight
     share = weight / weight.sum()
-    scaling = measure_scaling(source, share) if settings.standardize else identity_scaling(p)
+    reference, reference_weight = source, weight
+    if settings.X_unlabeled is not None:
+        everything = np.vstack([source.columns(np.arange(p)), settings.X_unlabeled])
+        reference = ArraySource(everything)
+        reference_weight = np.concatenate([weight, np.ones(len(everything) - n)])
+    scaling = identity_scaling(p)
     if settings.standardize:
-        source = standardised(source, scaling)
+        scaling = measure_scaling(reference, reference_weight / reference_weight.sum())
+        reference = standardised(reference, scaling)
+    labelled = reference
+    if settings.X_unlabeled is not None:
+        labelled = ArraySource(reference.columns(np.arange(p))[:n])
 
-    G = inner_products(source)
-    sqdist = squared_distances(G, np.diag(G), np.diag(G))
+    between = products(reference)
+    sqdist = between.sqdist
     kernel = as_kernel(settings.kernel)
     if isinstance(kernel, Gaussian):
-        kernel = kernel.resolve(sqdist, p, sample_weight)
-    factor = eigen_factor(training_kernel(kernel, source, G))
-    W = pair_weights(as_weights(settings.weights), sqdist, p, sample_weight)
-    datafit = pair_datafit(normalise(W, share), factor.L, response, share, settings.alpha_0)
+        kernel = kernel.resolve(sqdist, p, None if sample_weight is None else reference_weight)
+    K = training_kernel(kernel, reference, between)
+    factor = eigen_factor(K)
+    rule = base_rule(as_weights(settings.weights))
+    W = pair_weights(rule, sqdist[:n, :n], p, sample_weight)
+    term = field_term(settings, rule, kernel, between, K, factor)
+    datafit = pair_datafit(
+        normalise(W, share), factor.L[:n], response, share, settings.alpha_0, term
+    )
     penalty = GroupLasso(check_penalty_factor(settings.penalty_factor, p))
-    problem = Problem(source, datafit, penalty)
-    return Assembly(problem, scaling, kernel, factor, share, response)
+    problem = Problem(labelled, datafit, penalty)
+    return Assembly(
+        problem, reference, scaling, kernel, factor, share, response, settings, sample_weight
+    )
+
+
+def field_term(
+    settings: Settings,
+    rule: AnyWeights,
+    kernel: AnyKernel,
+    between: Products,
+    K: Array,
+    factor: Factor,
+) -> FieldTerm | None:
+    """The extension asked for, if any."""
+    for name, value in (("curl", settings.curl), ("smoothness", settings.smoothness)):
+        if not np.isfinite(value) or value < 0:
+            raise ValueError(f"{name}={value}: a penalty is a finite number >= 0.")
+    if settings.smoothness and settings.curl:
+        raise ValueError("smoothness and curl cannot be combined: set one of them to 0.")
+    if settings.smoothness:
+        graph = pair_weights(rule, between.sqdist, len(K))
+        return laplacian_term(factor.L, graph, settings.smoothness)
+    if settings.curl:
+        if settings.X_unlabeled is not None:
+            raise ValueError("curl cannot be combined with unlabelled samples.")
+        return curl_term(kernel, between.inner, K, factor.T, settings.curl)
+    return None
 
 
 def pair_datafit(

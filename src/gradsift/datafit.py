@@ -61,7 +61,8 @@ class PairDatafit:
         return np.zeros((0 if self.offset_penalty is None else m, self.n_outputs))
 
     def predict(self, U: Array, v: Array) -> Array:
-        U = U.reshape(len(U), self.n_outputs, -1)
+        # only differences of U count: centring it keeps their digits where X is far from the origin
+        U = (U - U.mean(axis=0)).reshape(len(U), self.n_outputs, -1)
         shift = -np.einsum("nm,ncm->cn", self.L, U)
         if len(v):
             shift += (self.L @ v).T
@@ -156,6 +157,7 @@ class GramForm:
 
     def __init__(self, datafit: PairDatafit, X: Array) -> None:
         n, w = X.shape
+        X = X - X.mean(axis=0)  # as in `predict`: only differences count
         self.L, self.outputs = datafit.L, datafit.n_outputs
         E = datafit.predict(np.zeros((n, datafit.n_tasks)), datafit.start())
         self.constant = datafit.value(E, datafit.start())

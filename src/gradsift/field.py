@@ -15,7 +15,6 @@ from gradsift.kernel import (
     cross_kernel,
     median_distance,
     squared_distances,
-    squared_norms,
 )
 from gradsift.solver import Rows
 
@@ -64,7 +63,7 @@ class KernelField:
 def kernel_field(assembly: Assembly, rows: Rows, v: Array) -> KernelField:
     """The field of an answer."""
     everything = np.arange(assembly.problem.n_features)
-    reference = assembly.source.columns(everything)[assembly.factor.landmarks]
+    reference = assembly.reference.columns(everything)[assembly.factor.landmarks]
     return KernelField(
         assembly.scaling,
         assembly.kernel,
@@ -108,7 +107,7 @@ class TaylorPredictor:
 
     def __call__(self, X_new: Array) -> Array:
         """(c, n_new) predictions from the selected columns of new samples."""
-        D = squared_distances(X_new @ self.X.T, squared_norms(X_new), squared_norms(self.X))
+        D = squared_distances(X_new, self.X)
         # relative to the nearest sample: far from all data the weights must not vanish together
         weight = np.exp((D.min(axis=1, keepdims=True) - D) / (2.0 * self.scale**2)) * self.share
         weight /= weight.sum(axis=1, keepdims=True)
@@ -119,14 +118,13 @@ class TaylorPredictor:
 
 def taylor_average(X: Array, anchors: Array, fields: Array, share: Array) -> TaylorPredictor:
     """The predictor with its bandwidth measured."""
-    norms = squared_norms(X)
-    scale = 0.5 * median_distance(squared_distances(X @ X.T, norms, norms), share)
+    scale = 0.5 * median_distance(squared_distances(X, X), share)
     return TaylorPredictor(X, anchors, fields, share, scale)
 
 
 def taylor_predictor(assembly: Assembly, rows: Rows, v: Array) -> TaylorPredictor:
     """The Taylor average that goes with an answer: anchored at y, or at the fitted offset."""
-    L = assembly.factor.L
+    L = assembly.L
     fields = np.einsum("nm,acm->cna", L, _by_output(assembly, rows), optimize=True)
     anchors = (L @ v).T if assembly.response.is_labels else assembly.response.values
     return taylor_average(assembly.source.columns(rows.index), anchors, fields, assembly.share)

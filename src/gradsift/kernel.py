@@ -1,7 +1,7 @@
 """Kernels of the space the partial derivatives live in, squared distances, and bandwidth rules.
 
-A kernel is a small frozen object. Most depend on the samples only through inner products, which add
-up over column blocks; they implement `of_products`, and nothing wider than a block is ever needed.
+A kernel is a small frozen object. Most depend on the samples only through inner products and
+distances, which add up over column blocks: nothing wider than a block is ever needed.
 
 | name          | K(x, z)                       | the partial derivatives are         |
 |---------------|-------------------------------|-------------------------------------|
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -25,38 +25,80 @@ from gradsift._typing import Array, IntArray, Source
 ScaleRule: TypeAlias = "float | Literal['half-median', 'theory'] | TheoryRate"
 
 
+class Products(NamedTuple):
+    """All that kernels and weights ask of two sets of samples.
+
+    Attributes
+    ----------
+    inner : (n, m) array
+        Inner products a_i . b_j.
+    sqdist : (n, m) array
+        Squared distances ||a_i - b_j||^2.
+    """
+
+    inner: Array
+    sqdist: Array
+
+
 class Kernel(Protocol):
-    def of_products(self, G: Array, a: Array, b: Array) -> Array:
-        """K from inner products G = A B' and the squared norms a, b of the rows of A, B."""
+    def values(self, products: Products) -> Array:
+        """K between two sets of samples."""
         ...
 
 
 # ---------------------------------------------------------------------------- distances, bandwidths
 
 
-def inner_products(source: Source) -> Array:
-    """X X' (n, n), summed over column blocks."""
+def products(source: Source) -> Products:
+    """Inner products and squared distances of all samples, summed over column blocks."""
     n = source.shape[0]
-    G = np.zeros((n, n))
+    total = _Total(n, n)
     for _, block in source.blocks():
-        G += block @ block.T
-    return G
+        total.add(block, block)
+    return total.products()
 
 
-def squared_norms(A: Array) -> Array:
-    """||a_i||^2 of every row."""
-    return np.einsum("ij,ij->i", A, A)
+def cross_products(A: Array, B: Array) -> Products:
+    """The same between the rows of two arrays."""
+    total = _Total(len(A), len(B))
+    total.add(A, B)
+    return total.products()
 
 
-def squared_distances(G: Array, a: Array, b: Array) -> Array:
-    """||x_i - z_j||^2 from inner products and squared norms, never negative, exact zeros kept.
+def squared_distances(A: Array, B: Array) -> Array:
+    """||a_i - b_j||^2, (len(A), len(B))."""
+    return cross_products(A, B).sqdist
 
-    Rounding leaves equal rows some 1e-16 of their norm apart; such pairs are put at distance zero.
+
+class _Total:
+    """Products summed over column blocks, each block centred at the mean of B.
+
+    Distances do not change with the origin but lose digits far from it: data around 10^6 with unit
+    spread would keep four. Inner products are put together again from the centred ones.
     """
-    size = a[:, None] + b[None, :]
-    D = size - 2.0 * G
-    D[1e-13 * size >= D] = 0.0
-    return D
+
+    def __init__(self, n: int, m: int) -> None:
+        self.centred = np.zeros((n, m))
+        self.norms = np.zeros(n), np.zeros(m)
+        self.shift = np.zeros(n), np.zeros(m)
+        self.origin = 0.0
+
+    def add(self, A: Array, B: Array) -> None:
+        mean = B.mean(axis=0)
+        parts = A - mean, B - mean
+        self.centred += parts[0] @ parts[1].T
+        for part, norm, shift in zip(parts, self.norms, self.shift):
+            norm += np.einsum("ij,ij->i", part, part)
+            shift += part @ mean
+        self.origin += float(mean @ mean)
+
+    def products(self) -> Products:
+        size = self.norms[0][:, None] + self.norms[1]
+        sqdist = size - 2.0 * self.centred
+        # rounding leaves equal rows some 1e-16 of their norm apart: put them at distance zero
+        sqdist[sqdist <= 1e-13 * size] = 0.0
+        inner = self.centred + self.shift[0][:, None] + self.shift[1] + self.origin
+        return Products(inner, sqdist)
 
 
 def median_distance(sqdist: Array, sample_weight: Array | None = None) -> float:
@@ -129,16 +171,16 @@ def bandwidth(
 class Affine:
     """K(x, z) = 1 + x . z."""
 
-    def of_products(self, G: Array, a: Array, b: Array) -> Array:
-        return 1.0 + G
+    def values(self, products: Products) -> Array:
+        return 1.0 + products.inner
 
 
 @dataclass(frozen=True)
 class Linear:
     """K(x, z) = x . z."""
 
-    def of_products(self, G: Array, a: Array, b: Array) -> Array:
-        return G
+    def values(self, products: Products) -> Array:
+        return products.inner
 
 
 @dataclass(frozen=True)
@@ -162,24 +204,24 @@ class Gaussian:
             raise TypeError(f"scale={self.scale!r} is a rule: call resolve() first")
         return np.exp(sqdist / (-2.0 * self.scale**2))
 
-    def of_products(self, G: Array, a: Array, b: Array) -> Array:
-        return self.of_distances(squared_distances(G, a, b))
+    def values(self, products: Products) -> Array:
+        return self.of_distances(products.sqdist)
 
 
 @dataclass(frozen=True)
 class Constant:
     """K = 1: one gradient for all samples, a lasso on weighted pair differences."""
 
-    def of_products(self, G: Array, a: Array, b: Array) -> Array:
-        return np.ones_like(G)
+    def values(self, products: Products) -> Array:
+        return np.ones_like(products.inner)
 
 
 @dataclass(frozen=True)
 class Delta:
     """K(x, z) = 1 where x = z: a free gradient at every sample (OPG, when alpha = 0)."""
 
-    def of_products(self, G: Array, a: Array, b: Array) -> Array:
-        return (squared_distances(G, a, b) == 0.0).astype(float)
+    def values(self, products: Products) -> Array:
+        return (products.sqdist == 0.0).astype(float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +264,7 @@ def as_kernel(kernel: object) -> AnyKernel:
     """A kernel from its short name, a matrix, a function, or itself."""
     if isinstance(kernel, str) and kernel in KERNELS:
         return KERNELS[kernel]
-    if isinstance(kernel, (Precomputed, Function)) or hasattr(kernel, "of_products"):
+    if isinstance(kernel, (Precomputed, Function)) or hasattr(kernel, "values"):
         return kernel  # type: ignore[return-value]
     if isinstance(kernel, np.ndarray):
         return Precomputed(kernel)
@@ -239,17 +281,16 @@ def as_kernel(kernel: object) -> AnyKernel:
     )
 
 
-def training_kernel(kernel: AnyKernel, source: Source, G: Array) -> Array:
-    """K (n, n) between the training samples, given their inner products G."""
-    n = len(G)
+def training_kernel(kernel: AnyKernel, source: Source, given: Products) -> Array:
+    """K (n, n) between the training samples, given their products."""
+    n = len(given.inner)
     if isinstance(kernel, Precomputed):
         K = np.asarray(kernel.matrix, dtype=float)
     elif isinstance(kernel, Function):
         X = source.columns(np.arange(source.shape[1]))
         K = np.asarray(kernel.function(X, X), dtype=float)
     else:
-        a = np.diag(G)
-        return kernel.of_products(G, a, a)
+        return kernel.values(given)
     if K.shape != (n, n):
         raise ValueError(
             f"the kernel matrix has shape {K.shape} but there are {n} samples: need ({n}, {n})."
@@ -268,4 +309,4 @@ def cross_kernel(kernel: AnyKernel, A: Array, B: Array) -> Array:
         )
     if isinstance(kernel, Function):
         return np.asarray(kernel.function(A, B), dtype=float)
-    return kernel.of_products(A @ B.T, squared_norms(A), squared_norms(B))
+    return kernel.values(cross_products(A, B))

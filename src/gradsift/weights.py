@@ -5,6 +5,7 @@
 | `gaussian`            | exp(-d^2 / (2 s^2))                          | (n, n)    |
 | `uniform`             | 1                                            | (n, n)    |
 | `NearestNeighbors(k)` | exp(-2 d^2 / s^2) for the k nearest j, else 0| CSR, n k  |
+| `adaptive`            | one of these, in the selected variables      |           |
 
 The paper prints two Gaussians: the plain one above, and exp(-2 d^2/s^2) for the truncated weight.
 `NearestNeighbors(form="paper")` is the second, `form="plain"` truncates the first.
@@ -12,7 +13,7 @@ The paper prints two Gaussians: the plain one above, and exp(-2 d^2/s^2) for the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -46,25 +47,49 @@ class NearestNeighbors:
     scale: ScaleRule = "half-median"
 
 
+@dataclass(frozen=True)
+class Adaptive:
+    """Distances over the selected variables only: fit, measure again in what was selected, refit.
+
+    The paper's Discussion. Repeated until the selected set stays the same (or comes back).
+
+    Parameters
+    ----------
+    base : Gaussian or NearestNeighbors
+        The rule applied to those distances.
+    max_rounds : int
+        Most refits.
+    """
+
+    base: Gaussian | NearestNeighbors = field(default_factory=Gaussian)
+    max_rounds: int = 20
+
+
 AnyWeights: TypeAlias = "Gaussian | Uniform | NearestNeighbors"
 
-WEIGHTS: dict[str, AnyWeights] = {
+WEIGHTS: dict[str, AnyWeights | Adaptive] = {
     "gaussian": Gaussian(),
     "uniform": Uniform(),
     "nearest": NearestNeighbors(),
+    "adaptive": Adaptive(),
 }
 
 
-def as_weights(weights: object) -> AnyWeights:
+def as_weights(weights: object) -> AnyWeights | Adaptive:
     """A weight rule from its short name, or itself."""
-    if isinstance(weights, (Gaussian, Uniform, NearestNeighbors)):
+    if isinstance(weights, (Gaussian, Uniform, NearestNeighbors, Adaptive)):
         return weights
     if isinstance(weights, str) and weights in WEIGHTS:
         return WEIGHTS[weights]
     raise ValueError(
         f"weights={weights!r} is not a weight rule. Use one of {sorted(WEIGHTS)}, "
-        "Gaussian(scale=...), Uniform() or NearestNeighbors(k=10, form='paper')."
+        "Gaussian(scale=...), Uniform(), NearestNeighbors(k=10, form='paper') or Adaptive(base)."
     )
+
+
+def base_rule(weights: AnyWeights | Adaptive) -> AnyWeights:
+    """The rule from distances to weights."""
+    return weights.base if isinstance(weights, Adaptive) else weights
 
 
 def gaussian_weights(sqdist: Array, scale: float) -> Array:

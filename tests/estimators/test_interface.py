@@ -53,7 +53,7 @@ def fitted(request):
 
 def test_every_estimator_answers_the_three_questions(fitted):
     model, X, y = fitted
-    n, p = X.shape
+    p = X.shape[1]
     mask = model.get_support()
     assert mask.shape == (p,)
     assert mask.tolist() == (model.feature_importances_ > 0).tolist()

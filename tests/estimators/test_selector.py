@@ -46,7 +46,7 @@ def test_max_features_never_adds(table):
         GradientSelector(SparseGradientRegressor(), max_features=6).fit(X, y).get_support().sum()
         == selected
     )
-    with pytest.raises(ValueError, match="max_features=0: keep at least one, or None"):
+    with pytest.raises(ValueError, match="max_features=0: a whole number of at least 1, or None"):
         GradientSelector(SparseGradientRegressor(), max_features=0).fit(X, y)
 
 

@@ -17,8 +17,8 @@ from gradsift import (
 ESTIMATORS = [
     SparseGradientRegressor(),
     SparseGradientClassifier(),
-    SparseGradientRegressorCV(n_alphas=4, eps=0.1, cv=2),
-    SparseGradientClassifierCV(n_alphas=4, eps=0.1, cv=2),
+    SparseGradientRegressorCV(n_alphas=4, cv=2),
+    SparseGradientClassifierCV(n_alphas=4, cv=2),
     RidgeGradientRegressor(),
     RidgeGradientClassifier(),
     OuterProductGradient(),

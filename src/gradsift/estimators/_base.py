@@ -126,7 +126,7 @@ def warn_nothing_selected(fallback: str, advice: str) -> None:
 
 def check_n_components(n_components: int | str) -> None:
     if n_components != "auto" and (
-        isinstance(n_components, str)
+        isinstance(n_components, (str, bool))
         or not isinstance(n_components, (int, np.integer))
         or n_components < 1
     ):

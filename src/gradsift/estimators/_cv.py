@@ -56,7 +56,7 @@ class CrossValidated(SparseGradient):
             delayed(fold_scores)(
                 sample.X,
                 sample.response,
-                self._settings(),
+                self._settings(sample.unlabeled),
                 fold,
                 self.alphas_,
                 solver,
@@ -114,8 +114,8 @@ class SparseGradientRegressorCV(CrossValidated, SparseGradientRegressor):
         The alpha with the best held-out score, or the largest one within a standard error of it.
     n_jobs : int, optional
         Folds fitted at a time.
-    kernel, weights, standardize, n_components, penalty_factor, solver, tol, max_iter, \
-random_state, verbose
+    kernel, weights, standardize, n_components, penalty_factor, curl, smoothness, solver, tol, \
+max_iter, random_state, verbose
         As in `SparseGradientRegressor`.
 
     Attributes
@@ -158,6 +158,8 @@ kkt_violation_, objective_, n_iter_, mean_, scale_, field_
         standardize: bool = True,
         n_components: int | Literal["auto"] = "auto",
         penalty_factor: Any = None,
+        curl: float = 0.0,
+        smoothness: float = 0.0,
         solver: str = "auto",
         tol: float = 1e-4,
         max_iter: int = 20_000,
@@ -167,8 +169,8 @@ kkt_violation_, objective_, n_iter_, mean_, scale_, field_
         super().__init__(
             alphas=alphas, n_alphas=n_alphas, eps=eps, cv=cv, selection=selection, n_jobs=n_jobs,
             kernel=kernel, weights=weights, standardize=standardize, n_components=n_components,
-            penalty_factor=penalty_factor, solver=solver, tol=tol, max_iter=max_iter,
-            random_state=random_state, verbose=verbose,
+            penalty_factor=penalty_factor, curl=curl, smoothness=smoothness, solver=solver, tol=tol,
+            max_iter=max_iter, random_state=random_state, verbose=verbose,
         )  # fmt: skip
 
 
@@ -179,8 +181,8 @@ class SparseGradientClassifierCV(CrossValidated, SparseGradientClassifier):
     ----------
     alphas, n_alphas, eps, cv, selection, n_jobs
         As in `SparseGradientRegressorCV`; folds are stratified.
-    alpha_0, kernel, weights, standardize, n_components, penalty_factor, solver, tol, max_iter, \
-random_state, verbose
+    alpha_0, kernel, weights, standardize, n_components, penalty_factor, curl, smoothness, solver, \
+tol, max_iter, random_state, verbose
         As in `SparseGradientClassifier`.
 
     Attributes
@@ -221,6 +223,8 @@ dual_gap_, kkt_violation_, objective_, n_iter_, mean_, scale_, field_
         standardize: bool = True,
         n_components: int | Literal["auto"] = "auto",
         penalty_factor: Any = None,
+        curl: float = 0.0,
+        smoothness: float = 0.0,
         solver: str = "auto",
         tol: float = 1e-4,
         max_iter: int = 20_000,
@@ -230,7 +234,7 @@ dual_gap_, kkt_violation_, objective_, n_iter_, mean_, scale_, field_
         super().__init__(
             alphas=alphas, n_alphas=n_alphas, eps=eps, cv=cv, selection=selection, n_jobs=n_jobs,
             kernel=kernel, weights=weights, standardize=standardize, n_components=n_components,
-            penalty_factor=penalty_factor, solver=solver, tol=tol, max_iter=max_iter,
-            random_state=random_state, verbose=verbose,
+            penalty_factor=penalty_factor, curl=curl, smoothness=smoothness, solver=solver, tol=tol,
+            max_iter=max_iter, random_state=random_state, verbose=verbose,
         )  # fmt: skip
         self.alpha_0 = alpha_0

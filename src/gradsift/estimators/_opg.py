@@ -22,11 +22,11 @@ from gradsift.data import (
 from gradsift.directions import find_directions
 from gradsift.estimators._base import GradientEstimator, check_n_components
 from gradsift.field import TaylorPredictor, taylor_average
-from gradsift.kernel import inner_products, squared_distances, squared_norms
+from gradsift.kernel import products, squared_distances
 from gradsift.local import local_gradients
 from gradsift.penalty import row_norms
 from gradsift.selection import rank_variables
-from gradsift.weights import as_weights, normalise, pair_weights
+from gradsift.weights import as_weights, base_rule, normalise, pair_weights
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class NearestField:
 
     def gradient(self, X: Array) -> Array:
         Z = self.scaling.apply(X)
-        D = squared_distances(Z @ self.X.T, squared_norms(Z), squared_norms(self.X))
+        D = squared_distances(Z, self.X)
         return self.scaling.derivative(self.field[D.argmin(axis=1)])[None]
 
 
@@ -119,9 +119,10 @@ class OuterProductGradient(RegressorMixin, GradientEstimator):
             source = ArraySource(X)
             scaling = measure_scaling(source, share) if self.standardize else identity_scaling(p)
             Z = scaling.apply(X)
-            G = inner_products(standardised(source, scaling))
-            sqdist = squared_distances(G, np.diag(G), np.diag(G))
-            W = normalise(pair_weights(as_weights(self.weights), sqdist, p, sample_weight), share)
+            sqdist = products(standardised(source, scaling)).sqdist
+            W = normalise(
+                pair_weights(base_rule(as_weights(self.weights)), sqdist, p, sample_weight), share
+            )
             F = local_gradients(Z, y, W, intercept=self.fit_intercept)
             scaled = np.sqrt(share)[:, None] * F
             directions = find_directions(np.arange(p), scaled.T, p, self.n_components)

@@ -14,7 +14,7 @@ from gradsift.directions import find_directions
 from gradsift.estimators._base import GradientEstimator, check_n_components
 from gradsift.estimators._tasks import Answer, FieldClassifier, FieldRegressor, Sample
 from gradsift.field import kernel_field
-from gradsift.kernel import inner_products
+from gradsift.kernel import products
 from gradsift.penalty import row_norms
 from gradsift.selection import rank_variables
 from gradsift.solver import Rows
@@ -48,11 +48,9 @@ class RidgeGradient(GradientEstimator):
         with one_blas_thread():
             assembly = assemble(open_source(sample.X), sample.response, settings, sample.weight)
             problem, p = assembly.problem, assembly.problem.n_features
-            products = inner_products(problem.source)
-            self.alpha_ = (
-                self.alpha if self.alpha is not None else default_ridge(assembly, products)
-            )
-            A, v = solve_ridge(problem.datafit, products, self.alpha_)
+            inner = products(problem.source).inner
+            self.alpha_ = self.alpha if self.alpha is not None else default_ridge(assembly, inner)
+            A, v = solve_ridge(problem.datafit, inner, self.alpha_)
             rows = Rows(np.arange(p), expand(problem.source, A)).drop_zeros()
             importances = np.zeros(p)
             importances[rows.index] = row_norms(rows.values)
@@ -63,10 +61,10 @@ class RidgeGradient(GradientEstimator):
         return Answer(assembly, rows, v)
 
 
-def default_ridge(assembly: Assembly, products: Array) -> float:
+def default_ridge(assembly: Assembly, inner: Array) -> float:
     """A thousandth of the largest curvature of the data term: scale-free, mild."""
     datafit = assembly.problem.datafit
-    values, vectors = np.linalg.eigh(products)
+    values, vectors = np.linalg.eigh(inner)
     T = vectors * np.sqrt(np.maximum(values, 0.0))
     phi, v = datafit.restrict(T), datafit.start()
     zero = np.zeros((T.shape[1], datafit.n_tasks))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -62,8 +63,9 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        if self.max_features is not None and self.max_features < 1:
-            raise ValueError(f"max_features={self.max_features}: keep at least one, or None.")
+        most = self.max_features
+        if most is not None and not (isinstance(most, Integral) and most >= 1):
+            raise ValueError(f"max_features={most!r}: a whole number of at least 1, or None.")
         self.estimator_ = clone(self.estimator)
         if sklearn.get_config()["enable_metadata_routing"]:
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from numbers import Real
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from gradsift._threads import one_blas_thread
+from gradsift._typing import Array
 from gradsift.assemble import Assembly, Settings, assemble
 from gradsift.data import open_source
 from gradsift.directions import find_directions
@@ -17,6 +19,7 @@ from gradsift.path import fit_to
 from gradsift.penalty import row_norms
 from gradsift.selection import rank_variables
 from gradsift.solver import Solution, Solver, null_solution
+from gradsift.weights import Adaptive, as_weights
 
 SOLVERS = {
     "auto": {},
@@ -50,6 +53,8 @@ class SparseGradient(GradientEstimator):
         standardize: bool,
         n_components: int | Literal["auto"],
         penalty_factor: Any,
+        curl: float,
+        smoothness: float,
         solver: str,
         tol: float,
         max_iter: int,
@@ -61,28 +66,52 @@ class SparseGradient(GradientEstimator):
         self.standardize = standardize
         self.n_components = n_components
         self.penalty_factor = penalty_factor
+        self.curl = curl
+        self.smoothness = smoothness
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
         self.verbose = verbose
 
-    def _settings(self) -> Settings:
+    def _settings(self, X_unlabeled: Array | None = None) -> Settings:
+        if X_unlabeled is not None and not self.smoothness > 0:
+            raise ValueError(
+                f"unlabelled samples were given but smoothness={self.smoothness}: set it above 0 "
+                "to use them."
+            )
         return Settings(
-            self.kernel, self.weights, self.standardize, self.penalty_factor,
+            self.kernel,
+            self.weights,
+            self.standardize,
+            self.penalty_factor,
             getattr(self, "alpha_0", None),
-        )  # fmt: skip
+            self.curl,
+            self.smoothness,
+            X_unlabeled,
+        )
 
     def _fit(self, sample: Sample) -> Answer:
         """Assemble, solve, unpack."""
         check_n_components(self.n_components)
         solver = make_solver(self.solver, self.tol, self.max_iter)
+        rule = as_weights(self.weights)
         with one_blas_thread():
-            assembly = assemble(
-                open_source(sample.X), sample.response, self._settings(), sample.weight
-            )
+            settings = self._settings(sample.unlabeled)
+            assembly = assemble(open_source(sample.X), sample.response, settings, sample.weight)
             null = null_solution(assembly.problem)
             solution = self._solve(assembly, sample, solver, null)
+            seen = [solution.rows.index]
+            for _ in range(rule.max_rounds if isinstance(rule, Adaptive) else 0):
+                if len(seen[-1]) == 0:
+                    break
+                assembly, previous = assembly.measured_in(seen[-1]), null
+                null = null_solution(assembly.problem)
+                alpha = self._alpha_again(solution.alpha / previous.alpha, null)
+                solution = fit_to(assembly.problem, alpha, solver, null=null)
+                if any(np.array_equal(solution.rows.index, index) for index in seen):
+                    break
+                seen.append(solution.rows.index)
             self._unpack(assembly, solution, null)
         warn_unless_converged(solution, self.max_iter)
         return Answer(assembly, solution.rows, solution.v)
@@ -91,12 +120,16 @@ class SparseGradient(GradientEstimator):
         self, assembly: Assembly, sample: Sample, solver: Solver, null: Solution
     ) -> Solution:
         """The answer at the alpha asked for; the cross-validated forms choose it first."""
-        alpha = self.alpha
+        return fit_to(assembly.problem, self._alpha_again(0.1, null), solver, null=null)
+
+    def _alpha_again(self, fraction: float, null: Solution) -> float:
+        """The user's alpha, or else this fraction of alpha_max."""
+        alpha = getattr(self, "alpha", None)
         if alpha is None:
-            alpha = 0.1 * null.alpha
-        elif not np.isfinite(alpha) or alpha < 0:
-            raise ValueError(f"alpha={alpha}: the penalty is a finite number >= 0, or None.")
-        return fit_to(assembly.problem, float(alpha), solver, null=null)
+            return fraction * null.alpha
+        if not isinstance(alpha, Real) or not 0.0 <= float(alpha) < np.inf:
+            raise ValueError(f"alpha={alpha!r}: the penalty is a finite number >= 0, or None.")
+        return float(alpha)
 
     def _unpack(self, assembly: Assembly, solution: Solution, null: Solution) -> None:
         p = assembly.problem.n_features
@@ -138,14 +171,21 @@ class SparseGradientRegressor(FieldRegressor, SparseGradient):
         'affine', 'linear', 'gaussian', 'constant', 'delta', ``Gaussian(scale=...)``,
         ``Precomputed(K)`` or an (n, n) array, or a function of two sample arrays.
     weights : str or object, default='gaussian'
-        'gaussian', 'uniform', 'nearest', ``Gaussian(scale=...)`` or
-        ``NearestNeighbors(k=10, form='paper')``.
+        'gaussian', 'uniform', 'nearest', ``Gaussian(scale=...)``,
+        ``NearestNeighbors(k=10, form='paper')``, or 'adaptive' / ``Adaptive(base)``: distances over
+        the selected variables only, iterated until the selected set stays the same.
     standardize : bool, default=True
         Centre the columns and scale them to unit variance first. The paper's simulations do not.
     n_components : int or 'auto', default='auto'
         Number of directions; 'auto' keeps 95 % of the trace of the gradient covariance.
     penalty_factor : (p,) array, optional
         omega; 0 = this variable is never penalised.
+    curl : float, default=0
+        Adds ``curl / (2 n) sum_i ||J(x_i) - J(x_i)'||^2`` with J the Jacobian of f: a true
+        gradient has a symmetric one. Affine, linear, constant and Gaussian kernels.
+    smoothness : float, default=0
+        The paper's mu: adds ``smoothness / N^2 sum_ij w_ij ||f(x_i) - f(x_j)||^2`` over all
+        samples, labelled or not (semi-supervised).
     solver : {'auto', 'fista', 'fbs'}, default='auto'
         Working sets around accelerated forward-backward splitting; the same without working sets;
         or plain forward-backward splitting as the paper prints it.
@@ -204,6 +244,8 @@ class SparseGradientRegressor(FieldRegressor, SparseGradient):
         standardize: bool = True,
         n_components: int | Literal["auto"] = "auto",
         penalty_factor: Any = None,
+        curl: float = 0.0,
+        smoothness: float = 0.0,
         solver: str = "auto",
         tol: float = 1e-4,
         max_iter: int = 20_000,
@@ -212,10 +254,28 @@ class SparseGradientRegressor(FieldRegressor, SparseGradient):
     ) -> None:
         super().__init__(
             kernel=kernel, weights=weights, standardize=standardize, n_components=n_components,
-            penalty_factor=penalty_factor, solver=solver, tol=tol, max_iter=max_iter,
-            random_state=random_state, verbose=verbose,
+            penalty_factor=penalty_factor, curl=curl, smoothness=smoothness, solver=solver, tol=tol,
+            max_iter=max_iter, random_state=random_state, verbose=verbose,
         )  # fmt: skip
         self.alpha = alpha
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
+        """Fit the gradient field.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array
+        sample_weight : (n,) array, optional
+            Pair (i, j) counts w_ij times both weights.
+        X_unlabeled : (u, p) array or data frame, optional
+            Samples without a response; they shape the field through `smoothness`.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_numbers(X, y, sample_weight, X_unlabeled)
 
 
 class SparseGradientClassifier(FieldClassifier, SparseGradient):
@@ -236,8 +296,8 @@ class SparseGradientClassifier(FieldClassifier, SparseGradient):
     alpha_0 : float, optional
         The paper's lambda_1, the penalty on the offset function. None = 1e-4, in units of the
         kernel's size and the mean pair weight.
-    kernel, weights, standardize, n_components, penalty_factor, solver, tol, max_iter, \
-random_state, verbose
+    kernel, weights, standardize, n_components, penalty_factor, curl, smoothness, solver, tol, \
+max_iter, random_state, verbose
         As in `SparseGradientRegressor`.
 
     Attributes
@@ -271,6 +331,8 @@ kkt_violation_, objective_, n_iter_, mean_, scale_, field_
         standardize: bool = True,
         n_components: int | Literal["auto"] = "auto",
         penalty_factor: Any = None,
+        curl: float = 0.0,
+        smoothness: float = 0.0,
         solver: str = "auto",
         tol: float = 1e-4,
         max_iter: int = 20_000,
@@ -279,8 +341,28 @@ kkt_violation_, objective_, n_iter_, mean_, scale_, field_
     ) -> None:
         super().__init__(
             kernel=kernel, weights=weights, standardize=standardize, n_components=n_components,
-            penalty_factor=penalty_factor, solver=solver, tol=tol, max_iter=max_iter,
-            random_state=random_state, verbose=verbose,
+            penalty_factor=penalty_factor, curl=curl, smoothness=smoothness, solver=solver, tol=tol,
+            max_iter=max_iter, random_state=random_state, verbose=verbose,
         )  # fmt: skip
         self.alpha = alpha
         self.alpha_0 = alpha_0
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
+        """Fit the log odds and their gradient.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array of labels, of any type
+            With `smoothness` above 0, numeric labels of -1 mark unlabelled rows, as in
+            scikit-learn's semi-supervised estimators.
+        sample_weight : (n,) array, optional
+        X_unlabeled : (u, p) array or data frame, optional
+            More samples without a label.
+
+        Returns
+        -------
+        self
+        """
+        mark = -1 if self.smoothness > 0 else None
+        return self._fit_labels(X, y, sample_weight, X_unlabeled, mark)

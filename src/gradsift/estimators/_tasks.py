@@ -31,6 +31,7 @@ class Sample(NamedTuple):
     weight: Array | None
     kept: IntArray
     n_rows: int
+    unlabeled: Array | None = None
 
 
 class Answer(NamedTuple):
@@ -60,10 +61,15 @@ class FieldRegressor(RegressorMixin):
         -------
         self
         """
+        return self._fit_numbers(X, y, sample_weight)
+
+    def _fit_numbers(self, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any = None) -> Self:
         X, y = check_fit_X(self, X, y, y_numeric=True)
         kept, weight = check_weights(sample_weight, X)
         response = Response.numbers(check_numbers(y[kept]))
-        answer: Answer = self._fit(Sample(X[kept], response, weight, kept, len(X)))
+        unlabeled = None if X_unlabeled is None else check_new_X(self, X_unlabeled)
+        sample = Sample(X[kept], response, weight, kept, len(X), unlabeled)
+        answer: Answer = self._fit(sample)
         self._predictor = taylor_predictor(*answer)
         self._index = answer.rows.index
         if len(self._index) == 0:
@@ -139,11 +145,28 @@ class FieldClassifier(LabelPredictions, ClassifierMixin):
         -------
         self
         """
+        return self._fit_labels(X, y, sample_weight)
+
+    def _fit_labels(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        X_unlabeled: Any = None,
+        unlabeled_mark: Any = None,
+    ) -> Self:
         X, y = check_fit_X(self, X, y)
         kept, weight = check_weights(sample_weight, X)
+        extra = [] if X_unlabeled is None else [check_new_X(self, X_unlabeled)]
+        if unlabeled_mark is not None and y.dtype.kind in "iuf":
+            labelled = y[kept] != unlabeled_mark
+            extra.append(X[kept[~labelled]])
+            weight = None if weight is None else weight[labelled]
+            kept = kept[labelled]
         self.classes_, codes = check_labels(y[kept])
         response = Response.labels(codes, len(self.classes_))
-        self._fit(Sample(X[kept], response, weight, kept, len(X)))
+        unlabeled = np.vstack(extra) if sum(map(len, extra)) else None
+        self._fit(Sample(X[kept], response, weight, kept, len(X), unlabeled))
         return self
 
     def decision_function(self, X: Any) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from gradsift._typing import Array, Penalty, Restricted
 from gradsift.penalty import row_norms
 
-DECAY = 0.9  # how fast a step length recovers where the curvature has fallen
+RUNG = 1.1  # step lengths are powers of this
 CHECK_EVERY = 10  # steps between two looks at the duality gap
 
 
@@ -62,6 +62,10 @@ def step_bound(phi: Restricted, B: Array, v: Array, n_iter: int = 12) -> float:
     return 1.05 * largest
 
 
+def _rung_above(curvature: float) -> int:
+    return int(np.ceil(np.log(curvature) / np.log(RUNG)))
+
+
 @dataclass(frozen=True)
 class InnerSolver:
     """Settings of the inner solver.
@@ -87,21 +91,25 @@ def forward_backward(
     Each step is a gradient step on Phi followed by the penalty's prox. With `accelerate`, steps
     start from an extrapolated point (Nesterov), restarted whenever the momentum points uphill
     (O'Donoghue and Candes, 2015). The step is 1 / bound, where bound is at least the curvature met
-    along the step: so it never is longer than a descent step may be.
+    along the step, so it never is longer than a descent step may be; each step first tries one rung
+    longer. Bounds on a ladder of fixed values keep rounding out of the step lengths, and so out of
+    the iterates: runs that differ in the last bit stay together.
     """
     limits = penalty.limits(alpha)
     image = phi.image(B, v)
     G, g = phi.gradient(image, B, v)
-    bound = step_bound(phi, G, g)
-    if bound <= 0.0:  # nothing here can change the predictions
+    largest = step_bound(phi, G, g)
+    if largest <= 0.0:  # nothing here can change the predictions
         return InnerResult(B, v, 0)
+    rung = _rung_above(largest)
 
     momentum = 1.0
     Bz, vz, image_z = B, v, image
     for n_iter in range(1, settings.max_iter + 1):
         # 1) forward-backward step from the extrapolated point z
-        bound *= DECAY
+        rung -= 1
         while True:
+            bound = RUNG**rung
             B_new = penalty.prox(Bz - G / bound, alpha / bound)
             v_new = vz - g / bound
             image_new = phi.image(B_new, v_new)
@@ -110,7 +118,7 @@ def forward_backward(
             form = phi.curvature(image_z, image_new - image_z, dB, dv)
             if form <= bound * size * (1.0 + 1e-9):
                 break
-            bound = 1.05 * form / size
+            rung = max(rung + 1, _rung_above(form / size))
 
         # 2) stop when the gap on these columns is closed
         if n_iter % CHECK_EVERY == 0 or n_iter == 1:

@@ -28,6 +28,10 @@ class Status(Enum):
     MAX_ITER = (
         "stopped at max_iter before reaching tol; raise max_iter, loosen tol, or use a larger alpha"
     )
+    STALLED = (
+        "stopped where rounding leaves nothing to gain before reaching tol; loosen tol, or "
+        "standardise the columns"
+    )
 
 
 @dataclass(frozen=True)

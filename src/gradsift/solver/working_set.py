@@ -155,27 +155,31 @@ def solve(
         index = np.union1d(rows.index, worst_offenders(norms, limits, likely, room))
     else:
         index = np.arange(problem.n_features)
+    inner_tol = 0.5 * solver.tol
     while True:
         # 1) solve on the working set
         X = problem.source.columns(index)
-        settings = InnerSolver(
-            0.5 * solver.tol * units.value, solver.max_iter - n_iter, solver.accelerate
-        )
+        settings = InnerSolver(inner_tol * units.value, solver.max_iter - n_iter, solver.accelerate)
         inner = forward_backward(
             datafit.restrict(X), penalty.take(index), rows.restrict(index), v, alpha, settings
         )
         rows, v, n_iter = Rows(index, inner.B).drop_zeros(), inner.v, n_iter + inner.n_iter
         # 2) one pass over all columns: is it optimal everywhere?
         proof, norms = certify(problem, alpha, rows, X @ inner.B, v, units)
+        status = None
         if proof.gap <= solver.tol:
-            return Solution(alpha, rows, v, norms, proof, Status.CONVERGED, n_iter)
-        if n_iter >= solver.max_iter:
-            return Solution(alpha, rows, v, norms, proof, Status.MAX_ITER, n_iter)
-        # 3) admit the worst offenders, as many again as there are
+            status = Status.CONVERGED
+        elif n_iter >= solver.max_iter:
+            status = Status.MAX_ITER
+        elif inner_tol < np.finfo(float).eps:
+            status = Status.STALLED
+        if status is not None:
+            return Solution(alpha, rows, v, norms, proof, status, n_iter)
+        # 3) admit the worst offenders, as many again as there are; with none, look closer inside
         outside = np.setdiff1d(np.flatnonzero(norms > limits), index)
-        index = np.union1d(
-            index, worst_offenders(norms, limits, outside, max(MIN_ROOM, len(index)))
-        )
+        inner_tol *= 1.0 if len(outside) else 0.1
+        room = max(MIN_ROOM, len(index))
+        index = np.union1d(index, worst_offenders(norms, limits, outside, room))
 
 
 def worst_offenders(norms: Array, limits: Array, among: IntArray, count: int) -> IntArray:

@@ -1,0 +1,154 @@
+"""The candidate kernels and the choice among them.
+
+Four descriptions of a function of few variables, each tuned by its own evidence:
+
+    ard       one length scale per variable
+    rotated   one length scale per direction; directions = eigenvectors of the gradient covariance
+              of the ard fit, F'F / n, so that a function of a few projections becomes easy
+    anova     additive plus interactions
+    linear    ridge regression
+
+Larger families reach a larger evidence by chance. The chosen kernel has the smallest
+-log evidence + penalty: half a nat (labels: one) for each of the d (d - 1) / 2 angles of a
+rotation, one nat less per length scale that the linear kernel does without (labels: none). The
+anova kernel carries its own weak priors instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradsift._typing import Array
+from gradsift.refit.evidence import EvidenceFit, Rows, maximise_evidence
+from gradsift.refit.expansion import pivoted_features
+from gradsift.refit.kernels import Anova, Gaussian, Kernel, Linear
+from gradsift.refit.ridge import solve_ridge
+
+MAX_ROUNDS = 5
+ROUND_GAIN = 0.5
+ROTATION_HOPE = 10.0
+"""Nats that later rotations may win over the first."""
+
+ANOVA_TRIAL = 10
+"""Iterations after which a hopeless anova fit, the dearest of the four, is given up."""
+
+ANOVA_HOPE = 10.0
+"""Nats that the remaining iterations may still win (largest gain measured: 6)."""
+
+MAX_ROTATED = 15
+"""Above this many variables the angles cost so much that `rotated` was never chosen."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What differs between a continuous response and labels coded +-1.
+
+    Labels are noisier and say little about a single length scale: they start from more noise and
+    draw the log length scales of a Gaussian towards log(2 sqrt d), with sd 1.
+    """
+
+    start_noise: float
+    shrink_scales: bool
+    per_angle: float
+    linear_per_variable: float
+
+    def prior(self, d: int) -> tuple[float, float] | None:
+        return (float(np.log(2.0 * np.sqrt(d))), 1.0) if self.shrink_scales else None
+
+
+REGRESSION = Rules(0.1, shrink_scales=False, per_angle=0.5, linear_per_variable=-1.0)
+LABELS = Rules(0.5, shrink_scales=True, per_angle=1.0, linear_per_variable=0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A tuned kernel and its score, -log evidence + penalty (smaller is better)."""
+
+    fit: EvidenceFit
+    score: float
+
+    @property
+    def kernel(self) -> Kernel:
+        return self.fit.kernel
+
+
+def fit_ard(rows: Rows, rules: Rules, start: EvidenceFit | None = None) -> EvidenceFit:
+    """The first candidate, from length scales sqrt(d) or from an earlier fit."""
+    d = rows.X.shape[1]
+    if start is not None:
+        return maximise_evidence(start.kernel, rows, np.log(start.noise_ratio))
+    kernel = Gaussian(np.full(d, 0.5 * np.log(d)), prior=rules.prior(d))
+    return maximise_evidence(kernel, rows, np.log(rules.start_noise))
+
+
+def fit_rotated(rows: Rows, rules: Rules, ard: EvidenceFit, to_beat: float) -> EvidenceFit:
+    """The best of up to five rotations, each in the axes of the fit before.
+
+    Better axes give a better gradient and so better axes again. The loop ends when a round wins
+    less than half a nat, or when the first one is far from `to_beat`.
+    """
+    best = rotate(rows, rules, ard)
+    for _ in range(MAX_ROUNDS - 1):
+        if best.loss > to_beat + ROTATION_HOPE:
+            break
+        following = rotate(rows, rules, best)
+        gain = best.loss - following.loss
+        best = following if gain > 0.0 else best
+        if gain < ROUND_GAIN:
+            break
+    return best
+
+
+def rotate(rows: Rows, rules: Rules, previous: EvidenceFit) -> EvidenceFit:
+    """A Gaussian in the eigenvectors of the gradient covariance of the previous fit.
+
+    Under the prior, the slope along an axis has variance s / l^2. Matching this to the eigenvalue
+    gives the length scale to start from.
+    """
+    d = rows.X.shape[1]
+    eigenvalues, axes, scale = gradient_axes(rows, previous)
+    log_scales = 0.5 * np.log(scale / np.maximum(eigenvalues, 1e-12 * scale))
+    kernel = Gaussian(np.clip(log_scales, np.log(0.3), np.log(30.0)), axes, rules.prior(d))
+    return maximise_evidence(kernel, rows, np.log(previous.noise_ratio))
+
+
+def gradient_axes(rows: Rows, fit: EvidenceFit) -> tuple[Array, Array, float]:
+    """Falling eigenvalues and eigenvectors of sum_c F_c'W F_c / sum w, and the sum of the s_c."""
+    features = pivoted_features(fit.kernel, rows.X)
+    ridge = solve_ridge(features, fit.noise_ratio, rows)
+    F = features.expansion(ridge.beta).gradient(rows.X)
+    total = rows.weights.sum()
+    covariance = np.einsum("cni,n,cnj->ij", F, rows.weights / total, F, optimize=True)
+    eigenvalues, axes = np.linalg.eigh(covariance)
+    return eigenvalues[::-1], axes[:, ::-1], float(ridge.scale.sum())
+
+
+def fit_anova(rows: Rows, rules: Rules, to_beat: float) -> EvidenceFit:
+    """Product kernel from c = 1/2, l = 3; given up early when it cannot come down to `to_beat`."""
+    d = rows.X.shape[1]
+    kernel = Anova(np.full(d, np.log(0.5)), np.full(d, np.log(3.0)))
+    trial = maximise_evidence(kernel, rows, np.log(rules.start_noise), max_iter=ANOVA_TRIAL)
+    if trial.loss > to_beat + ANOVA_HOPE:
+        return trial
+    return maximise_evidence(trial.kernel, rows, np.log(trial.noise_ratio))
+
+
+def rank_candidates(rows: Rows, rules: Rules, ard: EvidenceFit | None = None) -> list[Candidate]:
+    """All candidates, best first. `ard` may bring a fit on these very rows from an earlier step."""
+    d = rows.X.shape[1]
+    ard = fit_ard(rows, rules) if ard is None else ard
+    linear = maximise_evidence(Linear(d), rows, np.log(rules.start_noise))
+    found = [
+        Candidate(ard, ard.loss),
+        Candidate(linear, linear.loss + rules.linear_per_variable * d),
+    ]
+    if 1 < d <= MAX_ROTATED:
+        penalty = rules.per_angle * d * (d - 1) / 2
+        rotated = fit_rotated(rows, rules, ard, min(c.score for c in found) - penalty)
+        found.append(Candidate(rotated, rotated.loss + penalty))
+    if d > 1:
+        anova = fit_anova(rows, rules, min(c.score for c in found))
+        found.append(Candidate(anova, anova.loss))
+    return sorted(found, key=lambda candidate: candidate.score)

@@ -1,0 +1,187 @@
+"""Refit of labels on the selected variables.
+
+The kernel comes from the evidence of least squares on labels coded +-1 (one column per class if
+there are more than two), which is cheap and good enough for length scales. With that kernel,
+logistic regression gives the log odds g and f = grad g. Its penalty, and a common stretch of the
+length scales that makes up for the coding, minimise the leave-one-out log loss.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit, softmax
+
+from gradsift._typing import Array, IntArray
+from gradsift.refit.candidates import LABELS, Candidate, rank_candidates
+from gradsift.refit.evidence import Rows
+from gradsift.refit.expansion import Expansion, Features, pivoted_features, spread_rows
+from gradsift.refit.kernels import Kernel
+from gradsift.refit.logistic import fit_binary, fit_multinomial, with_ones
+
+EVIDENCE_ROWS = 300
+LANDMARKS = 300
+TUNING_ROWS = 1_000
+"""Rows on which penalty and stretch are chosen."""
+
+PENALTIES = (10.0, 3.2, 1.0, 0.32, 0.1)
+"""No smaller penalty: leave-one-out is too noisy to be trusted with one."""
+
+STRETCHES = (1.0, 1.6)
+LEAST_PRIOR = 1e-9
+"""Prior given to a class that never occurs when scores are log priors."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassificationRefit:
+    """Fitted log odds (two classes) or softmax scores (more), and their gradients.
+
+    Attributes
+    ----------
+    function : the part of the scores that varies, one column for two classes, else one per class.
+    intercept : (1,) or (C,).
+    penalty : lambda, the ridge on ||g||^2 (on the scores of more than two classes: 2 lambda).
+    loo_loss : approximate leave-one-out log loss of the chosen kernel and penalty (averaged over
+        one-against-rest problems if there are more than two classes).
+    log_evidence : of least squares on the coded labels, on the rows that tuned the kernel.
+    candidates : every kernel tried with its score, best first.
+    """
+
+    function: Expansion
+    intercept: Array
+    n_classes: int
+    penalty: float
+    loo_loss: float
+    log_evidence: float
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def kernel(self) -> Kernel | None:
+        """The chosen kernel; None if the scores are constant."""
+        return self.function.kernel
+
+    def decision_function(self, X: Array) -> Array:
+        """Log odds of class 1, (n,), or softmax scores that sum to zero, (n, C)."""
+        scores = self.intercept + self.function.value(np.asarray(X, dtype=float))
+        return scores[:, 0] if self.n_classes == 2 else scores
+
+    def predict_proba(self, X: Array) -> Array:
+        """Probabilities of the classes, (n, C)."""
+        scores = self.decision_function(X)
+        if self.n_classes == 2:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return softmax(scores, axis=1)
+
+    def predict(self, X: Array) -> IntArray:
+        """Index of the most probable class, (n,)."""
+        return self.predict_proba(X).argmax(1)
+
+    def gradient(self, X: Array) -> Array:
+        """Gradient of the log odds, (n, d), or of every class score, (C, n, d)."""
+        G = self.function.gradient(np.asarray(X, dtype=float))
+        return G[0] if self.n_classes == 2 else G
+
+
+def refit_classification(
+    X: Array,
+    labels: IntArray,
+    *,
+    n_classes: int,
+    sample_weight: Array | None = None,
+    random_state: int | None = None,
+) -> ClassificationRefit:
+    """Fit the log odds on the selected columns.
+
+    Parameters
+    ----------
+    X : (n, d) selected columns, standardised; d may be 0.
+    labels : (n,) integers 0 .. n_classes - 1.
+    n_classes : number of classes, at least 2; some may be absent.
+    sample_weight : (n,) how many times each row counts; zero is as good as absent.
+    random_state : seed for the rows that tune the kernel and the landmarks (n > 300); None is 0.
+    """
+    X, labels = np.asarray(X, dtype=float), np.asarray(labels)
+    weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    present = weights > 0.0
+    X, labels, weights = X[present], labels[present], weights[present]
+    T = (labels[:, None] == np.arange(n_classes)).astype(float)
+    if X.shape[1] == 0 or len(np.unique(labels)) == 1:
+        return _constant(X.shape[1], weights @ T / weights.sum())
+    if n_classes == 2:
+        T = T[:, 1:]
+
+    rng = np.random.default_rng(0 if random_state is None else random_state)
+    rows = spread_rows(len(X), EVIDENCE_ROWS, rng, strata=labels)
+    ranked = rank_candidates(_coded(X[rows], T[rows], weights[rows]), LABELS)
+    landmarks = X[spread_rows(len(X), LANDMARKS, rng, strata=labels)]
+    tuning = spread_rows(len(X), TUNING_ROWS, rng, strata=labels)
+    choice = _tune(ranked[0].kernel, landmarks, X[tuning], T[tuning], weights[tuning])
+
+    beta = _fit_all(choice, X, T, weights, solved=len(tuning) == len(X))
+    return ClassificationRefit(
+        function=choice.features.expansion(beta[:-1]),
+        intercept=beta[-1],
+        n_classes=n_classes,
+        penalty=choice.penalty,
+        loo_loss=choice.loss,
+        log_evidence=-ranked[0].fit.loss,
+        candidates=tuple(ranked),
+    )
+
+
+def _coded(X: Array, T: Array, weights: Array) -> Rows:
+    """Labels coded +-1 and centred; classes without a row among these say nothing and go."""
+    Y = 2.0 * (T - weights @ T / weights.sum())
+    return Rows(X, Y[:, np.ptp(T, axis=0) > 0.0], weights)
+
+
+class _Choice(NamedTuple):
+    """A stretched kernel's features, a penalty, their leave-one-out loss and solution."""
+
+    loss: float
+    penalty: float
+    features: Features
+    beta: Array
+
+
+def _tune(kernel: Kernel, landmarks: Array, X: Array, T: Array, weights: Array) -> _Choice:
+    """Stretch and penalty of smallest leave-one-out log loss, over one-against-rest problems.
+
+    Penalties fall from large to small, each solution starting the next.
+    """
+    best: _Choice | None = None
+    for stretch in STRETCHES if len(kernel.theta) else (1.0,):
+        features = pivoted_features(kernel.stretched(stretch), landmarks)
+        Phi = with_ones(features(X))
+        beta = np.zeros((Phi.shape[1], T.shape[1]))
+        for penalty in PENALTIES:
+            fits = [fit_binary(Phi, t, weights, penalty, b) for t, b in zip(T.T, beta.T)]
+            beta = np.column_stack([fit.beta for fit in fits])
+            loss = float(np.mean([fit.loo_loss for fit in fits]))
+            if best is None or loss < best.loss:
+                best = _Choice(loss, penalty, features, beta)
+    assert best is not None
+    return best
+
+
+def _fit_all(choice: _Choice, X: Array, T: Array, weights: Array, *, solved: bool) -> Array:
+    """The final coefficients (r + 1, q) on all rows; nothing to do if the choice saw them all."""
+    if T.shape[1] == 1 and solved:
+        return choice.beta
+    Phi = with_ones(choice.features(X))
+    if T.shape[1] == 1:
+        return fit_binary(Phi, T[:, 0], weights, choice.penalty, choice.beta[:, 0]).beta
+    # Two classes with scores +-g/2 have ||g||^2 = 2 sum_c ||beta_c||^2: the same penalty on g is
+    # twice as large on the scores.
+    return fit_multinomial(Phi, T, weights, 2.0 * choice.penalty, choice.beta)
+
+
+def _constant(d: int, priors: Array) -> ClassificationRefit:
+    """Nothing selected, or one class only: the class priors and a zero gradient."""
+    C = len(priors)
+    scores = np.log(np.maximum(priors, LEAST_PRIOR))
+    scores = scores[1:] - scores[:1] if C == 2 else scores - scores.mean()
+    zero = Expansion.zero(d, len(scores))
+    return ClassificationRefit(zero, scores, C, np.inf, np.nan, np.nan, ())

@@ -1,0 +1,118 @@
+"""Marginal likelihood of a Gaussian process, its gradient, and its maximiser.
+
+Model for one response column (several columns share the kernel, the noise ratio and hence the
+Cholesky factor): y ~ N(0, s (K + eta W^-1)), where row i counts w_i times, i.e. its noise variance
+is s eta / w_i. With S = W^(1/2), B = S K S + eta I, N = sum w, z = S y,
+
+    -2 log p(y) = N log(2 pi s) + z'B^-1 z / s + log|B| + (N - n) log eta
+
+which is the likelihood of the table in which row i is written out w_i times (Sylvester's identity
+takes the determinant there to the one here). The scale is profiled out: s = z'B^-1 z / N.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
+from scipy.optimize import minimize
+
+from gradsift._typing import Array
+from gradsift.refit.kernels import Kernel
+
+NOISE_BOUNDS = (np.log(1e-5), np.log(1e2))
+"""Box of log eta. The floor keeps B positive definite in double precision without any jitter."""
+
+UNUSABLE = 1e10
+"""Value reported where B cannot be factorised; its zero gradient makes a line search step back."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows an evidence is computed on: X (n, d), centred responses Y (n, q), weights w (n,)."""
+
+    X: Array
+    Y: Array
+    weights: Array
+
+    @property
+    def root(self) -> Array | None:
+        """Square roots of the weights, or None if all are one."""
+        return None if np.all(self.weights == 1.0) else np.sqrt(self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceFit:
+    """A kernel at the maximum of its evidence.
+
+    `loss` is the smallest -log p(Y) - log prior(theta), scales profiled out, summed over columns.
+    """
+
+    kernel: Kernel
+    noise_ratio: float
+    loss: float
+    n_evaluations: int
+
+
+def negative_log_evidence(theta: Array, kernel: Kernel, rows: Rows) -> tuple[float, Array]:
+    """-log p(Y) - log prior, and its gradient in theta = (kernel.theta, log eta)."""
+    n, q = rows.Y.shape
+    total = float(rows.weights.sum())
+    root = rows.root
+    kernel = kernel.with_theta(theta[:-1])
+    eta = float(np.exp(theta[-1]))
+    K, pullback = kernel.value_and_pullback(rows.X)
+    B = K.copy(order="F") if root is None else np.asfortranarray(root[:, None] * K * root)
+    B.flat[:: n + 1] += eta
+    factor, failed = dpotrf(B, lower=1, clean=1, overwrite_a=1)
+    if failed:
+        return UNUSABLE, np.zeros_like(theta)
+    Z = rows.Y if root is None else root[:, None] * rows.Y
+    A = dpotrs(factor, Z, lower=1)[0]
+    quadratic = (Z * A).sum(0)
+    scale = quadratic / total
+    determinant = 2.0 * float(np.log(factor.diagonal()).sum())
+    determinant += (total - n) * theta[-1]
+    value = 0.5 * (total * (np.log(2.0 * np.pi * scale) + 1.0).sum() + q * determinant)
+
+    # d value / dB = (q B^-1 - sum_c a_c a_c' / s_c) / 2. Only its lower triangle is formed; every
+    # pair i > j counts twice, and the kernels' pullbacks take any matrix.
+    M = dpotri(factor, lower=1, overwrite_c=1)[0]
+    M = dsyrk(-1.0, A / np.sqrt(scale), beta=float(q), c=M, lower=1, overwrite_c=1)
+    by_noise = 0.5 * eta * float(M.trace()) + 0.5 * q * (total - n)
+    M.flat[:: n + 1] *= 0.5
+    if root is not None:
+        M *= root[:, None]
+        M *= root
+    slope = np.append(pullback(M), by_noise)
+
+    log_prior, prior_slope = kernel.log_prior()
+    slope[:-1] -= prior_slope
+    return value - log_prior, slope
+
+
+def maximise_evidence(
+    kernel: Kernel, rows: Rows, log_noise: float, *, max_iter: int = 40, tol: float = 1e-6
+) -> EvidenceFit:
+    """Hyperparameters of largest (penalised) evidence, by L-BFGS from the kernel's own theta."""
+    bounds = [*kernel.bounds, NOISE_BOUNDS]
+    low, high = np.array(bounds).T
+    start = np.clip(np.append(kernel.theta, log_noise), low, high)
+    found = minimize(
+        negative_log_evidence,
+        start,
+        args=(kernel, rows),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": max_iter, "ftol": tol},
+    )
+    theta = np.asarray(found.x)
+    return EvidenceFit(
+        kernel=kernel.with_theta(theta[:-1]),
+        noise_ratio=float(np.exp(theta[-1])),
+        loss=float(found.fun),
+        n_evaluations=int(found.nfev),
+    )

@@ -1,0 +1,134 @@
+"""Refit of a continuous response on the selected variables.
+
+    g = argmin sum_i w_i (y_i - b - g(x_i))^2 + eta ||g||_k^2,        f = grad g,
+
+with kernel k and noise ratio eta of largest penalised evidence: the curl-free member of the pair
+loss as its bandwidth goes to zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradsift._typing import Array
+from gradsift.refit.candidates import REGRESSION, Candidate
+from gradsift.refit.expansion import Expansion, pivoted_features, spread_rows
+from gradsift.refit.kernels import Kernel
+from gradsift.refit.ridge import solve_ridge
+from gradsift.refit.robust import (
+    Responses,
+    rank_robustly,
+    solve_and_judge,
+    solve_robustly,
+    trust_from,
+)
+
+EVIDENCE_ROWS = 300
+LANDMARKS = 1_000
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionRefit:
+    """A fitted predictor g = intercept + function, and its gradient.
+
+    Attributes
+    ----------
+    function : the part of g that varies.
+    intercept : its constant part.
+    noise : estimated noise variance of a row of weight one.
+    noise_ratio : eta, the noise variance over the prior variance of g.
+    log_evidence : log marginal likelihood of the chosen kernel on the rows that tuned it, prior of
+        its hyperparameters included; nan if there was nothing to learn.
+    candidates : every kernel tried with its score, best first.
+    trust : (n,) factor by which each row's weight was lowered; one for rows that are no outliers.
+    """
+
+    function: Expansion
+    intercept: float
+    noise: float
+    noise_ratio: float
+    log_evidence: float
+    candidates: tuple[Candidate, ...]
+    trust: Array
+
+    @property
+    def kernel(self) -> Kernel | None:
+        """The chosen kernel; None if g is constant."""
+        return self.function.kernel
+
+    def predict(self, X: Array) -> Array:
+        """g at the rows of X, (n,)."""
+        return self.intercept + self.function.value(np.asarray(X, dtype=float))[:, 0]
+
+    def gradient(self, X: Array) -> Array:
+        """grad g at the rows of X, (n, d)."""
+        return self.function.gradient(np.asarray(X, dtype=float))[0]
+
+
+def refit_regression(
+    X: Array,
+    y: Array,
+    *,
+    sample_weight: Array | None = None,
+    random_state: int | None = None,
+) -> RegressionRefit:
+    """Fit g on the selected columns.
+
+    Parameters
+    ----------
+    X : (n, d) selected columns, standardised; d may be 0.
+    y : (n,) response.
+    sample_weight : (n,) how many times each row counts: its noise variance is noise / w_i. A row
+        of weight zero is as good as absent.
+    random_state : seed for the rows that tune the kernel (n > 300) and the landmarks (n > 1,000);
+        None is 0. It has no influence up to 300 rows.
+    """
+    X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+    n, d = X.shape
+    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    present = weights > 0.0
+    data = Responses(X[present], y[present], weights[present])
+    if d == 0 or np.ptp(data.y) <= 1e-12 * np.abs(data.y).max():
+        return _constant(d, data, n)
+
+    rng = np.random.default_rng(0 if random_state is None else random_state)
+    m = len(data.y)
+    tuning = spread_rows(m, EVIDENCE_ROWS, rng)
+    landmarks = spread_rows(m, LANDMARKS, rng)
+
+    sample = data.take(tuning)
+    ranked, sample_trust = rank_robustly(sample, REGRESSION)
+    sample_rows, sample_mean = sample.centred(sample_trust)
+    best = ranked[0].fit
+
+    features = pivoted_features(best.kernel, data.X[landmarks])
+    if len(tuning) == m:
+        solution = solve_and_judge(features, best.noise_ratio, data, sample_trust)
+    else:  # rows outside the sample are judged by what the sample predicts for them
+        small = pivoted_features(best.kernel, sample.X)
+        ridge = solve_ridge(small, best.noise_ratio, sample_rows)
+        residual = data.y - sample_mean - small.expansion(ridge.beta).value(data.X)[:, 0]
+        suspected = trust_from(residual, data.weights, data.noise_floor)
+        solution = solve_robustly(
+            features, best.noise_ratio, data, suspected, leverage=m <= LANDMARKS
+        )
+    all_trust = np.ones(n)
+    all_trust[present] = solution.trust
+    return RegressionRefit(
+        function=features.expansion(solution.ridge.beta),
+        intercept=solution.mean,
+        noise=best.noise_ratio * float(solution.ridge.scale[0]),
+        noise_ratio=best.noise_ratio,
+        log_evidence=-best.loss,
+        candidates=tuple(ranked),
+        trust=all_trust,
+    )
+
+
+def _constant(d: int, data: Responses, n: int) -> RegressionRefit:
+    """Nothing selected, or nothing to explain: the weighted mean and a zero gradient."""
+    mean = float(data.weights @ data.y / data.weights.sum())
+    noise = float(data.weights @ (data.y - mean) ** 2 / data.weights.sum())
+    return RegressionRefit(Expansion.zero(d), mean, noise, np.inf, np.nan, (), np.ones(n))

@@ -1,0 +1,197 @@
+"""Protection against outliers in y: rows far off the fit lose weight, if that helps the others.
+
+Let t be the leave-one-out residual of a row in robust standard deviations. If some row lies beyond
+4.5 there may be outliers. The fit is then repeated with every row beyond c = 3 counted (c / t)^2
+times, which is what a heavy-tailed likelihood does to its far rows, and this fit is kept if the
+typical (median) leave-one-out error falls by a tenth. Steep tails of the function itself raise the
+alarm too, but do not pass that test; so clean data keep every weight at exactly one. A response
+almost free of noise has errors of approximation, not outliers: noise is never taken to be below
+5 % of the spread of y.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradsift._typing import Array, IntArray
+from gradsift.refit.candidates import Candidate, Rules, fit_ard, rank_candidates
+from gradsift.refit.evidence import EvidenceFit, Rows
+from gradsift.refit.expansion import Features, pivoted_features
+from gradsift.refit.ridge import Ridge, residuals_and_leverages, solve_ridge
+
+ALARM = 4.5
+CUTOFF = 3.0
+NOISE_FLOOR = 0.05
+CLIP = 6.0
+ROUNDS = 3
+SETTLED = 0.1
+"""Change of a row's weight that makes another round worth while."""
+
+WORTH_IT = 0.9
+"""Typical error that a fit with lowered weights must reach, as a fraction of that without."""
+
+HARMLESS = 1.5
+"""Mean square error over that of typical rows up to which outliers among many rows are ignored."""
+
+TO_SD = 1.4826
+"""Standard deviation of a normal variable over its median absolute value."""
+
+
+def weighted_median(x: Array, weights: Array) -> float:
+    """The smallest value with at least half of the total weight at or below it."""
+    order = np.argsort(x, kind="stable")
+    mass = np.cumsum(weights[order])
+    return float(x[order[np.searchsorted(mass, 0.5 * mass[-1] * (1.0 - 1e-12))]])
+
+
+def robust_scale(x: Array, weights: Array) -> float:
+    """1.4826 times the weighted median of |x|."""
+    return TO_SD * weighted_median(np.abs(x), weights)
+
+
+def trust_from(residuals: Array, weights: Array, floor: float) -> Array:
+    """min(1, (c sd / |r|)^2) with a robust sd, at least `floor`; all ones unless there is alarm."""
+    sd = max(robust_scale(residuals, weights), floor)
+    size = np.abs(residuals)
+    if sd <= 0.0 or size.max() <= ALARM * sd:
+        return np.ones_like(residuals)
+    return (CUTOFF * sd / np.maximum(size, CUTOFF * sd)) ** 2
+
+
+def clip_response(y: Array, weights: Array) -> Array:
+    """y cut at 6 robust sd from its median: only to get a first fit started."""
+    centre = weighted_median(y, weights)
+    reach = CLIP * robust_scale(y - centre, weights)
+    return np.clip(y, centre - reach, centre + reach) if reach > 0.0 else y
+
+
+@dataclass(frozen=True, eq=False)
+class Responses:
+    """Rows with one response that is not yet centred: X (n, d), y (n,), user weights w (n,)."""
+
+    X: Array
+    y: Array
+    weights: Array
+
+    @property
+    def noise_floor(self) -> float:
+        """5 % of the robust spread of y."""
+        deviations = self.y - weighted_median(self.y, self.weights)
+        return NOISE_FLOOR * robust_scale(deviations, self.weights)
+
+    def take(self, index: IntArray) -> Responses:
+        return Responses(self.X[index], self.y[index], self.weights[index])
+
+    def centred(self, trust: Array) -> tuple[Rows, float]:
+        """Rows with weights w * trust and the weighted mean taken out, and that mean."""
+        weights = self.weights * trust
+        mean = float(weights @ self.y / weights.sum())
+        return Rows(self.X, (self.y - mean)[:, None], weights), mean
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A fit, the weights it was made with, and what its residuals say.
+
+    `next_trust` is the trust its residuals call for, `typical_error` the robust scale of its
+    leave-one-out residuals.
+    """
+
+    ridge: Ridge
+    mean: float
+    trust: Array
+    next_trust: Array
+    typical_error: float
+
+    @property
+    def settled(self) -> bool:
+        return bool(np.abs(self.next_trust - self.trust).max() < SETTLED)
+
+
+def solve_and_judge(
+    features: Features, noise_ratio: float, data: Responses, trust: Array, *, leverage: bool = True
+) -> Judged:
+    """Ridge with weights w * trust, and a look at its residuals."""
+    rows, mean = data.centred(trust)
+    ridge = solve_ridge(features, noise_ratio, rows)
+    residuals, leverages = residuals_and_leverages(ridge, rows, leverage=leverage)
+    r = residuals[:, 0]
+    next_trust = trust_from(r / np.sqrt(1.0 - leverages), data.weights, data.noise_floor)
+    typical_error = robust_scale(r / (1.0 - leverages), data.weights)
+    return Judged(ridge, mean, trust, next_trust, typical_error)
+
+
+def _judge_fit(fit: EvidenceFit, data: Responses, trust: Array) -> Judged:
+    return solve_and_judge(pivoted_features(fit.kernel, data.X), fit.noise_ratio, data, trust)
+
+
+def rank_robustly(data: Responses, rules: Rules) -> tuple[list[Candidate], Array]:
+    """All candidates, best first, and the trust (n,) in each row."""
+    everyone: Array = np.ones(len(data.y))
+    plain = rank_candidates(data.centred(everyone)[0], rules)
+    judged = _judge_fit(plain[0].fit, data, everyone)
+    if judged.settled:
+        return plain, everyone
+    robust, trust = _rank_with_outliers_down(data, rules)
+    better = _judge_fit(robust[0].fit, data, trust)
+    if better.typical_error < WORTH_IT * judged.typical_error:
+        return robust, trust
+    return plain, everyone
+
+
+def _rank_with_outliers_down(data: Responses, rules: Rules) -> tuple[list[Candidate], Array]:
+    """Candidates under lowered weights.
+
+    Outliers are looked for with the ard kernel, then again with the chosen one: what looks like an
+    outlier to a kernel that does not suit the function may be none.
+    """
+    ard, trust = _fit_ard_with_outliers_down(data, rules)
+    for _ in range(ROUNDS):
+        ranked = rank_candidates(data.centred(trust)[0], rules, ard)
+        judged = _judge_fit(ranked[0].fit, data, trust)
+        if judged.settled:
+            break
+        trust = judged.next_trust
+        ard = fit_ard(data.centred(trust)[0], rules, start=ard)
+    return ranked, trust
+
+
+def _fit_ard_with_outliers_down(data: Responses, rules: Rules) -> tuple[EvidenceFit, Array]:
+    """The ard fit and the trust in each row under it, starting from a clipped response."""
+    trust: Array = np.ones(len(data.y))
+    clipped = Responses(data.X, clip_response(data.y, data.weights), data.weights)
+    rows, mean = clipped.centred(trust)
+    fit = fit_ard(rows, rules)
+    ridge = solve_ridge(pivoted_features(fit.kernel, data.X), fit.noise_ratio, rows)
+    actual = Rows(data.X, (data.y - mean)[:, None], data.weights)
+    residuals, leverages = residuals_and_leverages(ridge, actual)
+    scaled = residuals[:, 0] / np.sqrt(1.0 - leverages)
+    trust = trust_from(scaled, data.weights, data.noise_floor)
+    for _ in range(ROUNDS):
+        fit = fit_ard(data.centred(trust)[0], rules, start=fit)
+        judged = _judge_fit(fit, data, trust)
+        if judged.settled:
+            break
+        trust = judged.next_trust
+    return fit, trust
+
+
+def solve_robustly(
+    features: Features, noise_ratio: float, data: Responses, suspected: Array, *, leverage: bool
+) -> Judged:
+    """Ridge on all rows, with the suspected ones held down if that helps the others."""
+    everyone: Array = np.ones(len(data.y))
+    plain = solve_and_judge(features, noise_ratio, data, everyone, leverage=leverage)
+    # A mean square error near that of typical rows says that the suspects hardly count.
+    mean_square = noise_ratio * float(plain.ridge.scale[0])
+    if np.all(suspected == 1.0) or mean_square < HARMLESS * plain.typical_error**2:
+        return plain
+    robust = plain
+    for _ in range(ROUNDS):
+        robust = solve_and_judge(features, noise_ratio, data, suspected, leverage=leverage)
+        if robust.settled:
+            break
+        suspected = robust.next_trust
+    return robust if robust.typical_error < WORTH_IT * plain.typical_error else plain

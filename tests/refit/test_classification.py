@@ -1,0 +1,139 @@
+"""The fitted log odds: optimality, gradients, weights, several classes."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from refit.conftest import numeric_gradient
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+from gradsift.refit import refit_classification
+from gradsift.refit.logistic import fit_binary, fit_multinomial
+
+
+@pytest.fixture
+def three(rng):
+    X = rng.normal(size=(150, 3))
+    return X, np.digitize((X[:, :2] ** 2).sum(1), [1.0, 2.5])
+
+
+def test_binary_solution_and_leave_one_out_match_brute_force(rng):
+    n, penalty = 40, 0.5
+    Phi = np.column_stack([rng.normal(size=(n, 3)), np.ones(n)])
+    t = (Phi @ [1.0, -1.0, 0.5, 0.3] + rng.normal(size=n) > 0).astype(float)
+
+    def objective(beta, keep):
+        u = Phi[keep] @ beta
+        return np.sum(np.logaddexp(0, u) - t[keep] * u) + 0.5 * penalty * beta[:3] @ beta[:3]
+
+    def solve(keep):
+        return minimize(objective, np.zeros(4), args=(keep,), tol=1e-10).x
+
+    fit = fit_binary(Phi, t, np.ones(n), penalty, np.zeros(4))
+    assert_allclose(fit.beta[:, 0], solve(np.arange(n)), atol=1e-3)
+    left = [Phi[i] @ solve(np.delete(np.arange(n), i)) for i in range(n)]
+    exact = np.mean(np.logaddexp(0, left) - t * left)
+    assert_allclose(fit.loo_loss, exact, rtol=0.03)
+
+
+def test_multinomial_solution_matches_a_general_optimiser(rng):
+    n, C, penalty = 60, 3, 0.7
+    Phi = np.column_stack([rng.normal(size=(n, 2)), np.ones(n)])
+    T = np.eye(C)[rng.integers(0, C, n)]
+    w = rng.uniform(0.5, 2.0, n)
+
+    def objective(flat):
+        B = flat.reshape(3, C)
+        U = Phi @ B
+        fit = w @ (logsumexp(U, axis=1) - (T * U).sum(1))
+        return fit + 0.5 * penalty * (B[:2] ** 2).sum() + 0.5e-6 * (B[2] ** 2).sum()
+
+    expected = minimize(objective, np.zeros(3 * C), tol=1e-12).x.reshape(3, C)
+    found = fit_multinomial(Phi, T, w, penalty, np.zeros((3, C)))
+    assert objective(found.ravel()) <= objective(expected.ravel()) + 1e-5
+    assert_allclose(found, expected - expected.mean(1, keepdims=True), atol=1e-2)
+
+
+def test_two_classes(circle):
+    X, labels = circle
+    fit = refit_classification(X, labels, n_classes=2)
+    g, P = fit.decision_function(X), fit.predict_proba(X)
+    assert g.shape == (120,)
+    assert P.shape == (120, 2)
+    assert_allclose(P.sum(1), 1.0)
+    assert_allclose(np.log(P[:, 1] / P[:, 0]), g, atol=1e-8)
+    assert (fit.predict(X) == labels).mean() > 0.8
+    expected = numeric_gradient(fit.decision_function, X)
+    assert fit.gradient(X).shape == X.shape
+    assert_allclose(fit.gradient(X), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_three_classes(three):
+    X, labels = three
+    fit = refit_classification(X, labels, n_classes=3)
+    U, G = fit.decision_function(X), fit.gradient(X)
+    assert U.shape == (150, 3)
+    assert G.shape == (3, 150, 3)
+    assert_allclose(U.sum(1), 0.0, atol=1e-6)
+    assert_allclose(fit.predict_proba(X).sum(1), 1.0)
+    assert (fit.predict(X) == labels).mean() > 0.9
+    for c in range(3):
+        expected = numeric_gradient(lambda Z, c=c: fit.decision_function(Z)[:, c], X)
+        assert_allclose(G[c], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_swapping_two_classes_changes_the_sign(circle):
+    X, labels = circle
+    a = refit_classification(X, labels, n_classes=2)
+    b = refit_classification(X, 1 - labels, n_classes=2)
+    assert_allclose(a.decision_function(X), -b.decision_function(X), atol=1e-3)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_weights_are_repetitions(circle, three, n_classes):
+    X, labels = circle if n_classes == 2 else three
+    w = np.random.default_rng(3).integers(0, 4, len(X))
+    a = refit_classification(X, labels, n_classes=n_classes, sample_weight=w)
+    b = refit_classification(np.repeat(X, w, 0), np.repeat(labels, w), n_classes=n_classes)
+    assert_allclose(a.predict_proba(X), b.predict_proba(X), atol=0.01)
+
+
+def test_zero_weight_is_a_removed_row(circle):
+    X, labels = circle
+    w = np.ones(120)
+    w[:10] = 0.0
+    a = refit_classification(X, labels, n_classes=2, sample_weight=w)
+    b = refit_classification(X[10:], labels[10:], n_classes=2)
+    assert_array_equal(a.decision_function(X), b.decision_function(X))
+
+
+def test_same_bits_twice_and_after_pickling(three):
+    X, labels = three
+    fit = refit_classification(X, labels, n_classes=3)
+    for other in (
+        refit_classification(X, labels, n_classes=3),
+        pickle.loads(pickle.dumps(fit)),
+    ):
+        assert_array_equal(fit.gradient(X), other.gradient(X))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_nothing_selected_gives_the_priors(n_classes):
+    labels = np.array([0, 1, 1, 1])
+    fit = refit_classification(np.zeros((4, 0)), labels, n_classes=n_classes)
+    expected = [0.25, 0.75, 0.0][:n_classes]
+    assert_allclose(fit.predict_proba(np.zeros((2, 0))), [expected] * 2, atol=1e-8)
+    shape = (2, 0) if n_classes == 2 else (3, 2, 0)
+    assert fit.gradient(np.zeros((2, 0))).shape == shape
+    assert fit.kernel is None
+
+
+def test_absent_class_gets_no_probability(circle):
+    X, labels = circle
+    fit = refit_classification(X, 2 * labels, n_classes=3)
+    assert fit.predict_proba(X)[:, 1].max() < 0.01
+    assert np.isfinite(fit.decision_function(X)).all()

@@ -1,0 +1,112 @@
+"""The fitted regression: exactness, weights, determinism, large n."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from refit.conftest import numeric_gradient
+
+from gradsift.refit import refit_regression, regression
+
+
+def test_predicts_like_a_dense_gaussian_process(smooth):
+    X, y = smooth
+    fit = refit_regression(X, y)
+    assert fit.kernel is not None
+    assert_array_equal(fit.trust, 1.0)
+    A = fit.kernel(X, X) + fit.noise_ratio * np.eye(len(X))
+    Z = X[:7] + 0.3
+    expected = y.mean() + fit.kernel(Z, X) @ np.linalg.solve(A, y - y.mean())
+    assert_allclose(fit.predict(Z), expected, atol=1e-5)
+    assert 0.002 < fit.noise < 0.05  # the truth is 0.01
+    assert np.isfinite(fit.log_evidence)
+
+
+def test_gradient_is_the_derivative_of_predict(smooth):
+    X, y = smooth
+    fit = refit_regression(X, y)
+    assert_allclose(fit.gradient(X), numeric_gradient(fit.predict, X), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_are_repetitions(smooth, seed):
+    X, y = smooth
+    w = np.random.default_rng(seed).integers(0, 4, len(y))
+    weighted = refit_regression(X, y, sample_weight=w)
+    repeated = refit_regression(np.repeat(X, w, 0), np.repeat(y, w))
+    assert weighted.kernel is not None
+    assert repeated.kernel is not None
+    assert weighted.kernel.name == repeated.kernel.name
+    assert_allclose(weighted.predict(X), repeated.predict(X), atol=1e-2)
+    assert_allclose(weighted.log_evidence, repeated.log_evidence, atol=0.05)
+
+
+def test_zero_weight_is_a_removed_row(smooth):
+    X, y = smooth
+    w = np.ones(len(y))
+    w[:5] = 0.0
+    spoilt = y.copy()
+    spoilt[:5] = 1e6
+    a = refit_regression(X, spoilt, sample_weight=w)
+    b = refit_regression(X[5:], y[5:])
+    assert_array_equal(a.predict(X), b.predict(X))
+
+
+def test_same_bits_twice_and_after_pickling(smooth):
+    X, y = smooth
+    fit = refit_regression(X, y)
+    again = refit_regression(X, y)
+    copy = pickle.loads(pickle.dumps(fit))
+    for other in (again, copy):
+        assert_array_equal(fit.gradient(X), other.gradient(X))
+        assert_array_equal(fit.predict(X), other.predict(X))
+
+
+def test_order_of_columns_does_not_matter(smooth):
+    X, y = smooth
+    order = [2, 0, 1]
+    a, b = refit_regression(X, y), refit_regression(X[:, order], y)
+    assert_allclose(a.predict(X), b.predict(X[:, order]), atol=1e-3)
+    assert_allclose(a.gradient(X)[:, order], b.gradient(X[:, order]), atol=1e-2)
+
+
+def test_shift_and_scale_of_y_carry_over(smooth):
+    X, y = smooth
+    a, b = refit_regression(X, y), refit_regression(X, 1e6 * y - 3e7)
+    assert_allclose(1e6 * a.gradient(X), b.gradient(X), rtol=1e-2, atol=1e4)
+
+
+def test_nothing_selected_gives_the_weighted_mean():
+    fit = refit_regression(np.zeros((4, 0)), [1.0, 2.0, 3.0, 9.0], sample_weight=[1, 1, 2, 0])
+    assert_allclose(fit.predict(np.zeros((3, 0))), 2.25)
+    assert fit.gradient(np.zeros((3, 0))).shape == (3, 0)
+    assert fit.kernel is None
+
+
+def test_constant_response(rng):
+    X = rng.normal(size=(30, 2))
+    fit = refit_regression(X, np.full(30, 0.1))
+    assert_allclose(fit.predict(X), 0.1)
+    assert_array_equal(fit.gradient(X), np.zeros((30, 2)))
+
+
+def test_landmarks_agree_with_the_exact_solution(rng, monkeypatch):
+    X = rng.normal(size=(1_100, 3))
+    y = np.sin(1.5 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=1_100)
+    landmarks = refit_regression(X, y)
+    monkeypatch.setattr(regression, "LANDMARKS", 1_100)
+    exact = refit_regression(X, y)
+    spread = np.std(exact.predict(X))
+    assert np.abs(landmarks.predict(X) - exact.predict(X)).max() < 0.02 * spread
+    assert np.sqrt(np.mean((landmarks.gradient(X) - exact.gradient(X)) ** 2)) < 0.02 * spread
+
+
+def test_random_state_moves_the_sample_but_hardly_the_fit(rng):
+    X = rng.normal(size=(500, 3))
+    y = np.sin(1.5 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=500)
+    a, b = refit_regression(X, y, random_state=1), refit_regression(X, y, random_state=2)
+    difference = a.predict(X) - b.predict(X)
+    assert 0.0 < np.sqrt(np.mean(difference**2)) < 0.15 * y.std()
