@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gradsift.estimators import (
         GradientSelector,
+        GradientSiftClassifier,
+        GradientSiftRegressor,
         OuterProductGradient,
         RidgeGradientClassifier,
         RidgeGradientRegressor,
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "GradientSiftRegressor",
+    "GradientSiftClassifier",
     "SparseGradientRegressor",
     "SparseGradientRegressorCV",
     "SparseGradientClassifier",

@@ -5,6 +5,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gradsift import (
     GradientSelector,
+    GradientSiftClassifier,
+    GradientSiftRegressor,
     OuterProductGradient,
     RidgeGradientClassifier,
     RidgeGradientRegressor,
@@ -15,6 +17,8 @@ from gradsift import (
 )
 
 ESTIMATORS = [
+    GradientSiftRegressor(),
+    GradientSiftClassifier(),
     SparseGradientRegressor(),
     SparseGradientClassifier(),
     SparseGradientRegressorCV(n_alphas=4, cv=2),

@@ -19,9 +19,17 @@ def block_width(n_samples: int) -> int:
 
 @dataclass(frozen=True)
 class ArraySource:
-    """Columns of an array in memory."""
+    """Columns of an array in memory.
+
+    Parameters
+    ----------
+    X : (n, p) array
+    width : int, optional
+        Columns per block; None = as many as fit a block of fixed size.
+    """
 
     X: Array
+    width: int | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -32,7 +40,7 @@ class ArraySource:
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         n, p = self.shape
-        width = block_width(n)
+        width = self.width or block_width(n)
         for start in range(0, p, width):
             where = slice(start, min(start + width, p))
             yield where, np.asarray(self.X[:, where], dtype=np.float64)

@@ -5,9 +5,12 @@ from gradsift.estimators._functions import alpha_grid, alpha_max, gradient_path
 from gradsift.estimators._opg import OuterProductGradient
 from gradsift.estimators._ridge import RidgeGradientClassifier, RidgeGradientRegressor
 from gradsift.estimators._selector import GradientSelector
+from gradsift.estimators._sift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.estimators._sparse import SparseGradientClassifier, SparseGradientRegressor
 
 __all__ = [
+    "GradientSiftRegressor",
+    "GradientSiftClassifier",
     "SparseGradientRegressor",
     "SparseGradientRegressorCV",
     "SparseGradientClassifier",

@@ -16,6 +16,7 @@ from scipy.special import expit, softmax
 
 from gradsift._typing import Array, IntArray
 from gradsift.refit.candidates import LABELS, Candidate, rank_candidates
+from gradsift.refit.distinct import merge_rows
 from gradsift.refit.evidence import Rows
 from gradsift.refit.expansion import Expansion, Features, pivoted_features, spread_rows
 from gradsift.refit.kernels import Kernel
@@ -102,10 +103,8 @@ def refit_classification(
     sample_weight : (n,) how many times each row counts; zero is as good as absent.
     random_state : seed for the rows that tune the kernel and the landmarks (n > 300); None is 0.
     """
-    X, labels = np.asarray(X, dtype=float), np.asarray(labels)
-    weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    present = weights > 0.0
-    X, labels, weights = X[present], labels[present], weights[present]
+    X, y, weights, _ = merge_rows(np.asarray(X, dtype=float), np.asarray(labels), sample_weight)
+    labels = y.astype(int)
     T = (labels[:, None] == np.arange(n_classes)).astype(float)
     if X.shape[1] == 0 or len(np.unique(labels)) == 1:
         return _constant(X.shape[1], weights @ T / weights.sum())

@@ -14,6 +14,7 @@ import numpy as np
 
 from gradsift._typing import Array
 from gradsift.refit.candidates import REGRESSION, Candidate
+from gradsift.refit.distinct import merge_rows
 from gradsift.refit.expansion import Expansion, pivoted_features, spread_rows
 from gradsift.refit.kernels import Kernel
 from gradsift.refit.ridge import solve_ridge
@@ -87,9 +88,8 @@ def refit_regression(
     """
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
     n, d = X.shape
-    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    present = weights > 0.0
-    data = Responses(X[present], y[present], weights[present])
+    merged = merge_rows(X, y, sample_weight)
+    data = Responses(merged.X, merged.y, merged.weights)
     if d == 0 or np.ptp(data.y) <= 1e-12 * np.abs(data.y).max():
         return _constant(d, data, n)
 
@@ -114,8 +114,7 @@ def refit_regression(
         solution = solve_robustly(
             features, best.noise_ratio, data, suspected, leverage=m <= LANDMARKS
         )
-    all_trust = np.ones(n)
-    all_trust[present] = solution.trust
+    all_trust = np.where(merged.member >= 0, solution.trust[merged.member], 1.0)
     return RegressionRefit(
         function=features.expansion(solution.ridge.beta),
         intercept=solution.mean,

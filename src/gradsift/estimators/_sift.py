@@ -1,0 +1,358 @@
+"""GradientSift: gradient learning with a potential. The default: no kernel, no alpha, no tuning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from gradsift._threads import one_blas_thread
+from gradsift._typing import Array, IntArray
+from gradsift._validation import (
+    check_columns,
+    check_fit_X,
+    check_labels,
+    check_new_X,
+    check_numbers,
+    check_weights,
+)
+from gradsift.data import Scaling, identity_scaling, measure_scaling, open_source, standardised
+from gradsift.directions import find_directions
+from gradsift.estimators._base import (
+    GradientEstimator,
+    check_n_components,
+    warn_nothing_selected,
+)
+from gradsift.estimators._tasks import LabelPredictions
+from gradsift.refit import (
+    ClassificationRefit,
+    RegressionRefit,
+    refit_classification,
+    refit_regression,
+)
+from gradsift.sift import SiftResult, sift
+
+ENERGY = 0.99  # share of the gradient's covariance that 'auto' directions hold
+
+
+class Interaction(NamedTuple):
+    """A product of two variables that the sift found in the response."""
+
+    first: int
+    second: int
+    strength: float
+
+
+def refit_columns(X: Array, scaling: Scaling | None, index: IntArray) -> Array:
+    """Selected columns as the refit knows them: as they are, or standardised.
+
+    Standardised columns lose their last digits: those are the standardising's own rounding, and an
+    optimiser must not get to amplify them.
+    """
+    X = X[:, index]
+    return X if scaling is None else np.round(scaling.apply(X, index), 10) + 0.0
+
+
+@dataclass(frozen=True)
+class RefitField:
+    """The gradient of a refitted predictor, as a function of raw samples."""
+
+    scaling: Scaling | None
+    index: IntArray
+    refit: RegressionRefit | ClassificationRefit
+
+    def columns(self, X: Array) -> Array:
+        """The selected columns, (n, selected)."""
+        return refit_columns(X, self.scaling, self.index)
+
+    def gradient(self, X: Array) -> Array:
+        """(outputs, n, selected), in the user's units."""
+        G = self.standard_gradient(self.columns(X))
+        return G if self.scaling is None else self.scaling.derivative(G, self.index)
+
+    def standard_gradient(self, Z: Array) -> Array:
+        """The same in the refit's own columns."""
+        G = self.refit.gradient(Z)
+        return G[None] if G.ndim == 2 else G
+
+
+class GradientSift(GradientEstimator):
+    """Shared by both tasks: sift, then refit."""
+
+    field_: RefitField
+    _scaling: Any
+
+    def __init__(
+        self,
+        false_positives: float = 0.3,
+        *,
+        interactions: bool = True,
+        standardize: bool = True,
+        n_components: int | Literal["auto"] = "auto",
+        always_keep: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.false_positives = false_positives
+        self.interactions = interactions
+        self.standardize = standardize
+        self.n_components = n_components
+        self.always_keep = always_keep
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _sift(self, X: Array, Y: Array, weight: Array | None, *, robust: bool) -> SiftResult:
+        """Which variables matter; always judged on standardised columns."""
+        check_n_components(self.n_components)
+        if not 0.0 < self.false_positives < X.shape[1] + 1e-9:
+            raise ValueError(
+                f"false_positives={self.false_positives}: the expected number of false variables "
+                f"lies above 0 and below the number of columns ({X.shape[1]})."
+            )
+        names = getattr(self, "feature_names_in_", None)
+        keep = check_columns(self.always_keep, X.shape[1], names, "always_keep")
+        n = len(X)
+        share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
+        source = open_source(X)
+        scaling = measure_scaling(source, share)
+        self._share = share
+        self._scaling = scaling if self.standardize else None
+        return sift(
+            standardised(source, scaling),
+            Y,
+            false_positives=self.false_positives,
+            interactions=self.interactions,
+            always_keep=keep.tolist(),
+            sample_weight=weight,
+            robust=robust,
+        )
+
+    def _finish(
+        self, X: Array, found: SiftResult, refit: RegressionRefit | ClassificationRefit
+    ) -> None:
+        """Importances, ranking and directions from the refitted gradient."""
+        p, index = X.shape[1], found.selected
+        self.field_ = RefitField(self._scaling, index, refit)
+        F = self.field_.standard_gradient(self.field_.columns(X))
+        weighted = np.sqrt(self._share)[:, None] * F
+        stacked = weighted.transpose(2, 0, 1).reshape(len(index), F.shape[0] * F.shape[1])
+        importances = np.zeros(p)
+        # a selected variable is in, however flat the refit finds it: never an exact zero
+        importances[index] = np.maximum(np.linalg.norm(stacked, axis=1), np.finfo(float).tiny)
+        directions = find_directions(index, stacked, p, self.n_components, energy=ENERGY)
+        self.sift_, self.refit_ = found, refit
+        self.interactions_ = [Interaction(*pair) for pair in found.interactions]
+        scaling = identity_scaling(p) if self._scaling is None else self._scaling
+        self._store(importances, found.ranking, directions, scaling)
+        del self._share
+
+
+class GradientSiftRegressor(RegressorMixin, GradientSift):
+    """Find the variables that matter, nonlinear and interacting ones included; no tuning.
+
+    Two steps. The **sift** selects variables by a sparse additive model with pairwise products,
+    written in its gradient: the pair loss of gradient learning with the exact line integral in
+    place of the Taylor term. Its levels are analytic, so `false_positives` is the expected number
+    of false variables on pure noise. The **refit** puts a kernel predictor g, tuned by its own
+    marginal likelihood, on the selected variables; gradients, directions and predictions are its.
+
+    Parameters
+    ----------
+    false_positives : float, default=0.3
+        Expected number of falsely selected variables where nothing matters.
+    interactions : bool, default=True
+        Look for products of two variables too.
+    standardize : bool, default=True
+        Report importances and directions in standardised columns, and refit there. The sift
+        itself always standardises.
+    n_components : int or 'auto', default='auto'
+        Number of directions; 'auto' keeps 99 % of the trace of the gradient covariance.
+    always_keep : list of column numbers or names, optional
+        Columns that are always selected.
+    random_state : int, optional
+        Seed for the rows that tune the refit when there are more than 300. The selected set does
+        not depend on it.
+    n_jobs : ignored
+        Reserved.
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    feature_importances_ : (p,) array
+        Root mean square of the partial derivatives; exact zeros for unselected variables.
+    ranking_ : (p,) int array
+        Rank of every variable, 1 = best.
+    interactions_ : list of (first, second, strength)
+        Products found, strongest first.
+    components_ : (n_components_, p) array
+        Sparse directions in standardised columns.
+    eigenvalues_ : array
+    sift_ : SiftResult
+    refit_ : RegressionRefit
+    mean_, scale_ : (p,) arrays
+    field_ : RefitField
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import GradientSiftRegressor
+    >>> X = np.random.default_rng(0).normal(size=(200, 50))
+    >>> y = X[:, 3] * X[:, 7] + np.sin(2 * X[:, 11])
+    >>> model = GradientSiftRegressor().fit(X, y)
+    >>> model.get_support(indices=True).tolist()
+    [3, 7, 11]
+    >>> [(i.first, i.second) for i in model.interactions_]
+    [(3, 7)]
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    """
+
+    refit_: RegressionRefit
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Sift, then refit.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array
+        sample_weight : (n,) array, optional
+
+        Returns
+        -------
+        self
+        """
+        X, y = check_fit_X(self, X, y, y_numeric=True)
+        kept, weight = check_weights(sample_weight, X)
+        X, y = X[kept], check_numbers(y[kept])
+        with one_blas_thread():
+            found = self._sift(X, y[:, None], weight, robust=True)
+            Z = refit_columns(X, self._scaling, found.selected)
+            refit = refit_regression(
+                Z, y, sample_weight=weight, random_state=seed_of(self.random_state)
+            )
+            self._finish(X, found, refit)
+        if len(found.selected) == 0:
+            warn_nothing_selected("the mean of y", NO_VARIABLE)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Predict the response.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+
+        Returns
+        -------
+        y : (n,) array
+        """
+        check_is_fitted(self)
+        return self.refit_.predict(self.field_.columns(check_new_X(self, X)))
+
+
+class GradientSiftClassifier(LabelPredictions, ClassifierMixin, GradientSift):
+    """Find the variables that tell classes apart, nonlinear and interacting ones included.
+
+    As `GradientSiftRegressor`; the sift decides once per variable over all classes together, the
+    refit is kernel logistic regression, and gradients are those of the log odds.
+
+    Parameters
+    ----------
+    false_positives, interactions, standardize, n_components, always_keep, random_state, n_jobs, \
+verbose
+        As in `GradientSiftRegressor`.
+
+    Attributes
+    ----------
+    classes_ : array
+    refit_ : ClassificationRefit
+    feature_importances_, ranking_, interactions_, components_, eigenvalues_, sift_, mean_, \
+scale_, field_
+        As in `GradientSiftRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import GradientSiftClassifier
+    >>> X = np.random.default_rng(0).normal(size=(200, 50))
+    >>> y = np.where(X[:, 3] ** 2 + X[:, 7] ** 2 < 1.4, "in", "out")
+    >>> model = GradientSiftClassifier().fit(X, y)
+    >>> model.get_support(indices=True).tolist()
+    [3, 7]
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    refit_: ClassificationRefit
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Sift, then refit.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array of labels, of any type
+        sample_weight : (n,) array, optional
+
+        Returns
+        -------
+        self
+        """
+        X, y = check_fit_X(self, X, y)
+        kept, weight = check_weights(sample_weight, X)
+        X = X[kept]
+        self.classes_, codes = check_labels(y[kept])
+        n_classes = len(self.classes_)
+        with one_blas_thread():
+            found = self._sift(X, class_contrasts(codes, n_classes), weight, robust=False)
+            Z = refit_columns(X, self._scaling, found.selected)
+            refit = refit_classification(
+                Z,
+                codes,
+                n_classes=n_classes,
+                sample_weight=weight,
+                random_state=seed_of(self.random_state),
+            )
+            self._finish(X, found, refit)
+        if len(found.selected) == 0:
+            warn_nothing_selected("the class shares", NO_VARIABLE)
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Log odds of the second class, or one score per class when there are more than two.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+
+        Returns
+        -------
+        scores : (n,) array, or (n, n_classes)
+        """
+        check_is_fitted(self)
+        return self.refit_.decision_function(self.field_.columns(check_new_X(self, X)))
+
+
+NO_VARIABLE = (
+    "Nothing stands out from noise at this level: ranking_ still orders all variables, a larger "
+    "false_positives admits weaker ones."
+)
+
+
+def class_contrasts(codes: IntArray, n_classes: int) -> Array:
+    """One column of -1 and 1 for two classes, C - 1 indicators for more (the sift whitens them)."""
+    indicators = (codes[:, None] == np.arange(1, n_classes)).astype(float)
+    return 2.0 * indicators - 1.0
+
+
+def seed_of(random_state: Any) -> int | None:
+    """A plain seed from an int, None, or a RandomState (as scikit-learn passes them)."""
+    if random_state is None or isinstance(random_state, (int, np.integer)):
+        return None if random_state is None else int(random_state)
+    return int(random_state.randint(2**31 - 1))

@@ -1,0 +1,140 @@
+"""Which variables matter: gradient learning with a potential.
+
+The field f estimates the gradient of the regression function; f is a gradient, f = grad G, of a
+potential
+
+    G(x) = sum_k G_k(x^k) + sum_{k < l} b_kl x^k x^l.
+
+The exact line integral of f from x_i to x_j is G(x_j) - G(x_i), so the pair loss with all pairs at
+weight one,
+
+    1/n^2 sum_ij ( y_j - y_i - int_0^1 f(x_i + t (x_j - x_i)) . (x_j - x_i) dt )^2  =  2 var(y -
+    G(x)),
+
+needs n rows instead of n^2 pairs: a sparse additive model with pairwise products, written in its
+gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradsift._typing import Source
+from gradsift.sift.core import Sifter
+from gradsift.sift.ranking import loss_without, ranks, scores, variable_losses
+from gradsift.sift.response import make_response
+from gradsift.sift.rows import Array, IntArray, make_rows
+
+__all__ = ["ChosenGroup", "SiftResult", "sift"]
+
+PARTS = ("linear", "quadratic", "local", "product")
+
+
+@dataclass(frozen=True)
+class ChosenGroup:
+    """One term of the potential."""
+
+    part: str
+    """"linear", "quadratic", "local" or "product"."""
+    variables: tuple[int, ...]
+    strength: float
+    """Rise of the log residual variance (log det, several responses) without this term."""
+
+
+@dataclass(frozen=True)
+class SiftResult:
+    selected: IntArray
+    """Selected columns, sorted."""
+    ranking: IntArray
+    """(p,) rank of every column, 1 = best."""
+    scores: Array
+    """(p,) larger = better: (1, 2] selected, [0, 1) the others."""
+    interactions: tuple[tuple[int, int, float], ...]
+    """Selected products (k, l, strength), strongest first."""
+    groups: tuple[ChosenGroup, ...]
+    """Terms of the selected potential, strongest first."""
+    p_values: Array
+    """One per selected column: chi2 p-value of leaving it out, before any correction for the number
+    of columns.
+    """
+    residual: Array
+    """(rows with positive weight, q) what the selected terms leave over, in units of the whitened
+    response.
+    """
+
+
+def sift(
+    source: Source,
+    Y: Array,
+    *,
+    false_positives: float = 0.3,
+    interactions: bool = True,
+    always_keep: Sequence[int] = (),
+    sample_weight: Array | None = None,
+    robust: bool = True,
+) -> SiftResult:
+    """Select and rank variables.
+
+    Parameters
+    ----------
+    source : Source
+        Standardised columns, (n, p); constant columns are zero. Read in blocks.
+    Y : array (n, q)
+        Response, or +-1 labels (q = 1), or the C - 1 contrasts of C classes. Centred and whitened
+        here.
+    false_positives : float
+        Expected number of false variables when nothing is true.
+    interactions : bool
+        Also look for products of two variables.
+    always_keep : sequence of int
+        Columns that are always selected; their linear part is not penalised.
+    sample_weight : array (n,), optional
+        Zero removes a row, whole numbers are counts, other weights are rescaled to mean one.
+    robust : bool
+        Winsorise residuals at three robust standard deviations. Off for labels.
+
+    Returns
+    -------
+    SiftResult
+        Deterministic: the same input gives the same bits.
+    """
+    n, p = source.shape
+    if not 0 < false_positives < np.inf:
+        raise ValueError(
+            f"false_positives={false_positives!r}: expected a positive number, e.g. 0.3."
+        )
+    if Y.ndim != 2 or len(Y) != n:
+        raise ValueError(
+            f"Y has shape {Y.shape}: expected ({n}, q), one row per row of the source."
+        )
+    always = tuple(sorted({int(v) for v in always_keep}))
+    if always and (always[0] < 0 or always[-1] >= p):
+        raise ValueError(f"always_keep={always}: expected column numbers from 0 to {p - 1}.")
+    response = make_response(Y, make_rows(n, sample_weight), robust)
+    sifter = Sifter(source, response, float(false_positives), interactions, always)
+    sifted = sifter.run()
+    groups, support = sifted.groups, sifted.support
+    selected, _, log_p = variable_losses(groups, support, response)
+    strength = loss_without(groups, support, response, [(g,) for g in support])
+    score = scores(sifter, sifted)
+    k = len(groups.columns)
+    terms = sorted(
+        (
+            ChosenGroup(PARTS[min(g // k, 3)], groups.parents_of(g), float(s))
+            for g, s in zip(support, strength, strict=True)
+        ),
+        key=lambda term: (-term.strength, term.variables),
+    )
+    pairs = [t for t in terms if t.part == "product"]
+    return SiftResult(
+        selected=np.array(selected, dtype=np.intp),
+        ranking=ranks(score),
+        scores=score,
+        interactions=tuple((t.variables[0], t.variables[1], t.strength) for t in pairs),
+        groups=tuple(terms),
+        p_values=np.exp(log_p),
+        residual=sifter.residual(groups, support) / response.root,
+    )

@@ -1,0 +1,224 @@
+"""The sift, step by step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gradsift._typing import Source
+from gradsift.sift.columns import clipped_blocks, clipped_columns, part_statistics
+from gradsift.sift.groups import Groups, Support, pool, with_products
+from gradsift.sift.levels import own_levels, relaxed_levels, shares
+from gradsift.sift.pairs import MOST_PARTNERS, screen
+from gradsift.sift.path import path
+from gradsift.sift.response import Response
+from gradsift.sift.rows import Array, IntArray
+from gradsift.sift.search import choose, robust_fit, whiten_residual
+
+POOL_VALUES = 40_000_000
+"""Feature values kept at most (320 MB); wider tables keep the features of their most promising
+columns.
+"""
+MOST_POOLED = 4000
+PAIR_ROUNDS = 2
+MOST_REFILLS = 3
+NEW_COLUMNS = 500
+RELAXED = 2.0
+"""False variables allowed in the relaxed support, which only proposes and ranks."""
+
+
+@dataclass(frozen=True)
+class Sifted:
+    """A support, and what it was chosen from."""
+
+    groups: Groups
+    support: Support
+    relaxed: Support
+    marginal: Array
+    """(3, p) own statistics against the response."""
+
+
+def own_statistics(source: Source, groups: Groups, R: Array) -> Array:
+    """Statistics (3, p) of the own groups of all columns against unit-variance residuals R (n, q),
+    rows scaled.
+    """
+    p = source.shape[1]
+    if len(groups.columns) == p:
+        return groups.squared_norms(R)[: 3 * p].reshape(3, p)
+    out = np.zeros((3, p))
+    for where, X in clipped_blocks(source, groups.rows):
+        out[:, where] = part_statistics(X, R, groups.rows)
+    return out
+
+
+def promising(statistics: Array, levels: Array, count: int, always: list[int]) -> IntArray:
+    """The `count` columns with the largest statistic over level, `always` included; sorted."""
+    best = (statistics / levels[:, None]).max(axis=0)
+    best[always] = np.inf
+    return np.sort(np.argsort(-best, kind="stable")[: max(count, len(always))])
+
+
+def renumbered(support: Support, old: IntArray, new: IntArray) -> Support:
+    """A support of own groups over pooled columns `old` in the numbers of the larger pool `new`."""
+    where = np.searchsorted(new, old)
+    return tuple(sorted(int(g // len(old) * len(new) + where[g % len(old)]) for g in support))
+
+
+@dataclass(frozen=True)
+class Sifter:
+    """The settings and data of one sift; its methods are the steps."""
+
+    source: Source
+    response: Response
+    alpha: float
+    interactions: bool
+    always: tuple[int, ...] = ()
+    memo: dict[bytes, Array] = field(default_factory=dict, repr=False)
+    """Own statistics of the last residual: a pass over a wide table is not made twice."""
+
+    @property
+    def levels(self) -> tuple[Array, Array]:
+        """Squared levels of the own groups of a new variable, and of one already in the support."""
+        return own_levels(
+            self.alpha, self.source.shape[1], self.response.Y.shape[1], self.interactions
+        )
+
+    def first_pool(self) -> tuple[Groups, Array]:
+        """Features of all columns, or of the most promising ones, and the statistics of all against
+        the response.
+        """
+        n, p = self.source.shape
+        rows, (level, further) = self.response.rows, self.levels
+        Y = whiten_residual(self.response.start, rows.total)
+        if 10 * n * p <= POOL_VALUES:
+            columns = np.arange(p)
+            groups = pool(
+                columns, clipped_columns(self.source, columns, rows), rows, level, further
+            )
+            return groups, own_statistics(self.source, groups, Y)
+        statistics = np.zeros((3, p))
+        for where, X in clipped_blocks(self.source, rows):
+            statistics[:, where] = part_statistics(X, Y, rows)
+        count = min(MOST_POOLED, POOL_VALUES // (10 * n))
+        columns = promising(statistics, level, max(count, 1), list(self.always))
+        X = clipped_columns(self.source, columns, rows)
+        return pool(columns, X, rows, level, further), statistics
+
+    def price_free(self, groups: Groups) -> Groups:
+        """Levels of zero for the linear groups of columns that are always kept."""
+        free = list(self.fixed(groups))
+        level, further = groups.level.copy(), groups.further.copy()
+        level[free] = further[free] = 0.0
+        return replace(groups, level=level, further=further)
+
+    def fixed(self, groups: Groups) -> Support:
+        """Linear groups of the columns that are always kept."""
+        return tuple(int(j) for j in np.searchsorted(groups.columns, sorted(self.always)))
+
+    def pick(self, groups: Groups, starts: list[Support]) -> tuple[Support, Support]:
+        """Support at the true and at relaxed levels, from the path and any further starts."""
+        fixed = self.fixed(groups)
+        df, factor = groups.size * self.response.Y.shape[1], max(RELAXED / self.alpha, 1.0)
+        loose = replace(
+            groups,
+            level=relaxed_levels(groups.level, df, factor),
+            further=relaxed_levels(groups.further, df, factor),
+        )
+        supports = [*path(groups, self.response, fixed), *starts]
+        return choose(groups, loose, supports, self.response, fixed)
+
+    def residual(self, groups: Groups, support: Support) -> Array:
+        """What a fit on the support leaves of the (stand-in) response, rows scaled."""
+        return robust_fit(groups, support, self.response)[0]
+
+    def unit_residual(self, groups: Groups, support: Support) -> Array:
+        """The residual with unit covariance."""
+        return whiten_residual(self.residual(groups, support), groups.rows.total)
+
+    def partners(
+        self, groups: Groups, statistics: Array, selected: list[int]
+    ) -> tuple[IntArray, Array]:
+        """Columns whose pairs are screened (beyond `MOST_PARTNERS` the most promising), and their
+        clipped values.
+        """
+        p = self.source.shape[1]
+        columns = np.arange(p)
+        if p > MOST_PARTNERS:
+            columns = promising(statistics, self.levels[0], MOST_PARTNERS, selected)
+        if len(columns) == len(groups.columns) and np.array_equal(columns, groups.columns):
+            return columns, groups.X
+        return columns, clipped_columns(self.source, columns, groups.rows)
+
+    def add_pairs(
+        self, groups: Groups, support: Support, loose: Support
+    ) -> tuple[Groups, Support, Support]:
+        """Screen products against the residual, admit what passes, choose again; twice at most."""
+        products: dict[tuple[int, int], float] = {}
+        for _ in range(PAIR_ROUNDS):
+            selected = groups.variables(support)
+            R = self.unit_residual(groups, support)
+            columns, X = self.partners(groups, self.own(groups, R), selected)
+            alpha = self.alpha * shares(True)[3]
+            rows = groups.rows
+            found = screen(
+                X,
+                columns,
+                R / self.response.root,
+                rows.weight,
+                selected,
+                self.source.shape[1],
+                alpha,
+            )
+            new = {v: t for v, t in found.passed.items() if v not in products}
+            if not new:
+                break
+            products |= new
+            need = np.array(sorted({c for pair in products for c in pair}))
+            values = dict(
+                zip(need.tolist(), clipped_columns(self.source, need, rows).T, strict=True)
+            )
+            groups = with_products(groups, values, products)
+            support, loose = self.pick(groups, [support])
+        return groups, support, loose
+
+    def own(self, groups: Groups, R: Array) -> Array:
+        """Own statistics (3, p) of all columns against unit-variance residuals R."""
+        key = R.tobytes()
+        if key not in self.memo:
+            statistics = own_statistics(self.source, groups, R)
+            self.memo.clear()
+            self.memo[key] = statistics
+        return self.memo[key]
+
+    def refill(self, groups: Groups, support: Support) -> tuple[Groups, Support] | None:
+        """A larger pool, when a column left out of it passes on its own against the residual."""
+        p = self.source.shape[1]
+        if len(groups.columns) == p:
+            return None
+        statistics = self.own(groups, self.unit_residual(groups, support)).copy()
+        statistics[:, groups.columns] = 0.0
+        level, further = self.levels
+        outside = np.flatnonzero((statistics / level[:, None]).max(axis=0) > 1)
+        if len(outside) == 0:
+            return None
+        count = min(NEW_COLUMNS, p - len(groups.columns))
+        columns = np.union1d(groups.columns, promising(statistics, level, count, []))
+        X = clipped_columns(self.source, columns, groups.rows)
+        larger = self.price_free(pool(columns, X, groups.rows, level, further))
+        return larger, renumbered(support, groups.columns, columns)
+
+    def run(self) -> Sifted:
+        """Own groups first, then products beside them."""
+        groups, marginal = self.first_pool()
+        groups = self.price_free(groups)
+        support, loose = self.pick(groups, [])
+        for _ in range(MOST_REFILLS):
+            more = self.refill(groups, support)
+            if more is None:
+                break
+            groups = more[0]
+            support, loose = self.pick(groups, [more[1]])
+        if self.interactions:
+            groups, support, loose = self.add_pairs(groups, support, loose)
+        return Sifted(groups, support, loose, marginal)

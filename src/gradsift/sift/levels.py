@@ -1,0 +1,80 @@
+"""How large a group must be: analytic chi levels, and what each kind of group may spend.
+
+`false_positives` (alpha) is the expected number of false variables when nothing is true. It is
+divided among the kinds of groups. A kind with share a and T rivals tests each at level a alpha / T:
+a group of m features against q responses has a chi2(m q) null, hence the squared level
+
+    t^2 = chi2.isf(a alpha / T, m q).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import chi2
+
+from gradsift.sift.features import PART_SIZES
+from gradsift.sift.rows import Array
+
+PAIR_SHARE = 0.25
+PART_SHARES = (0.4, 0.35, 0.25)
+"""Shares of linear, quadratic and local terms in what the pairs leave."""
+
+N_KNOWN = 30
+"""Rivals of a further group of a selected variable: a generous size of a support."""
+
+
+def shares(interactions: bool) -> tuple[float, ...]:
+    """Share of alpha for linear, quadratic, local groups, and pairs (zero without interactions)."""
+    pairs = PAIR_SHARE if interactions else 0.0
+    return tuple(a * (1 - pairs) for a in PART_SHARES) + (pairs,)
+
+
+def squared_level(alpha: float, tests: float, size: int) -> float:
+    """t^2 with P(chi2(size) > t^2) = alpha / tests (never more than one half)."""
+    return float(chi2.isf(min(alpha / max(tests, 1e-300), 0.5), size))
+
+
+def own_levels(alpha: float, p: int, q: int, interactions: bool) -> tuple[Array, Array]:
+    """Squared levels of the linear, quadratic and local group of a new variable among p, and of a
+    known one.
+
+    A further group of a variable that is in the support already makes no new false variable: its
+    rivals are the variables of a support, not all p. This keeps near-copies out, which would
+    otherwise lend a selected variable a missing part at the same price.
+    """
+    part = shares(interactions)[:3]
+
+    def at(tests: int) -> Array:
+        return np.array(
+            [squared_level(alpha * a, tests, m * q) for a, m in zip(part, PART_SIZES, strict=True)]
+        )
+
+    return at(p), at(min(p, N_KNOWN))
+
+
+def relaxed_levels(level: Array, df: Array, factor: float) -> Array:
+    """Levels at which each null group passes `factor` times as often; zero levels stay zero."""
+    out = chi2.isf(np.minimum(chi2.sf(level, df) * factor, 0.5), df)
+    return np.where(level > 0, np.minimum(out, level), 0.0)
+
+
+def own_log_p(statistic: Array, q: int, interactions: bool) -> Array:
+    """Smallest log p-value over the three groups, corrected for its share: (p,) from (3, p)."""
+    part = shares(interactions)[:3]
+    log_p = [
+        chi2.logsf(s, m * q) - np.log(a)
+        for s, m, a in zip(statistic, PART_SIZES, part, strict=True)
+    ]
+    return np.asarray(np.min(log_p, axis=0))
+
+
+def pair_tests(p: int, selected: int) -> Array:
+    """Number of rival pairs with 0, 1, 2 selected parents, as they count towards false variables.
+
+    A false pair of two new variables makes two false variables, so such pairs count twice; pairs
+    with one new variable are a second way to spend the same share, so they count twice as well;
+    pairs of selected variables make no false variable and only compete with each other.
+    """
+    every = p * (p - 1) / 2
+    some = max(selected, 1)
+    return np.maximum(np.minimum([2 * every, 2 * some * p, some * (some - 1) / 2], 2 * every), 1.0)

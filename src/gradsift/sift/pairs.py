@@ -1,0 +1,111 @@
+"""The product screen: which x_k x_l does the residual still follow?
+
+    z_kl = sum_i r_i x_ik x_il / sqrt(sum_i r_i^2 x_ik^2 x_il^2)
+
+is standard normal when the product is of no use (it is normalised by itself, so that heavy tails do
+no harm); with q responses the squares are added, chi2(q). Pairs are tested in three classes, by how
+many of their two variables are selected already, each class at the level its own number of rivals
+asks for. Two matrix products per block of columns, half the table, in single precision.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+from gradsift.sift.levels import pair_tests, squared_level
+from gradsift.sift.rows import Array, IntArray
+
+Single = NDArray[np.float32]
+
+BLOCK = 512
+MOST_PAIRS = 15
+MOST_PARTNERS = 5000
+
+
+@dataclass(frozen=True)
+class Screen:
+    passed: dict[tuple[int, int], float]
+    """Pair of columns -> squared level, strongest first."""
+    best: Array
+    """(k,) largest z^2 of each column over all partners in the table."""
+    best_selected: Array
+    """(k,) the same over selected partners only."""
+
+
+def _z_squared(A: Single, B: Single, R: Single, weight: Single | None) -> Single:
+    """z_kl^2 summed over responses, for columns A (n, a) against B (n, b): (a, b)."""
+    total = np.zeros((A.shape[1], B.shape[1]), dtype=A.dtype)
+    A2, B2 = A * A, B * B
+    for r in R.T:
+        lever = r if weight is None else r * weight
+        spread = r * lever
+        top = (A * lever[:, None]).T @ B
+        total += top * top / np.maximum((A2 * spread[:, None]).T @ B2, 1e-30)
+    return total
+
+
+def screen(
+    X: Array,
+    columns: IntArray,
+    R: Array,
+    weight: Array | None,
+    selected: list[int],
+    p: int,
+    alpha: float,
+) -> Screen:
+    """Screen all pairs among the clipped columns X (n, k); `columns` are their source numbers, R
+    unscaled (n, q).
+
+    `alpha` is the share of false variables left to pairs, `p` the number of columns of the whole
+    table.
+    """
+    k, q = X.shape[1], R.shape[1]
+    tests = pair_tests(p, len(selected))
+    levels = np.array([squared_level(alpha, t, q) for t in tests])
+    chosen = np.isin(columns, selected).astype(int)
+    X32, R32 = X.astype(np.float32), R.astype(np.float32)
+    w32 = None if weight is None else weight.astype(np.float32)
+    best, best_selected = np.zeros(k), np.zeros(k)
+    found: list[tuple[float, int, int, int]] = []
+
+    def keep(z: Single, rows_: IntArray, cols: IntArray, class_: int) -> None:
+        i, j = np.nonzero(z > levels[class_] * 0.999)
+        found.extend(
+            (float(z[a, b]) / levels[class_], int(rows_[a]), int(cols[b]), class_)
+            for a, b in zip(i, j, strict=True)
+        )
+
+    for start in range(0, k, BLOCK):
+        a = np.arange(start, min(start + BLOCK, k))
+        b = np.arange(start, k)
+        z = _z_squared(X32[:, a], X32[:, b], R32, w32)
+        z[:, : len(a)][np.tril_indices(len(a))] = 0.0
+        best[a] = np.maximum(best[a], z.max(axis=1))
+        best[b] = np.maximum(best[b], z.max(axis=0))
+        keep(z, a, b, 0)
+    inside = np.flatnonzero(chosen)
+    if len(inside):
+        z = _z_squared(X32[:, inside], X32, R32, w32)
+        z[np.arange(len(inside)), inside] = 0.0
+        best_selected = z.max(axis=0).astype(float)
+        keep(z * (chosen == 0), inside, np.arange(k), 1)
+        keep(z * (chosen == 1), inside, np.arange(k), 2)
+    ratio: dict[tuple[int, int], tuple[float, float]] = {}
+    for r, i, j, class_ in found:
+        pair = (min(int(columns[i]), int(columns[j])), max(int(columns[i]), int(columns[j])))
+        known = ratio.get(pair)
+        if known is None or levels[class_] < known[1]:
+            ratio[pair] = (r, float(levels[class_]))
+    strongest = sorted(ratio, key=lambda v: (-ratio[v][0], v))[:MOST_PAIRS]
+    return Screen({v: ratio[v][1] for v in strongest}, best, best_selected)
+
+
+def pair_log_p(result: Screen, q: int, p: int, selected: int) -> Array:
+    """Log p-value of a column's best product, times the number of partners it was the best of."""
+    every = chi2.logsf(result.best, q) + np.log(max(p, 1))
+    some = chi2.logsf(result.best_selected, q) + np.log(max(selected, 1))
+    return np.asarray(np.minimum(every, some))

@@ -1,0 +1,110 @@
+"""One ranking of all variables, good at every length.
+
+The selected variables come first, in the order of what the fit loses without them. Every other
+variable is ranked by its best piece of evidence, the smallest log p-value of
+
+* its own groups or its best product against the response itself,
+* the same against the residual of the selected variables,
+* the loss of leaving it out of the relaxed fit, if it is in there.
+
+The first alone repeats what is known; the second alone rests on what little a good fit leaves over,
+mostly noise when n << p and many correlated variables carry the signal. The best of them is good
+in both cases, and all are on one scale.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import chi2
+
+from gradsift.sift.core import Sifted, Sifter
+from gradsift.sift.groups import Groups, Support
+from gradsift.sift.levels import own_log_p, shares
+from gradsift.sift.pairs import pair_log_p, screen
+from gradsift.sift.response import Response
+from gradsift.sift.rows import Array, IntArray
+from gradsift.sift.search import log_det, make_bench, robust_fit, whiten_residual
+
+
+def loss_without(
+    groups: Groups, support: Support, response: Response, leave_out: list[Support]
+) -> Array:
+    """Rise of log det of the residual covariance when each of these sub-supports is left out."""
+    Y = robust_fit(groups, support, response)[1]
+    bench = make_bench(groups, list(support), Y)
+    base = log_det(bench.fit(support)[1])
+    rest = [tuple(g for g in support if g not in out) for out in leave_out]
+    return np.array([max(log_det(bench.fit(T)[1]) - base, 0.0) for T in rest])
+
+
+def groups_of(groups: Groups, support: Support, variable: int) -> Support:
+    """Groups of the support that use a variable, its products included."""
+    return tuple(g for g in support if variable in groups.parents_of(g))
+
+
+def variable_losses(
+    groups: Groups, support: Support, response: Response
+) -> tuple[list[int], Array, Array]:
+    """Variables of a support, what the fit loses without each, and its log p-value, chi2(df q).
+
+    The p-value is that of one test chosen in advance; multiply by the number of variables to
+    compare with `false_positives`.
+    """
+    variables = groups.variables(support)
+    own = [groups_of(groups, support, v) for v in variables]
+    loss = loss_without(groups, support, response, own)
+    df = np.array([groups.size[list(gs)].sum() for gs in own], dtype=float)
+    log_p = chi2.logsf(groups.rows.total * loss, np.maximum(df, 1) * response.Y.shape[1])
+    return variables, loss, log_p
+
+
+def log_evidence(sifter: Sifter, sifted: Sifted, R: Array, own: Array | None = None) -> Array:
+    """Smallest log p-value of each variable against unit-variance residuals R: own groups and best
+    product, (p,).
+    """
+    p, q = sifter.source.shape[1], R.shape[1]
+    groups = sifted.groups
+    if own is None:
+        own = sifter.own(groups, R)
+    evidence = own_log_p(own, q, sifter.interactions)
+    if sifter.interactions:
+        selected = groups.variables(sifted.support)
+        columns, X = sifter.partners(groups, own, selected)
+        share = shares(True)[3]
+        found = screen(
+            X,
+            columns,
+            R / sifter.response.root,
+            groups.rows.weight,
+            selected,
+            p,
+            share * sifter.alpha,
+        )
+        pairs = pair_log_p(found, q, p, len(selected)) - np.log(share)
+        evidence[columns] = np.minimum(evidence[columns], pairs)
+    return evidence
+
+
+def scores(sifter: Sifter, sifted: Sifted) -> Array:
+    """Score of every variable, (p,): in (1, 2] selected, in [0, 1) the others."""
+    response, groups = sifter.response, sifted.groups
+    Y = whiten_residual(response.start, groups.rows.total)
+    R = sifter.unit_residual(groups, sifted.support)
+    evidence = np.minimum(
+        log_evidence(sifter, sifted, Y, sifted.marginal), log_evidence(sifter, sifted, R)
+    )
+    variables, _, log_p = variable_losses(groups, sifted.relaxed, response)
+    evidence[variables] = np.minimum(evidence[variables], log_p)
+    surprise = evidence.max(initial=0.0) - evidence
+    score: Array = surprise / (1.0 + surprise.max(initial=0.0))
+    variables, loss, _ = variable_losses(groups, sifted.support, response)
+    if variables:
+        score[variables] = 1.0 + (loss + 1e-9) / (loss.max() + 1e-9)
+    return score
+
+
+def ranks(score: Array) -> IntArray:
+    """1 = best; ties in order of the columns."""
+    out = np.empty(len(score), dtype=np.intp)
+    out[np.argsort(-score, kind="stable")] = np.arange(1, len(score) + 1)
+    return out

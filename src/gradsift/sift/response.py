@@ -1,0 +1,54 @@
+"""The response, and its robust stand-in.
+
+Least squares against y is replaced by least squares against fit + winsorised(y - fit): rows with
+gross errors keep their place but lose their pull. Labels need no such care (`robust=False`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradsift.sift.rows import Array, Rows, winsorise
+
+
+@dataclass(frozen=True)
+class Response:
+    Y: Array
+    """(n, q) kept rows, centred, whitened, unscaled."""
+    rows: Rows
+    robust: bool
+
+    @property
+    def root(self) -> Array | float:
+        root = self.rows.root
+        return root if isinstance(root, float) else root[:, None]
+
+    @property
+    def start(self) -> Array:
+        """The stand-in for an empty fit, rows scaled."""
+        return self.adapted(np.zeros_like(self.Y))
+
+    def adapted(self, fit: Array) -> Array:
+        """fit + winsorised(y - fit), centred; `fit` and the answer have scaled rows."""
+        if not self.robust:
+            return self.Y * self.root
+        plain = fit / self.root
+        Y = plain + winsorise(self.Y - plain, self.rows)
+        return (Y - self.rows.mean(Y)) * self.root
+
+
+def make_response(Y: Array, rows: Rows, robust: bool) -> Response:
+    """Centre and whiten the responses (q > 1: symmetric, so that no order of the classes is
+    preferred).
+    """
+    Y = rows.take(np.asarray(Y, dtype=np.float64))
+    Y = Y - rows.mean(Y)
+    weight = np.ones(len(Y)) if rows.weight is None else rows.weight
+    cov = (Y * weight[:, None]).T @ Y / rows.total
+    values, vectors = np.linalg.eigh(cov)
+    scale = 1 / np.sqrt(np.where(values > 1e-12 * max(values.max(), 1e-300), values, np.inf))
+    if Y.shape[1] == 1:
+        return Response(Y * scale, rows, robust)
+    return Response(Y @ (vectors * scale) @ vectors.T, rows, robust)

@@ -1,0 +1,202 @@
+"""The choice of a support: an information criterion with the chi levels as its prices, and a local
+search.
+
+    criterion(S) = n log det(R'R / n)  +  n / (n - df - q) * sum_{g in S} t_g^2
+
+R is the residual of a least-squares fit on S. Adding a group of no use lowers the first term by
+about chi2(m q), so it passes with probability about P(chi2 > t_g^2): the level of the group. No
+noise variance and no penalty strength is estimated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradsift.sift.groups import SOLVE_RIDGE, Groups, Support, least_squares
+from gradsift.sift.response import Response
+from gradsift.sift.rows import Array, IntArray
+
+N_ENTER = 3
+MOST_STEPS = 40
+N_STARTS = 4
+"""Path supports from which the relaxed search starts: weak signals have many local optima."""
+ROBUST_ROUNDS = 3
+
+
+def log_det(cov: Array) -> float:
+    """log det of a residual covariance, bounded below so that a perfect fit stays finite."""
+    q = len(cov)
+    if q == 1:
+        return float(np.log(max(cov[0, 0], 0.0) + 1e-12))
+    return float(np.linalg.slogdet(cov + 1e-12 * np.eye(q))[1])
+
+
+def price(groups: Groups, support: Support, q: int) -> float:
+    """n / (n - df - q) sum t_g^2; infinite beyond df = n / 2."""
+    n = groups.rows.total
+    index = list(support)
+    df = int(groups.size[index].sum())
+    if df > n / 2 or n - df - q <= 0:
+        return np.inf
+    return fee(groups, support) * n / (n - df - q)
+
+
+def fee(groups: Groups, support: Support) -> float:
+    """Sum of levels; a variable pays the level of one own group, its others the lower `further`
+    level.
+    """
+    k = len(groups.columns)
+    least: dict[int, float] = {}
+    total = 0.0
+    in_pairs = {v for g in support if g >= 3 * k for v in groups.parents_of(g)}
+    for g in support:
+        total += groups.further[g]
+        if g < 3 * k and int(groups.columns[g % k]) not in in_pairs:
+            more = float(groups.level[g] - groups.further[g])
+            least[g % k] = min(least.get(g % k, np.inf), more)
+    return float(total + sum(least.values()))
+
+
+def levels_given(groups: Groups, support: Support) -> Array:
+    """Squared level of every group beside this support."""
+    k = len(groups.columns)
+    level = groups.level.copy()
+    for v in groups.variables(support):
+        j = int(np.searchsorted(groups.columns, v))
+        if j < k and groups.columns[j] == v:
+            own = [j, k + j, 2 * k + j]
+            level[own] = groups.further[own]
+    return level
+
+
+def whiten_residual(R: Array, total: float) -> Array:
+    """R (..., n, q) times the inverse root of R'R / n: unit-covariance residuals (zero ones stay
+    zero).
+    """
+    if R.shape[-1] == 1:
+        var = (R * R).sum(axis=(-2, -1), keepdims=True) / total
+        return np.asarray(R / np.sqrt(np.maximum(var, 1e-12)))
+    cov = np.swapaxes(R, -1, -2) @ R / total
+    values, vectors = np.linalg.eigh(cov)
+    half = (vectors / np.sqrt(np.maximum(values, 1e-12))[..., None, :]) @ np.swapaxes(
+        vectors, -1, -2
+    )
+    return np.asarray(R @ half)
+
+
+def robust_fit(groups: Groups, support: Support, response: Response) -> tuple[Array, Array]:
+    """Residual on the support and the stand-in response it was fitted to."""
+    Y = response.start
+    if not support:
+        return Y, Y
+    Z = groups.stack(support)
+    for _ in range(ROBUST_ROUNDS if response.robust else 1):
+        fit = Z.T @ least_squares(Z, Y, groups.rows.total)
+        Y = response.adapted(fit)
+    return Y - fit, Y
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Inner products among a list of groups and with the response: fits any sub-support without the
+    rows.
+    """
+
+    gram: Array
+    corr: Array
+    cov: Array
+    where: dict[int, slice]
+
+    def index(self, support: Support) -> list[int]:
+        return [i for g in support for i in range(self.where[g].start, self.where[g].stop)]
+
+    def fit(self, support: Support) -> tuple[Array, Array]:
+        """Coefficients and residual covariance on a support."""
+        ix = self.index(support)
+        gram, corr = self.gram[np.ix_(ix, ix)], self.corr[ix]
+        B = np.asarray(np.linalg.solve(gram + SOLVE_RIDGE * np.eye(len(ix)), corr), np.float64)
+        cross = B.T @ corr
+        return B, self.cov - cross - cross.T + B.T @ gram @ B
+
+
+def make_bench(groups: Groups, members: list[int], Y: Array) -> Bench:
+    n = groups.rows.total
+    Z = groups.stack(tuple(members))
+    ends = np.cumsum(groups.size[members])
+    where = {
+        g: slice(int(e - s), int(e))
+        for g, e, s in zip(members, ends, groups.size[members], strict=True)
+    }
+    return Bench(Z @ Z.T / n, Z @ Y / n, Y.T @ Y / n, where)
+
+
+def entering(groups: Groups, R: Array, exclude: Support, count: int) -> IntArray:
+    """For each residual R (b, n, q): the `count` groups with the largest statistic over level, (b,
+    count).
+    """
+    ratio = groups.squared_norms(whiten_residual(R, groups.rows.total)) / np.maximum(
+        levels_given(groups, exclude), 1e-9
+    )
+    ratio[:, list(exclude)] = -1.0
+    count = min(count, ratio.shape[1])
+    best: IntArray = np.argpartition(-ratio, count - 1, axis=1)[:, :count]
+    order = np.argsort(-ratio[np.arange(len(ratio))[:, None], best], axis=1, kind="stable")
+    return best[np.arange(len(ratio))[:, None], order]
+
+
+def search(groups: Groups, support: Support, response: Response, fixed: Support) -> Support:
+    """Add, drop or swap one group while the criterion falls."""
+    n, q = groups.rows.total, response.Y.shape[1]
+    for _ in range(MOST_STEPS):
+        R, Y = robust_fit(groups, support, response)
+        droppable = [g for g in support if g not in fixed]
+        shorter = [tuple(h for h in support if h != g) for g in droppable]
+        inside = make_bench(groups, list(support), Y)
+        Z = groups.stack(support)
+        without = [
+            Y - Z[inside.index(T)].T @ inside.fit(T)[0] for T in shorter
+        ]  # residuals of every support with one group less
+        enter = entering(groups, np.stack([R, *without]), support, N_ENTER).tolist()
+        moves = [*shorter, *((*support, g) for g in enter[0])]
+        moves += [(*T, g) for T, new in zip(shorter, enter[1:], strict=True) for g in new]
+        bench = make_bench(groups, sorted({*support, *(g for new in enter for g in new)}), Y)
+        now = n * log_det(R.T @ R / n) + price(groups, support, q)
+        values = []
+        for T in moves:
+            cost = price(groups, T, q)
+            values.append(n * log_det(bench.fit(T)[1]) + cost if np.isfinite(cost) else np.inf)
+        best = int(np.argmin(values)) if values else -1
+        if best < 0 or values[best] >= now - 1e-6:
+            break
+        support = tuple(sorted(moves[best]))
+    return support
+
+
+def criterion(groups: Groups, support: Support, response: Response) -> float:
+    """The criterion at a support, refitted (robustly) on it."""
+    cost = price(groups, support, response.Y.shape[1])
+    if not np.isfinite(cost):
+        return np.inf
+    n = groups.rows.total
+    R = robust_fit(groups, support, response)[0]
+    return n * log_det(R.T @ R / n) + cost
+
+
+def choose(
+    groups: Groups, relaxed: Groups, supports: list[Support], response: Response, fixed: Support
+) -> tuple[Support, Support]:
+    """Best support by the criterion, and the best at relaxed levels (same groups, lower prices).
+
+    Where many weak groups only pay together, add-one moves from a small support never reach them;
+    the relaxed optimum does, and is a second start for the search at the true levels.
+    """
+
+    def best(table: Groups, starts: list[Support]) -> Support:
+        return min(starts, key=lambda T: criterion(table, T, response))
+
+    starts = sorted(supports, key=lambda T: criterion(relaxed, T, response))[:N_STARTS]
+    loose = best(relaxed, [search(relaxed, T, response, fixed) for T in starts])
+    ends = [search(groups, T, response, fixed) for T in (best(groups, supports), loose)]
+    return best(groups, ends), loose

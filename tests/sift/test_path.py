@@ -1,0 +1,87 @@
+"""The group lasso and the search do what they claim."""
+
+import numpy as np
+import pytest
+
+from gradsift.sift.groups import least_squares, pool
+from gradsift.sift.levels import own_levels, relaxed_levels, squared_level
+from gradsift.sift.path import group_lasso, path, solve
+from gradsift.sift.response import make_response
+from gradsift.sift.rows import make_rows
+from gradsift.sift.search import criterion, make_bench, price, search
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 20))
+    X = (X - X.mean(0)) / X.std(0)
+    y = X[:, 0] - X[:, 1] ** 2 + 0.5 * rng.normal(size=120)
+    rows = make_rows(120, None)
+    groups = pool(np.arange(20), X, rows, *own_levels(0.3, 2000, 1, True))
+    return groups, make_response(y[:, None], rows, robust=True)
+
+
+def test_group_lasso_satisfies_the_optimality_conditions(problem):
+    groups, response = problem
+    Y = response.start
+    penalty = 0.08 * np.sqrt(groups.size)
+    active, R = solve(groups, Y, penalty, {})
+    corr = np.sqrt(groups.squared_norms(R) / 120)
+    idle = np.setdiff1d(np.arange(60), list(active))
+    assert (corr[idle] <= penalty[idle] * 1.002).all()
+    for g, B in active.items():
+        gradient = groups.features(g) @ R / 120
+        np.testing.assert_allclose(gradient, penalty[g] * B / np.linalg.norm(B), atol=3e-3)
+
+
+def test_group_lasso_on_an_orthonormal_design_is_soft_thresholding():
+    corr = np.array([[3.0], [4.0], [0.1]])
+    B = group_lasso(
+        np.eye(3), corr, np.array([0, 0, 1]), np.array([1.0, 1.0]), np.zeros((3, 1)), tol=1e-10
+    )
+    np.testing.assert_allclose(B, [[3 * 0.8], [4 * 0.8], [0.0]], atol=1e-8)
+
+
+def test_path_starts_empty_and_meets_the_truth(problem):
+    groups, response = problem
+    supports = path(groups, response, ())
+    assert supports[0] == ()
+    assert any({0, 21} <= set(s) for s in supports)
+
+
+def test_bench_agrees_with_the_rows(problem):
+    groups, response = problem
+    Y = response.start
+    bench = make_bench(groups, [0, 21, 45], Y)
+    B, cov = bench.fit((0, 45))
+    Z = groups.stack((0, 45))
+    np.testing.assert_allclose(B, least_squares(Z, Y, 120.0))
+    R = Y - Z.T @ B
+    np.testing.assert_allclose(cov, R.T @ R / 120)
+
+
+def test_search_never_raises_the_criterion_and_finds_the_truth(problem):
+    groups, response = problem
+    for start in ((), (5, 47), (0, 21, 13)):
+        end = search(groups, start, response, ())
+        assert criterion(groups, end, response) <= criterion(groups, start, response)
+        assert groups.variables(end) == [0, 1]
+
+
+def test_a_further_group_of_a_known_variable_is_cheaper(problem):
+    groups, _ = problem
+    alone = price(groups, (0,), 1) + price(groups, (25,), 1)
+    together = price(groups, (0, 20), 1)
+    assert groups.variables((0, 20)) == [0]
+    assert together < alone
+
+
+def test_levels():
+    from scipy.stats import chi2
+
+    assert chi2.sf(squared_level(0.3, 100, 8), 8) == pytest.approx(0.003)
+    level = np.array([0.0, 12.0])
+    loose = relaxed_levels(level, np.array([1, 1]), 5.0)
+    assert loose[0] == 0
+    assert chi2.sf(loose[1], 1) == pytest.approx(5 * chi2.sf(12.0, 1))
