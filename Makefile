@@ -1,11 +1,12 @@
 # make demo   set up and run the main job on embedded data
 # make test   set up with the test tools and run the whole suite
+# make bench-selection   the selection benchmark: designs, real data, speed
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint clean
+.PHONY: help demo test bench-selection lint clean
 help:
 	@sed -n 's/^# //p' Makefile
 
@@ -26,6 +27,9 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2 --dist=worksteal --cov --cov-report=term
+
+bench-selection: $(VENV)/.installed
+	OMP_NUM_THREADS=1 PYTHONPATH=benchmarks $(BIN)/python -m selection.measure
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

@@ -8,6 +8,8 @@ from sklearn.base import clone
 
 from gradsift import (
     Gaussian,
+    GradientSiftClassifier,
+    GradientSiftRegressor,
     NearestNeighbors,
     OuterProductGradient,
     RidgeGradientClassifier,
@@ -19,6 +21,8 @@ from gradsift import (
 MODELS = {
     type(m).__name__: m
     for m in (
+        GradientSiftRegressor(),
+        GradientSiftClassifier(),
         SparseGradientRegressor(),
         SparseGradientClassifier(),
         RidgeGradientRegressor(),
@@ -27,7 +31,8 @@ MODELS = {
     )
 }
 SPARSE = [name for name in MODELS if name.startswith("Sparse")]
-FIELDS = [name for name in MODELS if name != "OuterProductGradient"]
+PAIRWISE = [name for name in MODELS if not name.startswith("GradientSift")]
+FIELDS = [name for name in MODELS if name.startswith(("Sparse", "Ridge"))]
 
 
 def data():
@@ -138,11 +143,11 @@ def test_weights_that_leave_one_class_or_value(name):
 
 
 SETTINGS = [
-    ("weights", "knn", r"weights='knn' is not a weight rule. Use one of", MODELS),
-    ("weights", Gaussian(1e-5), "leaves every pair weight at zero.*Use scale='half", MODELS),
-    ("weights", Gaussian("wide"), "scale='wide' is not a bandwidth", MODELS),
-    ("weights", NearestNeighbors(0), "k=0 neighbours", MODELS),
-    ("weights", NearestNeighbors(form="x"), "form='x' is unknown", MODELS),
+    ("weights", "knn", r"weights='knn' is not a weight rule. Use one of", PAIRWISE),
+    ("weights", Gaussian(1e-5), "leaves every pair weight at zero.*Use scale='half", PAIRWISE),
+    ("weights", Gaussian("wide"), "scale='wide' is not a bandwidth", PAIRWISE),
+    ("weights", NearestNeighbors(0), "k=0 neighbours", PAIRWISE),
+    ("weights", NearestNeighbors(form="x"), "form='x' is unknown", PAIRWISE),
     ("n_components", 0, "n_components=0: use 'auto' or a whole number >= 1", MODELS),
     ("n_components", 1.5, "n_components=1.5", MODELS),
     ("n_components", "all", "n_components='all'", MODELS),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.stats import kstest
+from scipy.stats import chi2, kstest
 
 from gradsift.sift.features import (
     PARTS,
@@ -16,7 +16,8 @@ from gradsift.sift.features import (
     product_feature,
     whitening,
 )
-from gradsift.sift.rows import make_rows, winsorise
+from gradsift.sift.levels import chi2_log_sf
+from gradsift.sift.rows import as_counts, make_rows, winsorise
 
 
 @pytest.fixture
@@ -106,7 +107,8 @@ def test_group_statistics_have_chi_nulls(rng, kind):
 def test_constant_column_has_no_features(rng):
     rows = make_rows(20, None)
     Z = own_features(clipped(np.zeros((20, 1)), rows), rows)
-    assert np.isfinite(Z).all() and not Z.any()
+    assert np.isfinite(Z).all()
+    assert not Z.any()
 
 
 @pytest.mark.parametrize("column", ["binary", "spike", "genotype"])
@@ -150,3 +152,23 @@ def test_winsorise_pulls_in_outliers_only(rng):
     out = winsorise(r, make_rows(101, None))
     assert out[0] < 10
     assert (out[1:] == r[1:]).mean() > 0.95
+
+
+def test_relative_weights_sum_to_the_effective_sample_size():
+    """A weighted sum of unit noise has variance sum w^2; levels take sum w: both must be one."""
+    weight = np.random.default_rng(0).uniform(0.1, 3.0, size=50)
+    counts = as_counts(weight)
+    assert counts.sum() == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
+    assert (counts**2).sum() == pytest.approx(counts.sum())
+    np.testing.assert_allclose(as_counts(counts), counts)  # nothing is scaled twice
+    whole = np.array([1.0, 3.0, 2.0])
+    assert as_counts(whole) is whole
+
+
+def test_log_tail_of_chi_square_goes_on_where_the_tail_underflows():
+    x = np.array([5.0, 100.0, 1400.0])
+    np.testing.assert_allclose(chi2_log_sf(x, 3), chi2.logsf(x, 3))
+    far = chi2_log_sf(np.array([1e4, 1e6]), 8)
+    assert np.isfinite(far).all()
+    # the expansion continues the tail: its slope is -1/2, up to logarithms
+    assert (far[1] - far[0]) / (1e6 - 1e4) == pytest.approx(-0.5, abs=1e-3)

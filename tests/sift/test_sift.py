@@ -50,7 +50,8 @@ def test_finds_linear_quadratic_wave_and_product(data):
 
 def test_same_bits_every_time(data):
     a, b = run(*data), run(*data)
-    assert np.array_equal(a.scores, b.scores) and a.groups == b.groups
+    assert np.array_equal(a.scores, b.scores)
+    assert a.groups == b.groups
 
 
 def test_permuting_columns_permutes_the_answer(data):

@@ -33,7 +33,7 @@ from gradsift.refit import (
     refit_classification,
     refit_regression,
 )
-from gradsift.sift import SiftResult, sift
+from gradsift.sift import SiftResult, as_counts, sift
 
 ENERGY = 0.99  # share of the gradient's covariance that 'auto' directions hold
 
@@ -46,44 +46,40 @@ class Interaction(NamedTuple):
     strength: float
 
 
-def refit_columns(X: Array, scaling: Scaling | None, index: IntArray) -> Array:
-    """Selected columns as the refit knows them: as they are, or standardised.
-
-    Standardised columns lose their last digits: those are the standardising's own rounding, and an
-    optimiser must not get to amplify them.
-    """
-    X = X[:, index]
-    return X if scaling is None else np.round(scaling.apply(X, index), 10) + 0.0
-
-
 @dataclass(frozen=True)
 class RefitField:
     """The gradient of a refitted predictor, as a function of raw samples."""
 
-    scaling: Scaling | None
+    scaling: Scaling
     index: IntArray
     refit: RegressionRefit | ClassificationRefit
 
     def columns(self, X: Array) -> Array:
-        """The selected columns, (n, selected)."""
+        """Selected columns, standardised, as the refit knows them."""
         return refit_columns(X, self.scaling, self.index)
 
-    def gradient(self, X: Array) -> Array:
-        """(outputs, n, selected), in the user's units."""
-        G = self.standard_gradient(self.columns(X))
-        return G if self.scaling is None else self.scaling.derivative(G, self.index)
-
-    def standard_gradient(self, Z: Array) -> Array:
-        """The same in the refit's own columns."""
-        G = self.refit.gradient(Z)
+    def standard_gradient(self, X: Array) -> Array:
+        """(outputs, n, selected), per standard deviation of each column."""
+        G = self.refit.gradient(self.columns(X))
         return G[None] if G.ndim == 2 else G
+
+    def gradient(self, X: Array) -> Array:
+        """The same in the user's units."""
+        return self.scaling.derivative(self.standard_gradient(X), self.index)
+
+
+def refit_columns(X: Array, scaling: Scaling, index: IntArray) -> Array:
+    """Selected columns, standardised, without their last digits.
+
+    Those are the standardising's own rounding, and an optimiser must not get to amplify them.
+    """
+    return np.round(scaling.apply(X[:, index], index), 10) + 0.0
 
 
 class GradientSift(GradientEstimator):
     """Shared by both tasks: sift, then refit."""
 
     field_: RefitField
-    _scaling: Any
 
     def __init__(
         self,
@@ -120,8 +116,7 @@ class GradientSift(GradientEstimator):
         share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
         source = open_source(X)
         scaling = measure_scaling(source, share)
-        self._share = share
-        self._scaling = scaling if self.standardize else None
+        self._share, self._standard = share, scaling
         return sift(
             standardised(source, scaling),
             Y,
@@ -137,19 +132,19 @@ class GradientSift(GradientEstimator):
     ) -> None:
         """Importances, ranking and directions from the refitted gradient."""
         p, index = X.shape[1], found.selected
-        self.field_ = RefitField(self._scaling, index, refit)
-        F = self.field_.standard_gradient(self.field_.columns(X))
-        weighted = np.sqrt(self._share)[:, None] * F
-        stacked = weighted.transpose(2, 0, 1).reshape(len(index), F.shape[0] * F.shape[1])
+        self.field_ = RefitField(self._standard, index, refit)
+        report = self.field_.standard_gradient if self.standardize else self.field_.gradient
+        F = np.sqrt(self._share)[:, None] * report(X)
+        stacked = F.transpose(2, 0, 1).reshape(len(index), F.shape[0] * F.shape[1])
         importances = np.zeros(p)
         # a selected variable is in, however flat the refit finds it: never an exact zero
         importances[index] = np.maximum(np.linalg.norm(stacked, axis=1), np.finfo(float).tiny)
         directions = find_directions(index, stacked, p, self.n_components, energy=ENERGY)
         self.sift_, self.refit_ = found, refit
         self.interactions_ = [Interaction(*pair) for pair in found.interactions]
-        scaling = identity_scaling(p) if self._scaling is None else self._scaling
+        scaling = self._standard if self.standardize else identity_scaling(p)
         self._store(importances, found.ranking, directions, scaling)
-        del self._share
+        del self._share, self._standard
 
 
 class GradientSiftRegressor(RegressorMixin, GradientSift):
@@ -168,8 +163,8 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     interactions : bool, default=True
         Look for products of two variables too.
     standardize : bool, default=True
-        Report importances and directions in standardised columns, and refit there. The sift
-        itself always standardises.
+        Report importances and directions in standardised columns, where variables can be
+        compared; False reports them in your units. Sift and refit always standardise.
     n_components : int or 'auto', default='auto'
         Number of directions; 'auto' keeps 99 % of the trace of the gradient covariance.
     always_keep : list of column numbers or names, optional
@@ -222,6 +217,8 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         X : (n, p) array or data frame
         y : (n,) array
         sample_weight : (n,) array, optional
+            Whole numbers count rows (2 = the row twice). Others are relative, and are scaled to the
+            effective number of samples.
 
         Returns
         -------
@@ -229,10 +226,11 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         """
         X, y = check_fit_X(self, X, y, y_numeric=True)
         kept, weight = check_weights(sample_weight, X)
+        weight = None if weight is None else as_counts(weight)
         X, y = X[kept], check_numbers(y[kept])
         with one_blas_thread():
             found = self._sift(X, y[:, None], weight, robust=True)
-            Z = refit_columns(X, self._scaling, found.selected)
+            Z = refit_columns(X, self._standard, found.selected)
             refit = refit_regression(
                 Z, y, sample_weight=weight, random_state=seed_of(self.random_state)
             )
@@ -299,6 +297,8 @@ scale_, field_
         X : (n, p) array or data frame
         y : (n,) array of labels, of any type
         sample_weight : (n,) array, optional
+            Whole numbers count rows (2 = the row twice). Others are relative, and are scaled to the
+            effective number of samples.
 
         Returns
         -------
@@ -306,12 +306,13 @@ scale_, field_
         """
         X, y = check_fit_X(self, X, y)
         kept, weight = check_weights(sample_weight, X)
+        weight = None if weight is None else as_counts(weight)
         X = X[kept]
         self.classes_, codes = check_labels(y[kept])
         n_classes = len(self.classes_)
         with one_blas_thread():
             found = self._sift(X, class_contrasts(codes, n_classes), weight, robust=False)
-            Z = refit_columns(X, self._scaling, found.selected)
+            Z = refit_columns(X, self._standard, found.selected)
             refit = refit_classification(
                 Z,
                 codes,

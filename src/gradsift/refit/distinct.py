@@ -32,5 +32,5 @@ def merge_rows(X: Array, y: Array, sample_weight: Array | None) -> Distinct:
     inverse = inverse.reshape(-1)
     member = np.full(len(X), -1)
     member[present] = inverse
-    weights = np.bincount(inverse, weights=given[present], minlength=len(distinct))
+    weights = np.bincount(inverse, weights=given[present], minlength=len(distinct)).astype(float)
     return Distinct(distinct[:, :-1], distinct[:, -1], weights, member)

@@ -26,9 +26,9 @@ from gradsift._typing import Source
 from gradsift.sift.core import Sifter
 from gradsift.sift.ranking import loss_without, ranks, scores, variable_losses
 from gradsift.sift.response import make_response
-from gradsift.sift.rows import Array, IntArray, make_rows
+from gradsift.sift.rows import Array, IntArray, as_counts, make_rows
 
-__all__ = ["ChosenGroup", "SiftResult", "sift"]
+__all__ = ["ChosenGroup", "SiftResult", "as_counts", "sift"]
 
 PARTS = ("linear", "quadratic", "local", "product")
 

@@ -92,7 +92,7 @@ class Sifter:
         rows, (level, further) = self.response.rows, self.levels
         Y = whiten_residual(self.response.start, rows.total)
         if 10 * n * p <= POOL_VALUES:
-            columns = np.arange(p)
+            columns: IntArray = np.arange(p)
             groups = pool(
                 columns, clipped_columns(self.source, columns, rows), rows, level, further
             )
@@ -143,7 +143,7 @@ class Sifter:
         clipped values.
         """
         p = self.source.shape[1]
-        columns = np.arange(p)
+        columns: IntArray = np.arange(p)
         if p > MOST_PARTNERS:
             columns = promising(statistics, self.levels[0], MOST_PARTNERS, selected)
         if len(columns) == len(groups.columns) and np.array_equal(columns, groups.columns):

@@ -10,6 +10,7 @@ a group of m features against q responses has a chi2(m q) null, hence the square
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import gammaln
 from scipy.stats import chi2
 
 from gradsift.sift.features import PART_SIZES
@@ -58,11 +59,23 @@ def relaxed_levels(level: Array, df: Array, factor: float) -> Array:
     return np.where(level > 0, np.minimum(out, level), 0.0)
 
 
+def chi2_log_sf(x: Array, df: Array | float) -> Array:
+    """log P(chi2(df) > x), also where the probability itself underflows.
+
+    There: -x/2 + (df/2 - 1) log(x/2) - log Gamma(df/2), the leading term of the expansion.
+    """
+    half, k = np.maximum(np.asarray(x, dtype=float), 1e-300) / 2, np.asarray(df, dtype=float) / 2
+    far = -half + (k - 1) * np.log(half) - gammaln(k)
+    with np.errstate(divide="ignore"):
+        near = chi2.logsf(2 * half, df)
+    return np.where(np.isfinite(near), near, far)
+
+
 def own_log_p(statistic: Array, q: int, interactions: bool) -> Array:
     """Smallest log p-value over the three groups, corrected for its share: (p,) from (3, p)."""
     part = shares(interactions)[:3]
     log_p = [
-        chi2.logsf(s, m * q) - np.log(a)
+        chi2_log_sf(s, m * q) - np.log(a)
         for s, m, a in zip(statistic, PART_SIZES, part, strict=True)
     ]
     return np.asarray(np.min(log_p, axis=0))

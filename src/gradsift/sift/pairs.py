@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
 
-from gradsift.sift.levels import pair_tests, squared_level
+from gradsift.sift.levels import chi2_log_sf, pair_tests, squared_level
 from gradsift.sift.rows import Array, IntArray
 
 Single = NDArray[np.float32]
@@ -106,6 +105,6 @@ def screen(
 
 def pair_log_p(result: Screen, q: int, p: int, selected: int) -> Array:
     """Log p-value of a column's best product, times the number of partners it was the best of."""
-    every = chi2.logsf(result.best, q) + np.log(max(p, 1))
-    some = chi2.logsf(result.best_selected, q) + np.log(max(selected, 1))
+    every = chi2_log_sf(result.best, q) + np.log(max(p, 1))
+    some = chi2_log_sf(result.best_selected, q) + np.log(max(selected, 1))
     return np.asarray(np.minimum(every, some))

@@ -5,7 +5,8 @@ variable is ranked by its best piece of evidence, the smallest log p-value of
 
 * its own groups or its best product against the response itself,
 * the same against the residual of the selected variables,
-* the loss of leaving it out of the relaxed fit, if it is in there.
+* the loss of leaving it out of the relaxed fit, if it is in there (no better than the level that
+  refused it).
 
 The first alone repeats what is known; the second alone rests on what little a good fit leaves over,
 mostly noise when n << p and many correlated variables carry the signal. The best of them is good
@@ -15,11 +16,10 @@ in both cases, and all are on one scale.
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import chi2
 
 from gradsift.sift.core import Sifted, Sifter
 from gradsift.sift.groups import Groups, Support
-from gradsift.sift.levels import own_log_p, shares
+from gradsift.sift.levels import chi2_log_sf, own_log_p, shares
 from gradsift.sift.pairs import pair_log_p, screen
 from gradsift.sift.response import Response
 from gradsift.sift.rows import Array, IntArray
@@ -54,7 +54,7 @@ def variable_losses(
     own = [groups_of(groups, support, v) for v in variables]
     loss = loss_without(groups, support, response, own)
     df = np.array([groups.size[list(gs)].sum() for gs in own], dtype=float)
-    log_p = chi2.logsf(groups.rows.total * loss, np.maximum(df, 1) * response.Y.shape[1])
+    log_p = chi2_log_sf(groups.rows.total * loss, np.maximum(df, 1) * response.Y.shape[1])
     return variables, loss, log_p
 
 
@@ -94,7 +94,10 @@ def scores(sifter: Sifter, sifted: Sifted) -> Array:
         log_evidence(sifter, sifted, Y, sifted.marginal), log_evidence(sifter, sifted, R)
     )
     variables, _, log_p = variable_losses(groups, sifted.relaxed, response)
-    evidence[variables] = np.minimum(evidence[variables], log_p)
+    # What the true levels refuse cannot claim more than they ask: a nearly perfect fit would
+    # otherwise lend its members any p-value. The last term keeps their order.
+    cap = np.log(min(sifter.alpha, 1.0) / sifter.source.shape[1])
+    evidence[variables] = np.minimum(evidence[variables], np.maximum(log_p, cap) + 1e-6 * log_p)
     surprise = evidence.max(initial=0.0) - evidence
     score: Array = surprise / (1.0 + surprise.max(initial=0.0))
     variables, loss, _ = variable_losses(groups, sifted.support, response)

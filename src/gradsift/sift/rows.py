@@ -3,7 +3,7 @@
 With rows scaled by sqrt(w_i) a weighted inner product sum_i w_i a_i b_i is a plain one, so that
 weights are met once, here and in `features`, and nowhere else. A row of weight zero is dropped.
 Weights that are whole numbers are counts: a row of weight 3 is three rows. Other weights are
-rescaled to mean one over the rows that are kept.
+relative, and are scaled to sum to the effective number of samples (`as_counts`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift._typing import Array, IntArray
-
 
 MAD_TO_SD = 1.4826
 """Standard deviation of a normal variable over its median absolute deviation."""
@@ -62,17 +61,27 @@ class Rows:
         return np.take_along_axis(np.take_along_axis(X, order, axis=0), rank, axis=0)
 
 
+def as_counts(weight: Array) -> Array:
+    """Weights that may be read as counts.
+
+    Whole numbers are counts already. Others only say how much a row matters beside another: scaled
+    by sum w / sum w^2 they sum to Kish's effective sample size, and a weighted sum of noise has
+    the variance its chi2 level takes for granted, sum w^2 = sum w.
+    """
+    if np.array_equal(weight, np.round(weight)):
+        return weight
+    return np.asarray(weight * (weight.sum() / (weight @ weight)))
+
+
 def make_rows(n: int, sample_weight: Array | None) -> Rows:
     """Turn `sample_weight` (n,) into `Rows`."""
     if sample_weight is None:
         return Rows(None, None, float(n))
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    weight: Array = np.asarray(sample_weight, dtype=np.float64)
     kept = np.flatnonzero(weight > 0)
     if len(kept) == 0:
         raise ValueError("sample_weight is zero for every row: nothing is left to learn from.")
-    weight = weight[kept]
-    if not np.array_equal(weight, np.round(weight)):
-        weight = weight / weight.mean()
+    weight = as_counts(weight[kept])
     where = None if len(kept) == n else kept
     return Rows(where, None if np.all(weight == 1) else weight, float(weight.sum()))
 

@@ -1,0 +1,215 @@
+"""Tables of the selection benchmark.
+
+    make bench-selection                                   designs, then real data, then speed
+
+or one at a time, with PYTHONPATH=benchmarks:
+
+    python -m selection.measure designs [names] [first-last seed]
+    python -m selection.measure real [first-last fold seed]
+    python -m selection.measure speed
+
+AP = average precision of the ranking; exact = the |S| best ranked are the |S| true ones; F1 and FP
+= selected set. Real data: the k best columns of the training rows into an RBF SVM; folders of data
+are looked for in GRADSIFT_DATA.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from selection.designs import DATA, DESIGNS, HELD_OUT, Array, Case, RealCase, real
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.feature_selection import (
+    f_classif,
+    f_regression,
+    mutual_info_classif,
+    mutual_info_regression,
+)
+from sklearn.linear_model import LassoCV, lasso_path
+from sklearn.metrics import average_precision_score, r2_score
+from sklearn.svm import SVC, SVR
+
+from gradsift import GradientSiftClassifier, GradientSiftRegressor
+
+KS = (5, 10, 20, 50)
+Ranker = Callable[[Array, Array, str], Array]  # X, y, task -> columns, best first
+
+
+def standardised(X: Array) -> Array:
+    sd = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(sd > 1e-12, sd, np.inf)
+
+
+def gradsift(task: str) -> GradientSiftRegressor | GradientSiftClassifier:
+    return GradientSiftRegressor() if task == "regression" else GradientSiftClassifier()
+
+
+# ------------------------------------------------ contestants
+def gradsift_order(X: Array, y: Array, task: str) -> Array:
+    return np.argsort(gradsift(task).fit(X, y).ranking_)
+
+
+def lasso_order(X: Array, y: Array, task: str) -> Array:
+    """Order of entry on a path of 200 alphas; ties by size, variables that never enter by
+    correlation.
+    """
+    _, coefs, _ = lasso_path(X, y - y.mean(), n_alphas=200, eps=1e-2)
+    entered = np.where(coefs.any(axis=1), (coefs != 0).argmax(axis=1), coefs.shape[1])
+    return np.lexsort((-np.abs(X.T @ (y - y.mean())), -np.abs(coefs).max(axis=1), entered))
+
+
+def forest_order(X: Array, y: Array, task: str) -> Array:
+    forest = (
+        RandomForestRegressor(300, max_features=0.1, random_state=0)
+        if task == "regression"
+        else RandomForestClassifier(500, random_state=0)
+    )
+    return np.argsort(-forest.fit(X, y).feature_importances_, kind="stable")
+
+
+def f_order(X: Array, y: Array, task: str) -> Array:
+    F = (f_regression if task == "regression" else f_classif)(X, y)[0]
+    return np.argsort(-np.nan_to_num(F), kind="stable")
+
+
+def information_order(X: Array, y: Array, task: str) -> Array:
+    score = mutual_info_regression if task == "regression" else mutual_info_classif
+    return np.argsort(-score(X, y, random_state=0), kind="stable")
+
+
+RANKERS: dict[str, Ranker] = {
+    "gradsift": gradsift_order,
+    "Lasso": lasso_order,
+    "forest": forest_order,
+    "F-test": f_order,
+    "mutual inf.": information_order,
+}
+
+
+# ------------------------------------------------ simulated designs
+def measure_case(case: Case) -> tuple[float, ...]:
+    """AP, exact, F1, FP, seconds."""
+    start = time.perf_counter()
+    model = gradsift(case.task).fit(case.X, case.y)
+    seconds = time.perf_counter() - start
+    true = np.isin(np.arange(case.X.shape[1]), case.support)
+    selected = model.get_support()
+    hits, false = (true & selected).sum(), (selected & ~true).sum()
+    if not true.any():
+        return np.nan, np.nan, np.nan, false, seconds
+    best = np.argsort(model.ranking_)[: true.sum()]
+    f1 = 2 * hits / (selected.sum() + true.sum())
+    return average_precision_score(true, -model.ranking_), true[best].all(), f1, false, seconds
+
+
+def designs_table(names: list[str], seeds: range) -> None:
+    print("| design | AP | exact | F1 | FP | s |\n|---|---|---|---|---|---|")
+    for name in names:
+        make = (DESIGNS | HELD_OUT)[name]
+        AP, exact, f1, false, seconds = np.mean([measure_case(make(s)) for s in seeds], axis=0)
+        print(
+            f"| {name} | {AP:.3f} | {exact:.2f} | {f1:.2f} | {false:.2f} | {seconds:.2f} |",
+            flush=True,
+        )
+
+
+# ------------------------------------------------ real data
+def svm_scores(case: RealCase, ranker: Ranker) -> Array:
+    """(splits, len(KS)) accuracy or R2 of an RBF SVM (C = 1) on the k best columns of the training
+    rows.
+    """
+    out = []
+    for train, test in case.splits:
+        mean, sd = case.X[train].mean(axis=0), case.X[train].std(axis=0)
+        sd = np.where(sd > 1e-12, sd, np.inf)
+        A, B = (case.X[train] - mean) / sd, (case.X[test] - mean) / sd
+        y = case.y[train]
+        order = ranker(A, y, case.task)
+        row = []
+        for k in KS:
+            best = order[:k]
+            if case.task == "classification":
+                row.append((SVC().fit(A[:, best], y).predict(B[:, best]) == case.y[test]).mean())
+            else:
+                unit = (y - y.mean()) / y.std()
+                guess = SVR().fit(A[:, best], unit).predict(B[:, best])
+                row.append(r2_score(case.y[test], y.mean() + y.std() * guess))
+        out.append(row)
+    return np.array(out)
+
+
+def real_table(seeds: range) -> None:
+    """Mean over the splits of all seeds; a cell counts within one standard error of the best."""
+    if not DATA.is_dir():
+        print(
+            f"no data in {DATA}: set GRADSIFT_DATA to the folder with leukemia.npz and the others"
+        )
+        return
+    good = 0
+    for name in ("leukemia", "colon", "riboflavin", "gasoline"):
+        cases = [real(name, seed=seed) for seed in (seeds if name != "leukemia" else seeds[:1])]
+        print(f"\n| {name} | " + " | ".join(f"k = {k}" for k in KS) + " |")
+        print("|---" * (len(KS) + 1) + "|")
+        means, errors = {}, {}
+        for label, ranker in RANKERS.items():
+            scores = np.vstack([svm_scores(case, ranker) for case in cases])
+            means[label] = scores.mean(axis=0)
+            if len(scores) > 1:  # folds of several seeds are not independent: as many as one has
+                folds = len(scores) / len(cases)
+                errors[label] = scores.std(axis=0, ddof=1) / np.sqrt(folds)
+            else:  # one split: binomial error of the accuracy
+                rows = len(cases[0].splits[0][1])
+                errors[label] = np.sqrt(means[label] * (1 - means[label]) / rows)
+            cells = zip(means[label], errors[label], strict=True)
+            print(f"| {label} | " + " | ".join(f"{m:.2f} ± {e:.2f}" for m, e in cells) + " |")
+        for i in range(len(KS)):
+            best = max((r for r in RANKERS if r != "gradsift"), key=lambda r, i=i: means[r][i])
+            good += means["gradsift"][i] >= means[best][i] - errors[best][i]
+    print(f"\nbest or within one standard error of the best rival: {good} of {4 * len(KS)} cells")
+
+
+# ------------------------------------------------ speed
+def speed_table() -> None:
+    """Seconds, side by side on the same data; one BLAS thread."""
+    rng = np.random.default_rng(0)
+
+    def table(n: int, p: int) -> tuple[Array, Array]:
+        X = rng.normal(size=(n, p))
+        return X, X[:, 0] - X[:, 1] + np.abs(X[:, 2]) + 0.3 * rng.normal(size=n)
+
+    small, wide, huge = table(200, 1_000), table(60, 20_000), table(100, 100_000)
+    run = [
+        ("gradsift 200 x 1,000", lambda: GradientSiftRegressor().fit(*small)),
+        ("500 trees, same", lambda: RandomForestRegressor(500, random_state=0).fit(*small)),
+        ("gradsift 60 x 20,000", lambda: GradientSiftRegressor().fit(*wide)),
+        ("gradsift 100 x 100,000", lambda: GradientSiftRegressor().fit(*huge)),
+        ("LassoCV 100 x 100,000", lambda: LassoCV(cv=5, alphas=100).fit(*huge)),
+    ]
+    print("| | seconds |\n|---|---|")
+    for label, call in run:
+        start = time.perf_counter()
+        call()
+        print(f"| {label} | {time.perf_counter() - start:.2f} |", flush=True)
+
+
+def seeds_of(text: str) -> range:
+    first, last = map(int, text.split("-"))
+    return range(first, last)
+
+
+def main(what: str = "all", names: str = "", seeds: str = "700-720") -> None:
+    warnings.simplefilter("ignore")
+    if what in ("designs", "all"):
+        designs_table(names.split(",") if names else list(DESIGNS), seeds_of(seeds))
+    if what in ("real", "all"):
+        real_table(seeds_of(names or "10-12"))
+    if what in ("speed", "all"):
+        speed_table()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
