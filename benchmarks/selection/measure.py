@@ -1,11 +1,12 @@
 """Tables of the selection benchmark.
 
-    make bench-selection                                   designs, then real data, then speed
+    make bench-selection                                   designs, real data, pipeline, speed
 
 or one at a time, with PYTHONPATH=benchmarks:
 
     python -m selection.measure designs [names] [first-last seed]
     python -m selection.measure real [first-last fold seed]
+    python -m selection.measure pipeline [first-last fold seed]
     python -m selection.measure speed
 
 AP = average precision of the ranking; exact = the |S| best ranked are the |S| true ones; F1 and FP
@@ -18,76 +19,19 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from collections.abc import Callable
 
 import numpy as np
+from selection.contestants import RANKERS, Ranker, gradsift
 from selection.designs import DATA, DESIGNS, HELD_OUT, Array, Case, RealCase, real
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.feature_selection import (
-    f_classif,
-    f_regression,
-    mutual_info_classif,
-    mutual_info_regression,
-)
-from sklearn.linear_model import LassoCV, lasso_path
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LassoCV
 from sklearn.metrics import average_precision_score, r2_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC, SVR
 
-from gradsift import GradientSiftClassifier, GradientSiftRegressor
+from gradsift import GradientSiftRegressor
 
 KS = (5, 10, 20, 50)
-Ranker = Callable[[Array, Array, str], Array]  # X, y, task -> columns, best first
-
-
-def standardised(X: Array) -> Array:
-    sd = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(sd > 1e-12, sd, np.inf)
-
-
-def gradsift(task: str) -> GradientSiftRegressor | GradientSiftClassifier:
-    return GradientSiftRegressor() if task == "regression" else GradientSiftClassifier()
-
-
-# ------------------------------------------------ contestants
-def gradsift_order(X: Array, y: Array, task: str) -> Array:
-    return np.argsort(gradsift(task).fit(X, y).ranking_)
-
-
-def lasso_order(X: Array, y: Array, task: str) -> Array:
-    """Order of entry on a path of 200 alphas; ties by size, variables that never enter by
-    correlation.
-    """
-    _, coefs, _ = lasso_path(X, y - y.mean(), n_alphas=200, eps=1e-2)
-    entered = np.where(coefs.any(axis=1), (coefs != 0).argmax(axis=1), coefs.shape[1])
-    return np.lexsort((-np.abs(X.T @ (y - y.mean())), -np.abs(coefs).max(axis=1), entered))
-
-
-def forest_order(X: Array, y: Array, task: str) -> Array:
-    forest = (
-        RandomForestRegressor(300, max_features=0.1, random_state=0)
-        if task == "regression"
-        else RandomForestClassifier(500, random_state=0)
-    )
-    return np.argsort(-forest.fit(X, y).feature_importances_, kind="stable")
-
-
-def f_order(X: Array, y: Array, task: str) -> Array:
-    F = (f_regression if task == "regression" else f_classif)(X, y)[0]
-    return np.argsort(-np.nan_to_num(F), kind="stable")
-
-
-def information_order(X: Array, y: Array, task: str) -> Array:
-    score = mutual_info_regression if task == "regression" else mutual_info_classif
-    return np.argsort(-score(X, y, random_state=0), kind="stable")
-
-
-RANKERS: dict[str, Ranker] = {
-    "gradsift": gradsift_order,
-    "Lasso": lasso_order,
-    "forest": forest_order,
-    "F-test": f_order,
-    "mutual inf.": information_order,
-}
 
 
 # ------------------------------------------------ simulated designs
@@ -118,15 +62,20 @@ def designs_table(names: list[str], seeds: range) -> None:
 
 
 # ------------------------------------------------ real data
+def scaled(X: Array, train: Array, test: Array) -> tuple[Array, Array]:
+    """Both parts standardised by the training rows."""
+    mean, sd = X[train].mean(axis=0), X[train].std(axis=0)
+    sd = np.where(sd > 1e-12, sd, np.inf)
+    return (X[train] - mean) / sd, (X[test] - mean) / sd
+
+
 def svm_scores(case: RealCase, ranker: Ranker) -> Array:
     """(splits, len(KS)) accuracy or R2 of an RBF SVM (C = 1) on the k best columns of the training
     rows.
     """
     out = []
     for train, test in case.splits:
-        mean, sd = case.X[train].mean(axis=0), case.X[train].std(axis=0)
-        sd = np.where(sd > 1e-12, sd, np.inf)
-        A, B = (case.X[train] - mean) / sd, (case.X[test] - mean) / sd
+        A, B = scaled(case.X, train, test)
         y = case.y[train]
         order = ranker(A, y, case.task)
         row = []
@@ -172,6 +121,47 @@ def real_table(seeds: range) -> None:
     print(f"\nbest or within one standard error of the best rival: {good} of {4 * len(KS)} cells")
 
 
+def tuned_svm(task: str) -> GridSearchCV:
+    """RBF SVM with C and gamma by 3-fold cross-validation on the training rows."""
+    kind = SVC() if task == "classification" else SVR()
+    grid = {"C": [0.3, 1, 3, 10, 30], "gamma": ["scale", 0.01, 0.03, 0.1]}
+    return GridSearchCV(kind, grid, cv=3)
+
+
+def pipeline_table(seeds: range) -> None:
+    """`predict` of the whole pipeline beside each rival's k best in a tuned SVM."""
+    if not DATA.is_dir():
+        return
+    print("\n| data | gradsift, selected | best rival and k, tuned SVM |\n|---|---|---|")
+    for name in ("leukemia", "colon", "riboflavin", "gasoline"):
+        cases = [real(name, seed=seed) for seed in (seeds if name != "leukemia" else seeds[:1])]
+        ours, rivals, sizes = [], {}, []
+        for case in cases:
+            for train, test in case.splits:
+                y = case.y[train]
+                model = gradsift(case.task).fit(case.X[train], y)
+                ours.append(model.score(case.X[test], case.y[test]))
+                sizes.append(model.get_support().sum())
+                A, B = scaled(case.X, train, test)
+                unit = y if case.task == "classification" else (y - y.mean()) / y.std()
+                for label, ranker in RANKERS.items():
+                    order = ranker(A, y, case.task) if label != "gradsift" else None
+                    for k in KS if order is not None else ():
+                        best = order[:k]
+                        guess = tuned_svm(case.task).fit(A[:, best], unit).predict(B[:, best])
+                        if case.task == "classification":
+                            score = (guess == case.y[test]).mean()
+                        else:
+                            score = r2_score(case.y[test], y.mean() + y.std() * guess)
+                        rivals.setdefault((label, k), []).append(score)
+        top = max(rivals, key=lambda key: np.mean(rivals[key]))
+        print(
+            f"| {name} | {np.mean(ours):.2f}, {np.mean(sizes):.1f} variables "
+            f"| {np.mean(rivals[top]):.2f} ({top[0]}, k = {top[1]}) |",
+            flush=True,
+        )
+
+
 # ------------------------------------------------ speed
 def speed_table() -> None:
     """Seconds, side by side on the same data; one BLAS thread."""
@@ -207,6 +197,8 @@ def main(what: str = "all", names: str = "", seeds: str = "700-720") -> None:
         designs_table(names.split(",") if names else list(DESIGNS), seeds_of(seeds))
     if what in ("real", "all"):
         real_table(seeds_of(names or "10-12"))
+    if what in ("pipeline", "all"):
+        pipeline_table(seeds_of(names or "10-11"))
     if what in ("speed", "all"):
         speed_table()
 

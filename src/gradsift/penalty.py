@@ -39,7 +39,9 @@ class GroupLasso:
         """argmin_C 1/2 ||C - B||^2 + step * sum_k omega_k ||C_k||: shrink each row, or zero it."""
         norms = row_norms(B)
         threshold = step * self.omega
-        keep = np.where(norms > threshold, 1.0 - threshold / np.where(norms > 0.0, norms, 1.0), 0.0)
+        shrunk = 1.0 - threshold / np.where(norms > 0.0, norms, 1.0)
+        keep = np.where(norms > threshold, shrunk, 0.0)
+        keep[threshold <= 0.0] = 1.0  # untouched to the bit, even where a norm underflows
         return keep[:, None] * B
 
     def violation(self, B: Array, gradient: Array, alpha: float) -> Array:

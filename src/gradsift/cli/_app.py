@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
 app = typer.Typer(
@@ -24,6 +27,25 @@ def demo() -> None:
     from gradsift.cli._demo import run
 
     run()
+
+
+@app.command()
+def reproduce(
+    experiment: Annotated[
+        str, typer.Argument(help="table1, figure1, circles, leukemia, convergence or all.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for tables and figures.")] = Path("reproduced"),
+    data: Annotated[
+        Path | None, typer.Option(help="Leukemia data (.npz). Without it, OpenML is asked.")
+    ] = None,
+    repeats: Annotated[
+        int | None, typer.Option(help="Simulated data sets per setting, instead of the default.")
+    ] = None,
+) -> None:
+    """Regenerate tables and figures of the paper."""
+    from gradsift.cli._reproduce import run
+
+    run(experiment, out, data, repeats)
 
 
 @app.command()

@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+
+from gradsift.reproduce import Settings, circles
+from gradsift.reproduce._tools import silent
+
+
+@pytest.fixture(scope="module")
+def result():
+    return circles.compute(Settings(repeats=1, n_jobs=1), silent)
+
+
+def test_little_noise_is_easy_and_only_gradientsift_stands_much_noise(result):
+    percent = dict(zip(circles.METHODS, result.percent.T))
+    assert result.percent.shape == (len(circles.SIGMAS), len(circles.METHODS))
+    assert percent["SGL, logistic, as printed"][0] == 100
+    assert percent["SGL, squared loss on the labels"][0] == 100
+    assert percent["SGL, logistic, as printed"][-1] == 0  # the paper claims otherwise
+    assert percent["GradientSift"].min() == 100
+    assert result.exact[0] == 100
+    # GL's directions leave the plane of the circles as the noise grows
+    assert result.distance[0] < 0.3 < 0.7 < result.distance[-1]
+
+
+def test_views_hold_what_the_figures_show(result):
+    names = [view.name for view in result.views]
+    assert names == ["SGL, as printed", "GL", "GradientSift"]
+    sgl, gl, sift = result.views
+    assert np.count_nonzero(sgl.norms) == 2  # exact zeros elsewhere
+    assert np.count_nonzero(gl.norms) == 200  # dense
+    assert np.flatnonzero(sift.norms).tolist() == [0, 1]
+    for view in result.views:
+        assert view.train.shape == view.new.shape == (40, 2)
+        np.testing.assert_allclose(view.covariance, view.covariance.T, atol=1e-12)
+    # the covariance is supported on the two variables of the circles
+    assert not sift.covariance[2:].any()
+    assert np.all(np.diag(sift.covariance)[:2] > 0)
+
+
+def test_files(result, tmp_path):
+    paths = circles.write(result, tmp_path)
+    assert [p.name for p in paths] == [
+        "circles.md",
+        "circles-recovery.png",
+        "circles-projections.png",
+        "circles-inside.png",
+    ]
+    assert all(p.stat().st_size < 150_000 for p in paths)
