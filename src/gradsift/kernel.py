@@ -142,7 +142,11 @@ class TheoryRate:
         return float(n_samples ** (-0.5 / (self.dim + 2 + 2 * self.theta)))
 
     def alpha(self, n_samples: int) -> float:
-        """The penalty that goes with it, lambda = n^(-theta / (d + 2 + 2 theta))."""
+        """The penalty that goes with it, lambda = n^(-theta / (d + 2 + 2 theta)).
+
+        The proof divides it by s^(d + 2): it is meant for weights scaled to a fixed mass,
+        w / s^(d + 2). With weights as printed, use alpha(n) * s^(d + 2).
+        """
         return float(n_samples ** (-self.theta / (self.dim + 2 + 2 * self.theta)))
 
 
