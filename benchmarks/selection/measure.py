@@ -5,6 +5,7 @@
 or one at a time, with PYTHONPATH=benchmarks:
 
     python -m selection.measure designs [names] [first-last seed]
+    python -m selection.measure rivals [first-last seed]
     python -m selection.measure real [first-last fold seed]
     python -m selection.measure pipeline [first-last fold seed]
     python -m selection.measure speed
@@ -59,6 +60,25 @@ def designs_table(names: list[str], seeds: range) -> None:
             f"| {name} | {AP:.3f} | {exact:.2f} | {f1:.2f} | {false:.2f} | {seconds:.2f} |",
             flush=True,
         )
+
+
+def rivals_table(names: list[str], seeds: range, rivals: tuple[str, ...]) -> None:
+    """Average precision of each contestant on the same data."""
+    print("| design | " + " | ".join(rivals) + " |\n" + "|---" * (len(rivals) + 1) + "|")
+    for name in names:
+        cells = []
+        for label in rivals:
+            found = []
+            for seed in seeds:
+                case = DESIGNS[name](seed)
+                A, _ = scaled(case.X, np.arange(len(case.X)), np.arange(0))
+                order = RANKERS[label](A, case.y, case.task)
+                rank = np.empty(len(order))
+                rank[order] = np.arange(len(order))
+                true = np.isin(np.arange(len(order)), case.support)
+                found.append(average_precision_score(true, -rank))
+            cells.append(f"{np.mean(found):.2f}")
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 
 # ------------------------------------------------ real data
@@ -195,6 +215,9 @@ def main(what: str = "all", names: str = "", seeds: str = "700-720") -> None:
     warnings.simplefilter("ignore")
     if what in ("designs", "all"):
         designs_table(names.split(",") if names else list(DESIGNS), seeds_of(seeds))
+    if what == "rivals":
+        with_signal = [name for name in DESIGNS if not name.startswith("noise")]
+        rivals_table(with_signal, seeds_of(names or "700-705"), ("gradsift", "Lasso", "forest"))
     if what in ("real", "all"):
         real_table(seeds_of(names or "10-12"))
     if what in ("pipeline", "all"):

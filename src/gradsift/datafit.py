@@ -24,6 +24,8 @@ from gradsift.loss import Loss, Squared
 from gradsift.pairs import DensePairs, SparsePairs
 from gradsift.terms import FieldTerm
 
+GRAM_NUMBERS = 8_000_000  # most numbers the Gram form may keep (64 MB)
+
 
 @dataclass(frozen=True)
 class PairDatafit:
@@ -103,7 +105,8 @@ class PairDatafit:
         """
         n, m = self.L.shape
         quadratic = isinstance(self.loss, Squared) and self.offset_penalty is None
-        small = X.shape[1] ** 2 < n * (m / 4 + 8)
+        area = X.shape[1] ** 2
+        small = area < n * (m / 4 + 8) and n * area <= GRAM_NUMBERS
         phi: Restricted
         if quadratic and small and isinstance(self.pairs, DensePairs):
             phi = GramForm(self, X)
