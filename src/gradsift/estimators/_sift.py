@@ -89,6 +89,7 @@ class GradientSift(GradientEstimator):
         standardize: bool = True,
         n_components: int | Literal["auto"] = "auto",
         always_keep: Any = None,
+        tol: float = 1e-3,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -98,6 +99,7 @@ class GradientSift(GradientEstimator):
         self.standardize = standardize
         self.n_components = n_components
         self.always_keep = always_keep
+        self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -110,6 +112,8 @@ class GradientSift(GradientEstimator):
                 f"false_positives={self.false_positives}: the expected number of false variables "
                 f"lies above 0 and below the number of columns ({X.shape[1]})."
             )
+        if not self.tol > 0:
+            raise ValueError(f"tol={self.tol} must be positive.")
         names = getattr(self, "feature_names_in_", None)
         keep = check_columns(self.always_keep, X.shape[1], names, "always_keep")
         n = len(X)
@@ -125,6 +129,7 @@ class GradientSift(GradientEstimator):
             always_keep=keep.tolist(),
             sample_weight=weight,
             robust=robust,
+            tol=self.tol,
         )
 
     def _finish(
@@ -169,6 +174,8 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         Number of directions; 'auto' keeps 99 % of the trace of the gradient covariance.
     always_keep : list of column numbers or names, optional
         Columns that are always selected.
+    tol : float, default=1e-3
+        Accuracy of the group-lasso path that proposes which variables to choose from.
     random_state : int, optional
         Seed for the rows that tune the refit when there are more than 300. The selected set does
         not depend on it.
@@ -262,8 +269,8 @@ class GradientSiftClassifier(LabelPredictions, ClassifierMixin, GradientSift):
 
     Parameters
     ----------
-    false_positives, interactions, standardize, n_components, always_keep, random_state, n_jobs, \
-verbose
+    false_positives, interactions, standardize, n_components, always_keep, tol, random_state, \
+n_jobs, verbose
         As in `GradientSiftRegressor`.
 
     Attributes

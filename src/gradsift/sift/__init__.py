@@ -24,6 +24,7 @@ import numpy as np
 
 from gradsift._typing import Source
 from gradsift.sift.core import Sifter
+from gradsift.sift.path import TOL
 from gradsift.sift.ranking import loss_without, ranks, scores, variable_losses
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import Array, IntArray, as_counts, make_rows
@@ -75,6 +76,7 @@ def sift(
     always_keep: Sequence[int] = (),
     sample_weight: Array | None = None,
     robust: bool = True,
+    tol: float = TOL,
 ) -> SiftResult:
     """Select and rank variables.
 
@@ -92,9 +94,11 @@ def sift(
     always_keep : sequence of int
         Columns that are always selected; their linear part is not penalised.
     sample_weight : array (n,), optional
-        Zero removes a row, whole numbers are counts, other weights are rescaled to mean one.
+        Zero removes a row, whole numbers are counts, others are relative: see `as_counts`.
     robust : bool
         Winsorise residuals at three robust standard deviations. Off for labels.
+    tol : float
+        Accuracy of the group lasso that proposes supports.
 
     Returns
     -------
@@ -114,7 +118,7 @@ def sift(
     if always and (always[0] < 0 or always[-1] >= p):
         raise ValueError(f"always_keep={always}: expected column numbers from 0 to {p - 1}.")
     response = make_response(Y, make_rows(n, sample_weight), robust)
-    sifter = Sifter(source, response, float(false_positives), interactions, always)
+    sifter = Sifter(source, response, float(false_positives), interactions, always, tol)
     sifted = sifter.run()
     groups, support = sifted.groups, sifted.support
     selected, _, log_p = variable_losses(groups, support, response)

@@ -11,7 +11,7 @@ from gradsift.sift.columns import clipped_blocks, clipped_columns, part_statisti
 from gradsift.sift.groups import Groups, Support, pool, with_products
 from gradsift.sift.levels import own_levels, relaxed_levels, shares
 from gradsift.sift.pairs import MOST_PARTNERS, screen
-from gradsift.sift.path import path
+from gradsift.sift.path import TOL, path
 from gradsift.sift.response import Response
 from gradsift.sift.rows import Array, IntArray
 from gradsift.sift.search import choose, robust_fit, whiten_residual
@@ -74,6 +74,7 @@ class Sifter:
     alpha: float
     interactions: bool
     always: tuple[int, ...] = ()
+    tol: float = TOL
     memo: dict[bytes, Array] = field(default_factory=dict, repr=False)
     """Own statistics of the last residual: a pass over a wide table is not made twice."""
 
@@ -125,7 +126,7 @@ class Sifter:
             level=relaxed_levels(groups.level, df, factor),
             further=relaxed_levels(groups.further, df, factor),
         )
-        supports = [*path(groups, self.response, fixed), *starts]
+        supports = [*path(groups, self.response, fixed, self.tol), *starts]
         return choose(groups, loose, supports, self.response, fixed)
 
     def residual(self, groups: Groups, support: Support) -> Array:

@@ -22,6 +22,7 @@ MCP = 2.0
 LEAST_WEIGHT = 0.05
 MOST_NEW = 20
 MOST_GROUPS = 250
+TOL = 1e-3
 
 
 def group_lasso(
@@ -30,7 +31,7 @@ def group_lasso(
     owner: IntArray,
     penalty: Array,
     start: Array,
-    tol: float = 1e-3,
+    tol: float = TOL,
     max_iter: int = 500,
 ) -> Array:
     """Minimise B'(gram)B/2 - <corr, B> + sum_g penalty_g ||B_g||: FISTA with restarts.
@@ -57,7 +58,7 @@ def group_lasso(
 
 
 def solve(
-    groups: Groups, Y: Array, penalty: Array, start: dict[int, Array]
+    groups: Groups, Y: Array, penalty: Array, start: dict[int, Array], tol: float = TOL
 ) -> tuple[dict[int, Array], Array]:
     """Group lasso over all groups by working sets: active coefficients {group: (m, q)} and the
     residual.
@@ -73,7 +74,7 @@ def solve(
             B0 = np.concatenate(
                 [active.get(g, np.zeros((groups.size[g], Y.shape[1]))) for g in working]
             )
-            B = group_lasso(Z @ Z.T / n, Z @ Y / n, owner, penalty[working], B0)
+            B = group_lasso(Z @ Z.T / n, Z @ Y / n, owner, penalty[working], B0, tol)
             R = Y - Z.T @ B
             pieces = np.split(B, np.cumsum(sizes)[:-1])
             active = {g: b for g, b in zip(working, pieces, strict=True) if b.any()}
@@ -86,7 +87,7 @@ def solve(
         working = sorted({*working, *new.tolist()})
 
 
-def path(groups: Groups, response: Response, fixed: Support) -> list[Support]:
+def path(groups: Groups, response: Response, fixed: Support, tol: float = TOL) -> list[Support]:
     """Distinct supports met while the scale falls from the empty solution to `END` of it, or n / 3
     coefficients.
     """
@@ -107,7 +108,7 @@ def path(groups: Groups, response: Response, fixed: Support) -> list[Support]:
                 if penalty[g] > 0:
                     weight = 1 - np.linalg.norm(b) / (MCP * penalty[g])
                     penalty[g] *= min(max(weight, LEAST_WEIGHT), 1.0)
-            active, R = solve(groups, Y, penalty, active)
+            active, R = solve(groups, Y, penalty, active, tol)
             Y = response.adapted(Y - R)
         found[tuple(sorted({*active, *fixed}))] = None
         if sum(len(b) for b in active.values()) > n / 3:
