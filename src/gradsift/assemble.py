@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from gradsift._memory import check_memory
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import (
     ArraySource,
@@ -164,6 +165,13 @@ def assemble(
     Memory: n x n arrays and, where X is in memory and standardised, one copy of it.
     """
     n, p = source.shape
+    outputs = len(response.values)
+    check_memory(
+        8.0 * n * n * (6 + 4 * outputs),  # products, kernel, weights; pair arrays of a step
+        f"the n x n arrays of pairs of {n} samples",
+        "Fit on a sample of the rows, or use GradientSiftRegressor or GradientSiftClassifier, "
+        "which need no such array.",
+    )
     weight = np.ones(n) if sample_weight is None else sample_weight
     share = weight / weight.sum()
     reference, reference_weight = source, weight

@@ -61,8 +61,11 @@ class Ridge:
     def value(self, B: Array, alpha: float) -> float:
         return float(alpha * np.vdot(B, B))
 
+    def gradient(self, B: Array, alpha: float) -> Array:
+        return 2.0 * alpha * B
+
     def prox(self, B: Array, step: float) -> Array:
         return B / (1.0 + 2.0 * step)
 
     def violation(self, B: Array, gradient: Array, alpha: float) -> Array:
-        return row_norms(gradient + 2.0 * alpha * B)
+        return row_norms(gradient + self.gradient(B, alpha))

@@ -10,7 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from gradsift._typing import Array, Datafit, Restricted, Source
+from gradsift.penalty import Ridge
 from gradsift.solver.newton import minimise
+
+RIDGE = Ridge()
 
 
 def solve_ridge(datafit: Datafit, products: Array, alpha: float) -> tuple[Array, Array]:
@@ -34,7 +37,7 @@ def minimise_smooth(phi: Restricted, B: Array, v: Array, alpha: float) -> tuple[
 
     def gradient_at(image: Array, B: Array, v: Array) -> Array:
         G, g = phi.gradient(image, B, v)
-        return np.concatenate([(G + 2.0 * alpha * B).ravel(), g.ravel()])
+        return np.concatenate([(G + RIDGE.gradient(B, alpha)).ravel(), g.ravel()])
 
     def gradient(x: Array) -> Array:
         B, v = split(x)
@@ -43,7 +46,7 @@ def minimise_smooth(phi: Restricted, B: Array, v: Array, alpha: float) -> tuple[
     def value_and_gradient(x: Array) -> tuple[float, Array]:
         B, v = split(x)
         image = phi.image(B, v)
-        value = phi.value(image, B, v) + alpha * float(np.vdot(B, B))
+        value = phi.value(image, B, v) + RIDGE.value(B, alpha)
         return value, gradient_at(image, B, v)
 
     x, _ = minimise(value_and_gradient, gradient, np.concatenate([B.ravel(), v.ravel()]))

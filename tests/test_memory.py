@@ -1,0 +1,36 @@
+"""Requests that cannot be met are refused before any work, with what to do instead."""
+
+import numpy as np
+import pytest
+
+from gradsift import GradientSiftRegressor, SparseGradientClassifier, SparseGradientRegressor
+from gradsift import _memory as memory
+
+
+def test_there_is_some_memory():
+    assert memory.available_memory() > 1e8
+
+
+def test_a_containers_limit_counts(tmp_path, monkeypatch):
+    limit = tmp_path / "memory.max"
+    monkeypatch.setattr(memory, "CGROUP_LIMIT", limit)
+    free = memory.available_memory()  # no such file: no limit
+    limit.write_text("1000000\n")
+    assert memory.available_memory() == 1e6
+    limit.write_text("max\n")
+    assert memory.available_memory() == pytest.approx(free, rel=0.5)
+
+
+def test_pairs_that_do_not_fit_are_refused_with_a_way_out(monkeypatch):
+    """200 samples take 8 n^2 bytes times ten arrays, 3.2 MB; more outputs, more arrays."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), rng.normal(size=200)
+    y += 3 * X[:, 0]
+    monkeypatch.setattr(memory, "available_memory", lambda: 3.0e6)
+    with pytest.raises(ValueError, match=r"pairs of 200 samples need about .* use GradientSiftReg"):
+        SparseGradientRegressor().fit(X, y)
+    with pytest.raises(ValueError, match="Fit on a sample of the rows"):
+        SparseGradientClassifier().fit(X, np.digitize(y, [-1, 1]))
+    assert GradientSiftRegressor().fit(X, y).get_support()[0]  # the way out is one
+    monkeypatch.setattr(memory, "available_memory", lambda: 3.5e6)
+    SparseGradientRegressor().fit(X, y)
