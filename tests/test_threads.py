@@ -5,9 +5,15 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from gradsift import _threads
+from gradsift import (
+    GradientSiftRegressor,
+    RidgeGradientRegressor,
+    SparseGradientRegressor,
+    _threads,
+)
 from gradsift._threads import map_blocks, one_blas_thread
 
 
@@ -78,3 +84,22 @@ def test_blas_runs_on_one_thread_inside_and_is_restored():
             assert (threading.main_thread().name in seen) == (max(before) == 1)
         assert blas_threads() == before
     assert _threads._workers.get() == 1
+
+
+@pytest.mark.parametrize(
+    "model",
+    [GradientSiftRegressor(), SparseGradientRegressor(kernel="gaussian"), RidgeGradientRegressor()],
+    ids=lambda model: type(model).__name__,
+)
+def test_same_bits_on_a_table_large_enough_for_threads(model):
+    """300 rows are enough for BLAS to split a product; fit and predictions must not show it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 200))
+    y = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + 0.3 * rng.normal(size=300)
+    answers = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="blas"):
+            fitted = clone(model).fit(X, y)
+            answers.append([fitted.feature_importances_, fitted.predict(X), fitted.gradient(X)])
+    for one, two in zip(*answers):
+        np.testing.assert_array_equal(one, two)

@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, wraps
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
 R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
 
 _workers: ContextVar[int] = ContextVar("gradsift_workers", default=1)
 
@@ -40,6 +41,17 @@ def one_blas_thread() -> Iterator[None]:
             yield
         finally:
             _workers.reset(token)
+
+
+def same_bits(method: F) -> F:
+    """A method that runs its BLAS on one thread: the same call, the same bits."""
+
+    @wraps(method)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        with one_blas_thread():
+            return method(*args, **kwargs)
+
+    return cast(F, wrapped)
 
 
 def map_blocks(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from gradsift._threads import same_bits
 from gradsift._typing import Array, IntArray
 from gradsift._validation import check_new_X
 from gradsift.data import Scaling
@@ -57,6 +58,7 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         mask = np.asarray(self.feature_importances_ > 0.0)
         return np.flatnonzero(mask) if indices else mask
 
+    @same_bits
     def transform(self, X: Any) -> Array:
         """Project samples on the sparse directions: ``((X - mean_) / scale_) @ components_.T``.
 
@@ -71,6 +73,7 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_is_fitted(self)
         return self._scaling.apply(check_new_X(self, X)) @ self.components_.T
 
+    @same_bits
     def gradient(self, X: Any, *, sparse: bool = False) -> Any:
         """The gradient at any sample, in the units of the columns of X.
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gradsift._threads import one_blas_thread
+from gradsift._threads import one_blas_thread, same_bits
 from gradsift._typing import Array, IntArray
 from gradsift._validation import check_fit_X, check_new_X, check_numbers, check_weights
 from gradsift.data import (
@@ -133,6 +133,7 @@ class OuterProductGradient(RegressorMixin, GradientEstimator):
             importances, rank_variables(importances, importances), directions, scaling
         )
 
+    @same_bits
     def predict(self, X: Any) -> Array:
         """Average the Taylor expansions around the training samples.
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gradsift._threads import one_blas_thread
+from gradsift._threads import one_blas_thread, same_bits
 from gradsift._typing import Array, IntArray
 from gradsift._validation import (
     check_columns,
@@ -246,6 +246,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
             warn_nothing_selected("the mean of y", NO_VARIABLE)
         return self
 
+    @same_bits
     def predict(self, X: Any) -> Array:
         """Predict the response.
 
@@ -332,6 +333,7 @@ scale_, field_
             warn_nothing_selected("the class shares", NO_VARIABLE)
         return self
 
+    @same_bits
     def decision_function(self, X: Any) -> Array:
         """Log odds of the second class, or one score per class when there are more than two.
 

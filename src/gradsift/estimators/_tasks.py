@@ -9,6 +9,7 @@ from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gradsift._threads import same_bits
 from gradsift._typing import Array, IntArray
 from gradsift._validation import (
     check_fit_X,
@@ -63,6 +64,7 @@ class FieldRegressor(RegressorMixin):
         """
         return self._fit_numbers(X, y, sample_weight)
 
+    @same_bits
     def _fit_numbers(self, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any = None) -> Self:
         X, y = check_fit_X(self, X, y, y_numeric=True)
         kept, weight = check_weights(sample_weight, X)
@@ -76,6 +78,7 @@ class FieldRegressor(RegressorMixin):
             warn_nothing_selected("the mean of y", "Use a smaller alpha, below alpha_max_.")
         return self
 
+    @same_bits
     def predict(self, X: Any) -> Array:
         """Average the Taylor expansions around the training samples near in selected variables.
 
@@ -147,6 +150,7 @@ class FieldClassifier(LabelPredictions, ClassifierMixin):
         """
         return self._fit_labels(X, y, sample_weight)
 
+    @same_bits
     def _fit_labels(
         self,
         X: Any,
@@ -169,6 +173,7 @@ class FieldClassifier(LabelPredictions, ClassifierMixin):
         self._fit(Sample(X[kept], response, weight, kept, len(X), unlabeled))
         return self
 
+    @same_bits
     def decision_function(self, X: Any) -> Array:
         """Log odds of the second class, or one score per class when there are more than two.
 
