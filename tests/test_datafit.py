@@ -17,7 +17,7 @@ from scipy import sparse
 from gradsift.datafit import GramForm, PairDatafit, ResidualForm
 from gradsift.pairs import SparsePairs, make_pairs
 from gradsift.solver import Solver, null_solution, solve
-from gradsift.weights import nearest_weights
+from gradsift.weights import NearestNeighbors, pair_weights
 
 
 class Case:
@@ -75,7 +75,7 @@ def test_dense_equals_csr(case, monkeypatch):
     monkeypatch.setattr(SparsePairs, "_CHUNK", 5)
     n, d = len(case.X), case.datafit
     D = ((case.X[:, None] - case.X[None]) ** 2).sum(-1)
-    graph = sparse.csr_array(nearest_weights(D, 3, 1.5) / n**2)
+    graph = sparse.csr_array(pair_weights(NearestNeighbors(3, scale=1.5), D, 3) / n**2)
     values = case.assembly.response.values
 
     def build(W):

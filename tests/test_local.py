@@ -5,7 +5,7 @@ import pytest
 from helpers import loop_sqdist, make_data, plain_weights
 
 from gradsift.local import local_gradients
-from gradsift.weights import nearest_weights
+from gradsift.weights import NearestNeighbors, pair_weights
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -24,7 +24,7 @@ def test_each_slope_solves_its_normal_equations(intercept):
 
 def test_dense_equals_csr():
     X, y = make_data("regression", n=13, p=3)
-    W = nearest_weights(loop_sqdist(X, X), 6, 2.0)
+    W = pair_weights(NearestNeighbors(6, scale=2.0), loop_sqdist(X, X), 3)
     np.testing.assert_allclose(
         local_gradients(X, y, W), local_gradients(X, y, W.toarray()), atol=1e-10
     )

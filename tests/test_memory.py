@@ -29,7 +29,7 @@ def test_pairs_that_do_not_fit_are_refused_with_a_way_out(monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 3.0e6)
     with pytest.raises(ValueError, match=r"pairs of 200 samples need about .* use GradientSiftReg"):
         SparseGradientRegressor().fit(X, y)
-    with pytest.raises(ValueError, match="Fit on a sample of the rows"):
+    with pytest.raises(ValueError, match="fit on a sample of the rows"):
         SparseGradientClassifier().fit(X, np.digitize(y, [-1, 1]))
     assert GradientSiftRegressor().fit(X, y).get_support()[0]  # the way out is one
     monkeypatch.setattr(memory, "available_memory", lambda: 3.5e6)

@@ -11,7 +11,6 @@ from gradsift.weights import (
     Uniform,
     as_weights,
     gaussian_weights,
-    nearest_weights,
     normalise,
     pair_weights,
 )
@@ -48,7 +47,7 @@ def test_gaussian_and_uniform(D):
 @pytest.mark.parametrize("k", [1, 3, 7, 50])
 def test_nearest_matches_loop(D, k, form):
     """k >= n means everybody: k = 50 of 8 rows is no error."""
-    W = nearest_weights(D, k, 1.1, form)
+    W = pair_weights(NearestNeighbors(k, form, 1.1), D, 3)
     assert sparse.issparse(W)
     assert W.nnz == 8 * (min(k, 7) + 1)
     np.testing.assert_allclose(W.toarray(), loop_nearest(D, k, 1.1, form))
@@ -61,14 +60,14 @@ def test_ties_and_copies(k):
     """On a grid with a repeated row everything ties; a sample still sees itself."""
     x = np.array([[0.0], [1.0], [1.0], [2.0], [3.0]])
     D = loop_sqdist(x, x)
-    W = nearest_weights(D, k, 2.0)
+    W = pair_weights(NearestNeighbors(k, scale=2.0), D, 3)
     np.testing.assert_allclose(W.toarray(), loop_nearest(D, k, 2.0, "paper"))
     assert (W.diagonal() == 1.0).all()
 
 
 def test_normalise_dense_equals_csr(D, rng):
     share = rng.dirichlet(np.ones(8))
-    W = nearest_weights(D, 3, 1.1)
+    W = pair_weights(NearestNeighbors(3, scale=1.1), D, 3)
     by_hand = [[share[i] * W.toarray()[i, j] * share[j] for j in range(8)] for i in range(8)]
     got = normalise(W, share)
     assert sparse.issparse(got)
@@ -83,9 +82,9 @@ def test_messages(D):
     with pytest.raises(ValueError, match="every pair weight at zero"):
         pair_weights(NearestNeighbors(3, scale=1e-4), D, 3)
     with pytest.raises(ValueError, match=r"form='other' is unknown. Use 'paper' or 'plain'"):
-        nearest_weights(D, 3, 1.0, "other")
+        pair_weights(NearestNeighbors(3, "other", 1.0), D, 3)
     with pytest.raises(ValueError, match="k=0 neighbours leave no pair"):
-        nearest_weights(D, 0, 1.0)
+        pair_weights(NearestNeighbors(0, scale=1.0), D, 3)
     with pytest.raises(
         ValueError, match=r"weights='knn' is not a weight rule. Use one of \['adaptive'"
     ):

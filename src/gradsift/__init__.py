@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         alpha_max,
         gradient_path,
     )
-    from gradsift.kernel import Gaussian, Precomputed, TheoryRate
+    from gradsift.kernel import Gaussian, Landmarks, Precomputed, TheoryRate
     from gradsift.weights import Adaptive, NearestNeighbors, Uniform
 
 __version__ = "0.1.0"
@@ -42,6 +42,7 @@ __all__ = [
     "alpha_grid",
     "Adaptive",
     "Gaussian",
+    "Landmarks",
     "NearestNeighbors",
     "Precomputed",
     "TheoryRate",
@@ -50,6 +51,7 @@ __all__ = [
 
 _HOMES = {
     "Gaussian": "gradsift.kernel",
+    "Landmarks": "gradsift.kernel",
     "Precomputed": "gradsift.kernel",
     "TheoryRate": "gradsift.kernel",
     "Adaptive": "gradsift.weights",

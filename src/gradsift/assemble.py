@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gradsift._memory import check_memory
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import (
     ArraySource,
@@ -18,23 +17,15 @@ from gradsift.data import (
     standardised,
 )
 from gradsift.datafit import PairDatafit
-from gradsift.factor import Factor, eigen_factor
-from gradsift.kernel import (
-    AnyKernel,
-    Gaussian,
-    Precomputed,
-    Products,
-    as_kernel,
-    products,
-    squared_distances,
-    training_kernel,
-)
+from gradsift.factor import Factor
+from gradsift.geometry import check_pairs, choose_landmarks, keeps_all, survey
+from gradsift.kernel import AnyKernel, Landmarks, Precomputed, Products, as_kernel
 from gradsift.loss import Logistic, Multinomial, Squared
 from gradsift.pairs import DensePairs, SparsePairs, make_pairs
 from gradsift.penalty import GroupLasso
 from gradsift.solver import Problem
 from gradsift.terms import FieldTerm, curl_term, laplacian_term
-from gradsift.weights import AnyWeights, as_weights, base_rule, normalise, pair_weights
+from gradsift.weights import AnyWeights, normalise, pair_weights, rule_for
 
 
 @dataclass(frozen=True)
@@ -69,10 +60,13 @@ class Settings:
 
     def take(self, rows: IntArray) -> Settings:
         """The settings for some of the samples: only a kernel matrix knows which they are."""
-        kernel = as_kernel(self.kernel)
-        return replace(
-            self, kernel=kernel.take(rows) if isinstance(kernel, Precomputed) else kernel
-        )
+        kernel: object = as_kernel(self.kernel)
+        if not isinstance(kernel, Precomputed):
+            return self
+        kernel = kernel.take(rows)
+        if isinstance(self.kernel, Landmarks):
+            kernel = replace(self.kernel, kernel=kernel)
+        return replace(self, kernel=kernel)
 
 
 @dataclass(frozen=True)
@@ -144,10 +138,12 @@ class Assembly:
 
     def measured_in(self, columns: IntArray) -> Assembly:
         """The same problem with pair weights from distances in these columns only."""
-        X = self.source.columns(columns)
-        sqdist = squared_distances(X, X)
-        rule = base_rule(as_weights(self.settings.weights))
-        W = pair_weights(rule, sqdist, len(columns), self.sample_weight)
+        n = len(self.share)
+        rule = rule_for(self.settings.weights, n)
+        landmarks = self.factor.landmarks[self.factor.landmarks < n]
+        chosen = ArraySource(self.source.columns(columns))
+        geometry = survey(chosen, landmarks, all_pairs=keeps_all(rule, n))
+        W = geometry.weights(rule, n, self.sample_weight)
         old = self.problem.datafit
         term = old.field_term if isinstance(old, PairDatafit) else None
         datafit = pair_datafit(
@@ -162,23 +158,28 @@ def assemble(
 ) -> Assembly:
     """Build the paper's problem on a source of raw columns.
 
-    Memory: n x n arrays and, where X is in memory and standardised, one copy of it.
+    Memory: where X is in memory and standardised, one copy of it. Up to 5,000 samples, or with
+    weights for all pairs, n x n arrays; else n x (landmarks) and n x (neighbours).
     """
     n, p = source.shape
-    outputs = len(response.values)
-    check_memory(
-        8.0 * n * n * (6 + 4 * outputs),  # products, kernel, weights; pair arrays of a step
-        f"the n x n arrays of pairs of {n} samples",
-        "Fit on a sample of the rows, or use GradientSiftRegressor or GradientSiftClassifier, "
-        "which need no such array.",
-    )
     weight = np.ones(n) if sample_weight is None else sample_weight
     share = weight / weight.sum()
     reference, reference_weight = source, weight
+    order = np.argsort(response.values[0], kind="stable")
     if settings.X_unlabeled is not None:
         everything = np.vstack([source.columns(np.arange(p)), settings.X_unlabeled])
         reference = ArraySource(everything)
         reference_weight = np.concatenate([weight, np.ones(len(everything) - n)])
+        order = np.concatenate([order, np.arange(n, len(everything))])
+    rule = rule_for(settings.weights, n)
+    # the extensions are sums over all pairs of reference points
+    extended = bool(settings.curl or settings.smoothness)
+    all_pairs = keeps_all(rule, len(order)) or extended
+    landmarks: IntArray = np.arange(len(order))
+    if not extended:
+        asked = settings.kernel
+        landmarks = choose_landmarks(asked.count if isinstance(asked, Landmarks) else None, order)
+    check_pairs(rule, len(order), len(landmarks), len(response.values), all_pairs=all_pairs)
     scaling = identity_scaling(p)
     if settings.standardize:
         scaling = measure_scaling(reference, reference_weight / reference_weight.sum())
@@ -187,16 +188,13 @@ def assemble(
     if settings.X_unlabeled is not None:
         labelled = ArraySource(reference.columns(np.arange(p))[:n])
 
-    between = products(reference)
-    sqdist = between.sqdist
-    kernel = as_kernel(settings.kernel)
-    if isinstance(kernel, Gaussian):
-        kernel = kernel.resolve(sqdist, p, None if sample_weight is None else reference_weight)
-    K = training_kernel(kernel, reference, between)
-    factor = eigen_factor(K)
-    rule = base_rule(as_weights(settings.weights))
-    W = pair_weights(rule, sqdist[:n, :n], p, sample_weight)
-    term = field_term(settings, rule, kernel, between, K, factor)
+    geometry = survey(reference, landmarks, all_pairs=all_pairs)
+    kernel = geometry.resolve(
+        as_kernel(settings.kernel), None if sample_weight is None else reference_weight
+    )
+    factor, K = geometry.factor(kernel)
+    W = geometry.weights(rule, n, sample_weight)
+    term = field_term(settings, rule, kernel, geometry.among, K, factor) if extended else None
     datafit = pair_datafit(
         normalise(W, share), factor.L[:n], response, share, settings.alpha_0, term
     )
@@ -211,14 +209,15 @@ def field_term(
     settings: Settings,
     rule: AnyWeights,
     kernel: AnyKernel,
-    between: Products,
+    between: Products | None,
     K: Array,
     factor: Factor,
 ) -> FieldTerm | None:
-    """The extension asked for, if any."""
+    """The extension asked for, if any; it needs the products of all samples."""
     for name, value in (("curl", settings.curl), ("smoothness", settings.smoothness)):
         if not np.isfinite(value) or value < 0:
             raise ValueError(f"{name}={value}: a penalty is a finite number >= 0.")
+    assert between is not None
     if settings.smoothness and settings.curl:
         raise ValueError("smoothness and curl cannot be combined: set one of them to 0.")
     if settings.smoothness:

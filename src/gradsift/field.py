@@ -8,8 +8,9 @@ import numpy as np
 
 from gradsift._typing import Array, IntArray
 from gradsift.assemble import Assembly
-from gradsift.data import Scaling
-from gradsift.factor import Factor
+from gradsift.data import Scaling, rows_of
+from gradsift.data.source import BLOCK_BYTES
+from gradsift.factor import Factor, spread_landmarks
 from gradsift.kernel import (
     AnyKernel,
     cross_kernel,
@@ -17,6 +18,8 @@ from gradsift.kernel import (
     squared_distances,
 )
 from gradsift.solver import Rows
+
+MOST_EXPANSIONS = 4_000  # of the Taylor average: predicting costs this many distances per sample
 
 
 @dataclass(frozen=True)
@@ -62,8 +65,7 @@ class KernelField:
 
 def kernel_field(assembly: Assembly, rows: Rows, v: Array) -> KernelField:
     """The field of an answer."""
-    everything = np.arange(assembly.problem.n_features)
-    reference = assembly.reference.columns(everything)[assembly.factor.landmarks]
+    reference = rows_of(assembly.reference, assembly.factor.landmarks)
     return KernelField(
         assembly.scaling,
         assembly.kernel,
@@ -107,6 +109,11 @@ class TaylorPredictor:
 
     def __call__(self, X_new: Array) -> Array:
         """(c, n_new) predictions from the selected columns of new samples."""
+        height = max(1, BLOCK_BYTES // (8 * len(self.X)))
+        tiles = [X_new[a : a + height] for a in range(0, len(X_new), height)]
+        return np.concatenate([self._tile(tile) for tile in tiles], axis=1)
+
+    def _tile(self, X_new: Array) -> Array:
         D = squared_distances(X_new, self.X)
         # relative to the nearest sample: far from all data the weights must not vanish together
         weight = np.exp((D.min(axis=1, keepdims=True) - D) / (2.0 * self.scale**2)) * self.share
@@ -117,7 +124,13 @@ class TaylorPredictor:
 
 
 def taylor_average(X: Array, anchors: Array, fields: Array, share: Array) -> TaylorPredictor:
-    """The predictor with its bandwidth measured."""
+    """The predictor with its bandwidth measured.
+
+    Of many samples a few thousand, evenly spread along the response, are expanded around.
+    """
+    if len(X) > MOST_EXPANSIONS:
+        some = spread_landmarks(len(X), MOST_EXPANSIONS, np.argsort(anchors[0], kind="stable"))
+        X, anchors, fields, share = X[some], anchors[:, some], fields[:, some], share[some]
     scale = 0.5 * median_distance(squared_distances(X, X), share)
     return TaylorPredictor(X, anchors, fields, share, scale)
 

@@ -39,6 +39,10 @@ class Products(NamedTuple):
     inner: Array
     sqdist: Array
 
+    def against(self, rows: IntArray) -> Products:
+        """Only those with some of the second samples."""
+        return Products(self.inner[:, rows], self.sqdist[:, rows])
+
 
 class Kernel(Protocol):
     def values(self, products: Products) -> Array:
@@ -49,12 +53,15 @@ class Kernel(Protocol):
 # ---------------------------------------------------------------------------- distances, bandwidths
 
 
-def products(source: Source) -> Products:
-    """Inner products and squared distances of all samples, summed over column blocks."""
+def products(source: Source, rows: IntArray | None = None) -> Products:
+    """Inner products and squared distances of all samples with each other, or with some of them.
+
+    Summed over column blocks: nothing wider than a block is held.
+    """
     n = source.shape[0]
-    total = _Total(n, n)
+    total = _Total(n, n if rows is None else len(rows))
     for _, block in source.blocks():
-        total.add(block, block)
+        total.add(block, block if rows is None else block[rows])
     return total.products()
 
 
@@ -151,15 +158,23 @@ class TheoryRate:
 
 
 def bandwidth(
-    rule: ScaleRule, sqdist: Array, n_features: int, sample_weight: Array | None = None
+    rule: ScaleRule,
+    sqdist: Array,
+    n_features: int,
+    sample_weight: Array | None = None,
+    *,
+    n_samples: int | None = None,
 ) -> float:
-    """A number from a rule: 'half-median', 'theory', a `TheoryRate`, or the number itself."""
+    """A number from a rule: 'half-median', 'theory', a `TheoryRate`, or the number itself.
+
+    `sqdist` may be the distances of a few samples only; `n_samples` then tells how many there are.
+    """
     if rule == "half-median":
         return 0.5 * median_distance(sqdist, sample_weight)
     if rule == "theory":
         rule = TheoryRate(n_features)
     if isinstance(rule, TheoryRate):
-        return rule(len(sqdist))
+        return rule(len(sqdist) if n_samples is None else n_samples)
     if isinstance(rule, str) or not np.isfinite(rule) or rule <= 0:
         raise ValueError(
             f"scale={rule!r} is not a bandwidth. Use a positive number, 'half-median', 'theory' "
@@ -199,9 +214,17 @@ class Gaussian:
 
     scale: ScaleRule = "half-median"
 
-    def resolve(self, sqdist: Array, n_features: int, sample_weight: Array | None) -> Gaussian:
-        """The same kernel with its scale as a number."""
-        return replace(self, scale=bandwidth(self.scale, sqdist, n_features, sample_weight))
+    def resolve(
+        self,
+        sqdist: Array,
+        n_features: int,
+        sample_weight: Array | None,
+        *,
+        n_samples: int | None = None,
+    ) -> Gaussian:
+        """The same kernel with its scale as a number; arguments as in `bandwidth`."""
+        scale = bandwidth(self.scale, sqdist, n_features, sample_weight, n_samples=n_samples)
+        return replace(self, scale=scale)
 
     def of_distances(self, sqdist: Array) -> Array:
         if not isinstance(self.scale, (int, float)):
@@ -253,6 +276,23 @@ class Function:
     function: Callable[[Array, Array], Array]
 
 
+@dataclass(frozen=True)
+class Landmarks:
+    """A kernel whose factor is built on a few samples (Nystroem); exact where its rank is no more.
+
+    The affine kernel of p columns has rank p + 1: that many landmarks give it exactly.
+
+    Parameters
+    ----------
+    kernel : str or kernel
+    count : int
+        Number of samples, taken evenly spread along the response.
+    """
+
+    kernel: object = "affine"
+    count: int = 200
+
+
 AnyKernel: TypeAlias = "Affine | Linear | Gaussian | Constant | Delta | Precomputed | Function"
 
 KERNELS: dict[str, AnyKernel] = {
@@ -265,7 +305,9 @@ KERNELS: dict[str, AnyKernel] = {
 
 
 def as_kernel(kernel: object) -> AnyKernel:
-    """A kernel from its short name, a matrix, a function, or itself."""
+    """A kernel from its short name, a matrix, a function, or itself; out of its `Landmarks`."""
+    if isinstance(kernel, Landmarks):
+        return as_kernel(kernel.kernel)
     if isinstance(kernel, str) and kernel in KERNELS:
         return KERNELS[kernel]
     if isinstance(kernel, (Precomputed, Function)) or hasattr(kernel, "values"):
@@ -285,13 +327,20 @@ def as_kernel(kernel: object) -> AnyKernel:
     )
 
 
-def training_kernel(kernel: AnyKernel, source: Source, given: Products) -> Array:
-    """K (n, n) between the training samples, given their products."""
+def training_kernel(
+    kernel: AnyKernel, source: Source, given: Products, landmarks: IntArray | None = None
+) -> Array:
+    """K between the training samples and all of them, (n, n), or their landmarks, (n, r).
+
+    `given` are their products with the same samples.
+    """
     n = len(given.inner)
     if isinstance(kernel, Precomputed):
         K = np.asarray(kernel.matrix, dtype=float)
     elif isinstance(kernel, Function):
         X = source.columns(np.arange(source.shape[1]))
+        if landmarks is not None:
+            return np.asarray(kernel.function(X, X[landmarks]), dtype=float)
         K = np.asarray(kernel.function(X, X), dtype=float)
     else:
         return kernel.values(given)
@@ -301,7 +350,8 @@ def training_kernel(kernel: AnyKernel, source: Source, given: Products) -> Array
         )
     if not np.allclose(K, K.T, rtol=1e-8, atol=1e-10):
         raise ValueError("the kernel matrix is not symmetric: K[i, j] must equal K[j, i].")
-    return 0.5 * (K + K.T)
+    K = 0.5 * (K + K.T)
+    return K if landmarks is None else K[:, landmarks]
 
 
 def cross_kernel(kernel: AnyKernel, A: Array, B: Array) -> Array:

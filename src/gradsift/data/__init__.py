@@ -1,6 +1,6 @@
 """Where columns come from: sources, standardising, simulated problems."""
 
-from gradsift.data.source import ArraySource, open_source
+from gradsift.data.source import ArraySource, open_source, rows_of
 from gradsift.data.standardise import (
     ScaledSource,
     Scaling,
@@ -16,5 +16,6 @@ __all__ = [
     "identity_scaling",
     "measure_scaling",
     "open_source",
+    "rows_of",
     "standardised",
 ]

@@ -46,6 +46,14 @@ class ArraySource:
             yield where, np.asarray(self.X[:, where], dtype=np.float64)
 
 
+def rows_of(source: Source, rows: IntArray) -> Array:
+    """All columns of a few samples, (len(rows), p), block by block."""
+    out = np.empty((len(rows), source.shape[1]))
+    for where, block in source.blocks():
+        out[:, where] = block[rows]
+    return out
+
+
 def open_source(X: object) -> Source:
     """A source from an array, or the source itself."""
     if isinstance(X, np.ndarray):

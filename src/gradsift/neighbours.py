@@ -1,0 +1,88 @@
+"""Nearest samples without an n x n array: a tree, tiles of distances, or an approximate search."""
+
+from __future__ import annotations
+
+import importlib
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from gradsift._threads import map_blocks
+from gradsift._typing import Array, IntArray, Source
+from gradsift.kernel import products
+
+TREE_COLUMNS = 8  # beyond, a tree visits nearly every sample and tiles are faster
+TILE_BYTES = 64 << 20  # one tile of distances
+
+
+class Near(NamedTuple):
+    """The k nearest others of some samples, and each sample itself.
+
+    Attributes
+    ----------
+    rows : (a, k + 1) int array
+        Ascending.
+    sqdist : (a, k + 1) array
+        Squared distances to them.
+    """
+
+    rows: IntArray
+    sqdist: Array
+
+
+def nearest_in(sqdist: Array, own: IntArray, k: int) -> Near:
+    """From distances of samples `own` to all samples, (a, n). Ties go to the lower row number."""
+    others = sqdist.copy()
+    others[np.arange(len(own)), own] = -1.0  # a sample is its own nearest, whatever its copies
+    at = np.argpartition(others, k, axis=1)[:, : k + 1]
+    reach = np.take_along_axis(others, at, axis=1).max(axis=1, keepdims=True)
+    tied = np.flatnonzero((others <= reach).sum(axis=1) > k + 1)
+    at[tied] = np.argsort(others[tied], axis=1, kind="stable")[:, : k + 1]
+    at = np.sort(at, axis=1)
+    return Near(at, np.take_along_axis(sqdist, at, axis=1))
+
+
+def find_nearest(source: Source, k: int, anchors: IntArray, *, approximate: bool = False) -> Near:
+    """The k nearest others of every anchor among all samples of a source.
+
+    Exact unless `approximate`; a sample counts as its own neighbour. Where several samples are
+    equally far, which of them is taken is the same on every run, but not further specified.
+    """
+    n, p = source.shape
+    if approximate:
+        return _by_descent(source.columns(np.arange(p)), k, anchors)
+    if p <= TREE_COLUMNS:
+        X = source.columns(np.arange(p))
+        distance, rows = KDTree(X).query(X[anchors], k + 1)
+        return _with_self(rows, distance**2, anchors)
+    height = max(1, TILE_BYTES // (8 * n))
+    tiles = [anchors[a : a + height] for a in range(0, len(anchors), height)]
+    found = list(
+        map_blocks(lambda tile: nearest_in(products(source, tile).sqdist.T, tile, k), tiles)
+    )
+    return Near(np.concatenate([f.rows for f in found]), np.concatenate([f.sqdist for f in found]))
+
+
+def _by_descent(X: Array, k: int, anchors: IntArray) -> Near:
+    try:
+        pynndescent = importlib.import_module("pynndescent")
+    except ImportError as error:
+        raise ImportError(
+            "an approximate search for neighbours needs pynndescent: "
+            "pip install 'gradsift[neighbors]', or set approximate=False."
+        ) from error
+    index = pynndescent.NNDescent(X, n_neighbors=k + 1, random_state=0, n_jobs=1)
+    rows, distance = index.neighbor_graph
+    return _with_self(
+        rows[anchors].astype(np.intp), np.square(distance[anchors], dtype=float), anchors
+    )
+
+
+def _with_self(rows: IntArray, sqdist: Array, own: IntArray) -> Near:
+    """Sorted by row number, with the sample itself in (its copies may have taken its place)."""
+    lost = np.flatnonzero((rows != own[:, None]).all(axis=1))
+    farthest = sqdist[lost].argmax(axis=1)
+    rows[lost, farthest], sqdist[lost, farthest] = own[lost], 0.0
+    order = np.argsort(rows, axis=1)
+    return Near(np.take_along_axis(rows, order, axis=1), np.take_along_axis(sqdist, order, axis=1))
