@@ -18,9 +18,11 @@ def by_loop(X, own, k):
     return np.array(out)
 
 
-@pytest.mark.parametrize("p", [3, 12])
-def test_exact_searches_find_what_a_loop_finds(p, rng, monkeypatch):
-    monkeypatch.setattr(neighbours, "TILE_BYTES", 8 * 60 * 7)  # tiles of seven samples
+@pytest.mark.parametrize("p", [3, 30])
+@pytest.mark.parametrize("loaded", [True, False])
+def test_exact_searches_find_what_a_loop_finds(p, loaded, rng, monkeypatch):
+    monkeypatch.setattr(neighbours, "TILE_BYTES", 8 * 60 * 2)  # tiles of two samples
+    monkeypatch.setattr(neighbours, "IN_MEMORY", 1 << 20 if loaded else 0)
     X = rng.normal(size=(60, p))
     own = np.array([0, 3, 4, 17, 59])
     near = find_nearest(ArraySource(X), 5, own)

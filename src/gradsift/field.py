@@ -20,6 +20,7 @@ from gradsift.kernel import (
 from gradsift.solver import Rows
 
 MOST_EXPANSIONS = 4_000  # of the Taylor average: predicting costs this many distances per sample
+MOST_PAIRED = 1_000  # samples whose distances give its bandwidth
 
 
 @dataclass(frozen=True)
@@ -128,11 +129,10 @@ def taylor_average(X: Array, anchors: Array, fields: Array, share: Array) -> Tay
 
     Of many samples a few thousand, evenly spread along the response, are expanded around.
     """
-    if len(X) > MOST_EXPANSIONS:
-        some = spread_landmarks(len(X), MOST_EXPANSIONS, np.argsort(anchors[0], kind="stable"))
-        X, anchors, fields, share = X[some], anchors[:, some], fields[:, some], share[some]
-    scale = 0.5 * median_distance(squared_distances(X, X), share)
-    return TaylorPredictor(X, anchors, fields, share, scale)
+    order = np.argsort(anchors[0], kind="stable")
+    some, few = (spread_landmarks(len(X), count, order) for count in (MOST_EXPANSIONS, MOST_PAIRED))
+    scale = 0.5 * median_distance(squared_distances(X[few], X[few]), share[few])
+    return TaylorPredictor(X[some], anchors[:, some], fields[:, some], share[some], scale)
 
 
 def taylor_predictor(assembly: Assembly, rows: Rows, v: Array) -> TaylorPredictor:

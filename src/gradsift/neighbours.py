@@ -1,4 +1,6 @@
-"""Nearest samples without an n x n array: a tree, tiles of distances, or an approximate search."""
+"""Nearest samples without an n x n array: exact searches in memory or over blocks of columns, and
+an approximate one.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,13 @@ import importlib
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial import KDTree
+from sklearn.neighbors import NearestNeighbors
 
 from gradsift._threads import map_blocks
 from gradsift._typing import Array, IntArray, Source
 from gradsift.kernel import products
 
-TREE_COLUMNS = 8  # beyond, a tree visits nearly every sample and tiles are faster
+IN_MEMORY = 1 << 27  # numbers (1 GB) up to which the columns are loaded to search in them
 TILE_BYTES = 64 << 20  # one tile of distances
 
 
@@ -50,12 +52,10 @@ def find_nearest(source: Source, k: int, anchors: IntArray, *, approximate: bool
     equally far, which of them is taken is the same on every run, but not further specified.
     """
     n, p = source.shape
-    if approximate:
-        return _by_descent(source.columns(np.arange(p)), k, anchors)
-    if p <= TREE_COLUMNS:
+    if approximate or n * p <= IN_MEMORY:
         X = source.columns(np.arange(p))
-        distance, rows = KDTree(X).query(X[anchors], k + 1)
-        return _with_self(rows, distance**2, anchors)
+        rows = (_by_descent if approximate else _by_search)(X, k, anchors)
+        return _with_self(X, rows, anchors)
     height = max(1, TILE_BYTES // (8 * n))
     tiles = [anchors[a : a + height] for a in range(0, len(anchors), height)]
     found = list(
@@ -64,7 +64,12 @@ def find_nearest(source: Source, k: int, anchors: IntArray, *, approximate: bool
     return Near(np.concatenate([f.rows for f in found]), np.concatenate([f.sqdist for f in found]))
 
 
-def _by_descent(X: Array, k: int, anchors: IntArray) -> Near:
+def _by_search(X: Array, k: int, anchors: IntArray) -> IntArray:
+    search = NearestNeighbors(n_neighbors=k + 1).fit(X)  # a tree or all distances, as X asks for
+    return np.asarray(search.kneighbors(X[anchors], return_distance=False), dtype=np.intp)
+
+
+def _by_descent(X: Array, k: int, anchors: IntArray) -> IntArray:
     try:
         pynndescent = importlib.import_module("pynndescent")
     except ImportError as error:
@@ -73,16 +78,18 @@ def _by_descent(X: Array, k: int, anchors: IntArray) -> Near:
             "pip install 'gradsift[neighbors]', or set approximate=False."
         ) from error
     index = pynndescent.NNDescent(X, n_neighbors=k + 1, random_state=0, n_jobs=1)
-    rows, distance = index.neighbor_graph
-    return _with_self(
-        rows[anchors].astype(np.intp), np.square(distance[anchors], dtype=float), anchors
-    )
+    return np.asarray(index.neighbor_graph[0][anchors], dtype=np.intp)
 
 
-def _with_self(rows: IntArray, sqdist: Array, own: IntArray) -> Near:
+def _with_self(X: Array, rows: IntArray, own: IntArray) -> Near:
     """Sorted by row number, with the sample itself in (its copies may have taken its place)."""
-    lost = np.flatnonzero((rows != own[:, None]).all(axis=1))
-    farthest = sqdist[lost].argmax(axis=1)
-    rows[lost, farthest], sqdist[lost, farthest] = own[lost], 0.0
-    order = np.argsort(rows, axis=1)
-    return Near(np.take_along_axis(rows, order, axis=1), np.take_along_axis(sqdist, order, axis=1))
+    lost = (rows != own[:, None]).all(axis=1)
+    rows[lost, -1] = own[lost]  # neighbours come nearest first
+    rows = np.sort(rows, axis=1)
+    sqdist = np.empty(rows.shape)
+    height = max(1, TILE_BYTES // (8 * rows.shape[1] * X.shape[1]))
+    for a in range(0, len(own), height):
+        tile = slice(a, a + height)
+        step = X[rows[tile]] - X[own[tile], None]
+        sqdist[tile] = np.einsum("akp,akp->ak", step, step)
+    return Near(rows, sqdist)
