@@ -1,0 +1,186 @@
+"""What the displays share: colours, quiet axes, names that fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradsift._typing import Array
+
+# Okabe and Ito's colours, told apart by nearly all readers
+BLUE, RED, GREEN, ORANGE = "#0072B2", "#D55E00", "#009E73", "#E69F00"
+PURPLE, SKY, YELLOW = "#CC79A7", "#56B4E9", "#F0E442"
+CYCLE = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, YELLOW)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+INK, MUTED, FAINT = "#222222", "#767676", "#c8c8c8"
+DIVERGING, SEQUENTIAL = "PuOr_r", "cividis"
+
+Hover = list[tuple[Any, list[str]]]
+"""Artists with the names of what they show: one, or one per point of a scatter."""
+
+
+def start(ax: Any, size: tuple[float, float]) -> tuple[Any, Any]:
+    """(figure, axes): the axes given, or new ones."""
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "plots need matplotlib: pip install 'gradsift[plot]', or pip install matplotlib"
+        ) from error
+    if ax is None:
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+    quiet(ax)
+    return ax.figure, ax
+
+
+def quiet(ax: Any) -> None:
+    """Axes that leave the eye to the data."""
+    for side, spine in ax.spines.items():
+        spine.set_visible(side in ("left", "bottom"))
+        spine.set_color(MUTED)
+    ax.tick_params(colors=INK, length=3)
+
+
+def label(name: object, most: int = 28) -> str:
+    """A name as plot text: data, never markup, and short enough to leave room for the plot.
+
+    Examples
+    --------
+    >>> label("cost in $")
+    'cost in \\\\$'
+    >>> label("a" * 40, most=6)
+    'aaaaa…'
+    """
+    text = readable(name)
+    if len(text) > most:
+        text = text[: most - 1] + "…"
+    # a dollar would start a formula, a leading underscore would hide a legend entry
+    text = text.replace("$", r"\$")
+    return " " + text if text.startswith("_") else text
+
+
+def readable(name: object) -> str:
+    """A name with line breaks and control characters made visible, so that no file format chokes.
+
+    Examples
+    --------
+    >>> readable("two\\nlines")
+    'two\ufffdlines'
+    """
+    return "".join(c if c.isprintable() else "\ufffd" for c in str(name))
+
+
+def and_more(ax: Any, hidden: int, what: str = "variable") -> None:
+    """Say how many are not shown, below the axes on the right."""
+    if hidden > 0:
+        ax.annotate(
+            f"and {hidden:,} more {what}{'s' if hidden > 1 else ''}",
+            (1.0, 0.0),
+            xytext=(0, 4),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            ha="right",
+            va="bottom",
+            color=MUTED,
+            fontsize="small",
+            style="italic",
+        )
+
+
+def title(ax: Any, text: str) -> None:
+    ax.set_title(text, loc="left", fontsize="medium", color=INK)
+
+
+def axis_labels(ax: Any, x: str, y: str) -> None:
+    ax.set_xlabel(x, color=INK)
+    ax.set_ylabel(y, color=INK)
+
+
+def top_counts(ax: Any, alphas: Array, counts: Sequence[int], most: int = 7) -> Any:
+    """A second x axis on top that says how many variables are selected."""
+    top = ax.twiny()
+    top.set_xscale("log")
+    top.set_xlim(ax.get_xlim())
+    quiet(top)
+    for side, spine in top.spines.items():
+        spine.set_visible(side == "top")
+    at = np.unique(np.linspace(0, len(alphas) - 1, min(most, len(alphas))).round().astype(int))
+    top.set_xticks([alphas[k] for k in at], [f"{counts[k]:,}" for k in at])
+    top.set_xticks([], minor=True)
+    top.set_xlabel("variables selected", color=MUTED, fontsize="small")
+    top.tick_params(colors=MUTED, labelsize="small")
+    return top
+
+
+def heatmap(
+    ax: Any, values: Array, rows: Sequence[str], columns: Sequence[str], *, numbers: bool
+) -> Any:
+    """Signed values around zero; numbers written in where there is room."""
+    limit = float(np.abs(values).max(initial=0.0)) or 1.0
+    # one cell per value, as shapes: sharp at any size
+    mesh = ax.pcolormesh(
+        values, cmap=DIVERGING, vmin=-limit, vmax=limit, edgecolors="white", linewidth=0.5
+    )
+    ax.invert_yaxis()
+    ax.set_yticks(np.arange(len(rows)) + 0.5, [label(r, 22) for r in rows])
+    long = len(columns) > 4 and max(map(len, columns)) > 4
+    ax.set_xticks(
+        np.arange(len(columns)) + 0.5,
+        [label(c, 22) for c in columns],
+        rotation=60 if long else 0,
+        ha="right" if long else "center",
+        rotation_mode="anchor" if long else "default",
+    )
+    ax.tick_params(length=0, labelsize="small")
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    if numbers:
+        for i, row in enumerate(values):
+            for j, value in enumerate(row):
+                shade = "white" if abs(value) > 0.65 * limit else "#111111"
+                ax.text(
+                    j + 0.5,
+                    i + 0.5,
+                    f"{round(value, 2) + 0.0:.2f}",
+                    ha="center",
+                    va="center",
+                    fontsize="small",
+                    color=shade,
+                )
+    return mesh
+
+
+def colour_bar(mesh: Any, ax: Any, text: str) -> Any:
+    bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.8, pad=0.02)
+    bar.set_label(text, color=INK)
+    bar.ax.tick_params(colors=INK, labelsize="small")
+    bar.outline.set_visible(False)
+    return bar
+
+
+def spread_labels(positions: Array, gap: float) -> Array:
+    """Positions moved apart to at least `gap`, keeping their order, as close as they were.
+
+    Examples
+    --------
+    >>> spread_labels(np.array([0.0, 0.0, 5.0]), 1.0).tolist()
+    [-0.5, 0.5, 5.0]
+    """
+    order = np.argsort(positions, kind="stable")
+    groups: list[list[float]] = []  # [sum of targets, count]
+    for value in positions[order]:
+        groups.append([float(value), 1.0])
+        while len(groups) > 1:
+            (s1, n1), (s0, n0) = groups[-1], groups[-2]
+            if s1 / n1 - s0 / n0 >= gap * (n0 + n1) / 2:
+                break
+            groups[-2:] = [[s0 + s1, n0 + n1]]
+    out = np.empty(len(positions))
+    at = 0
+    for total, count in groups:
+        n = int(count)
+        out[order[at : at + n]] = total / count + gap * (np.arange(n) - (n - 1) / 2)
+        at += n
+    return out

@@ -1,0 +1,34 @@
+"""What a fitted model says about each variable, as plain data for tables, plots and files."""
+
+from gradsift.summary.effects import Effect, describe_effect
+from gradsift.summary.relatives import StandIns, correlated_stand_ins
+from gradsift.summary.resampling import HeldOut, Stability, held_out, stability
+from gradsift.summary.table import (
+    VariableSummary,
+    best_selected,
+    gradient_columns,
+    gradient_covariance,
+    mean_slopes,
+    output_names,
+    summarise_variables,
+    variable_names,
+)
+
+__all__ = [
+    "VariableSummary",
+    "summarise_variables",
+    "Effect",
+    "describe_effect",
+    "StandIns",
+    "correlated_stand_ins",
+    "Stability",
+    "stability",
+    "HeldOut",
+    "held_out",
+    "variable_names",
+    "best_selected",
+    "gradient_columns",
+    "gradient_covariance",
+    "output_names",
+    "mean_slopes",
+]
