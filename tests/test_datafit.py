@@ -115,6 +115,28 @@ def test_curvature_bounds_the_change_along_a_step(case):
         assert case.value(case.B + dB, case.v + dv) <= ceiling * (1 + 1e-9)
 
 
+def test_hessian_is_the_derivative_of_the_gradient(case):
+    """On some of the rows, the others staying where they are."""
+    rng, rows, h = np.random.default_rng(3), np.array([0, 2]), 1e-5
+    forms = [ResidualForm(case.datafit, case.X)]
+    if not len(case.v):
+        forms.append(GramForm(case.datafit, case.X))
+    dB, dv = rng.normal(size=case.B[rows].shape), rng.normal(size=case.v.shape)
+    for phi in forms:
+        image = phi.image(case.B, case.v)
+        got, got_v = phi.take(rows).hessian(image)(dB, dv)
+
+        def slope(t, phi=phi):
+            B, v = case.B.copy(), case.v + t * dv
+            B[rows] += t * dB
+            return phi.gradient(phi.image(B, v), B, v)
+
+        (after, after_v), (before, before_v) = slope(h), slope(-h)
+        np.testing.assert_allclose(got, (after - before)[rows] / (2 * h), atol=1e-8)
+        if len(dv):
+            np.testing.assert_allclose(got_v, (after_v - before_v) / (2 * h), atol=1e-8)
+
+
 @pytest.mark.parametrize("outputs", [1, 2])
 def test_gram_form_is_the_residual_form(outputs):
     """Two ways to step on a few columns: the same function, slope, curvature and dual bound."""

@@ -77,6 +77,14 @@ def test_curvature_bounds_the_whole_segment(case, e, d):
     assert bound <= loss.steepest * (d @ d) * (1 + 1e-12)
 
 
+@given(e=vectors, d=vectors)
+def test_hessian_is_the_derivative_of_the_slope(case, e, d):
+    loss, t = case
+    e, d, h = cut(e, t), cut(d, t), 1e-5
+    slopes = loss.slope(e + h * d, t) - loss.slope(e - h * d, t)
+    np.testing.assert_allclose(loss.hessian(e)(d), slopes / (2 * h), atol=1e-4)
+
+
 def test_one_number_per_pair(rng, case):
     """Outputs sum over axis 0; every pair is its own problem."""
     loss, t = case

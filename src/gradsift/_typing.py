@@ -10,7 +10,7 @@ over the rows B_k (one per variable) and a few free parameters v, where Phi is s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[np.floating[Any]]
 IntArray: TypeAlias = NDArray[np.integer[Any]]
+HessianProduct: TypeAlias = Callable[[Array, Array], tuple[Array, Array]]
 
 
 @runtime_checkable
@@ -91,6 +92,14 @@ class Restricted(Protocol):
     def value(self, image: Array, B: Array, v: Array) -> float: ...
 
     def gradient(self, image: Array, B: Array, v: Array) -> tuple[Array, Array]: ...
+
+    def hessian(self, image: Array) -> HessianProduct:
+        """Second derivative there, as products with changes (dB, dv)."""
+        ...
+
+    def take(self, rows: IntArray) -> Restricted:
+        """The same with only these rows of B free, the others staying where an image has them."""
+        ...
 
     def curvature(self, image: Array, d_image: Array, dB: Array, dv: Array) -> float: ...
 

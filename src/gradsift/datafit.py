@@ -15,11 +15,13 @@ Several outputs (class contrasts) stack along axis 0 of e and side by side in U,
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 
-from gradsift._typing import Array, Restricted
+from gradsift._typing import Array, HessianProduct, IntArray, Restricted
 from gradsift.loss import Loss, Squared
 from gradsift.pairs import DensePairs, SparsePairs
 from gradsift.terms import FieldTerm
@@ -80,10 +82,23 @@ class PairDatafit:
 
     def _pull_back(self, E: Array, v: Array) -> tuple[Array, Array]:
         """Gradients of the loss alone in U and in v."""
-        S = self.pairs.weight * self.loss.slope(E, self.target)
+        return self._collect(self.pairs.weight * self.loss.slope(E, self.target), v)
+
+    def _collect(self, S: Array, v: Array) -> tuple[Array, Array]:
+        """What slopes S at the predictions are as slopes in U and in v."""
         collected, out = self.pairs.collect(S, self.L)
         M = (collected - out.T[:, :, None] * self.L[:, None, :]).reshape(len(self.L), -1)
         return M, (self.L.T @ out.T if len(v) else np.zeros_like(v))
+
+    def hessian(self, E: Array) -> Callable[[Array, Array], tuple[Array, Array]]:
+        """The map from a change of the predictions, and of v, to that of the gradients."""
+        bend = self.loss.hessian(E)
+
+        def product(dE: Array, dv: Array) -> tuple[Array, Array]:
+            M, pull = self._collect(self.pairs.weight * bend(dE), dv)
+            return M, pull + 2.0 * self._ridge * dv
+
+        return product
 
     def curvature(self, E: Array, dE: Array, dv: Array) -> float:
         form = np.vdot(self.pairs.weight, self.loss.curvature(E, dE))
@@ -144,6 +159,18 @@ class ResidualForm:
         M, g = self.datafit.gradient(E, v)
         return self.X.T @ M, g
 
+    def take(self, rows: IntArray) -> ResidualForm:
+        return ResidualForm(self.datafit, self.X[:, rows])
+
+    def hessian(self, E: Array) -> HessianProduct:
+        product = self.datafit.hessian(E)
+
+        def of_rows(dB: Array, dv: Array) -> tuple[Array, Array]:
+            M, g = product(self.image(dB, dv), dv)
+            return self.X.T @ M, g
+
+        return of_rows
+
     def curvature(self, E: Array, dE: Array, dB: Array, dv: Array) -> float:
         return self.datafit.curvature(E, dE, dv)
 
@@ -188,6 +215,14 @@ class GramForm:
     def gradient(self, HB: Array, B: Array, v: Array) -> tuple[Array, Array]:
         return self.G0 + HB, v
 
+    def take(self, rows: IntArray) -> GramForm:
+        part = copy(self)
+        part.G0, part.Q = self.G0[rows], self.Q[:, rows[:, None], rows]
+        return part
+
+    def hessian(self, HB: Array) -> HessianProduct:
+        return lambda dB, dv: (self.image(dB, dv), dv)
+
     def curvature(self, HB: Array, dHB: Array, dB: Array, dv: Array) -> float:
         return float(np.vdot(dHB, dB))
 
@@ -220,6 +255,18 @@ class WithTerm:
     def gradient(self, image: Array, B: Array, v: Array) -> tuple[Array, Array]:
         G, g = self.phi.gradient(image, B, v)
         return G + self._term(B)[1], g
+
+    def take(self, rows: IntArray) -> WithTerm:
+        return WithTerm(self.phi.take(rows), self.datafit, self.X[:, rows])
+
+    def hessian(self, image: Array) -> HessianProduct:
+        product = self.phi.hessian(image)
+
+        def with_term(dB: Array, dv: Array) -> tuple[Array, Array]:
+            G, g = product(dB, dv)
+            return G + self._term(dB)[1], g
+
+        return with_term
 
     def curvature(self, image: Array, d_image: Array, dB: Array, dv: Array) -> float:
         # the term is homogeneous of degree two: its form along dB is twice its value there

@@ -13,11 +13,14 @@ axis 0, so every loss sums over axis 0 and returns one number per pair.
 length. Away from the decision boundary it is far below the global bound `steepest` |d|^2, and a
 solver may step as much further.
 
+`hessian(e)` is the linear map d -> psi''(e) d.
+
 `conjugate(g, t)` is psi*(g) = sup_e (g . e - psi(e, t)); the duality gap is built on it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -34,6 +37,7 @@ class Loss(Protocol):
     def slope(self, e: Array, t: Array) -> Array: ...
     def curvature(self, e: Array, d: Array) -> Array: ...
     def conjugate(self, g: Array, t: Array) -> Array: ...
+    def hessian(self, e: Array) -> Callable[[Array], Array]: ...
 
 
 def softmax(e: Array) -> Array:
@@ -67,6 +71,9 @@ class Squared:
     def conjugate(self, g: Array, t: Array) -> Array:
         return (g * t + 0.25 * g * g).sum(axis=0)
 
+    def hessian(self, e: Array) -> Callable[[Array], Array]:
+        return lambda d: 2.0 * d
+
 
 @dataclass(frozen=True)
 class Logistic:
@@ -91,6 +98,11 @@ class Logistic:
         q = np.clip(-t * g, 0.0, 1.0)
         return (xlogy(q, q) + xlogy(1.0 - q, 1.0 - q)).sum(axis=0)
 
+    def hessian(self, e: Array) -> Callable[[Array], Array]:
+        p = expit(e)
+        p *= 1.0 - p
+        return lambda d: p * d
+
 
 @dataclass(frozen=True)
 class Multinomial:
@@ -114,3 +126,7 @@ class Multinomial:
     def conjugate(self, g: Array, t: Array) -> Array:
         q = np.clip(t + g, 0.0, 1.0)
         return xlogy(q, q).sum(axis=0)
+
+    def hessian(self, e: Array) -> Callable[[Array], Array]:
+        p = softmax(e)
+        return lambda d: p * (d - (p * d).sum(axis=0))

@@ -93,11 +93,13 @@ def fit_path(
     null = null_solution(problem) if null is None else null
     grid = check_alphas(alphas(null.alpha) if callable(alphas) else alphas)
     solutions: list[Solution] = []
+    before, last = None, null
     for alpha in grid:
-        start = solutions[-1] if solutions else null
-        solutions.append(solve(problem, float(alpha), null=null, start=start, solver=solver))
+        found = solve(problem, float(alpha), null=null, start=last, before=before, solver=solver)
+        before, last = last, found
+        solutions.append(found)
         if progress is not None:
-            progress(solutions[-1])
+            progress(found)
     return PathResult(grid, tuple(solutions), null.alpha, problem.n_features)
 
 

@@ -7,6 +7,7 @@ from helpers import make_assembly, make_data
 from gradsift.datafit import GramForm, ResidualForm
 from gradsift.penalty import GroupLasso
 from gradsift.solver.inner import InnerSolver, feasibility, forward_backward, step_bound
+from gradsift.solver.manifold import manifold_newton
 
 
 @pytest.fixture(params=[GramForm, ResidualForm])
@@ -37,9 +38,10 @@ def test_columns_of_zeros_change_nothing():
     B, penalty = np.zeros((2, datafit.n_tasks)), GroupLasso(np.ones(2))
     for form in (GramForm, ResidualForm):
         phi = form(datafit, np.zeros((8, 2)))
-        got = forward_backward(phi, penalty, B, datafit.start(), 0.1, InnerSolver(1e-6, 50))
-        assert got.n_iter == 0
-        assert (got.B == 0).all()
+        for solver in (forward_backward, manifold_newton):
+            got = solver(phi, penalty, B, datafit.start(), 0.1, InnerSolver(1e-6, 50))
+            assert got.n_iter == 0
+            assert (got.B == 0).all()
 
 
 def test_plain_steps_never_go_uphill(task):
@@ -49,7 +51,7 @@ def test_plain_steps_never_go_uphill(task):
     phi, penalty, alpha = ResidualForm(datafit, X), GroupLasso(np.ones(4)), 0.01
     B, v, last = np.zeros((4, datafit.n_tasks)), datafit.start(), np.inf
     for _ in range(30):
-        B, v, n_iter = forward_backward(phi, penalty, B, v, alpha, InnerSolver(-1.0, 1, False))
+        B, v, n_iter = forward_backward(phi, penalty, B, v, alpha, InnerSolver(-1.0, 1, "fbs"))
         now = phi.value(phi.image(B, v), B, v) + penalty.value(B, alpha)
         assert n_iter == 1
         assert now <= last + 1e-12

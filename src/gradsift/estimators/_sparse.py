@@ -21,10 +21,10 @@ from gradsift.selection import rank_variables
 from gradsift.solver import Solution, Solver, null_solution
 from gradsift.weights import Adaptive, as_weights
 
-SOLVERS = {
+SOLVERS: dict[str, dict[str, Any]] = {
     "auto": {},
-    "fbs": {"working_set": False, "accelerate": False},
-    "fista": {"working_set": False},
+    "fbs": {"working_set": False, "method": "fbs"},
+    "fista": {"working_set": False, "method": "fista"},
 }
 
 
@@ -32,7 +32,7 @@ def make_solver(name: str, tol: float, max_iter: int) -> Solver:
     """Solver settings from an estimator's parameters."""
     if name not in SOLVERS:
         raise ValueError(
-            f"solver={name!r} is unknown. Use 'auto' (working sets, accelerated), 'fista' (all "
+            f"solver={name!r} is unknown. Use 'auto' (working sets, Newton steps), 'fista' (all "
             "columns, accelerated) or 'fbs' (the paper's plain forward-backward splitting)."
         )
     if not tol > 0:
@@ -187,8 +187,8 @@ class SparseGradientRegressor(FieldRegressor, SparseGradient):
         The paper's mu: adds ``smoothness / N^2 sum_ij w_ij ||f(x_i) - f(x_j)||^2`` over all
         samples, labelled or not (semi-supervised).
     solver : {'auto', 'fista', 'fbs'}, default='auto'
-        Working sets around accelerated forward-backward splitting; the same without working sets;
-        or plain forward-backward splitting as the paper prints it.
+        Working sets around Newton steps; accelerated forward-backward splitting over all columns;
+        or the plain splitting that the paper prints.
     tol : float, default=1e-4
         Relative duality gap to reach.
     max_iter : int, default=20000

@@ -1,4 +1,4 @@
-"""Sparse solver: working sets around accelerated forward-backward splitting, with a certificate.
+"""Sparse solver: working sets around forward-backward and Newton steps, with a certificate.
 
 It knows arrays and the protocols of `gradsift._typing`: no scikit-learn, no files, no kernels.
 """

@@ -1,9 +1,13 @@
-"""Forward-backward splitting on the columns in hand, plain (the paper's) or accelerated."""
+"""Forward-backward splitting on the columns in hand, plain (the paper's) or accelerated.
+
+Everything here is shared by the inner solvers: a step that is no longer than descent allows, and
+the duality gap that stops them. `manifold` builds a faster one on it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -11,7 +15,9 @@ from gradsift._typing import Array, Penalty, Restricted
 from gradsift.penalty import row_norms
 
 RUNG = 1.1  # step lengths are powers of this
-CHECK_EVERY = 10  # steps between two looks at the duality gap
+CHECK_EVERY = 10  # steps between two looks at the duality gap, where a look costs a gradient
+
+Method: TypeAlias = Literal["newton", "fista", "fbs"]
 
 
 class InnerResult(NamedTuple):
@@ -20,11 +26,44 @@ class InnerResult(NamedTuple):
     n_iter: int
 
 
+class Point(NamedTuple):
+    """Where an inner solver stands, with the image of it."""
+
+    B: Array
+    v: Array
+    image: Array
+
+
+class Slope(NamedTuple):
+    """The gradient of Phi in B and in v."""
+
+    B: Array
+    v: Array
+
+
 class Feasibility(NamedTuple):
     """How a dual point is made feasible, and what that leaves unpaid."""
 
     shrink: float
     residual: float
+
+
+@dataclass(frozen=True)
+class InnerSolver:
+    """Settings of the inner solver.
+
+    Parameters
+    ----------
+    tol : float
+        Duality gap on the columns in hand, in absolute units, at which to stop.
+    max_iter : int
+        Most gradients (or as costly products) to compute.
+    method : {'newton', 'fista', 'fbs'}
+    """
+
+    tol: float
+    max_iter: int
+    method: Method = "newton"
 
 
 def feasibility(limits: Array, norms: Array, sizes: Array) -> Feasibility:
@@ -38,6 +77,21 @@ def feasibility(limits: Array, norms: Array, sizes: Array) -> Feasibility:
     free = limits <= 0.0
     ratio = norms[~free] / limits[~free]
     return Feasibility(min(1.0, 1.0 / ratio.max(initial=1.0)), float(norms[free] @ sizes[free]))
+
+
+def objective(phi: Restricted, limits: Array, at: Point) -> float:
+    return phi.value(at.image, at.B, at.v) + float(limits @ row_norms(at.B))
+
+
+def duality_gap(phi: Restricted, limits: Array, at: Point, slope: Slope) -> float:
+    """How far `at` can be from the optimum on these columns."""
+    dual = feasibility(limits, row_norms(slope.B), row_norms(at.B))
+    bound_below = phi.dual_value(at.image, at.B, at.v, dual.shrink) - dual.residual
+    return objective(phi, limits, at) - bound_below
+
+
+def slope_at(phi: Restricted, at: Point) -> Slope:
+    return Slope(*phi.gradient(at.image, at.B, at.v))
 
 
 def step_bound(phi: Restricted, B: Array, v: Array, n_iter: int = 12) -> float:
@@ -62,25 +116,31 @@ def step_bound(phi: Restricted, B: Array, v: Array, n_iter: int = 12) -> float:
     return 1.05 * largest
 
 
-def _rung_above(curvature: float) -> int:
+def rung_above(curvature: float) -> int:
     return int(np.ceil(np.log(curvature) / np.log(RUNG)))
 
 
-@dataclass(frozen=True)
-class InnerSolver:
-    """Settings of the inner solver.
+def descend(
+    phi: Restricted, penalty: Penalty, start: Point, slope: Slope, alpha: float, rung: int
+) -> tuple[Point, int]:
+    """A gradient step on Phi followed by the penalty's prox, and the rung it took.
 
-    Parameters
-    ----------
-    tol : float
-        Duality gap on the columns in hand, in absolute units, at which to stop.
-    max_iter : int
-    accelerate : bool
+    The step is 1 / bound, where bound is at least the curvature met along the step, so it never is
+    longer than a descent step may be. Bounds on a ladder of fixed values (`rung` is the first to be
+    tried) keep rounding out of the step lengths, and so out of the iterates: runs that differ in
+    the last bit stay together.
     """
-
-    tol: float
-    max_iter: int
-    accelerate: bool = True
+    while True:
+        bound = RUNG**rung
+        B = penalty.prox(start.B - slope.B / bound, alpha / bound)
+        v = start.v - slope.v / bound
+        image = phi.image(B, v)
+        dB, dv = B - start.B, v - start.v
+        size = float(np.vdot(dB, dB) + np.vdot(dv, dv))
+        form = phi.curvature(start.image, image - start.image, dB, dv)
+        if form <= bound * size * (1.0 + 1e-9):
+            return Point(B, v, image), rung
+        rung = max(rung + 1, rung_above(form / size))
 
 
 def forward_backward(
@@ -88,59 +148,36 @@ def forward_backward(
 ) -> InnerResult:
     """Minimise Phi(B, v) + alpha * penalty(B) until the duality gap is below tol.
 
-    Each step is a gradient step on Phi followed by the penalty's prox. With `accelerate`, steps
-    start from an extrapolated point (Nesterov), restarted whenever the momentum points uphill
-    (O'Donoghue and Candes, 2015). The step is 1 / bound, where bound is at least the curvature met
-    along the step, so it never is longer than a descent step may be; each step first tries one rung
-    longer. Bounds on a ladder of fixed values keep rounding out of the step lengths, and so out of
-    the iterates: runs that differ in the last bit stay together.
+    With the method 'fista', steps start from an extrapolated point (Nesterov), restarted whenever
+    the momentum points uphill (O'Donoghue and Candes, 2015). Each step first tries one rung longer.
     """
     limits = penalty.limits(alpha)
-    image = phi.image(B, v)
-    G, g = phi.gradient(image, B, v)
-    largest = step_bound(phi, G, g)
+    z = here = Point(B, v, phi.image(B, v))
+    slope = slope_at(phi, z)
+    largest = step_bound(phi, *slope)
     if largest <= 0.0:  # nothing here can change the predictions
         return InnerResult(B, v, 0)
-    rung = _rung_above(largest)
+    rung = rung_above(largest)
 
     momentum = 1.0
-    Bz, vz, image_z = B, v, image
     for n_iter in range(1, settings.max_iter + 1):
         # 1) forward-backward step from the extrapolated point z
-        rung -= 1
-        while True:
-            bound = RUNG**rung
-            B_new = penalty.prox(Bz - G / bound, alpha / bound)
-            v_new = vz - g / bound
-            image_new = phi.image(B_new, v_new)
-            dB, dv = B_new - Bz, v_new - vz
-            size = float(np.vdot(dB, dB) + np.vdot(dv, dv))
-            form = phi.curvature(image_z, image_new - image_z, dB, dv)
-            if form <= bound * size * (1.0 + 1e-9):
-                break
-            rung = max(rung + 1, _rung_above(form / size))
+        new, rung = descend(phi, penalty, z, slope, alpha, rung - 1)
 
         # 2) stop when the gap on these columns is closed
-        if n_iter % CHECK_EVERY == 0 or n_iter == 1:
-            norms = row_norms(phi.gradient(image_new, B_new, v_new)[0])
-            sizes = row_norms(B_new)
-            dual = feasibility(limits, norms, sizes)
-            primal = phi.value(image_new, B_new, v_new) + float(limits @ sizes)
-            bound_below = phi.dual_value(image_new, B_new, v_new, dual.shrink) - dual.residual
-            if primal - bound_below <= settings.tol:
-                return InnerResult(B_new, v_new, n_iter)
+        look = n_iter % CHECK_EVERY == 0 or n_iter == 1
+        if look and duality_gap(phi, limits, new, slope_at(phi, new)) <= settings.tol:
+            return InnerResult(new.B, new.v, n_iter)
 
         # 3) extrapolate, unless the momentum points uphill
         beta = 0.0
-        if settings.accelerate:
-            if np.vdot(Bz - B_new, B_new - B) + np.vdot(vz - v_new, v_new - v) > 0.0:
+        if settings.method == "fista":
+            if np.vdot(z.B - new.B, new.B - here.B) + np.vdot(z.v - new.v, new.v - here.v) > 0.0:
                 momentum = 1.0
             following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
             beta = (momentum - 1.0) / following
             momentum = following
-        Bz = B_new + beta * (B_new - B)
-        vz = v_new + beta * (v_new - v)
-        image_z = image_new + beta * (image_new - image)
-        B, v, image = B_new, v_new, image_new
-        G, g = phi.gradient(image_z, Bz, vz)
-    return InnerResult(B, v, settings.max_iter)
+        z = Point(*(a + beta * (a - b) for a, b in zip(new, here)))
+        here = new
+        slope = slope_at(phi, z)
+    return InnerResult(here.B, here.v, settings.max_iter)

@@ -53,19 +53,40 @@ def _newton_step(
     forcing: float,
 ) -> tuple[Array, int]:
     """Conjugate gradients on H step = -g, to a residual of forcing * ||g||."""
-    step, r = np.zeros_like(g), -g
-    d, rr = r.copy(), float(r @ r)
-    goal, products = (forcing**2) * rr, 0
-    while rr > goal and products < max(50, len(g)):
+
+    def product(d: Array) -> Array:
         # central differences, at a length where truncation and rounding balance
         h = 1e-5 * (1.0 + float(np.linalg.norm(x))) / float(np.linalg.norm(d))
-        Hd = (gradient(x + h * d) - gradient(x - h * d)) / (2.0 * h)
-        products += 2
+        return (gradient(x + h * d) - gradient(x - h * d)) / (2.0 * h)
+
+    step, products = conjugate_gradients(product, -g, lambda r: r, forcing, max(25, len(g) // 2))
+    return (step if step.any() else -g), 2 * products
+
+
+def conjugate_gradients(
+    product: Callable[[Array], Array],
+    b: Array,
+    precondition: Callable[[Array], Array],
+    forcing: float,
+    max_products: int,
+) -> tuple[Array, int]:
+    """(x, products used): H x = b to a residual of forcing * ||b||, as the preconditioner measures.
+
+    Stops early at a direction of no curvature.
+    """
+    x, r = np.zeros_like(b), b
+    z = precondition(r)
+    d, rz = z, float(r @ z)
+    goal, products = forcing**2 * rz, 0
+    while rz > goal and products < max_products:
+        Hd = product(d)
+        products += 1
         curvature = float(d @ Hd)
         if curvature <= 0.0:
             break
-        a = rr / curvature
-        step, r = step + a * d, r - a * Hd
-        rr, previous = float(r @ r), rr
-        d = r + (rr / previous) * d
-    return (step if step.any() else -g), products
+        a = rz / curvature
+        x, r = x + a * d, r - a * Hd
+        z = precondition(r)
+        rz, previous = float(r @ z), rz
+        d = z + (rz / previous) * d
+    return x, products

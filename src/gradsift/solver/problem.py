@@ -53,7 +53,8 @@ class Rows:
     def restrict(self, index: IntArray) -> Array:
         """The rows at a sorted `index`, zeros where nothing is stored."""
         out = np.zeros((len(index), self.values.shape[1]))
-        out[np.searchsorted(index, self.index)] = self.values
+        _, to, at = np.intersect1d(index, self.index, assume_unique=True, return_indices=True)
+        out[to] = self.values[at]
         return out
 
 

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from gradsift._threads import map_blocks
 from gradsift._typing import Array, IntArray
 from gradsift.penalty import row_norms
-from gradsift.solver.inner import InnerSolver, feasibility, forward_backward
+from gradsift.solver.inner import (
+    InnerResult,
+    InnerSolver,
+    Method,
+    feasibility,
+    forward_backward,
+)
+from gradsift.solver.manifold import manifold_newton
 from gradsift.solver.problem import Certificate, Problem, Rows, Solution, Status
 from gradsift.solver.ridge import minimise_smooth
 
 MIN_ROOM = 64  # columns a working set may take in at a time, at least
+PIECE_BYTES = 1 << 20  # columns a thread takes at a time: small enough for its cache
+STRAY = 0.25  # how far a gradient may stray from its line, in falls of its limit
+INNER: dict[Method, Callable[..., InnerResult]] = {
+    "newton": manifold_newton,
+    "fista": forward_backward,
+    "fbs": forward_backward,
+}
 
 
 @dataclass(frozen=True)
@@ -38,87 +54,128 @@ class Solver:
     tol : float
         Relative duality gap, over all variables, at which to stop.
     max_iter : int
-        Most forward-backward steps, summed over working sets.
+        Most inner iterations, summed over working sets.
     working_set : bool
         False: every step runs over all columns, as the paper prints its algorithm.
-    accelerate : bool
-        False: plain forward-backward steps, as the paper prints them.
+    method : {'newton', 'fista', 'fbs'}
+        Newton steps between forward-backward steps; these alone, accelerated; these alone, plain,
+        as the paper prints them.
     """
 
     tol: float = 1e-4
     max_iter: int = 20_000
     working_set: bool = True
-    accelerate: bool = True
+    method: Method = "newton"
+
+
+class Everywhere(NamedTuple):
+    """What one pass over all columns says about an answer (rows, v)."""
+
+    E: Array  # pair predictions
+    extra: float  # value of the quadratic beside Phi
+    norms: Array  # ||gradient_k|| of every variable
+    gradient: Array  # of the stored rows
+    g: Array  # in v
+
+
+def look_everywhere(problem: Problem, rows: Rows, U: Array, v: Array) -> Everywhere:
+    """Gradients of all variables at an answer with U = X B: the one pass over X it needs."""
+    datafit = problem.datafit
+    E = datafit.predict(U, v)
+    M, g = datafit.gradient(E, v)
+    term = datafit.term(U, rows.values)
+    extra, pulled, besides = (0.0, 0.0, 0.0) if term is None else term
+    M = M + pulled
+    norms = gradient_norms(problem, M)
+    gradient = problem.source.columns(rows.index).T @ M + besides
+    norms[rows.index] = row_norms(gradient)
+    return Everywhere(E, extra, norms, gradient, g)
 
 
 def gradient_norms(problem: Problem, M: Array) -> Array:
-    """||X_k' M|| for every column: the one pass over the data that certifies an answer."""
+    """||X_k' M|| for every column."""
+    n, p = problem.source.shape
+    width = max(1, PIECE_BYTES // (8 * n))
+
+    def pieces() -> Iterator[tuple[slice, Array]]:
+        for where, block in problem.source.blocks():
+            for start in range(0, block.shape[1], width):
+                piece = block[:, start : start + width]
+                first = where.start + start
+                yield slice(first, first + piece.shape[1]), piece
 
     def norms(item: tuple[slice, Array]) -> tuple[slice, Array]:
-        where, block = item
-        return where, row_norms(block.T @ M)
+        where, piece = item
+        return where, row_norms(piece.T @ M)
 
-    out = np.empty(problem.n_features)
-    for where, values in map_blocks(norms, problem.source.blocks()):
+    out = np.empty(p)
+    for where, values in map_blocks(norms, pieces()):
         out[where] = values
     return out
 
 
+def certify(
+    problem: Problem, alpha: float, rows: Rows, v: Array, seen: Everywhere, units: Units
+) -> Certificate:
+    """Certificate over all variables, from the pass that looked at them."""
+    datafit, penalty = problem.datafit, problem.penalty
+    limits = penalty.limits(alpha)
+    off = np.maximum(seen.norms - limits, 0.0)
+    off[rows.index] = penalty.take(rows.index).violation(rows.values, seen.gradient, alpha)
+    worst = max(float(off.max(initial=0.0)), float(np.linalg.norm(seen.g)))
+
+    sizes = np.zeros(problem.n_features)
+    sizes[rows.index] = row_norms(rows.values)
+    feasible = feasibility(limits, seen.norms, sizes)
+    primal = datafit.value(seen.E, v) + seen.extra + float(limits @ sizes)
+    dual = datafit.dual_value(seen.E, v, feasible.shrink) - feasible.residual
+    dual -= feasible.shrink**2 * seen.extra  # conjugate of a homogeneous quadratic
+    gap = max(0.0, primal - dual) / units.value
+    return Certificate(primal, dual, gap, worst / units.slope)
+
+
 def null_solution(problem: Problem) -> Solution:
     """The answer at alpha_max: only unpenalised rows and v, both at their optimum."""
-    datafit, penalty = problem.datafit, problem.penalty
-    limits = penalty.limits(1.0)
+    datafit = problem.datafit
+    limits = problem.penalty.limits(1.0)
     penalised = limits > 0.0
     free = np.flatnonzero(~penalised)
     X = problem.source.columns(free)
     zero = np.zeros((len(free), datafit.n_tasks))
     B, v = minimise_smooth(datafit.restrict(X), zero, datafit.start(), 0.0)
-    rows, U = Rows(free, B), X @ B
-    M, _ = _derivative(problem, U, v, rows)
-    norms = gradient_norms(problem, M)
-    alpha = float((norms[penalised] / limits[penalised]).max(initial=0.0))
-    value = datafit.value(datafit.predict(U, v), v) + _term_value(problem, U, rows)
-    proof, norms = certify(problem, alpha, rows, U, v, Units.of(value, alpha))
-    return Solution(alpha, rows, v, norms, proof, Status.CONVERGED, 0)
+    rows = Rows(free, B)
+    seen = look_everywhere(problem, rows, X @ B, v)
+    alpha = float((seen.norms[penalised] / limits[penalised]).max(initial=0.0))
+    units = Units.of(datafit.value(seen.E, v) + seen.extra, alpha)
+    proof = certify(problem, alpha, rows, v, seen, units)
+    return Solution(alpha, rows, v, seen.norms, proof, Status.CONVERGED, 0)
 
 
-def _term_value(problem: Problem, U: Array, rows: Rows) -> float:
-    term = problem.datafit.term(U, rows.values)
-    return 0.0 if term is None else term[0]
+class Start(NamedTuple):
+    """Where to begin at a new alpha, and how large each variable's gradient may be there."""
 
+    rows: Rows
+    v: Array
+    reach: Array
 
-def _derivative(problem: Problem, U: Array, v: Array, rows: Rows) -> tuple[Array, Array]:
-    """M with gradient X' M for rows at zero, and what the active rows' gradients have besides."""
-    datafit = problem.datafit
-    M, _ = datafit.gradient(datafit.predict(U, v), v)
-    term = datafit.term(U, rows.values)
-    return (M, np.zeros_like(rows.values)) if term is None else (M + term[1], term[2])
+    @classmethod
+    def after(cls, last: Solution, fall: Array) -> Start:
+        """Sequential strong rule: a gradient grows by no more than its limit falls.
 
+        That is likely, not certain: the full pass afterwards makes sure.
+        """
+        return cls(last.rows, last.v, last.norms + fall)
 
-def certify(
-    problem: Problem, alpha: float, rows: Rows, U: Array, v: Array, units: Units
-) -> tuple[Certificate, Array]:
-    """Certificate over all variables, and the norms of all their gradients: one pass over X."""
-    datafit, penalty = problem.datafit, problem.penalty
-    limits = penalty.limits(alpha)
-    M, besides = _derivative(problem, U, v, rows)
-    norms = gradient_norms(problem, M)
-    gradient = problem.source.columns(rows.index).T @ M + besides
-    norms[rows.index] = row_norms(gradient)
-    off = np.maximum(norms - limits, 0.0)
-    off[rows.index] = penalty.take(rows.index).violation(rows.values, gradient, alpha)
-    sizes = np.zeros(problem.n_features)
-    sizes[rows.index] = row_norms(rows.values)
-
-    E = datafit.predict(U, v)
-    extra = _term_value(problem, U, rows)
-    feasible = feasibility(limits, norms, sizes)
-    primal = datafit.value(E, v) + extra + float(limits @ sizes)
-    dual = datafit.dual_value(E, v, feasible.shrink) - feasible.residual
-    dual -= feasible.shrink**2 * extra  # conjugate of a homogeneous quadratic
-    worst = max(float(off.max(initial=0.0)), float(np.linalg.norm(datafit.gradient(E, v)[1])))
-    gap = max(0.0, primal - dual) / units.value
-    return Certificate(primal, dual, gap, worst / units.slope), norms
+    @classmethod
+    def along(cls, last: Solution, before: Solution, alpha: float, fall: Array) -> Start:
+        """The line through the last two answers; gradients may stray from it a little."""
+        ahead = (last.alpha - alpha) / (before.alpha - last.alpha)
+        rows = last.rows
+        values = rows.values + ahead * (rows.values - before.rows.restrict(rows.index))
+        values[np.einsum("ij,ij->i", values, rows.values) < 0.0] = 0.0  # it left on the way
+        v = last.v + ahead * (last.v - before.v)
+        reach = last.norms + ahead * (last.norms - before.norms) + STRAY * fall
+        return cls(Rows(rows.index, values), v, reach)
 
 
 def solve(
@@ -127,6 +184,7 @@ def solve(
     *,
     null: Solution,
     start: Solution | None = None,
+    before: Solution | None = None,
     solver: Solver | None = None,
 ) -> Solution:
     """The minimiser at alpha, with its certificate.
@@ -138,34 +196,40 @@ def solve(
         certificate.
     start : Solution, optional
         Warm start, usually the answer at the next larger alpha of a path.
+    before : Solution, optional
+        The answer before `start` on the path: with both, it is followed beyond `start`.
     """
     solver = solver or Solver()
     if alpha >= null.alpha:
         return replace(null, alpha=alpha)
     start = start or null
-    datafit, penalty = problem.datafit, problem.penalty
+    penalty = problem.penalty
     units = Units.of(null.certificate.primal, null.alpha)
     limits = penalty.limits(alpha)
-    rows, v, norms, n_iter = start.rows, start.v, start.norms, 0
+    fall = penalty.limits(start.alpha) - limits
+    if before is not None and before.alpha > start.alpha:
+        rows, v, reach = Start.along(start, before, alpha, fall)
+    else:
+        rows, v, reach = Start.after(start, fall)
     if solver.working_set:
-        # Sequential strong rule: a gradient moves about as fast as alpha does, so a variable below
-        # 2 alpha - alpha_before will likely stay out. The full pass afterwards makes sure.
-        likely = np.flatnonzero(norms >= 2.0 * limits - penalty.limits(start.alpha))
         room = max(MIN_ROOM, 2 * len(rows.index))
-        index = np.union1d(rows.index, worst_offenders(norms, limits, likely, room))
+        likely = worst_offenders(reach, limits, np.flatnonzero(reach >= limits), room)
+        index = np.union1d(rows.index, likely)
     else:
         index = np.arange(problem.n_features)
-    inner_tol = 0.5 * solver.tol
+    inner_tol, n_iter = 0.5 * solver.tol, 0
     while True:
         # 1) solve on the working set
         X = problem.source.columns(index)
-        settings = InnerSolver(inner_tol * units.value, solver.max_iter - n_iter, solver.accelerate)
-        inner = forward_backward(
-            datafit.restrict(X), penalty.take(index), rows.restrict(index), v, alpha, settings
-        )
+        settings = InnerSolver(inner_tol * units.value, solver.max_iter - n_iter, solver.method)
+        inner = INNER[solver.method](
+            problem.datafit.restrict(X), penalty.take(index), rows.restrict(index), v, alpha,
+            settings,
+        )  # fmt: skip
         rows, v, n_iter = Rows(index, inner.B).drop_zeros(), inner.v, n_iter + inner.n_iter
         # 2) one pass over all columns: is it optimal everywhere?
-        proof, norms = certify(problem, alpha, rows, X @ inner.B, v, units)
+        seen = look_everywhere(problem, rows, X @ inner.B, v)
+        proof = certify(problem, alpha, rows, v, seen, units)
         status = None
         if proof.gap <= solver.tol:
             status = Status.CONVERGED
@@ -174,12 +238,12 @@ def solve(
         elif inner_tol < np.finfo(float).eps:
             status = Status.STALLED
         if status is not None:
-            return Solution(alpha, rows, v, norms, proof, status, n_iter)
+            return Solution(alpha, rows, v, seen.norms, proof, status, n_iter)
         # 3) admit the worst offenders, as many again as there are; with none, look closer inside
-        outside = np.setdiff1d(np.flatnonzero(norms > limits), index)
+        outside = np.setdiff1d(np.flatnonzero(seen.norms > limits), index)
         inner_tol *= 1.0 if len(outside) else 0.1
         room = max(MIN_ROOM, len(index))
-        index = np.union1d(index, worst_offenders(norms, limits, outside, room))
+        index = np.union1d(index, worst_offenders(seen.norms, limits, outside, room))
 
 
 def worst_offenders(norms: Array, limits: Array, among: IntArray, count: int) -> IntArray:

@@ -1,0 +1,136 @@
+"""Forward-backward steps find which rows are in; Newton steps on those rows do the rest.
+
+Where no row is zero the penalty is smooth, so on the rows that a forward-backward step leaves
+non-zero the objective has a Hessian, and one Newton step goes further than dozens of plain ones
+(Bareilles, Iutzeler and Malick, 2023). It is solved by conjugate gradients: all they ask are
+products with the Hessian, each as costly as one gradient on these few rows.
+
+The forward-backward steps alone converge, and a Newton step is taken only where it descends, so
+the whole converges from anywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradsift._typing import Array, Penalty, Restricted
+from gradsift.penalty import row_norms
+from gradsift.solver.inner import (
+    RUNG,
+    InnerResult,
+    InnerSolver,
+    Point,
+    Slope,
+    descend,
+    duality_gap,
+    objective,
+    rung_above,
+    slope_at,
+    step_bound,
+)
+from gradsift.solver.newton import conjugate_gradients
+
+FORCING = 0.1  # a Newton step is solved to this part of its right-hand side
+MOST_PRODUCTS = 50  # ... or this many products
+SHORTEST = 1.0 / 16.0  # part of a Newton step below which it is given up
+
+
+@dataclass(frozen=True)
+class RowBend:
+    """Second derivative of sum_k limit_k ||B_k|| at non-zero rows: stiff_k (I - u_k u_k').
+
+    u_k is the row's direction and stiff_k = limit_k / ||B_k||: a row turns the harder the smaller
+    it is, and grows or shrinks freely.
+    """
+
+    unit: Array
+    stiff: Array
+
+    @classmethod
+    def at(cls, B: Array, limits: Array) -> RowBend:
+        sizes = row_norms(B)
+        sizes = np.where(sizes > 0.0, sizes, 1.0)[:, None]  # zero only where the limit is zero
+        return cls(B / sizes, limits[:, None] / sizes)
+
+    def _along(self, D: Array) -> Array:
+        return np.einsum("ij,ij->i", self.unit, D)[:, None] * self.unit
+
+    def times(self, D: Array) -> Array:
+        return self.stiff * (D - self._along(D))
+
+    def solve(self, R: Array, curvature: float) -> Array:
+        """(curvature I + this)^-1 R: the Hessian, had Phi the same curvature everywhere."""
+        along = self._along(R)
+        return along / curvature + (R - along) / (curvature + self.stiff)
+
+
+def manifold_newton(
+    phi: Restricted, penalty: Penalty, B: Array, v: Array, alpha: float, settings: InnerSolver
+) -> InnerResult:
+    """Minimise Phi(B, v) + alpha * penalty(B) until the duality gap is below tol."""
+    limits = penalty.limits(alpha)
+    here = Point(B, v, phi.image(B, v))
+    slope = slope_at(phi, here)
+    largest = step_bound(phi, *slope, n_iter=1)  # too small is no harm: `descend` finds out
+    if largest <= 0.0:  # nothing here can change the predictions
+        return InnerResult(B, v, 0)
+    rung, n_iter = rung_above(largest), 0
+    while n_iter < settings.max_iter:
+        # 1) forward-backward step: which rows are in?
+        here, rung = descend(phi, penalty, here, slope, alpha, rung - 1)
+        slope = slope_at(phi, here)
+        n_iter += 1
+        if duality_gap(phi, limits, here, slope) <= settings.tol or n_iter >= settings.max_iter:
+            break
+        # 2) Newton step on those rows, if it descends
+        budget = min(MOST_PRODUCTS, settings.max_iter - n_iter)
+        here, products = newton_step(phi, limits, here, slope, RUNG**rung, budget)
+        slope = slope_at(phi, here)
+        n_iter += products
+        if duality_gap(phi, limits, here, slope) <= settings.tol:
+            break
+    return InnerResult(here.B, here.v, n_iter)
+
+
+def newton_step(
+    phi: Restricted, limits: Array, at: Point, slope: Slope, curvature: float, budget: int
+) -> tuple[Point, int]:
+    """The point a Newton step on the non-zero rows leads to, and the Hessian products it took."""
+    rows = np.flatnonzero(at.B.any(axis=1) | (limits <= 0.0))
+    B, split = at.B[rows], len(rows) * at.B.shape[1]
+    bend = RowBend.at(B, limits[rows])
+    hessian = phi.take(rows).hessian(at.image)
+
+    def unpack(x: Array) -> tuple[Array, Array]:
+        return x[:split].reshape(B.shape), x[split:].reshape(at.v.shape)
+
+    def product(x: Array) -> Array:
+        D, dv = unpack(x)
+        HD, Hv = hessian(D, dv)
+        return np.concatenate([(HD + bend.times(D)).ravel(), Hv.ravel()])
+
+    def precondition(x: Array) -> Array:
+        R, r = unpack(x)
+        return np.concatenate([bend.solve(R, curvature).ravel(), r.ravel() / curvature])
+
+    uphill = slope.B[rows] + limits[rows][:, None] * bend.unit
+    downhill = -np.concatenate([uphill.ravel(), slope.v.ravel()])
+    step, products = conjugate_gradients(product, downhill, precondition, FORCING, budget)
+    D, dv = unpack(step)
+
+    before, length = objective(phi, limits, at), 1.0
+    slack = np.finfo(float).eps * abs(before)  # near the optimum a descent drowns in rounding
+    while length >= SHORTEST:
+        moved = B + length * D
+        # a row that would turn round passes zero on the way, and stays there
+        turned = (np.einsum("ij,ij->i", bend.unit, moved) <= 0.0) & (limits[rows] > 0.0)
+        moved[turned] = 0.0
+        new_B, new_v = at.B.copy(), at.v + length * dv
+        new_B[rows] = moved
+        new = Point(new_B, new_v, phi.image(new_B, new_v))
+        if objective(phi, limits, new) <= before + slack:
+            return new, products
+        length *= 0.5
+    return at, products

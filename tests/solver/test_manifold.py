@@ -1,0 +1,67 @@
+"""Newton steps on the rows that are in: exact second derivatives, descent, few products."""
+
+import numpy as np
+import pytest
+from helpers import make_assembly, make_data
+
+from gradsift.datafit import ResidualForm
+from gradsift.penalty import GroupLasso, row_norms
+from gradsift.solver.inner import (
+    InnerSolver,
+    Point,
+    duality_gap,
+    forward_backward,
+    objective,
+    slope_at,
+)
+from gradsift.solver.manifold import RowBend, manifold_newton, newton_step
+
+P = 6
+
+
+def restricted(task, omega=None):
+    X, y = make_data(task, n=14, p=P, seed=2)
+    datafit = make_assembly(task, X, y).problem.datafit
+    penalty = GroupLasso(np.ones(P) if omega is None else omega)
+    zero = np.zeros((P, datafit.n_tasks))
+    return ResidualForm(datafit, X), penalty, zero, datafit.start()
+
+
+def test_row_bend_is_the_second_derivative_of_the_norms(rng):
+    B, D, limits = rng.normal(size=(4, 3)), rng.normal(size=(4, 3)), rng.uniform(size=4)
+
+    def slope(B):
+        return limits[:, None] * B / row_norms(B)[:, None]
+
+    bend, h = RowBend.at(B, limits), 1e-6
+    derivative = (slope(B + h * D) - slope(B - h * D)) / (2 * h)
+    np.testing.assert_allclose(bend.times(D), derivative, atol=1e-8)
+    solved = bend.solve(D, 0.7)
+    np.testing.assert_allclose(0.7 * solved + bend.times(solved), D, atol=1e-12)
+
+
+@pytest.mark.parametrize("omega", [None, np.array([0.0, 1.0, 2.0, 1.0, 0.5, 1.0])])
+def test_same_minimiser_as_forward_backward_steps(task, omega):
+    phi, penalty, B, v = restricted(task, omega)
+    alpha, sharp = 0.01, InnerSolver(1e-10, 100_000)
+    fast = manifold_newton(phi, penalty, B, v, alpha, sharp)
+    slow = forward_backward(phi, penalty, B, v, alpha, InnerSolver(1e-8, 100_000, "fista"))
+    at = Point(fast.B, fast.v, phi.image(fast.B, fast.v))
+    assert duality_gap(phi, penalty.limits(alpha), at, slope_at(phi, at)) <= 1e-10
+    np.testing.assert_allclose(row_norms(fast.B), row_norms(slow.B), atol=1e-3)
+    assert fast.n_iter < slow.n_iter
+
+
+def test_a_newton_step_never_goes_uphill(task, rng):
+    """Wherever it starts: rows that would turn round stop at zero, steps too long are halved."""
+    phi, penalty, B, v = restricted(task)
+    limits = penalty.limits(0.05)
+    for size in (1e-3, 0.1, 3.0):
+        B, v = size * rng.normal(size=B.shape), size * rng.normal(size=v.shape)
+        B[1] = 0.0
+        at = Point(B, v, phi.image(B, v))
+        new, products = newton_step(phi, limits, at, slope_at(phi, at), 1.0, budget=20)
+        assert objective(phi, limits, new) <= objective(phi, limits, at) * (1 + 1e-15)
+        assert products <= 20
+        assert (new.B[1] == 0.0).all()  # only a forward-backward step lets a row in
+        np.testing.assert_allclose(new.image, phi.image(new.B, new.v))
