@@ -9,9 +9,14 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from gradsift._typing import Array, IntArray
+from gradsift._typing import Array, IntArray, Source
+from gradsift.data import ArraySource, checked, is_storage, open_source, read_target, source_names
+from gradsift.data.finite import all_good, labels_of, refuse
+from gradsift.data.opening import holds_target
 
 MIN_SAMPLES = 3
+MOST_NAMES = 1_000_000
+"""Names are kept up to so many columns; beyond, ask the source for those you need."""
 
 
 def column_names(X: Any) -> list[str] | None:
@@ -57,49 +62,120 @@ def _check_text(name: object, values: Any) -> None:
                 ) from None
 
 
-def check_finite(X: Array, names: list[str] | None = None) -> None:
-    """Refuse NaN and infinity, naming the columns."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(X.sum()):  # one pass, no temporary: the usual case
-            return
-    bad = ~np.isfinite(X)
-    if not bad.any():
-        return
-    columns = np.flatnonzero(bad.any(axis=0))
-    rows = np.flatnonzero(bad[:, columns[0]])
-    shown = ", ".join(_name(c, names) for c in columns[:5]) + (", ..." if len(columns) > 5 else "")
-    value = X[rows[0], columns[0]]
-    what = "NaN" if np.isnan(value) else "infinity (inf)"
-    raise ValueError(
-        f"Input X contains {what}: {bad.sum()} bad value(s) (NaN or infinity) in {len(columns)} "
-        f"column(s): {shown}; the first in row {rows[0]}. Drop those rows or columns, or fill "
-        "them, e.g. with sklearn.impute.SimpleImputer."
-    )
+def check_finite(X: Array, names: list[str] | None = None, *, allow_missing: bool = False) -> None:
+    """Refuse NaN (unless it will be filled) and infinity, naming the columns."""
+    if not all_good(X, allow_missing):
+
+        def label(columns: IntArray) -> list[str]:
+            return labels_of(columns, names and [names[c] for c in columns])
+
+        refuse(ArraySource(X), label, allow_missing)
 
 
-def _name(column: int, names: list[str] | None) -> str:
-    return f"column {column}" if names is None else repr(names[column])
+def check_missing(estimator: Any) -> str:
+    """How the estimator treats missing values: 'error' or 'mean'."""
+    missing = getattr(estimator, "missing", "error")
+    if missing not in ("error", "mean"):
+        raise ValueError(
+            f"missing={missing!r}: use 'error' to refuse missing values, or 'mean' to put the "
+            "column's mean in their place."
+        )
+    return str(missing)
 
 
-def check_fit_X(estimator: Any, X: Any, y: Any, **kwargs: Any) -> tuple[Array, Any]:
-    """X as a float array (C order, float64), y as scikit-learn checks it."""
+def check_fit_X(estimator: Any, X: Any, y: Any, **kwargs: Any) -> tuple[Source, Any]:
+    """X as a source of columns, y as scikit-learn checks it.
+
+    Arrays and data frames become a float64 array (C order). What is stored otherwise stays where
+    it is, and is looked at as it is read. A string y names the response inside such data.
+    """
+    missing = check_missing(estimator)
+    if is_storage(X):
+        source, y = open_with_target(X, y)
+        check_shape(source, type(estimator).__name__)
+        y = validate_data(estimator, "no_validation", y, **kwargs)
+        check_lengths(source, y)
+        remember_columns(estimator, source)
+        return checked(source, missing), y
     check_table(X)
     names = column_names(X)
     X, y = validate_data(
         estimator, X, y, dtype=np.float64, order="C",
         ensure_all_finite=False, ensure_min_samples=MIN_SAMPLES, **kwargs,
     )  # fmt: skip
-    check_finite(X, names)
-    return X, y
+    check_finite(X, names, allow_missing=missing == "mean")
+    return ArraySource(X), y
 
 
-def check_new_X(estimator: Any, X: Any) -> Array:
-    """X for a fitted estimator."""
+def open_with_target(X: Any, y: Any) -> tuple[Source, Any]:
+    """The source, and its response where y is a name."""
+    if not isinstance(y, str):
+        return open_source(X), y
+    values = read_target(X, y)
+    return open_source(X, exclude=[y] if holds_target(X) else []), values
+
+
+def check_shape(source: Source, name: str) -> None:
+    """Enough rows and columns, in scikit-learn's words."""
+    for count, least, what in zip(source.shape, (MIN_SAMPLES, 1), ("sample", "feature")):
+        if count < least:
+            raise ValueError(
+                f"Found array with {count} {what}(s) (shape={source.shape}) while a minimum of "
+                f"{least} is required by {name}."
+            )
+
+
+def check_lengths(source: Source, y: Any) -> None:
+    if len(y) != source.shape[0]:
+        raise ValueError(
+            "Found input variables with inconsistent numbers of samples: "
+            f"{[source.shape[0], len(y)]}"
+        )
+
+
+def remember_columns(estimator: Any, source: Source) -> None:
+    """n_features_in_, and feature_names_in_ where there are names and not too many."""
+    estimator.n_features_in_ = source.shape[1]
+    names = source_names(source) if source.shape[1] <= MOST_NAMES else None
+    if names is not None:
+        repeated = [name for name, count in Counter(names).items() if count > 1]
+        if repeated:
+            raise ValueError(f"column names are not unique: {repeated[:5]}. Rename the columns.")
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+def check_new_X(estimator: Any, X: Any) -> Source:
+    """X for a fitted estimator; of data that is stored elsewhere only what is read is checked."""
+    missing = check_missing(estimator)
+    if is_storage(X):
+        source = open_source(X)
+        check_same_columns(estimator, source)
+        return checked(source, missing)
     check_table(X)
     names = column_names(X)
     X = validate_data(estimator, X, dtype=np.float64, ensure_all_finite=False, reset=False)
-    check_finite(X, names)
-    return X
+    check_finite(X, names, allow_missing=missing == "mean")
+    return ArraySource(X)
+
+
+def check_same_columns(estimator: Any, source: Source) -> None:
+    """The columns of the fit, in number and, where both have names, by name."""
+    expected = estimator.n_features_in_
+    if source.shape[1] != expected:
+        raise ValueError(
+            f"X has {source.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{expected} features as input."
+        )
+    known = getattr(estimator, "feature_names_in_", None)
+    names = None if known is None else source_names(source)
+    if known is not None and names is not None:
+        other = np.flatnonzero(np.array(names, dtype=object) != known)
+        if len(other):
+            raise ValueError(
+                "The feature names should match those that were passed during fit: column "
+                f"{other[0]} is {names[other[0]]!r} but was {known[other[0]]!r} "
+                f"({len(other)} differ)."
+            )
 
 
 def check_numbers(y: Array) -> Array:
@@ -124,17 +200,16 @@ def check_labels(y: Array) -> tuple[Array, IntArray]:
     return classes, codes
 
 
-def check_weights(sample_weight: Any, X: Array) -> tuple[IntArray, Array | None]:
+def check_weights(sample_weight: Any, X: Array | Source) -> tuple[IntArray, Array | None]:
     """(rows with positive weight, their weights or None when no weights were given)."""
+    n = X.shape[0]
     if sample_weight is None:
-        return np.arange(len(X)), None
+        return np.arange(n), None
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.ndim == 0:
-        weight = np.full(len(X), float(weight))
-    if weight.shape != (len(X),):
-        raise ValueError(
-            f"sample_weight has shape {weight.shape} but X has {len(X)} rows: need ({len(X)},)."
-        )
+        weight = np.full(n, float(weight))
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weight.shape} but X has {n} rows: need ({n},).")
     bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
     if len(bad):
         raise ValueError(

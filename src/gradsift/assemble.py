@@ -12,9 +12,10 @@ from gradsift._typing import Array, IntArray, Source
 from gradsift.data import (
     ArraySource,
     Scaling,
-    identity_scaling,
     measure_scaling,
+    stack_rows,
     standardised,
+    take_rows,
 )
 from gradsift.datafit import PairDatafit
 from gradsift.factor import Factor
@@ -45,8 +46,10 @@ class Settings:
         Weight of the curl penalty; see `gradsift.terms`.
     smoothness : float
         The paper's mu: weight of smoothness along labelled and unlabelled samples.
-    X_unlabeled : (u, p) array, optional
+    X_unlabeled : Source, optional
         Samples without a response.
+    missing : {'error', 'mean'}
+        What to do with missing values; see `measure_scaling`.
     """
 
     kernel: Any = "affine"
@@ -56,7 +59,8 @@ class Settings:
     alpha_0: float | None = None
     curl: float = 0.0
     smoothness: float = 0.0
-    X_unlabeled: Array | None = None
+    X_unlabeled: Source | None = None
+    missing: str = "error"
 
     def take(self, rows: IntArray) -> Settings:
         """The settings for some of the samples: only a kernel matrix knows which they are."""
@@ -167,10 +171,9 @@ def assemble(
     reference, reference_weight = source, weight
     order = np.argsort(response.values[0], kind="stable")
     if settings.X_unlabeled is not None:
-        everything = np.vstack([source.columns(np.arange(p)), settings.X_unlabeled])
-        reference = ArraySource(everything)
-        reference_weight = np.concatenate([weight, np.ones(len(everything) - n)])
-        order = np.concatenate([order, np.arange(n, len(everything))])
+        reference = stack_rows(source, settings.X_unlabeled)
+        reference_weight = np.concatenate([weight, np.ones(reference.shape[0] - n)])
+        order = np.concatenate([order, np.arange(n, reference.shape[0])])
     rule = rule_for(settings.weights, n)
     # the extensions are sums over all pairs of reference points
     extended = bool(settings.curl or settings.smoothness)
@@ -180,13 +183,15 @@ def assemble(
         asked = settings.kernel
         landmarks = choose_landmarks(asked.count if isinstance(asked, Landmarks) else None, order)
     check_pairs(rule, len(order), len(landmarks), len(response.values), all_pairs=all_pairs)
-    scaling = identity_scaling(p)
-    if settings.standardize:
-        scaling = measure_scaling(reference, reference_weight / reference_weight.sum())
+    scaling = measure_scaling(
+        reference,
+        reference_weight / reference_weight.sum(),
+        standardize=settings.standardize,
+        missing=settings.missing,
+    )
+    if settings.standardize or scaling.fill is not None:
         reference = standardised(reference, scaling)
-    labelled = reference
-    if settings.X_unlabeled is not None:
-        labelled = ArraySource(reference.columns(np.arange(p))[:n])
+    labelled = take_rows(reference, np.arange(n))
 
     geometry = survey(reference, landmarks, all_pairs=all_pairs)
     kernel = geometry.resolve(

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift._threads import one_blas_thread
-from gradsift._typing import Array, IntArray
+from gradsift._typing import Array, IntArray, Source
 from gradsift.assemble import Assembly, Response, Settings, assemble
-from gradsift.data import ArraySource
+from gradsift.data import open_source, standardised, take_rows
 from gradsift.field import taylor_predictor
 from gradsift.loss import log_sum_exp
 from gradsift.path import fit_path
@@ -25,7 +25,7 @@ class Fold:
 
 
 def fold_scores(
-    X: Array,
+    X: Source | Array,
     response: Response,
     settings: Settings,
     fold: Fold,
@@ -39,10 +39,11 @@ def fold_scores(
     scored is the Taylor average around the training rows, measured in the selected variables, so
     the score answers the question asked: do these variables and this field explain unseen rows?
     """
+    source = open_source(X)
     with one_blas_thread():
         inside = None if sample_weight is None else sample_weight[fold.train]
         assembly = assemble(
-            ArraySource(X[fold.train]),
+            take_rows(source, fold.train),
             response.take(fold.train),
             settings.take(fold.train),
             inside,
@@ -50,16 +51,16 @@ def fold_scores(
         path = fit_path(assembly.problem, alphas, solver)
         weight = np.ones(len(fold.test)) if sample_weight is None else sample_weight[fold.test]
         truth = response.take(fold.test)
-        X_test = assembly.scaling.apply(X[fold.test])
-        return np.array([_score(assembly, s, X_test, truth, weight) for s in path.solutions])
+        held_out = standardised(take_rows(source, fold.test), assembly.scaling)
+        return np.array([_score(assembly, s, held_out, truth, weight) for s in path.solutions])
 
 
 def _score(
-    assembly: Assembly, solution: Solution, X_test: Array, truth: Response, weight: Array
+    assembly: Assembly, solution: Solution, held_out: Source, truth: Response, weight: Array
 ) -> float:
     rows = solution.rows.drop_zeros()
     predict = taylor_predictor(assembly, rows, solution.v)
-    losses = held_out_loss(truth, predict(X_test[:, rows.index]))
+    losses = held_out_loss(truth, predict(held_out.columns(rows.index)))
     return -float(losses @ weight / weight.sum())
 
 

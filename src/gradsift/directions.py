@@ -56,8 +56,8 @@ def find_directions(
     else:
         r = min(int(n_components), rank)
     components = np.zeros((r, n_features))
-    components[:, index] = U[:, :r].T
-    return Directions(orient(components), values)
+    components[:, index] = orient(U[:, :r].T)
+    return Directions(components, values)
 
 
 def orient(components: Array) -> Array:

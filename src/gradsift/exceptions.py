@@ -5,3 +5,11 @@ from __future__ import annotations
 
 class NothingSelectedWarning(UserWarning):
     """No variable is selected: predictions fall back to the mean or the class shares."""
+
+
+class ImputedWarning(UserWarning):
+    """Missing values were filled without being asked for, because their format expects holes."""
+
+
+class SkippedColumnsWarning(UserWarning):
+    """A file holds columns that are no numbers; they were left out."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray
+from gradsift._typing import Array, IntArray, Source
 from gradsift.assemble import Assembly
-from gradsift.data import Scaling, rows_of
+from gradsift.data import Scaling, open_source, standardised, take_rows
 from gradsift.data.source import BLOCK_BYTES
 from gradsift.factor import Factor, spread_landmarks
 from gradsift.kernel import (
@@ -44,29 +44,31 @@ class KernelField:
     scaling: Scaling
     kernel: AnyKernel
     factor: Factor
-    reference: Array
+    reference: Source
     index: IntArray
     B: Array
     v: Array
 
-    def features(self, X: Array) -> Array:
+    def features(self, X: Source | Array) -> Array:
         """L(x) for raw samples, (n, m)."""
-        K = cross_kernel(self.kernel, self.scaling.apply(X), self.reference)
+        new = standardised(open_source(X), self.scaling)
+        K = cross_kernel(self.kernel, new, self.reference)
         return self.factor.extend(K)
 
-    def gradient(self, X: Array) -> Array:
+    def gradient(self, X: Source | Array) -> Array:
         """Partial derivatives along the selected variables, in the user's units, (c, n, a)."""
         field = np.einsum("nm,acm->cna", self.features(X), self.B, optimize=True)
         return self.scaling.derivative(field, self.index)
 
-    def offset(self, X: Array) -> Array:
+    def offset(self, X: Source | Array) -> Array:
         """f0 at raw samples, (n, c)."""
         return self.features(X) @ self.v
 
 
 def kernel_field(assembly: Assembly, rows: Rows, v: Array) -> KernelField:
     """The field of an answer."""
-    reference = rows_of(assembly.reference, assembly.factor.landmarks)
+    # every column has a say in K(x, x_i): data kept elsewhere is kept by reference, not copied
+    reference = take_rows(assembly.reference, assembly.factor.landmarks)
     return KernelField(
         assembly.scaling,
         assembly.kernel,

@@ -21,6 +21,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from gradsift._typing import Array, IntArray, Source
+from gradsift.data import open_source
 
 ScaleRule: TypeAlias = "float | Literal['half-median', 'theory'] | TheoryRate"
 
@@ -69,6 +70,14 @@ def cross_products(A: Array, B: Array) -> Products:
     """The same between the rows of two arrays."""
     total = _Total(len(A), len(B))
     total.add(A, B)
+    return total.products()
+
+
+def source_products(A: Source, B: Source) -> Products:
+    """The same between the rows of two sources with the same columns."""
+    total = _Total(A.shape[0], B.shape[0])
+    for where, block in A.blocks():
+        total.add(block, B.columns(np.arange(where.start, where.stop)))
     return total.products()
 
 
@@ -354,13 +363,15 @@ def training_kernel(
     return K if landmarks is None else K[:, landmarks]
 
 
-def cross_kernel(kernel: AnyKernel, A: Array, B: Array) -> Array:
-    """K between new samples A and reference samples B, (len(A), len(B))."""
+def cross_kernel(kernel: AnyKernel, A: Source | Array, B: Source | Array) -> Array:
+    """K between new samples A and reference samples B."""
     if isinstance(kernel, Precomputed):
         raise ValueError(
             "this model was fitted with a precomputed kernel, so it knows no kernel values between "
             "new and training samples. Fit with a named kernel or a function instead."
         )
     if isinstance(kernel, Function):
-        return np.asarray(kernel.function(A, B), dtype=float)
-    return kernel.values(cross_products(A, B))
+        everything = np.arange(A.shape[1])
+        K = kernel.function(*(open_source(part).columns(everything) for part in (A, B)))
+        return np.asarray(K, dtype=float)
+    return kernel.values(source_products(open_source(A), open_source(B)))

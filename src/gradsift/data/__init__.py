@@ -1,6 +1,15 @@
 """Where columns come from: sources, standardising, simulated problems."""
 
-from gradsift.data.source import ArraySource, open_source, rows_of
+from gradsift.data.finite import CheckedSource, checked
+from gradsift.data.opening import is_storage, open_source, read_target
+from gradsift.data.source import (
+    ArraySource,
+    NamedSource,
+    RowsSource,
+    source_names,
+    stack_rows,
+    take_rows,
+)
 from gradsift.data.standardise import (
     ScaledSource,
     Scaling,
@@ -10,12 +19,20 @@ from gradsift.data.standardise import (
 )
 
 __all__ = [
+    "open_source",
+    "read_target",
+    "source_names",
+    "is_storage",
     "ArraySource",
+    "NamedSource",
+    "RowsSource",
+    "take_rows",
+    "stack_rows",
+    "CheckedSource",
+    "checked",
     "ScaledSource",
     "Scaling",
     "identity_scaling",
     "measure_scaling",
-    "open_source",
-    "rows_of",
     "standardised",
 ]

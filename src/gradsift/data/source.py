@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,17 @@ BLOCK_BYTES = 32 << 20  # one float64 block: large enough for BLAS, small beside
 def block_width(n_samples: int) -> int:
     """Columns per block. Fixed by the data alone, so sums over blocks give the same bits."""
     return max(1, BLOCK_BYTES // (8 * max(1, n_samples)))
+
+
+def windows(n_features: int, width: int) -> Iterator[slice]:
+    """Slices of `width` columns that tile the table."""
+    for start in range(0, n_features, width):
+        yield slice(start, min(start + width, n_features))
+
+
+def positions(where: slice) -> IntArray:
+    """The column numbers of a slice, for `columns`."""
+    return np.arange(where.start, where.stop)
 
 
 @dataclass(frozen=True)
@@ -40,24 +51,101 @@ class ArraySource:
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         n, p = self.shape
-        width = self.width or block_width(n)
-        for start in range(0, p, width):
-            where = slice(start, min(start + width, p))
+        for where in windows(p, self.width or block_width(n)):
             yield where, np.asarray(self.X[:, where], dtype=np.float64)
 
 
-def rows_of(source: Source, rows: IntArray) -> Array:
-    """All columns of a few samples, (len(rows), p), block by block."""
-    out = np.empty((len(rows), source.shape[1]))
-    for where, block in source.blocks():
-        out[:, where] = block[rows]
-    return out
+@dataclass(frozen=True)
+class NamedSource:
+    """Another source whose columns have names."""
+
+    base: Source
+    labels: Sequence[str]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.base.shape
+
+    def names(self, index: IntArray | None = None) -> list[str]:
+        chosen = self.labels if index is None else [self.labels[k] for k in index]
+        return [str(name) for name in chosen]
+
+    def columns(self, index: IntArray) -> Array:
+        return self.base.columns(index)
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        return self.base.blocks()
 
 
-def open_source(X: object) -> Source:
-    """A source from an array, or the source itself."""
-    if isinstance(X, np.ndarray):
-        return ArraySource(X)
-    if isinstance(X, Source):
-        return X
-    raise TypeError(f"cannot read columns from {type(X).__name__}: pass a NumPy array or a source.")
+@dataclass(frozen=True)
+class RowsSource:
+    """Some rows of another source."""
+
+    base: Source
+    rows: IntArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.rows), self.base.shape[1]
+
+    def columns(self, index: IntArray) -> Array:
+        return self.base.columns(index)[self.rows]
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        for where, block in self.base.blocks():
+            yield where, block[self.rows]
+
+
+@dataclass(frozen=True)
+class StackedSource:
+    """The rows of one source above those of another with the same columns."""
+
+    base: Source
+    below: Source
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.base.shape[0] + self.below.shape[0], self.base.shape[1]
+
+    def columns(self, index: IntArray) -> Array:
+        return np.vstack([self.base.columns(index), self.below.columns(index)])
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        for where, block in self.base.blocks():
+            yield where, np.vstack([block, self.below.columns(positions(where))])
+
+
+def take_rows(source: Source, rows: IntArray) -> Source:
+    """Some rows: a copy where the data is in memory, a view where it is not."""
+    if len(rows) == source.shape[0] and np.array_equal(rows, np.arange(len(rows))):
+        return source
+    if isinstance(source, ArraySource):
+        return ArraySource(source.X[rows], source.width)
+    return RowsSource(source, rows)
+
+
+def stack_rows(above: Source, below: Source) -> Source:
+    """Rows of two sources, one above the other."""
+    if isinstance(above, ArraySource) and isinstance(below, ArraySource):
+        return ArraySource(np.vstack([above.X, below.X]))
+    return StackedSource(above, below)
+
+
+def source_names(source: Source, index: IntArray | None = None) -> list[str] | None:
+    """Names of the columns (of some, by number), None where the storage has none.
+
+    Ten million names cost more memory than their table of genotypes: ask for those you show.
+    """
+    names = getattr(source, "names", None)
+    if names is not None:
+        return list(names(index))
+    base = getattr(source, "base", None)
+    return None if base is None else source_names(base, index)
+
+
+def expects_missing(source: Source) -> bool:
+    """Whether holes belong to this format (genotype calls), so that they are always filled."""
+    base = getattr(source, "base", None)
+    return bool(getattr(source, "holes_expected", False)) or (
+        base is not None and expects_missing(base)
+    )

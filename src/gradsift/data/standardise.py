@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from gradsift._typing import Array, IntArray, Source
-from gradsift.data.source import ArraySource
+from gradsift.data.source import ArraySource, expects_missing
+from gradsift.exceptions import ImputedWarning
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """z = (x - mean) / scale, column by column; constant columns go to exactly zero."""
+    """z = (x - mean) / scale, column by column; constant columns go to exactly zero.
+
+    With `fill` (one value per column), a missing x counts as that value.
+    """
 
     mean: Array
     scale: Array
+    fill: Array | None = None
 
     def apply(self, X: Array, where: slice | IntArray = slice(None)) -> Array:
-        return (X - self.mean[where]) / self.scale[where]
+        Z: Array = X - self.mean[where]
+        Z /= self.scale[where]
+        if self.fill is not None:
+            holes = np.isnan(X)
+            if holes.any():
+                level = (self.fill[where] - self.mean[where]) / self.scale[where]
+                Z[holes] = np.broadcast_to(level, Z.shape)[holes]
+        return Z
 
     def derivative(self, G: Array, where: slice | IntArray = slice(None)) -> Array:
         """A derivative with respect to z, turned into one with respect to x."""
@@ -30,20 +43,61 @@ def identity_scaling(n_features: int) -> Scaling:
     return Scaling(np.zeros(n_features), np.ones(n_features))
 
 
-def measure_scaling(source: Source, share: Array) -> Scaling:
+def measure_scaling(
+    source: Source, share: Array, *, standardize: bool = True, missing: str = "error"
+) -> Scaling:
     """Weighted mean and standard deviation of every column (shares sum to 1).
 
     A column whose spread is rounding noise beside its size is constant: its scale is infinite, so
     it standardises to exactly zero and a derivative along it is exactly zero too.
+
+    Parameters
+    ----------
+    standardize : bool
+        False leaves the columns as they are, but for missing values.
+    missing : {'error', 'mean'}
+        'mean' fills missing values with the mean of the column. Formats that expect holes
+        (genotype calls) are always filled, with a warning that says how many.
     """
     p = source.shape[1]
+    filled = missing == "mean" or expects_missing(source)
+    if not standardize and not filled:
+        return identity_scaling(p)
     mean, scale = np.empty(p), np.empty(p)
+    holes = 0
     for where, block in source.blocks():
         mean[where] = share @ block
+        if filled and not np.isfinite(mean[where]).all():
+            block, mean[where], found = fill_means(block, share, mean[where])
+            holes += found
         spread = np.sqrt(share @ np.square(block - mean[where]))
         size = np.abs(block).max(axis=0)
         scale[where] = np.where(spread > 1e-12 * size, spread, np.inf)
-    return Scaling(mean, scale)
+    if holes and missing != "mean":
+        warnings.warn(
+            f"{holes} of {np.prod(source.shape, dtype=float):.0f} values are missing (no calls); "
+            "the mean of their column is put in their place.",
+            ImputedWarning,
+            stacklevel=2,
+        )
+    fill = mean if filled else None
+    return Scaling(mean, scale, fill) if standardize else Scaling(np.zeros(p), np.ones(p), fill)
+
+
+def fill_means(block: Array, share: Array, mean: Array) -> tuple[Array, Array, int]:
+    """The block with its holes filled, the means of what is known, and the number of holes.
+
+    A column without any value counts as zero everywhere.
+    """
+    holed = np.flatnonzero(~np.isfinite(mean))
+    part = block[:, holed]
+    known = ~np.isnan(part)
+    weight = share @ known
+    level = share @ np.where(known, part, 0.0) / np.where(weight > 0, weight, 1.0)
+    block, mean = block.copy(), mean.copy()  # the first may be the user's own array
+    block[:, holed] = np.where(known, part, level)
+    mean[holed] = level
+    return block, mean, int((~known).sum())
 
 
 @dataclass(frozen=True)

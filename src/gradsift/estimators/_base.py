@@ -71,7 +71,9 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         X_new : (n, n_components_) array
         """
         check_is_fitted(self)
-        return self._scaling.apply(check_new_X(self, X)) @ self.components_.T
+        source = check_new_X(self, X)
+        used = np.flatnonzero(self.components_.any(axis=0))
+        return self._scaling.apply(source.columns(used), used) @ self.components_[:, used].T
 
     @same_bits
     def gradient(self, X: Any, *, sparse: bool = False) -> Any:
@@ -90,15 +92,21 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             list of one per class.
         """
         check_is_fitted(self)
-        X = check_new_X(self, X)
-        field = self.field_.gradient(X)
+        source = check_new_X(self, X)
+        field = self.field_.gradient(source)
         index = self.field_.index
         if sparse:
-            parts = [_scatter_sparse(part, index, X.shape[1]) for part in field]
+            parts = [_scatter_sparse(part, index, source.shape[1]) for part in field]
             return parts[0] if len(parts) == 1 else parts
-        out = np.zeros((len(field), *X.shape))
+        out = np.zeros((len(field), *source.shape))
         out[:, :, index] = field
         return out[0] if len(out) == 1 else out
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = getattr(self, "missing", "error") == "mean"
+        return tags
 
 
 def _scatter_sparse(part: Array, index: IntArray, n_features: int) -> sp.csc_array:

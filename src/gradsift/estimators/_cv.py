@@ -115,7 +115,7 @@ class SparseGradientRegressorCV(CrossValidated, SparseGradientRegressor):
     n_jobs : int, optional
         Folds fitted at a time.
     kernel, weights, standardize, n_components, penalty_factor, curl, smoothness, solver, tol, \
-max_iter, random_state, verbose
+max_iter, missing, random_state, verbose
         As in `SparseGradientRegressor`.
 
     Attributes
@@ -163,6 +163,7 @@ kkt_violation_, objective_, n_iter_, mean_, scale_, field_
         solver: str = "auto",
         tol: float = 1e-4,
         max_iter: int = 20_000,
+        missing: Literal["error", "mean"] = "error",
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -170,7 +171,7 @@ kkt_violation_, objective_, n_iter_, mean_, scale_, field_
             alphas=alphas, n_alphas=n_alphas, eps=eps, cv=cv, selection=selection, n_jobs=n_jobs,
             kernel=kernel, weights=weights, standardize=standardize, n_components=n_components,
             penalty_factor=penalty_factor, curl=curl, smoothness=smoothness, solver=solver, tol=tol,
-            max_iter=max_iter, random_state=random_state, verbose=verbose,
+            max_iter=max_iter, missing=missing, random_state=random_state, verbose=verbose,
         )  # fmt: skip
 
 
@@ -182,7 +183,7 @@ class SparseGradientClassifierCV(CrossValidated, SparseGradientClassifier):
     alphas, n_alphas, eps, cv, selection, n_jobs
         As in `SparseGradientRegressorCV`; folds are stratified.
     alpha_0, kernel, weights, standardize, n_components, penalty_factor, curl, smoothness, solver, \
-tol, max_iter, random_state, verbose
+tol, max_iter, missing, random_state, verbose
         As in `SparseGradientClassifier`.
 
     Attributes
@@ -228,6 +229,7 @@ dual_gap_, kkt_violation_, objective_, n_iter_, mean_, scale_, field_
         solver: str = "auto",
         tol: float = 1e-4,
         max_iter: int = 20_000,
+        missing: Literal["error", "mean"] = "error",
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -235,6 +237,6 @@ dual_gap_, kkt_violation_, objective_, n_iter_, mean_, scale_, field_
             alphas=alphas, n_alphas=n_alphas, eps=eps, cv=cv, selection=selection, n_jobs=n_jobs,
             kernel=kernel, weights=weights, standardize=standardize, n_components=n_components,
             penalty_factor=penalty_factor, curl=curl, smoothness=smoothness, solver=solver, tol=tol,
-            max_iter=max_iter, random_state=random_state, verbose=verbose,
+            max_iter=max_iter, missing=missing, random_state=random_state, verbose=verbose,
         )  # fmt: skip
         self.alpha_0 = alpha_0

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import numpy as np
-from sklearn.utils.validation import check_X_y
+from sklearn.base import BaseEstimator
 
 from gradsift._threads import one_blas_thread
 from gradsift._typing import Array
-from gradsift._validation import (
-    MIN_SAMPLES,
-    check_finite,
-    check_labels,
-    check_numbers,
-    check_table,
-    check_weights,
-    column_names,
-)
+from gradsift._validation import check_fit_X, check_labels, check_numbers, check_weights
 from gradsift.assemble import Assembly, Response, Settings, assemble
-from gradsift.data import ArraySource
+from gradsift.data import take_rows
 from gradsift.estimators._sparse import make_solver
 from gradsift.path import PathResult, fit_path, geometric_grid
 from gradsift.solver import null_solution
@@ -30,20 +21,16 @@ Task = Literal["regression", "classification"]
 def _assemble(X: Any, y: Any, task: Task, sample_weight: Any, settings: Settings) -> Assembly:
     if task not in ("regression", "classification"):
         raise ValueError(f"task={task!r}: use 'regression' or 'classification'.")
-    check_table(X)
-    names = column_names(X)
-    X, y = check_X_y(
-        X, y, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=MIN_SAMPLES,
-        y_numeric=task == "regression",
-    )  # fmt: skip
-    check_finite(X, names)
-    kept, sample_weight = check_weights(sample_weight, X)
+    door = BaseEstimator()  # only to be asked and told about X
+    door.missing = settings.missing
+    source, y = check_fit_X(door, X, y, y_numeric=task == "regression")
+    kept, sample_weight = check_weights(sample_weight, source)
     if task == "regression":
         response = Response.numbers(check_numbers(y[kept]))
     else:
         classes, codes = check_labels(y[kept])
         response = Response.labels(codes, len(classes))
-    return assemble(ArraySource(X[kept]), response, settings, sample_weight)
+    return assemble(take_rows(source, kept), response, settings, sample_weight)
 
 
 def gradient_path(
@@ -63,6 +50,7 @@ def gradient_path(
     solver: str = "auto",
     tol: float = 1e-4,
     max_iter: int = 20_000,
+    missing: Literal["error", "mean"] = "error",
 ) -> PathResult:
     """Sparse gradients along decreasing penalties, each answer certified over all variables.
 
@@ -75,7 +63,8 @@ def gradient_path(
         Penalties; None = `n_alphas` from ``alpha_max`` down to `eps` times it.
     n_alphas : int, default=50
     eps : float, default=0.1
-    kernel, weights, standardize, penalty_factor, alpha_0, sample_weight, solver, tol, max_iter
+    kernel, weights, standardize, penalty_factor, alpha_0, sample_weight, solver, tol, max_iter, \
+missing
         As in `SparseGradientRegressor` and `SparseGradientClassifier`.
 
     Returns
@@ -94,7 +83,7 @@ def gradient_path(
     >>> bool(path.dual_gaps.max() <= 1e-4)
     True
     """
-    settings = Settings(kernel, weights, standardize, penalty_factor, alpha_0)
+    settings = Settings(kernel, weights, standardize, penalty_factor, alpha_0, missing=missing)
     with one_blas_thread():
         problem = _assemble(X, y, task, sample_weight, settings).problem
         grid = alphas if alphas is not None else lambda top: geometric_grid(top, n_alphas, eps)
@@ -112,6 +101,7 @@ def alpha_max(
     penalty_factor: Any = None,
     alpha_0: float | None = None,
     sample_weight: Any = None,
+    missing: Literal["error", "mean"] = "error",
 ) -> float:
     """The smallest penalty at which nothing is selected (the paper's lambda_max).
 
@@ -119,7 +109,7 @@ def alpha_max(
     ----------
     X : (n, p) array or data frame
     y : (n,) array
-    task, kernel, weights, standardize, penalty_factor, alpha_0, sample_weight
+    task, kernel, weights, standardize, penalty_factor, alpha_0, sample_weight, missing
         As in `gradient_path`.
 
     Returns
@@ -134,7 +124,7 @@ def alpha_max(
     >>> [len(s) for s in gradient_path(X, X[:, 0], alphas=[top, 0.99 * top]).supports]
     [0, 1]
     """
-    settings = Settings(kernel, weights, standardize, penalty_factor, alpha_0)
+    settings = Settings(kernel, weights, standardize, penalty_factor, alpha_0, missing=missing)
     with one_blas_thread():
         return null_solution(_assemble(X, y, task, sample_weight, settings).problem).alpha
 

@@ -10,14 +10,14 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._threads import one_blas_thread, same_bits
-from gradsift._typing import Array, IntArray
+from gradsift._typing import Array, IntArray, Source
 from gradsift._validation import check_fit_X, check_new_X, check_numbers, check_weights
 from gradsift.data import (
-    ArraySource,
     Scaling,
-    identity_scaling,
     measure_scaling,
+    open_source,
     standardised,
+    take_rows,
 )
 from gradsift.directions import find_directions
 from gradsift.estimators._base import GradientEstimator, check_n_components
@@ -41,9 +41,9 @@ class NearestField:
     def index(self) -> IntArray:
         return np.arange(self.field.shape[1])
 
-    def gradient(self, X: Array) -> Array:
-        Z = self.scaling.apply(X)
-        D = squared_distances(Z, self.X)
+    def gradient(self, X: Source | Array) -> Array:
+        source = standardised(open_source(X), self.scaling)
+        D = squared_distances(source.columns(self.index), self.X)
         return self.scaling.derivative(self.field[D.argmin(axis=1)])[None]
 
 
@@ -111,24 +111,24 @@ class OuterProductGradient(RegressorMixin, GradientEstimator):
         check_n_components(self.n_components)
         X, y = check_fit_X(self, X, y, y_numeric=True)
         kept, sample_weight = check_weights(sample_weight, X)
-        X, y = X[kept], check_numbers(y[kept])
-        n, p = X.shape
+        source, y = take_rows(X, kept), check_numbers(y[kept])
+        n, p = source.shape
         weight = np.ones(n) if sample_weight is None else sample_weight
         share = weight / weight.sum()
         with one_blas_thread():
-            source = ArraySource(X)
-            scaling = measure_scaling(source, share) if self.standardize else identity_scaling(p)
-            Z = scaling.apply(X)
-            sqdist = products(standardised(source, scaling)).sqdist
+            scaling = measure_scaling(source, share, standardize=self.standardize)
+            scaled = standardised(source, scaling)
+            Z = scaled.columns(np.arange(p))  # a local fit in every column: dense by nature
+            sqdist = products(scaled).sqdist
             W = normalise(
                 pair_weights(base_rule(as_weights(self.weights)), sqdist, p, sample_weight), share
             )
             F = local_gradients(Z, y, W, intercept=self.fit_intercept)
-            scaled = np.sqrt(share)[:, None] * F
-            directions = find_directions(np.arange(p), scaled.T, p, self.n_components)
+            weighted = np.sqrt(share)[:, None] * F
+            directions = find_directions(np.arange(p), weighted.T, p, self.n_components)
             self._predictor: TaylorPredictor = taylor_average(Z, y[None], F[None], share)
         self.field_ = NearestField(scaling, Z, F)
-        importances = row_norms(scaled.T)
+        importances = row_norms(weighted.T)
         return self._store(
             importances, rank_variables(importances, importances), directions, scaling
         )
@@ -146,4 +146,5 @@ class OuterProductGradient(RegressorMixin, GradientEstimator):
         y : (n,) array
         """
         check_is_fitted(self)
-        return self._predictor(self._scaling.apply(check_new_X(self, X)))[0]
+        source = standardised(check_new_X(self, X), self._scaling)
+        return self._predictor(source.columns(np.arange(source.shape[1])))[0]

@@ -9,7 +9,6 @@ import numpy as np
 from gradsift._threads import one_blas_thread
 from gradsift._typing import Array
 from gradsift.assemble import Assembly, Settings, assemble
-from gradsift.data import open_source
 from gradsift.directions import find_directions
 from gradsift.estimators._base import GradientEstimator, check_n_components
 from gradsift.estimators._tasks import Answer, FieldClassifier, FieldRegressor, Sample
@@ -46,7 +45,7 @@ class RidgeGradient(GradientEstimator):
             raise ValueError(f"alpha={self.alpha}: the ridge penalty is a positive number or None.")
         settings = Settings(self.kernel, self.weights, self.standardize)
         with one_blas_thread():
-            assembly = assemble(open_source(sample.X), sample.response, settings, sample.weight)
+            assembly = assemble(sample.X, sample.response, settings, sample.weight)
             problem, p = assembly.problem, assembly.problem.n_features
             inner = products(problem.source).inner
             self.alpha_ = self.alpha if self.alpha is not None else default_ridge(assembly, inner)

@@ -7,12 +7,16 @@ from typing import Any, Self
 
 import numpy as np
 import sklearn
+from scipy import sparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._typing import Array
+from gradsift._validation import check_new_X
+from gradsift.data import is_storage
 
 
 class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
@@ -76,6 +80,23 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             self.feature_names_in_ = self.estimator_.feature_names_in_
         return self
 
+    def transform(self, X: Any) -> Any:
+        """Keep the selected columns.
+
+        Parameters
+        ----------
+        X : (n, p) array, data frame, or anything that opens as a source
+
+        Returns
+        -------
+        X_new : (n, n_selected) array
+            Of data stored elsewhere, only the selected columns are read.
+        """
+        check_is_fitted(self)
+        if is_storage(X) and not sparse.issparse(X):
+            return check_new_X(self, X).columns(self.get_support(indices=True))
+        return super().transform(X)
+
     def _get_support_mask(self) -> Array:
         check_is_fitted(self)
         mask = np.asarray(self.estimator_.get_support())
@@ -96,4 +117,7 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        inside = get_tags(self.estimator).input_tags
+        tags.input_tags.sparse = inside.sparse
+        tags.input_tags.allow_nan = inside.allow_nan
         return tags

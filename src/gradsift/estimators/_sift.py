@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._threads import one_blas_thread, same_bits
-from gradsift._typing import Array, IntArray
+from gradsift._typing import Array, IntArray, Source
 from gradsift._validation import (
     check_columns,
     check_fit_X,
@@ -19,7 +19,7 @@ from gradsift._validation import (
     check_numbers,
     check_weights,
 )
-from gradsift.data import Scaling, identity_scaling, measure_scaling, open_source, standardised
+from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
 from gradsift.directions import find_directions
 from gradsift.estimators._base import (
     GradientEstimator,
@@ -54,26 +54,26 @@ class RefitField:
     index: IntArray
     refit: RegressionRefit | ClassificationRefit
 
-    def columns(self, X: Array) -> Array:
+    def columns(self, X: Source | Array) -> Array:
         """Selected columns, standardised, as the refit knows them."""
         return refit_columns(X, self.scaling, self.index)
 
-    def standard_gradient(self, X: Array) -> Array:
+    def standard_gradient(self, X: Source | Array) -> Array:
         """(outputs, n, selected), per standard deviation of each column."""
         G = self.refit.gradient(self.columns(X))
         return G[None] if G.ndim == 2 else G
 
-    def gradient(self, X: Array) -> Array:
+    def gradient(self, X: Source | Array) -> Array:
         """The same in the user's units."""
         return self.scaling.derivative(self.standard_gradient(X), self.index)
 
 
-def refit_columns(X: Array, scaling: Scaling, index: IntArray) -> Array:
+def refit_columns(X: Source | Array, scaling: Scaling, index: IntArray) -> Array:
     """Selected columns, standardised, without their last digits.
 
     Those are the standardising's own rounding, and an optimiser must not get to amplify them.
     """
-    return np.round(scaling.apply(X[:, index], index), 10) + 0.0
+    return np.round(scaling.apply(open_source(X).columns(index), index), 10) + 0.0
 
 
 class GradientSift(GradientEstimator):
@@ -90,6 +90,7 @@ class GradientSift(GradientEstimator):
         n_components: int | Literal["auto"] = "auto",
         always_keep: Any = None,
         tol: float = 1e-3,
+        missing: Literal["error", "mean"] = "error",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -100,11 +101,12 @@ class GradientSift(GradientEstimator):
         self.n_components = n_components
         self.always_keep = always_keep
         self.tol = tol
+        self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _sift(self, X: Array, Y: Array, weight: Array | None, *, robust: bool) -> SiftResult:
+    def _sift(self, X: Source, Y: Array, weight: Array | None, *, robust: bool) -> SiftResult:
         """Which variables matter; always judged on standardised columns."""
         check_n_components(self.n_components)
         if not 0.0 < self.false_positives < X.shape[1] + 1e-9:
@@ -116,13 +118,12 @@ class GradientSift(GradientEstimator):
             raise ValueError(f"tol={self.tol} must be positive.")
         names = getattr(self, "feature_names_in_", None)
         keep = check_columns(self.always_keep, X.shape[1], names, "always_keep")
-        n = len(X)
+        n = X.shape[0]
         share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
-        source = open_source(X)
-        scaling = measure_scaling(source, share)
+        scaling = measure_scaling(X, share, missing=self.missing)
         self._share, self._standard = share, scaling
         return sift(
-            standardised(source, scaling),
+            standardised(X, scaling),
             Y,
             false_positives=self.false_positives,
             interactions=self.interactions,
@@ -133,7 +134,7 @@ class GradientSift(GradientEstimator):
         )
 
     def _finish(
-        self, X: Array, found: SiftResult, refit: RegressionRefit | ClassificationRefit
+        self, X: Source, found: SiftResult, refit: RegressionRefit | ClassificationRefit
     ) -> None:
         """Importances, ranking and directions from the refitted gradient."""
         p, index = X.shape[1], found.selected
@@ -147,7 +148,9 @@ class GradientSift(GradientEstimator):
         directions = find_directions(index, stacked, p, self.n_components, energy=ENERGY)
         self.sift_, self.refit_ = found, refit
         self.interactions_ = [Interaction(*pair) for pair in found.interactions]
-        scaling = self._standard if self.standardize else identity_scaling(p)
+        scaling = self._standard
+        if not self.standardize:
+            scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
         self._store(importances, found.ranking, directions, scaling)
         del self._share, self._standard
 
@@ -176,6 +179,9 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         Columns that are always selected.
     tol : float, default=1e-3
         Accuracy of the group-lasso path that proposes which variables to choose from.
+    missing : {'error', 'mean'}, default='error'
+        'error' refuses missing values and names their columns; 'mean' puts the column's mean (of
+        the training samples) in their place.
     random_state : int, optional
         Seed for the rows that tune the refit when there are more than 300. The selected set does
         not depend on it.
@@ -234,7 +240,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         X, y = check_fit_X(self, X, y, y_numeric=True)
         kept, weight = check_weights(sample_weight, X)
         weight = None if weight is None else as_counts(weight)
-        X, y = X[kept], check_numbers(y[kept])
+        X, y = take_rows(X, kept), check_numbers(y[kept])
         with one_blas_thread():
             found = self._sift(X, y[:, None], weight, robust=True)
             Z = refit_columns(X, self._standard, found.selected)
@@ -270,8 +276,8 @@ class GradientSiftClassifier(LabelPredictions, ClassifierMixin, GradientSift):
 
     Parameters
     ----------
-    false_positives, interactions, standardize, n_components, always_keep, tol, random_state, \
-n_jobs, verbose
+    false_positives, interactions, standardize, n_components, always_keep, tol, missing, \
+random_state, n_jobs, verbose
         As in `GradientSiftRegressor`.
 
     Attributes
@@ -315,7 +321,7 @@ scale_, field_
         X, y = check_fit_X(self, X, y)
         kept, weight = check_weights(sample_weight, X)
         weight = None if weight is None else as_counts(weight)
-        X = X[kept]
+        X = take_rows(X, kept)
         self.classes_, codes = check_labels(y[kept])
         n_classes = len(self.classes_)
         with one_blas_thread():

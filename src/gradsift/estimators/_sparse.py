@@ -8,9 +8,8 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from gradsift._threads import one_blas_thread
-from gradsift._typing import Array
+from gradsift._typing import Source
 from gradsift.assemble import Assembly, Settings, assemble
-from gradsift.data import open_source
 from gradsift.directions import find_directions
 from gradsift.estimators._base import GradientEstimator, check_n_components, warn_unless_converged
 from gradsift.estimators._tasks import Answer, FieldClassifier, FieldRegressor, Sample
@@ -58,6 +57,7 @@ class SparseGradient(GradientEstimator):
         solver: str,
         tol: float,
         max_iter: int,
+        missing: Literal["error", "mean"],
         random_state: Any,
         verbose: int,
     ) -> None:
@@ -71,10 +71,11 @@ class SparseGradient(GradientEstimator):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.missing = missing
         self.random_state = random_state
         self.verbose = verbose
 
-    def _settings(self, X_unlabeled: Array | None = None) -> Settings:
+    def _settings(self, X_unlabeled: Source | None = None) -> Settings:
         if X_unlabeled is not None and not self.smoothness > 0:
             raise ValueError(
                 f"unlabelled samples were given but smoothness={self.smoothness}: set it above 0 "
@@ -89,6 +90,7 @@ class SparseGradient(GradientEstimator):
             self.curl,
             self.smoothness,
             X_unlabeled,
+            self.missing,
         )
 
     def _fit(self, sample: Sample) -> Answer:
@@ -98,7 +100,7 @@ class SparseGradient(GradientEstimator):
         rule = as_weights(self.weights)
         with one_blas_thread():
             settings = self._settings(sample.unlabeled)
-            assembly = assemble(open_source(sample.X), sample.response, settings, sample.weight)
+            assembly = assemble(sample.X, sample.response, settings, sample.weight)
             null = null_solution(assembly.problem)
             solution = self._solve(assembly, sample, solver, null)
             seen = [solution.rows.index]
@@ -193,6 +195,9 @@ class SparseGradientRegressor(FieldRegressor, SparseGradient):
         Relative duality gap to reach.
     max_iter : int, default=20000
         Most steps of the inner solver.
+    missing : {'error', 'mean'}, default='error'
+        'error' refuses missing values and names their columns; 'mean' puts the column's mean (of
+        the training samples) in their place.
     random_state : ignored
         Nothing here is random; the parameter keeps signatures alike.
     verbose : int, default=0
@@ -249,13 +254,14 @@ class SparseGradientRegressor(FieldRegressor, SparseGradient):
         solver: str = "auto",
         tol: float = 1e-4,
         max_iter: int = 20_000,
+        missing: Literal["error", "mean"] = "error",
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
             kernel=kernel, weights=weights, standardize=standardize, n_components=n_components,
             penalty_factor=penalty_factor, curl=curl, smoothness=smoothness, solver=solver, tol=tol,
-            max_iter=max_iter, random_state=random_state, verbose=verbose,
+            max_iter=max_iter, missing=missing, random_state=random_state, verbose=verbose,
         )  # fmt: skip
         self.alpha = alpha
 
@@ -297,7 +303,7 @@ class SparseGradientClassifier(FieldClassifier, SparseGradient):
         The paper's lambda_1, the penalty on the offset function. None = 1e-4, in units of the
         kernel's size and the mean pair weight.
     kernel, weights, standardize, n_components, penalty_factor, curl, smoothness, solver, tol, \
-max_iter, random_state, verbose
+max_iter, missing, random_state, verbose
         As in `SparseGradientRegressor`.
 
     Attributes
@@ -336,13 +342,14 @@ kkt_violation_, objective_, n_iter_, mean_, scale_, field_
         solver: str = "auto",
         tol: float = 1e-4,
         max_iter: int = 20_000,
+        missing: Literal["error", "mean"] = "error",
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
             kernel=kernel, weights=weights, standardize=standardize, n_components=n_components,
             penalty_factor=penalty_factor, curl=curl, smoothness=smoothness, solver=solver, tol=tol,
-            max_iter=max_iter, random_state=random_state, verbose=verbose,
+            max_iter=max_iter, missing=missing, random_state=random_state, verbose=verbose,
         )  # fmt: skip
         self.alpha = alpha
         self.alpha_0 = alpha_0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._threads import same_bits
-from gradsift._typing import Array, IntArray
+from gradsift._typing import Array, IntArray, Source
 from gradsift._validation import (
     check_fit_X,
     check_labels,
@@ -19,6 +20,7 @@ from gradsift._validation import (
     check_weights,
 )
 from gradsift.assemble import Assembly, Response
+from gradsift.data import stack_rows, take_rows
 from gradsift.estimators._base import warn_nothing_selected
 from gradsift.field import TaylorPredictor, taylor_predictor
 from gradsift.solver import Rows
@@ -27,12 +29,12 @@ from gradsift.solver import Rows
 class Sample(NamedTuple):
     """Checked training data: rows of weight zero are gone, `kept` says which rows are left."""
 
-    X: Array
+    X: Source
     response: Response
     weight: Array | None
     kept: IntArray
     n_rows: int
-    unlabeled: Array | None = None
+    unlabeled: Source | None = None
 
 
 class Answer(NamedTuple):
@@ -70,7 +72,7 @@ class FieldRegressor(RegressorMixin):
         kept, weight = check_weights(sample_weight, X)
         response = Response.numbers(check_numbers(y[kept]))
         unlabeled = None if X_unlabeled is None else check_new_X(self, X_unlabeled)
-        sample = Sample(X[kept], response, weight, kept, len(X), unlabeled)
+        sample = Sample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
         answer: Answer = self._fit(sample)
         self._predictor = taylor_predictor(*answer)
         self._index = answer.rows.index
@@ -91,7 +93,7 @@ class FieldRegressor(RegressorMixin):
         y : (n,) array
         """
         check_is_fitted(self)
-        X = check_new_X(self, X)[:, self._index]
+        X = check_new_X(self, X).columns(self._index)
         return self._predictor(self._scaling.apply(X, self._index))[0]
 
 
@@ -164,13 +166,15 @@ class FieldClassifier(LabelPredictions, ClassifierMixin):
         extra = [] if X_unlabeled is None else [check_new_X(self, X_unlabeled)]
         if unlabeled_mark is not None and y.dtype.kind in "iuf":
             labelled = y[kept] != unlabeled_mark
-            extra.append(X[kept[~labelled]])
+            extra.append(take_rows(X, kept[~labelled]))
             weight = None if weight is None else weight[labelled]
             kept = kept[labelled]
         self.classes_, codes = check_labels(y[kept])
         response = Response.labels(codes, len(self.classes_))
-        unlabeled = np.vstack(extra) if sum(map(len, extra)) else None
-        self._fit(Sample(X[kept], response, weight, kept, len(X), unlabeled))
+        extra = [part for part in extra if part.shape[0]]
+        unlabeled = reduce(stack_rows, extra) if extra else None
+        sample = Sample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
+        self._fit(sample)
         return self
 
     @same_bits

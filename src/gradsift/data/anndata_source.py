@@ -1,0 +1,102 @@
+"""AnnData, in memory or backed by an .h5ad file; and results written back into it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from gradsift._typing import Array, IntArray, Source
+from gradsift.data.opening import needs, open_source
+from gradsift.data.source import NamedSource, block_width, windows
+
+
+@dataclass(frozen=True)
+class Hdf5Source:
+    """Columns of a dense matrix, or of a CSC matrix, inside an HDF5 file."""
+
+    X: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.X.shape[0]), int(self.X.shape[1])
+
+    def columns(self, index: IntArray) -> Array:
+        if len(index) == 0:
+            return np.zeros((self.shape[0], 0))
+        wanted, place = np.unique(index, return_inverse=True)  # HDF5 reads in increasing order
+        return as_dense(self.X[:, wanted])[:, place]
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        n, p = self.shape
+        for where in windows(p, block_width(n)):
+            yield where, as_dense(self.X[:, where])
+
+
+def as_dense(part: Any) -> Array:
+    return np.asarray(part.toarray() if sparse.issparse(part) else part, dtype=np.float64)
+
+
+def open_file(X: Any) -> Any:
+    """AnnData from a path, backed by the file; or itself."""
+    if isinstance(X, (str, os.PathLike)):
+        return needs("anndata", "genomics").read_h5ad(os.fspath(X), backed="r")
+    return X
+
+
+def open(X: Any) -> Source:
+    """From a path or an AnnData; columns are named by ``var_names``.
+
+    A backed CSR matrix is read once and turned into CSC in memory, still sparse: its file is
+    stored by rows, and every block of columns would read all of it.
+    """
+    table = open_file(X)
+    if not hasattr(table, "var_names"):
+        raise TypeError(f"cannot read columns from an anndata {type(table).__name__}.")
+    values = table.X
+    if values is None:
+        raise ValueError("the AnnData has no X.")
+    if hasattr(values, "to_memory") and getattr(values, "format", None) == "csr":
+        values = values.to_memory()
+    in_file = hasattr(values, "to_memory") or type(values).__module__.startswith("h5py")
+    base = Hdf5Source(values) if in_file else open_source(values)
+    return NamedSource(base, table.var_names)
+
+
+def read_target(X: Any, name: str) -> Any:
+    """A column of ``obs``."""
+    table = open_file(X)
+    if name not in table.obs:
+        raise ValueError(f"y={name!r}: obs has no such column (it has {list(table.obs)[:10]}).")
+    return np.asarray(table.obs[name])
+
+
+def annotate(adata: Any, model: Any) -> Any:
+    """Write what a fitted estimator found into an AnnData.
+
+    Parameters
+    ----------
+    adata : AnnData
+        With the columns the model was fitted on.
+    model : estimator
+        Any fitted estimator of this package.
+
+    Returns
+    -------
+    adata : AnnData
+        The same object, with ``var["gradsift_selected"]`` (bool), ``var["gradsift_score"]``
+        (importance), ``varm["gradsift_edr"]`` (directions, one per column) and
+        ``obsm["X_gradsift"]`` (samples projected on them).
+    """
+    projected = model.transform(adata)
+    if hasattr(projected, "to_numpy"):  # set_output may ask for a frame
+        projected = projected.to_numpy()
+    adata.var["gradsift_selected"] = model.get_support()
+    adata.var["gradsift_score"] = model.feature_importances_
+    adata.varm["gradsift_edr"] = np.ascontiguousarray(model.components_.T)
+    adata.obsm["X_gradsift"] = projected
+    return adata

@@ -1,0 +1,103 @@
+"""Arrow tables, Parquet and Feather files, data sets of several: only the columns asked for."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradsift._typing import Array, IntArray, Source
+from gradsift.data.opening import needs
+from gradsift.data.source import NamedSource, block_width, positions, windows
+from gradsift.exceptions import SkippedColumnsWarning
+
+
+@dataclass(frozen=True)
+class ArrowSource:
+    """Numeric columns of an Arrow data set, by projection; nulls are missing values."""
+
+    table: Any
+    labels: tuple[str, ...]
+    n_rows: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_rows, len(self.labels)
+
+    def columns(self, index: IntArray) -> Array:
+        chosen = [self.labels[k] for k in index]
+        out = np.empty((self.n_rows, len(chosen)), order="F")
+        if chosen:
+            field = needs("pyarrow.dataset", "big").field
+            # a field of its own name, because a plain string with a dot means a nested column
+            found = self.table.to_table(columns={str(i): field(c) for i, c in enumerate(chosen)})
+            for k, column in enumerate(found.itercolumns()):
+                out[:, k] = as_floats(column)
+        return out
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        n, p = self.shape
+        for where in windows(p, block_width(n)):
+            yield where, self.columns(positions(where))
+
+
+def as_floats(column: Any) -> Array:
+    """A chunked column as float64, null as NaN."""
+    pa = needs("pyarrow", "big")
+    values = column.cast(pa.float64()) if not pa.types.is_float64(column.type) else column
+    return np.asarray(values.to_numpy(), dtype=np.float64)
+
+
+def open_dataset(X: Any) -> Any:
+    """The data set behind a path or several, or around a table."""
+    datasets = needs("pyarrow.dataset", "big")
+    if isinstance(X, (str, os.PathLike)):
+        path = os.fspath(X)
+        feather = path.lower().rstrip("/").endswith((".feather", ".arrow"))
+        return datasets.dataset(path, format="feather" if feather else "parquet")
+    if isinstance(X, datasets.Dataset):
+        return X
+    return datasets.dataset(X)  # a table, or record batches
+
+
+def open(X: Any, *, exclude: Sequence[str] = ()) -> Source:
+    """From a path, a pyarrow table or a pyarrow data set: its numeric columns but `exclude`."""
+    types = needs("pyarrow", "big").types
+    table = open_dataset(X)
+    repeated = [n for n, count in Counter(table.schema.names).items() if count > 1]
+    if repeated:
+        raise ValueError(f"column names are not unique: {repeated[:5]}. Rename the columns.")
+    unknown = [name for name in exclude if name not in table.schema.names]
+    if unknown:
+        raise ValueError(f"no column is called {unknown[0]!r}, so it cannot be left out.")
+    kept: list[str] = []
+    skipped: list[str] = []
+    for field in table.schema:
+        if field.name in exclude:
+            continue
+        kind = field.type
+        number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+        (kept if number or types.is_boolean(kind) else skipped).append(field.name)
+    if skipped:
+        warnings.warn(
+            f"left out {len(skipped)} column(s) that hold no numbers: {skipped[:5]}"
+            f"{' and others' if len(skipped) > 5 else ''}.",
+            SkippedColumnsWarning,
+            stacklevel=3,
+        )
+    labels = tuple(kept)
+    return NamedSource(ArrowSource(table, labels, table.count_rows()), labels)
+
+
+def read_target(X: Any, name: str) -> Any:
+    """One column, of any type."""
+    table = open_dataset(X)
+    if name not in table.schema.names:
+        raise ValueError(f"y={name!r}: the table has no such column.")
+    field = needs("pyarrow.dataset", "big").field
+    return table.to_table(columns={"y": field(name)})["y"].to_numpy()

@@ -1,0 +1,61 @@
+""".npy files and memory maps: columns stay on disk, in their own type."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradsift._typing import Array, IntArray
+from gradsift.data.source import block_width, windows
+
+
+@dataclass(frozen=True)
+class MemmapSource:
+    """Columns of a file, mapped into memory piece by piece."""
+
+    X: np.memmap[Any, Any]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape[0], self.X.shape[1]
+
+    def columns(self, index: IntArray) -> Array:
+        out = np.array(self.X[:, index], dtype=np.float64)
+        self._forget()
+        return out
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        n, p = self.shape
+        for where in windows(p, block_width(n)):
+            block = np.array(self.X[:, where], dtype=np.float64)
+            self._forget()
+            yield where, block
+
+    def _forget(self) -> None:
+        """Unmap what was read, or a pass would leave the whole file counted as our memory.
+
+        The system's cache keeps it. Not for maps with private changes: they would be lost.
+        """
+        pages = getattr(self.X, "_mmap", None)
+        if pages is not None and self.X.mode in ("r", "r+") and hasattr(mmap, "MADV_DONTNEED"):
+            pages.madvise(mmap.MADV_DONTNEED)
+
+
+def open(X: Any) -> MemmapSource:
+    """From the path of a .npy file, or a np.memmap."""
+    if isinstance(X, (str, os.PathLike)):
+        mapped = np.load(X, mmap_mode="r", allow_pickle=False)
+        name = f"{os.fspath(X)!r}"
+    else:
+        mapped, name = X, "the memory map"
+    if mapped.ndim != 2 or mapped.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} holds an array of shape {mapped.shape} and type {mapped.dtype}: expected "
+            "numbers in two dimensions, one row per sample."
+        )
+    return MemmapSource(mapped)

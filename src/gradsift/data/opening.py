@@ -1,0 +1,149 @@
+"""What opens as a source: by suffix for paths, by type for objects already in hand.
+
+Each format lives in its own module, and its library is imported when such data is opened.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from gradsift._typing import Source
+from gradsift.data.source import ArraySource
+
+SUFFIXES = {
+    ".npy": "memmap_source",
+    ".parquet": "arrow_source",
+    ".feather": "arrow_source",
+    ".arrow": "arrow_source",
+    ".zarr": "zarr_source",
+    ".h5ad": "anndata_source",
+    ".bed": "bed_source",
+}
+PACKAGES = {
+    "zarr": "zarr_source",
+    "dask": "dask_source",
+    "anndata": "anndata_source",
+    "pyarrow": "arrow_source",
+}
+"""Library an object comes from -> module of ours that reads it."""
+
+
+def format_module(X: object) -> str | None:
+    """The module that reads X, None for what is no storage format (arrays, lists, data frames)."""
+    if isinstance(X, (str, os.PathLike)):
+        path = os.fspath(X).rstrip("/")
+        suffix = os.path.splitext(path)[1].lower()
+        if suffix in SUFFIXES:
+            return SUFFIXES[suffix]
+        if os.path.isdir(path):
+            return "arrow_source"  # a data set of several files
+        csv = " Turn a wide CSV into one of these once, with gradsift.data.convert."
+        raise ValueError(
+            f"cannot tell the format of {path!r}: expected a path ending in "
+            f"{', '.join(SUFFIXES)}, or a directory of Parquet files."
+            + (csv if ".csv" in path or ".tsv" in path or ".txt" in path else "")
+        )
+    if isinstance(X, np.memmap):
+        return "memmap_source"
+    if sparse.issparse(X):
+        return "sparse_source"
+    return PACKAGES.get(type(X).__module__.split(".")[0])
+
+
+def is_storage(X: object) -> bool:
+    """Whether X is a source, or opens as one without becoming an array first."""
+    if isinstance(X, np.ndarray) and not isinstance(X, np.memmap):
+        return False
+    return isinstance(X, Source) or format_module(X) is not None
+
+
+def open_source(X: Any, *, exclude: Sequence[str] = ()) -> Source:
+    """A source of columns from data in memory, on disk, or already open.
+
+    Parameters
+    ----------
+    X : array, path or object
+        NumPy arrays and memmaps, scipy.sparse matrices, pyarrow tables and data sets, Zarr arrays,
+        dask arrays, AnnData, a source; or the path of a ``.npy``, ``.parquet``, ``.feather``,
+        ``.arrow``, ``.zarr``, ``.h5ad`` or ``.bed`` file, or of a directory of Parquet files.
+    exclude : list of str
+        Names of columns to leave out (the response, say). Parquet and Arrow only.
+
+    Returns
+    -------
+    source : Source
+        With ``shape``, ``columns(index)`` and ``blocks()``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> source = open_source(np.eye(3, dtype=np.float32))
+    >>> source.shape, source.columns(np.array([2])).ravel().tolist()
+    ((3, 3), [0.0, 0.0, 1.0])
+    """
+    if isinstance(X, np.ndarray) and not isinstance(X, np.memmap):
+        return ArraySource(X)
+    if isinstance(X, Source):
+        return X
+    module = format_module(X)
+    if module is None:
+        raise TypeError(
+            f"cannot read columns from {type(X).__name__}: pass a NumPy array or a source."
+        )
+    if module == "arrow_source":
+        return reader(module).open(X, exclude=exclude)
+    if exclude:
+        raise ValueError(
+            f"exclude={list(exclude)}: only Parquet and Arrow tables hold more than X. Leave the "
+            "columns out when writing the file."
+        )
+    return reader(module).open(X)
+
+
+def read_target(X: Any, name: str) -> Any:
+    """The response stored beside the columns, by name.
+
+    Parameters
+    ----------
+    X : path or object
+        Parquet and Arrow: a column. AnnData: a column of ``obs``. Zarr: the response kept by
+        `convert`. PLINK: ``"phenotype"``, the last column of the ``.fam`` file.
+    name : str
+
+    Returns
+    -------
+    y : (n,) array
+    """
+    module = None if isinstance(X, np.ndarray) else format_module(X)
+    read = None if module is None else getattr(reader(module), "read_target", None)
+    if read is None:
+        raise ValueError(
+            f"y={name!r} names a column, but {type(X).__name__} data holds no response: pass the "
+            "values of y."
+        )
+    return read(X, name)
+
+
+def holds_target(X: Any) -> bool:
+    """Whether the response is one of the columns, so that it must be left out of them."""
+    return format_module(X) == "arrow_source"
+
+
+def reader(module: str) -> Any:
+    return import_module(f"gradsift.data.{module}")
+
+
+def needs(package: str, extra: str) -> Any:
+    """An optional library, or an error that says how to get it."""
+    try:
+        return import_module(package)
+    except ImportError as error:
+        raise ImportError(
+            f"reading this format needs {package.split('.')[0]}: pip install 'gradsift[{extra}]'"
+        ) from error

@@ -1,0 +1,82 @@
+"""Zarr arrays, chunked by columns: a block is one or more whole chunks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradsift._typing import Array, IntArray, Source
+from gradsift.data.opening import needs
+from gradsift.data.source import NamedSource, block_width, windows
+
+NAMES = "names"
+TARGET = "target"
+"""Attributes of the array: the names of its columns; the response, as {name: values}."""
+
+
+@dataclass(frozen=True)
+class ZarrSource:
+    """Columns of a two-dimensional Zarr array."""
+
+    X: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.X.shape[0]), int(self.X.shape[1])
+
+    def columns(self, index: IntArray) -> Array:
+        if len(index) == 0:
+            return np.zeros((self.shape[0], 0))
+        # each chunk is read once when the columns come in order
+        order = np.argsort(index, kind="stable")
+        found = self.X.oindex[:, np.asarray(index)[order]]
+        out = np.empty(found.shape)
+        out[:, order] = found
+        return out
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        n, p = self.shape
+        chunk = int(self.X.chunks[1])
+        for where in windows(p, max(block_width(n) // chunk, 1) * chunk):
+            yield where, np.asarray(self.X[:, where], dtype=np.float64)
+
+
+def open_array(X: Any) -> Any:
+    """The array behind a path, or the array itself."""
+    if not isinstance(X, (str, os.PathLike)):
+        return X
+    return needs("zarr", "big").open_array(os.fspath(X), mode="r")
+
+
+def open(X: Any) -> Source:
+    """From a path or a zarr.Array; names from its attribute 'names', if it has one."""
+    array = open_array(X)
+    if getattr(array, "ndim", 0) != 2 or array.dtype.kind not in "biuf":
+        raise ValueError(
+            f"expected a Zarr array of numbers in two dimensions, found {array!r}. Of a group, "
+            "pass the array inside it."
+        )
+    names = array.attrs.get(NAMES)
+    if names is None:
+        return ZarrSource(array)
+    if len(names) != array.shape[1]:
+        raise ValueError(
+            f"the attribute 'names' of the Zarr array holds {len(names)} names for "
+            f"{array.shape[1]} columns."
+        )
+    return NamedSource(ZarrSource(array), names)
+
+
+def read_target(X: Any, name: str) -> Any:
+    """The response kept in the attribute 'target'."""
+    kept = open_array(X).attrs.get(TARGET, {})
+    if name not in kept:
+        raise ValueError(
+            f"the Zarr array keeps no response {name!r} (it has {sorted(kept)}): pass the values "
+            "of y."
+        )
+    return np.asarray(kept[name])

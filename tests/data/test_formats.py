@@ -1,0 +1,282 @@
+"""One table, stored in every format: the same columns, the same answers."""
+
+import pickle
+
+import anndata
+import dask.array as da
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+import zarr
+from bed_reader import to_bed
+from scipy import sparse
+
+from gradsift import GradientSiftRegressor, SparseGradientRegressor, gradient_path
+from gradsift._typing import Source
+from gradsift.data import open_source, read_target, source_names
+from gradsift.exceptions import ImputedWarning, SkippedColumnsWarning
+
+N, P = 60, 30
+NAMES = [f"g{k}" for k in range(P)]
+
+
+def genotypes():
+    rng = np.random.default_rng(4)
+    X = rng.binomial(2, rng.uniform(0.2, 0.8, P), size=(N, P)).astype(float)
+    y = 2.0 * X[:, 3] + 3.0 * (X[:, 7] == 1) + 0.2 * rng.normal(size=N)
+    return X, y
+
+
+X, Y = genotypes()
+
+
+def npy(order, dtype):
+    def write(folder):
+        path = folder / "x.npy"
+        np.save(path, np.asarray(X, dtype=dtype, order=order))
+        return path
+
+    return write
+
+
+def write_parquet(folder):
+    path = folder / "x.parquet"
+    pq.write_table(pa.table(dict(zip(NAMES, X.T))), path, row_group_size=25)
+    return path
+
+
+def write_dataset(folder):
+    """Rows spread over three files."""
+    for k, rows in enumerate(np.array_split(np.arange(N), 3)):
+        pq.write_table(pa.table(dict(zip(NAMES, X[rows].T))), folder / f"part{k}.parquet")
+    return folder
+
+
+def write_feather(folder):
+    path = folder / "x.feather"
+    pa.feather.write_feather(pa.table(dict(zip(NAMES, X.T))), str(path))
+    return path
+
+
+def write_zarr(folder):
+    path = str(folder / "x.zarr")
+    stored = zarr.create_array(path, shape=X.shape, chunks=(N, 7), dtype="float32")
+    stored[:] = X
+    stored.attrs["names"] = NAMES
+    return path
+
+
+def write_bed(folder):
+    path = folder / "x.bed"
+    to_bed(path, X, properties={"sid": NAMES})
+    return path
+
+
+def annotated(matrix=X):
+    return anndata.AnnData(
+        matrix, obs=pd.DataFrame({"y": Y}, index=[f"s{i}" for i in range(N)]),
+        var=pd.DataFrame(index=NAMES),
+    )  # fmt: skip
+
+
+def h5ad(convert):
+    def write(folder):
+        path = folder / "x.h5ad"
+        annotated(convert(X)).write_h5ad(path)
+        return path
+
+    return write
+
+
+FORMATS = {
+    "npy by rows": npy("C", np.float32),
+    "npy by columns": npy("F", np.float64),
+    "npy int8": npy("C", np.int8),
+    "memmap": lambda folder: np.load(npy("C", np.float32)(folder), mmap_mode="r"),
+    "csc": lambda _: sparse.csc_array(X),
+    "csr": lambda _: sparse.csr_matrix(X),
+    "coo": lambda _: sparse.coo_array(X),
+    "parquet": write_parquet,
+    "parquet files": write_dataset,
+    "feather": write_feather,
+    "arrow table": lambda _: pa.table(dict(zip(NAMES, X.T))),
+    "arrow dataset": lambda folder: pa.dataset.dataset(write_parquet(folder)),
+    "zarr": write_zarr,
+    "zarr array": lambda folder: zarr.open_array(write_zarr(folder), mode="r"),
+    "bed": write_bed,
+    "anndata": lambda _: annotated(),
+    "anndata csr": lambda _: annotated(sparse.csr_matrix(X)),
+    "h5ad": h5ad(np.asarray),
+    "h5ad csr": h5ad(sparse.csr_matrix),
+    "h5ad csc": h5ad(sparse.csc_matrix),
+    "dask": lambda _: da.from_array(X, chunks=(20, 7)),
+    "dask one chunk": lambda _: da.from_array(X, chunks=(N, P)),
+}
+NAMED = ("parquet", "feather", "arrow", "zarr", "bed", "anndata", "h5ad")
+
+
+@pytest.fixture(params=FORMATS)
+def stored(request, tmp_path):
+    return request.param, FORMATS[request.param](tmp_path)
+
+
+@pytest.mark.parametrize("width", [1, 4, 100])
+def test_blocks_and_columns(stored, width, monkeypatch):
+    for module in ("source", "memmap_source", "sparse_source", "arrow_source", "zarr_source",
+                   "bed_source", "anndata_source", "dask_source"):  # fmt: skip
+        monkeypatch.setattr(f"gradsift.data.{module}.block_width", lambda n: width)
+    name, data = stored
+    source = open_source(data)
+    assert isinstance(source, Source)
+    assert source.shape == (N, P)
+    at = 0
+    for where, block in source.blocks():
+        assert where.start == at
+        assert block.dtype == np.float64
+        np.testing.assert_array_equal(block, X[:, where])
+        at = where.stop
+    assert at == P
+    index = np.array([7, 0, 29, 3, 7])
+    np.testing.assert_array_equal(source.columns(index), X[:, index])
+    assert source.columns(np.array([], dtype=int)).shape == (N, 0)
+    if name.startswith(NAMED):
+        assert source_names(source) == NAMES
+        assert source_names(source, index) == [NAMES[k] for k in index]
+    else:
+        assert source_names(source) is None
+
+
+@pytest.fixture(scope="module")
+def answers():
+    """What each method finds in the plain array."""
+    sift = GradientSiftRegressor().fit(X, Y)
+    assert sift.get_support(indices=True).tolist() == [3, 7]
+    return {
+        "sift": sift,
+        "sparse": SparseGradientRegressor().fit(X, Y),
+        "path": gradient_path(X, Y, n_alphas=4),
+    }
+
+
+@pytest.mark.parametrize("family", ["sift", "sparse"])
+def test_the_same_model_from_every_format(stored, family, answers):
+    name, data = stored
+    expected = answers[family]
+    kind = GradientSiftRegressor if family == "sift" else SparseGradientRegressor
+    model = kind().fit(data, Y)
+    np.testing.assert_array_equal(model.get_support(), expected.get_support())
+    np.testing.assert_array_equal(model.ranking_, expected.ranking_)
+    for attribute in ("feature_importances_", "components_", "mean_", "scale_"):
+        np.testing.assert_allclose(
+            getattr(model, attribute), getattr(expected, attribute), rtol=1e-6, atol=1e-12
+        )
+    if family == "sift":
+        np.testing.assert_allclose(model.sift_.scores, expected.sift_.scores, rtol=1e-6)
+    # any format of the same columns will do afterwards
+    for new in (data, pd.DataFrame(X, columns=NAMES) if name.startswith(NAMED) else X):
+        np.testing.assert_allclose(model.predict(new), expected.predict(X), rtol=1e-6)
+        np.testing.assert_allclose(model.transform(new), expected.transform(X), atol=1e-9)
+        np.testing.assert_allclose(model.gradient(new), expected.gradient(X), atol=1e-7)
+    if name.startswith(NAMED):
+        assert model.feature_names_in_.tolist() == NAMES
+    assert model.n_features_in_ == P
+
+
+def test_the_same_path_from_every_format(stored, answers):
+    path, expected = gradient_path(stored[1], Y, n_alphas=4), answers["path"]
+    for a, b in zip(path.supports, expected.supports):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_allclose(path.importances, expected.importances, rtol=1e-6, atol=1e-12)
+
+
+def test_float32_agrees(tmp_path):
+    """Values that float32 cannot hold: the same support, scores to 1e-4."""
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(80, 25))
+    y = np.sin(2 * Z[:, 3]) + Z[:, 8] ** 2 + 0.1 * rng.normal(size=80)
+    np.save(tmp_path / "z.npy", Z.astype(np.float32))
+    full = GradientSiftRegressor().fit(Z, y)
+    single = GradientSiftRegressor().fit(tmp_path / "z.npy", y)
+    np.testing.assert_array_equal(single.get_support(), full.get_support())
+    np.testing.assert_allclose(single.sift_.scores, full.sift_.scores, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["parquet", "zarr", "bed", "npy by rows", "csc"])
+def test_sources_and_models_can_be_pickled(name, tmp_path):
+    source = open_source(FORMATS[name](tmp_path))
+    again = pickle.loads(pickle.dumps(source))
+    np.testing.assert_array_equal(again.columns(np.arange(P)), X)
+
+
+def test_response_by_name(tmp_path):
+    frame = pa.table({**dict(zip(NAMES, X.T)), "y": Y, "id": [f"s{i}" for i in range(N)]})
+    pq.write_table(frame, tmp_path / "t.parquet")
+    with pytest.warns(SkippedColumnsWarning, match=r"left out 1 column\(s\).*'id'"):
+        model = GradientSiftRegressor().fit(tmp_path / "t.parquet", "y")
+    assert model.get_support(indices=True).tolist() == [3, 7]
+    assert "y" not in model.feature_names_in_
+    model = GradientSiftRegressor().fit(annotated(), "y")
+    assert model.get_support(indices=True).tolist() == [3, 7]
+    with pytest.raises(ValueError, match="obs has no such column"):
+        read_target(annotated(), "age")
+    with pytest.raises(ValueError, match="no such column"):
+        read_target(frame, "age")
+    with pytest.raises(ValueError, match="holds no response: pass the values of y"):
+        GradientSiftRegressor().fit(sparse.csc_array(X), "y")
+
+
+def test_no_calls_in_genotypes_are_filled_and_said_so(tmp_path):
+    holed = X.copy()
+    holed[::9, 3] = np.nan
+    holed[5, 11] = np.nan
+    path = tmp_path / "x.bed"
+    to_bed(path, holed, properties={"sid": NAMES})
+    with pytest.warns(ImputedWarning, match="8 of 1800 values are missing") as said:
+        model = GradientSiftRegressor().fit(path, Y)
+    assert len(said) == 1
+    expected = GradientSiftRegressor(missing="mean").fit(holed, Y)
+    np.testing.assert_allclose(model.sift_.scores, expected.sift_.scores, rtol=1e-10)
+    np.testing.assert_allclose(model.predict(path), expected.predict(holed), rtol=1e-6)
+
+
+def test_bed_that_does_not_fit_its_samples(tmp_path):
+    path = write_bed(tmp_path)
+    fam = path.with_suffix(".fam")
+    fam.write_text("\n".join(fam.read_text().splitlines()[:41]) + "\n")
+    with pytest.raises(ValueError, match=r"does not fit its \.fam file of 41 samples"):
+        open_source(path)
+    path.with_suffix(".bim").unlink()
+    with pytest.raises(FileNotFoundError, match=r"x\.bim.*three files"):
+        open_source(path)
+
+
+def test_a_mapped_file_is_given_back_after_each_block(tmp_path):
+    """Pages read from a map count as ours until they are unmapped."""
+    resource = pytest.importorskip("resource")
+    path = tmp_path / "big.npy"
+    big = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(1000, 30_000))
+    big[:] = 1.0
+    del big
+    source = open_source(path)
+    next(source.blocks())
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in source.blocks():
+        pass
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 50 * 1024  # kB; the file has 120 MB
+
+
+def test_unknown_things_are_refused_with_a_way_out(tmp_path):
+    with pytest.raises(ValueError, match=r"format of 'x\.csv'.*gradsift.data.convert"):
+        open_source("x.csv")
+    with pytest.raises(ValueError, match="only Parquet and Arrow tables hold more than X"):
+        open_source(sparse.csc_array(X), exclude=["y"])
+    np.save(tmp_path / "flat.npy", np.ones(3))
+    with pytest.raises(ValueError, match=r"shape \(3,\).*two dimensions"):
+        open_source(tmp_path / "flat.npy")
+    with pytest.raises(ValueError, match="unknown size"):
+        open_source(da.from_array(X, chunks=(20, 7))[da.from_array(X[:, 0], chunks=20) > 0])
