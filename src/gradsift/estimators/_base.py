@@ -16,11 +16,14 @@ from gradsift._typing import Array, IntArray
 from gradsift._validation import check_new_X
 from gradsift.data import Scaling
 from gradsift.directions import Directions
+from gradsift.estimators._notebook import NotebookForm
 from gradsift.exceptions import NothingSelectedWarning
 from gradsift.solver import Solution, Status
 
 
-class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class GradientEstimator(
+    NotebookForm, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Selection, directions and gradients of a fitted `field_`; subclasses fit it.
 
     `fit` calls `_store`, and leaves `field_`: an object with `index`, the variables the gradient

@@ -92,7 +92,7 @@ class LoadingsDisplay:
         """
         r, count = self.loadings.shape
         self.figure_, self.ax_ = style.start(
-            ax, (2.6 + 0.8 * max(r, 2), 1.2 + 0.28 * max(count, 3))
+            ax, (2.4 + 0.6 * max(r, 3), 1.2 + 0.28 * max(count, 3))
         )
         ax = self.ax_
         directions = [f"{k + 1}" for k in range(r)]

@@ -111,7 +111,7 @@ class ProjectionDisplay:
         ax, n = self.ax_, len(self.y)
         across = self.projection[:, 0]
         names = self.sample_names or [f"sample {k}" for k in range(n)]
-        points = {"s": 26 if n <= 200 else 12, "linewidths": 0.4, "edgecolors": style.FAINT}
+        points = {"s": 26 if n <= 200 else 12, "linewidths": 0.4, "edgecolors": style.MUTED}
         self.hover_: style.Hover = []
         if not self.labels:
             if self.projection.shape[1] == 1:

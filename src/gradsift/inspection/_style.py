@@ -69,7 +69,7 @@ def readable(name: object) -> str:
     >>> readable("two\\nlines")
     'two\ufffdlines'
     """
-    return "".join(c if c.isprintable() else "\ufffd" for c in str(name))
+    return "".join(c if c.isprintable() or c == "\u00a0" else "\ufffd" for c in str(name))
 
 
 def and_more(ax: Any, hidden: int, what: str = "variable") -> None:
@@ -139,7 +139,7 @@ def heatmap(
     if numbers:
         for i, row in enumerate(values):
             for j, value in enumerate(row):
-                shade = "white" if abs(value) > 0.65 * limit else "#111111"
+                shade = "#fefefe" if abs(value) > 0.65 * limit else "#111111"
                 ax.text(
                     j + 0.5,
                     i + 0.5,

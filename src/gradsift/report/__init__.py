@@ -1,0 +1,7 @@
+"""One self-contained HTML page: what was asked, what was found, how sure, how to redo it."""
+
+from gradsift.report._findings import Findings, versions
+from gradsift.report._render import build_report, write_report
+from gradsift.report._summarise import summarise
+
+__all__ = ["Findings", "build_report", "write_report", "summarise", "versions"]

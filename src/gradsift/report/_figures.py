@@ -1,0 +1,224 @@
+"""The pictures of a report."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradsift._typing import IntArray
+from gradsift.inspection import (
+    CVDisplay,
+    EigenvaluesDisplay,
+    GradientCovarianceDisplay,
+    GradientFieldDisplay,
+    ImportanceDisplay,
+    InteractionDisplay,
+    LoadingsDisplay,
+    PathDisplay,
+    ProjectionDisplay,
+)
+from gradsift.inspection._style import readable
+from gradsift.report._findings import Findings
+from gradsift.report._svg import inline_svg
+from gradsift.summary import VariableSummary, variable_names
+
+MOST_ROWS, MOST_FIELDS = 400, 6
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An inline SVG with what is said below it."""
+
+    title: str
+    caption: str
+    svg: str
+    wide: bool = False
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Without complaints that concern the drawing, not the data.
+
+    Letters the drawing font lacks are drawn by the reader's browser; names were checked at the fit.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"Glyph .* missing from")
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        yield
+
+
+def some_rows(count: int, most: int = MOST_ROWS) -> IntArray:
+    """Evenly spread rows, at most `most` of them."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
+
+
+def take(X: Any, rows: IntArray) -> Any:
+    """Rows of an array or a data frame."""
+    return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
+
+
+class Easel:
+    """Draws displays of one fitted model on figures of a given size."""
+
+    def __init__(self, findings: Findings) -> None:
+        rows = some_rows(len(findings.y))
+        names = findings.sample_names
+        self.model = findings.model
+        self.X = take(findings.X, rows)
+        self.y = np.asarray(findings.y)[rows]
+        self.names = variable_names(findings.model, findings.names)
+        self.samples = [f"row {k + 1}" if names is None else str(names[k]) for k in rows.tolist()]
+        self.target = findings.target
+        self.count = 0
+
+    def picture(
+        self,
+        draw: Callable[[Any], Any],
+        size: tuple[float, float],
+        title: str,
+        caption: str,
+        *,
+        wide: bool = False,
+    ) -> Picture:
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=size, layout="constrained")
+        display = draw(figure.add_subplot())
+        self.count += 1
+        svg = inline_svg(figure, display.hover_, f"p{self.count}-", title)
+        return Picture(readable(title), readable(caption), svg, wide)
+
+    def importance(self) -> Picture:
+        shown = min(int(self.model.get_support().sum()), 25)
+        return self.picture(
+            lambda ax: ImportanceDisplay.from_estimator(self.model, names=self.names, ax=ax),
+            (7.2, 0.9 + 0.24 * max(shown, 3)),
+            "Importance",
+            "How strongly the response changes with each variable, per standard deviation of it.",
+            wide=True,
+        )
+
+    def effect(self, row: VariableSummary) -> Picture:
+        against = None
+        if row.effect.shape == "through interactions" and row.partners:
+            against = row.partners[0]
+        return self.picture(
+            lambda ax: GradientFieldDisplay.from_estimator(
+                self.model,
+                self.X,
+                row.column,
+                against=None if against is None else self.names.index(against),
+                class_name=row.output,
+                names=self.names,
+                target=self.target,
+                sample_names=self.samples,
+                ax=ax,
+            ),
+            (4.4, 3.1),
+            row.name,
+            f"{row.effect.words}; laid out by {against}" if against else row.effect.words,
+        )
+
+    def interactions(self) -> Picture:
+        shown = min(int(self.model.get_support().sum()), 20)
+        side = 2.4 + 0.26 * max(shown, 4)
+        return self.picture(
+            lambda ax: InteractionDisplay.from_estimator(
+                self.model, self.X, names=self.names, ax=ax
+            ),
+            (side + 1.2, side),
+            "Who changes whose effect",
+            "Each row: how the effect of that variable changes as another one grows. The diagonal "
+            "is a variable's own curvature.",
+        )
+
+    def covariance(self) -> Picture:
+        shown = min(int(self.model.get_support().sum()), 20)
+        side = 2.4 + 0.26 * max(shown, 4)
+        return self.picture(
+            lambda ax: GradientCovarianceDisplay.from_estimator(
+                self.model, self.X, names=self.names, ax=ax
+            ),
+            (side + 1.2, side),
+            "Covariance of the derivatives",
+            "The S-EGCM: variables whose effects rise and fall together share a colour.",
+        )
+
+    def projection(self) -> Picture:
+        return self.picture(
+            lambda ax: ProjectionDisplay.from_estimator(
+                self.model,
+                self.X,
+                self.y,
+                target=self.target,
+                sample_names=self.samples,
+                ax=ax,
+            ),
+            (5.6, 4.0),
+            "The samples along the directions",
+            "Each point is a row of the table, seen in the few directions along which the response "
+            "changes.",
+        )
+
+    def loadings(self) -> Picture:
+        r = min(self.model.n_components_, 6)
+        used = min(int(np.count_nonzero(self.model.components_[:r].any(axis=0))), 20)
+        return self.picture(
+            lambda ax: LoadingsDisplay.from_estimator(self.model, names=self.names, ax=ax),
+            (2.4 + 0.55 * max(r, 4), 1.3 + 0.28 * max(used, 5)),
+            "What the directions are made of",
+            "Weight of each standardised variable in each direction.",
+        )
+
+    def eigenvalues(self) -> Picture:
+        return self.picture(
+            lambda ax: EigenvaluesDisplay.from_estimator(self.model, ax=ax),
+            (4.4, 2.9),
+            "How many directions are needed",
+            "Share of the gradient's variation along each direction.",
+        )
+
+    def path(self) -> Picture:
+        return self.picture(
+            lambda ax: PathDisplay.from_estimator(self.model, names=self.names, ax=ax),
+            (7.2, 4.0),
+            "Which variables come in as the penalty falls",
+            "Each line is a variable; the dotted line marks the penalty that was chosen.",
+            wide=True,
+        )
+
+    def cv_curve(self) -> Picture:
+        return self.picture(
+            lambda ax: CVDisplay.from_estimator(self.model, ax=ax),
+            (7.2, 3.6),
+            "Error on held-out rows along the penalty",
+            "Mean over folds, with one standard error.",
+            wide=True,
+        )
+
+
+def draw_all(findings: Findings, variables: list[VariableSummary]) -> dict[str, list[Picture]]:
+    """The pictures of each section of the report."""
+    model, easel = findings.model, Easel(findings)
+    several = len(variables) > 1
+    sections: dict[str, list[Picture]] = {
+        "importance": [easel.importance()] if several else [],
+        "effects": [easel.effect(row) for row in variables[:MOST_FIELDS]],
+        "together": [easel.interactions(), easel.covariance()] if several else [],
+        "directions": [],
+        "sure": [],
+    }
+    if variables and model.n_components_ > 0:
+        sections["directions"].append(easel.projection())
+        if several:
+            sections["directions"] += [easel.loadings(), easel.eigenvalues()]
+    if hasattr(model, "path_") and hasattr(model, "cv_scores_"):
+        sections["sure"] = [easel.cv_curve()]
+        if any(len(s) for s in model.path_.supports):
+            sections["sure"].append(easel.path())
+    return sections

@@ -1,0 +1,139 @@
+"""The page from its parts. No computing here."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import tempfile
+from contextlib import suppress
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from gradsift.report._figures import draw_all, drawing
+from gradsift.report._findings import Findings
+from gradsift.report._summarise import describe_variables, summarise
+
+DIGITS = 3
+
+
+def build_report(findings: Findings) -> str:
+    """The report as one HTML page: no network, no other file.
+
+    Parameters
+    ----------
+    findings : Findings
+
+    Returns
+    -------
+    html : str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import GradientSiftRegressor
+    >>> X = np.random.default_rng(0).normal(size=(60, 5))
+    >>> y = 2 * X[:, 4]
+    >>> html = build_report(Findings(GradientSiftRegressor().fit(X, y), X, y))
+    >>> html[:15]
+    '<!doctype html>'
+    """
+    environment = _environment()
+    with drawing():
+        variables = describe_variables(findings)
+        summary = summarise(findings, variables)
+        pictures = draw_all(findings, variables)
+    script = _asset("report.js")
+    return str(
+        environment.get_template("report.html.j2").render(
+            **summary,
+            pictures=pictures,
+            largest=max((row["importance"] for row in summary["variables"]), default=1.0) or 1.0,
+            ranks_differ=differ(summary["variables"]),
+            css=_asset("report.css"),
+            js=script,
+            # only the page's own script may run, whatever a column is called
+            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            others_json=script_safe(summary["others"]),
+        )
+    )
+
+
+def write_report(path: str | os.PathLike[str], findings: Findings) -> Path:
+    """Write the report, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path
+        The HTML file; an existing one is replaced.
+    findings : Findings
+
+    Returns
+    -------
+    path : Path
+    """
+    target = Path(path)
+    html = build_report(findings)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(html)
+        os.chmod(name, 0o644)
+        os.replace(name, target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+    return target
+
+
+def script_safe(value: Any) -> str:
+    """JSON that cannot end the script element it stands in.
+
+    Examples
+    --------
+    >>> print(script_safe("</script>&"))
+    "\\u003c/script\\u003e\\u0026"
+    """
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    for mark in "<>&":  # U+2028 and U+2029 are escaped with everything else beyond ASCII
+        text = text.replace(mark, f"\\u{ord(mark):04x}")
+    return text
+
+
+def differ(rows: list[dict[str, Any]]) -> bool:
+    """Whether a variable ranked lower has the larger importance."""
+    sizes = [row["importance"] for row in rows]
+    return sizes != sorted(sizes, reverse=True)
+
+
+def number(value: float | None) -> str:
+    """A number for people: three digits, a true minus sign."""
+    if value is None:
+        return "–"
+    return f"{value:.{DIGITS}g}".replace("-", "−")
+
+
+def _environment() -> Any:
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ImportError(
+            "reports need jinja2 and matplotlib: pip install 'gradsift[report]'"
+        ) from error
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("gradsift.report", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = number
+    return environment
+
+
+def _asset(name: str) -> str:
+    return (files("gradsift.report") / "templates" / name).read_text(encoding="utf-8")

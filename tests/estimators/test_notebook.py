@@ -1,0 +1,46 @@
+"""What a notebook shows of an estimator."""
+
+import numpy as np
+import pytest
+from sklearn import config_context
+
+from gradsift import GradientSiftRegressor, RidgeGradientRegressor
+from gradsift.exceptions import NothingSelectedWarning
+
+
+@pytest.fixture
+def fitted(rng):
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame(rng.normal(size=(100, 6)), columns=["<script>a</script>", *"bcdef"])
+    return GradientSiftRegressor().fit(X, X["b"] + X.iloc[:, 0])
+
+
+@pytest.mark.parametrize("door", ["html", "bundle"])
+def test_the_finding_comes_first_and_the_diagram_stays(fitted, door):
+    html = fitted._repr_html_() if door == "html" else fitted._repr_mimebundle_()["text/html"]
+    plain = RidgeGradientRegressor()._repr_html_()
+    assert html.index("2 of 6 variables selected") < html.index("sk-container")
+    assert "sk-container" in plain
+    assert "variables selected" not in plain  # not fitted
+    assert "<script>a" not in html
+    assert "&lt;script&gt;a&lt;/script&gt;" in html
+
+
+def test_text_display_has_no_html(fitted):
+    with config_context(display="text"):
+        assert not hasattr(fitted, "_repr_html_")
+        assert set(fitted._repr_mimebundle_()) == {"text/plain"}
+
+
+def test_many_variables_are_capped(rng):
+    X = rng.normal(size=(20, 30))
+    html = RidgeGradientRegressor().fit(X, X[:, 0])._repr_html_()
+    assert "30 of 30 variables selected" in html
+    assert "and 20 more" in html
+    assert html.count("<b>x") == 10
+
+
+def test_nothing_selected(rng):
+    with pytest.warns(NothingSelectedWarning):
+        model = GradientSiftRegressor(1e-9).fit(rng.normal(size=(30, 3)), np.arange(30.0))
+    assert "0 of 3 variables selected" in model._repr_html_()

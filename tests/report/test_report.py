@@ -1,0 +1,207 @@
+"""The page without a browser: valid, self-contained, true."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+
+import html5lib
+import numpy as np
+import pytest
+from report_cases import KINDS, NASTY
+
+from gradsift.report import Findings, build_report, summarise, write_report
+from gradsift.report._render import script_safe
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "nasty"])
+def test_the_page_is_valid_html(kind, pages):
+    html5lib.HTMLParser(strict=True).parse(pages[kind])
+    ids = re.findall(r'\bid="([^"]+)"', pages[kind])
+    assert len(ids) == len(set(ids))
+    for reference in re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', pages[kind]):
+        assert "".join(reference) in ids
+
+
+@pytest.mark.skipif(shutil.which("tidy") is None, reason="tidy is not installed")
+@pytest.mark.parametrize("kind", ["regressor", "nothing", "nasty"])
+def test_tidy_finds_no_error(kind, pages, tmp_path):
+    page = tmp_path / "report.html"
+    page.write_text(pages[kind], encoding="utf-8")
+    # tidy 5 knows HTML5 but not every attribute: errors count, warnings do not
+    found = subprocess.run(["tidy", "-q", "-e", str(page)], capture_output=True, text=True)
+    assert found.returncode < 2, found.stderr
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "nasty"])
+def test_the_page_needs_nothing_else(kind, pages):
+    tree = html5lib.parse(pages[kind], namespaceHTMLElements=False)
+    for element in tree.iter():
+        if not isinstance(element.tag, str):
+            continue
+        tag = element.tag.split("}")[-1]
+        assert tag not in {"link", "iframe", "object", "embed", "base", "form"}
+        for key, value in element.attrib.items():
+            name = key if isinstance(key, str) else key[-1]
+            assert not name.startswith("on")
+            if name.split("}")[-1] in {"src", "href"}:
+                assert value.startswith(("#", "data:image/png;base64,"))
+    assert len(pages[kind].encode()) < 5_000_000
+    assert "@import" not in pages[kind]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_section_is_there(kind, pages, findings):
+    tree = html5lib.parse(pages[kind], namespaceHTMLElements=False)
+    text = " ".join("".join(tree.itertext()).split())
+    for part in ("The variables", "How sure", "What to beware of", "How to redo it"):
+        assert part in text
+    for part in ("gradsift select yields.csv --target yield", "sha256:abc123", "scikit-learn"):
+        assert part in text
+    selected = findings[kind].model.get_support().sum()
+    rows = tree.findall(".//table[@id='table']/tbody/tr[@data-rank]")
+    assert len(rows) == selected
+    assert (len(tree.findall(".//figure")) > 0) == (selected > 0)
+
+
+def test_what_was_found_is_what_is_said(findings):
+    summary = summarise(findings["regressor"])
+    assert summary["headline"] == "4 of 30 variables explain yield"
+    assert len(summary["found"]) == 3
+    assert "held-out rows (3 folds" in summary["found"][2]
+    rows = {row["name"]: row for row in summary["variables"]}
+    assert rows["gene 0"]["effect"] == "increasing, straight"
+    assert rows["gene 0"]["stand_ins"][0][0] == "gene 9"
+    assert rows["gene 1"]["shape"] == "U-shaped"
+    assert rows["gene 2"]["partners"] == ["gene 3"]
+    assert any(title == "gene 0 has 1 near-copy" for title, _ in summary["beware"])
+    assert [name for _, name in summary["others"]][:1] != []
+    assert len(summary["others"]) == 26
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+
+
+def test_labels_are_spoken_of_as_classes(findings):
+    two, three = summarise(findings["two"]), summarise(findings["three"])
+    assert "tell apart the classes of yield" in two["headline"]
+    assert "right class comes out" in two["found"][2]
+    assert "the 3 classes of yield (high, low and mid)" in three["asked"]
+    assert "no held-out check was run" in three["found"][2]
+    assert three["variables"][0]["output"] in {"low", "mid", "high"}
+
+
+def test_nothing_selected_says_why(findings):
+    summary = summarise(findings["nothing"])
+    assert summary["headline"] == "Nothing stands out among 30 variables"
+    assert "1e-09 false variables" in summary["found"][0]
+    best = findings["nothing"].names[int(np.argmin(findings["nothing"].model.ranking_))]
+    assert best in summary["found"][1]
+    assert "40 rows are too few" in summary["found"][2]
+    assert summary["beware"][0][0] == "Few rows"
+
+
+def test_nothing_selected_by_the_penalty(findings):
+    old = findings["sparse"]
+    with pytest.warns(UserWarning, match="no variable was selected"):
+        model = type(old.model)(alpha=1e9).fit(old.X, old.y)
+    found = summarise(replace(old, model=model))["found"]
+    assert "alpha 1e+09" in found[0]
+    assert "smaller alpha" in found[2]
+
+
+def test_certificate_and_penalty(findings):
+    sure = dict(summarise(findings["cv"])["sure"])
+    model = findings["cv"].model
+    assert f"{model.dual_gap_:.1e}" in sure["Certificate"]
+    assert f"alpha {model.alpha_:.3g} out of 12" in sure["Choice of the penalty"]
+    assert "Certificate" not in dict(summarise(findings["regressor"])["sure"])
+
+
+def test_a_poor_score_is_not_hidden(findings):
+    old = findings["regressor"]
+    poor = replace(old.held_out, scores=np.array([-0.2, 0.0, -0.1]))
+    summary = summarise(replace(old, held_out=poor))
+    assert "no better than the mean" in summary["found"][2]
+    assert "A gap to new rows" in dict(summary["beware"])
+
+
+def test_unstable_variables_are_named(findings):
+    old = findings["regressor"]
+    shaky = replace(old.stability, frequencies=np.zeros(30))
+    beware = dict(summarise(replace(old, stability=shaky))["beware"])
+    assert "gene 0" in beware["Not stable"]
+
+
+def test_few_rows_and_small_classes(findings):
+    old = findings["two"]
+    y = np.where(np.arange(120) < 3, "rare", "common")
+    beware = dict(summarise(replace(old, y=y))["beware"])
+    assert "rare has 3 rows" in beware["A small class"]
+    assert "12 rows" in dict(summarise(replace(old, n_samples=12))["beware"])["Few rows"]
+
+
+def test_the_same_findings_give_the_same_page(findings, pages):
+    assert build_report(findings["cv"]) == pages["cv"]
+
+
+def test_plots_have_hover_names(pages, findings):
+    titles = re.findall(r"<title>([^<]*)</title>", pages["regressor"])
+    size = findings["regressor"].model.feature_importances_[0]
+    assert f"gene 0: {size:.3g}" in titles  # a bar
+    assert sum(t.startswith("row 1:") for t in titles) >= 2  # a sample in several plots
+    assert "effect of gene 2, varying with gene 3" in " ".join(titles)  # a cell
+    cv = re.findall(r"<title>([^<]*)</title>", pages["cv"])
+    assert "gene 0" in cv  # a line of the path
+
+
+def test_names_are_escaped(pages):
+    page = pages["nasty"]
+    for name in NASTY[:4]:
+        assert name not in page
+    assert page.count("<script") == 2  # the data and the page's own
+    assert "\u2028" not in page
+    assert "\x00" not in page
+    assert "49" not in re.findall(r"\{\{ 7 \* 7 \}\} (\d*)", page)
+
+
+def test_json_cannot_leave_its_script():
+    value = ["</script>", "<!--", "&amp;", "\u2028", "\ud800"]
+    text = script_safe(value)
+    assert not set("<>&\u2028") & set(text)
+    assert json.loads(text) == value
+
+
+def test_a_data_frame_and_some_of_its_rows(findings):
+    pd = pytest.importorskip("pandas")
+    old = findings["regressor"]
+    frame = pd.DataFrame(old.X, columns=old.names)
+    model = type(old.model)().fit(frame, old.y)
+    page = build_report(Findings(model, frame[:50], old.y[:50], n_samples=120))
+    assert "120 rows" in page
+    assert "gene 0" in page
+    # names known from the fit, values as an array
+    assert "gene 0" in build_report(Findings(model, old.X, old.y))
+
+
+def test_written_whole_or_not_at_all(findings, tmp_path, monkeypatch):
+    path = write_report(tmp_path / "new" / "report.html", findings["nothing"])
+    before = path.read_text(encoding="utf-8")
+    assert before.startswith("<!doctype html>")
+
+    def full(*args):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="disk full"):
+        write_report(path, findings["regressor"])
+    assert path.read_text(encoding="utf-8") == before
+    assert [p.name for p in path.parent.iterdir()] == ["report.html"]
+
+
+def test_without_jinja_the_error_names_the_extra(findings, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r"gradsift\[report\]"):
+        build_report(findings["nothing"])
