@@ -8,7 +8,7 @@ import sys
 def main() -> None:
     """Entry point of the ``gradsift`` command."""
     try:
-        from gradsift.cli._app import app
+        from gradsift.cli._exit import run
     except ModuleNotFoundError as missing:
         if missing.name not in ("typer", "rich"):
             raise
@@ -16,4 +16,4 @@ def main() -> None:
             f"the command line needs {missing.name}, which is not installed: "
             "pip install 'gradsift[cli]'"
         )
-    app()
+    sys.exit(run())

@@ -1,7 +1,8 @@
-"""The commands."""
+"""The commands and their options."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +14,42 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
+
+
+class Task(StrEnum):
+    auto = "auto"
+    regression = "regression"
+    classification = "classification"
+
+
+class Method(StrEnum):
+    sift = "sift"
+    sparse_gradient = "sparse-gradient"
+
+
+class Missing(StrEnum):
+    error = "error"
+    mean = "mean"
+    drop = "drop"
+
+
+class Rule(StrEnum):
+    min = "min"
+    one_se = "1se"
+
+
+Table = Annotated[
+    Path,
+    typer.Argument(
+        help="CSV, TSV (also .gz), Excel, Parquet, Arrow, Feather, .npz, .npy, .h5ad, Zarr or "
+        "PLINK .bed."
+    ),
+]
+Model = Annotated[Path, typer.Argument(help="A folder `gradsift select` wrote, or a .skops file.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+Columns = Annotated[str, typer.Option(help="Names, separated by commas.")]
 
 
 @app.callback()
@@ -22,11 +58,125 @@ def _options() -> None:
 
 
 @app.command()
-def demo() -> None:
-    """Run the main job on data that comes with the package, and show what to look at."""
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("gradsift-demo"),
+) -> None:
+    """Run the main job on data that comes with the package, and leave a report to open."""
     from gradsift.cli._demo import run
 
-    run()
+    run(out)
+
+
+@app.command()
+def select(
+    table: Table,
+    target: Annotated[str, typer.Option(help="The column to explain.")],
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("gradsift-out"),
+    force: Force = False,
+    task: Annotated[Task, typer.Option(help="Told from the target unless given.")] = Task.auto,
+    method: Annotated[
+        Method, typer.Option(help="GradientSift, or the paper's estimator.")
+    ] = Method.sift,
+    drop: Annotated[str, typer.Option(help="Columns to leave out, a,b,c.")] = "",
+    id: Annotated[str | None, typer.Option(help="The column that names the rows.")] = None,
+    keep: Annotated[str, typer.Option(help="Columns never penalised, such as age,sex.")] = "",
+    categorical: Annotated[
+        str, typer.Option(help="Columns of categories: one column of 0 and 1 per level.")
+    ] = "",
+    target_from: Annotated[
+        Path | None,
+        typer.Option(help="Another table that holds the target, rows in the same order."),
+    ] = None,
+    log: Annotated[bool, typer.Option("--log", help="Take log2(1 + x) of the columns.")] = False,
+    missing: Annotated[
+        Missing, typer.Option(help="Missing values: refuse, fill with the mean, drop the rows.")
+    ] = Missing.error,
+    false_positives: Annotated[
+        float, typer.Option(help="Expected number of false variables (sift).")
+    ] = 0.3,
+    interactions: Annotated[bool, typer.Option(help="Look for products too (sift).")] = True,
+    cv: Annotated[int, typer.Option(help="Folds for the held-out score; 0 = none.")] = 5,
+    selection: Annotated[
+        Rule, typer.Option(help="Which penalty of the path (sparse-gradient).")
+    ] = Rule.min,
+    max_features: Annotated[
+        int | None, typer.Option(min=1, help="Select no more than this many.")
+    ] = None,
+    stability: Annotated[
+        int | None,
+        typer.Option(min=0, help="Half samples to select again on; 10 unless the table is large."),
+    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Most threads to use.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the half samples and the refit.")] = 0,
+) -> None:
+    """Find the variables that matter, and write a report about them.
+
+    Writes selected.csv, directions.csv, projection.csv, model.skops, summary.json and report.html.
+    """
+    from gradsift.answer import Settings
+    from gradsift.cli._select import run
+    from gradsift.tables import Choices
+
+    choices = Choices(
+        target, task.value, names(drop), names(categorical), names(keep), id, log, missing.value
+    )
+    settings = Settings(
+        method.value, false_positives, interactions, cv, selection.value, max_features, stability,
+        seed, threads or 1,
+    )  # fmt: skip
+    run(table, choices, settings, out, force=force, target_from=target_from, threads=threads)
+
+
+@app.command()
+def predict(
+    model: Model,
+    table: Table,
+    out: Annotated[Path, typer.Option(help="CSV file.")] = Path("predictions.csv"),
+    force: Force = False,
+) -> None:
+    """Predict the response of new samples."""
+    from gradsift.cli._apply import predict as run
+
+    run(model, table, out, force=force)
+
+
+@app.command()
+def transform(
+    model: Model,
+    table: Table,
+    out: Annotated[Path, typer.Option(help="CSV file.")] = Path("projection.csv"),
+    force: Force = False,
+) -> None:
+    """Project new samples on the directions found."""
+    from gradsift.cli._apply import transform as run
+
+    run(model, table, out, force=force)
+
+
+@app.command()
+def report(
+    model: Model,
+    table: Table,
+    out: Annotated[Path, typer.Option(help="HTML file.")] = Path("report.html"),
+    force: Force = False,
+) -> None:
+    """Write the report of a saved model again, on a table that holds the target."""
+    from gradsift.cli._apply import report as run
+
+    run(model, table, out, force=force)
+
+
+@app.command()
+def convert(
+    table: Annotated[Path, typer.Argument(help="A wide CSV or TSV file (also .gz).")],
+    out: Annotated[Path, typer.Argument(help="A .zarr or .parquet path to write.")],
+    target: Annotated[str | None, typer.Option(help="The column with the response.")] = None,
+    drop: Annotated[str, typer.Option(help="Columns to leave out, a,b,c.")] = "",
+) -> None:
+    """Turn a wide text table into columns on disk, once: everything after that is fast."""
+    from gradsift.cli._convert import run
+
+    run(table, out, target, names(drop))
 
 
 @app.command()
@@ -51,7 +201,11 @@ def reproduce(
 @app.command()
 def info() -> None:
     """Print versions, for bug reports."""
-    from importlib.metadata import version
+    from gradsift.cli._info import run
 
-    for package in ("gradsift", "numpy", "scipy", "scikit-learn"):
-        typer.echo(f"{package:14s}{version(package)}")
+    run()
+
+
+def names(text: str) -> tuple[str, ...]:
+    """'a, b' -> ('a', 'b')."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())

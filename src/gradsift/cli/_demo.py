@@ -1,87 +1,82 @@
-"""`gradsift demo`: a real table with noise columns added, and two with a known answer."""
+"""`gradsift demo`: the main job on a real table with noise added, and on known answers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 from sklearn.datasets import load_diabetes
 
-from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
-from gradsift._typing import Array
+from gradsift import SparseGradientRegressor
+from gradsift._typing import Array, IntArray
+from gradsift.answer import Settings, findings_of, select, write_answer
+from gradsift.cli._select import console, show
 from gradsift.data.simulate import circles, turlach
+from gradsift.tables import Choices, Table, prepare
+from gradsift.tables.frame import make_frame
 
-console = Console(highlight=False)
 
-
-def run() -> None:
-    """Three tables, a certificate, and what to try next."""
+def run(out: Path) -> None:
+    """A report on real data, two short tables with a known answer, and what to try next."""
+    start = perf_counter()
     data = load_diabetes()
     n, p = data.data.shape
     noise = np.random.default_rng(0).normal(size=(n, 40))
-    show(
-        f"Diabetes: {n} patients, {p} measurements and 40 columns of pure noise",
-        GradientSiftRegressor(),
-        np.hstack([data.data, noise]),
-        data.target,
-        [*data.feature_names, *(f"noise{k}" for k in range(1, 41))],
-    )
-    X, y, support = turlach(n_features=200, random_state=0)
-    names = [f"x{k}" for k in range(1, X.shape[1] + 1)]
-    title = "Simulated: y = (2 x1 - 1)^2 + x2 + .. + x5 + noise, 200 columns"
-    show(title, GradientSiftRegressor(), X, y, names)
-    console.print(
-        f"the truth: {', '.join(names[k] for k in support)} (x1 is uncorrelated with y)\n"
-    )
-
-    X, y, support = circles(random_state=0)
-    title = "Simulated: two circles in (x1, x2), 40 samples, 198 columns of noise"
-    show(title, GradientSiftClassifier(), X, y, names)
-    console.print(f"the truth: {', '.join(names[k] for k in support)}\n")
-
-    certificate()
-    console.print("next: python -c 'import gradsift; help(gradsift.GradientSiftRegressor)'")
-
-
-def show(title: str, model: Any, X: Array, y: Array, names: Sequence[str], extra: int = 3) -> None:
-    """Fit with defaults; print ranking, selection, products and directions."""
-    start = perf_counter()
-    model.fit(X, y)
-    seconds = perf_counter() - start
-
+    columns = [*data.data.T, *noise.T, data.target]
+    names = [*data.feature_names, *(f"noise{k}" for k in range(1, 41)), "progression"]
+    title = f"Diabetes: {n} patients, {p} measurements and 40 columns of pure noise"
     console.rule(title, align="left")
-    support, gradient = model.get_support(), model.gradient(X)
-    table = Table("rank", "variable", "importance", "selected", "gradient: mean, sd", box=None)
-    for rank, k in enumerate(np.argsort(model.ranking_)[: support.sum() + extra], start=1):
-        effect = f"{gradient[:, k].mean():+.3g}, {gradient[:, k].std():.3g}" if support[k] else ""
-        size = f"{model.feature_importances_[k]:.3g}"
-        table.add_row(str(rank), names[k], size, "yes" if support[k] else "", effect)
-    console.print(table)
-    console.print(
-        f"selected {support.sum()} of {X.shape[1]} in {seconds:.2f} s; "
-        f"score on these samples {model.score(X, y):.2f}"
+    answer = select(prepare(make_frame(names, columns), Choices("progression")), Settings())
+    findings = findings_of(
+        answer,
+        source="diabetes with 40 columns of noise",
+        command="gradsift demo",
+        fingerprint="scikit-learn: load_diabetes",
+        created=datetime.now().astimezone().isoformat(timespec="seconds"),
     )
-    for pair in model.interactions_:
-        console.print(f"  product: {names[pair.first]} x {names[pair.second]}")
-    for number, direction in enumerate(model.components_[:2], start=1):
-        largest = np.argsort(-np.abs(direction))[:5]
-        terms = " ".join(f"{direction[k]:+.2f} {names[k]}" for k in largest if direction[k])
-        console.print(f"  direction {number}: {terms}")
+    write_answer(out, answer, findings, force=True)
+    show(answer, out, perf_counter() - start)
+
+    X, y, support = turlach(n_features=200, random_state=0)
+    known_answer("y = (2 x1 - 1)^2 + x2 + .. + x5 + noise, 200 columns", X, y, support)
+    console.print("x1 is uncorrelated with y: no linear method finds it.")
+    X, labels, support = circles(random_state=0)
+    known_answer("two circles in (x1, x2), 40 rows, 198 noise columns", X, labels, support)
+    certificate()
+    console.print(
+        f"\nnext: open {out / 'report.html'}, then try your own table:\n"
+        "  gradsift select TABLE.csv --target COLUMN\n"
+        "  python -c 'import gradsift; help(gradsift.GradientSiftRegressor)'"
+    )
+
+
+def known_answer(title: str, X: Array, y: Array, support: IntArray) -> None:
+    """Simulated data: what is selected beside the truth."""
     console.print()
+    console.rule(f"Simulated: {title}", align="left")
+    names = [f"x{k}" for k in range(1, X.shape[1] + 1)]
+    table = simulated(names, X, y)
+    answer = select(table, Settings(cv=0, repeats=0))
+    found = ", ".join(names[k] for k in answer.model.get_support(indices=True))
+    console.print(f"selected in {answer.seconds:.2f} s: [bold]{found}[/bold]")
+    console.print(f"the truth: {', '.join(names[k] for k in support)}")
+
+
+def simulated(names: list[str], X: Array, y: Array) -> Table:
+    return prepare(make_frame([*names, "y"], [*X.T, np.asarray(y, dtype=float)]), Choices("y"))
 
 
 def certificate() -> None:
     """The paper's estimator, with its proof of optimality over all variables."""
     X, y, _ = turlach(random_state=0)
     model = SparseGradientRegressor().fit(X, y)
+    console.print()
     console.rule("The paper's estimator on ten such columns", align="left")
     best = ", ".join(f"x{k + 1}" for k in np.argsort(model.ranking_)[:5])
     console.print(
         f"five best: {best}; alpha {model.alpha_:.3g} of alpha_max {model.alpha_max_:.3g}\n"
         f"certificate: duality gap {model.dual_gap_:.1e}, "
-        f"KKT violation {model.kkt_violation_:.1e}\n"
+        f"KKT violation {model.kkt_violation_:.1e}"
     )

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._typing import IntArray
+from gradsift._typing import IntArray, Source
+from gradsift.data import take_rows
 from gradsift.inspection import (
     CVDisplay,
     EigenvaluesDisplay,
@@ -58,7 +59,9 @@ def some_rows(count: int, most: int = MOST_ROWS) -> IntArray:
 
 
 def take(X: Any, rows: IntArray) -> Any:
-    """Rows of an array or a data frame."""
+    """Rows of an array, a data frame or a source."""
+    if isinstance(X, Source):
+        return take_rows(X, rows)
     return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gradsift._typing import Array, IntArray
+from gradsift._typing import Array, IntArray, Source
 from gradsift.summary.effects import Effect, describe_effect
 from gradsift.summary.relatives import StandIns, correlated_stand_ins
 from gradsift.summary.resampling import Stability
@@ -181,7 +181,9 @@ def hinted_pairs(Z: Array, G: Array) -> list[tuple[int, int]]:
 
 
 def selected_columns(X: Any, columns: IntArray) -> Array:
-    """A few columns of an array or a data frame as numbers."""
+    """A few columns of an array, a data frame or a source as numbers."""
+    if isinstance(X, Source):
+        return X.columns(columns)
     values = X.iloc[:, columns] if hasattr(X, "iloc") else np.asarray(X)[:, columns]
     return np.asarray(values, dtype=float)
 

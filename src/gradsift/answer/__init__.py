@@ -1,0 +1,26 @@
+"""The main job from table to files: select, find out how sure, write everything a person needs."""
+
+from gradsift.answer._files import (
+    findings_of,
+    projected,
+    whole_file,
+    whole_folder,
+    write_answer,
+    write_rows,
+)
+from gradsift.answer._model_file import load_model, save_model
+from gradsift.answer._select import Answer, Settings, select
+
+__all__ = [
+    "Answer",
+    "Settings",
+    "findings_of",
+    "load_model",
+    "projected",
+    "save_model",
+    "select",
+    "whole_file",
+    "whole_folder",
+    "write_answer",
+    "write_rows",
+]

@@ -1,0 +1,110 @@
+"""`gradsift select`: the main job."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from contextlib import nullcontext
+from datetime import datetime
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as Grid
+from threadpoolctl import threadpool_limits
+
+from gradsift.answer import Answer, Settings, findings_of, select, write_answer
+from gradsift.answer._files import check_free
+from gradsift.summary import VariableSummary
+from gradsift.tables import Choices, fingerprint, open_table
+
+NOT_CONVERGED = 3
+MOST_SHOWN = 20
+console = Console(highlight=False)
+
+
+def run(
+    path: Path,
+    choices: Choices,
+    settings: Settings,
+    out: Path,
+    *,
+    force: bool = False,
+    target_from: Path | None = None,
+    threads: int | None = None,
+) -> None:
+    """Read, select, write, and print the short of it."""
+    check_free(out, force=force)
+    start = perf_counter()
+    limits: Any = threadpool_limits(threads) if threads else nullcontext()
+    shown: Any = console.status("reading") if console.is_terminal else nullcontext()
+    with limits, shown as status:
+
+        def say(what: str) -> None:
+            if status is None:
+                console.print(f"[dim]{perf_counter() - start:6.1f} s  {what}[/dim]")
+            else:
+                status.update(what)
+
+        table = open_table(path, choices, target_from)
+        for note in table.notes:
+            console.print(f"[dim]{escape(note)}[/dim]")
+        answer = select(table, settings, say)
+        say("writing")
+        findings = findings_of(
+            answer,
+            source=path.name,
+            command=command_line(),
+            fingerprint=fingerprint(path),
+            created=datetime.now().astimezone().isoformat(timespec="seconds"),
+        )
+        write_answer(out, answer, findings, force=force)
+    show(answer, out, perf_counter() - start)
+    if not answer.converged:
+        raise typer.Exit(NOT_CONVERGED)
+
+
+def command_line() -> str:
+    """The command as it was given, to run again."""
+    return shlex.join(["gradsift", *sys.argv[1:]])
+
+
+def show(answer: Answer, out: Path, seconds: float) -> None:
+    """The selected variables, how sure, and where everything is."""
+    table, rows = answer.table, answer.variables
+    n, p = table.X.shape
+    count = int(answer.model.get_support().sum())
+    what = escape(table.recipe.target)
+    console.print(f"\n[bold]{count} of {p:,} variables explain {what}[/bold] ({n:,} rows)")
+    if rows:
+        console.print(grid(rows))
+    if count > MOST_SHOWN:
+        console.print(f"and {count - MOST_SHOWN} more in selected.csv")
+    if answer.held_out is not None:
+        scored = answer.held_out
+        console.print(
+            f"held-out {scored.metric}: {scored.mean:.2f} "
+            f"(without any variable {scored.baseline:.2f})"
+        )
+    for message in dict.fromkeys([*answer.warnings, *answer.notes[len(table.notes) :]]):
+        console.print(f"[yellow]beware:[/yellow] {escape(message)}")
+    console.print(f"{out / 'report.html'} tells the whole story ({seconds:.1f} s)")
+
+
+def grid(rows: list[VariableSummary]) -> Grid:
+    """The first rows of selected.csv, for a terminal."""
+    steady = rows[0].frequency is not None
+    out = Grid("rank", "variable", "importance", box=None, pad_edge=False)
+    if steady:
+        out.add_column("stable", justify="right")
+    out.add_column("effect")
+    out.add_column("acts with")
+    for row in rows[:MOST_SHOWN]:
+        cells: list[Any] = [str(row.rank), escape(row.name), f"{row.importance:.3g}"]
+        if steady:
+            cells.append(f"{row.frequency:.0%}")
+        out.add_row(*cells, row.effect.words, escape(", ".join(row.partners)))
+    return out

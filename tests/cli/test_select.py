@@ -1,0 +1,191 @@
+"""The main job as a user runs it, in a process of its own where that matters."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gradsift.answer import load_model
+from gradsift.cli._exit import run
+
+FILES = [
+    "directions.csv", "model.skops", "projection.csv", "report.html", "selected.csv",
+    "summary.json",
+]  # fmt: skip
+QUICK = ["--cv", "0", "--stability", "0"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def table(folder, rng):
+    """60 samples, ten columns, one U-shaped, a sex that matters, an id."""
+    X = rng.normal(size=(60, 10))
+    sex = rng.choice(["f", "m"], size=60)
+    y = X[:, 2] ** 2 + 2 * (sex == "f") + 0.1 * rng.normal(size=60)
+    with open("t.csv", "w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["who", "sex", *(f"g{k}" for k in range(10)), "y"])
+        out.writerows([f"s{i}", sex[i], *X[i], y[i]] for i in range(60))
+    return folder / "t.csv"
+
+
+def read(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_one_command_from_file_to_report(table, capsys):
+    assert run(["select", "t.csv", "--target", "y", "--stability", "4"]) == 0
+    printed = capsys.readouterr().out
+    assert "g2" in printed
+    assert "held-out R²" in printed
+    assert sorted(os.listdir("gradsift-out")) == FILES
+    rows = {row["name"]: row for row in read("gradsift-out/selected.csv")}
+    assert rows["g2"]["effect"] == "U-shaped"
+    assert float(rows["g2"]["stability"]) == 1.0
+    assert {"sex=f", "sex=m"} & set(rows)
+    summary = json.loads(Path("gradsift-out/summary.json").read_text())
+    assert summary["schema"] == 1
+    assert summary["task"] == "regression"
+    assert summary["redo"]["fingerprint"].startswith("sha256:")
+    assert summary["redo"]["versions"]["gradsift"]
+    projection = read("gradsift-out/projection.csv")
+    assert projection[0]["row"] == "s0"
+    assert "sex=f" in Path("gradsift-out/report.html").read_text()
+
+
+def test_an_existing_folder_is_kept_unless_forced(table, capsys):
+    command = ["select", "t.csv", "--target", "y", *QUICK, "--out", "o"]
+    assert run(command) == 0
+    before = os.stat("o/summary.json").st_ino
+    assert run(command) == 2
+    assert "--force" in capsys.readouterr().err
+    assert os.stat("o/summary.json").st_ino == before
+    assert run([*command, "--force"]) == 0
+    assert sorted(os.listdir("o")) == FILES
+    os.mkdir("mine")
+    Path("mine/thesis.txt").touch()
+    assert run([*command[:-1], "mine", "--force"]) == 2
+    assert os.listdir("mine") == ["thesis.txt"]
+
+
+def test_the_paper_s_estimator_and_its_certificate(table):
+    command = ["select", "t.csv", "--target", "y", "--method", "sparse-gradient", "--cv", "3"]
+    assert run([*command, "--stability", "0", "--max-features", "4"]) == 0
+    summary = json.loads(Path("gradsift-out/summary.json").read_text())
+    assert summary["certificate"]["dual_gap"] <= 1e-4
+    assert 0 < summary["n_selected"] <= 4
+
+
+def test_keep_drop_and_max_features(table):
+    command = ["select", "t.csv", "--target", "y", *QUICK, "--keep", "g7", "--drop", "sex"]
+    assert run([*command, "--max-features", "2"]) == 0
+    names = {row["name"] for row in read("gradsift-out/selected.csv")}
+    assert names == {"g2", "g7"}
+
+
+def test_predict_transform_and_report_with_a_saved_model(table):
+    assert run(["select", "t.csv", "--target", "y", *QUICK, "--out", "o"]) == 0
+    assert run(["predict", "o", "t.csv", "--out", "p.csv"]) == 0
+    predicted = [float(row["predicted"]) for row in read("p.csv")]
+    _, recipe = load_model(table.parent / "o")
+    assert recipe.target == "y"
+    assert np.corrcoef(predicted, [float(r["y"]) for r in read("t.csv")])[0, 1] > 0.9
+    assert run(["transform", "o/model.skops", "t.csv"]) == 0
+    assert "direction1" in read("projection.csv")[0]
+    assert run(["report", "o", "t.csv", "--out", "r.html"]) == 0
+    assert "<!doctype html>" in Path("r.html").read_text()
+    assert run(["predict", "o", "t.csv", "--out", "p.csv"]) == 2  # it is there
+
+
+def test_labels_get_probabilities(folder, rng):
+    X = rng.normal(size=(80, 6))
+    y = np.where(X[:, 1] + X[:, 4] > 0, 1, -1)
+    np.savez("t.npz", X=X, y=y, class_names=np.array(["low", "high"]))
+    assert run(["select", "t.npz", "--target", "y", *QUICK]) == 0
+    assert run(["predict", "gradsift-out", "t.npz"]) == 0
+    first = read("predictions.csv")[0]
+    total = float(first["probability of low"]) + float(first["probability of high"])
+    assert total == pytest.approx(1.0, abs=1e-5)
+    assert first["predicted"] in ("low", "high")
+
+
+def test_columns_on_disk(folder, rng):
+    X = rng.normal(size=(90, 40))
+    np.save("X.npy", X.astype(np.float32))
+    with open("y.csv", "w") as file:
+        file.write("y\n" + "".join(f"{v}\n" for v in X[:, 7] ** 2))
+    assert run(["select", "X.npy", "--target", "y", "--target-from", "y.csv"]) == 0
+    assert read("gradsift-out/selected.csv")[0]["name"] == "x7"
+
+
+def test_exit_codes(table, capsys):
+    assert run(["select", "t.csv"]) == 1
+    assert "--target" in capsys.readouterr().err
+    assert run(["select", "t.csv", "--target", "y", "--task", "tree"]) == 1
+    assert run(["select", "t.csv", "--target", "z"]) == 2
+    assert "no column 'z'" in capsys.readouterr().err
+    assert run(["select", "none.csv", "--target", "y"]) == 2
+    assert run(["predict", "none", "t.csv"]) == 2
+    assert run(["info"]) == 0
+    Path("bad.skops").write_text("no model")
+    assert run(["predict", "bad.skops", "t.csv"]) == 2
+    assert "is no model file" in capsys.readouterr().err
+
+
+def test_not_converged_is_said_by_the_exit_code(table, monkeypatch):
+    from gradsift import SparseGradientRegressorCV
+
+    plain = SparseGradientRegressorCV.__init__.__kwdefaults__
+    monkeypatch.setitem(plain, "max_iter", 2)
+    command = ["select", "t.csv", "--target", "y", "--method", "sparse-gradient", "--cv", "2"]
+    assert run([*command, "--stability", "0"]) == 3
+    assert sorted(os.listdir("gradsift-out")) == FILES
+
+
+def test_ctrl_c_leaves_nothing_behind(table):
+    script = "from gradsift.cli import main; main()"
+    command = [sys.executable, "-c", script, "select", "t.csv", "--target", "y"]
+    job = subprocess.Popen(
+        [*command, "--stability", "2000"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    for line in job.stdout:
+        if "half samples" in line:
+            break
+    time.sleep(0.3)
+    job.send_signal(signal.SIGINT)
+    rest = job.communicate(timeout=60)[0]
+    assert job.returncode == 130
+    assert "nothing was written" in rest
+    assert os.listdir() == ["t.csv"]
+
+
+def test_help_is_instant():
+    script = "from gradsift.cli import main; main()"
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", script, "--help"], check=True, capture_output=True)
+        times.append(time.perf_counter() - start)
+        if times[-1] < 0.4:
+            break
+    loaded = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", script, "--help"], capture_output=True, text=True
+    ).stderr
+    assert "sklearn" not in loaded
+    assert min(times) < 2.0  # 0.3 s on a quiet machine

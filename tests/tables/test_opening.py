@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+
+from gradsift.tables import Choices, fingerprint, open_new, open_table
+
+
+@pytest.fixture
+def numbers(tmp_path, rng):
+    """A matrix on disk, and its response in a table of its own."""
+    X = rng.normal(size=(12, 5))
+    np.save(tmp_path / "X.npy", X)
+    y = X[:, 2].round(3)
+    (tmp_path / "y.csv").write_text("y,group\n" + "".join(f"{v},g\n" for v in y))
+    return X, y, tmp_path
+
+
+def test_storage_stays_where_it_is(numbers):
+    _, y, folder = numbers
+    table = open_table(folder / "X.npy", Choices("y"), target_from=folder / "y.csv")
+    assert not isinstance(table.X, np.ndarray)
+    assert table.X.shape == (12, 5)
+    np.testing.assert_allclose(table.y, y)
+    assert table.names is None
+    with pytest.raises(ValueError, match="--log works on tables read into memory"):
+        open_table(folder / "X.npy", Choices("y", log=True), target_from=folder / "y.csv")
+    with pytest.raises(ValueError, match="holds no response"):
+        open_table(folder / "X.npy", Choices("y"))
+
+
+def test_target_from_another_table(numbers):
+    X, y, folder = numbers
+    text = "a,b,c,d,e\n" + "\n".join(",".join(map(str, row)) for row in X)
+    (folder / "X.csv").write_text(text)
+    table = open_table(folder / "X.csv", Choices("y"), target_from=folder / "y.csv")
+    np.testing.assert_allclose(table.y, y)
+    assert table.names == ("a", "b", "c", "d", "e")
+    short = folder / "short.csv"
+    short.write_text("y\n1\n2\n")
+    with pytest.raises(ValueError, match="has 2 rows, the table 12"):
+        open_table(folder / "X.csv", Choices("y"), target_from=short)
+    with pytest.raises(ValueError, match="no column 'z'"):
+        open_table(folder / "X.csv", Choices("z"), target_from=folder / "y.csv")
+
+
+def test_new_tables_need_no_target(numbers):
+    X, _, folder = numbers
+    text = "who,a,b,y\n" + "\n".join(f"s{i},{r[0]},{r[1]},{r[2]}" for i, r in enumerate(X))
+    (folder / "t.csv").write_text(text)
+    recipe = open_table(folder / "t.csv", Choices("y")).recipe
+    found, ids, y = open_new(folder / "t.csv", recipe)
+    np.testing.assert_allclose(found, X[:, :2])
+    assert ids[0] == "s0"
+    np.testing.assert_allclose(y, X[:, 2])
+    (folder / "new.csv").write_text("b,a\n1,2\n")
+    found, ids, y = open_new(folder / "new.csv", recipe)
+    np.testing.assert_array_equal(found, [[2, 1]])
+    assert ids is None
+    assert y is None
+
+
+def test_a_fingerprint_changes_with_the_content(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a\n1\n")
+    first = fingerprint(path)
+    assert first == fingerprint(path)
+    path.write_text("a\n2\n")
+    assert fingerprint(path) != first
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "part").write_text("1")
+    before = fingerprint(folder)
+    (folder / "part").write_text("2")
+    assert fingerprint(folder) != before
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        open_table(tmp_path / "none.csv", Choices("y"))

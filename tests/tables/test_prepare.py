@@ -1,0 +1,93 @@
+import numpy as np
+import pytest
+
+from gradsift.tables import Choices, prepare
+from gradsift.tables.frame import read_rows
+from gradsift.tables.prepare import guess_task
+
+HEADER = ["who", "sex", "dose", "count", "out"]
+ROWS = [["a", "f", "1", "3", "yes"], ["b", "m", "2", "0", "no"], ["c", "f", "", "1", "yes"]]
+
+
+@pytest.fixture
+def frame():
+    return read_rows(HEADER, ROWS)
+
+
+def test_what_is_plain_to_see_is_decided_and_said(frame):
+    table = prepare(frame, Choices("out", missing="mean"))
+    assert table.names == ("dose", "count", "sex=f", "sex=m")
+    assert table.recipe.origins == ("dose", "count", "sex", "sex")
+    assert table.ids.tolist() == ["a", "b", "c"]
+    assert table.y.tolist() == ["yes", "no", "yes"]
+    np.testing.assert_array_equal(table.X[:, 2:], [[1, 0], [0, 1], [1, 0]])
+    assert any("'who' names the rows" in note for note in table.notes)
+    assert any("'sex' holds text: taken for 2 categories" in note for note in table.notes)
+    assert any("task: classification" in note for note in table.notes)
+
+
+def test_choices_are_followed(frame):
+    asked = Choices(
+        "dose", "regression", drop=("out",), categorical=("count",), keep=("sex",), id="who"
+    )
+    table = prepare(frame, asked)
+    assert table.names == ("count=0", "count=3", "sex=f", "sex=m")
+    assert [table.names[k] for k in table.keep] == ["sex=f", "sex=m"]
+    assert table.y.tolist() == [1.0, 2.0]
+    assert any("1 rows without 'dose' were left out" in note for note in table.notes)
+
+
+def test_rows_with_holes_can_be_dropped(frame):
+    table = prepare(frame, Choices("out", missing="drop"))
+    assert table.ids.tolist() == ["a", "b"]
+    assert len(table.X) == len(table.y) == 2
+
+
+def test_log(frame):
+    table = prepare(frame, Choices("out", log=True))
+    np.testing.assert_allclose(table.X[:2, 0], np.log2([2, 3]))
+    negative = read_rows(["x", "y"], [["-1", "2"], ["1", "3"], ["4", "9.5"]])
+    with pytest.raises(ValueError, match="--log needs values of at least 0, but 'x'"):
+        prepare(negative, Choices("y", log=True))
+
+
+def test_a_recipe_makes_the_same_columns_of_a_new_table(frame):
+    recipe = prepare(frame, Choices("out")).recipe
+    new = read_rows(["dose", "sex", "count"], [["5", "x", "2"]])
+    np.testing.assert_array_equal(recipe.columns(new), [[5, 2, 0, 0]])
+    with pytest.raises(ValueError, match="the table lacks 'count'"):
+        recipe.columns(read_rows(["dose", "sex"], [["5", "f"]]))
+    with pytest.raises(ValueError, match="column 'dose' should hold numbers but holds 'high'"):
+        recipe.columns(read_rows(["dose", "sex", "count"], [["high", "f", "1"]]))
+
+
+def test_messages(frame):
+    with pytest.raises(ValueError, match=r"no column 'Out'. Did you mean 'out'"):
+        prepare(frame, Choices("Out"))
+    with pytest.raises(ValueError, match=r"no column 'z'. It has 'who'"):
+        prepare(frame, Choices("out", drop=("z",)))
+    many = read_rows(["t", "x", "y"], [[f"w{k % 25}", "1", str(k)] for k in range(50)])
+    with pytest.raises(ValueError, match=r"'t' holds 25 different texts.*--drop t"):
+        prepare(many, Choices("y"))
+    with pytest.raises(ValueError, match="holds text: it cannot be regressed on"):
+        prepare(frame, Choices("out", "regression"))
+    with pytest.raises(ValueError, match="no column of numbers is left"):
+        prepare(read_rows(["y"], [["1"], ["2"]]), Choices("y"))
+
+
+@pytest.mark.parametrize(
+    ("y", "task"),
+    [
+        (np.array([0.0, 1.0] * 5), "classification"),
+        (np.array([1.5, 2.5] * 5), "classification"),
+        (np.repeat([1.0, 2.0, 3.0], 10), "classification"),
+        (np.arange(30.0), "regression"),
+        (np.linspace(0, 1, 9), "regression"),
+        (np.array(["a", "b", "c"], dtype=object), "classification"),
+    ],
+)
+def test_the_task_is_told_from_the_target(y, task):
+    assert guess_task(y, "auto")[0] == task
+    assert guess_task(y, "regression") == ("regression", "")
+    with pytest.raises(ValueError, match="--task tree"):
+        guess_task(y, "tree")
