@@ -1,5 +1,7 @@
 """Where columns come from: sources, standardising, simulated problems."""
 
+from gradsift.data.anndata_source import annotate
+from gradsift.data.converting import Converted, convert
 from gradsift.data.finite import CheckedSource, checked
 from gradsift.data.opening import is_storage, open_source, read_target
 from gradsift.data.source import (
@@ -22,6 +24,9 @@ __all__ = [
     "open_source",
     "read_target",
     "source_names",
+    "convert",
+    "Converted",
+    "annotate",
     "is_storage",
     "ArraySource",
     "NamedSource",
