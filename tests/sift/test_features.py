@@ -5,6 +5,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import chi2, kstest
 
+from gradsift.sift.columns import binned_statistics, part_statistics
 from gradsift.sift.features import (
     PARTS,
     RIDGE,
@@ -172,3 +173,25 @@ def test_log_tail_of_chi_square_goes_on_where_the_tail_underflows():
     assert np.isfinite(far).all()
     # the expansion continues the tail: its slope is -1/2, up to logarithms
     assert (far[1] - far[0]) / (1e6 - 1e4) == pytest.approx(-0.5, abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["normal", "heavy", "genotypes", "zeros", "constant"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_binned_statistics_are_those_of_every_value(kind, weighted, rng):
+    """Exact where a column has few values; elsewhere to the accuracy that ranking needs."""
+    n = 600
+    X = {
+        "normal": rng.normal(size=(n, 12)),
+        "heavy": rng.standard_t(2, size=(n, 12)),
+        "genotypes": rng.binomial(2, 0.3, size=(n, 12)).astype(float),
+        "zeros": rng.normal(2.0, 1.0, size=(n, 12)) * (rng.uniform(size=(n, 12)) < 0.01),
+        "constant": np.zeros((n, 12)),
+    }[kind]
+    rows = make_rows(n, rng.integers(0, 4, n) if weighted else None)
+    scale = np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0)
+    X = clipped((X - X.mean(axis=0)) / scale, rows)
+    R = rng.normal(size=(len(X), 2)) + np.sin(2 * X[:, :2])
+    exact, binned = (f(X, R, rows) for f in (part_statistics, binned_statistics))
+    few = kind in ("genotypes", "zeros", "constant")
+    np.testing.assert_allclose(binned[:2], exact[:2], rtol=1e-9 if few else 2e-3, atol=2e-3)
+    np.testing.assert_allclose(binned[2], exact[2], rtol=1e-6 if few else 0.05, atol=0.5)

@@ -6,12 +6,24 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gradsift._threads import map_blocks
 from gradsift._typing import Source
-from gradsift.sift.features import N_FEATURES, PARTS, clipped, own_features
+from gradsift.sift.features import (
+    LEVELS,
+    N_FEATURES,
+    PARTS,
+    antiderivatives,
+    clipped,
+    derivatives,
+    own_features,
+    whitener,
+)
 from gradsift.sift.rows import Array, IntArray, Rows
 
 BLOCK_VALUES = 4_000_000
 """Feature values made at a time (32 MB)."""
+N_BINS = 128
+"""Places a column is reduced to in a pass over a wide table."""
 
 
 def clipped_columns(source: Source, index: IntArray, rows: Rows) -> Array:
@@ -38,3 +50,61 @@ def part_statistics(X: Array, R: Array, rows: Rows) -> Array:
     U = own_features(X, rows).reshape(-1, X.shape[0]) @ R
     squares = (U * U).sum(axis=1).reshape(X.shape[1], N_FEATURES)
     return np.stack([squares[:, part].sum(axis=1) for part in PARTS]) / rows.total
+
+
+def binned_statistics(X: Array, R: Array, rows: Rows) -> Array:
+    """`part_statistics` of a long table, at a fraction of its cost.
+
+    The features of a column are smooth functions of one variable: inside each of `N_BINS` equal
+    bins their tangent at the mean stands for them, so that a column costs 128 erf per bump
+    whatever n. Exact for columns of few distinct values (genotypes, counts, zeros); otherwise the
+    error is of the order of the squared bin width, 2e-4 of a linear or quadratic statistic; the
+    knots of the bumps move by up to a bin, and with them local statistics by 1 %. The statistics
+    of a pass say which columns deserve exact features, and rank the others.
+    """
+    width = X.shape[1]
+    root = np.reshape(rows.root, (-1, 1))
+    low = X.min(axis=0)
+    step = np.maximum((X.max(axis=0) - low) / N_BINS, 1e-300)
+    place = np.minimum(((X - low) / step).astype(np.intp), N_BINS - 1)
+    place += N_BINS * np.arange(width)
+
+    def gather(values: Array | None) -> Array:
+        weights = None if values is None else np.broadcast_to(values, X.shape).ravel()
+        total = np.bincount(place.ravel(), weights, minlength=N_BINS * width)
+        return np.asarray(total, dtype=np.float64).reshape(width, N_BINS)
+
+    count: Array = gather(None if rows.weight is None else root * root)
+    at: Array = gather(X if rows.weight is None else root * root * X) / np.maximum(count, 1e-300)
+    weighted = [root * r[:, None] for r in R.T]
+    sums: Array = np.stack([gather(r) for r in weighted], axis=2)
+    moments: Array = np.stack([gather(r * X) for r in weighted], axis=2)
+    taken = count > 0
+    most = int(taken.sum(axis=1).max())
+    if most < N_BINS // 2:  # few distinct values: leave out the bins without any
+        order = np.argsort(~taken, axis=1, kind="stable")[:, :most]
+        count, at = (np.take_along_axis(a, order, axis=1) for a in (count, at))
+        sums, moments = (np.take_along_axis(a, order[:, :, None], axis=1) for a in (sums, moments))
+    below = np.cumsum(count, axis=1)
+    rank = np.stack([(below < level * rows.total - 1e-9).sum(axis=1) for level in LEVELS], axis=1)
+    centres = np.take_along_axis(at, np.minimum(rank, at.shape[1] - 1), axis=1)
+    P = antiderivatives(at.T, centres.T)
+    P -= (P @ count[:, :, None]) / rows.total
+    T = whitener((P * count[:, None, :]) @ P.transpose(0, 2, 1) / rows.total)
+    slopes = derivatives(at.T, centres.T) @ (moments - at[:, :, None] * sums)
+    squares = np.square(T @ (P @ sums + slopes)).sum(axis=2)
+    return np.stack([squares[:, part].sum(axis=1) for part in PARTS]) / rows.total
+
+
+def wide_statistics(source: Source, R: Array, rows: Rows) -> Array:
+    """Statistics (3, p) of all columns in one pass, features thrown away."""
+    statistics = binned_statistics if source.shape[0] > N_BINS else part_statistics
+    out = np.zeros((3, source.shape[1]))
+
+    def piece(item: tuple[slice, Array]) -> tuple[slice, Array]:
+        where, X = item
+        return where, statistics(X, R, rows)
+
+    for where, found in map_blocks(piece, clipped_blocks(source, rows)):
+        out[:, where] = found
+    return out

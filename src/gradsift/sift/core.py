@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gradsift._typing import Source
-from gradsift.sift.columns import clipped_blocks, clipped_columns, part_statistics
+from gradsift.sift.columns import clipped_columns, wide_statistics
 from gradsift.sift.groups import Groups, Support, pool, with_products
 from gradsift.sift.levels import own_levels, relaxed_levels, shares
 from gradsift.sift.pairs import MOST_PARTNERS, screen
@@ -46,10 +46,7 @@ def own_statistics(source: Source, groups: Groups, R: Array) -> Array:
     p = source.shape[1]
     if len(groups.columns) == p:
         return groups.squared_norms(R)[: 3 * p].reshape(3, p)
-    out = np.zeros((3, p))
-    for where, X in clipped_blocks(source, groups.rows):
-        out[:, where] = part_statistics(X, R, groups.rows)
-    return out
+    return wide_statistics(source, R, groups.rows)
 
 
 def promising(statistics: Array, levels: Array, count: int, always: list[int]) -> IntArray:
@@ -98,9 +95,7 @@ class Sifter:
                 columns, clipped_columns(self.source, columns, rows), rows, level, further
             )
             return groups, own_statistics(self.source, groups, Y)
-        statistics = np.zeros((3, p))
-        for where, X in clipped_blocks(self.source, rows):
-            statistics[:, where] = part_statistics(X, Y, rows)
+        statistics = wide_statistics(self.source, Y, rows)
         count = min(MOST_POOLED, POOL_VALUES // (10 * n))
         columns = promising(statistics, level, max(count, 1), list(self.always))
         X = clipped_columns(self.source, columns, rows)

@@ -33,7 +33,7 @@ RIDGE = 1e-3
 dependent.
 """
 _WIDTH = 3.5 / N_BUMPS
-_LEVELS = (np.arange(N_BUMPS) + 0.5) / N_BUMPS
+LEVELS = (np.arange(N_BUMPS) + 0.5) / N_BUMPS
 
 
 def clipped(X: Array, rows: Rows) -> Array:
@@ -48,7 +48,7 @@ def clipped(X: Array, rows: Rows) -> Array:
 
 def knots(X: Array, rows: Rows) -> Array:
     """Centres of the bumps, (J, width): the mid-quantiles of each column."""
-    return rows.quantiles(X, _LEVELS)
+    return rows.quantiles(X, LEVELS)
 
 
 def antiderivatives(X: Array, centres: Array) -> Array:
@@ -77,11 +77,15 @@ def whitening(P: Array, rows: Rows) -> tuple[Array, Array]:
     weight = np.full(P.shape[2], 1.0) if rows.weight is None else rows.weight
     mean = P @ weight / rows.total
     centred = P - mean[:, :, None]
-    cov = (centred * weight) @ centred.transpose(0, 2, 1) / rows.total
+    return mean, whitener((centred * weight) @ centred.transpose(0, 2, 1) / rows.total)
+
+
+def whitener(cov: Array) -> Array:
+    """T (width, m, m) of features with these covariances."""
     sd = np.sqrt(np.einsum("kjj->kj", cov))
     scale = 1 / np.where(sd > 1e-10, sd, np.inf)
-    corr = cov * scale[:, :, None] * scale[:, None, :] + RIDGE * np.eye(P.shape[1])
-    return mean, np.linalg.inv(np.linalg.cholesky(corr)) * scale[:, None, :]
+    corr = cov * scale[:, :, None] * scale[:, None, :] + RIDGE * np.eye(cov.shape[1])
+    return np.asarray(np.linalg.inv(np.linalg.cholesky(corr)) * scale[:, None, :])
 
 
 def own_features(X: Array, rows: Rows) -> Array:

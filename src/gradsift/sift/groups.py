@@ -15,6 +15,7 @@ from gradsift.sift.features import N_FEATURES, PART_SIZES, PARTS, own_features, 
 from gradsift.sift.rows import Array, IntArray, Rows
 
 Support = tuple[int, ...]
+PIECE_VALUES = 1_000_000
 SOLVE_RIDGE = 1e-3
 """Ridge of every least-squares fit: keeps nearly dependent groups solvable, costs .1 % of a
 coefficient.
@@ -80,13 +81,23 @@ class Groups:
         return out if R.ndim == 3 else out[0]
 
 
+def features_by_pieces(X: Array, rows: Rows) -> Array:
+    """`own_features` without temporaries of their size: they are made a few columns at a time."""
+    n, k = X.shape
+    Z = np.empty((k, N_FEATURES, n))
+    step = max(1, PIECE_VALUES // (N_FEATURES * max(n, 1)))
+    for start in range(0, k, step):
+        Z[start : start + step] = own_features(X[:, start : start + step], rows)
+    return Z
+
+
 def pool(columns: IntArray, X: Array, rows: Rows, levels: Array, further: Array) -> Groups:
     """Groups of clipped columns X (n, k) without products; `levels` as from `own_levels`."""
     k = len(columns)
     return Groups(
         columns=columns,
         X=X,
-        Z=own_features(X, rows),
+        Z=features_by_pieces(X, rows),
         products=np.zeros((0, X.shape[0])),
         parents=(),
         level=np.repeat(levels, k),
