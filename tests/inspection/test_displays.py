@@ -110,14 +110,12 @@ def test_the_interaction_stands_out(numbers):
     model, X, _ = numbers
     shown = InteractionDisplay.from_estimator(model, X)
     at = {name: k for k, name in enumerate(shown.names)}
-    others = shown.slopes.copy()
-    # second derivatives per standard deviation of both
-    product = 2 * X[:, 2].std() * X[:, 3].std()
-    assert others[at["x2"], at["x3"]] == pytest.approx(product, abs=0.2)
-    assert others[at["x1"], at["x1"]] == pytest.approx(2 * X[:, 1].var(), abs=0.2)
+    others = shown.shares.copy()
     for pair in (("x2", "x3"), ("x3", "x2"), ("x1", "x1")):
-        others[at[pair[0]], at[pair[1]]] = 0.0
-    assert np.abs(others).max() < 0.5
+        where = at[pair[0]], at[pair[1]]
+        assert others[where] > 0.8
+        others[where] = 0.0
+    assert others.max() < 0.1
 
 
 def test_the_field_is_the_gradient(numbers, labels):

@@ -19,7 +19,8 @@ def test_signal_comes_back_and_noise_does_not(curved):
     assert found.frequencies[[2, 5]].tolist() == [1.0, 1.0]
     assert np.delete(found.frequencies, [2, 5]).max() <= 0.5
     assert found.n_rows == 60
-    assert found.sizes.sum() == pytest.approx(8 * found.frequencies.sum())
+    assert sum(map(len, found.selections)) == pytest.approx(8 * found.frequencies.sum())
+    assert found.n_subsamples == 8
 
 
 def test_the_number_of_jobs_changes_nothing(curved):
@@ -40,15 +41,19 @@ def test_halves_keep_every_class():
 def test_nothing_selected_counts_as_nothing(rng):
     X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
     model = GradientSiftRegressor(false_positives=1e-6)
-    assert stability(model, X, y, 3, random_state=0).sizes.tolist() == [0, 0, 0]
+    found = stability(model, X, y, 3, random_state=0)
+    assert [len(s) for s in found.selections] == [0, 0, 0]
+    assert found.frequencies.tolist() == [0, 0, 0]
 
 
-def test_data_frames(curved):
-    pd = pytest.importorskip("pandas")
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_data_frames_keep_their_names(curved, library):
+    lib = pytest.importorskip(library)
     X, y = curved
-    frame = pd.DataFrame(X).add_prefix("v")
-    found = stability(GradientSiftRegressor(), frame, y, 2, random_state=0)
-    assert found.frequencies[2] == 1.0
+    frame = lib.DataFrame({f"v{k}": X[:, k] for k in range(12)})
+    model = GradientSiftRegressor(always_keep=["v7"])
+    found = stability(model, frame, y, 2, random_state=0)
+    assert found.frequencies[[2, 7]].tolist() == [1.0, 1.0]
 
 
 def test_no_subsamples_is_refused(curved):
@@ -70,3 +75,14 @@ def test_held_out_score_of_numbers(curved):
     found = held_out(GradientSiftRegressor(), *curved, cv=3)
     assert found.metric == "R²"
     assert found.mean > 0.9
+
+
+def test_near_copies_take_turns(rng):
+    """Each of two near-copies comes back sometimes, one or the other always."""
+    X = rng.normal(size=(100, 8))
+    X[:, 1] = X[:, 0] + 0.05 * rng.normal(size=100)
+    y = X[:, 0] + X[:, 1] + rng.normal(size=100)
+    found = stability(GradientSiftRegressor(), X, y, 10, random_state=0)
+    assert found.frequency_of_any(np.array([0, 1])) == 1.0
+    assert 0 < found.frequencies[0] < 1
+    assert found.frequency_of_any(np.array([0])) == found.frequencies[0]

@@ -11,7 +11,7 @@ from gradsift._typing import Array
 from gradsift.inspection import _style as style
 from gradsift.summary import gradient_columns, output_names, variable_names
 from gradsift.summary.effects import mean_gradient
-from gradsift.summary.table import selected_columns
+from gradsift.summary.slices import take_columns
 
 
 class GradientFieldDisplay:
@@ -113,7 +113,7 @@ class GradientFieldDisplay:
             raise ValueError(f"class_name={class_name!r}: use one of {outputs}.")
         odds = outputs[which]
         return cls(
-            x=selected_columns(X, np.array([other]))[:, 0],
+            x=take_columns(X, np.array([other]))[:, 0],
             gradient=G[which],
             name=names[column],
             against=names[other],

@@ -9,19 +9,20 @@ import numpy as np
 
 from gradsift._typing import Array
 from gradsift.inspection import _style as style
-from gradsift.summary import best_selected, gradient_columns, mean_slopes, variable_names
-from gradsift.summary.table import selected_columns, standard, strongest_output
+from gradsift.summary import best_selected, effect_dependence, gradient_columns, variable_names
+from gradsift.summary.slices import take_columns
+from gradsift.summary.table import standard, strongest_output
 
 
 class InteractionDisplay:
-    """How the derivative along one variable varies with another: hints at interactions.
+    """How much the effect of one variable depends on another: hints at interactions.
 
-    Row k, column l: the mean change of f^k with x^l, the other selected variables held, per
-    standard deviation of both; the diagonal is a variable's own curvature.
+    Row k, column l: the share of the derivative f^k that varies with x^l; on the diagonal, with x^k
+    itself (its curvature). See `gradsift.summary.effect_dependence`.
 
     Parameters
     ----------
-    slopes : (a, a) array
+    shares : (a, a) array
     names : sequence of str
     n_selected : int, optional
         How many variables are selected altogether; None = as many as there are names.
@@ -37,15 +38,15 @@ class InteractionDisplay:
     >>> from gradsift.inspection import InteractionDisplay
     >>> X = np.random.default_rng(0).normal(size=(100, 10))
     >>> model = GradientSiftRegressor().fit(X, X[:, 4] * X[:, 5])
-    >>> slopes = InteractionDisplay.from_estimator(model, X).slopes
-    >>> bool(slopes[0, 1] > 0.8 and abs(slopes[0, 0]) < 0.2)
+    >>> shares = InteractionDisplay.from_estimator(model, X).shares
+    >>> bool(shares[0, 1] > 0.8 and shares[0, 0] < 0.2)
     True
     """
 
     def __init__(
-        self, *, slopes: Array, names: Sequence[str], n_selected: int | None = None
+        self, *, shares: Array, names: Sequence[str], n_selected: int | None = None
     ) -> None:
-        self.slopes = slopes
+        self.shares = shares
         self.names = names
         self.n_selected = n_selected
 
@@ -76,11 +77,11 @@ class InteractionDisplay:
         """
         names = variable_names(estimator, names)
         columns = best_selected(estimator, most)
-        Z, scale = standard(selected_columns(X, columns))
+        Z, scale = standard(take_columns(X, columns))
         G = gradient_columns(estimator, X, columns)
         G = G[strongest_output(G), :, np.arange(len(columns))].T * scale
         return cls(
-            slopes=mean_slopes(Z, G),
+            shares=effect_dependence(Z, G),
             names=[names[k] for k in columns],
             n_selected=int(estimator.get_support().sum()),
         ).plot(ax=ax)
@@ -100,16 +101,18 @@ class InteractionDisplay:
         side = 2.4 + 0.26 * max(count, 4)
         self.figure_, self.ax_ = style.start(ax, (side + 1.2, side))
         ax = self.ax_
-        mesh = style.heatmap(ax, self.slopes, self.names, self.names, numbers=count <= 8)
+        mesh = style.heatmap(
+            ax, 100 * self.shares, self.names, self.names, numbers=count <= 8, shares=True
+        )
         ax.set_aspect("equal")
-        style.colour_bar(mesh, ax, "mean change of the derivative")
+        style.colour_bar(mesh, ax, "share of the effect, %")
         hidden = (self.n_selected or count) - count
         note = f"\nand {hidden:,} more variables" if hidden else ""
-        style.axis_labels(ax, f"varies with{note}", "effect of")
+        style.axis_labels(ax, f"depends on{note}", "effect of")
         self.hover_: style.Hover = [
             (mesh, [
-                f"effect of {a}, varying with {b}: {value:.3g}"
-                for a, row in zip(self.names, self.slopes)
+                f"effect of {a}, depending on {b}: {100 * value:.0f} %"
+                for a, row in zip(self.names, self.shares)
                 for b, value in zip(self.names, row)
             ])
         ]  # fmt: skip

@@ -15,7 +15,7 @@ PURPLE, SKY, YELLOW = "#CC79A7", "#56B4E9", "#F0E442"
 CYCLE = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, YELLOW)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 INK, MUTED, FAINT = "#222222", "#767676", "#c8c8c8"
-DIVERGING, SEQUENTIAL = "PuOr_r", "cividis"
+DIVERGING, SEQUENTIAL, SHARES = "PuOr_r", "cividis", "Blues"
 
 Hover = list[tuple[Any, list[str]]]
 """Artists with the names of what they show: one, or one per point of a scatter."""
@@ -115,14 +115,23 @@ def top_counts(ax: Any, alphas: Array, counts: Sequence[int], most: int = 7) -> 
 
 
 def heatmap(
-    ax: Any, values: Array, rows: Sequence[str], columns: Sequence[str], *, numbers: bool
+    ax: Any,
+    values: Array,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    numbers: bool,
+    shares: bool = False,
 ) -> Any:
-    """Signed values around zero; numbers written in where there is room."""
-    limit = float(np.abs(values).max(initial=0.0)) or 1.0
-    # one cell per value, as shapes: sharp at any size
-    mesh = ax.pcolormesh(
-        values, cmap=DIVERGING, vmin=-limit, vmax=limit, edgecolors="white", linewidth=0.5
+    """Signed values around zero, or percentages; numbers written in where there is room."""
+    limit = 100.0 if shares else float(np.abs(values).max(initial=0.0)) or 1.0
+    colours = (
+        {"cmap": SHARES, "vmin": 0.0, "vmax": 100.0}
+        if shares
+        else {"cmap": DIVERGING, "vmin": -limit, "vmax": limit}
     )
+    # one cell per value, as shapes: sharp at any size
+    mesh = ax.pcolormesh(values, **colours, edgecolors="white", linewidth=0.5)
     ax.invert_yaxis()
     ax.set_yticks(np.arange(len(rows)) + 0.5, [label(r, 22) for r in rows])
     long = len(columns) > 4 and max(map(len, columns)) > 4
@@ -137,13 +146,14 @@ def heatmap(
     for spine in ax.spines.values():
         spine.set_visible(False)
     if numbers:
+        digits = 2 if limit < 10 else 1 if limit < 100 else 0
         for i, row in enumerate(values):
             for j, value in enumerate(row):
                 shade = "#fefefe" if abs(value) > 0.65 * limit else "#111111"
                 ax.text(
                     j + 0.5,
                     i + 0.5,
-                    f"{round(value, 2) + 0.0:.2f}",
+                    f"{round(value, digits) + 0.0:.{digits}f}",
                     ha="center",
                     va="center",
                     fontsize="small",

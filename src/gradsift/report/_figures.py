@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._typing import IntArray, Source
-from gradsift.data import take_rows
 from gradsift.inspection import (
     CVDisplay,
     EigenvaluesDisplay,
@@ -27,6 +25,7 @@ from gradsift.inspection._style import readable
 from gradsift.report._findings import Findings
 from gradsift.report._svg import inline_svg
 from gradsift.summary import VariableSummary, variable_names
+from gradsift.summary.slices import take_rows
 
 MOST_ROWS, MOST_FIELDS = 400, 6
 
@@ -58,13 +57,6 @@ def some_rows(count: int, most: int = MOST_ROWS) -> IntArray:
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
 
 
-def take(X: Any, rows: IntArray) -> Any:
-    """Rows of an array, a data frame or a source."""
-    if isinstance(X, Source):
-        return take_rows(X, rows)
-    return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
-
-
 class Easel:
     """Draws displays of one fitted model on figures of a given size."""
 
@@ -72,7 +64,7 @@ class Easel:
         rows = some_rows(len(findings.y))
         names = findings.sample_names
         self.model = findings.model
-        self.X = take(findings.X, rows)
+        self.X = take_rows(findings.X, rows)
         self.y = np.asarray(findings.y)[rows]
         self.names = variable_names(findings.model, findings.names)
         self.samples = [f"row {k + 1}" if names is None else str(names[k]) for k in rows.tolist()]
@@ -107,15 +99,14 @@ class Easel:
         )
 
     def effect(self, row: VariableSummary) -> Picture:
-        against = None
-        if row.effect.shape == "through interactions" and row.partners:
-            against = row.partners[0]
+        through = row.effect.shape == "through interactions" and row.partners
+        against = row.partner_columns[0] if through else None
         return self.picture(
             lambda ax: GradientFieldDisplay.from_estimator(
                 self.model,
                 self.X,
                 row.column,
-                against=None if against is None else self.names.index(against),
+                against=against,
                 class_name=row.output,
                 names=self.names,
                 target=self.target,
@@ -124,7 +115,7 @@ class Easel:
             ),
             (4.4, 3.1),
             row.name,
-            f"{row.effect.words}; laid out by {against}" if against else row.effect.words,
+            f"{row.effect.words}; laid out by {row.partners[0]}" if through else row.effect.words,
         )
 
     def interactions(self) -> Picture:
@@ -136,8 +127,8 @@ class Easel:
             ),
             (side + 1.2, side),
             "Who changes whose effect",
-            "Each row: how the effect of that variable changes as another one grows. The diagonal "
-            "is a variable's own curvature.",
+            "Each row: how much of that variable's effect depends on another variable, or, on the "
+            "diagonal, on its own value. All white: straight effects that simply add up.",
         )
 
     def covariance(self) -> Picture:

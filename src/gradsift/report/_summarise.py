@@ -109,6 +109,7 @@ def variable_row(row: VariableSummary) -> dict[str, Any]:
         "name": row.name,
         "importance": row.importance,
         "frequency": row.frequency,
+        "family_frequency": row.family_frequency,
         "sign": row.effect.sign,
         "shape": row.effect.shape,
         "effect": row.effect.words,

@@ -144,10 +144,10 @@ def quality(findings: Findings, facts: Facts) -> str:
         )
     folds = len(held.scores)
     if held.mean <= held.baseline:
+        guess = "the most frequent class" if facts.labels else "the mean"
         return (
-            f"On held-out rows ({folds} folds, selection repeated in each) they predict no better "
-            f"than {'the most frequent class' if facts.labels else 'the mean'}: take the list with "
-            "great care."
+            f"On held-out rows ({folds} folds, selection repeated in each) variables chosen this "
+            f"way predict no better than {guess}: take the list with great care."
         )
     if facts.labels:
         return (
@@ -156,8 +156,8 @@ def quality(findings: Findings, facts: Facts) -> str:
             f"reach {percent(held.baseline)}."
         )
     return (
-        f"On held-out rows ({folds} folds, selection repeated in each) they explain "
-        f"{percent(held.mean)} of the variation."
+        f"On held-out rows ({folds} folds, selection repeated in each) variables chosen this "
+        f"way explain {percent(held.mean)} of the variation."
     )
 
 
@@ -234,12 +234,14 @@ def cautions(findings: Findings, facts: Facts) -> list[tuple[str, str]]:
             ("More correlated families", f"{join([row.name for row in crowded[5:]])} have "
              "near-copies too: see the table.")
         )  # fmt: skip
-    shaky = [row.name for row in rows if row.frequency is not None and row.frequency < 0.5]
+    shaky = [
+        row.name for row in rows if row.family_frequency is not None and row.family_frequency < 0.5
+    ]
     if shaky:
         verb = "was" if len(shaky) == 1 else "were each"
         out.append(
-            ("Not stable", f"{join(shaky)} {verb} selected again in fewer than half of the half "
-             "samples.")
+            ("Not stable", f"{join(shaky)} {verb} selected again, stand-ins counted, in fewer than "
+             "half of the half samples.")
         )  # fmt: skip
     held = findings.held_out
     if held is not None and facts.n_selected and facts.score - held.mean > 0.3:
@@ -277,13 +279,16 @@ def sureness(findings: Findings, facts: Facts) -> list[tuple[str, str]]:
              f"Guessing would give {held.baseline:.2f}.")
         )  # fmt: skip
     if stable is not None:
-        again = [row.frequency for row in facts.variables if row.frequency is not None]
+        again = [
+            row.family_frequency for row in facts.variables if row.family_frequency is not None
+        ]
         steady = sum(f >= 0.8 for f in again)
+        size = np.mean([len(s) for s in stable.selections])
         out.append(
-            ("Half samples", f"{steady} of the {len(again)} selected variables came back in at "
-             f"least 80 % of {stable.n_subsamples} random halves ({stable.n_rows:,} rows each, "
-             f"{float(np.mean(stable.sizes)):.1f} variables on average). Halves hold less "
-             "evidence: true but weak variables come back less often too.")
+            ("Half samples", f"{steady} of the {len(again)} selected variables came back, "
+             f"themselves or by a stand-in, in at least 80\u00a0% of {stable.n_subsamples} random "
+             f"halves ({stable.n_rows:,} rows each, {size:.1f} variables selected on average). "
+             "Halves hold less evidence: true but weak variables come back less often too.")
         )  # fmt: skip
     if hasattr(model, "cv_scores_"):
         kind = "log loss" if facts.labels else "mean squared error"

@@ -1,5 +1,6 @@
 """What a fitted model says about each variable, as plain data for tables, plots and files."""
 
+from gradsift.summary.dependence import acting_together, effect_dependence
 from gradsift.summary.effects import Effect, describe_effect
 from gradsift.summary.relatives import StandIns, correlated_stand_ins
 from gradsift.summary.resampling import HeldOut, Stability, held_out, stability
@@ -8,7 +9,6 @@ from gradsift.summary.table import (
     best_selected,
     gradient_columns,
     gradient_covariance,
-    mean_slopes,
     output_names,
     summarise_variables,
     variable_names,
@@ -30,5 +30,6 @@ __all__ = [
     "gradient_columns",
     "gradient_covariance",
     "output_names",
-    "mean_slopes",
+    "effect_dependence",
+    "acting_together",
 ]

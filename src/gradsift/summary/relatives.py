@@ -19,7 +19,7 @@ class StandIns:
     Attributes
     ----------
     columns : int array
-        The closest ones, closest first; at most `most` of them.
+        Closest first; at most `most` of them.
     correlations : array
         Their correlations, signs kept.
     total : int
@@ -45,7 +45,7 @@ def unit_columns(X: Array) -> Array:
 
 
 def correlated_stand_ins(
-    X: Any, selected: IntArray, *, threshold: float = 0.8, most: int = 10
+    X: Any, selected: IntArray, *, threshold: float = 0.8, most: int = 1000
 ) -> list[StandIns]:
     """For each selected column, the unselected columns with |correlation| >= threshold.
 
@@ -54,8 +54,8 @@ def correlated_stand_ins(
     X : (n, p) array, data frame or source
     selected : (a,) int array
     threshold : float, default=0.8
-    most : int, default=10
-        Name at most this many per column; all are counted.
+    most : int, default=1000
+        List at most this many per column; all are counted.
 
     Returns
     -------

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from gradsift._typing import Array, IntArray
 from gradsift.exceptions import NothingSelectedWarning
+from gradsift.summary.slices import take_rows
 
 
 @dataclass(frozen=True)
@@ -22,19 +23,30 @@ class Stability:
 
     Attributes
     ----------
+    selections : tuple of int arrays
+        The variables each subsample selected.
+    n_features, n_rows : int
+        Columns of the table, rows in a subsample.
     frequencies : (p,) array
-        Share of the subsamples in which the variable was selected.
-    n_subsamples : int
-    n_rows : int
-        Rows in a subsample.
-    sizes : (n_subsamples,) int array
-        How many variables each selected.
+        Share of the subsamples in which a variable was selected.
     """
 
-    frequencies: Array
-    n_subsamples: int
+    selections: tuple[IntArray, ...]
+    n_features: int
     n_rows: int
-    sizes: IntArray
+
+    @property
+    def n_subsamples(self) -> int:
+        return len(self.selections)
+
+    @property
+    def frequencies(self) -> Array:
+        counts = np.bincount(np.concatenate(self.selections), minlength=self.n_features)
+        return np.asarray(counts / len(self.selections))
+
+    def frequency_of_any(self, columns: IntArray) -> float:
+        """Share of the subsamples that selected at least one of these columns."""
+        return float(np.mean([np.isin(columns, s).any() for s in self.selections]))
 
 
 @dataclass(frozen=True)
@@ -73,11 +85,11 @@ def half_samples(y: Array, labels: bool, count: int, random_state: Any) -> list[
     return out
 
 
-def _support(estimator: Any, X: Any, y: Array) -> Array:
+def _support(estimator: Any, X: Any, y: Array) -> IntArray:
     with warnings.catch_warnings():
         # nothing found in half the rows is an answer, counted below
         warnings.simplefilter("ignore", NothingSelectedWarning)
-        return np.asarray(clone(estimator).fit(X, y).get_support(), dtype=bool)
+        return np.asarray(clone(estimator).fit(X, y).get_support(indices=True), dtype=int)
 
 
 def stability(
@@ -122,11 +134,10 @@ def stability(
         raise ValueError(f"n_subsamples={n_subsamples}: at least one half sample is needed.")
     y = np.asarray(y)
     halves = half_samples(y, is_classifier(estimator), n_subsamples, random_state)
-    take = X.iloc.__getitem__ if hasattr(X, "iloc") else np.asarray(X).__getitem__
-    supports = np.array(
-        Parallel(n_jobs=n_jobs)(delayed(_support)(estimator, take(h), y[h]) for h in halves)
+    found = Parallel(n_jobs=n_jobs)(
+        delayed(_support)(estimator, take_rows(X, h), y[h]) for h in halves
     )
-    return Stability(supports.mean(axis=0), n_subsamples, len(halves[0]), supports.sum(axis=1))
+    return Stability(tuple(found), np.shape(X)[1], len(halves[0]))
 
 
 def held_out(estimator: Any, X: Any, y: Any, cv: Any = 5, n_jobs: int | None = None) -> HeldOut:

@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gradsift._typing import Array, IntArray, Source
+from gradsift._threads import same_bits
+from gradsift._typing import Array, IntArray
+from gradsift.summary.dependence import acting_together, effect_dependence
 from gradsift.summary.effects import Effect, describe_effect
 from gradsift.summary.relatives import StandIns, correlated_stand_ins
 from gradsift.summary.resampling import Stability
+from gradsift.summary.slices import take_columns
 
 MOST_DESCRIBED = 500  # dense relatives of the method select everything: describe the best ranked
+MOST_NAMED = 10  # stand-ins named
 NEGLIGIBLE = 0.01  # an effect below this share of the largest one counts as flat
-HINT = 0.1  # share of a gradient's mean square that varies with another variable
+MOST_HINTED = 30  # variables whose pairs are looked at
 
 
 @dataclass(frozen=True)
@@ -33,14 +37,18 @@ class VariableSummary:
     importance : float
     frequency : float or None
         Share of the half samples that selected it; None where stability was not computed.
+    family_frequency : float or None
+        The same for the variable or any of its stand-ins: near-copies take turns.
     effect : Effect
     output : str or None
         The class whose log odds the effect is about; None for numbers.
     stand_ins : StandIns
         Unselected columns that could take its place.
     stand_in_names : tuple of str
+        Of the closest ten.
     partners : tuple of str
         Variables it acts together with.
+    partner_columns : tuple of int
     """
 
     rank: int
@@ -48,11 +56,13 @@ class VariableSummary:
     name: str
     importance: float
     frequency: float | None
+    family_frequency: float | None
     effect: Effect
     output: str | None
     stand_ins: StandIns
     stand_in_names: tuple[str, ...]
     partners: tuple[str, ...]
+    partner_columns: tuple[int, ...]
 
 
 def variable_names(model: Any, names: Sequence[str] | None = None) -> list[str]:
@@ -136,58 +146,13 @@ def strongest_output(G: Array) -> Array:
     return np.asarray(np.square(G).mean(axis=1).argmax(axis=0))
 
 
-def mean_slopes(Z: Array, G: Array) -> Array:
-    """How each gradient varies with each variable: (a, a) coefficients of G[:, k] on Z.
-
-    An estimate of the mean second derivatives; off the diagonal, of the interactions.
-
-    Parameters
-    ----------
-    Z : (n, a) array
-        Standardised variables.
-    G : (n, a) array
-        Gradients per standard deviation.
-
-    Returns
-    -------
-    slopes : (a, a) array
-        Row k: how f^k varies with each x^l, the others held.
-
-    Examples
-    --------
-    >>> Z = np.random.default_rng(0).normal(size=(100, 2))
-    >>> mean_slopes(Z, Z[:, ::-1]).round(1)
-    array([[0., 1.],
-           [1., 0.]])
-    """
-    n, a = Z.shape
-    # a little ridge: columns may be nearly the same, or more than there are rows
-    A = Z.T @ Z / n + 1e-3 * np.eye(a)
-    return np.asarray(np.linalg.solve(A, Z.T @ (G - G.mean(axis=0)) / n).T)
-
-
 def standard(X: Array) -> tuple[Array, Array]:
     """(centred columns of unit variance, their standard deviations); constant columns are zero."""
     scale = X.std(axis=0)
     return (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0), scale
 
 
-def hinted_pairs(Z: Array, G: Array) -> list[tuple[int, int]]:
-    """Pairs (k, l) where f^k clearly varies with x^l and f^l with x^k."""
-    B, power = mean_slopes(Z, G), np.square(G).mean(axis=0)
-    strong = np.square(B) >= HINT * np.maximum(power, np.finfo(float).tiny)[:, None]
-    first, second = np.nonzero(np.triu(strong & strong.T, 1))
-    return list(zip(first.tolist(), second.tolist()))
-
-
-def selected_columns(X: Any, columns: IntArray) -> Array:
-    """A few columns of an array, a data frame or a source as numbers."""
-    if isinstance(X, Source):
-        return X.columns(columns)
-    values = X.iloc[:, columns] if hasattr(X, "iloc") else np.asarray(X)[:, columns]
-    return np.asarray(values, dtype=float)
-
-
+@same_bits
 def summarise_variables(
     model: Any,
     X: Any,
@@ -231,7 +196,7 @@ def summarise_variables(
     columns = best_selected(model, MOST_DESCRIBED)
     if len(columns) == 0:
         return []
-    values = selected_columns(X, columns)
+    values = take_columns(X, columns)
     Z, scale = standard(values)
     G = gradient_columns(model, X, columns)
     output = strongest_output(G)
@@ -241,33 +206,36 @@ def summarise_variables(
     partners = _partners(model, columns, Z, G * scale)
     relatives = correlated_stand_ins(X, columns, threshold=threshold)
     labels, alone = output_names(model), len(columns) == 1
+    again = None if stability is None else stability.frequencies
     return [
         VariableSummary(
             rank=int(model.ranking_[k]),
             column=int(k),
             name=names[k],
             importance=float(model.feature_importances_[k]),
-            frequency=None if stability is None else float(stability.frequencies[k]),
+            frequency=None if again is None else float(again[k]),
+            family_frequency=None
+            if stability is None
+            else stability.frequency_of_any(np.append(relatives[j].columns, k)),
             effect=describe_effect(values[:, j], G[:, j], floor=float(floor[j]), alone=alone),
             output=labels[output[j]],
             stand_ins=relatives[j],
-            stand_in_names=tuple(names[c] for c in relatives[j].columns),
+            stand_in_names=tuple(names[c] for c in relatives[j].columns[:MOST_NAMED]),
             partners=tuple(names[c] for c in partners.get(int(k), [])),
+            partner_columns=tuple(partners.get(int(k), [])),
         )
         for j, k in enumerate(columns)
     ]
 
 
 def _partners(model: Any, columns: IntArray, Z: Array, G: Array) -> dict[int, list[int]]:
-    """Products the sift found, or, for other estimators, what the gradients hint at."""
-    if hasattr(model, "interactions_"):
-        pairs = [(pair.first, pair.second) for pair in model.interactions_]
-    elif len(columns) <= len(Z) // 3:
-        pairs = [(int(columns[a]), int(columns[b])) for a, b in hinted_pairs(Z, G)]
-    else:
-        pairs = []  # too few samples to tell one partner from another
+    """Products the sift found, then what the gradients of the best ranked variables hint at."""
+    pairs = [(pair.first, pair.second) for pair in getattr(model, "interactions_", [])]
+    best = columns[:MOST_HINTED]
+    hints = acting_together(effect_dependence(Z[:, : len(best)], G[:, : len(best)]))
+    pairs += [(int(best[a]), int(best[b])) for a, b in hints]
     out: dict[int, list[int]] = {}
-    for a, b in pairs:
+    for a, b in dict.fromkeys(tuple(sorted(pair)) for pair in pairs):
         out.setdefault(a, []).append(b)
         out.setdefault(b, []).append(a)
     return out

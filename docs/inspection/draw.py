@@ -1,0 +1,57 @@
+"""Draws the pictures of docs/inspection.md: python docs/inspection/draw.py [FOLDER]."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from sklearn.datasets import make_friedman1
+
+from gradsift import GradientSiftRegressor, SparseGradientRegressorCV
+from gradsift.inspection import (
+    CVDisplay,
+    EigenvaluesDisplay,
+    GradientCovarianceDisplay,
+    GradientFieldDisplay,
+    ImportanceDisplay,
+    InteractionDisplay,
+    LoadingsDisplay,
+    PathDisplay,
+    ProjectionDisplay,
+)
+
+
+def main(folder: Path) -> None:
+    """Every display once: y = 10 sin(pi x1 x2) + 20 (x3 - 1/2)^2 + 10 x4 + 5 x5, 50 columns."""
+    mpl.use("Agg")
+    X, y = make_friedman1(n_samples=200, n_features=50, noise=1.0, random_state=0)
+    names = [f"x{k}" for k in range(1, 51)]
+    model = GradientSiftRegressor().fit(X, y)
+    path = SparseGradientRegressorCV(n_alphas=30, eps=0.03, cv=5).fit(X, y)
+    called = {"target": "y"}
+    displays: dict[str, Any] = {
+        "importance": ImportanceDisplay.from_estimator(model, names=names),
+        "field": GradientFieldDisplay.from_estimator(model, X, "x3", names=names, **called),
+        "against": GradientFieldDisplay.from_estimator(
+            model, X, "x1", against="x2", names=names, **called
+        ),
+        "interactions": InteractionDisplay.from_estimator(model, X, names=names),
+        "projection": ProjectionDisplay.from_estimator(model, X, y, **called),
+        "loadings": LoadingsDisplay.from_estimator(model, names=names),
+        "eigenvalues": EigenvaluesDisplay.from_estimator(model),
+        "covariance": GradientCovarianceDisplay.from_estimator(model, X, names=names),
+        "path": PathDisplay.from_estimator(path, names=names),
+        "cv": CVDisplay.from_estimator(path),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, display in displays.items():
+        plain = {
+            "Software": None
+        }  # the same bytes whatever the version of matplotlib says of itself
+        display.figure_.savefig(folder / f"{name}.png", dpi=80, metadata=plain)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent)
