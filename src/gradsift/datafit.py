@@ -115,13 +115,14 @@ class PairDatafit:
     def restrict(self, X: Array) -> Restricted:
         """The same function of the rows B of a few columns, in whichever form is cheaper to step.
 
-        A step of the residual form is 4 n^2 m multiplications and some passes over n^2 pairs; one
-        of the Gram form reads n w^2 numbers, about as costly as ten multiplications each.
+        Beside what they share, a product with the residual form is 2 n^2 m multiplications and some
+        passes over n^2 pairs; one with the Gram form reads n w^2 numbers, each about as costly as
+        thirty multiplications.
         """
         n, m = self.L.shape
         quadratic = isinstance(self.loss, Squared) and self.offset_penalty is None
         area = X.shape[1] ** 2
-        small = area < n * (m / 4 + 8) and n * area <= GRAM_NUMBERS
+        small = area < n * (m / 16 + 16) and n * area <= GRAM_NUMBERS
         phi: Restricted
         if quadratic and small and isinstance(self.pairs, DensePairs):
             phi = GramForm(self, X)

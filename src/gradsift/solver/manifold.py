@@ -28,13 +28,13 @@ from gradsift.solver.inner import (
     objective,
     rung_above,
     slope_at,
-    step_bound,
 )
 from gradsift.solver.newton import conjugate_gradients
 
-FORCING = 0.1  # a Newton step is solved to this part of its right-hand side
-MOST_PRODUCTS = 50  # ... or this many products
-SHORTEST = 1.0 / 16.0  # part of a Newton step below which it is given up
+FORCING = 0.3  # a Newton step is solved to this part of its right-hand side: rows may still leave
+TYPICAL = 0.3  # typical curvature of Phi beside the largest one met
+MOST_PRODUCTS = 20  # ... or this many products
+SHORTEST = 1.0 / 128.0  # part of a Newton step below which it is given up
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,11 @@ def manifold_newton(
     limits = penalty.limits(alpha)
     here = Point(B, v, phi.image(B, v))
     slope = slope_at(phi, here)
-    largest = step_bound(phi, *slope, n_iter=1)  # too small is no harm: `descend` finds out
-    if largest <= 0.0:  # nothing here can change the predictions
+    # curvature along the slope: below the largest, but `descend` finds out
+    form = phi.curvature(here.image, phi.image(*slope), *slope)
+    if form <= 0.0:  # nothing here can change the predictions
         return InnerResult(B, v, 0)
-    rung, n_iter = rung_above(largest), 0
+    rung, n_iter = rung_above(form / _square(slope)), 0
     while n_iter < settings.max_iter:
         # 1) forward-backward step: which rows are in?
         here, rung = descend(phi, penalty, here, slope, alpha, rung - 1)
@@ -86,12 +87,16 @@ def manifold_newton(
             break
         # 2) Newton step on those rows, if it descends
         budget = min(MOST_PRODUCTS, settings.max_iter - n_iter)
-        here, products = newton_step(phi, limits, here, slope, RUNG**rung, budget)
+        here, products = newton_step(phi, limits, here, slope, TYPICAL * RUNG**rung, budget)
         slope = slope_at(phi, here)
         n_iter += products
         if duality_gap(phi, limits, here, slope) <= settings.tol:
             break
     return InnerResult(here.B, here.v, n_iter)
+
+
+def _square(slope: Slope) -> float:
+    return float(np.vdot(slope.B, slope.B) + np.vdot(slope.v, slope.v))
 
 
 def newton_step(
