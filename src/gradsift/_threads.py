@@ -7,6 +7,7 @@ blocks run side by side: the number of threads changes the time, never the answe
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -28,6 +29,16 @@ _workers: ContextVar[int] = ContextVar("gradsift_workers", default=1)
 def _controller() -> ThreadpoolController:
     # finding the loaded libraries takes milliseconds: once per process is enough
     return ThreadpoolController()
+
+
+@cache
+def _pool(workers: int) -> ThreadPoolExecutor:
+    # starting threads takes as long as a pass over a small table: once per process is enough
+    return ThreadPoolExecutor(workers, thread_name_prefix="gradsift")
+
+
+if hasattr(os, "register_at_fork"):  # a fork has the pool but not its threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 @contextmanager
@@ -60,10 +71,9 @@ def map_blocks(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     if workers == 1:
         yield from map(function, items)
         return
-    with ThreadPoolExecutor(workers) as pool:
-        source = iter(items)
-        waiting: list[Future[R]] = [pool.submit(function, x) for x in islice(source, 2 * workers)]
-        while waiting:
-            done = waiting.pop(0).result()
-            waiting += [pool.submit(function, x) for x in islice(source, 1)]
-            yield done
+    pool, source = _pool(workers), iter(items)
+    waiting: list[Future[R]] = [pool.submit(function, x) for x in islice(source, 2 * workers)]
+    while waiting:
+        done = waiting.pop(0).result()
+        waiting += [pool.submit(function, x) for x in islice(source, 1)]
+        yield done

@@ -66,11 +66,13 @@ class PairDatafit:
 
     def predict(self, U: Array, v: Array) -> Array:
         # only differences of U count: centring it keeps their digits where X is far from the origin
-        U = (U - U.mean(axis=0)).reshape(len(U), self.n_outputs, -1)
-        shift = -np.einsum("nm,ncm->cn", self.L, U)
+        return self.predict_centred(U - U.mean(axis=0), v)
+
+    def predict_centred(self, U: Array, v: Array) -> Array:
+        E = self.pairs.differences(self.L, U.reshape(len(U), self.n_outputs, -1))
         if len(v):
-            shift += (self.L @ v).T
-        return self.pairs.differences(self.L, U, shift)
+            E += self.pairs.at_near((self.L @ v).T)
+        return E
 
     def value(self, E: Array, v: Array) -> float:
         total = np.vdot(self.pairs.weight, self.loss.value(E, self.target))
@@ -86,9 +88,8 @@ class PairDatafit:
 
     def _collect(self, S: Array, v: Array) -> tuple[Array, Array]:
         """What slopes S at the predictions are as slopes in U and in v."""
-        collected, out = self.pairs.collect(S, self.L)
-        M = (collected - out.T[:, :, None] * self.L[:, None, :]).reshape(len(self.L), -1)
-        return M, (self.L.T @ out.T if len(v) else np.zeros_like(v))
+        M, out = self.pairs.collect(S, self.L)
+        return M.reshape(len(self.L), -1), self.L.T @ out.T if len(v) else np.zeros_like(v)
 
     def hessian(self, E: Array) -> Callable[[Array, Array], tuple[Array, Array]]:
         """The map from a change of the predictions, and of v, to that of the gradients."""
@@ -108,7 +109,7 @@ class PairDatafit:
         g = shrink * self.loss.slope(E, self.target)
         value = -float(np.vdot(self.pairs.weight, self.loss.conjugate(g, self.target)))
         if len(v):  # the offset's ridge: min_v <pull, v> + ridge ||v||^2
-            pull = shrink * self._pull_back(E, v)[1]
+            pull = self.L.T @ self.pairs.near_sums(self.pairs.weight * g).T
             value -= float(np.vdot(pull, pull)) / (4.0 * self._ridge)
         return value
 
@@ -143,15 +144,15 @@ class PairDatafit:
         return 0.0 if self.offset_penalty is None else self.offset_penalty
 
 
-@dataclass(frozen=True)
 class ResidualForm:
     """Phi on a few columns through its pair predictions: any loss, any pairs."""
 
-    datafit: PairDatafit
-    X: Array
+    def __init__(self, datafit: PairDatafit, X: Array) -> None:
+        self.datafit = datafit
+        self.X = X - X.mean(axis=0)  # once and for all, as `predict` does for X B; and 1' M = 0
 
     def image(self, B: Array, v: Array) -> Array:
-        return self.datafit.predict(self.X @ B, v)
+        return self.datafit.predict_centred(self.X @ B, v)
 
     def value(self, E: Array, B: Array, v: Array) -> float:
         return self.datafit.value(E, v)

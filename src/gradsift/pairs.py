@@ -15,12 +15,20 @@ class Pairs(Protocol):
 
     weight: Array
 
-    def differences(self, L: Array, U: Array, shift: Array) -> Array:
-        """shift_ci + L_i . U_cj for every pair; U is (n, c, m), shift (c, n)."""
+    def differences(self, L: Array, U: Array) -> Array:
+        """L_i . (U_cj - U_ci) for every pair; U is (n, c, m)."""
         ...
 
     def collect(self, S: Array, L: Array) -> tuple[Array, Array]:
-        """(sum_i S_cij L_i for every j, shaped (n, c, m); sum_j S_cij, shaped (c, n))."""
+        """What `differences` is the transpose of, and sums along each sample's pairs.
+
+        (sum_i S_cij L_i - sum_j' S_cjj' L_j for every j, shaped (n, c, m); sum_j S_cij, shaped
+        (c, n)). S is overwritten.
+        """
+        ...
+
+    def near_sums(self, S: Array) -> Array:
+        """sum_j S_cij, shaped (c, n)."""
         ...
 
     def at_near(self, a: Array) -> Array:
@@ -38,13 +46,19 @@ class DensePairs:
     def __init__(self, weight: Array) -> None:
         self.weight = weight
 
-    def differences(self, L: Array, U: Array, shift: Array) -> Array:
+    def differences(self, L: Array, U: Array) -> Array:
         E = np.matmul(L, U.transpose(1, 2, 0))
-        E += shift[:, :, None]
+        E -= E.diagonal(axis1=1, axis2=2)[:, :, None].copy()
         return E
 
     def collect(self, S: Array, L: Array) -> tuple[Array, Array]:
-        return np.matmul(S.transpose(0, 2, 1), L).transpose(1, 0, 2), S.sum(axis=2)
+        out = self.near_sums(S)
+        each = np.arange(len(L))
+        S[:, each, each] -= out
+        return np.matmul(S.transpose(0, 2, 1), L).transpose(1, 0, 2), out
+
+    def near_sums(self, S: Array) -> Array:
+        return S.sum(axis=2)
 
     def at_near(self, a: Array) -> Array:
         return a[:, :, None]
@@ -64,8 +78,8 @@ class SparsePairs:
         self.indptr, self.far = graph.indptr, graph.indices
         self.near: IntArray = np.repeat(np.arange(self.n), np.diff(graph.indptr))
 
-    def differences(self, L: Array, U: Array, shift: Array) -> Array:
-        E = shift[:, self.near]
+    def differences(self, L: Array, U: Array) -> Array:
+        E = -np.einsum("nm,ncm->cn", L, U)[:, self.near]
         width = max(1, self._CHUNK // (U.shape[1] * U.shape[2]))
         for a in range(0, len(self.near), width):
             s = slice(a, a + width)
@@ -73,10 +87,15 @@ class SparsePairs:
         return E
 
     def collect(self, S: Array, L: Array) -> tuple[Array, Array]:
+        graphs, out = self._graphs(S), self.near_sums(S)
+        return np.stack([g.T @ L - o[:, None] * L for g, o in zip(graphs, out)], axis=1), out
+
+    def near_sums(self, S: Array) -> Array:
+        return np.stack([g.sum(axis=1) for g in self._graphs(S)])
+
+    def _graphs(self, S: Array) -> list[sparse.csr_array[Any]]:
         shape = (self.n, self.n)
-        graphs = [sparse.csr_array((s, self.far, self.indptr), shape=shape) for s in S]
-        out = np.stack([g.T @ L for g in graphs], axis=1)
-        return out, np.stack([g.sum(axis=1) for g in graphs])
+        return [sparse.csr_array((s, self.far, self.indptr), shape=shape) for s in S]
 
     def at_near(self, a: Array) -> Array:
         return a[:, self.near]

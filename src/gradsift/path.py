@@ -10,6 +10,7 @@ import numpy as np
 from gradsift._typing import Array, IntArray
 from gradsift.penalty import row_norms
 from gradsift.solver import Problem, Solution, Solver, Status, null_solution, solve
+from gradsift.solver.start import after, along
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,10 @@ def fit_path(
     null = null_solution(problem) if null is None else null
     grid = check_alphas(alphas(null.alpha) if callable(alphas) else alphas)
     solutions: list[Solution] = []
-    before, last = None, null
-    for alpha in grid:
-        found = solve(problem, float(alpha), null=null, start=last, before=before, solver=solver)
+    before, last = null, null
+    for alpha in map(float, grid):
+        start = along(last, before, alpha, problem.penalty)
+        found = solve(problem, alpha, null=null, start=start, solver=solver)
         before, last = last, found
         solutions.append(found)
         if progress is not None:
@@ -109,8 +111,10 @@ def fit_to(problem: Problem, alpha: float, solver: Solver, *, null: Solution) ->
     The steps in between need not be exact: they only hand over a good start, and keep the working
     set small.
     """
-    step, start = null.alpha, null
+    step, last = null.alpha, null
     rough = replace(solver, tol=max(solver.tol, 1e-2))
     while (step := 0.5 * step) > max(2.0 * alpha, 1e-3 * null.alpha):
-        start = solve(problem, step, null=null, start=start, solver=rough)
+        start = after(last, step, problem.penalty)
+        last = solve(problem, step, null=null, start=start, solver=rough)
+    start = after(last, alpha, problem.penalty)
     return solve(problem, alpha, null=null, start=start, solver=solver)

@@ -55,15 +55,15 @@ class RowBend:
         return cls(B / sizes, limits[:, None] / sizes)
 
     def _along(self, D: Array) -> Array:
-        return np.einsum("ij,ij->i", self.unit, D)[:, None] * self.unit
+        return np.einsum("ij,ij->i", self.unit, D)[:, None]
 
     def times(self, D: Array) -> Array:
-        return self.stiff * (D - self._along(D))
+        return self.stiff * D - (self.stiff * self._along(D)) * self.unit
 
     def solve(self, R: Array, curvature: float) -> Array:
         """(curvature I + this)^-1 R: the Hessian, had Phi the same curvature everywhere."""
-        along = self._along(R)
-        return along / curvature + (R - along) / (curvature + self.stiff)
+        across = 1.0 / (curvature + self.stiff)
+        return across * R + ((1.0 / curvature - across) * self._along(R)) * self.unit
 
 
 def manifold_newton(

@@ -21,10 +21,10 @@ from gradsift.solver.inner import (
 from gradsift.solver.manifold import manifold_newton
 from gradsift.solver.problem import Certificate, Problem, Rows, Solution, Status
 from gradsift.solver.ridge import minimise_smooth
+from gradsift.solver.start import Start, after
 
 MIN_ROOM = 64  # columns a working set may take in at a time, at least
 PIECE_BYTES = 1 << 20  # columns a thread takes at a time: small enough for its cache
-STRAY = 0.25  # how far a gradient may stray from its line, in falls of its limit
 INNER: dict[Method, Callable[..., InnerResult]] = {
     "newton": manifold_newton,
     "fista": forward_backward,
@@ -151,40 +151,12 @@ def null_solution(problem: Problem) -> Solution:
     return Solution(alpha, rows, v, seen.norms, proof, Status.CONVERGED, 0)
 
 
-class Start(NamedTuple):
-    """Where to begin at a new alpha, and how large each variable's gradient may be there."""
-
-    rows: Rows
-    v: Array
-    reach: Array
-
-    @classmethod
-    def after(cls, last: Solution, fall: Array) -> Start:
-        """Sequential strong rule: a gradient grows by no more than its limit falls.
-
-        That is likely, not certain: the full pass afterwards makes sure.
-        """
-        return cls(last.rows, last.v, last.norms + fall)
-
-    @classmethod
-    def along(cls, last: Solution, before: Solution, alpha: float, fall: Array) -> Start:
-        """The line through the last two answers; gradients may stray from it a little."""
-        ahead = (last.alpha - alpha) / (before.alpha - last.alpha)
-        rows = last.rows
-        values = rows.values + ahead * (rows.values - before.rows.restrict(rows.index))
-        values[np.einsum("ij,ij->i", values, rows.values) < 0.0] = 0.0  # it left on the way
-        v = last.v + ahead * (last.v - before.v)
-        reach = last.norms + ahead * (last.norms - before.norms) + STRAY * fall
-        return cls(Rows(rows.index, values), v, reach)
-
-
 def solve(
     problem: Problem,
     alpha: float,
     *,
     null: Solution,
-    start: Solution | None = None,
-    before: Solution | None = None,
+    start: Start | None = None,
     solver: Solver | None = None,
 ) -> Solution:
     """The minimiser at alpha, with its certificate.
@@ -194,23 +166,16 @@ def solve(
     null : Solution
         `null_solution(problem)`: the answer from alpha_max upwards, and the units of the
         certificate.
-    start : Solution, optional
-        Warm start, usually the answer at the next larger alpha of a path.
-    before : Solution, optional
-        The answer before `start` on the path: with both, it is followed beyond `start`.
+    start : Start, optional
+        Where to begin, see `gradsift.solver.start`; None = from `null`.
     """
     solver = solver or Solver()
     if alpha >= null.alpha:
         return replace(null, alpha=alpha)
-    start = start or null
     penalty = problem.penalty
     units = Units.of(null.certificate.primal, null.alpha)
     limits = penalty.limits(alpha)
-    fall = penalty.limits(start.alpha) - limits
-    if before is not None and before.alpha > start.alpha:
-        rows, v, reach = Start.along(start, before, alpha, fall)
-    else:
-        rows, v, reach = Start.after(start, fall)
+    rows, v, reach = start or after(null, alpha, penalty)
     if solver.working_set:
         room = max(MIN_ROOM, 2 * len(rows.index))
         likely = worst_offenders(reach, limits, np.flatnonzero(reach >= limits), room)
