@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gradsift._typing import IntArray
 from gradsift.inspection import (
     CVDisplay,
     EigenvaluesDisplay,
