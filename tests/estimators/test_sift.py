@@ -104,6 +104,42 @@ def test_nothing_to_find():
     np.testing.assert_allclose(labels.predict_proba(X[:1]), [[2 / 3, 1 / 3]], rtol=1e-6)
 
 
+@pytest.fixture(scope="module")
+def many_effects():
+    """40 rows to learn from and 200 to predict; two hidden factors seen through 300 columns."""
+    rng = np.random.default_rng(8)
+    hidden = rng.normal(size=(240, 2))
+    X = 7 + 3 * (hidden @ rng.normal(size=(2, 300)) + 2 * rng.normal(size=(240, 300)))
+    return X, hidden @ [1.0, 1.0] + 0.2 * rng.normal(size=240)
+
+
+def test_many_small_effects_join_the_prediction_and_nothing_else(many_effects):
+    X, y = many_effects
+    auto = GradientSiftRegressor().fit(X[:40], y[:40])
+    sparse = GradientSiftRegressor(predict_with="selected").fit(X[:40], y[:40])
+    assert sparse.dense_ is None
+    assert 0 < auto.dense_.share < 1
+    assert auto.score(X[40:], y[40:]) > sparse.score(X[40:], y[40:]) + 0.1
+    np.testing.assert_array_equal(auto.ranking_, sparse.ranking_)
+    np.testing.assert_array_equal(auto.feature_importances_, sparse.feature_importances_)
+    np.testing.assert_array_equal(auto.gradient(X[:5]), sparse.gradient(X[:5]))
+
+
+def test_many_small_effects_of_classes(many_effects):
+    X, y = many_effects
+    labels = np.digitize(y, [-0.7, 0.7])
+    auto = GradientSiftClassifier().fit(X[:40], labels[:40])
+    sparse = GradientSiftClassifier(predict_with="selected").fit(X[:40], labels[:40])
+    assert auto.dense_ is not None
+    assert auto.score(X[40:], labels[40:]) > sparse.score(X[40:], labels[40:])
+    np.testing.assert_allclose(auto.predict_proba(X[40:]).sum(axis=1), 1)
+
+
+def test_what_predicts_must_have_a_known_name(table):
+    with pytest.raises(ValueError, match="predict_with='all'"):
+        GradientSiftRegressor(predict_with="all").fit(*table)
+
+
 def test_relative_weights_keep_the_false_positive_rate():
     """Random weights on noise: unscaled they would pass for more data than there are."""
     false = []

@@ -29,7 +29,10 @@ from gradsift.estimators._base import (
 from gradsift.estimators._tasks import LabelPredictions
 from gradsift.refit import (
     ClassificationRefit,
+    Dense,
     RegressionRefit,
+    dense_classification,
+    dense_regression,
     refit_classification,
     refit_regression,
 )
@@ -80,6 +83,7 @@ class GradientSift(GradientEstimator):
     """Shared by both tasks: sift, then refit."""
 
     field_: RefitField
+    dense_: Dense | None
 
     def __init__(
         self,
@@ -89,6 +93,7 @@ class GradientSift(GradientEstimator):
         standardize: bool = True,
         n_components: int | Literal["auto"] = "auto",
         always_keep: Any = None,
+        predict_with: Literal["auto", "selected"] = "auto",
         tol: float = 1e-3,
         missing: Literal["error", "mean"] = "error",
         random_state: Any = None,
@@ -100,6 +105,7 @@ class GradientSift(GradientEstimator):
         self.standardize = standardize
         self.n_components = n_components
         self.always_keep = always_keep
+        self.predict_with = predict_with
         self.tol = tol
         self.missing = missing
         self.random_state = random_state
@@ -116,14 +122,17 @@ class GradientSift(GradientEstimator):
             )
         if not self.tol > 0:
             raise ValueError(f"tol={self.tol} must be positive.")
+        if self.predict_with not in ("auto", "selected"):
+            raise ValueError(f"predict_with={self.predict_with!r}: use 'auto' or 'selected'.")
         names = getattr(self, "feature_names_in_", None)
         keep = check_columns(self.always_keep, X.shape[1], names, "always_keep")
         n = X.shape[0]
         share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
         scaling = measure_scaling(X, share, missing=self.missing)
         self._share, self._standard = share, scaling
+        self._source = standardised(X, scaling)
         return sift(
-            standardised(X, scaling),
+            self._source,
             Y,
             false_positives=self.false_positives,
             interactions=self.interactions,
@@ -152,7 +161,18 @@ class GradientSift(GradientEstimator):
         if not self.standardize:
             scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
         self._store(importances, found.ranking, directions, scaling)
-        del self._share, self._standard
+        del self._share, self._standard, self._source
+
+    def _blend(self, sparse: Array, X: Source) -> Array:
+        """Predictions from the selected variables, averaged with the dense rival's if it has a
+        share.
+        """
+        if self.dense_ is None:
+            return sparse
+        return self.dense_.blend(sparse, standardised(X, self.field_.scaling))
+
+    def _fallback(self, constant: str) -> str:
+        return constant if self.dense_ is None else "a ridge on all columns (dense_)"
 
 
 class GradientSiftRegressor(RegressorMixin, GradientSift):
@@ -177,6 +197,11 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         Number of directions; 'auto' keeps 99 % of the trace of the gradient covariance.
     always_keep : list of column numbers or names, optional
         Columns that are always selected.
+    predict_with : 'auto' or 'selected', default='auto'
+        'selected' predicts from the selected variables alone. 'auto' does so too, unless there are
+        more columns than rows and a ridge on all of them has the evidence on its side: then
+        predictions are an average of both, and `dense_` says in which shares. Selection, ranking,
+        gradients and directions are the same either way.
     tol : float, default=1e-3
         Accuracy of the group-lasso path that proposes which variables to choose from.
     missing : {'error', 'mean'}, default='error'
@@ -202,6 +227,9 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     eigenvalues_ : array
     sift_ : SiftResult
     refit_ : RegressionRefit
+        The predictor on the selected variables; gradients and directions are its.
+    dense_ : Dense or None
+        The ridge on all columns and its share of the predictions, where it has one.
     mean_, scale_ : (p,) arrays
     field_ : RefitField
 
@@ -247,9 +275,12 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
             refit = refit_regression(
                 Z, y, sample_weight=weight, random_state=seed_of(self.random_state)
             )
+            self.dense_ = None
+            if self.predict_with == "auto":
+                self.dense_ = dense_regression(self._source, Z, y, refit, weight)
             self._finish(X, found, refit)
         if len(found.selected) == 0:
-            warn_nothing_selected("the mean of y", NO_VARIABLE)
+            warn_nothing_selected(self._fallback("the mean of y"), NO_VARIABLE)
         return self
 
     @same_bits
@@ -265,7 +296,8 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         y : (n,) array
         """
         check_is_fitted(self)
-        return self.refit_.predict(self.field_.columns(check_new_X(self, X)))
+        X = check_new_X(self, X)
+        return self._blend(self.refit_.predict(self.field_.columns(X)), X)
 
 
 class GradientSiftClassifier(LabelPredictions, ClassifierMixin, GradientSift):
@@ -276,7 +308,8 @@ class GradientSiftClassifier(LabelPredictions, ClassifierMixin, GradientSift):
 
     Parameters
     ----------
-    false_positives, interactions, standardize, n_components, always_keep, tol, missing, \
+    false_positives, interactions, standardize, n_components, always_keep, predict_with, tol, \
+missing, \
 random_state, n_jobs, verbose
         As in `GradientSiftRegressor`.
 
@@ -284,8 +317,8 @@ random_state, n_jobs, verbose
     ----------
     classes_ : array
     refit_ : ClassificationRefit
-    feature_importances_, ranking_, interactions_, components_, eigenvalues_, sift_, mean_, \
-scale_, field_
+    feature_importances_, ranking_, interactions_, components_, eigenvalues_, sift_, dense_, \
+mean_, scale_, field_
         As in `GradientSiftRegressor`.
 
     Examples
@@ -334,9 +367,12 @@ scale_, field_
                 sample_weight=weight,
                 random_state=seed_of(self.random_state),
             )
+            self.dense_ = None
+            if self.predict_with == "auto":
+                self.dense_ = dense_classification(self._source, Z, codes, refit, weight)
             self._finish(X, found, refit)
         if len(found.selected) == 0:
-            warn_nothing_selected("the class shares", NO_VARIABLE)
+            warn_nothing_selected(self._fallback("the class shares"), NO_VARIABLE)
         return self
 
     @same_bits
@@ -352,7 +388,8 @@ scale_, field_
         scores : (n,) array, or (n, n_classes)
         """
         check_is_fitted(self)
-        return self.refit_.decision_function(self.field_.columns(check_new_X(self, X)))
+        X = check_new_X(self, X)
+        return self._blend(self.refit_.decision_function(self.field_.columns(X)), X)
 
 
 NO_VARIABLE = (

@@ -113,7 +113,7 @@ def refit_classification(
 
     rng = np.random.default_rng(0 if random_state is None else random_state)
     rows = spread_rows(len(X), EVIDENCE_ROWS, rng, strata=labels)
-    ranked = rank_candidates(_coded(X[rows], T[rows], weights[rows]), LABELS)
+    ranked = rank_candidates(code_labels(X[rows], T[rows], weights[rows]), LABELS)
     landmarks = X[spread_rows(len(X), LANDMARKS, rng, strata=labels)]
     tuning = spread_rows(len(X), TUNING_ROWS, rng, strata=labels)
     choice = _tune(ranked[0].kernel, landmarks, X[tuning], T[tuning], weights[tuning])
@@ -130,7 +130,17 @@ def refit_classification(
     )
 
 
-def _coded(X: Array, T: Array, weights: Array) -> Rows:
+def fit_labels(kernel: Kernel, X: Array, T: Array, weights: Array) -> tuple[Expansion, Array]:
+    """Logistic regression with a given kernel, penalty by leave-one-out: scores and intercepts.
+
+    All rows are points, so this is for at most about a thousand of them.
+    """
+    choice = _tune(kernel, X, X, T, weights)
+    beta = _fit_all(choice, X, T, weights, solved=True)
+    return choice.features.expansion(beta[:-1]), beta[-1]
+
+
+def code_labels(X: Array, T: Array, weights: Array) -> Rows:
     """Labels coded +-1 and centred; classes without a row among these say nothing and go."""
     Y = 2.0 * (T - weights @ T / weights.sum())
     return Rows(X, Y[:, np.ptp(T, axis=0) > 0.0], weights)
