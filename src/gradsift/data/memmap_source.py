@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 
 from gradsift._typing import Array, IntArray
-from gradsift.data.source import block_width, windows
+from gradsift.data.source import BLOCK_BYTES, block_width, windows
+
+NEARBY = 64 << 10
+"""What a system maps around a byte that is read."""
 
 
 @dataclass(frozen=True)
@@ -25,16 +28,34 @@ class MemmapSource:
         return self.X.shape[0], self.X.shape[1]
 
     def columns(self, index: IntArray) -> Array:
-        out = np.array(self.X[:, index], dtype=np.float64)
-        self._forget()
+        if self.X.flags.c_contiguous:
+            row = min(self.X.strides[0], max(len(index), 1) * NEARBY)
+            return self._read(index, row)
+        out = np.empty((self.shape[0], len(index)), order="F")
+        column = max(self.X.nbytes // max(self.shape[1], 1), 1)
+        for part in windows(len(index), max(1, BLOCK_BYTES // column)):
+            out[:, part] = self._read(index[part], 0)
         return out
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         n, p = self.shape
-        for where in windows(p, block_width(n)):
-            block = np.array(self.X[:, where], dtype=np.float64)
+        width = block_width(n)
+        for where in windows(p, width):
+            yield where, self._read(where, max(width * self.X.itemsize, NEARBY))
+
+    def _read(self, where: slice | IntArray, row: int) -> Array:
+        """Columns in float64, a few rows at a time where a row maps `row` bytes of the file."""
+        n = self.shape[0]
+        if not self.X.flags.c_contiguous:
+            out = np.array(self.X[:, where], dtype=np.float64)
             self._forget()
-            yield where, block
+            return out
+        width = where.stop - where.start if isinstance(where, slice) else len(where)
+        out = np.empty((n, width))
+        for rows in windows(n, max(1, BLOCK_BYTES // max(row, 1))):
+            out[rows] = self.X[rows, where]
+            self._forget()
+        return out
 
     def _forget(self) -> None:
         """Unmap what was read, or a pass would leave the whole file counted as our memory.
