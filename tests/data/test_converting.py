@@ -91,3 +91,15 @@ def test_failures_say_where_and_leave_nothing(tmp_path, out):
     assert out.read_text() == "precious"
     with pytest.raises(ValueError, match=r"ending in \.zarr or \.parquet"):
         convert(bad, tmp_path / "x.npy")
+
+
+def test_from_the_command_line(tmp_path, out):
+    from typer.testing import CliRunner
+
+    from gradsift.cli._app import app
+
+    call = ["convert", str(write(tmp_path / "t.csv")), str(out), "--target", "y", "--drop", "id"]
+    result = CliRunner().invoke(app, call)
+    assert result.exit_code == 0, result.output
+    np.testing.assert_allclose(read_target(out, "y").astype(float), Y, rtol=1e-6)
+    assert CliRunner().invoke(app, call).exit_code != 0  # it exists already

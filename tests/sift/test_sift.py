@@ -7,6 +7,7 @@ import pytest
 
 import gradsift.sift.columns as source_module
 import gradsift.sift.core as core
+import gradsift.sift.levels as levels
 from gradsift.data import ArraySource
 from gradsift.sift import sift
 
@@ -232,3 +233,18 @@ def test_bad_settings_are_named(data, settings, words):
 def test_all_zero_weights_are_refused(data):
     with pytest.raises(ValueError, match="zero for every row"):
         run(*data, sample_weight=np.zeros(150))
+
+
+@pytest.mark.parametrize("count", [1, 5, 20, 99, 100])
+def test_largest_is_the_head_of_a_stable_sort(count):
+    """Ties included: the first of equals are taken."""
+    best = np.random.default_rng(0).integers(0, 8, 100).astype(np.float32)
+    expected = np.sort(np.argsort(-best, kind="stable")[:count])
+    np.testing.assert_array_equal(core.largest(best, count), expected)
+
+
+def test_p_values_in_pieces(monkeypatch):
+    statistics = np.random.default_rng(0).chisquare(3, size=(3, 50))
+    whole = levels.own_log_p(statistics, 2, True)
+    monkeypatch.setattr(levels, "AT_A_TIME", 7)
+    np.testing.assert_array_equal(levels.own_log_p(statistics, 2, True), whole)

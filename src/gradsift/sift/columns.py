@@ -97,9 +97,11 @@ def binned_statistics(X: Array, R: Array, rows: Rows) -> Array:
 
 
 def wide_statistics(source: Source, R: Array, rows: Rows) -> Array:
-    """Statistics (3, p) of all columns in one pass, features thrown away."""
+    """Statistics (3, p) of all columns in one pass, features thrown away; single precision, as
+    ten million columns of them are held more than once.
+    """
     statistics = binned_statistics if source.shape[0] > N_BINS else part_statistics
-    out = np.zeros((3, source.shape[1]))
+    out = np.zeros((3, source.shape[1]), dtype=np.float32)
 
     def piece(item: tuple[slice, Array]) -> tuple[slice, Array]:
         where, X = item

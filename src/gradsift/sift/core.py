@@ -51,9 +51,27 @@ def own_statistics(source: Source, groups: Groups, R: Array) -> Array:
 
 def promising(statistics: Array, levels: Array, count: int, always: list[int]) -> IntArray:
     """The `count` columns with the largest statistic over level, `always` included; sorted."""
-    best = (statistics / levels[:, None]).max(axis=0)
+    best = strongest(statistics, levels)
     best[always] = np.inf
-    return np.sort(np.argsort(-best, kind="stable")[: max(count, len(always))])
+    return largest(best, max(count, len(always)))
+
+
+def strongest(statistics: Array, levels: Array) -> Array:
+    """Largest statistic over level of each column, (p,), without temporaries of the size of all."""
+    best: Array = statistics[0] / float(levels[0])
+    for row, level in zip(statistics[1:], levels[1:], strict=True):
+        np.maximum(best, row / float(level), out=best)
+    return best
+
+
+def largest(best: Array, count: int) -> IntArray:
+    """Places of the `count` largest values, sorted; among equals the first ones."""
+    if count >= len(best):
+        return np.arange(len(best))
+    edge = np.partition(best, len(best) - count)[len(best) - count]
+    above = np.flatnonzero(best > edge)
+    equal = np.flatnonzero(best == edge)[: count - len(above)]
+    return np.sort(np.concatenate([above, equal]))
 
 
 def renumbered(support: Support, old: IntArray, new: IntArray) -> Support:
@@ -192,14 +210,13 @@ class Sifter:
         p = self.source.shape[1]
         if len(groups.columns) == p:
             return None
-        statistics = self.own(groups, self.unit_residual(groups, support)).copy()
-        statistics[:, groups.columns] = 0.0
         level, further = self.levels
-        outside = np.flatnonzero((statistics / level[:, None]).max(axis=0) > 1)
-        if len(outside) == 0:
+        best = strongest(self.own(groups, self.unit_residual(groups, support)), level)
+        best[groups.columns] = 0.0
+        if not best.max() > 1:
             return None
         count = min(NEW_COLUMNS, p - len(groups.columns))
-        columns = np.union1d(groups.columns, promising(statistics, level, count, []))
+        columns = np.union1d(groups.columns, largest(best, count))
         X = clipped_columns(self.source, columns, groups.rows)
         larger = self.price_free(pool(columns, X, groups.rows, level, further))
         return larger, renumbered(support, groups.columns, columns)

@@ -20,6 +20,9 @@ PAIR_SHARE = 0.25
 PART_SHARES = (0.4, 0.35, 0.25)
 """Shares of linear, quadratic and local terms in what the pairs leave."""
 
+AT_A_TIME = 1 << 18
+"""Columns whose p-values are computed at a time: they take many temporaries."""
+
 N_KNOWN = 30
 """Rivals of a further group of a selected variable: a generous size of a support."""
 
@@ -74,11 +77,12 @@ def chi2_log_sf(x: Array, df: Array | float) -> Array:
 def own_log_p(statistic: Array, q: int, interactions: bool) -> Array:
     """Smallest log p-value over the three groups, corrected for its share: (p,) from (3, p)."""
     part = shares(interactions)[:3]
-    log_p = [
-        chi2_log_sf(s, m * q) - np.log(a)
-        for s, m, a in zip(statistic, PART_SIZES, part, strict=True)
-    ]
-    return np.asarray(np.min(log_p, axis=0))
+    out = np.full(statistic.shape[1], np.inf)
+    for start in range(0, len(out), AT_A_TIME):
+        where = slice(start, start + AT_A_TIME)
+        for s, m, a in zip(statistic, PART_SIZES, part, strict=True):
+            np.minimum(out[where], chi2_log_sf(s[where], m * q) - np.log(a), out=out[where])
+    return out
 
 
 def pair_tests(p: int, selected: int) -> Array:
