@@ -16,10 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
+from gradsift._passes import each_block, elsewhere
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import open_source
 
@@ -61,9 +63,19 @@ def products(source: Source, rows: IntArray | None = None) -> Products:
     """
     n = source.shape[0]
     total = _Total(n, n if rows is None else len(rows))
-    for _, block in source.blocks():
-        total.add(block, block if rows is None else block[rows])
+    if elsewhere(source) is not None:
+        for _, part in each_block(source, lambda _: partial(_total_of, rows)):
+            total.merge(part)
+    else:  # one sum, not one per block: n x n each
+        for _, block in source.blocks():
+            total.add(block, block if rows is None else block[rows])
     return total.products()
+
+
+def _total_of(rows: IntArray | None, block: Array) -> _Total:
+    total = _Total(len(block), len(block) if rows is None else len(rows))
+    total.add(block, block if rows is None else block[rows])
+    return total
 
 
 def cross_products(A: Array, B: Array) -> Products:
@@ -107,6 +119,12 @@ class _Total:
             norm += np.einsum("ij,ij->i", part, part)
             shift += part @ mean
         self.origin += float(mean @ mean)
+
+    def merge(self, other: _Total) -> None:
+        self.centred += other.centred
+        for mine, theirs in zip((*self.norms, *self.shift), (*other.norms, *other.shift)):
+            mine += theirs
+        self.origin += other.origin
 
     def products(self) -> Products:
         size = self.norms[0][:, None] + self.norms[1]

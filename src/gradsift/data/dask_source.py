@@ -1,16 +1,24 @@
-"""Dask arrays: computed one column chunk at a time, wherever their scheduler computes."""
+"""Dask arrays: their chunks stay where they are; what is done to them goes there.
+
+With a `distributed.Client` that is a cluster; without, the threads of this process.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from functools import partial
+from itertools import accumulate, islice
 from typing import Any
 
 import numpy as np
 
+from gradsift._passes import Job, Runner, pieces, run_jobs
 from gradsift._typing import Array, IntArray
+from gradsift.data.opening import needs
 from gradsift.data.source import block_width
+
+CHUNKS_AT_A_TIME = 256  # results of so many chunks are held at once
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,29 @@ class DaskSource:
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         for where in self.pieces():
             yield where, np.asarray(self.X[:, where].compute(), dtype=np.float64)
+
+    def elsewhere(self) -> Runner:
+        return self.run
+
+    def run(
+        self, job_for: Callable[[slice], Job[Any]], width: int | None
+    ) -> Iterator[tuple[slice, Any]]:
+        """Jobs on all columns, chunk by chunk where the chunks are, results in order."""
+        dask = needs("dask", "big")
+        ends = accumulate(self.X.chunks[1])
+        waiting = (slice(int(end - size), int(end)) for end, size in zip(ends, self.X.chunks[1]))
+        while batch := list(islice(waiting, CHUNKS_AT_A_TIME)):
+            jobs = [[(piece, job_for(piece)) for piece in pieces(w, width)] for w in batch]
+            tasks = [
+                dask.delayed(partial(on_chunk, job, where.start), pure=False)(self.X[:, where])
+                for job, where in zip(jobs, batch)
+            ]
+            for job, results in zip(jobs, dask.compute(*tasks)):
+                yield from ((piece, found) for (piece, _), found in zip(job, results))
+
+
+def on_chunk(jobs: Sequence[tuple[slice, Job[Any]]], first: int, chunk: Any) -> list[Any]:
+    return run_jobs(jobs, first, np.asarray(chunk, dtype=np.float64))
 
 
 def open(X: Any) -> DaskSource:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NoReturn
+from functools import partial
+from typing import Any, NoReturn
 
 import numpy as np
 
+from gradsift._passes import Job, Runner, elsewhere
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data.source import ArraySource, expects_missing, source_names
 
@@ -84,6 +86,29 @@ class CheckedSource:
             if not all_good(block, self.allow_missing):
                 refuse(self.base, self.label, self.allow_missing)
             yield where, block
+
+    def elsewhere(self) -> Runner | None:
+        base = elsewhere(self.base)
+        if base is None:
+            return None
+
+        def run(
+            job_for: Callable[[slice], Job[Any]], width: int | None
+        ) -> Iterator[tuple[slice, Any]]:
+            for where, (good, found) in base(
+                lambda where: partial(on_checked, self.allow_missing, job_for(where)), width
+            ):
+                if not good:
+                    refuse(self.base, self.label, self.allow_missing)
+                yield where, found
+
+        return run
+
+
+def on_checked(allow_missing: bool, job: Job[Any], block: Array) -> tuple[bool, Any]:
+    """Whether all values are good, and what the job makes of them if they are."""
+    good = all_good(block, allow_missing)
+    return good, job(block) if good else None
 
 
 def checked(source: Source, missing: str) -> CheckedSource:

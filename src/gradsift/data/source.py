@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
+from gradsift._passes import Job, Runner, elsewhere
 from gradsift._typing import Array, IntArray, Source
 
 BLOCK_BYTES = 32 << 20  # one float64 block: large enough for BLAS, small beside the data
@@ -66,6 +69,9 @@ class NamedSource:
     def shape(self) -> tuple[int, int]:
         return self.base.shape
 
+    def elsewhere(self) -> Runner | None:
+        return elsewhere(self.base)
+
     def names(self, index: IntArray | None = None) -> list[str]:
         chosen = self.labels if index is None else [self.labels[k] for k in index]
         return [str(name) for name in chosen]
@@ -94,6 +100,18 @@ class RowsSource:
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         for where, block in self.base.blocks():
             yield where, block[self.rows]
+
+    def elsewhere(self) -> Runner | None:
+        base = elsewhere(self.base)
+        if base is None:
+            return None
+        return lambda job_for, width: base(
+            lambda where: partial(on_rows, self.rows, job_for(where)), width
+        )
+
+
+def on_rows(rows: IntArray, job: Job[Any], block: Array) -> Any:
+    return job(block[rows])
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
+from gradsift._passes import Job, Runner, each_block, elsewhere
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data.source import ArraySource, expects_missing
 from gradsift.exceptions import ImputedWarning
@@ -33,6 +36,11 @@ class Scaling:
                 level = (self.fill[where] - self.mean[where]) / self.scale[where]
                 Z[holes] = np.broadcast_to(level, Z.shape)[holes]
         return Z
+
+    def take(self, where: slice) -> Scaling:
+        """The scaling of some columns."""
+        fill = None if self.fill is None else self.fill[where]
+        return Scaling(self.mean[where], self.scale[where], fill)
 
     def derivative(self, G: Array, where: slice | IntArray = slice(None)) -> Array:
         """A derivative with respect to z, turned into one with respect to x."""
@@ -65,14 +73,9 @@ def measure_scaling(
         return identity_scaling(p)
     mean, scale = np.empty(p), np.empty(p)
     holes = 0
-    for where, block in source.blocks():
-        mean[where] = share @ block
-        if filled and not np.isfinite(mean[where]).all():
-            block, mean[where], found = fill_means(block, share, mean[where])
-            holes += found
-        spread = np.sqrt(share @ np.square(block - mean[where]))
-        size = np.abs(block).max(axis=0)
-        scale[where] = np.where(spread > 1e-12 * size, spread, np.inf)
+    for where, found in each_block(source, lambda _: partial(moments, share, filled)):
+        mean[where], scale[where] = found[0], found[1]
+        holes += found[2]
     if holes and missing != "mean":
         warnings.warn(
             f"{holes} of {np.prod(source.shape, dtype=float):.0f} values are missing (no calls); "
@@ -82,6 +85,17 @@ def measure_scaling(
         )
     fill = mean if filled else None
     return Scaling(mean, scale, fill) if standardize else Scaling(np.zeros(p), np.ones(p), fill)
+
+
+def moments(share: Array, filled: bool, block: Array) -> tuple[Array, Array, int]:
+    """Means and scales of the columns of a block, and how many holes were filled for them."""
+    mean: Array = share @ block
+    holes = 0
+    if filled and not np.isfinite(mean).all():
+        block, mean, holes = fill_means(block, share, mean)
+    spread = np.sqrt(share @ np.square(block - mean))
+    size = np.abs(block).max(axis=0)
+    return mean, np.where(spread > 1e-12 * size, spread, np.inf), holes
 
 
 def fill_means(block: Array, share: Array, mean: Array) -> tuple[Array, Array, int]:
@@ -117,6 +131,18 @@ class ScaledSource:
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         for where, block in self.base.blocks():
             yield where, self.scaling.apply(block, where)
+
+    def elsewhere(self) -> Runner | None:
+        base = elsewhere(self.base)
+        if base is None:
+            return None
+        return lambda job_for, width: base(
+            lambda where: partial(on_scaled, self.scaling.take(where), job_for(where)), width
+        )
+
+
+def on_scaled(scaling: Scaling, job: Job[Any], block: Array) -> Any:
+    return job(scaling.apply(block))
 
 
 def standardised(source: Source, scaling: Scaling) -> Source:

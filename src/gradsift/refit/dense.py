@@ -17,10 +17,12 @@ the principal coordinates of the rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.special import expit, gammaln
 
+from gradsift._passes import each_block
 from gradsift._typing import Array, IntArray, Source
 from gradsift.refit.candidates import Candidate
 from gradsift.refit.classification import ClassificationRefit, code_labels, fit_labels
@@ -42,6 +44,18 @@ LOG_NOISE = np.arange(*NOISE_BOUNDS, 0.05)
 
 MOST_ROWS = 1_000
 RANK_TOLERANCE = 1e-10
+
+
+def times(W: Array, Z: Array) -> Array:
+    return np.asarray(Z @ W)
+
+
+def times_transposed(W: Array, Z: Array) -> Array:
+    return np.asarray(Z.T @ W)
+
+
+def row_gram(Z: Array) -> Array:
+    return np.asarray(Z @ Z.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +80,8 @@ class Dense:
     def scores(self, source: Source) -> Array:
         """h at standardised rows, (n, q): one pass over all columns."""
         out = np.tile(self.intercept, (source.shape[0], 1))
-        for where, Z in source.blocks():
-            out += Z @ self.weights[where]
+        for _, part in each_block(source, lambda where: partial(times, self.weights[where])):
+            out += part
         return out
 
     def blend(self, sparse: Array, source: Source) -> Array:
@@ -94,8 +108,8 @@ def principal_coordinates(source: Source, weights: Array) -> Coordinates:
     """
     n = source.shape[0]
     gram = np.zeros((n, n))
-    for _, Z in source.blocks():
-        gram += Z @ Z.T
+    for _, part in each_block(source, lambda _: row_gram):
+        gram += part
     values, vectors = np.linalg.eigh(gram)
     keep = values > RANK_TOLERANCE * max(float(values[-1]), 1e-300)
     root, U = np.sqrt(values[keep]), vectors[:, keep]
@@ -109,8 +123,8 @@ def column_weights(source: Source, where: Coordinates, function: Expansion) -> A
     slope = function.points.T @ function.coefficients / where.kernel.dimension
     dual = where.back @ slope
     out = np.empty((source.shape[1], dual.shape[1]))
-    for block, Z in source.blocks():
-        out[block] = Z.T @ dual
+    for block, part in each_block(source, lambda _: partial(times_transposed, dual)):
+        out[block] = part
     return out
 
 

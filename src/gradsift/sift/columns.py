@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
-from gradsift._threads import map_blocks
+from gradsift._passes import each_block
 from gradsift._typing import Source
 from gradsift.sift.features import (
     LEVELS,
@@ -29,18 +29,6 @@ N_BINS = 128
 def clipped_columns(source: Source, index: IntArray, rows: Rows) -> Array:
     """Clipped columns by index, (n, k)."""
     return clipped(source.columns(index), rows)
-
-
-def clipped_blocks(source: Source, rows: Rows) -> Iterator[tuple[slice, Array]]:
-    """One pass over all columns, clipped, in pieces small enough for their features to fit in
-    `BLOCK_VALUES`.
-    """
-    width = max(1, BLOCK_VALUES // (N_FEATURES * source.shape[0]))
-    for where, block in source.blocks():
-        for start in range(0, block.shape[1], width):
-            piece = block[:, start : start + width]
-            first = where.start + start
-            yield slice(first, first + piece.shape[1]), clipped(piece, rows)
 
 
 def part_statistics(X: Array, R: Array, rows: Rows) -> Array:
@@ -100,13 +88,16 @@ def wide_statistics(source: Source, R: Array, rows: Rows) -> Array:
     """Statistics (3, p) of all columns in one pass, features thrown away; single precision, as
     ten million columns of them are held more than once.
     """
-    statistics = binned_statistics if source.shape[0] > N_BINS else part_statistics
-    out = np.zeros((3, source.shape[1]), dtype=np.float32)
-
-    def piece(item: tuple[slice, Array]) -> tuple[slice, Array]:
-        where, X = item
-        return where, statistics(X, R, rows)
-
-    for where, found in map_blocks(piece, clipped_blocks(source, rows)):
+    n, p = source.shape
+    out = np.zeros((3, p), dtype=np.float32)
+    job = partial(raw_statistics, R, rows)
+    width = max(1, BLOCK_VALUES // (N_FEATURES * n))
+    for where, found in each_block(source, lambda _: job, width=width):
         out[:, where] = found
     return out
+
+
+def raw_statistics(R: Array, rows: Rows, X: Array) -> Array:
+    """Statistics of columns as they are read, by the way that suits their length."""
+    statistics = binned_statistics if len(X) > N_BINS else part_statistics
+    return statistics(clipped(X, rows), R, rows)

@@ -7,8 +7,11 @@ Neither p nor n^2 x n^2 systems appear, whatever the number of columns.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
+from gradsift._passes import each_block
 from gradsift._typing import Array, Datafit, Restricted, Source
 from gradsift.penalty import Ridge
 from gradsift.solver.newton import minimise
@@ -56,6 +59,10 @@ def minimise_smooth(phi: Restricted, B: Array, v: Array, alpha: float) -> tuple[
 def expand(source: Source, A: Array) -> Array:
     """B = X' A, (p, q), block by block."""
     B = np.empty((source.shape[1], A.shape[1]))
-    for where, block in source.blocks():
-        B[where] = block.T @ A
+    for where, found in each_block(source, lambda _: partial(transposed_product, A)):
+        B[where] = found
     return B
+
+
+def transposed_product(A: Array, block: Array) -> Array:
+    return np.asarray(block.T @ A)

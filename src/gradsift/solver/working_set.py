@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from gradsift._threads import map_blocks
+from gradsift._passes import each_block
 from gradsift._typing import Array, IntArray
 from gradsift.penalty import row_norms
 from gradsift.solver.inner import (
@@ -95,23 +96,17 @@ def look_everywhere(problem: Problem, rows: Rows, U: Array, v: Array) -> Everywh
 def gradient_norms(problem: Problem, M: Array) -> Array:
     """||X_k' M|| for every column."""
     n, p = problem.source.shape
-    width = max(1, PIECE_BYTES // (8 * n))
-
-    def pieces() -> Iterator[tuple[slice, Array]]:
-        for where, block in problem.source.blocks():
-            for start in range(0, block.shape[1], width):
-                piece = block[:, start : start + width]
-                first = where.start + start
-                yield slice(first, first + piece.shape[1]), piece
-
-    def norms(item: tuple[slice, Array]) -> tuple[slice, Array]:
-        where, piece = item
-        return where, row_norms(piece.T @ M)
-
     out = np.empty(p)
-    for where, values in map_blocks(norms, pieces()):
-        out[where] = values
+    norms = partial(product_norms, M)
+    for where, found in each_block(
+        problem.source, lambda _: norms, width=max(1, PIECE_BYTES // (8 * n))
+    ):
+        out[where] = found
     return out
+
+
+def product_norms(M: Array, block: Array) -> Array:
+    return row_norms(block.T @ M)
 
 
 def certify(

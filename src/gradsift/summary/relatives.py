@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gradsift._threads import map_blocks, one_blas_thread
+from gradsift._passes import Job, each_block
+from gradsift._threads import one_blas_thread
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import open_source
 
@@ -74,16 +76,15 @@ def correlated_stand_ins(
         return []
     Z = unit_columns(source.columns(selected))
 
-    def close(block: tuple[slice, Array]) -> tuple[IntArray, IntArray, Array]:
-        where, columns = block
-        R = Z.T @ unit_columns(columns)
+    def job_for(where: slice) -> Job[Close]:
         own = selected[(selected >= where.start) & (selected < where.stop)] - where.start
-        R[:, own] = 0.0
-        row, column = np.nonzero(np.abs(R) >= threshold)
-        return row, column + where.start, R[row, column]
+        return partial(close_columns, Z, own, threshold)
 
     with one_blas_thread():
-        found = list(map_blocks(close, source.blocks()))
+        found = [
+            (row, column + where.start, value)
+            for where, (row, column, value) in each_block(source, job_for)
+        ]
     row, column, value = (np.concatenate(part) for part in zip(*found))
     out = []
     for k in range(len(selected)):
@@ -91,3 +92,14 @@ def correlated_stand_ins(
         best = mine[np.argsort(-np.abs(value[mine]), kind="stable")][:most]
         out.append(StandIns(column[best], value[best], len(mine)))
     return out
+
+
+Close = tuple[IntArray, IntArray, Array]
+
+
+def close_columns(Z: Array, own: IntArray, threshold: float, X: Array) -> Close:
+    """Pairs (row of Z', column of X, correlation) above a threshold, but for columns `own`."""
+    R = Z.T @ unit_columns(X)
+    R[:, own] = 0.0
+    row, column = np.nonzero(np.abs(R) >= threshold)
+    return row, column, R[row, column]
