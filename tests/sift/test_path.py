@@ -8,7 +8,7 @@ from gradsift.sift.levels import own_levels, relaxed_levels, squared_level
 from gradsift.sift.path import group_lasso, path, solve
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
-from gradsift.sift.search import criterion, make_bench, price, search
+from gradsift.sift.search import criterion, fee, make_bench, price, search
 
 
 @pytest.fixture
@@ -75,6 +75,14 @@ def test_a_further_group_of_a_known_variable_is_cheaper(problem):
     together = price(groups, (0, 20), 1)
     assert groups.variables((0, 20)) == [0]
     assert together < alone
+
+
+def test_the_price_counts_coefficients_and_half_a_one_for_every_choice(problem):
+    groups, _ = problem
+    n, k = groups.rows.total, len(groups.columns)
+    for support, df, variables in (((0,), 1, 1), ((0, 1), 2, 2), ((0, k, 2 * k), 10, 1)):
+        left = n - df - variables / 2 - 1
+        assert price(groups, support, 1) == pytest.approx(fee(groups, support) * n / left)
 
 
 def test_levels():

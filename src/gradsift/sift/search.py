@@ -1,11 +1,13 @@
 """The choice of a support: an information criterion with the chi levels as its prices, and a local
 search.
 
-    criterion(S) = n log det(R'R / n)  +  n / (n - df - q) * sum_{g in S} t_g^2
+    criterion(S) = n log det(R'R / n)  +  n / (n - df - k / 2 - q) * sum_{g in S} t_g^2
 
 R is the residual of a least-squares fit on S. Adding a group of no use lowers the first term by
 about chi2(m q), so it passes with probability about P(chi2 > t_g^2): the level of the group. No
-noise variance and no penalty strength is estimated.
+noise variance and no penalty strength is estimated. The factor makes up for what df coefficients
+take from the noise of n rows; that the k variables of S were searched for, and found together,
+takes more, and is counted as half a coefficient each.
 """
 
 from __future__ import annotations
@@ -23,6 +25,10 @@ MOST_STEPS = 40
 N_STARTS = 4
 """Path supports from which the relaxed search starts: weak signals have many local optima."""
 ROBUST_ROUNDS = 3
+CHOICE_DF = 0.5
+"""Degrees of freedom a variable costs for having been searched for. Without, sets of two or three
+false variables that explain each other's noise pass together when n is below about 100.
+"""
 
 
 def log_det(cov: Array) -> float:
@@ -34,13 +40,13 @@ def log_det(cov: Array) -> float:
 
 
 def price(groups: Groups, support: Support, q: int) -> float:
-    """n / (n - df - q) sum t_g^2; infinite beyond df = n / 2."""
+    """n / (n - df - k / 2 - q) sum t_g^2; infinite beyond df = n / 2."""
     n = groups.rows.total
-    index = list(support)
-    df = int(groups.size[index].sum())
-    if df > n / 2 or n - df - q <= 0:
+    df = int(groups.size[list(support)].sum())
+    left = n - df - CHOICE_DF * len(groups.variables(support)) - q
+    if df > n / 2 or left <= 0:
         return np.inf
-    return fee(groups, support) * n / (n - df - q)
+    return fee(groups, support) * n / left
 
 
 def fee(groups: Groups, support: Support) -> float:
