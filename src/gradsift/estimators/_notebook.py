@@ -59,7 +59,11 @@ def short_form(model: Any) -> str:
     )
     hidden = len(order) - MOST
     more = f"<div>and {hidden:,} more</div>" if hidden > 0 else ""
-    table = f'<table style="border-collapse:collapse;margin:6px 0">{rows}</table>' if rows else ""
+    table = (
+        f'<table style="border-collapse:collapse;margin:6px 0;font-size:inherit">{rows}</table>'
+        if rows
+        else ""
+    )
     return (
         '<div style="font-family:system-ui,sans-serif;font-size:13px;line-height:1.5;'
         f'margin-bottom:8px"><div>{head}</div>{table}{more}</div>'
