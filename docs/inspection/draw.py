@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,26 @@ from gradsift.inspection import (
     PathDisplay,
     ProjectionDisplay,
 )
+from gradsift.report import Findings, write_report
+from gradsift.summary import held_out, stability
+
+
+def photograph(findings: Findings, png: Path) -> None:
+    """The top of a report in Chromium, where there is one."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        print("no Chromium on the path: report.png is left as it is")
+        return
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
+        page_file = write_report(Path(folder) / "report.html", findings)
+        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        browser = play.chromium.launch(executable_path=chromium, args=flags)
+        page = browser.new_page(viewport={"width": 1120, "height": 1000})
+        page.goto(page_file.as_uri())
+        page.screenshot(path=png)
+        browser.close()
 
 
 def main(folder: Path) -> None:
@@ -51,6 +73,12 @@ def main(folder: Path) -> None:
             "Software": None
         }  # the same bytes whatever the version of matplotlib says of itself
         display.figure_.savefig(folder / f"{name}.png", dpi=80, metadata=plain)
+
+    findings = Findings(
+        model, X, y, names, target="yield", source="friedman.csv",
+        held_out=held_out(model, X, y), stability=stability(model, X, y, random_state=0),
+    )  # fmt: skip
+    photograph(findings, folder / "report.png")
 
 
 if __name__ == "__main__":
