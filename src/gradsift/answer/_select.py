@@ -18,6 +18,7 @@ from gradsift import (
     SparseGradientRegressorCV,
 )
 from gradsift._typing import Source
+from gradsift.data import FilledSource, fill_holes
 from gradsift.summary import (
     HeldOut,
     Stability,
@@ -208,7 +209,8 @@ def select(table: Table, settings: Settings, say: Callable[[str], None] | None =
                 at_its_level(model), X, y, repeats, settings.seed, n_jobs=settings.n_jobs
             )
         say("describing what the variables do")
-        variables = summarise_variables(model, X, names=table.names, stability=steady)
+        table = replace(table, X=without_holes(model, X))
+        variables = summarise_variables(model, table.X, names=table.names, stability=steady)
     said = [w for w in caught if issubclass(w.category, UserWarning)]
     return Answer(
         model,
@@ -222,6 +224,13 @@ def select(table: Table, settings: Settings, say: Callable[[str], None] | None =
         not any(issubclass(w.category, ConvergenceWarning) for w in caught),
         (*table.notes, *notes),
     )
+
+
+def without_holes(model: Any, X: Any) -> Any:
+    """The table as the fit saw it: column means in place of missing values."""
+    if isinstance(X, Source):
+        return FilledSource(X, model.mean_)
+    return fill_holes(X, model.mean_)
 
 
 def at_its_level(model: Any) -> Any:

@@ -13,8 +13,10 @@ from gradsift.data.source import (
     take_rows,
 )
 from gradsift.data.standardise import (
+    FilledSource,
     ScaledSource,
     Scaling,
+    fill_holes,
     identity_scaling,
     measure_scaling,
     standardised,
@@ -35,8 +37,10 @@ __all__ = [
     "stack_rows",
     "CheckedSource",
     "checked",
+    "FilledSource",
     "ScaledSource",
     "Scaling",
+    "fill_holes",
     "identity_scaling",
     "measure_scaling",
     "standardised",

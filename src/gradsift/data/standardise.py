@@ -145,6 +145,31 @@ def on_scaled(scaling: Scaling, job: Job[Any], block: Array) -> Any:
     return job(scaling.apply(block))
 
 
+@dataclass(frozen=True)
+class FilledSource:
+    """A view of another source with one value per column in place of what is missing."""
+
+    base: Source
+    fill: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.base.shape
+
+    def columns(self, index: IntArray) -> Array:
+        return fill_holes(self.base.columns(index), self.fill[index])
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        for where, block in self.base.blocks():
+            yield where, fill_holes(block, self.fill[where])
+
+
+def fill_holes(X: Array, fill: Array) -> Array:
+    """X itself where nothing is missing, else a copy with `fill`, one value per column."""
+    holes = np.isnan(X)
+    return np.where(holes, fill, X) if holes.any() else X
+
+
 def standardised(source: Source, scaling: Scaling) -> Source:
     """The standardised source: a copy where the data is in memory, a view where it is not."""
     if isinstance(source, ArraySource):
