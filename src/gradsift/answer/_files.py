@@ -86,8 +86,8 @@ def write_answer(folder: Path, answer: Answer, findings: Findings, *, force: boo
 
 
 SELECTED = [
-    "rank", "name", "importance", "stability", "sign", "effect", "about", "gradient_low",
-    "gradient_median", "gradient_high", "acts_with", "stand_ins",
+    "rank", "name", "importance", "stability", "family_stability", "sign", "effect", "about",
+    "gradient_low", "gradient_median", "gradient_high", "acts_with", "stand_ins",
 ]  # fmt: skip
 
 
@@ -98,7 +98,7 @@ def selected_row(row: dict[str, Any]) -> list[Any]:
         row["rank"],
         row["name"],
         short(row["importance"]),
-        "" if row["frequency"] is None else short(row["frequency"]),
+        *("" if row[k] is None else short(row[k]) for k in ("frequency", "family_frequency")),
         row["sign"],
         row["effect"],
         row["output"] or "",
