@@ -1,12 +1,13 @@
 # make demo   set up and run the main job on embedded data
 # make test   set up with the test tools and run the whole suite
 # make bench-selection   the selection benchmark: designs, real data, speed
+# make bench-paths   the path benchmark: cost of a certified path in matrix products
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test bench-selection lint clean
+.PHONY: help demo test bench-selection bench-paths lint clean
 help:
 	@sed -n 's/^# //p' Makefile
 
@@ -30,6 +31,9 @@ test: $(VENV)/.installed-test
 
 bench-selection: $(VENV)/.installed
 	OMP_NUM_THREADS=1 PYTHONPATH=benchmarks $(BIN)/python -m selection.measure
+
+bench-paths: $(VENV)/.installed
+	OMP_NUM_THREADS=2 PYTHONPATH=benchmarks $(BIN)/python -m paths.measure
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

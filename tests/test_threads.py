@@ -82,6 +82,8 @@ def test_blas_runs_on_one_thread_inside_and_is_restored():
             assert _threads._workers.get() == max(before)  # what BLAS may not use, blocks do
             seen = set(map_blocks(lambda _: threading.current_thread().name, range(4)))
             assert (threading.main_thread().name in seen) == (max(before) == 1)
+        with one_blas_thread(most=1):  # a job beside others
+            assert _threads._workers.get() == 1
         assert blas_threads() == before
     assert _threads._workers.get() == 1
 

@@ -42,10 +42,14 @@ if hasattr(os, "register_at_fork"):  # a fork has the pool but not its threads
 
 
 @contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Run BLAS on one thread inside; what it was allowed outside becomes block-level threads."""
+def one_blas_thread(most: int | None = None) -> Iterator[None]:
+    """Run BLAS on one thread inside; what it was allowed outside becomes block-level threads.
+
+    At most `most` of them: jobs that run side by side must share the machine.
+    """
     blas = _controller().select(user_api="blas")
     allowed = max((lib["num_threads"] for lib in blas.info()), default=1)
+    allowed = allowed if most is None else min(allowed, most)
     with blas.limit(limits=1):
         token = _workers.set(max(allowed, _workers.get()))
         try:

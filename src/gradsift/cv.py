@@ -32,6 +32,7 @@ def fold_scores(
     alphas: Array,
     solver: Solver,
     sample_weight: Array | None = None,
+    most_threads: int | None = None,
 ) -> Array:
     """Score on the held-out rows of the answer at every alpha; larger is better.
 
@@ -40,7 +41,7 @@ def fold_scores(
     the score answers the question asked: do these variables and this field explain unseen rows?
     """
     source = open_source(X)
-    with one_blas_thread():
+    with one_blas_thread(most_threads):
         inside = None if sample_weight is None else sample_weight[fold.train]
         assembly = assemble(
             take_rows(source, fold.train),

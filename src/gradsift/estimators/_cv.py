@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from sklearn.model_selection import LeaveOneOut, check_cv
 
 from gradsift.assemble import Assembly
@@ -52,6 +52,8 @@ class CrossValidated(SparseGradient):
             self.alphas_ = geometric_grid(null.alpha, self.n_alphas, self.eps)
         else:
             self.alphas_ = check_alphas(self.alphas)
+        jobs = effective_n_jobs(self.n_jobs)
+        most_threads = None if jobs == 1 else max(1, cpu_count() // jobs)
         scores = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
             delayed(fold_scores)(
                 sample.X,
@@ -61,6 +63,7 @@ class CrossValidated(SparseGradient):
                 self.alphas_,
                 solver,
                 sample.weight,
+                most_threads,
             )
             for fold in make_folds(self.cv, sample)
         )
@@ -113,7 +116,7 @@ class SparseGradientRegressorCV(CrossValidated, SparseGradientRegressor):
     selection : {'min', '1se'}, default='min'
         The alpha with the best held-out score, or the largest one within a standard error of it.
     n_jobs : int, optional
-        Folds fitted at a time.
+        Folds fitted at a time, in processes that share the cores; the scores do not depend on it.
     kernel, weights, standardize, n_components, penalty_factor, curl, smoothness, solver, tol, \
 max_iter, missing, random_state, verbose
         As in `SparseGradientRegressor`.
