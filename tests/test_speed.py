@@ -26,8 +26,8 @@ def surface(n, p):
     [
         ("regression", "gaussian", 10),
         ("classification", "gaussian", 16),
-        ("regression", "affine", 45),
-        ("classification", "affine", 60),
+        ("regression", "affine", 60),
+        ("classification", "affine", 100),
     ],
 )
 def test_passes_and_products_per_alpha(monkeypatch, task, kernel, products):

@@ -32,8 +32,8 @@ from gradsift.solver.inner import (
 from gradsift.solver.newton import conjugate_gradients
 
 FORCING = 0.3  # a Newton step is solved to this part of its right-hand side: rows may still leave
+MOST_PRODUCTS = 12  # ... or this many products: in 20, rounding grows to what a user would see
 TYPICAL = 0.3  # typical curvature of Phi beside the largest one met
-MOST_PRODUCTS = 20  # ... or this many products
 SHORTEST = 1.0 / 128.0  # part of a Newton step below which it is given up
 
 

@@ -177,7 +177,7 @@ def solve(
         index = np.union1d(rows.index, likely)
     else:
         index = np.arange(problem.n_features)
-    inner_tol, n_iter = 0.9 * solver.tol, 0
+    inner_tol, n_iter = 0.5 * solver.tol, 0
     while True:
         # 1) solve on the working set
         X = problem.source.columns(index)
