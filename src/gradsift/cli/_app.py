@@ -199,6 +199,14 @@ def reproduce(
 
 
 @app.command()
+def bench() -> None:
+    """Measure speed as ratios on this machine, in two minutes."""
+    from gradsift.cli._bench import run
+
+    run()
+
+
+@app.command()
 def info() -> None:
     """Print versions, for bug reports."""
     from gradsift.cli._info import run

@@ -15,6 +15,9 @@ from gradsift.data.source import block_width, windows
 SHARE = 32
 """A dense block takes at most this part of the sparse matrix: what is made from it is larger."""
 
+LEAST_BYTES = 1 << 20
+"""... but not less than this: a pass over narrower blocks is all overhead."""
+
 
 @dataclass(frozen=True)
 class SparseSource:
@@ -30,7 +33,7 @@ class SparseSource:
     def width(self) -> int:
         n = self.shape[0]
         held = self.X.data.nbytes + self.X.indices.nbytes + self.X.indptr.nbytes
-        return max(1, min(block_width(n), max(held // SHARE, 1 << 16) // (8 * max(n, 1))))
+        return max(1, min(block_width(n), max(held // SHARE, LEAST_BYTES) // (8 * max(n, 1))))
 
     def columns(self, index: IntArray) -> Array:
         return np.asarray(self.X[:, index].toarray(), dtype=np.float64)
