@@ -49,6 +49,11 @@ class ArraySource:
     def shape(self) -> tuple[int, int]:
         return self.X.shape[0], self.X.shape[1]
 
+    @property
+    def table(self) -> Array:
+        """All of it, because it is in memory; other sources have no such thing."""
+        return self.X
+
     def columns(self, index: IntArray) -> Array:
         return np.asarray(self.X[:, index], dtype=np.float64)
 

@@ -17,7 +17,7 @@ from gradsift.field import kernel_field
 from gradsift.path import fit_to
 from gradsift.penalty import row_norms
 from gradsift.selection import rank_variables
-from gradsift.solver import Solution, Solver, null_solution
+from gradsift.solver import Solution, Solver, exact_norms, null_solution
 from gradsift.weights import Adaptive, as_weights
 
 SOLVERS: dict[str, dict[str, Any]] = {
@@ -140,7 +140,7 @@ class SparseGradient(GradientEstimator):
         importances = np.zeros(p)
         importances[rows.index] = row_norms(rows.values)
         # variables still out are ranked by how close they are to coming in
-        runner_up = solution.norms / np.where(omega > 0.0, omega, 1.0)
+        runner_up = exact_norms(assembly.problem, solution) / np.where(omega > 0.0, omega, 1.0)
         ranking = rank_variables(importances, runner_up)
         # outputs side by side: B B' summed over class contrasts
         directions = find_directions(rows.index, rows.values, p, self.n_components)

@@ -4,7 +4,7 @@ It knows arrays and the protocols of `gradsift._typing`: no scikit-learn, no fil
 """
 
 from gradsift.solver.problem import Certificate, Problem, Rows, Solution, Status
-from gradsift.solver.working_set import Solver, null_solution, solve
+from gradsift.solver.working_set import Solver, exact_norms, null_solution, solve
 
 __all__ = [
     "Certificate",
@@ -13,6 +13,7 @@ __all__ = [
     "Solution",
     "Solver",
     "Status",
+    "exact_norms",
     "null_solution",
     "solve",
 ]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
 
 from gradsift._typing import Array, Datafit, IntArray, Penalty, Source
+from gradsift.solver.screening import LEAST_COLUMNS, Screen
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,14 @@ class Problem:
     @property
     def n_features(self) -> int:
         return self.source.shape[1]
+
+    @cached_property
+    def screen(self) -> Screen | None:
+        """Columns in single precision, where the table is in memory and wide."""
+        table = getattr(self.source, "table", None)
+        if table is None or self.n_features < LEAST_COLUMNS:
+            return None
+        return Screen.of(table)
 
 
 class Status(Enum):
@@ -90,7 +100,8 @@ class Solution:
     v : array
         Free parameters.
     norms : (p,) array
-        ||X_k' M||, the size of every variable's gradient at this answer.
+        ||X_k' M||, the size of every variable's gradient at this answer; to six digits where it is
+        clearly below its limit.
     """
 
     alpha: float

@@ -22,10 +22,10 @@ from gradsift.solver.inner import (
 from gradsift.solver.manifold import manifold_newton
 from gradsift.solver.problem import Certificate, Problem, Rows, Solution, Status
 from gradsift.solver.ridge import minimise_smooth
+from gradsift.solver.screening import PIECE_BYTES
 from gradsift.solver.start import Start, after
 
 MIN_ROOM = 64  # columns a working set may take in at a time, at least
-PIECE_BYTES = 1 << 20  # columns a thread takes at a time: small enough for its cache
 INNER: dict[Method, Callable[..., InnerResult]] = {
     "newton": manifold_newton,
     "fista": forward_backward,
@@ -79,15 +79,20 @@ class Everywhere(NamedTuple):
     g: Array  # in v
 
 
-def look_everywhere(problem: Problem, rows: Rows, U: Array, v: Array) -> Everywhere:
-    """Gradients of all variables at an answer with U = X B: the one pass over X it needs."""
+def look_everywhere(
+    problem: Problem, rows: Rows, U: Array, v: Array, limits: Array | None = None
+) -> Everywhere:
+    """Gradients of all variables at an answer with U = X B: the one pass over X it needs.
+
+    With `limits`, gradients that are clearly below theirs are known to six digits only.
+    """
     datafit = problem.datafit
     E = datafit.predict(U, v)
     M, g = datafit.gradient(E, v)
     term = datafit.term(U, rows.values)
     extra, pulled, besides = (0.0, 0.0, 0.0) if term is None else term
     M = M + pulled
-    norms = gradient_norms(problem, M)
+    norms = gradient_norms(problem, M) if limits is None else screened_norms(problem, M, limits)
     gradient = problem.source.columns(rows.index).T @ M + besides
     norms[rows.index] = row_norms(gradient)
     return Everywhere(E, extra, norms, gradient, g)
@@ -103,6 +108,22 @@ def gradient_norms(problem: Problem, M: Array) -> Array:
     ):
         out[where] = found
     return out
+
+
+def screened_norms(problem: Problem, M: Array, limits: Array) -> Array:
+    """The same, exact only where a norm may reach its limit; see `gradsift.solver.screening`."""
+    if problem.screen is None:
+        return gradient_norms(problem, M)
+    norms, close = problem.screen.norms(M, limits)
+    norms[close] = product_norms(M, problem.source.columns(close))
+    return norms
+
+
+def exact_norms(problem: Problem, answer: Solution) -> Array:
+    """||gradient_k|| of every variable at an answer, to all digits: a pass of its own."""
+    rows = answer.rows
+    U = problem.source.columns(rows.index) @ rows.values
+    return look_everywhere(problem, rows, U, answer.v).norms
 
 
 def product_norms(M: Array, block: Array) -> Array:
@@ -188,7 +209,7 @@ def solve(
         )  # fmt: skip
         rows, v, n_iter = Rows(index, inner.B).drop_zeros(), inner.v, n_iter + inner.n_iter
         # 2) one pass over all columns: is it optimal everywhere?
-        seen = look_everywhere(problem, rows, X @ inner.B, v)
+        seen = look_everywhere(problem, rows, X @ inner.B, v, limits)
         proof = certify(problem, alpha, rows, v, seen, units)
         status = None
         if proof.gap <= solver.tol:

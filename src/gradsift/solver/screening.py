@@ -1,0 +1,56 @@
+"""All columns at half the price: single precision, and double where single cannot tell.
+
+A certificate asks of most columns only that ||x_k' M|| stays below its limit. With unit columns
+u_k = x_k / ||x_k|| and N = M / ||M||_F, rounding in single precision moves ||u_k' N|| by at most
+(n + m + 4) eps: n terms in each sum, m sums in each norm, both factors rounded. A column that
+comes this close to its limit is looked at again in double. So the certificate is that of double
+precision, and the other norms are right to six digits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradsift._passes import pieces
+from gradsift._threads import map_blocks
+from gradsift._typing import Array, IntArray
+from gradsift.penalty import row_norms
+
+EPS = float(np.finfo(np.float32).eps)
+PIECE_BYTES = 1 << 20  # columns a thread takes at a time: small enough for its cache
+LEAST_COLUMNS = 2_000  # below, a pass is cheap as it is
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Unit columns in single precision, and the lengths that were taken out of them."""
+
+    units: NDArray[np.float32]
+    lengths: Array
+
+    @classmethod
+    def of(cls, X: Array) -> Screen:
+        lengths = np.sqrt(np.einsum("ij,ij->j", X, X))
+        units = np.empty(X.shape, dtype=np.float32)
+        np.divide(X, np.where(lengths > 0.0, lengths, 1.0), out=units, casting="same_kind")
+        return cls(units, lengths)
+
+    def norms(self, M: Array, limits: Array) -> tuple[Array, IntArray]:
+        """||x_k' M|| to six digits, and the columns whose norm may reach its limit."""
+        n, p = self.units.shape
+        size = float(np.linalg.norm(M))
+        N = (M / (size or 1.0)).astype(np.float32)
+        width = max(1, PIECE_BYTES // (4 * n))
+        out = np.empty(p)
+
+        def job(where: slice) -> tuple[slice, Array]:
+            return where, row_norms(self.units[:, where].T @ N)
+
+        for where, found in map_blocks(job, pieces(slice(0, p), width)):
+            out[where] = found
+        out *= size * self.lengths
+        margin = (n + M.shape[1] + 4) * EPS * size
+        return out, np.flatnonzero(out + margin * self.lengths >= limits)
