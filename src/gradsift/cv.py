@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from gradsift._threads import one_blas_thread
 from gradsift._typing import Array, IntArray, Source
 from gradsift.assemble import Assembly, Response, Settings, assemble
+from gradsift.checkpoint import digest, load_arrays, open_checkpoint, save_arrays
 from gradsift.data import open_source, standardised, take_rows
 from gradsift.field import taylor_predictor
 from gradsift.loss import log_sum_exp
 from gradsift.path import fit_path
 from gradsift.solver import Solution, Solver
+
+SCORES = "scores.npz"
 
 
 @dataclass(frozen=True)
@@ -33,13 +37,20 @@ def fold_scores(
     solver: Solver,
     sample_weight: Array | None = None,
     most_threads: int | None = None,
+    checkpoint: Path | None = None,
 ) -> Array:
     """Score on the held-out rows of the answer at every alpha; larger is better.
 
     Everything is done inside the fold: standardising, kernel scale, weights, path. The prediction
     scored is the Taylor average around the training rows, measured in the selected variables, so
     the score answers the question asked: do these variables and this field explain unseen rows?
+
+    In a folder `checkpoint` the answers of the path are kept until the scores are there, then the
+    scores alone. Whether the folder is of this run is for the caller to know.
     """
+    done = None if checkpoint is None else load_arrays(checkpoint / SCORES)
+    if done is not None:
+        return done["scores"]
     source = open_source(X)
     with one_blas_thread(most_threads):
         inside = None if sample_weight is None else sample_weight[fold.train]
@@ -49,11 +60,20 @@ def fold_scores(
             settings.take(fold.train),
             inside,
         )
-        path = fit_path(assembly.problem, alphas, solver)
+        kept = None
+        if checkpoint is not None:
+            kept = open_checkpoint(
+                checkpoint, assembly.problem, alphas, solver, digest([fold.train, fold.test])
+            )
+        path = fit_path(assembly.problem, alphas, solver, checkpoint=kept)
         weight = np.ones(len(fold.test)) if sample_weight is None else sample_weight[fold.test]
         truth = response.take(fold.test)
         held_out = standardised(take_rows(source, fold.test), assembly.scaling)
-        return np.array([_score(assembly, s, held_out, truth, weight) for s in path.solutions])
+        scores = np.array([_score(assembly, s, held_out, truth, weight) for s in path.solutions])
+        if kept is not None:
+            save_arrays(kept.folder / SCORES, {"scores": scores})
+            kept.clear()
+        return scores
 
 
 def _score(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradsift._typing import Array, IntArray
+from gradsift.checkpoint import Checkpoint
 from gradsift.penalty import row_norms
 from gradsift.solver import Problem, Solution, Solver, Status, null_solution, solve
 from gradsift.solver.start import after, along
@@ -89,15 +90,23 @@ def fit_path(
     *,
     null: Solution | None = None,
     progress: Callable[[Solution], None] | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> PathResult:
-    """Solve along decreasing alphas (or alphas(alpha_max)), each answer starting the next."""
+    """Solve along decreasing alphas (or alphas(alpha_max)), each answer starting the next.
+
+    Answers that a `checkpoint` holds are taken from there, the others are added to it.
+    """
     null = null_solution(problem) if null is None else null
     grid = check_alphas(alphas(null.alpha) if callable(alphas) else alphas)
     solutions: list[Solution] = []
     before, last = null, null
-    for alpha in map(float, grid):
-        start = along(last, before, alpha, problem.penalty)
-        found = solve(problem, alpha, null=null, start=start, solver=solver)
+    for step, alpha in enumerate(map(float, grid)):
+        found = None if checkpoint is None else checkpoint.load(step)
+        if found is None:
+            start = along(last, before, alpha, problem.penalty)
+            found = solve(problem, alpha, null=null, start=start, solver=solver)
+            if checkpoint is not None:
+                checkpoint.save(step, found)
         before, last = last, found
         solutions.append(found)
         if progress is not None:

@@ -9,6 +9,7 @@ from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from sklearn.model_selection import LeaveOneOut, check_cv
 
 from gradsift.assemble import Assembly
+from gradsift.checkpoint import digest, open_checkpoint
 from gradsift.cv import Fold, fold_scores
 from gradsift.estimators._sparse import (
     SparseGradient,
@@ -33,6 +34,7 @@ class CrossValidated(SparseGradient):
         cv: Any,
         selection: Literal["min", "1se"],
         n_jobs: int | None,
+        checkpoint: Any,
         **shared: Any,
     ) -> None:
         SparseGradient.__init__(self, **shared)
@@ -42,6 +44,7 @@ class CrossValidated(SparseGradient):
         self.cv = cv
         self.selection = selection
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
     def _solve(
         self, assembly: Assembly, sample: Sample, solver: Solver, null: Solution
@@ -54,6 +57,10 @@ class CrossValidated(SparseGradient):
             self.alphas_ = check_alphas(self.alphas)
         jobs = effective_n_jobs(self.n_jobs)
         most_threads = None if jobs == 1 else max(1, cpu_count() // jobs)
+        folds, kept = make_folds(self.cv, sample), None
+        if self.checkpoint is not None:
+            told = digest(part for fold in folds for part in (fold.train, fold.test))
+            kept = open_checkpoint(self.checkpoint, assembly.problem, self.alphas_, solver, told)
         scores = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
             delayed(fold_scores)(
                 sample.X,
@@ -64,14 +71,15 @@ class CrossValidated(SparseGradient):
                 solver,
                 sample.weight,
                 most_threads,
+                None if kept is None else kept.folder / f"fold-{i:03d}",
             )
-            for fold in make_folds(self.cv, sample)
+            for i, fold in enumerate(folds)
         )
         self.cv_scores_ = np.column_stack(scores)
         best = {rule: choose_alpha(self.cv_scores_, rule) for rule in ("min", "1se")}
         self.alpha_min_ = float(self.alphas_[best["min"]])
         self.alpha_1se_ = float(self.alphas_[best["1se"]])
-        self.path_ = fit_path(assembly.problem, self.alphas_, solver, null=null)
+        self.path_ = fit_path(assembly.problem, self.alphas_, solver, null=null, checkpoint=kept)
         return self.path_.solutions[best[self.selection]]
 
 
@@ -117,6 +125,9 @@ class SparseGradientRegressorCV(CrossValidated, SparseGradientRegressor):
         The alpha with the best held-out score, or the largest one within a standard error of it.
     n_jobs : int, optional
         Folds fitted at a time, in processes that share the cores; the scores do not depend on it.
+    checkpoint : path, optional
+        A folder in which every answer and the scores of every fold are kept as soon as they are
+        there. The same fit after a kill goes on from it, to the same bits.
     kernel, weights, standardize, n_components, penalty_factor, curl, smoothness, solver, tol, \
 max_iter, missing, random_state, verbose
         As in `SparseGradientRegressor`.
@@ -156,6 +167,7 @@ kkt_violation_, objective_, n_iter_, mean_, scale_, field_
         cv: Any = 5,
         selection: Literal["min", "1se"] = "min",
         n_jobs: int | None = None,
+        checkpoint: Any = None,
         kernel: Any = "affine",
         weights: Any = "gaussian",
         standardize: bool = True,
@@ -172,7 +184,8 @@ kkt_violation_, objective_, n_iter_, mean_, scale_, field_
     ) -> None:
         super().__init__(
             alphas=alphas, n_alphas=n_alphas, eps=eps, cv=cv, selection=selection, n_jobs=n_jobs,
-            kernel=kernel, weights=weights, standardize=standardize, n_components=n_components,
+            checkpoint=checkpoint, kernel=kernel, weights=weights, standardize=standardize,
+            n_components=n_components,
             penalty_factor=penalty_factor, curl=curl, smoothness=smoothness, solver=solver, tol=tol,
             max_iter=max_iter, missing=missing, random_state=random_state, verbose=verbose,
         )  # fmt: skip
@@ -183,7 +196,7 @@ class SparseGradientClassifierCV(CrossValidated, SparseGradientClassifier):
 
     Parameters
     ----------
-    alphas, n_alphas, eps, cv, selection, n_jobs
+    alphas, n_alphas, eps, cv, selection, n_jobs, checkpoint
         As in `SparseGradientRegressorCV`; folds are stratified.
     alpha_0, kernel, weights, standardize, n_components, penalty_factor, curl, smoothness, solver, \
 tol, max_iter, missing, random_state, verbose
@@ -221,6 +234,7 @@ dual_gap_, kkt_violation_, objective_, n_iter_, mean_, scale_, field_
         cv: Any = 5,
         selection: Literal["min", "1se"] = "min",
         n_jobs: int | None = None,
+        checkpoint: Any = None,
         alpha_0: float | None = None,
         kernel: Any = "affine",
         weights: Any = "gaussian",
@@ -238,7 +252,8 @@ dual_gap_, kkt_violation_, objective_, n_iter_, mean_, scale_, field_
     ) -> None:
         super().__init__(
             alphas=alphas, n_alphas=n_alphas, eps=eps, cv=cv, selection=selection, n_jobs=n_jobs,
-            kernel=kernel, weights=weights, standardize=standardize, n_components=n_components,
+            checkpoint=checkpoint, kernel=kernel, weights=weights, standardize=standardize,
+            n_components=n_components,
             penalty_factor=penalty_factor, curl=curl, smoothness=smoothness, solver=solver, tol=tol,
             max_iter=max_iter, missing=missing, random_state=random_state, verbose=verbose,
         )  # fmt: skip

@@ -10,9 +10,10 @@ from gradsift._threads import one_blas_thread
 from gradsift._typing import Array
 from gradsift._validation import check_fit_X, check_labels, check_numbers, check_weights
 from gradsift.assemble import Assembly, Response, Settings, assemble
+from gradsift.checkpoint import open_checkpoint
 from gradsift.data import take_rows
 from gradsift.estimators._sparse import make_solver
-from gradsift.path import PathResult, fit_path, geometric_grid
+from gradsift.path import PathResult, check_alphas, fit_path, geometric_grid
 from gradsift.solver import null_solution
 
 Task = Literal["regression", "classification"]
@@ -51,6 +52,7 @@ def gradient_path(
     tol: float = 1e-4,
     max_iter: int = 20_000,
     missing: Literal["error", "mean"] = "error",
+    checkpoint: Any = None,
 ) -> PathResult:
     """Sparse gradients along decreasing penalties, each answer certified over all variables.
 
@@ -66,6 +68,9 @@ def gradient_path(
     kernel, weights, standardize, penalty_factor, alpha_0, sample_weight, solver, tol, max_iter, \
 missing
         As in `SparseGradientRegressor` and `SparseGradientClassifier`.
+    checkpoint : path, optional
+        A folder in which every answer is kept as soon as it is there. The same call after a kill
+        goes on from it, to the same bits.
 
     Returns
     -------
@@ -86,8 +91,11 @@ missing
     settings = Settings(kernel, weights, standardize, penalty_factor, alpha_0, missing=missing)
     with one_blas_thread():
         problem = _assemble(X, y, task, sample_weight, settings).problem
-        grid = alphas if alphas is not None else lambda top: geometric_grid(top, n_alphas, eps)
-        return fit_path(problem, grid, make_solver(solver, tol, max_iter))
+        null, chosen = null_solution(problem), make_solver(solver, tol, max_iter)
+        made = alphas is None
+        grid = geometric_grid(null.alpha, n_alphas, eps) if made else check_alphas(alphas)
+        kept = None if checkpoint is None else open_checkpoint(checkpoint, problem, grid, chosen)
+        return fit_path(problem, grid, chosen, null=null, checkpoint=kept)
 
 
 def alpha_max(
