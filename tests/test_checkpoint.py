@@ -157,11 +157,15 @@ def test_a_path_on_the_way_calls_progress_for_what_it_loads(tmp_path):
     X, y = make_data("regression", n=20, p=8)
     problem = make_assembly("regression", X, y).problem
     null, solver, seen = null_solution(problem), Solver(), []
+
+    def note(found, fresh):
+        seen.append((found.alpha, fresh))
+
     grid = geometric_grid(null.alpha, 4, 0.1)
     for _ in range(2):
         kept = open_checkpoint(tmp_path, problem, grid, solver)
-        fit_path(problem, grid, solver, null=null, progress=seen.append, checkpoint=kept)
-    assert [s.alpha for s in seen] == 2 * grid.tolist()
+        fit_path(problem, grid, solver, null=null, progress=note, checkpoint=kept)
+    assert seen == [*((a, True) for a in grid), *((a, False) for a in grid)]
 
 
 @pytest.mark.parametrize("task", ["regression", "binary"])

@@ -11,6 +11,15 @@ def test_there_is_some_memory():
     assert memory.available_memory() > 1e8
 
 
+def test_resident_memory_counts_what_is_held(tmp_path, monkeypatch):
+    before = memory.resident_memory()
+    if before is not None:  # not every system tells
+        held = np.ones(30_000_000)
+        assert memory.resident_memory() - before == pytest.approx(held.nbytes, rel=0.1)
+    monkeypatch.setattr(memory, "STATM", tmp_path / "nothing")
+    assert memory.resident_memory() is None
+
+
 def test_a_containers_limit_counts(tmp_path, monkeypatch):
     limit = tmp_path / "memory.max"
     monkeypatch.setattr(memory, "CGROUP_LIMIT", limit)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers import make_assembly, make_data
 
-from gradsift.path import check_alphas, fit_path, fit_to, geometric_grid
+from gradsift.path import check_alphas, fit_path, fit_to, geometric_grid, steps_to
 from gradsift.solver import Solver, null_solution
 
 
@@ -35,9 +35,12 @@ def test_check_alphas():
 def test_result_reports_each_answer(problem):
     seen = []
     path = fit_path(
-        problem, lambda top: geometric_grid(top, 6, 0.05), Solver(1e-6), progress=seen.append
+        problem,
+        lambda top: geometric_grid(top, 6, 0.05),
+        Solver(1e-6),
+        progress=lambda *step: seen.append(step),
     )
-    assert seen == list(path.solutions)
+    assert seen == [(solution, True) for solution in path.solutions]
     assert path.importances.shape == (6, 8)
     for row, support in zip(path.importances, path.supports):
         assert np.flatnonzero(row).tolist() == support.tolist()
@@ -61,6 +64,11 @@ def test_order_of_alphas_does_not_matter(problem):
 
 def test_fit_to_reaches_the_path(problem):
     null, sharp = null_solution(problem), Solver(1e-9, 100_000)
-    one = fit_to(problem, 0.02 * null.alpha, sharp, null=null)
+    seen = []
+    one = fit_to(
+        problem, 0.02 * null.alpha, sharp, null=null, progress=lambda *step: seen.append(step)
+    )
+    assert [found.alpha for found, _ in seen] == steps_to(0.02 * null.alpha, null.alpha)
+    assert seen[-1] == (one, True)
     path = fit_path(problem, null.alpha * np.geomspace(1, 0.02, 5), sharp)
     assert one.certificate.primal == pytest.approx(path.solutions[-1].certificate.primal, rel=1e-8)

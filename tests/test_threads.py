@@ -105,3 +105,28 @@ def test_same_bits_on_a_table_large_enough_for_threads(model):
             answers.append([fitted.feature_importances_, fitted.predict(X), fitted.gradient(X)])
     for one, two in zip(*answers):
         np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_n_jobs_changes_the_threads_of_a_sift_and_not_its_bits(wide, monkeypatch):
+    if wide:  # statistics of all columns from passes, features of a few
+        monkeypatch.setattr("gradsift.sift.core.POOL_VALUES", 10 * 120 * 50)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 300))
+    y = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + 0.3 * rng.normal(size=120)
+    used, pool = set(), _threads._pool
+    monkeypatch.setattr(_threads, "_pool", lambda workers: used.add(workers) or pool(workers))
+    answers = []
+    for n_jobs in (1, 3, -1, None):
+        model = GradientSiftRegressor(n_jobs=n_jobs).fit(X, y)
+        answers.append([model.feature_importances_, model.ranking_, model.predict(X)])
+        if n_jobs == 1:
+            assert used == set()
+        if n_jobs == 3:
+            assert used == {3}
+    for other in answers[1:]:
+        for one, two in zip(answers[0], other):
+            np.testing.assert_array_equal(one, two)
+    assert _threads._workers.get() == 1
+    with pytest.raises(ValueError, match="n_jobs=0: use a number of threads"):
+        GradientSiftRegressor(n_jobs=0).fit(X, y)

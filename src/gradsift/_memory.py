@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+STATM = Path("/proc/self/statm")
 
 
 def available_memory() -> float:
@@ -31,3 +32,11 @@ def check_memory(needed: float, what: str, advice: str) -> None:
             f"{what} need about {needed / 1e9:.1f} GB, but {there / 1e9:.1f} GB are available. "
             f"{advice}"
         )
+
+
+def resident_memory() -> int | None:
+    """Bytes this process holds in memory now; None where the system does not tell."""
+    try:
+        return int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError, IndexError):
+        return None

@@ -8,6 +8,9 @@ to the block, and only its result comes back. Views of other sources pass their 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from gradsift._threads import map_blocks, one_blas_thread
@@ -16,6 +19,26 @@ from gradsift._typing import Array, Source
 R = TypeVar("R")
 Job = Callable[[Array], R]
 """What is done to one piece; it may be sent to another machine, so it carries what it needs."""
+
+
+@dataclass
+class Counter:
+    """Columns that passes have been over."""
+
+    columns: int = 0
+
+
+_counter: ContextVar[Counter | None] = ContextVar("gradsift_columns", default=None)
+
+
+@contextmanager
+def counting() -> Iterator[Counter]:
+    """Count the columns of all passes made inside."""
+    token = _counter.set(seen := Counter())
+    try:
+        yield seen
+    finally:
+        _counter.reset(token)
 
 
 class Runner(Protocol):
@@ -43,16 +66,20 @@ def each_block(
     width : int, optional
         Most columns in a piece; None = whole blocks.
     """
-    runner = elsewhere(source)
-    if runner is not None:
-        yield from runner(job_for, width)
-        return
 
     def here(item: tuple[slice, Array]) -> tuple[slice, R]:
         where, piece = item
         return where, job_for(where)(piece)
 
-    yield from map_blocks(here, _cut(source, width))
+    runner, counter = elsewhere(source), _counter.get()
+    if runner is not None:
+        results: Iterator[tuple[slice, R]] = runner(job_for, width)
+    else:
+        results = map_blocks(here, _cut(source, width))
+    for where, found in results:
+        if counter is not None:
+            counter.columns += where.stop - where.start
+        yield where, found
 
 
 def _cut(source: Source, width: int | None) -> Iterator[tuple[slice, Array]]:

@@ -16,6 +16,7 @@ from functools import cache, wraps
 from itertools import islice
 from typing import Any, TypeVar, cast
 
+from joblib import cpu_count
 from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
@@ -41,17 +42,36 @@ if hasattr(os, "register_at_fork"):  # a fork has the pool but not its threads
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
+def count_workers(n_jobs: int) -> int:
+    """Threads that scikit-learn's `n_jobs` asks for.
+
+    Examples
+    --------
+    >>> count_workers(3), count_workers(-1) == cpu_count()
+    (3, True)
+    """
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0: use a number of threads, -1 (one per core) or None.")
+    return n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
+
+
 @contextmanager
-def one_blas_thread(most: int | None = None) -> Iterator[None]:
+def one_blas_thread(most: int | None = None, *, workers: int | None = None) -> Iterator[None]:
     """Run BLAS on one thread inside; what it was allowed outside becomes block-level threads.
 
-    At most `most` of them: jobs that run side by side must share the machine.
+    Parameters
+    ----------
+    most : int, optional
+        At most so many of them: jobs that run side by side must share the machine.
+    workers : int, optional
+        So many of them, whatever BLAS was allowed; -1 = one per core, as `n_jobs` counts.
     """
     blas = _controller().select(user_api="blas")
     allowed = max((lib["num_threads"] for lib in blas.info()), default=1)
     allowed = allowed if most is None else min(allowed, most)
+    count = max(allowed, _workers.get()) if workers is None else count_workers(workers)
     with blas.limit(limits=1):
-        token = _workers.set(max(allowed, _workers.get()))
+        token = _workers.set(count)
         try:
             yield
         finally:

@@ -14,7 +14,7 @@ from gradsift.checkpoint import digest, load_arrays, open_checkpoint, save_array
 from gradsift.data import open_source, standardised, take_rows
 from gradsift.field import taylor_predictor
 from gradsift.loss import log_sum_exp
-from gradsift.path import fit_path
+from gradsift.path import Step, fit_path
 from gradsift.solver import Solution, Solver
 
 SCORES = "scores.npz"
@@ -38,6 +38,7 @@ def fold_scores(
     sample_weight: Array | None = None,
     most_threads: int | None = None,
     checkpoint: Path | None = None,
+    progress: Step | None = None,
 ) -> Array:
     """Score on the held-out rows of the answer at every alpha; larger is better.
 
@@ -48,9 +49,9 @@ def fold_scores(
     In a folder `checkpoint` the answers of the path are kept until the scores are there, then the
     scores alone. Whether the folder is of this run is for the caller to know.
     """
-    done = None if checkpoint is None else load_arrays(checkpoint / SCORES)
+    done = saved_scores(checkpoint)
     if done is not None:
-        return done["scores"]
+        return done
     source = open_source(X)
     with one_blas_thread(most_threads):
         inside = None if sample_weight is None else sample_weight[fold.train]
@@ -65,7 +66,7 @@ def fold_scores(
             kept = open_checkpoint(
                 checkpoint, assembly.problem, alphas, solver, digest([fold.train, fold.test])
             )
-        path = fit_path(assembly.problem, alphas, solver, checkpoint=kept)
+        path = fit_path(assembly.problem, alphas, solver, progress=progress, checkpoint=kept)
         weight = np.ones(len(fold.test)) if sample_weight is None else sample_weight[fold.test]
         truth = response.take(fold.test)
         held_out = standardised(take_rows(source, fold.test), assembly.scaling)
@@ -74,6 +75,12 @@ def fold_scores(
             save_arrays(kept.folder / SCORES, {"scores": scores})
             kept.clear()
         return scores
+
+
+def saved_scores(checkpoint: Path | None) -> Array | None:
+    """The scores of a fold that is done."""
+    found = None if checkpoint is None else load_arrays(checkpoint / SCORES)
+    return None if found is None else found["scores"]
 
 
 def _score(

@@ -13,6 +13,9 @@ from gradsift.penalty import row_norms
 from gradsift.solver import Problem, Solution, Solver, Status, null_solution, solve
 from gradsift.solver.start import after, along
 
+Step = Callable[[Solution, bool], None]
+"""Called after every alpha: its answer, and whether it was found now or taken from a checkpoint."""
+
 
 @dataclass(frozen=True)
 class PathResult:
@@ -89,7 +92,7 @@ def fit_path(
     solver: Solver,
     *,
     null: Solution | None = None,
-    progress: Callable[[Solution], None] | None = None,
+    progress: Step | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> PathResult:
     """Solve along decreasing alphas (or alphas(alpha_max)), each answer starting the next.
@@ -102,6 +105,7 @@ def fit_path(
     before, last = null, null
     for step, alpha in enumerate(map(float, grid)):
         found = None if checkpoint is None else checkpoint.load(step)
+        fresh = found is None
         if found is None:
             start = along(last, before, alpha, problem.penalty)
             found = solve(problem, alpha, null=null, start=start, solver=solver)
@@ -110,20 +114,42 @@ def fit_path(
         before, last = last, found
         solutions.append(found)
         if progress is not None:
-            progress(found)
+            progress(found, fresh)
     return PathResult(grid, tuple(solutions), null.alpha, problem.n_features)
 
 
-def fit_to(problem: Problem, alpha: float, solver: Solver, *, null: Solution) -> Solution:
+def steps_to(alpha: float, alpha_max: float) -> list[float]:
+    """alpha_max halved until close to alpha, then alpha itself.
+
+    Examples
+    --------
+    >>> steps_to(1.0, 9.0)
+    [4.5, 2.25, 1.0]
+    """
+    steps, step = [], alpha_max
+    while (step := 0.5 * step) > max(2.0 * alpha, 1e-3 * alpha_max):
+        steps.append(step)
+    return [*steps, alpha]
+
+
+def fit_to(
+    problem: Problem,
+    alpha: float,
+    solver: Solver,
+    *,
+    null: Solution,
+    progress: Step | None = None,
+) -> Solution:
     """One answer at alpha, reached in halving steps from alpha_max.
 
     The steps in between need not be exact: they only hand over a good start, and keep the working
     set small.
     """
-    step, last = null.alpha, null
-    rough = replace(solver, tol=max(solver.tol, 1e-2))
-    while (step := 0.5 * step) > max(2.0 * alpha, 1e-3 * null.alpha):
+    last, rough = null, replace(solver, tol=max(solver.tol, 1e-2))
+    *between, end = steps_to(alpha, null.alpha)
+    for step, settings in [*((step, rough) for step in between), (end, solver)]:
         start = after(last, step, problem.penalty)
-        last = solve(problem, step, null=null, start=start, solver=rough)
-    start = after(last, alpha, problem.penalty)
-    return solve(problem, alpha, null=null, start=start, solver=solver)
+        last = solve(problem, step, null=null, start=start, solver=settings)
+        if progress is not None:
+            progress(last, True)
+    return last

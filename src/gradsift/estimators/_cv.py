@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from sklearn.model_selection import LeaveOneOut, check_cv
 
+from gradsift._progress import Steps, follow
+from gradsift._typing import Array
 from gradsift.assemble import Assembly
 from gradsift.checkpoint import digest, open_checkpoint
-from gradsift.cv import Fold, fold_scores
+from gradsift.cv import Fold, fold_scores, saved_scores
+from gradsift.estimators._callbacks import CallbackSupportMixin, Task, fit_task, with_callbacks
 from gradsift.estimators._sparse import (
     SparseGradient,
     SparseGradientClassifier,
     SparseGradientRegressor,
 )
-from gradsift.estimators._tasks import Sample
-from gradsift.path import check_alphas, fit_path, geometric_grid
+from gradsift.estimators._tasks import Answer, Sample
+from gradsift.path import Step, check_alphas, fit_path, geometric_grid
 from gradsift.selection import choose_alpha
 from gradsift.solver import Solution, Solver
 
 
-class CrossValidated(SparseGradient):
+class CrossValidated(CallbackSupportMixin, SparseGradient):
     """How alpha is chosen; everything else is the parent estimator."""
 
     def __init__(
@@ -46,41 +53,99 @@ class CrossValidated(SparseGradient):
         self.n_jobs = n_jobs
         self.checkpoint = checkpoint
 
+    @with_callbacks
+    def _fit(self, sample: Sample) -> Answer:
+        return super()._fit(sample)
+
     def _solve(
         self, assembly: Assembly, sample: Sample, solver: Solver, null: Solution
     ) -> Solution:
+        """Scores of every fold, then the path on all samples."""
         if self.selection not in ("min", "1se"):
             raise ValueError(f"selection={self.selection!r}: use 'min' or '1se'.")
         if self.alphas is None:
             self.alphas_ = geometric_grid(null.alpha, self.n_alphas, self.eps)
         else:
             self.alphas_ = check_alphas(self.alphas)
-        jobs = effective_n_jobs(self.n_jobs)
-        most_threads = None if jobs == 1 else max(1, cpu_count() // jobs)
         folds, kept = make_folds(self.cv, sample), None
         if self.checkpoint is not None:
             told = digest(part for fold in folds for part in (fold.train, fold.test))
             kept = open_checkpoint(self.checkpoint, assembly.problem, self.alphas_, solver, told)
-        scores = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
-            delayed(fold_scores)(
-                sample.X,
-                sample.response,
-                self._settings(sample.unlabeled),
-                fold,
-                self.alphas_,
-                solver,
-                sample.weight,
-                most_threads,
-                None if kept is None else kept.folder / f"fold-{i:03d}",
-            )
-            for i, fold in enumerate(folds)
-        )
-        self.cv_scores_ = np.column_stack(scores)
-        best = {rule: choose_alpha(self.cv_scores_, rule) for rule in ("min", "1se")}
-        self.alpha_min_ = float(self.alphas_[best["min"]])
-        self.alpha_1se_ = float(self.alphas_[best["1se"]])
-        self.path_ = fit_path(assembly.problem, self.alphas_, solver, null=null, checkpoint=kept)
+        total = (len(folds) + 1) * len(self.alphas_)
+        with (
+            fit_task(self, len(folds) + 1) as task,
+            follow(self.verbose, total, len(self.alphas_)) as steps,
+        ):
+            jobs = [
+                Job(fold, None if kept is None else kept.folder / f"fold-{i:03d}")
+                for i, fold in enumerate(folds)
+            ]
+            scores = self._score_folds(jobs, sample, solver, task, steps)
+            self.cv_scores_ = np.column_stack(scores)
+            best = {rule: choose_alpha(self.cv_scores_, rule) for rule in ("min", "1se")}
+            self.alpha_min_ = float(self.alphas_[best["min"]])
+            self.alpha_1se_ = float(self.alphas_[best["1se"]])
+            with shown(task, "path", len(self.alphas_), steps) as step:
+                self.path_ = fit_path(
+                    assembly.problem, self.alphas_, solver, null=null, progress=step,
+                    checkpoint=kept,
+                )  # fmt: skip
         return self.path_.solutions[best[self.selection]]
+
+    def _score_folds(
+        self, jobs: list[Job], sample: Sample, solver: Solver, task: Task, steps: Steps | None
+    ) -> list[Array]:
+        """Scores of every fold, in order."""
+        score = partial(
+            fold_scores,
+            sample.X,
+            sample.response,
+            self._settings(sample.unlabeled),
+            alphas=self.alphas_,
+            solver=solver,
+            sample_weight=sample.weight,
+        )
+        k, done = len(self.alphas_), [saved_scores(job.checkpoint) is not None for job in jobs]
+        scores: list[Array] = []
+        if (at_once := effective_n_jobs(self.n_jobs)) == 1:
+            for i, job in enumerate(jobs):
+                with shown(task, "fold", k, steps) as step:
+                    scores.append(score(job.fold, checkpoint=job.checkpoint, progress=step))
+                if steps is not None:
+                    steps.upto((i + 1) * k, fresh=not done[i])
+            return scores
+        # other processes cannot tell how far they are: a fold counts when it is done
+        most = max(1, cpu_count() // at_once)
+        results = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+            delayed(score)(job.fold, checkpoint=job.checkpoint, most_threads=most) for job in jobs
+        )
+        with task.loop("fold", len(jobs)) as ended:
+            for i, found in enumerate(results):
+                scores.append(found)
+                ended()
+                if steps is not None:
+                    steps.upto((i + 1) * k, fresh=not done[i])
+        return scores
+
+
+class Job(NamedTuple):
+    """A fold, and the folder that keeps what is done of it."""
+
+    fold: Fold
+    checkpoint: Path | None
+
+
+@contextmanager
+def shown(task: Task, name: str, count: int, steps: Steps | None) -> Iterator[Step]:
+    """A path of `count` alphas, told to callbacks and to the progress display."""
+    with task.part(name, count) as part, part.loop("alpha", count) as ended:
+
+        def step(found: Solution, fresh: bool) -> None:
+            ended()
+            if steps is not None:
+                steps(found, fresh)
+
+        yield step
 
 
 def make_folds(cv: Any, sample: Sample) -> list[Fold]:

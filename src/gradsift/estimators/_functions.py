@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from sklearn.base import BaseEstimator
 
+from gradsift._progress import follow
 from gradsift._threads import one_blas_thread
 from gradsift._typing import Array
 from gradsift._validation import check_fit_X, check_labels, check_numbers, check_weights
@@ -53,6 +54,7 @@ def gradient_path(
     max_iter: int = 20_000,
     missing: Literal["error", "mean"] = "error",
     checkpoint: Any = None,
+    verbose: int = 0,
 ) -> PathResult:
     """Sparse gradients along decreasing penalties, each answer certified over all variables.
 
@@ -71,6 +73,9 @@ missing
     checkpoint : path, optional
         A folder in which every answer is kept as soon as it is there. The same call after a kill
         goes on from it, to the same bits.
+    verbose : int, default=0
+        Above 0 shows alphas done, variables selected, speed, memory and the time left: as a bar in
+        a terminal (with rich installed), else as lines to the logger "gradsift" or to stderr.
 
     Returns
     -------
@@ -95,7 +100,8 @@ missing
         made = alphas is None
         grid = geometric_grid(null.alpha, n_alphas, eps) if made else check_alphas(alphas)
         kept = None if checkpoint is None else open_checkpoint(checkpoint, problem, grid, chosen)
-        return fit_path(problem, grid, chosen, null=null, checkpoint=kept)
+        with follow(verbose, len(grid)) as steps:
+            return fit_path(problem, grid, chosen, null=null, progress=steps, checkpoint=kept)
 
 
 def alpha_max(

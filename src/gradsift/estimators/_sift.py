@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gradsift._progress import Say, stages
 from gradsift._threads import one_blas_thread, same_bits
 from gradsift._typing import Array, IntArray, Source
 from gradsift._validation import (
@@ -112,7 +113,9 @@ class GradientSift(GradientEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _sift(self, X: Source, Y: Array, weight: Array | None, *, robust: bool) -> SiftResult:
+    def _sift(
+        self, X: Source, Y: Array, weight: Array | None, say: Say, *, robust: bool
+    ) -> SiftResult:
         """Which variables matter; always judged on standardised columns."""
         check_n_components(self.n_components)
         if not 0.0 < self.false_positives < X.shape[1] + 1e-9:
@@ -128,6 +131,7 @@ class GradientSift(GradientEstimator):
         keep = check_columns(self.always_keep, X.shape[1], names, "always_keep")
         n = X.shape[0]
         share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
+        say(f"standardising {X.shape[1]:,} columns")
         scaling = measure_scaling(X, share, missing=self.missing)
         self._share, self._standard = share, scaling
         self._source = standardised(X, scaling)
@@ -140,6 +144,7 @@ class GradientSift(GradientEstimator):
             sample_weight=weight,
             robust=robust,
             tol=self.tol,
+            say=say,
         )
 
     def _finish(
@@ -210,9 +215,12 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     random_state : int, optional
         Seed for the rows that tune the refit when there are more than 300. The selected set does
         not depend on it.
-    n_jobs : ignored
-        Reserved.
+    n_jobs : int, optional
+        Threads that work on blocks of columns side by side; -1 = one per core. None = as many as
+        BLAS may use (OMP_NUM_THREADS). The result is the same to the bit.
     verbose : int, default=0
+        Above 0 says which stage begins, and what long ones took (columns per second, memory,
+        time): to the logger "gradsift", or to stderr where nobody listens to it.
 
     Attributes
     ----------
@@ -269,14 +277,16 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         kept, weight = check_weights(sample_weight, X)
         weight = None if weight is None else as_counts(weight)
         X, y = take_rows(X, kept), check_numbers(y[kept])
-        with one_blas_thread():
-            found = self._sift(X, y[:, None], weight, robust=True)
+        with one_blas_thread(workers=self.n_jobs), stages(self.verbose) as say:
+            found = self._sift(X, y[:, None], weight, say, robust=True)
+            say(f"refit on {len(found.selected):,} selected")
             Z = refit_columns(X, self._standard, found.selected)
             refit = refit_regression(
                 Z, y, sample_weight=weight, random_state=seed_of(self.random_state)
             )
             self.dense_ = None
             if self.predict_with == "auto":
+                say("its rival on all columns")
                 self.dense_ = dense_regression(self._source, Z, y, refit, weight)
             self._finish(X, found, refit)
         if len(found.selected) == 0:
@@ -357,8 +367,9 @@ mean_, scale_, field_
         X = take_rows(X, kept)
         self.classes_, codes = check_labels(y[kept])
         n_classes = len(self.classes_)
-        with one_blas_thread():
-            found = self._sift(X, class_contrasts(codes, n_classes), weight, robust=False)
+        with one_blas_thread(workers=self.n_jobs), stages(self.verbose) as say:
+            found = self._sift(X, class_contrasts(codes, n_classes), weight, say, robust=False)
+            say(f"refit on {len(found.selected):,} selected")
             Z = refit_columns(X, self._standard, found.selected)
             refit = refit_classification(
                 Z,
@@ -369,6 +380,7 @@ mean_, scale_, field_
             )
             self.dense_ = None
             if self.predict_with == "auto":
+                say("its rival on all columns")
                 self.dense_ = dense_classification(self._source, Z, codes, refit, weight)
             self._finish(X, found, refit)
         if len(found.selected) == 0:

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from gradsift._progress import follow
 from gradsift._threads import one_blas_thread
 from gradsift._typing import Source
 from gradsift.assemble import Assembly, Settings, assemble
@@ -14,7 +15,7 @@ from gradsift.directions import find_directions
 from gradsift.estimators._base import GradientEstimator, check_n_components, warn_unless_converged
 from gradsift.estimators._tasks import Answer, FieldClassifier, FieldRegressor, Sample
 from gradsift.field import kernel_field
-from gradsift.path import fit_to
+from gradsift.path import fit_to, steps_to
 from gradsift.penalty import row_norms
 from gradsift.selection import rank_variables
 from gradsift.solver import Solution, Solver, exact_norms, null_solution
@@ -110,7 +111,7 @@ class SparseGradient(GradientEstimator):
                 assembly, previous = assembly.measured_in(seen[-1]), null
                 null = null_solution(assembly.problem)
                 alpha = self._alpha_again(solution.alpha / previous.alpha, null)
-                solution = fit_to(assembly.problem, alpha, solver, null=null)
+                solution = self._descend(assembly, alpha, solver, null)
                 if any(np.array_equal(solution.rows.index, index) for index in seen):
                     break
                 seen.append(solution.rows.index)
@@ -122,7 +123,13 @@ class SparseGradient(GradientEstimator):
         self, assembly: Assembly, sample: Sample, solver: Solver, null: Solution
     ) -> Solution:
         """The answer at the alpha asked for; the cross-validated forms choose it first."""
-        return fit_to(assembly.problem, self._alpha_again(0.1, null), solver, null=null)
+        return self._descend(assembly, self._alpha_again(0.1, null), solver, null)
+
+    def _descend(
+        self, assembly: Assembly, alpha: float, solver: Solver, null: Solution
+    ) -> Solution:
+        with follow(self.verbose, len(steps_to(alpha, null.alpha))) as steps:
+            return fit_to(assembly.problem, alpha, solver, null=null, progress=steps)
 
     def _alpha_again(self, fraction: float, null: Solution) -> float:
         """The user's alpha, or else this fraction of alpha_max."""

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gradsift._progress import Say, silent
 from gradsift._typing import Source
 from gradsift.sift.core import Sifter
 from gradsift.sift.path import TOL
@@ -77,6 +78,7 @@ def sift(
     sample_weight: Array | None = None,
     robust: bool = True,
     tol: float = TOL,
+    say: Say = silent,
 ) -> SiftResult:
     """Select and rank variables.
 
@@ -99,6 +101,8 @@ def sift(
         Winsorise residuals at three robust standard deviations. Off for labels.
     tol : float
         Accuracy of the group lasso that proposes supports.
+    say : function
+        Told what is done next.
 
     Returns
     -------
@@ -118,11 +122,12 @@ def sift(
     if always and (always[0] < 0 or always[-1] >= p):
         raise ValueError(f"always_keep={always}: expected column numbers from 0 to {p - 1}.")
     response = make_response(Y, make_rows(n, sample_weight), robust)
-    sifter = Sifter(source, response, float(false_positives), interactions, always, tol)
+    sifter = Sifter(source, response, float(false_positives), interactions, always, tol, say)
     sifted = sifter.run()
     groups, support = sifted.groups, sifted.support
     selected, _, log_p = variable_losses(groups, support, response)
     strength = loss_without(groups, support, response, [(g,) for g in support])
+    say(f"ranking {p:,} columns")
     score = scores(sifter, sifted)
     k = len(groups.columns)
     terms = sorted(

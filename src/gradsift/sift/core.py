@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from gradsift._progress import Say, silent
 from gradsift._typing import Source
 from gradsift.sift.columns import clipped_columns, wide_statistics
 from gradsift.sift.groups import Groups, Support, pool, with_products
@@ -90,6 +91,7 @@ class Sifter:
     interactions: bool
     always: tuple[int, ...] = ()
     tol: float = TOL
+    say: Say = silent
     memo: dict[bytes, Array] = field(default_factory=dict, repr=False)
     """Own statistics of the last residual: a pass over a wide table is not made twice."""
 
@@ -223,15 +225,19 @@ class Sifter:
 
     def run(self) -> Sifted:
         """Own groups first, then products beside them."""
+        self.say(f"screening {self.source.shape[1]:,} columns")
         groups, marginal = self.first_pool()
         groups = self.price_free(groups)
+        self.say(f"path and search over {len(groups.columns):,} columns")
         support, loose = self.pick(groups, [])
         for _ in range(MOST_REFILLS):
             more = self.refill(groups, support)
             if more is None:
                 break
             groups = more[0]
+            self.say(f"search again, over {len(groups.columns):,} columns")
             support, loose = self.pick(groups, [more[1]])
         if self.interactions:
+            self.say("products of two variables")
             groups, support, loose = self.add_pairs(groups, support, loose)
         return Sifted(groups, support, loose, marginal)
