@@ -208,7 +208,7 @@ class SparseGradientRegressor(FieldRegressor, SparseGradient):
     random_state : ignored
         Nothing here is random; the parameter keeps signatures alike.
     verbose : int, default=0
-        Ignored by a single fit.
+        Above 0 shows the steps down to alpha, as `gradient_path` does.
 
     Attributes
     ----------
