@@ -153,6 +153,19 @@ def test_a_failed_write_leaves_what_was_there(tmp_path, monkeypatch):
     assert load_arrays(tmp_path / "a.npz")["x"].tolist() == [0, 1, 2]
 
 
+def test_any_storage_goes_on_with_the_run(tmp_path, solves):
+    """The run is known by its columns, not by where they lie or how they are cut."""
+    da = pytest.importorskip("dask.array")
+    X, y = make_data("regression", n=30, p=40)
+    np.save(tmp_path / "X.npy", X)
+    whole = gradient_path(X, y, n_alphas=4, checkpoint=tmp_path / "run")
+    for storage in (tmp_path / "X.npy", da.from_array(X, chunks=(30, 7))):
+        solves.clear()
+        again = gradient_path(storage, y, n_alphas=4, checkpoint=tmp_path / "run")
+        assert solves == []
+        np.testing.assert_array_equal(again.importances, whole.importances)
+
+
 def test_a_path_on_the_way_calls_progress_for_what_it_loads(tmp_path):
     X, y = make_data("regression", n=20, p=8)
     problem = make_assembly("regression", X, y).problem
@@ -194,8 +207,14 @@ def test_folds_are_kept_too(tmp_path, solves, task):
 
 SCRIPT = """
     import sys
+    import time
     import numpy as np
     from gradsift import gradient_path, SparseGradientRegressorCV
+    from gradsift.checkpoint import Checkpoint
+
+    if sys.argv[3].endswith("never.npz"):  # leave time for the kill
+        save = Checkpoint.save
+        Checkpoint.save = lambda *args: (save(*args), time.sleep(0.1))
     rng = np.random.default_rng(5)
     X = rng.normal(size=(60, 400))
     y = X[:, 0] ** 2 + X[:, 1] + 0.1 * rng.normal(size=60)
