@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -23,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from gradsift._atomic import whole_file
 from gradsift._passes import each_block
 from gradsift._typing import Array, IntArray, Source
 from gradsift.solver import Certificate, Problem, Rows, Solution, Solver, Status
@@ -113,7 +113,8 @@ def open_checkpoint(
                 f"checkpoint={str(folder)!r} holds files but no run (no run.json): give a new or "
                 "empty folder."
             )
-        write_whole(folder / "run.json", json.dumps(this, indent=1).encode())
+        with whole_file(folder / "run.json") as part:
+            part.write_text(json.dumps(this, indent=1))
     elif differing := [what for key, what in DIFFERS.items() if not _same(this, there, key)]:
         raise ValueError(
             f"checkpoint={str(folder)!r} holds another run. What differs: "
@@ -205,11 +206,8 @@ def digest(arrays: Iterable[IntArray]) -> str:
 
 def save_arrays(file: Path, arrays: Mapping[str, Any]) -> None:
     """Arrays in one file, there whole or not at all."""
-    part = _part(file)
-    with part.open("wb") as out:
+    with whole_file(file) as part, part.open("wb") as out:
         np.savez(out, **arrays)
-        _settle(out)
-    _rename(part, file)
 
 
 def load_arrays(file: Path) -> dict[str, Any] | None:
@@ -219,30 +217,3 @@ def load_arrays(file: Path) -> dict[str, Any] | None:
             return {name: found[name] for name in found.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile):
         return None
-
-
-def write_whole(file: Path, content: bytes) -> None:
-    part = _part(file)
-    with part.open("wb") as out:
-        out.write(content)
-        _settle(out)
-    _rename(part, file)
-
-
-def _part(file: Path) -> Path:
-    return file.with_name(f"{file.name}.{os.getpid()}.part")
-
-
-def _settle(out: Any) -> None:
-    out.flush()
-    os.fsync(out.fileno())
-
-
-def _rename(part: Path, file: Path) -> None:
-    os.replace(part, file)
-    if os.name == "posix":  # the name itself must reach the disk too
-        folder = os.open(file.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)

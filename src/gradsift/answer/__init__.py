@@ -2,8 +2,8 @@
 
 from gradsift.answer._files import (
     findings_of,
+    new_file,
     projected,
-    whole_file,
     whole_folder,
     write_answer,
     write_rows,
@@ -19,7 +19,7 @@ __all__ = [
     "projected",
     "save_model",
     "select",
-    "whole_file",
+    "new_file",
     "whole_folder",
     "write_answer",
     "write_rows",

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gradsift._atomic import scratch_beside, whole_file
 from gradsift.answer._model_file import save_model
 from gradsift.answer._select import Answer
 from gradsift.report import Findings, build_report, summarise
@@ -166,20 +165,13 @@ def whole_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
     """
     check_free(folder, force=force)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-    partial.chmod(0o755)
-    try:
+    with scratch_beside(folder) as scratch:
+        partial = scratch / "new"
+        partial.mkdir()
         yield partial
-        old = None
         if folder.exists():
-            old = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-            os.replace(folder, old / folder.name)
+            os.replace(folder, scratch / "old")
         os.replace(partial, folder)
-        if old is not None:
-            shutil.rmtree(old)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
 
 
 def check_free(folder: Path, *, force: bool) -> None:
@@ -193,17 +185,10 @@ def check_free(folder: Path, *, force: bool) -> None:
 
 
 @contextmanager
-def whole_file(path: Path, *, force: bool = False) -> Iterator[Path]:
-    """A file to write that takes its name when it is complete."""
+def new_file(path: Path, *, force: bool = False) -> Iterator[Path]:
+    """A file that takes its name when it is complete; an existing one is replaced with `force`."""
     if path.exists() and not force:
         raise FileExistsError(f"{path} exists: choose another --out, or give --force.")
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    try:
-        yield Path(name)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with whole_file(path) as part:
+        yield part

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsift.answer import load_model, projected, whole_file, write_rows
+from gradsift.answer import load_model, new_file, projected, write_rows
 from gradsift.report import Findings, build_report
 from gradsift.tables import fingerprint, open_new
 
@@ -22,7 +22,7 @@ def predict(model_path: Path, path: Path, out: Path, *, force: bool) -> None:
     if hasattr(model, "predict_proba"):
         header += [f"probability of {c}" for c in model.classes_]
         columns += list(np.asarray(model.predict_proba(X)).round(6).T)
-    with whole_file(out, force=force) as file:
+    with new_file(out, force=force) as file:
         write_rows(file, header, zip(*columns))
     print(f"{len(predictions)} predictions in {out}")
 
@@ -31,7 +31,7 @@ def transform(model_path: Path, path: Path, out: Path, *, force: bool) -> None:
     """Places on the directions, and predictions beside them."""
     model, X, ids, y = opened(model_path, path)
     head = [f"direction{i + 1}" for i in range(len(model.components_))]
-    with whole_file(out, force=force) as file:
+    with new_file(out, force=force) as file:
         write_rows(file, *projected(model, X, ids, head, y))
     print(f"{X.shape[0]} samples on {len(head)} direction(s) in {out}")
 
@@ -55,7 +55,7 @@ def report(model_path: Path, path: Path, out: Path, *, force: bool) -> None:
         command=f"gradsift report {model_path.name} {path.name}",
     )
     page = build_report(findings)
-    with whole_file(out, force=force) as file:
+    with new_file(out, force=force) as file:
         file.write_text(page, encoding="utf-8")
     print(f"the report is in {out}")
 

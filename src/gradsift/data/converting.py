@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +13,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from gradsift._atomic import scratch_beside
 from gradsift._typing import Array
 from gradsift.data.opening import needs
 from gradsift.data.source import windows
@@ -99,16 +98,6 @@ def open_text(path: Any) -> Iterator[IO[str]]:
     opener = gzip.open if name.endswith(".gz") else open
     with opener(name, "rt", encoding="utf-8-sig", newline=None) as lines:
         yield lines
-
-
-@contextmanager
-def scratch_beside(destination: Path) -> Iterator[Path]:
-    """A directory on the same disk, so that the last step is a rename; gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix=f".{destination.name}-", dir=destination.parent))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Table:

@@ -6,12 +6,11 @@ import base64
 import hashlib
 import json
 import os
-import tempfile
-from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from gradsift._atomic import whole_file
 from gradsift.report._figures import draw_all, drawing
 from gradsift.report._findings import Findings
 from gradsift.report._summarise import describe_variables, summarise
@@ -77,16 +76,8 @@ def write_report(path: str | os.PathLike[str], findings: Findings) -> Path:
     target = Path(path)
     html = build_report(findings)
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(html)
-        os.chmod(name, 0o644)
-        os.replace(name, target)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(name)
-        raise
+    with whole_file(target) as part:
+        part.write_text(html, encoding="utf-8")
     return target
 
 
