@@ -55,7 +55,10 @@ def assert_same_bits(a, b):
 
 
 @pytest.mark.parametrize("left", [0, 1, 2, 5, 8])
-def test_a_run_goes_on_from_any_alpha(call, tmp_path, solves, left):
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_run_goes_on_from_any_alpha(call, tmp_path, solves, left, wide, monkeypatch):
+    if wide:  # as in wide tables: norms of most columns in single precision
+        monkeypatch.setattr("gradsift.solver.problem.LEAST_COLUMNS", 1)
     whole = gradient_path(**call)
     gradient_path(**call, checkpoint=tmp_path / "run")
     for file in sorted((tmp_path / "run").glob("alpha-*.npz"))[left:]:

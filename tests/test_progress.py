@@ -153,6 +153,13 @@ def test_passes_are_counted_where_they_happen():
     assert (seen.columns, inside.columns) == (140, 70)
 
 
+def test_passes_in_single_precision_count_too():
+    X = np.random.default_rng(0).normal(size=(20, 2100))
+    with counting() as seen:
+        path = gradient_path(X, X[:, 0], n_alphas=5, eps=0.5)
+    assert seen.columns >= 2100 * (1 + (path.n_iter > 0).sum())  # one for the largest alpha
+
+
 # ------------------------------------------------------------------ displays
 
 

@@ -41,6 +41,12 @@ def counting() -> Iterator[Counter]:
         _counter.reset(token)
 
 
+def count_columns(number: int) -> None:
+    """Tell the counter, if there is one, of columns that a pass of another make has been over."""
+    if (seen := _counter.get()) is not None:
+        seen.columns += number
+
+
 class Runner(Protocol):
     def __call__(
         self, job_for: Callable[[slice], Job[Any]], width: int | None
@@ -71,14 +77,13 @@ def each_block(
         where, piece = item
         return where, job_for(where)(piece)
 
-    runner, counter = elsewhere(source), _counter.get()
+    runner = elsewhere(source)
     if runner is not None:
         results: Iterator[tuple[slice, R]] = runner(job_for, width)
     else:
         results = map_blocks(here, _cut(source, width))
     for where, found in results:
-        if counter is not None:
-            counter.columns += where.stop - where.start
+        count_columns(where.stop - where.start)
         yield where, found
 
 

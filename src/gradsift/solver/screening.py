@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._passes import pieces
+from gradsift._passes import count_columns, pieces
 from gradsift._threads import map_blocks
 from gradsift._typing import Array, IntArray
 from gradsift.penalty import row_norms
@@ -51,6 +51,7 @@ class Screen:
 
         for where, found in map_blocks(job, pieces(slice(0, p), width)):
             out[where] = found
+        count_columns(p)
         out *= size * self.lengths
         margin = (n + M.shape[1] + 4) * EPS * size
         return out, np.flatnonzero(out + margin * self.lengths >= limits)
