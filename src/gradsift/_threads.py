@@ -95,8 +95,13 @@ def map_blocks(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     if workers == 1:
         yield from map(function, items)
         return
-    pool, source = _pool(workers), iter(items)
-    waiting: list[Future[R]] = [pool.submit(function, x) for x in islice(source, 2 * workers)]
+    source = iter(items)
+    first = list(islice(source, 2 * workers))
+    if len(first) == 1:  # waking a thread takes longer than small work
+        yield function(first[0])
+        return
+    pool = _pool(workers)
+    waiting: list[Future[R]] = [pool.submit(function, x) for x in first]
     while waiting:
         done = waiting.pop(0).result()
         waiting += [pool.submit(function, x) for x in islice(source, 1)]

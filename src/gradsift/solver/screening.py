@@ -22,6 +22,7 @@ from gradsift.penalty import row_norms
 EPS = float(np.finfo(np.float32).eps)
 PIECE_BYTES = 1 << 20  # columns a thread takes at a time: small enough for its cache
 LEAST_COLUMNS = 2_000  # below, a pass is cheap as it is
+ONE_THREAD = 100_000_000  # multiplications (some 3 ms) for which no second thread is woken
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,13 @@ class Screen:
         n, p = self.units.shape
         size = float(np.linalg.norm(M))
         N = (M / (size or 1.0)).astype(np.float32)
-        width = max(1, PIECE_BYTES // (4 * n))
         out = np.empty(p)
 
         def job(where: slice) -> tuple[slice, Array]:
             return where, row_norms(self.units[:, where].T @ N)
 
+        several = n * p * M.shape[1] > ONE_THREAD
+        width = max(1, PIECE_BYTES // (4 * n)) if several else None
         for where, found in map_blocks(job, pieces(slice(0, p), width)):
             out[where] = found
         count_columns(p)
