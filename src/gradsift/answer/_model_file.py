@@ -6,6 +6,7 @@ from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED
 
 from gradsift.tables import Recipe
 
@@ -24,7 +25,8 @@ def save_model(path: Path, model: Any, recipe: Recipe) -> None:
     recipe : Recipe
     """
     content = {"format": FORMAT, "model": model, "recipe": asdict(recipe)}
-    path.write_bytes(_skops().dumps(content))
+    # most of a wide model is zeros and repeats
+    _skops().dump(content, path, compression=ZIP_DEFLATED, compresslevel=1)
 
 
 def load_model(path: Path) -> tuple[Any, Recipe]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any, Literal
@@ -24,6 +26,7 @@ from gradsift.summary import (
     Stability,
     VariableSummary,
     held_out,
+    names_of_best,
     stability,
     summarise_variables,
 )
@@ -195,7 +198,10 @@ def select(table: Table, settings: Settings, say: Callable[[str], None] | None =
         warnings.simplefilter("always")
         say(f"sifting {p:,} columns of {n:,} rows")
         start = perf_counter()
-        model = fit_at_most(make_estimator(table, settings), table, settings.max_features)
+        estimator = make_estimator(table, settings)
+        with heard(say):
+            model = fit_at_most(estimator.set_params(verbose=1), table, settings.max_features)
+        model.set_params(verbose=0)
         seconds = perf_counter() - start
         count = int(model.get_support().sum())
         if settings.max_features is not None and count > settings.max_features:
@@ -209,6 +215,8 @@ def select(table: Table, settings: Settings, say: Callable[[str], None] | None =
                 at_its_level(model), X, y, repeats, settings.seed, n_jobs=settings.n_jobs
             )
         say("describing what the variables do")
+        if table.names is None and isinstance(X, Source):
+            table = replace(table, names=names_of_best(model, X))
         table = replace(table, X=without_holes(model, X))
         variables = summarise_variables(model, table.X, names=table.names, stability=steady)
     said = [w for w in caught if issubclass(w.category, UserWarning)]
@@ -224,6 +232,24 @@ def select(table: Table, settings: Settings, say: Callable[[str], None] | None =
         not any(issubclass(w.category, ConvergenceWarning) for w in caught),
         (*table.notes, *notes),
     )
+
+
+@contextmanager
+def heard(say: Callable[[str], None]) -> Iterator[None]:
+    """What a verbose fit tells its log goes to `say`."""
+    log = logging.getLogger("gradsift")
+    handler = logging.Handler()
+    handler.emit = lambda record: say(record.getMessage())  # type: ignore[method-assign]
+    level, passed_on = log.level, log.propagate
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
+        log.propagate = passed_on
 
 
 def without_holes(model: Any, X: Any) -> Any:

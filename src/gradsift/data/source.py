@@ -166,6 +166,13 @@ def source_names(source: Source, index: IntArray | None = None) -> list[str] | N
     return None if base is None else source_names(base, index)
 
 
+def held_bytes(source: Source) -> int | None:
+    """Memory a compressed table takes, None where a table is as large as it looks."""
+    base = getattr(source, "base", None)
+    held: int | None = getattr(source, "held", None)
+    return held_bytes(base) if held is None and base is not None else held
+
+
 def expects_missing(source: Source) -> bool:
     """Whether holes belong to this format (genotype calls), so that they are always filled."""
     base = getattr(source, "base", None)

@@ -30,10 +30,14 @@ class SparseSource:
         return self.X.shape[0], self.X.shape[1]
 
     @property
+    def held(self) -> int:
+        """Bytes the matrix takes: what is made from it should be of that order."""
+        return int(self.X.data.nbytes + self.X.indices.nbytes + self.X.indptr.nbytes)
+
+    @property
     def width(self) -> int:
         n = self.shape[0]
-        held = self.X.data.nbytes + self.X.indices.nbytes + self.X.indptr.nbytes
-        return max(1, min(block_width(n), max(held // SHARE, LEAST_BYTES) // (8 * max(n, 1))))
+        return max(1, min(block_width(n), max(self.held // SHARE, LEAST_BYTES) // (8 * max(n, 1))))
 
     def columns(self, index: IntArray) -> Array:
         return np.asarray(self.X[:, index].toarray(), dtype=np.float64)

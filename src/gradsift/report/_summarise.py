@@ -10,7 +10,12 @@ from sklearn.base import is_classifier
 from gradsift.inspection._style import readable
 from gradsift.report import _words as words
 from gradsift.report._findings import Findings
-from gradsift.summary import VariableSummary, summarise_variables, variable_names
+from gradsift.summary import (
+    VariableSummary,
+    best_unselected,
+    summarise_variables,
+    variable_names,
+)
 
 SCHEMA = 1
 MOST_LISTED = 20_000  # unselected variables named, best ranked first
@@ -29,7 +34,7 @@ def collect_facts(findings: Findings, variables: list[VariableSummary]) -> words
     """Numbers the sentences are about."""
     model = findings.model
     names = variable_names(model, findings.names)
-    others = [k for k in np.argsort(model.ranking_)[:20] if not model.get_support()[k]][:3]
+    others = best_unselected(model, 3)
     return words.Facts(
         rows=len(findings.y) if findings.n_samples is None else findings.n_samples,
         columns=len(names),
@@ -129,8 +134,7 @@ def other_variables(findings: Findings) -> list[list[Any]]:
     """[rank, name] of variables that were not selected, best first."""
     model = findings.model
     names = variable_names(model, findings.names)
-    order = np.argsort(model.ranking_, kind="stable")
-    order = order[~model.get_support()[order]][:MOST_LISTED]
+    order = best_unselected(model, MOST_LISTED)
     return [[int(model.ranking_[k]), names[k]] for k in order.tolist()]
 
 

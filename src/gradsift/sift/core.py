@@ -8,6 +8,7 @@ import numpy as np
 
 from gradsift._progress import Say, silent
 from gradsift._typing import Source
+from gradsift.data import held_bytes
 from gradsift.sift.columns import clipped_columns, wide_statistics
 from gradsift.sift.groups import Groups, Support, pool, with_products
 from gradsift.sift.levels import own_levels, relaxed_levels, shares
@@ -22,6 +23,7 @@ POOL_VALUES = 40_000_000
 columns.
 """
 MOST_POOLED = 4000
+LEAST_POOLED = 300
 PAIR_ROUNDS = 2
 MOST_REFILLS = 3
 NEW_COLUMNS = 500
@@ -48,6 +50,13 @@ def own_statistics(source: Source, groups: Groups, R: Array) -> Array:
     if len(groups.columns) == p:
         return groups.squared_norms(R)[: 3 * p].reshape(3, p)
     return wide_statistics(source, R, groups.rows)
+
+
+def pool_size(source: Source) -> int:
+    """Columns whose features are kept: fewer for a table that is small because it is compressed."""
+    n = source.shape[0]
+    most, held = min(MOST_POOLED, POOL_VALUES // (10 * n)), held_bytes(source)
+    return most if held is None else min(most, max(held // (40 * n), LEAST_POOLED))
 
 
 def promising(statistics: Array, levels: Array, count: int, always: list[int]) -> IntArray:
@@ -116,7 +125,7 @@ class Sifter:
             )
             return groups, own_statistics(self.source, groups, Y)
         statistics = wide_statistics(self.source, Y, rows)
-        count = min(MOST_POOLED, POOL_VALUES // (10 * n))
+        count = pool_size(self.source)
         columns = promising(statistics, level, max(count, 1), list(self.always))
         X = clipped_columns(self.source, columns, rows)
         return pool(columns, X, rows, level, further), statistics
@@ -217,7 +226,7 @@ class Sifter:
         best[groups.columns] = 0.0
         if not best.max() > 1:
             return None
-        count = min(NEW_COLUMNS, p - len(groups.columns))
+        count = min(NEW_COLUMNS, len(groups.columns), p - len(groups.columns))
         columns = np.union1d(groups.columns, largest(best, count))
         X = clipped_columns(self.source, columns, groups.rows)
         larger = self.price_free(pool(columns, X, groups.rows, level, further))

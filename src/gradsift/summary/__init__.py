@@ -2,16 +2,17 @@
 
 from gradsift.summary.dependence import acting_together, effect_dependence
 from gradsift.summary.effects import Effect, describe_effect
+from gradsift.summary.names import Names, names_of_best, variable_names
 from gradsift.summary.relatives import StandIns, correlated_stand_ins
 from gradsift.summary.resampling import HeldOut, Stability, held_out, stability
 from gradsift.summary.table import (
     VariableSummary,
     best_selected,
+    best_unselected,
     gradient_columns,
     gradient_covariance,
     output_names,
     summarise_variables,
-    variable_names,
 )
 
 __all__ = [
@@ -26,7 +27,10 @@ __all__ = [
     "HeldOut",
     "held_out",
     "variable_names",
+    "Names",
+    "names_of_best",
     "best_selected",
+    "best_unselected",
     "gradient_columns",
     "gradient_covariance",
     "output_names",

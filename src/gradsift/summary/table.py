@@ -13,6 +13,7 @@ from gradsift._threads import same_bits
 from gradsift._typing import Array, IntArray
 from gradsift.summary.dependence import acting_together, effect_dependence
 from gradsift.summary.effects import Effect, describe_effect
+from gradsift.summary.names import variable_names
 from gradsift.summary.relatives import StandIns, correlated_stand_ins
 from gradsift.summary.resampling import Stability
 from gradsift.summary.slices import take_columns
@@ -65,28 +66,6 @@ class VariableSummary:
     partner_columns: tuple[int, ...]
 
 
-def variable_names(model: Any, names: Sequence[str] | None = None) -> list[str]:
-    """Names as given, as the fitted model knows them, or 'x0', 'x1', ...
-
-    Parameters
-    ----------
-    model : fitted estimator
-    names : sequence of str, optional
-
-    Returns
-    -------
-    names : list of str
-    """
-    count = model.n_features_in_
-    if names is None:
-        names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        return [f"x{k}" for k in range(count)]
-    if len(names) != count:
-        raise ValueError(f"{len(names)} names were given for {count} columns: give one per column.")
-    return [str(name) for name in names]
-
-
 def best_selected(model: Any, most: int | None = None) -> IntArray:
     """Selected columns, best ranked first, at most `most` of them.
 
@@ -102,6 +81,25 @@ def best_selected(model: Any, most: int | None = None) -> IntArray:
     check_is_fitted(model)
     support = model.get_support(indices=True)
     return np.asarray(support[np.argsort(model.ranking_[support], kind="stable")][:most])
+
+
+def best_unselected(model: Any, most: int) -> IntArray:
+    """Columns that were not selected, best ranked first, at most `most` of them.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    most : int
+
+    Returns
+    -------
+    columns : int array
+    """
+    check_is_fitted(model)
+    support = model.get_support()
+    # ranks are 1 .. p: the ones asked for lie among the first, whatever the number of columns
+    near = np.flatnonzero(~support & (model.ranking_ <= most + support.sum()))
+    return np.asarray(near[np.argsort(model.ranking_[near], kind="stable")][:most])
 
 
 def gradient_columns(model: Any, X: Any, columns: IntArray) -> Array:
