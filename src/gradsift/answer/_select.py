@@ -157,6 +157,22 @@ def fit_at_most(estimator: Any, table: Table, most: int | None) -> Any:
     return model
 
 
+def with_whole_categories(model: Any, table: Table) -> Any:
+    """A column of categories is in or out as a whole: where one level is selected, all are kept.
+
+    The sift is fitted again with them; the paper's estimator selects levels one by one.
+    """
+    if not table.recipe.levels or not hasattr(model, "always_keep"):
+        return model
+    origins = np.array(table.recipe.origins)
+    chosen = [c for c in table.recipe.levels if model.get_support()[origins == c].any()]
+    levels = np.isin(origins, chosen)
+    if not (levels & ~model.get_support()).any():
+        return model
+    keep = np.union1d(table.keep, np.flatnonzero(levels))
+    return model.set_params(always_keep=keep.tolist()).fit(table.X, table.y)
+
+
 def select(table: Table, settings: Settings, say: Callable[[str], None] | None = None) -> Answer:
     """Fit, describe, and find out how sure one can be.
 
@@ -201,6 +217,7 @@ def select(table: Table, settings: Settings, say: Callable[[str], None] | None =
         estimator = make_estimator(table, settings)
         with heard(say):
             model = fit_at_most(estimator.set_params(verbose=1), table, settings.max_features)
+            model = with_whole_categories(model, table)
         model.set_params(verbose=0)
         seconds = perf_counter() - start
         count = int(model.get_support().sum())

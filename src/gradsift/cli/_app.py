@@ -81,7 +81,7 @@ def select(
     id: Annotated[str | None, typer.Option(help="The column that names the rows.")] = None,
     keep: Annotated[str, typer.Option(help="Columns never penalised, such as age,sex.")] = "",
     categorical: Annotated[
-        str, typer.Option(help="Columns of categories: one column of 0 and 1 per level.")
+        str, typer.Option(help="Columns of categories: 0 and 1 per level, in or out together.")
     ] = "",
     target_from: Annotated[
         Path | None,
