@@ -49,7 +49,6 @@ Table = Annotated[
 ]
 Model = Annotated[Path, typer.Argument(help="A folder `gradsift select` wrote, or a .skops file.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
-Columns = Annotated[str, typer.Option(help="Names, separated by commas.")]
 
 
 @app.callback()

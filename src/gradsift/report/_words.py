@@ -95,8 +95,13 @@ def strongest(facts: Facts, target: str) -> str:
     }
     text = f"Ranked first is {best.name}: {effect_clause(best, target)}"
     if pairs and best.effect.shape != "through interactions":
-        first = next((row.name, row.partners[0]) for row in facts.variables if row.partners)
-        text += f"; {first[0]} and {first[1]} change each other's effect"
+        row = next(row for row in facts.variables if row.partners)
+        low, _, high = row.effect.quantiles
+        pair = f"{row.name} and {row.partners[0]}"
+        if high - low > 1e-6 * max(abs(low), abs(high)):
+            text += f"; {pair} change each other's effect"
+        else:  # the selection saw a product, the fitted surface came out flat
+            text += f"; {pair} act together, too weakly to bend the fitted surface"
     return text + "."
 
 
