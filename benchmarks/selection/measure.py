@@ -176,8 +176,8 @@ def pipeline_table(seeds: range) -> None:
                         rivals.setdefault((label, k), []).append(score)
         top = max(rivals, key=lambda key: np.mean(rivals[key]))
         print(
-            f"| {name} | {np.mean(ours):.2f}, {np.mean(sizes):.1f} variables "
-            f"| {np.mean(rivals[top]):.2f} ({top[0]}, k = {top[1]}) |",
+            f"| {name} | {np.mean(ours):.3f}, {np.mean(sizes):.1f} variables "
+            f"| {np.mean(rivals[top]):.3f} ({top[0]}, k = {top[1]}) |",
             flush=True,
         )
 

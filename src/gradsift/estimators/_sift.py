@@ -177,7 +177,7 @@ class GradientSift(GradientEstimator):
         return self.dense_.blend(sparse, standardised(X, self.field_.scaling))
 
     def _fallback(self, constant: str) -> str:
-        return constant if self.dense_ is None else "a ridge on all columns (dense_)"
+        return constant if self.dense_ is None else "a ridge on the columns that stand out (dense_)"
 
 
 class GradientSiftRegressor(RegressorMixin, GradientSift):
@@ -204,7 +204,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         Columns that are always selected.
     predict_with : 'auto' or 'selected', default='auto'
         'selected' predicts from the selected variables alone. 'auto' does so too, unless there are
-        more columns than rows and a ridge on all of them has the evidence on its side: then
+        more columns than rows and a ridge on all that stand out predicts held-out rows better: then
         predictions are an average of both, and `dense_` says in which shares. Selection, ranking,
         gradients and directions are the same either way.
     tol : float, default=1e-3
@@ -237,7 +237,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     refit_ : RegressionRefit
         The predictor on the selected variables; gradients and directions are its.
     dense_ : Dense or None
-        The ridge on all columns and its share of the predictions, where it has one.
+        The ridge on all columns that stand out and its share of the predictions, where it has one.
     mean_, scale_ : (p,) arrays
     field_ : RefitField
 

@@ -1,0 +1,212 @@
+"""Ridge on the columns that stand out, rehearsed on rows it has not seen.
+
+Which columns stand out, and by how much, is asked anew for every set of training rows: one pass
+over all columns for all folds together. Then each fold has a Gram matrix of its rows, and the rest
+happens there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from gradsift._passes import each_block
+from gradsift._typing import Array, IntArray, Source
+from gradsift.refit.evidence import NOISE_BOUNDS
+
+CUT = 6.25
+"""Squared standard errors a correlation must stand out: 1 % of columns of noise do."""
+
+FOLDS = 5
+MOST_COLUMNS = 20_000
+"""Columns that may be used: the most outstanding."""
+
+LOG_NOISE = np.arange(*NOISE_BOUNDS, 0.1)
+"""Noise ratios tried: a grid, which rounding does not move."""
+
+CHUNK = 1_024
+"""Columns read at once."""
+
+LEAST_VARIANCE = 1e-9
+
+
+def chunks(size: int) -> list[slice]:
+    return [slice(start, min(start + CHUNK, size)) for start in range(0, size, CHUNK)]
+
+
+# ------------------------------------------------ folds
+def assign_folds(Y: Array, key: Array) -> IntArray:
+    """Fold of each row: along the responses, so that each fold holds all of their range.
+
+    Rows with the same response and the same `key` (n, a) are copies: they stay together, and as
+    one row that counts more they would be in the same fold.
+    """
+    rows = np.round(np.column_stack([Y, key]), 6)
+    _, place = np.unique(rows, axis=0, return_inverse=True)
+    return place.reshape(-1) % FOLDS
+
+
+def training_weights(fold: IntArray, weights: Array) -> Array:
+    """(FOLDS + 1, n): weights with one fold's rows at zero; the last row holds none out."""
+    held = np.arange(FOLDS + 1)[:, None] == fold
+    return np.where(held, 0.0, weights)
+
+
+# ------------------------------------------------ which columns stand out, in each fold
+@dataclass(frozen=True, eq=False)
+class Outstanding:
+    """Columns (increasing) and the prior variance of the weight of each, per set of rows."""
+
+    index: IntArray
+    prior: Array
+
+
+def own_priors(W: Array, Y: Array, Z: Array) -> list[Outstanding]:
+    """For every set of training weights (rows of W), the columns of Z (n, b) that stand out.
+
+    With several response columns r^2 is the share of their summed variance that a line explains.
+    """
+    share = W / W.sum(axis=1, keepdims=True)
+    mean = share @ Z
+    variance = share @ (Z * Z) - mean**2
+    explained, total = np.zeros_like(mean), np.zeros((len(W), 1))
+    for y in Y.T:
+        centre = share @ y
+        explained += ((share * y) @ Z - mean * centre[:, None]) ** 2
+        total += (share @ (y * y) - centre**2)[:, None]
+    usable = (variance > LEAST_VARIANCE) & (total > LEAST_VARIANCE)
+    variance = np.where(usable, variance, 1.0)
+    r2 = explained / (variance * np.where(total > LEAST_VARIANCE, total, 1.0))
+    chance = CUT / np.maximum(W.sum(axis=1, keepdims=True) - 1.0, 1.0)
+    prior = np.where(usable, np.maximum(r2 - chance, 0.0), 0.0) / variance
+    kept = [np.flatnonzero(row) for row in prior]
+    return [Outstanding(where, row[where]) for where, row in zip(kept, prior, strict=True)]
+
+
+def outstanding_columns(source: Source, W: Array, Y: Array) -> list[Outstanding]:
+    """`own_priors` over all columns: one pass."""
+    found: list[list[Outstanding]] = [[] for _ in W]
+    for block, parts in each_block(source, lambda _: partial(own_priors, W, Y)):
+        for kept, part in zip(found, parts, strict=True):
+            kept.append(Outstanding(part.index + block.start, part.prior))
+    return [_most(kept) for kept in found]
+
+
+def _most(parts: list[Outstanding]) -> Outstanding:
+    index = np.concatenate([part.index for part in parts])
+    prior = np.concatenate([part.prior for part in parts])
+    if len(index) > MOST_COLUMNS:
+        best = np.sort(np.argsort(-prior, kind="stable")[:MOST_COLUMNS])
+        index, prior = index[best], prior[best]
+    return Outstanding(index, prior)
+
+
+def row_grams(source: Source, sets: list[Outstanding]) -> Array:
+    """(sets, n, n) sums of v_j z_j z_j' over each set's columns, every column read once."""
+    n = source.shape[0]
+    grams = np.zeros((len(sets), n, n))
+    union = np.unique(np.concatenate([s.index for s in sets]))
+    for part in chunks(len(union)):
+        Z = source.columns(union[part])
+        for gram, s in zip(grams, sets, strict=True):
+            first, last = np.searchsorted(s.index, [union[part][0], union[part][-1] + 1])
+            own = Z[:, np.searchsorted(union[part], s.index[first:last])]
+            gram += (own * s.prior[first:last]) @ own.T
+    return grams
+
+
+# ------------------------------------------------ ridge in one Gram matrix
+@dataclass(frozen=True, eq=False)
+class GramRidge:
+    """Ridge by the Gram matrix of centred columns, for all noise ratios at once.
+
+    `size` is what the matrix was divided by, so that its mean diagonal is one on training rows.
+    """
+
+    K: Array
+    size: float
+    weights: Array
+    Y: Array
+    mean: Array
+    values: Array
+    vectors: Array
+
+    @classmethod
+    def of(cls, gram: Array, weights: Array, Y: Array) -> GramRidge:
+        share = weights / weights.sum()
+        middle = gram @ share
+        K = gram - middle[:, None] - middle + share @ middle
+        size = max(float(share @ K.diagonal()), 1e-300)
+        K, mean = K / size, share @ Y
+        train = weights > 0
+        root = np.sqrt(weights[train])
+        values, vectors = np.linalg.eigh(root[:, None] * K[np.ix_(train, train)] * root)
+        return cls(K, size, weights, Y, mean, np.maximum(values, 0.0), root[:, None] * vectors)
+
+    def dual(self, noise_ratio: float) -> Array:
+        """(n, q) alpha, with h = mean + K alpha; zero on rows that are held out."""
+        train = self.weights > 0
+        alpha = np.zeros_like(self.Y)
+        along = self.vectors.T @ (self.Y[train] - self.mean)
+        alpha[train] = self.vectors @ (along / (self.values + noise_ratio)[:, None])
+        return alpha
+
+    def held_out(self, rows: IntArray) -> tuple[Array, Array]:
+        """At `rows`, for all noise ratios: predictions (L, m, q) and their variances (L, m, q)."""
+        train = self.weights > 0
+        total = float(self.weights.sum())
+        along = self.vectors.T @ (self.Y[train] - self.mean)
+        toward = self.K[np.ix_(rows, train)] @ self.vectors
+        own = self.K[rows, rows]
+        guesses, variances = [], []
+        for eta in np.exp(LOG_NOISE):
+            shrunk = 1.0 / (self.values + eta)
+            guesses.append(self.mean + toward @ (along * shrunk[:, None]))
+            scale = (along**2 * shrunk[:, None]).sum(axis=0) / total
+            spread = own - (toward**2) @ shrunk + eta * (1.0 + 1.0 / total)
+            variances.append(np.maximum(spread, eta)[:, None] * scale)
+        return np.array(guesses), np.array(variances)
+
+
+def normal_score(error: Array, variance: Array, weights: Array) -> Array:
+    """Weighted log density of errors (.., m, q), summed over the rows; constants left out."""
+    variance = np.maximum(variance, 1e-300)
+    return -0.5 * (weights @ (np.log(variance) + error**2 / variance)).sum(axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Rehearsal:
+    """What h makes of rows it has not seen.
+
+    Attributes
+    ----------
+    noise_ratio : the one of largest log score.
+    guess : (n, q) predictions of held-out rows at that ratio.
+    mean : (n, q) what the mean of the training rows predicts.
+    gain : log score above that of the mean, in nats.
+    """
+
+    noise_ratio: float
+    guess: Array
+    mean: Array
+    gain: float
+
+
+def rehearse(grams: Array, fold: IntArray, W: Array, Y: Array, weights: Array) -> Rehearsal:
+    """Every fold predicted from the others."""
+    score, null = np.zeros(len(LOG_NOISE)), 0.0
+    guesses, means = np.empty((len(LOG_NOISE), *Y.shape)), np.empty_like(Y)
+    for f in range(FOLDS):
+        held = np.flatnonzero(fold == f)
+        fit = GramRidge.of(grams[f], W[f], Y)
+        guess, variance = fit.held_out(held)
+        score += normal_score(Y[held] - guess, variance, weights[held])
+        total = W[f].sum()
+        flat = (W[f] @ (Y - fit.mean) ** 2) / total * (1.0 + 1.0 / total)
+        null += float(normal_score(Y[held] - fit.mean, flat[None, :], weights[held]))
+        guesses[:, held], means[held] = guess, fit.mean
+    best = int(score.argmax())
+    gain = float(score[best]) - null
+    return Rehearsal(float(np.exp(LOG_NOISE[best])), guesses[best], means, gain)
