@@ -137,6 +137,35 @@ def test_hessian_is_the_derivative_of_the_gradient(case):
             np.testing.assert_allclose(got_v, (after_v - before_v) / (2 * h), atol=1e-8)
 
 
+def test_mean_hessian_averages_the_hessian_over_tasks(case):
+    phi = ResidualForm(case.datafit, case.X)
+    E = phi.image(case.B, case.v)
+    if case.task == "multiclass":
+        assert phi.mean_hessian(E) is None
+        return
+    product, none = phi.hessian(E), np.zeros_like(case.v)
+    p, tasks = case.B.shape
+    by_hand = np.zeros((p, p))
+    for k in range(p):
+        for t in range(tasks):
+            unit = np.zeros((p, tasks))
+            unit[k, t] = 1.0
+            by_hand[:, k] += product(unit, none)[0][:, t] / tasks
+    np.testing.assert_allclose(phi.mean_hessian(E), by_hand, atol=1e-12)
+    if case.task == "regression":
+        gram = GramForm(case.datafit, case.X)
+        np.testing.assert_allclose(gram.mean_hessian(E), by_hand, atol=1e-12)
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
+def test_scatter_is_the_double_loop(store, rng):
+    S = rng.uniform(size=(6, 6)) * (rng.uniform(size=(6, 6)) < 0.6)
+    X = rng.normal(size=(6, 3))
+    pairs = make_pairs(store(S))
+    by_hand = sum(S[i, j] * np.outer(X[j] - X[i], X[j] - X[i]) for i in range(6) for j in range(6))
+    np.testing.assert_allclose(pairs.scatter(pairs.weight, X), by_hand, atol=1e-12)
+
+
 @pytest.mark.parametrize("outputs", [1, 2])
 def test_gram_form_is_the_residual_form(outputs):
     """Two ways to step on a few columns: the same function, slope, curvature and dual bound."""

@@ -97,6 +97,12 @@ class Restricted(Protocol):
         """Second derivative there, as products with changes (dB, dv)."""
         ...
 
+    def mean_hessian(self, image: Array) -> Array | None:
+        """(w, w) second derivative in one task of all rows, averaged over the tasks; None where
+        tasks are coupled by more than the rows' penalty.
+        """
+        ...
+
     def take(self, rows: IntArray) -> Restricted:
         """The same with only these rows of B free, the others staying where an image has them."""
         ...

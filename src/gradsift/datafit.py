@@ -101,6 +101,14 @@ class PairDatafit:
 
         return product
 
+    def mean_hessian(self, E: Array, X: Array) -> Array | None:
+        """(w, w) second derivative in one task of the rows B of X, averaged over the tasks."""
+        bend = self.loss.mean_bend(E)
+        if bend is None:
+            return None
+        share = np.einsum("ij,ij->i", self.L, self.L) / self.L.shape[1]
+        return self.pairs.scatter(self.pairs.weight * bend * self.pairs.at_near(share[None])[0], X)
+
     def curvature(self, E: Array, dE: Array, dv: Array) -> float:
         form = np.vdot(self.pairs.weight, self.loss.curvature(E, dE))
         return float(form + 2.0 * self._ridge * np.vdot(dv, dv))
@@ -173,6 +181,9 @@ class ResidualForm:
 
         return of_rows
 
+    def mean_hessian(self, E: Array) -> Array | None:
+        return self.datafit.mean_hessian(E, self.X)
+
     def curvature(self, E: Array, dE: Array, dB: Array, dv: Array) -> float:
         return self.datafit.curvature(E, dE, dv)
 
@@ -225,6 +236,10 @@ class GramForm:
     def hessian(self, HB: Array) -> HessianProduct:
         return lambda dB, dv: (self.image(dB, dv), dv)
 
+    def mean_hessian(self, HB: Array) -> Array:
+        share = np.einsum("ij,ij->i", self.L, self.L) / self.L.shape[1]
+        return np.tensordot(share, self.Q, axes=1)
+
     def curvature(self, HB: Array, dHB: Array, dB: Array, dv: Array) -> float:
         return float(np.vdot(dHB, dB))
 
@@ -269,6 +284,9 @@ class WithTerm:
             return G + self._term(dB)[1], g
 
         return with_term
+
+    def mean_hessian(self, image: Array) -> None:
+        return None
 
     def curvature(self, image: Array, d_image: Array, dB: Array, dv: Array) -> float:
         # the term is homogeneous of degree two: its form along dB is twice its value there

@@ -31,6 +31,10 @@ class Pairs(Protocol):
         """sum_j S_cij, shaped (c, n)."""
         ...
 
+    def scatter(self, s: Array, X: Array) -> Array:
+        """sum_ij s_ij (x_j - x_i)(x_j - x_i)', shaped (w, w), for the rows x of X (n, w)."""
+        ...
+
     def at_near(self, a: Array) -> Array:
         """a_ci for every pair (i, j), broadcastable to the pair predictions; a is (c, n)."""
         ...
@@ -59,6 +63,9 @@ class DensePairs:
 
     def near_sums(self, S: Array) -> Array:
         return S.sum(axis=2)
+
+    def scatter(self, s: Array, X: Array) -> Array:
+        return scatter(s, X)
 
     def at_near(self, a: Array) -> Array:
         return a[:, :, None]
@@ -93,6 +100,9 @@ class SparsePairs:
     def near_sums(self, S: Array) -> Array:
         return np.stack([g.sum(axis=1) for g in self._graphs(S)])
 
+    def scatter(self, s: Array, X: Array) -> Array:
+        return scatter(self._graphs(s[None])[0], X)
+
     def _graphs(self, S: Array) -> list[sparse.csr_array[Any]]:
         shape = (self.n, self.n)
         return [sparse.csr_array((s, self.far, self.indptr), shape=shape) for s in S]
@@ -102,6 +112,13 @@ class SparsePairs:
 
     def at_far(self, a: Array) -> Array:
         return a[:, self.far]
+
+
+def scatter(S: Array | sparse.csr_array[Any], X: Array) -> Array:
+    """X' (D - S - S') X, where D holds the sums of both sides."""
+    met = np.asarray(S.sum(axis=0)).ravel() + np.asarray(S.sum(axis=1)).ravel()
+    crossed = X.T @ (S @ X)
+    return np.asarray(X.T @ (met[:, None] * X) - crossed - crossed.T)
 
 
 def make_pairs(W: Array | sparse.csr_array[Any]) -> DensePairs | SparsePairs:

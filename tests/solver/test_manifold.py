@@ -6,6 +6,7 @@ from helpers import make_assembly, make_data
 
 from gradsift.datafit import ResidualForm
 from gradsift.penalty import GroupLasso, row_norms
+from gradsift.solver import manifold
 from gradsift.solver.inner import (
     InnerSolver,
     Point,
@@ -14,7 +15,7 @@ from gradsift.solver.inner import (
     objective,
     slope_at,
 )
-from gradsift.solver.manifold import RowBend, manifold_newton, newton_step
+from gradsift.solver.manifold import RowBend, TaskMean, manifold_newton, newton_step
 
 P = 6
 
@@ -38,6 +39,38 @@ def test_row_bend_is_the_second_derivative_of_the_norms(rng):
     np.testing.assert_allclose(bend.times(D), derivative, atol=1e-8)
     solved = bend.solve(D, 0.7)
     np.testing.assert_allclose(0.7 * solved + bend.times(solved), D, atol=1e-12)
+
+
+def test_task_mean_inverts_each_part_where_all_tasks_bend_alike(rng):
+    """Along one row alone, and across all of them at once with one stiffness, it is exact."""
+    root, B = rng.normal(size=(9, 5)), rng.normal(size=(5, 3))
+    H = root.T @ root
+    bend = RowBend.at(B, np.full(5, 0.8) * row_norms(B))
+    mean = TaskMean.of(bend, H)
+    floor = manifold.LEAST_BEND * np.trace(H) / 5
+    alone = np.zeros((5, 3))
+    alone[2] = 1.7 * bend.unit[2]
+    pulled = (H @ mean.solve(alone) + floor * mean.solve(alone)) * bend.unit
+    np.testing.assert_allclose(pulled.sum(axis=1), [0, 0, 1.7, 0, 0], atol=1e-10)
+    one_row = TaskMean.of(RowBend.at(B[:1], np.array([0.8])), H[:1, :1])
+    R = rng.normal(size=(1, 3))
+    step = one_row.solve(R)
+    back = H[0, 0] * step + RowBend.at(B[:1], np.array([0.8])).times(step)
+    np.testing.assert_allclose(back, R, rtol=2 * manifold.LEAST_BEND)
+
+
+def test_few_products_where_rows_are_nearly_as_many_as_samples(monkeypatch):
+    """What the small matrices are for; without them the same step takes three times as many."""
+    X, y = make_data("regression", n=40, p=36, seed=3)
+    datafit = make_assembly("regression", X, y).problem.datafit
+    phi, penalty = ResidualForm(datafit, X), GroupLasso(np.ones(36))
+    zero = np.zeros((36, datafit.n_tasks))
+    settings = InnerSolver(1e-6, 10_000)
+    few = manifold_newton(phi, penalty, zero, datafit.start(), 1e-3, settings)
+    monkeypatch.setattr(manifold, "MOST_DIRECT", 0)
+    many = manifold_newton(phi, penalty, zero, datafit.start(), 1e-3, settings)
+    np.testing.assert_allclose(row_norms(few.B), row_norms(many.B), atol=2e-2)
+    assert 2 * few.n_iter < many.n_iter
 
 
 @pytest.mark.parametrize("omega", [None, np.array([0.0, 1.0, 2.0, 1.0, 0.5, 1.0])])

@@ -12,6 +12,7 @@ the whole converges from anywhere.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -34,6 +35,8 @@ from gradsift.solver.newton import conjugate_gradients
 FORCING = 0.3  # a Newton step is solved to this part of its right-hand side: rows may still leave
 MOST_PRODUCTS = 12  # ... or this many products: in 20, rounding grows to what a user would see
 TYPICAL = 0.3  # typical curvature of Phi beside the largest one met
+MOST_DIRECT = 400  # rows for which two small matrices are worth their factorising
+LEAST_BEND = 1e-3  # added to them, in means of their diagonal
 SHORTEST = 1.0 / 128.0  # part of a Newton step below which it is given up
 
 
@@ -64,6 +67,35 @@ class RowBend:
         """(curvature I + this)^-1 R: the Hessian, had Phi the same curvature everywhere."""
         across = 1.0 / (curvature + self.stiff)
         return across * R + ((1.0 / curvature - across) * self._along(R)) * self.unit
+
+
+@dataclass(frozen=True)
+class TaskMean:
+    """Approximate inverse Hessian, as if Phi bent alike in all tasks.
+
+    A change of the rows is split: along each row, where the penalty does not bend, and across,
+    where row k bends by stiff_k. Each part is solved for as if the other were not there; what is
+    left between them, and between tasks that differ, conjugate gradients make good.
+    """
+
+    unit: Array
+    along: Array  # (w, w) inverses
+    across: Array
+
+    @classmethod
+    def of(cls, bend: RowBend, H: Array) -> TaskMean:
+        floor = LEAST_BEND * max(float(H.trace()) / len(H), np.finfo(float).tiny) * np.eye(len(H))
+        along = np.linalg.inv(H * (bend.unit @ bend.unit.T) + floor)
+        across = np.linalg.inv(H + floor + np.diag(bend.stiff[:, 0]))
+        return cls(bend.unit, along, across)
+
+    def _split(self, R: Array) -> tuple[Array, Array]:
+        sizes = np.einsum("ij,ij->i", self.unit, R)[:, None]
+        return sizes, R - sizes * self.unit
+
+    def solve(self, R: Array) -> Array:
+        sizes, across = self._split(R)
+        return (self.along @ sizes) * self.unit + self._split(self.across @ across)[1]
 
 
 def manifold_newton(
@@ -106,7 +138,10 @@ def newton_step(
     rows = np.flatnonzero(at.B.any(axis=1) | (limits <= 0.0))
     B, split = at.B[rows], len(rows) * at.B.shape[1]
     bend = RowBend.at(B, limits[rows])
-    hessian = phi.take(rows).hessian(at.image)
+    part = phi.take(rows)
+    hessian = part.hessian(at.image)
+    H = part.mean_hessian(at.image) if 0 < len(rows) <= MOST_DIRECT else None
+    solve = partial(bend.solve, curvature=curvature) if H is None else TaskMean.of(bend, H).solve
 
     def unpack(x: Array) -> tuple[Array, Array]:
         return x[:split].reshape(B.shape), x[split:].reshape(at.v.shape)
@@ -118,7 +153,7 @@ def newton_step(
 
     def precondition(x: Array) -> Array:
         R, r = unpack(x)
-        return np.concatenate([bend.solve(R, curvature).ravel(), r.ravel() / curvature])
+        return np.concatenate([solve(R).ravel(), r.ravel() / curvature])
 
     uphill = slope.B[rows] + limits[rows][:, None] * bend.unit
     downhill = -np.concatenate([uphill.ravel(), slope.v.ravel()])
