@@ -5,8 +5,9 @@
 or one at a time, with PYTHONPATH=benchmarks and 2 BLAS threads (OMP_NUM_THREADS=2):
 
     python -m paths.measure floor [repeats]       GEMM per alpha, both losses
-    python -m paths.measure celer                 celer's multi-task lasso at the same sizes (slow)
-    python -m paths.measure printed [steps]       Algorithm 1 as printed; at most so many steps
+    python -m paths.measure celer [seconds]       celer's multi-task lasso at the same sizes; each
+                                                  of eight runs is stopped after so many seconds
+    python -m paths.measure printed [steps]       Algorithm 1 as printed; at most so many steps each
     python -m paths.measure loo                   leave-one-out on leukemia; needs GRADSIFT_DATA
 
 One GEMM is the time of X.T @ M, M (n, m), on the same arrays in the same run: the least that a
@@ -24,7 +25,14 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from paths.algorithm1 import PairProblem, printed_slope, short_slope, step, step_length
+from paths.algorithm1 import (
+    PairProblem,
+    descend,
+    printed_slope,
+    short_slope,
+    step,
+    step_length,
+)
 from paths.celer_path import celer_path
 from paths.problems import Array, PathProblem, leukemia, surface
 
@@ -98,17 +106,37 @@ def floor_table(repeats: int) -> None:
         print(f"| {problem.name} | logistic / squared | | {ratio:.2f} | | | |", flush=True)
 
 
-def celer_table() -> None:
-    print("| problem | celer, GEMM per alpha | gradsift | celer / gradsift |\n|---|---|---|---|")
+def celer_table(limit: float) -> None:
+    """Ours on as many alphas as celer finishes within `limit` seconds."""
+    print(
+        "| problem | responses | celer in | alphas | its variables; ours | celer, s | gradsift, s "
+        "| celer, GEMM per alpha | gradsift | celer / gradsift |\n" + "|---" * 10 + "|"
+    )
     for n, p in SIZES:
         problem = surface(n, p)
-        L = _assembled(problem).L
-        ours = path_cost(problem, "regression", 3)
-        theirs = seconds(partial(celer_path, problem.X, problem.y, L)) / 50 / ours.gemm
-        print(
-            f"| {problem.name} | {theirs:.0f} | {ours.quiet:.1f} | {theirs / ours.quiet:.0f} |",
-            flush=True,
-        )
+        path = gradient_path(problem.X, problem.y, **problem.settings)
+        last = path.solutions[-1].rows
+        responses = {
+            "X B": problem.X[:, last.index] @ last.values,
+            "y L": problem.y[:, None] * _assembled(problem).L,
+        }
+        for label, Y in responses.items():
+            for dtype in (np.float64, np.float32):
+                run = celer_path(problem.X.astype(dtype), Y.astype(dtype), limit)
+                k = len(run.seconds)
+                rest = {**problem.settings, "alphas": path.alphas[:k]}
+                unit = gemm(problem.X, n)
+                ours = min(
+                    seconds(partial(gradient_path, problem.X, problem.y, **rest)) for _ in range(3)
+                )
+                theirs = sum(run.seconds)
+                assert max(run.gaps) <= 1.01e-4, "celer fell short of the gap"
+                print(
+                    f"| {problem.name} | {label} | {np.dtype(dtype).name} | {k} "
+                    f"| {run.n_variables}; {len(path.supports[k - 1])} | {theirs:.1f} | {ours:.2f} "
+                    f"| {theirs / k / unit:.0f} | {ours / k / unit:.1f} | {theirs / ours:.0f} |",
+                    flush=True,
+                )
 
 
 def _assembled(problem: PathProblem) -> Assembly:
@@ -116,45 +144,79 @@ def _assembled(problem: PathProblem) -> Assembly:
     return assemble(ArraySource(problem.X), Response.numbers(problem.y), settings)
 
 
-def printed_table(most_steps: int) -> None:
-    """Both from nothing to the same objective, 1e-6 relative to the optimum, at 0.1 alpha_max."""
-    problem = surface(*SIZES[0])
+SHARES = (0.5, 0.3, 0.1)  # of alpha_max
 
+
+def printed_table(most_steps: int) -> None:
+    """Both from nothing to the same objective, 1e-6 relative to the optimum, and its support."""
+    print(
+        "| alpha / alpha_max | gradsift | variables | steps of Algorithm 1 to 1e-6 | its support "
+        "| s per printed step | Algorithm 1 | ratio | the same steps by `descend` |\n"
+        + "|---" * 9
+        + "|"
+    )
+    for share in SHARES:
+        _printed_row(surface(*SIZES[0]), share, most_steps)
+
+
+def _printed_row(problem: PathProblem, share: float, most_steps: int) -> None:
     def ours(tol: float) -> tuple[Assembly, Solution]:
         built = _assembled(problem)
         null = null_solution(built.problem)
-        return built, fit_to(built.problem, 0.1 * null.alpha, Solver(tol=tol), null=null)
+        return built, fit_to(built.problem, share * null.alpha, Solver(tol=tol), null=null)
 
     built, best = ours(1e-10)
-    goal, tol = best.certificate.primal * (1.0 + 1e-6), 1e-5
-    while ours(tol)[1].certificate.primal > goal:
+    optimum, tol = best.certificate.primal, 1e-5
+    while ours(tol)[1].certificate.primal > optimum * (1.0 + 1e-6):
         tol *= 0.3
     time_ours = min(seconds(lambda: ours(tol)) for _ in range(5))
 
-    W = built.problem.datafit.pairs.weight * len(problem.y) ** 2
-    X = built.source.columns(np.arange(problem.X.shape[1]))
-    paper = PairProblem.of(X, problem.y, built.L @ built.L.T, W)
-    shape = (X.shape[1], len(X))
+    paper = _as_printed(built, problem.y)
+    delta, each = _printed_step(paper, best.alpha)
+    start, counted = time.perf_counter(), 0.0
+    reached, same = None, None  # first steps at which the objective, the support is the answer's
+    for now in descend(paper, best.alpha, delta):
+        if reached is None and now.objective <= optimum * (1.0 + 1e-6):
+            reached, counted = now.n_steps, time.perf_counter() - start
+        if not np.array_equal(now.rows, best.rows.index):
+            same = None
+        elif same is None:
+            same = now.n_steps
+        if now.n_steps >= most_steps or (reached is not None and same is not None):
+            break
+    off = now.objective / optimum - 1.0
+    if reached is None:
+        counted = time.perf_counter() - start
+    n_steps = reached or now.n_steps
+    support = f"the same from step {same:,}" if same is not None else f"{len(now.rows)} variables"
+    print(
+        f"| {share} | {time_ours:.3f} s | {len(best.rows.index)} "
+        f"| {f'{reached:,}' if reached is not None else f'{off:.0e} above at {n_steps:,}'} "
+        f"| {support} | {each:.3f} | {n_steps * each:,.0f} s | {n_steps * each / time_ours:,.0f} "
+        f"| {counted:.0f} s |",
+        flush=True,
+    )
+
+
+def _as_printed(built: Assembly, y: Array) -> PairProblem:
+    W = built.problem.datafit.pairs.weight * len(y) ** 2
+    X = built.source.columns(np.arange(built.source.shape[1]))
+    return PairProblem.of(X, y, built.L @ built.L.T, W)
+
+
+def _printed_step(paper: PairProblem, alpha: float) -> tuple[float, float]:
+    """Length and seconds of a step as printed; that all three forms take the same steps."""
+    shape = (paper.X.shape[1], len(paper.y))
     slow, fast = printed_slope(paper), short_slope(paper)
     delta = step_length(fast, shape)
-    start = step(np.zeros(shape), fast, best.alpha, delta)
-    np.testing.assert_allclose(slow(start), fast(start), atol=1e-10)  # the same iterates
-    each = min(seconds(lambda: step(start, slow, best.alpha, delta)) for _ in range(5))
-
-    C, n_steps = start, 1
-    while paper.objective(C, best.alpha) > goal and n_steps < most_steps:
-        for _ in range(25):
-            C = step(C, fast, best.alpha, delta)
-        n_steps += 25
-    off = paper.objective(C, best.alpha) / best.certificate.primal - 1.0
-    same = np.flatnonzero(C.any(axis=1)).tolist() == best.rows.index.tolist()
-    print("| | seconds | steps | above the optimum | support |\n|---|---|---|---|---|")
-    print(f"| gradsift | {time_ours:.3f} | | <= 1e-6 | {len(best.rows.index)} variables |")
-    print(
-        f"| Algorithm 1 | {n_steps} x {each:.3f} = {n_steps * each:.0f} | {n_steps} | {off:.0e} "
-        f"| {'the same' if same else 'another'} |"
-    )
-    print(f"\n{n_steps * each / time_ours:.0f} times as long")
+    C = np.zeros(shape)
+    for _ in range(50):
+        C = step(C, fast, alpha, delta)
+    short = next(now for now in descend(paper, alpha, delta, every=50) if now.n_steps == 50)
+    np.testing.assert_array_equal(np.flatnonzero(C.any(axis=1)), short.rows)
+    np.testing.assert_allclose(C[short.rows], short.values, atol=1e-12)
+    np.testing.assert_allclose(slow(C), fast(C), atol=1e-10)
+    return delta, min(seconds(lambda: step(C, slow, alpha, delta)) for _ in range(5))
 
 
 def loo_table(n_jobs: int = 2) -> None:
@@ -180,9 +242,9 @@ def main(what: str = "all", option: str = "") -> None:
     if what in ("floor", "all"):
         floor_table(int(option or 5))
     if what == "celer":
-        celer_table()
+        celer_table(float(option or 60))
     if what in ("printed", "all"):
-        printed_table(int(option or 20_000))
+        printed_table(int(option or 1_000_000))
     if what in ("loo", "all"):
         loo_table()
 

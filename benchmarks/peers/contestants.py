@@ -1,0 +1,113 @@
+"""Contestants: what a user would pick for the same job, at the settings its own pages show.
+
+Each takes a standardised table, the response (labels are -1 and 1) and the task, and gives a score
+for every column; those that choose a set give that too. Two threads or two processes for everyone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import numpy as np
+from numpy.typing import NDArray
+from selection.contestants import gradsift, xrfm_order
+from selection.designs import Array
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LassoCV
+
+JOBS = 2
+
+
+@dataclass(frozen=True)
+class Answer:
+    scores: Array  # (p,), larger is better
+    selected: NDArray[np.bool_] | None = None  # None: it ranks, and leaves the choice to the user
+
+
+Contestant = Callable[[Array, Array, str], Answer]
+
+
+def from_order(order: NDArray[np.intp]) -> Array:
+    """Scores of columns that are given best first."""
+    scores = np.empty(len(order))
+    scores[order] = -np.arange(len(order))
+    return scores
+
+
+def ours(X: Array, y: Array, task: str) -> Answer:
+    model = gradsift(task).fit(X, y)
+    return Answer(-model.ranking_.astype(float), model.get_support())
+
+
+def lasso(X: Array, y: Array, task: str) -> Answer:
+    """5 folds, 100 alphas; labels as numbers."""
+    size = np.abs(LassoCV(cv=5, n_jobs=JOBS, random_state=0).fit(X, y).coef_)
+    return Answer(size, size > 0)
+
+
+def _trees(task: str, n_trees: int, **settings: object) -> RandomForestRegressor:
+    kind = RandomForestRegressor if task == "regression" else RandomForestClassifier
+    return kind(n_trees, n_jobs=JOBS, random_state=0, **settings)
+
+
+def forest(X: Array, y: Array, task: str) -> Answer:
+    """500 trees, else scikit-learn's defaults; impurity importance."""
+    return Answer(_trees(task, 500).fit(X, y).feature_importances_)
+
+
+def boruta(X: Array, y: Array, task: str) -> Answer:
+    """As in its README: trees of depth 5, their number chosen by it, 100 rounds."""
+    from boruta import BorutaPy
+
+    trees = _trees(task, 100, max_depth=5)
+    model = BorutaPy(trees, n_estimators="auto", random_state=0).fit(X, y)
+    return Answer(-model.ranking_.astype(float), model.support_)
+
+
+def hsic_lasso(X: Array, y: Array, task: str) -> Answer:
+    """Asked for 50 variables, without blocks; the others by correlation."""
+    from pyHSICLasso import HSICLasso
+
+    model = HSICLasso()
+    model.input(X, y.astype(int) if task == "classification" else y)
+    run = model.classification if task == "classification" else model.regression
+    run(50, B=0, M=1, n_jobs=JOBS)
+    first = np.array(model.get_index(), dtype=int)
+    rest = np.argsort(-np.abs(X.T @ (y - y.mean())), kind="stable")
+    return Answer(from_order(np.concatenate([first, rest[~np.isin(rest, first)]])))
+
+
+def lassonet(X: Array, y: Array, task: str) -> Answer:
+    """Defaults; its importance, and the set of the least validation loss on its path."""
+    from lassonet import LassoNetClassifier, LassoNetRegressor
+
+    settings = {"verbose": 0, "random_state": 0, "torch_seed": 0}
+    if task == "regression":
+        model, target = LassoNetRegressor(**settings), (y - y.mean()) / y.std()
+    else:
+        model, target = LassoNetClassifier(**settings), (y > 0).astype(int)
+    path = model.path(X, target)
+    best = min(path, key=lambda step: step.val_loss)
+    return Answer(model.feature_importances_.numpy(), best.selected.numpy())
+
+
+def xrfm(X: Array, y: Array, task: str) -> Answer:
+    return Answer(from_order(xrfm_order(X, y, task)))
+
+
+# name -> (module it needs, how it is run)
+CONTESTANTS: dict[str, tuple[str, Contestant]] = {
+    "gradsift": ("gradsift", ours),
+    "LassoCV": ("sklearn", lasso),
+    "forest, 500 trees": ("sklearn", forest),
+    "Boruta": ("boruta", boruta),
+    "pyHSICLasso": ("pyHSICLasso", hsic_lasso),
+    "LassoNet": ("lassonet", lassonet),
+    "xRFM, l1": ("xrfm", xrfm),
+}
+
+
+def installed() -> list[str]:
+    return [name for name, (module, _) in CONTESTANTS.items() if find_spec(module)]
