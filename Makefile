@@ -2,12 +2,13 @@
 # make test   set up with the test tools and run the whole suite
 # make bench-selection   the selection benchmark: designs, real data, speed
 # make bench-paths   the path benchmark: cost of a certified path in matrix products
+# make bench-peers   time and quality beside Boruta, LassoNet, pyHSICLasso, xRFM (installs them; about 45 minutes)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test bench-selection bench-paths lint clean
+.PHONY: help demo test bench-selection bench-paths bench-peers lint clean
 help:
 	@sed -n 's/^# //p' Makefile
 
@@ -34,6 +35,13 @@ bench-selection: $(VENV)/.installed
 
 bench-paths: $(VENV)/.installed
 	OMP_NUM_THREADS=2 PYTHONPATH=benchmarks $(BIN)/python -m paths.measure
+
+$(VENV)/.installed-peers: benchmarks/peers/requirements.txt $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --requirement benchmarks/peers/requirements.txt
+	@touch $@
+
+bench-peers: $(VENV)/.installed-peers
+	OMP_NUM_THREADS=2 PYTHONPATH=benchmarks $(BIN)/python -m peers.measure
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

@@ -26,6 +26,7 @@ class Worker:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._process.join(2.0)  # one that is done cleans up after itself
         self._process.kill()
         self._process.join()
 

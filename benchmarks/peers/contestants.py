@@ -1,11 +1,13 @@
 """Contestants: what a user would pick for the same job, at the settings its own pages show.
 
 Each takes a standardised table, the response (labels are -1 and 1) and the task, and gives a score
-for every column; those that choose a set give that too. Two threads or two processes for everyone.
+for every column; those that choose a set give that too. OMP_NUM_THREADS threads (or processes) for
+everyone, two if it is not set.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -17,7 +19,7 @@ from selection.designs import Array
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LassoCV
 
-JOBS = 2
+JOBS = int(os.environ.get("OMP_NUM_THREADS", "2"))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
     make bench-peers                                     installs the peers, then every problem
 
-or, with PYTHONPATH=benchmarks and OMP_NUM_THREADS=2:
+or, with PYTHONPATH=benchmarks, and OMP_NUM_THREADS=2 or any other number:
 
     python -m peers.measure [problems] [contestants] [first-last seed]
 
@@ -31,7 +31,7 @@ from selection.designs import Case
 from sklearn.metrics import average_precision_score
 from worker import Worker
 
-LIMIT, SPENT = 120.0, 30.0
+LIMIT, SPENT = 120.0, 20.0
 SEEDS = "900-905"
 
 
