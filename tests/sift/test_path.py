@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from gradsift.data import ArraySource
 from gradsift.sift.groups import least_squares, pool
 from gradsift.sift.levels import own_levels, relaxed_levels, squared_level
 from gradsift.sift.path import group_lasso, path, solve
@@ -18,7 +19,7 @@ def problem():
     X = (X - X.mean(0)) / X.std(0)
     y = X[:, 0] - X[:, 1] ** 2 + 0.5 * rng.normal(size=120)
     rows = make_rows(120, None)
-    groups = pool(np.arange(20), X, rows, *own_levels(0.3, 2000, 1, True))
+    groups = pool(ArraySource(X), np.arange(20), rows, *own_levels(0.3, 2000, 1, True))
     return groups, make_response(y[:, None], rows, robust=True)
 
 

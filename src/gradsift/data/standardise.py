@@ -15,6 +15,8 @@ from gradsift._typing import Array, IntArray, Source
 from gradsift.data.source import ArraySource, expects_missing
 from gradsift.exceptions import ImputedWarning
 
+PIECE_BYTES = 8 << 20  # columns measured at a time: they are copied twice
+
 
 @dataclass(frozen=True)
 class Scaling:
@@ -73,7 +75,8 @@ def measure_scaling(
         return identity_scaling(p)
     mean, scale = np.empty(p), np.empty(p)
     holes = 0
-    for where, found in each_block(source, lambda _: partial(moments, share, filled)):
+    width = max(1, PIECE_BYTES // (8 * max(1, len(share))))
+    for where, found in each_block(source, lambda _: partial(moments, share, filled), width=width):
         mean[where], scale[where] = found[0], found[1]
         holes += found[2]
     if holes and missing != "mean":

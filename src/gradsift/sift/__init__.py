@@ -138,6 +138,8 @@ def sift(
         key=lambda term: (-term.strength, term.variables),
     )
     pairs = [t for t in terms if t.part == "product"]
+    residual = sifter.residual(groups, support) / response.root
+    del sifter, sifted, groups  # the features make room for what is kept of every column
     return SiftResult(
         selected=np.array(selected, dtype=np.intp),
         ranking=ranks(score),
@@ -145,5 +147,5 @@ def sift(
         interactions=tuple((t.variables[0], t.variables[1], t.strength) for t in pairs),
         groups=tuple(terms),
         p_values=np.exp(log_p),
-        residual=sifter.residual(groups, support) / response.root,
+        residual=residual,
     )

@@ -20,8 +20,8 @@ from gradsift.sift.features import (
 )
 from gradsift.sift.rows import Array, IntArray, Rows
 
-BLOCK_VALUES = 4_000_000
-"""Feature values made at a time (32 MB)."""
+BLOCK_VALUES = 600_000
+"""Values a pass makes at a time (5 MB, and some temporaries of that size)."""
 N_BINS = 128
 """Places a column is reduced to in a pass over a wide table."""
 
@@ -91,7 +91,8 @@ def wide_statistics(source: Source, R: Array, rows: Rows) -> Array:
     n, p = source.shape
     out = np.zeros((3, p), dtype=np.float32)
     job = partial(raw_statistics, R, rows)
-    width = max(1, BLOCK_VALUES // (N_FEATURES * n))
+    each = N_FEATURES * min(n, N_BINS) + 4 * n  # features, and copies of the column itself
+    width = max(1, BLOCK_VALUES // each)
     for where, found in each_block(source, lambda _: job, width=width):
         out[:, where] = found
     return out

@@ -10,6 +10,7 @@ from gradsift._progress import Say, silent
 from gradsift._typing import Source
 from gradsift.data import held_bytes
 from gradsift.sift.columns import clipped_columns, wide_statistics
+from gradsift.sift.features import N_FEATURES
 from gradsift.sift.groups import Groups, Support, pool, with_products
 from gradsift.sift.levels import own_levels, relaxed_levels, shares
 from gradsift.sift.pairs import MOST_PARTNERS, screen
@@ -19,9 +20,9 @@ from gradsift.sift.rows import Array, IntArray
 from gradsift.sift.search import choose, robust_fit, whiten_residual
 
 POOL_VALUES = 40_000_000
-"""Feature values kept at most (320 MB); wider tables keep the features of their most promising
-columns.
-"""
+"""Feature values kept at most (160 MB); wider tables keep those of their most promising columns."""
+FREE_VALUES = 6_000_000
+"""Feature values that are kept however small the table (24 MB, 48 MB if they are of all columns)."""
 MOST_POOLED = 4000
 LEAST_POOLED = 300
 PAIR_ROUNDS = 2
@@ -53,10 +54,14 @@ def own_statistics(source: Source, groups: Groups, R: Array) -> Array:
 
 
 def pool_size(source: Source) -> int:
-    """Columns whose features are kept: fewer for a table that is small because it is compressed."""
-    n = source.shape[0]
-    most, held = min(MOST_POOLED, POOL_VALUES // (10 * n)), held_bytes(source)
-    return most if held is None else min(most, max(held // (40 * n), LEAST_POOLED))
+    """Columns whose features are kept: so many that these take no more memory than the table does
+    (a compressed one takes less than it looks), but as many as are no trouble.
+    """
+    n, p = source.shape
+    held = held_bytes(source) or 8 * n * p
+    fair = min(held // (4 * N_FEATURES * n), MOST_POOLED)
+    free = max(FREE_VALUES // (N_FEATURES * n), LEAST_POOLED)
+    return max(1, min(max(fair, free), POOL_VALUES // (N_FEATURES * n)))
 
 
 def promising(statistics: Array, levels: Array, count: int, always: list[int]) -> IntArray:
@@ -115,23 +120,19 @@ class Sifter:
         """Features of all columns, or of the most promising ones, and the statistics of all against
         the response.
         """
-        n, p = self.source.shape
-        rows, (level, further) = self.response.rows, self.levels
+        p, rows = self.source.shape[1], self.response.rows
         Y = whiten_residual(self.response.start, rows.total)
-        if 10 * n * p <= POOL_VALUES:
-            columns: IntArray = np.arange(p)
-            groups = pool(
-                columns, clipped_columns(self.source, columns, rows), rows, level, further
-            )
+        count = pool_size(self.source)
+        if p <= count:
+            groups = self.pooled(np.arange(p))
             return groups, own_statistics(self.source, groups, Y)
         statistics = wide_statistics(self.source, Y, rows)
-        count = pool_size(self.source)
-        columns = promising(statistics, level, max(count, 1), list(self.always))
-        X = clipped_columns(self.source, columns, rows)
-        return pool(columns, X, rows, level, further), statistics
+        columns = promising(statistics, self.levels[0], count, list(self.always))
+        return self.pooled(columns), statistics
 
-    def price_free(self, groups: Groups) -> Groups:
-        """Levels of zero for the linear groups of columns that are always kept."""
+    def pooled(self, columns: IntArray) -> Groups:
+        """Groups of some columns; the linear ones of columns that are always kept cost nothing."""
+        groups = pool(self.source, columns, self.response.rows, *self.levels)
         free = list(self.fixed(groups))
         level, further = groups.level.copy(), groups.further.copy()
         level[free] = further[free] = 0.0
@@ -171,8 +172,6 @@ class Sifter:
         columns: IntArray = np.arange(p)
         if p > MOST_PARTNERS:
             columns = promising(statistics, self.levels[0], MOST_PARTNERS, selected)
-        if len(columns) == len(groups.columns) and np.array_equal(columns, groups.columns):
-            return columns, groups.X
         return columns, clipped_columns(self.source, columns, groups.rows)
 
     def add_pairs(
@@ -216,36 +215,33 @@ class Sifter:
             self.memo[key] = statistics
         return self.memo[key]
 
-    def refill(self, groups: Groups, support: Support) -> tuple[Groups, Support] | None:
-        """A larger pool, when a column left out of it passes on its own against the residual."""
-        p = self.source.shape[1]
-        if len(groups.columns) == p:
+    def refill(self, groups: Groups, support: Support) -> IntArray | None:
+        """The columns of a larger pool, when one left out passes alone against the residual."""
+        p, k = self.source.shape[1], len(groups.columns)
+        if k == p:
             return None
-        level, further = self.levels
-        best = strongest(self.own(groups, self.unit_residual(groups, support)), level)
+        best = strongest(self.own(groups, self.unit_residual(groups, support)), self.levels[0])
         best[groups.columns] = 0.0
         if not best.max() > 1:
             return None
-        count = min(NEW_COLUMNS, len(groups.columns), p - len(groups.columns))
-        columns = np.union1d(groups.columns, largest(best, count))
-        X = clipped_columns(self.source, columns, groups.rows)
-        larger = self.price_free(pool(columns, X, groups.rows, level, further))
-        return larger, renumbered(support, groups.columns, columns)
+        count = min(NEW_COLUMNS, -(-k // 4), p - k)
+        return np.union1d(groups.columns, largest(best, count))
 
     def run(self) -> Sifted:
         """Own groups first, then products beside them."""
         self.say(f"screening {self.source.shape[1]:,} columns")
         groups, marginal = self.first_pool()
-        groups = self.price_free(groups)
         self.say(f"path and search over {len(groups.columns):,} columns")
         support, loose = self.pick(groups, [])
         for _ in range(MOST_REFILLS):
-            more = self.refill(groups, support)
-            if more is None:
+            columns = self.refill(groups, support)
+            if columns is None:
                 break
-            groups = more[0]
-            self.say(f"search again, over {len(groups.columns):,} columns")
-            support, loose = self.pick(groups, [more[1]])
+            self.say(f"search again, over {len(columns):,} columns")
+            support = renumbered(support, groups.columns, columns)
+            del groups  # two pools at a time would be the most memory a fit takes
+            groups = self.pooled(columns)
+            support, loose = self.pick(groups, [support])
         if self.interactions:
             self.say("products of two variables")
             groups, support, loose = self.add_pairs(groups, support, loose)

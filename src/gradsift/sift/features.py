@@ -41,9 +41,10 @@ def clipped(X: Array, rows: Rows) -> Array:
     is zero.
     """
     X = np.clip(rows.take(X), -CLIP, CLIP)
-    X = X - rows.mean(X)
+    X -= rows.mean(X)
     sd = np.sqrt(rows.mean(X * X))
-    return X / np.where(sd > 1e-12, sd, np.inf)
+    X /= np.where(sd > 1e-12, sd, np.inf)
+    return X
 
 
 def knots(X: Array, rows: Rows) -> Array:

@@ -8,14 +8,20 @@ tuple of such numbers.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from gradsift._typing import Source
+from gradsift.sift.columns import clipped_columns
 from gradsift.sift.features import N_FEATURES, PART_SIZES, PARTS, own_features, product_feature
 from gradsift.sift.rows import Array, IntArray, Rows
 
 Support = tuple[int, ...]
-PIECE_VALUES = 1_000_000
+READ_VALUES = 500_000
+"""Values of columns read at a time (4 MB)."""
+PIECE_VALUES = 250_000
+"""Feature values made at a time (2 MB, and some temporaries of that size)."""
 SOLVE_RIDGE = 1e-3
 """Ridge of every least-squares fit: keeps nearly dependent groups solvable, costs .1 % of a
 coefficient.
@@ -26,10 +32,9 @@ coefficient.
 class Groups:
     columns: IntArray
     """(k,) column of the source behind each pooled column."""
-    X: Array
-    """(n, k) clipped columns."""
     Z: Array
-    """(k, 2 + J, n) their whitened features."""
+    """(k, 2 + J, n) their whitened features; single precision where they are those of some columns
+    of a wide table."""
     products: Array
     """(s, n) whitened products."""
     parents: tuple[tuple[int, int], ...]
@@ -53,7 +58,7 @@ class Groups:
         """Features of a support, (df, n)."""
         if not support:
             return np.zeros((0, self.Z.shape[2]))
-        return np.concatenate([self.features(g) for g in support])
+        return np.concatenate([self.features(g) for g in support], dtype=np.float64)
 
     def parents_of(self, group: int) -> tuple[int, ...]:
         """Source columns a group belongs to."""
@@ -70,35 +75,39 @@ class Groups:
         b, n, q = many.shape
         flat = many.transpose(1, 0, 2).reshape(n, b * q)
         k = len(self.columns)
-        own = (
-            ((self.Z.reshape(k * N_FEATURES, n) @ flat) ** 2)
-            .reshape(k, N_FEATURES, b, q)
-            .sum(axis=3)
-        )
+        along = self.Z.reshape(k * N_FEATURES, n) @ flat.astype(self.Z.dtype, copy=False)
+        own = np.square(along, dtype=np.float64).reshape(k, N_FEATURES, b, q).sum(axis=3)
         pairs = ((self.products @ flat) ** 2).reshape(-1, b, q).sum(axis=2)
         parts = [own[:, part].sum(axis=1) for part in PARTS]
         out = np.concatenate([*parts, pairs]).T / self.rows.total
         return out if R.ndim == 3 else out[0]
 
 
-def features_by_pieces(X: Array, rows: Rows) -> Array:
-    """`own_features` without temporaries of their size: they are made a few columns at a time."""
-    n, k = X.shape
-    Z = np.empty((k, N_FEATURES, n))
+def features_by_pieces(source: Source, columns: IntArray, rows: Rows, dtype: Any) -> Array:
+    """`own_features` of some columns without temporaries of their size: a few columns are read, and
+    fewer made into features, at a time.
+    """
+    n, k = source.shape[0] if rows.kept is None else len(rows.kept), len(columns)
+    Z = np.empty((k, N_FEATURES, n), dtype=dtype)
+    read = max(1, READ_VALUES // max(n, 1))
     step = max(1, PIECE_VALUES // (N_FEATURES * max(n, 1)))
-    for start in range(0, k, step):
-        Z[start : start + step] = own_features(X[:, start : start + step], rows)
+    for first in range(0, k, read):
+        X = clipped_columns(source, columns[first : first + read], rows)
+        for start in range(0, X.shape[1], step):
+            piece = own_features(X[:, start : start + step], rows)
+            Z[first + start : first + start + len(piece)] = piece
     return Z
 
 
-def pool(columns: IntArray, X: Array, rows: Rows, levels: Array, further: Array) -> Groups:
-    """Groups of clipped columns X (n, k) without products; `levels` as from `own_levels`."""
+def pool(source: Source, columns: IntArray, rows: Rows, levels: Array, further: Array) -> Groups:
+    """Groups of some columns without products; `levels` as from `own_levels`."""
     k = len(columns)
+    dtype = np.float64 if k == source.shape[1] else np.float32
+    Z = features_by_pieces(source, columns, rows, dtype)
     return Groups(
         columns=columns,
-        X=X,
-        Z=features_by_pieces(X, rows),
-        products=np.zeros((0, X.shape[0])),
+        Z=Z,
+        products=np.zeros((0, Z.shape[2])),
         parents=(),
         level=np.repeat(levels, k),
         further=np.repeat(further, k),
@@ -115,7 +124,7 @@ def with_products(
     made = [product_feature(np.stack([X[a], X[b]], axis=1), groups.rows) for a, b in pairs]
     return replace(
         groups,
-        products=np.array(made).reshape(len(made), groups.X.shape[0]),
+        products=np.array(made).reshape(len(made), groups.Z.shape[2]),
         parents=tuple(pairs),
         level=np.concatenate([groups.level[: 3 * k], np.array(list(pairs.values()))]),
         further=np.concatenate([groups.further[: 3 * k], np.array(list(pairs.values()))]),

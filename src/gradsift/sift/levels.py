@@ -20,7 +20,7 @@ PAIR_SHARE = 0.25
 PART_SHARES = (0.4, 0.35, 0.25)
 """Shares of linear, quadratic and local terms in what the pairs leave."""
 
-AT_A_TIME = 1 << 18
+AT_A_TIME = 1 << 16
 """Columns whose p-values are computed at a time: they take many temporaries."""
 
 N_KNOWN = 30

@@ -20,7 +20,7 @@ from gradsift.sift.rows import Array, IntArray
 
 Single = NDArray[np.float32]
 
-BLOCK = 512
+BLOCK = 128
 MOST_PAIRS = 15
 MOST_PARTNERS = 5000
 
@@ -43,7 +43,10 @@ def _z_squared(A: Single, B: Single, R: Single, weight: Single | None) -> Single
         lever = r if weight is None else r * weight
         spread = r * lever
         top = (A * lever[:, None]).T @ B
-        total += top * top / np.maximum((A2 * spread[:, None]).T @ B2, 1e-30)
+        top *= top
+        below = (A2 * spread[:, None]).T @ B2
+        top /= np.maximum(below, 1e-30, out=below)
+        total += top
     return total
 
 

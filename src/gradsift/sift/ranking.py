@@ -90,16 +90,15 @@ def scores(sifter: Sifter, sifted: Sifted) -> Array:
     response, groups = sifter.response, sifted.groups
     Y = whiten_residual(response.start, groups.rows.total)
     R = sifter.unit_residual(groups, sifted.support)
-    evidence = np.minimum(
-        log_evidence(sifter, sifted, Y, sifted.marginal), log_evidence(sifter, sifted, R)
-    )
+    evidence = log_evidence(sifter, sifted, Y, sifted.marginal)
+    np.minimum(evidence, log_evidence(sifter, sifted, R), out=evidence)
     variables, _, log_p = variable_losses(groups, sifted.relaxed, response)
     # What the true levels refuse cannot claim more than they ask: a nearly perfect fit would
     # otherwise lend its members any p-value. The last term keeps their order.
     cap = np.log(min(sifter.alpha, 1.0) / sifter.source.shape[1])
     evidence[variables] = np.minimum(evidence[variables], np.maximum(log_p, cap) + 1e-6 * log_p)
-    surprise = evidence.max(initial=0.0) - evidence
-    score: Array = surprise / (1.0 + surprise.max(initial=0.0))
+    score: Array = np.subtract(evidence.max(initial=0.0), evidence, out=evidence)
+    score /= 1.0 + score.max(initial=0.0)
     variables, loss, _ = variable_losses(groups, sifted.support, response)
     if variables:
         score[variables] = 1.0 + (loss + 1e-9) / (loss.max() + 1e-9)

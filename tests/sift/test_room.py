@@ -1,0 +1,89 @@
+"""What a sift may take of memory beside the table."""
+
+import tracemalloc
+import weakref
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from gradsift import GradientSiftRegressor
+from gradsift.data import ArraySource, open_source
+from gradsift.sift import core, groups, sift
+from gradsift.sift.core import FREE_VALUES, LEAST_POOLED, POOL_VALUES, pool_size
+
+
+def peak_bytes(call):
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("n", "p"), [(100, 1_000), (100, 10_000), (100, 10**6), (1_000, 5_000), (50_000, 100)]
+)
+def test_features_take_the_room_of_the_table_or_what_is_free(n, p):
+    table = ArraySource(np.broadcast_to(0.0, (n, p)))
+    values = 10 * n * pool_size(table)
+    fair = 8 * n * p / 4  # in single precision
+    assert values <= max(fair, FREE_VALUES, 10 * n * LEAST_POOLED)
+    assert values <= POOL_VALUES
+
+
+def test_a_compressed_table_counts_as_what_it_takes():
+    """Two values per column: 300 columns' features take more than all of it, so no more are kept."""
+    n, p = 2_000, 100_000
+    ones = np.ones(2 * p)
+    at = np.tile([3, 1_500], p)
+    S = sparse.csc_array((ones, at, np.arange(0, 2 * p + 1, 2)), shape=(n, p))
+    assert pool_size(open_source(S)) == LEAST_POOLED
+    assert pool_size(ArraySource(np.broadcast_to(0.0, (n, p)))) == 2_000
+
+
+def test_a_fit_takes_three_tables_and_a_workspace():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 10_000))
+    y = X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=100)
+    peak = peak_bytes(lambda: GradientSiftRegressor().fit(X, y))
+    assert peak <= 3 * X.nbytes + 4 * FREE_VALUES + 8e6
+
+
+@pytest.fixture
+def masked():
+    """A strong column hides a weak one whose marginal statistic is small."""
+    rng = np.random.default_rng(2)
+    Z = rng.normal(size=(300, 400))
+    y = 5.0 * Z[:, 5] + 0.4 * Z[:, 300] + 0.5 * rng.normal(size=300)
+    return (Z - Z.mean(axis=0)) / Z.std(axis=0), y
+
+
+def test_a_refilled_pool_is_the_only_one(masked, monkeypatch):
+    """The first pool is gone before the second is made."""
+    X, y = masked
+    monkeypatch.setattr(core, "POOL_VALUES", 8 * 10 * 300)
+    alive, most = [], []
+    make = groups.features_by_pieces
+
+    def watched(*args):
+        most.append(sum(ref() is not None for ref in alive))
+        Z = make(*args)
+        alive.append(weakref.ref(Z))
+        return Z
+
+    monkeypatch.setattr(groups, "features_by_pieces", watched)
+    found = sift(ArraySource(X), y[:, None], interactions=False)
+    assert found.selected.tolist() == [5, 300]
+    assert len(most) > 1, "the pool was never refilled: the test shows nothing"
+    assert set(most) == {0}
+
+
+def test_single_precision_features_select_the_same(masked, monkeypatch):
+    X, y = masked
+    whole = sift(ArraySource(X), y[:, None], interactions=False)
+    monkeypatch.setattr(core, "POOL_VALUES", 100 * 10 * 300)
+    part = sift(ArraySource(X), y[:, None], interactions=False)
+    assert part.selected.tolist() == whole.selected.tolist() == [5, 300]
+    np.testing.assert_allclose(part.residual, whole.residual, atol=1e-5)
