@@ -11,6 +11,8 @@ from gradsift import GradientSiftRegressor
 from gradsift.data import ArraySource, open_source
 from gradsift.sift import core, groups, sift
 from gradsift.sift.core import FREE_VALUES, LEAST_POOLED, POOL_VALUES, pool_size
+from gradsift.sift.levels import own_levels
+from gradsift.sift.rows import make_rows
 
 
 def peak_bytes(call):
@@ -34,7 +36,7 @@ def test_features_take_the_room_of_the_table_or_what_is_free(n, p):
 
 
 def test_a_compressed_table_counts_as_what_it_takes():
-    """Two values per column: 300 columns' features take more than all of it, so no more are kept."""
+    """Two values per column: the features of 300 columns take more than all of it."""
     n, p = 2_000, 100_000
     ones = np.ones(2 * p)
     at = np.tile([3, 1_500], p)
@@ -87,3 +89,34 @@ def test_single_precision_features_select_the_same(masked, monkeypatch):
     part = sift(ArraySource(X), y[:, None], interactions=False)
     assert part.selected.tolist() == whole.selected.tolist() == [5, 300]
     np.testing.assert_allclose(part.residual, whole.residual, atol=1e-5)
+
+
+def test_only_the_columns_in_play_are_left(masked):
+    """Same features, levels and variables under new numbers, products included."""
+    X = masked[0]
+    rows = make_rows(300, None)
+    whole = groups.pool(ArraySource(X), np.arange(0, 400, 5), rows, *own_levels(0.3, 400, 1, True))
+    values = {c: X[:, c] for c in (1, 5, 7)}
+    whole = groups.with_products(whole, values, {(1, 5): 9.0, (5, 7): 8.0})
+    k = len(whole.columns)
+    supports = [(1, k + 60, 3 * k + 1), (2 * k + 1, 2 * k + 70), (3 * k,), ()]
+    few, renamed = whole.only(supports)
+    assert few.columns.tolist() == [5, 300, 350]
+    for old, new in zip(supports, renamed, strict=True):
+        np.testing.assert_array_equal(whole.stack(old), few.stack(new))
+        assert whole.variables(old) == few.variables(new)
+        for name in ("level", "further", "size"):
+            assert (
+                getattr(whole, name)[list(old)].tolist() == getattr(few, name)[list(new)].tolist()
+            )
+
+
+def test_products_alone_need_no_pooled_column(monkeypatch):
+    """No column of the pool is in play: all its features go."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 60))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    monkeypatch.setattr(core, "POOL_VALUES", 5 * 10 * 400)
+    found = sift(ArraySource(X), (X[:, 10] * X[:, 20])[:, None])
+    assert [term.part for term in found.groups] == ["product"]
+    assert found.selected.tolist() == [10, 20]

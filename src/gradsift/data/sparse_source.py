@@ -15,7 +15,7 @@ from gradsift.data.source import block_width, windows
 SHARE = 32
 """A dense block takes at most this part of the sparse matrix: what is made from it is larger."""
 
-LEAST_BYTES = 1 << 20
+LEAST_BYTES = 1 << 19
 """... but not less than this: a pass over narrower blocks is all overhead."""
 
 

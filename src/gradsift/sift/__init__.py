@@ -132,7 +132,7 @@ def sift(
     k = len(groups.columns)
     terms = sorted(
         (
-            ChosenGroup(PARTS[min(g // k, 3)], groups.parents_of(g), float(s))
+            ChosenGroup(PARTS[g // k if g < 3 * k else 3], groups.parents_of(g), float(s))
             for g, s in zip(support, strength, strict=True)
         ),
         key=lambda term: (-term.strength, term.variables),

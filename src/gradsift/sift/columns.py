@@ -54,7 +54,11 @@ def binned_statistics(X: Array, R: Array, rows: Rows) -> Array:
     root = np.reshape(rows.root, (-1, 1))
     low = X.min(axis=0)
     step = np.maximum((X.max(axis=0) - low) / N_BINS, 1e-300)
-    place = np.minimum(((X - low) / step).astype(np.intp), N_BINS - 1)
+    along = X - low
+    along /= step
+    place = along.astype(np.intp)
+    del along
+    np.minimum(place, N_BINS - 1, out=place)
     place += N_BINS * np.arange(width)
 
     def gather(values: Array | None) -> Array:

@@ -22,7 +22,7 @@ from gradsift.sift.search import choose, robust_fit, whiten_residual
 POOL_VALUES = 40_000_000
 """Feature values kept at most (160 MB); wider tables keep those of their most promising columns."""
 FREE_VALUES = 6_000_000
-"""Feature values that are kept however small the table (24 MB, 48 MB if they are of all columns)."""
+"""Feature values kept however small the table (24 MB, or 48 MB where they are of all columns)."""
 MOST_POOLED = 4000
 LEAST_POOLED = 300
 PAIR_ROUNDS = 2
@@ -90,7 +90,7 @@ def largest(best: Array, count: int) -> IntArray:
 
 
 def renumbered(support: Support, old: IntArray, new: IntArray) -> Support:
-    """A support of own groups over pooled columns `old` in the numbers of the larger pool `new`."""
+    """A support of own groups over pooled columns `old` in the numbers of the pool `new`."""
     where = np.searchsorted(new, old)
     return tuple(sorted(int(g // len(old) * len(new) + where[g % len(old)]) for g in support))
 
@@ -210,22 +210,30 @@ class Sifter:
         """Own statistics (3, p) of all columns against unit-variance residuals R."""
         key = R.tobytes()
         if key not in self.memo:
-            statistics = own_statistics(self.source, groups, R)
             self.memo.clear()
-            self.memo[key] = statistics
+            self.memo[key] = own_statistics(self.source, groups, R)
         return self.memo[key]
 
-    def refill(self, groups: Groups, support: Support) -> IntArray | None:
-        """The columns of a larger pool, when one left out passes alone against the residual."""
+    def refill(self, groups: Groups, supports: list[Support], marginal: Array) -> IntArray | None:
+        """The columns of another pool, when one left out passes alone against the residual of the
+        first support: such columns take the places of those with the least to say.
+        """
         p, k = self.source.shape[1], len(groups.columns)
         if k == p:
             return None
-        best = strongest(self.own(groups, self.unit_residual(groups, support)), self.levels[0])
+        level = self.levels[0]
+        own = self.own(groups, self.unit_residual(groups, supports[0]))
+        best = strongest(own, level)
         best[groups.columns] = 0.0
         if not best.max() > 1:
             return None
-        count = min(NEW_COLUMNS, -(-k // 4), p - k)
-        return np.union1d(groups.columns, largest(best, count))
+        new = largest(best, min(NEW_COLUMNS, -(-k // 4), p - k))
+        rivals = np.union1d(groups.columns, new)
+        used = {v for support in supports for v in groups.variables(support)}
+        stays = np.isin(rivals, [*new, *used])
+        worth = np.maximum(strongest(own[:, rivals], level), strongest(marginal[:, rivals], level))
+        worth[stays] = np.inf
+        return rivals[largest(worth, max(k, int(stays.sum())))]
 
     def run(self) -> Sifted:
         """Own groups first, then products beside them."""
@@ -234,7 +242,7 @@ class Sifter:
         self.say(f"path and search over {len(groups.columns):,} columns")
         support, loose = self.pick(groups, [])
         for _ in range(MOST_REFILLS):
-            columns = self.refill(groups, support)
+            columns = self.refill(groups, [support, loose], marginal)
             if columns is None:
                 break
             self.say(f"search again, over {len(columns):,} columns")
@@ -245,4 +253,6 @@ class Sifter:
         if self.interactions:
             self.say("products of two variables")
             groups, support, loose = self.add_pairs(groups, support, loose)
+        if len(groups.columns) < self.source.shape[1]:
+            groups, (support, loose) = groups.only([support, loose])
         return Sifted(groups, support, loose, marginal)

@@ -18,10 +18,10 @@ from gradsift.sift.features import N_FEATURES, PART_SIZES, PARTS, own_features, 
 from gradsift.sift.rows import Array, IntArray, Rows
 
 Support = tuple[int, ...]
-READ_VALUES = 500_000
-"""Values of columns read at a time (4 MB)."""
-PIECE_VALUES = 250_000
-"""Feature values made at a time (2 MB, and some temporaries of that size)."""
+READ_VALUES = 300_000
+"""Values of columns read at a time (2 MB)."""
+PIECE_VALUES = 120_000
+"""Feature values made at a time (1 MB, and some temporaries of that size)."""
 SOLVE_RIDGE = 1e-3
 """Ridge of every least-squares fit: keeps nearly dependent groups solvable, costs .1 % of a
 coefficient.
@@ -68,6 +68,27 @@ class Groups:
     def variables(self, support: Support) -> list[int]:
         """Source columns a support uses, sorted."""
         return sorted({v for g in support for v in self.parents_of(g)})
+
+    def only(self, supports: list[Support]) -> tuple[Groups, list[Support]]:
+        """The groups of the columns some supports use, and the supports in their numbers."""
+        k = len(self.columns)
+        used = sorted({g % k for support in supports for g in support if g < 3 * k})
+        place = {j: i for i, j in enumerate(used)}
+
+        def number(g: int) -> int:
+            return g // k * len(used) + place[g % k] if g < 3 * k else g - 3 * (k - len(used))
+
+        kept = [part * k + j for part in range(3) for j in used]
+        kept += range(3 * k, len(self.level))
+        groups = replace(
+            self,
+            columns=self.columns[used],
+            Z=self.Z[used],
+            level=self.level[kept],
+            further=self.further[kept],
+            size=self.size[kept],
+        )
+        return groups, [tuple(sorted(map(number, support))) for support in supports]
 
     def squared_norms(self, R: Array) -> Array:
         """||Z_g R||_F^2 / n for residuals R (n, q) or (b, n, q): (G,) or (b, G)."""
