@@ -43,3 +43,21 @@ def test_pairs_that_do_not_fit_are_refused_with_a_way_out(monkeypatch):
     assert GradientSiftRegressor().fit(X, y).get_support()[0]  # the way out is one
     monkeypatch.setattr(memory, "available_memory", lambda: 3.5e6)
     SparseGradientRegressor().fit(X, y)
+
+
+def test_an_array_in_its_own_pages_goes_back_to_the_system():
+    before = memory.resident_memory()
+    if before is None:
+        pytest.skip("this system does not tell")
+    A = memory.in_own_pages((100, 50_000), np.float32)
+    assert A.shape == (100, 50_000)
+    assert A.dtype == np.float32
+    assert not A.any()
+    A[:] = 1.0
+    assert memory.resident_memory() - before > 0.9 * A.nbytes
+    del A
+    assert memory.resident_memory() - before < 2e6
+
+
+def test_an_empty_array_needs_no_pages():
+    assert memory.in_own_pages((0, 3), np.float64).shape == (0, 3)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import mmap
 import os
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 STATM = Path("/proc/self/statm")
@@ -32,6 +38,15 @@ def check_memory(needed: float, what: str, advice: str) -> None:
             f"{what} need about {needed / 1e9:.1f} GB, but {there / 1e9:.1f} GB are available. "
             f"{advice}"
         )
+
+
+def in_own_pages(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """Zeros in pages of their own, which the system gets back when the array is dropped.
+
+    Memory from malloc may stay with the process instead, where it does no one any good.
+    """
+    size = np.dtype(dtype).itemsize * math.prod(shape)
+    return np.ndarray(shape, dtype=dtype, buffer=mmap.mmap(-1, size) if size else None)
 
 
 def resident_memory() -> int | None:

@@ -68,7 +68,7 @@ def test_blocks_equal_one_block(data, width, monkeypatch):
     """With a pool that cannot hold all columns, whatever the width of the blocks."""
     X, y = data
     whole = run(X, y)
-    monkeypatch.setattr(core, "POOL_VALUES", 12 * 10 * 150)
+    monkeypatch.setattr(core, "MOST_VALUES", 12 * 10 * 150)
     monkeypatch.setattr(source_module, "BLOCK_VALUES", 5 * 10 * 150)
     blocked = sift(ArraySource(standardised(X), width), y[:, None])
     assert blocked.selected.tolist() == whole.selected.tolist()
@@ -214,7 +214,7 @@ def test_wide_tables_need_few_passes(monkeypatch):
     rng = np.random.default_rng(0)
     X = standardised(rng.normal(size=(60, 3000)))
     y = X[:, 5] - X[:, 17] + 0.3 * rng.normal(size=60)
-    monkeypatch.setattr(core, "POOL_VALUES", 200 * 10 * 60)
+    monkeypatch.setattr(core, "MOST_VALUES", 200 * 10 * 60)
     source = Counting(ArraySource(X, 500), [])
     result = sift(source, y[:, None], interactions=False)
     assert {5, 17} <= set(result.selected.tolist())

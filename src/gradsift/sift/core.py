@@ -19,12 +19,14 @@ from gradsift.sift.response import Response
 from gradsift.sift.rows import Array, IntArray
 from gradsift.sift.search import choose, robust_fit, whiten_residual
 
-POOL_VALUES = 40_000_000
-"""Feature values kept at most (160 MB); wider tables keep those of their most promising columns."""
-FREE_VALUES = 6_000_000
-"""Feature values kept however small the table (24 MB, or 48 MB where they are of all columns)."""
+FREE_VALUES = 5_200_000
+"""Feature values kept however small the table (21 MB, or 42 MB where they are of all columns)."""
+WIDE_VALUES = 40_000_000
+"""Feature values kept of a wide table (160 MB): those of its most promising columns."""
+MOST_VALUES = 300_000_000
+"""Feature values kept at most (1.2 GB), in tables of many rows."""
 MOST_POOLED = 4000
-LEAST_POOLED = 300
+LEAST_POOLED = 250
 PAIR_ROUNDS = 2
 MOST_REFILLS = 3
 NEW_COLUMNS = 500
@@ -59,9 +61,9 @@ def pool_size(source: Source) -> int:
     """
     n, p = source.shape
     held = held_bytes(source) or 8 * n * p
-    fair = min(held // (4 * N_FEATURES * n), MOST_POOLED)
-    free = max(FREE_VALUES // (N_FEATURES * n), LEAST_POOLED)
-    return max(1, min(max(fair, free), POOL_VALUES // (N_FEATURES * n)))
+    each = N_FEATURES * n
+    fair = min(held // (4 * each), WIDE_VALUES // each, MOST_POOLED)
+    return max(1, min(max(fair, FREE_VALUES // each, LEAST_POOLED), MOST_VALUES // each))
 
 
 def promising(statistics: Array, levels: Array, count: int, always: list[int]) -> IntArray:

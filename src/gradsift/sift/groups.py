@@ -12,12 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from gradsift._memory import in_own_pages
 from gradsift._typing import Source
 from gradsift.sift.columns import clipped_columns
 from gradsift.sift.features import N_FEATURES, PART_SIZES, PARTS, own_features, product_feature
 from gradsift.sift.rows import Array, IntArray, Rows
 
 Support = tuple[int, ...]
+DOUBLE_VALUES = 40_000_000
+"""Feature values up to which they are kept in double precision, if they are of all columns."""
 READ_VALUES = 300_000
 """Values of columns read at a time (2 MB)."""
 PIECE_VALUES = 120_000
@@ -109,7 +112,7 @@ def features_by_pieces(source: Source, columns: IntArray, rows: Rows, dtype: Any
     fewer made into features, at a time.
     """
     n, k = source.shape[0] if rows.kept is None else len(rows.kept), len(columns)
-    Z = np.empty((k, N_FEATURES, n), dtype=dtype)
+    Z = in_own_pages((k, N_FEATURES, n), dtype)
     read = max(1, READ_VALUES // max(n, 1))
     step = max(1, PIECE_VALUES // (N_FEATURES * max(n, 1)))
     for first in range(0, k, read):
@@ -123,7 +126,8 @@ def features_by_pieces(source: Source, columns: IntArray, rows: Rows, dtype: Any
 def pool(source: Source, columns: IntArray, rows: Rows, levels: Array, further: Array) -> Groups:
     """Groups of some columns without products; `levels` as from `own_levels`."""
     k = len(columns)
-    dtype = np.float64 if k == source.shape[1] else np.float32
+    few = k == source.shape[1] and k * N_FEATURES * source.shape[0] <= DOUBLE_VALUES
+    dtype = np.float64 if few else np.float32
     Z = features_by_pieces(source, columns, rows, dtype)
     return Groups(
         columns=columns,
