@@ -2,6 +2,7 @@ import logging
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from gradsift import (
     Gaussian,
@@ -9,12 +10,13 @@ from gradsift import (
     NearestNeighbors,
     SparseGradientClassifier,
     SparseGradientRegressor,
+    assemble,
     geometry,
     gradient_path,
     weights,
 )
 from gradsift.data import ArraySource
-from gradsift.geometry import choose_landmarks, survey
+from gradsift.geometry import choose_landmarks, look_around, survey
 
 
 @pytest.fixture
@@ -92,6 +94,61 @@ def test_anchors_stand_for_all_samples(problem):
     assert same.alpha_max_ == every.alpha_max_
     with pytest.raises(ValueError, match="anchors=0 leave no pair"):
         SparseGradientRegressor(weights=NearestNeighbors(anchors=0)).fit(X, y)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_samples_in_no_pair_change_nothing(weighted, problem, few_is_many, monkeypatch, rng):
+    """Left out or not: the same penalties, fields and zeros. Affine kernels of 5 columns are held
+    by any 12 landmarks."""
+    X, y = problem[0][:, :5], problem[1]
+    count = rng.integers(1, 4, size=120) if weighted else None
+    rule = NearestNeighbors(k=8, scale=2.0, anchors=12)
+    model = SparseGradientRegressor(weights=rule, tol=1e-8)
+    few = clone(model).fit(X, y, sample_weight=count)
+    assert len(few.field_.factor.L) <= 12 * 9
+    monkeypatch.setattr(assemble, "has_vicinity", lambda *_: False)
+    every = clone(model).fit(X, y, sample_weight=count)
+    assert len(every.field_.factor.L) == 120
+    assert few.alpha_max_ == pytest.approx(every.alpha_max_, rel=1e-8)
+    np.testing.assert_allclose(few.gradient(X), every.gradient(X), rtol=1e-3, atol=1e-5)
+    np.testing.assert_array_equal(few.get_support(), every.get_support())
+
+
+def test_a_vicinity_is_anchors_and_neighbours(problem):
+    X, y = problem
+    rule = NearestNeighbors(k=4, scale=2.0, anchors=6)
+    near = look_around(ArraySource(X), rule, None, np.argsort(y), None)
+    whole = weights.sparse_weights(rule, ArraySource(X), np.ones((1, 1)))
+    anchors = weights.check_anchors(rule, 120)
+    np.testing.assert_array_equal(near.rows[near.landmarks], anchors)
+    np.testing.assert_array_equal(near.rows, np.flatnonzero(whole.sum(axis=0) + whole.sum(axis=1)))
+    np.testing.assert_array_equal(
+        near.weights.toarray(), whole.toarray()[np.ix_(near.rows, near.rows)]
+    )
+    assert near.weights.nnz == whole.nnz
+
+
+def test_very_many_samples_are_seen_from_some_anchors_and_it_is_said(
+    problem, few_is_many, monkeypatch, caplog
+):
+    monkeypatch.setattr(weights, "ANCHOR_ROWS", 100)
+    monkeypatch.setattr(weights, "ANCHORS", 5)
+    with caplog.at_level(logging.INFO, logger="gradsift"):
+        model = SparseGradientRegressor().fit(*problem)
+    assert "keeps the 20 nearest of 5 samples" in caplog.text
+    assert "of 120 samples are in a pair" in caplog.text
+    assert len(model.field_.factor.L) <= 5 * 21
+
+
+def test_measuring_again_around_anchors_keeps_the_scale_of_the_weights(rng, few_is_many):
+    """Also where most samples were left out: else alpha would mean something else each round."""
+    X = rng.normal(size=(600, 6))
+    settings = assemble.Settings(weights=NearestNeighbors(k=6, scale=2.0, anchors=40))
+    first = assemble.assemble(ArraySource(X), assemble.Response.numbers(X[:, 0]), settings)
+    again = first.measured_in(np.arange(6))
+    assert first.paired < 0.5
+    totals = [a.problem.datafit.pairs.weight.sum() for a in (first, again)]
+    assert totals[1] == pytest.approx(totals[0], rel=0.3)
 
 
 def test_landmarks_are_spread_along_the_response():

@@ -19,14 +19,21 @@ from gradsift.data import (
 )
 from gradsift.datafit import PairDatafit
 from gradsift.factor import Factor
-from gradsift.geometry import check_pairs, choose_landmarks, keeps_all, survey
+from gradsift.geometry import (
+    check_pairs,
+    choose_landmarks,
+    has_vicinity,
+    keeps_all,
+    look_around,
+    survey,
+)
 from gradsift.kernel import AnyKernel, Landmarks, Precomputed, Products, as_kernel
 from gradsift.loss import Logistic, Multinomial, Squared
 from gradsift.pairs import DensePairs, SparsePairs, make_pairs
 from gradsift.penalty import GroupLasso
 from gradsift.solver import Problem
 from gradsift.terms import FieldTerm, curl_term, laplacian_term
-from gradsift.weights import AnyWeights, normalise, pair_weights, rule_for
+from gradsift.weights import AnyWeights, NearestNeighbors, normalise, pair_weights, rule_for
 
 
 @dataclass(frozen=True)
@@ -119,6 +126,8 @@ class Assembly:
         On the samples with a response.
     reference : Source
         All samples, those without a response last: the kernel's reference points.
+    paired : float
+        Share of the samples that are in a pair; the others were left out.
     """
 
     problem: Problem
@@ -130,6 +139,7 @@ class Assembly:
     response: Response
     settings: Settings
     sample_weight: Array | None
+    paired: float = 1.0
 
     @property
     def source(self) -> Source:
@@ -151,7 +161,7 @@ class Assembly:
         old = self.problem.datafit
         term = old.field_term if isinstance(old, PairDatafit) else None
         datafit = pair_datafit(
-            normalise(W, self.share), self.L, self.response, self.share,
+            self.paired * normalise(W, self.share), self.L, self.response, self.share,
             self.settings.alpha_0, term,
         )  # fmt: skip
         return replace(self, problem=replace(self.problem, datafit=datafit))
@@ -163,7 +173,8 @@ def assemble(
     """Build the paper's problem on a source of raw columns.
 
     Memory: where X is in memory and standardised, one copy of it. Up to 5,000 samples, or with
-    weights for all pairs, n x n arrays; else n x (landmarks) and n x (neighbours).
+    weights for all pairs, n x n arrays; else n x (landmarks) and n x (neighbours), where n counts
+    the samples that are in a pair.
     """
     n, p = source.shape
     weight = np.ones(n) if sample_weight is None else sample_weight
@@ -178,11 +189,15 @@ def assemble(
     # the extensions are sums over all pairs of reference points
     extended = bool(settings.curl or settings.smoothness)
     all_pairs = keeps_all(rule, len(order)) or extended
-    landmarks: IntArray = np.arange(len(order))
-    if not extended:
-        asked = settings.kernel
-        landmarks = choose_landmarks(asked.count if isinstance(asked, Landmarks) else None, order)
-    check_pairs(rule, len(order), len(landmarks), len(response.values), all_pairs=all_pairs)
+    count = settings.kernel.count if isinstance(settings.kernel, Landmarks) else None
+    apart = (
+        has_vicinity(rule, n)
+        and not (extended or settings.X_unlabeled is not None)
+        and not isinstance(as_kernel(settings.kernel), Precomputed)
+    )
+    if not apart:
+        landmarks = np.arange(len(order)) if extended else choose_landmarks(count, order)
+        check_pairs(rule, len(order), len(landmarks), len(response.values), all_pairs=all_pairs)
     scaling = measure_scaling(
         reference,
         reference_weight / reference_weight.sum(),
@@ -191,6 +206,19 @@ def assemble(
     )
     if settings.standardize or scaling.fill is not None:
         reference = standardised(reference, scaling)
+    W: Any = None
+    paired = 1.0
+    if apart:  # samples that are in no pair are of no more use
+        assert isinstance(rule, NearestNeighbors)
+        near = look_around(reference, rule, count, order, sample_weight)
+        rows, landmarks = near.rows, near.landmarks
+        W = normalise(near.weights, share[rows])
+        reference, response = take_rows(reference, rows), response.take(rows)
+        n, paired = len(rows), float(share[rows].sum())
+        share = share[rows] / paired
+        reference_weight = reference_weight[rows]
+        sample_weight = None if sample_weight is None else reference_weight
+        check_pairs(rule, n, len(landmarks), len(response.values), all_pairs=False)
     labelled = take_rows(reference, np.arange(n))
 
     geometry = survey(reference, landmarks, all_pairs=all_pairs)
@@ -198,15 +226,23 @@ def assemble(
         as_kernel(settings.kernel), None if sample_weight is None else reference_weight
     )
     factor, K = geometry.factor(kernel)
-    W = geometry.weights(rule, n, sample_weight)
+    if W is None:
+        W = normalise(geometry.weights(rule, n, sample_weight), share)
     term = field_term(settings, rule, kernel, geometry.among, K, factor) if extended else None
-    datafit = pair_datafit(
-        normalise(W, share), factor.L[:n], response, share, settings.alpha_0, term
-    )
+    datafit = pair_datafit(W, factor.L[:n], response, share, settings.alpha_0, term)
     penalty = GroupLasso(check_penalty_factor(settings.penalty_factor, p))
     problem = Problem(labelled, datafit, penalty)
     return Assembly(
-        problem, reference, scaling, kernel, factor, share, response, settings, sample_weight
+        problem,
+        reference,
+        scaling,
+        kernel,
+        factor,
+        share,
+        response,
+        settings,
+        sample_weight,
+        paired,
     )
 
 

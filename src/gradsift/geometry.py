@@ -16,12 +16,14 @@ from scipy import sparse
 
 from gradsift._memory import check_memory
 from gradsift._typing import Array, IntArray, Source
+from gradsift.data import take_rows
 from gradsift.factor import Factor, nystroem_factor, spread_landmarks
 from gradsift.kernel import AnyKernel, Gaussian, Products, products, training_kernel
 from gradsift.weights import (
     DENSE_ROWS,
     AnyWeights,
     NearestNeighbors,
+    check_anchors,
     pair_weights,
     sparse_weights,
 )
@@ -86,6 +88,50 @@ def keeps_all(rule: AnyWeights, n_samples: int) -> bool:
     return n_samples <= DENSE_ROWS or not isinstance(rule, NearestNeighbors)
 
 
+@dataclass(frozen=True)
+class Vicinity:
+    """Some samples of a table, and the pairs among them: no other sample is in any pair.
+
+    Attributes
+    ----------
+    rows : (r,) int array
+        The anchors and their neighbours, ascending.
+    landmarks : int array
+        Places of the landmarks in `rows`; they are anchors.
+    weights : (r, r) CSR array
+    """
+
+    rows: IntArray
+    landmarks: IntArray
+    weights: sparse.csr_array[Any]
+
+
+def has_vicinity(rule: AnyWeights, n_samples: int) -> bool:
+    """Whether pairs of anchors leave most samples out."""
+    if keeps_all(rule, n_samples) or not isinstance(rule, NearestNeighbors):
+        return False
+    return rule.anchors is not None and rule.anchors * (rule.k + 1) < n_samples
+
+
+def look_around(
+    source: Source,
+    rule: NearestNeighbors,
+    count: int | None,
+    order: IntArray,
+    sample_weight: Array | None,
+) -> Vicinity:
+    """The samples that pairs of the anchors are made of; `count` landmarks along `order`."""
+    n = source.shape[0]
+    anchors = check_anchors(rule, n)
+    landmarks = choose_landmarks(count, order[np.isin(order, anchors)])
+    among = products(take_rows(source, landmarks)).sqdist
+    weight = None if sample_weight is None else sample_weight[landmarks]
+    W = sparse_weights(rule, source, among, weight)
+    rows = np.union1d(anchors, W.indices)
+    log.info("%d of %d samples are in a pair", len(rows), n)
+    return Vicinity(rows, np.searchsorted(rows, landmarks), sparse.csr_array(W[rows][:, rows]))
+
+
 def survey(source: Source, landmarks: IntArray, *, all_pairs: bool) -> Geometry:
     """Measure the samples of a source."""
     if not all_pairs:
@@ -107,7 +153,7 @@ def choose_landmarks(count: int | None, order: IntArray) -> IntArray:
             log.info("%d samples: the kernel's factor is built on %d landmarks", n, count)
     if not count >= 1:
         raise ValueError(f"Landmarks(count={count}): use a positive number, or None.")
-    return np.arange(n) if count >= n else spread_landmarks(n, count, order)
+    return np.sort(order) if count >= n else spread_landmarks(n, count, order)
 
 
 def check_pairs(
@@ -127,5 +173,6 @@ def check_pairs(
     check_memory(
         8.0 * n_samples * per_sample,
         f"the factor and the neighbours of {n_samples} samples",
-        "Use fewer Landmarks or a smaller k, or fit on a sample of the rows.",
+        "Use fewer Landmarks or a smaller k, look around some samples only "
+        "(weights=NearestNeighbors(k, anchors=5000)), or fit on a sample of the rows.",
     )

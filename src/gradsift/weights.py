@@ -14,7 +14,7 @@ The paper prints two Gaussians: the plain one above, and exp(-2 d^2/s^2) for the
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -88,6 +88,9 @@ WEIGHTS: dict[str, AnyWeights | Adaptive] = {
 DENSE_ROWS = 5_000
 """Up to here all distances are kept, (n, n); beyond, neighbours are searched for."""
 MANY = NearestNeighbors(k=20, form="plain")
+ANCHOR_ROWS = 20_000
+"""Beyond so many samples, Gaussian weights by name look around `ANCHORS` of them only."""
+ANCHORS = 5_000
 log = logging.getLogger("gradsift")
 
 
@@ -111,12 +114,17 @@ def base_rule(weights: AnyWeights | Adaptive) -> AnyWeights:
 def rule_for(weights: object, n_samples: int) -> AnyWeights:
     """The rule for this many samples.
 
-    The short names of Gaussian weights mean all pairs while these fit into memory with ease, and
-    the near pairs beyond; `Gaussian()` itself always means all pairs.
+    The short names of Gaussian weights mean all pairs while these fit into memory with ease, the
+    near pairs beyond, and those of some samples where there are very many; `Gaussian()` itself
+    always means all pairs.
     """
     if n_samples > DENSE_ROWS and weights in ("gaussian", "adaptive"):
-        log.info("%d samples: weights=%r keeps the %d nearest", n_samples, weights, MANY.k)
-        return MANY
+        anchors = ANCHORS if n_samples > ANCHOR_ROWS else None
+        log.info(
+            "%d samples: weights=%r keeps the %d nearest of %s",
+            n_samples, weights, MANY.k, f"{anchors} samples" if anchors else "each",
+        )  # fmt: skip
+        return replace(MANY, anchors=anchors)
     return base_rule(as_weights(weights))
 
 
