@@ -13,7 +13,7 @@ from helpers import TASKS, make_assembly, make_data
 
 import gradsift.path
 from gradsift import SparseGradientClassifierCV, SparseGradientRegressorCV, gradient_path
-from gradsift.checkpoint import load_arrays, open_checkpoint, save_arrays
+from gradsift.checkpoint import claim, load_arrays, open_checkpoint, save_arrays
 from gradsift.path import fit_path, geometric_grid
 from gradsift.solver import Solver, null_solution
 
@@ -264,3 +264,56 @@ def test_kill_minus_nine_costs_nothing_but_time(tmp_path, kind, wait_for):
         np.testing.assert_array_equal(values, resumed[name])
     for file, when in done.items():  # nothing that was done was done again
         assert not file.exists() or file.stat().st_mtime_ns == when
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from gradsift.checkpoint import claim
+held = claim(Path(sys.argv[1]))
+print("held" if held else "free", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such locks there")
+def test_two_processes_do_not_share_a_folder(tmp_path):
+    """The second one is told who has it; a holder that was killed leaves nothing behind."""
+    X = np.random.default_rng(0).normal(size=(30, 5))
+
+    def call():
+        return gradient_path(X, X[:, 0], n_alphas=3, checkpoint=tmp_path / "run")
+
+    first = call()
+    other = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, tmp_path / "run"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(ValueError, match=f"in use by process {other.pid}"):
+            call()
+    finally:
+        other.kill()
+        other.wait(60)
+        other.stdin.close()
+        other.stdout.close()
+    np.testing.assert_array_equal(call().importances, first.importances)
+
+
+def test_a_process_may_open_its_own_folder_again(tmp_path):
+    first = claim(tmp_path)
+    assert claim(tmp_path) is None
+    del first
+    assert sys.platform == "win32" or claim(tmp_path) is not None
+
+
+def test_a_folder_that_was_only_claimed_is_empty(tmp_path):
+    """A run killed before it wrote anything."""
+    (tmp_path / "in-use").write_text("123\n")
+    (tmp_path / ".run.json.abc.part").write_text("{")
+    X = np.random.default_rng(0).normal(size=(30, 5))
+    gradient_path(X, X[:, 0], n_alphas=2, checkpoint=tmp_path)
+    assert sorted(f.name for f in tmp_path.iterdir()) == [
+        "alpha-0000.npz", "alpha-0001.npz", "in-use", "run.json",
+    ]  # fmt: skip

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import zipfile
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from gradsift._typing import Array, IntArray, Source
 from gradsift.solver import Certificate, Problem, Rows, Solution, Solver, Status
 
 FORMAT = 1
+LOCK = "in-use"
 CLOSE = 1e-8  # relative: far above rounding, far below the change of one value of the data
 GOLDEN, SILVER = 0.6180339887498949, 0.41421356237309515
 DIFFERS = {
@@ -47,6 +49,8 @@ class Checkpoint:
     """The folder of one run; made by `open_checkpoint`, which checks that it is of this run."""
 
     folder: Path
+    lock: Claim | None = field(default=None, repr=False, compare=False)
+    """Open as long as this run is at work."""
 
     def load(self, step: int) -> Solution | None:
         """The answer at one alpha, None where it is not there or not whole."""
@@ -104,15 +108,17 @@ def open_checkpoint(
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"checkpoint={str(folder)!r} is a file: give a folder for this run.")
     folder.mkdir(parents=True, exist_ok=True)
-    for left in (*folder.glob("run.json.*.part"), *folder.glob("*.npz.*.part")):
+    ours = (*folder.glob("*.json.*.part"), *folder.glob("*.npz.*.part"), folder / LOCK)
+    if _read_identity(folder) is None and not {*folder.iterdir()} <= {*ours}:
+        raise ValueError(
+            f"checkpoint={str(folder)!r} holds files but no run (no run.json): give a new or "
+            "empty folder."
+        )
+    lock = claim(folder)
+    for left in ours[:-1]:
         left.unlink(missing_ok=True)  # what a kill interrupted
     there = _read_identity(folder)
     if there is None:
-        if any(folder.iterdir()):
-            raise ValueError(
-                f"checkpoint={str(folder)!r} holds files but no run (no run.json): give a new or "
-                "empty folder."
-            )
         with whole_file(folder / "run.json") as part:
             part.write_text(json.dumps(this, indent=1))
     elif differing := [what for key, what in DIFFERS.items() if not _same(this, there, key)]:
@@ -121,7 +127,46 @@ def open_checkpoint(
             f"{'; '.join(differing)}. Repeat the call that began it to go on with it, or give "
             "this run a folder of its own."
         )
-    return Checkpoint(folder)
+    return Checkpoint(folder, lock)
+
+
+class Claim:
+    """An open file, closed with the object."""
+
+    def __init__(self, handle: int) -> None:
+        self.handle = handle
+
+    def __del__(self) -> None:
+        os.close(self.handle)
+
+
+def claim(folder: Path) -> Claim | None:
+    """Keep other processes out of a folder for as long as the object that is returned lives.
+
+    The system lets go of the lock when a process ends, however it does, so none is ever left
+    behind. None where the system (Windows) or the disk has no such locks, and where this process
+    has the folder already: a notebook may keep a call that failed alive.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    file = folder / LOCK
+    mine = Claim(os.open(file, os.O_RDWR | os.O_CREAT, 0o644))
+    try:
+        fcntl.flock(mine.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = file.read_text().strip()
+        if holder == str(os.getpid()):
+            return None
+        raise ValueError(
+            f"checkpoint={str(folder)!r} is in use by process {holder or '(unknown)'}. Wait until "
+            "it ends or stop it, or give this run a folder of its own."
+        ) from None
+    except OSError:
+        return None
+    file.write_text(f"{os.getpid()}\n")
+    return mine
 
 
 def identify(problem: Problem, alphas: Array, solver: Solver) -> dict[str, Any]:
