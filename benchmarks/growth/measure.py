@@ -2,6 +2,7 @@
 
     PYTHONPATH=benchmarks python -m growth.measure columns    p = 10^3 .. 10^6, n = 100
     PYTHONPATH=benchmarks python -m growth.measure rows       n = 10^2 .. 10^5, p = 50
+    PYTHONPATH=benchmarks python -m growth.measure memory     p = 10^3 .. 10^6, n = 100: memory only
     PYTHONPATH=benchmarks python -m growth.measure picture    growth.png from what was measured
 
 Each size runs in a process of its own, so that its peak memory is its own. The exponent is the
@@ -20,9 +21,12 @@ from pathlib import Path
 
 import numpy as np
 
+from gradsift._memory import resident_memory
+
 HERE = Path(__file__).parent
 COLUMNS = [1_000, 3_162, 10_000, 31_623, 100_000, 316_228, 1_000_000]
 ROWS = [100, 316, 1_000, 3_162, 10_000, 31_623, 100_000]
+MEMORY = [1_000, 10_000, 100_000, 300_000, 1_000_000]
 CONTESTANTS = {"columns": ["sift", "path"], "rows": ["sift", "neighbours"]}
 
 
@@ -49,6 +53,8 @@ def fit(contestant: str, X: np.ndarray, y: np.ndarray) -> list[int]:
     elif contestant == "path":
         path = gradient_path(X, y, n_alphas=20, kernel=Landmarks("gaussian", 50))
         return np.argsort(-path.importances[-1])[:5].tolist()
+    elif contestant == "default":
+        model = SparseGradientRegressor().fit(X, y)
     else:
         weights = NearestNeighbors(k=10, anchors=5_000)
         model = SparseGradientRegressor(weights=weights, kernel=Landmarks("gaussian", 100))
@@ -60,12 +66,12 @@ def one(contestant: str, n: int, p: int) -> dict[str, object]:
     """Seconds and memory of one fit, in this process."""
     X, y = problem(n, p)
     fit(contestant, X[:60, :20], y[:60])  # imports and threads
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = resident_memory() or 0
     start = time.perf_counter()
     best = fit(contestant, X, y)
     seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    extra = max(0, peak - before) * 1024 / X.nbytes
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    extra = max(0, peak - before) / X.nbytes
     return {
         "n": n,
         "p": p,
@@ -100,6 +106,20 @@ def run(what: str) -> None:
             f"{contestant}: exponent {upper:.2f} ({np.polyfit(sizes, times, 1)[0]:.2f} over all)\n"
         )
     (HERE / f"{what}.json").write_text(json.dumps(table, indent=1))
+
+
+def memory() -> None:
+    """Peak memory above X, in megabytes and in units of X."""
+    for contestant in ("sift", "path", "default"):
+        for p in MEMORY:
+            command = [sys.executable, "-m", "growth.measure", "one", contestant, "100", str(p)]
+            printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            r, size = json.loads(printed.splitlines()[-1]), 100 * p * 8e-6
+            print(
+                f"{contestant:8s} p={p:<8} X {size:6.1f} MB   {r['memory'] * size:7.1f} MB = "
+                f"{r['memory']:.1f} X",
+                flush=True,
+            )
 
 
 def picture() -> None:
@@ -137,6 +157,8 @@ if __name__ == "__main__":
             print(json.dumps(one(contestant, int(n), int(p))))
         case ["picture"]:
             picture()
+        case ["memory"]:
+            memory()
         case ["columns" | "rows" as what]:
             run(what)
         case _:

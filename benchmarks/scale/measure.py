@@ -5,6 +5,7 @@
     python benchmarks/scale/measure.py genotypes FOLDER [p] 200 rows x p variants (PLINK), gradsift select
     python benchmarks/scale/measure.py rows                 100,000 x 50, beside a random forest
     python benchmarks/scale/measure.py sparse               2,000 x 500,000 scipy.sparse
+    python benchmarks/scale/measure.py million [p]          1,000,000 x p (20), both families
 
 p is 1,000,000 (10,000,000 variants) unless given. Memory is resident memory above the interpreter's,
 mapped file pages included. Files are made in FOLDER where they are missing (4 GB; 0.8 GB).
@@ -25,7 +26,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gradsift import GradientSiftRegressor, Landmarks, gradient_path
+from gradsift import (
+    GradientSiftRegressor,
+    Landmarks,
+    SparseGradientRegressor,
+    gradient_path,
+)
 from gradsift._memory import resident_memory
 from gradsift.data import open_source
 
@@ -143,6 +149,21 @@ def rows(n: int = 100_000, trees: int = 20) -> None:
     )
 
 
+def million(p: int = 20, n: int = 1_000_000) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal(size=(n, p))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.5 * X[:, 3] ** 2 + 0.3 * X[:, 4]
+    y = y + rng.normal(size=n)
+    for model in (SparseGradientRegressor(), GradientSiftRegressor()):
+        _, seconds, memory = measured(lambda model=model: model.fit(X, y))
+        best = np.argsort(model.ranking_)[:5].tolist()
+        print(
+            f"{type(model).__name__} {seconds:.0f} s, {memory / 1e9:.2f} GB beside "
+            f"{X.nbytes / 1e9:.2f} GB of X; selected {model.get_support(indices=True).tolist()}, "
+            f"best {best}"
+        )
+
+
 def sparse_table(n: int = 2_000, p: int = 500_000) -> None:
     rng = np.random.default_rng(0)
     dense = rng.normal(size=(n, 3)) * (rng.random((n, 3)) < 0.2)
@@ -169,5 +190,7 @@ if __name__ == "__main__":
             rows()
         case ["sparse"]:
             sparse_table()
+        case ["million", *size]:
+            million(*map(int, size))
         case _:
             sys.exit(__doc__)
