@@ -193,3 +193,30 @@ def test_quality_guard(name, precision):
         rank = np.sort(kind().fit(case.X, case.y).ranking_[case.support])
         found.append(np.mean(np.arange(1, len(rank) + 1) / rank))  # average precision
     assert np.mean(found) >= precision
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_refit_of_very_many_rows_learns_from_some(weighted, monkeypatch):
+    """The variables are those of all rows; gradients and predictions nearly so."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 10))
+    y = np.sin(X[:, 2]) + X[:, 5] + 0.1 * rng.normal(size=900)
+    weight = rng.integers(1, 4, size=900) if weighted else None
+    every = GradientSiftRegressor().fit(X, y, sample_weight=weight)
+    monkeypatch.setattr("gradsift.estimators._sift.REFIT_ROWS", 400)
+    some = GradientSiftRegressor().fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(some.ranking_, every.ranking_)
+    assert len(some.refit_.trust) <= 401  # the first row is one of its class
+    np.testing.assert_allclose(some.feature_importances_, every.feature_importances_, rtol=0.1)
+    assert some.score(X, y) > every.score(X, y) - 0.01
+
+
+def test_no_class_is_lost_among_very_many_rows(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    labels = (X[:, 1] > 0).astype(int)
+    labels[77] = 2
+    monkeypatch.setattr("gradsift.estimators._sift.REFIT_ROWS", 100)
+    model = GradientSiftClassifier().fit(X, labels)
+    assert model.predict_proba(X).shape == (600, 3)
+    assert model.score(X, labels) > 0.9

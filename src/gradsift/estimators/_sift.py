@@ -40,6 +40,7 @@ from gradsift.refit import (
 from gradsift.sift import SiftResult, as_counts, sift
 
 ENERGY = 0.99  # share of the gradient's covariance that 'auto' directions hold
+REFIT_ROWS = 200_000  # rows the refit learns from at most: its 1,000 landmarks gain nothing by more
 
 
 class Interaction(NamedTuple):
@@ -148,13 +149,20 @@ class GradientSift(GradientEstimator):
         )
 
     def _finish(
-        self, X: Source, found: SiftResult, refit: RegressionRefit | ClassificationRefit
+        self,
+        X: Source,
+        found: SiftResult,
+        refit: RegressionRefit | ClassificationRefit,
+        rows: IntArray,
     ) -> None:
-        """Importances, ranking and directions from the refitted gradient."""
+        """Importances, ranking and directions from the refitted gradient at some rows."""
         p, index = X.shape[1], found.selected
         self.field_ = RefitField(self._standard, index, refit)
         report = self.field_.standard_gradient if self.standardize else self.field_.gradient
-        F = np.sqrt(self._share)[:, None] * report(X)
+        share = self._share
+        if len(rows) < len(share):
+            share = share[rows] / share[rows].sum()
+        F = np.sqrt(share)[:, None] * report(take_rows(X, rows))
         stacked = F.transpose(2, 0, 1).reshape(len(index), F.shape[0] * F.shape[1])
         importances = np.zeros(p)
         # a selected variable is in, however flat the refit finds it: never an exact zero
@@ -279,16 +287,20 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         X, y = take_rows(X, kept), check_numbers(y[kept])
         with one_blas_thread(workers=self.n_jobs), stages(self.verbose) as say:
             found = self._sift(X, y[:, None], weight, say, robust=True)
-            say(f"refit on {len(found.selected):,} selected")
-            Z = refit_columns(X, self._standard, found.selected)
+            rows = refit_rows(np.zeros(len(y), dtype=int))
+            say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
+            Z = refit_columns(take_rows(X, rows), self._standard, found.selected)
             refit = refit_regression(
-                Z, y, sample_weight=weight, random_state=seed_of(self.random_state)
+                Z,
+                y[rows],
+                sample_weight=None if weight is None else weight[rows],
+                random_state=seed_of(self.random_state),
             )
             self.dense_ = None
             if self.predict_with == "auto":
                 say("its rival on all columns")
                 self.dense_ = dense_regression(self._source, Z, y, refit, weight)
-            self._finish(X, found, refit)
+            self._finish(X, found, refit, rows)
         if len(found.selected) == 0:
             warn_nothing_selected(self._fallback("the mean of y"), NO_VARIABLE)
         return self
@@ -369,20 +381,21 @@ mean_, scale_, field_
         n_classes = len(self.classes_)
         with one_blas_thread(workers=self.n_jobs), stages(self.verbose) as say:
             found = self._sift(X, class_contrasts(codes, n_classes), weight, say, robust=False)
-            say(f"refit on {len(found.selected):,} selected")
-            Z = refit_columns(X, self._standard, found.selected)
+            rows = refit_rows(codes)
+            say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
+            Z = refit_columns(take_rows(X, rows), self._standard, found.selected)
             refit = refit_classification(
                 Z,
-                codes,
+                codes[rows],
                 n_classes=n_classes,
-                sample_weight=weight,
+                sample_weight=None if weight is None else weight[rows],
                 random_state=seed_of(self.random_state),
             )
             self.dense_ = None
             if self.predict_with == "auto":
                 say("its rival on all columns")
                 self.dense_ = dense_classification(self._source, Z, codes, refit, weight)
-            self._finish(X, found, refit)
+            self._finish(X, found, refit, rows)
         if len(found.selected) == 0:
             warn_nothing_selected(self._fallback("the class shares"), NO_VARIABLE)
         return self
@@ -408,6 +421,17 @@ NO_VARIABLE = (
     "Nothing stands out from noise at this level: ranking_ still orders all variables, a larger "
     "false_positives admits weaker ones."
 )
+
+
+def refit_rows(codes: IntArray) -> IntArray:
+    """Rows that the refit learns from: all, or very many drawn with a fixed seed, and one of every
+    class at least.
+    """
+    n = len(codes)
+    if n <= REFIT_ROWS:
+        return np.arange(n)
+    drawn = np.random.default_rng(0).choice(n, REFIT_ROWS, replace=False)
+    return np.union1d(drawn, np.unique(codes, return_index=True)[1])
 
 
 def class_contrasts(codes: IntArray, n_classes: int) -> Array:
