@@ -201,7 +201,7 @@ def test_the_refit_of_very_many_rows_learns_from_some(weighted, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 10))
     y = np.sin(X[:, 2]) + X[:, 5] + 0.1 * rng.normal(size=900)
-    weight = rng.integers(1, 4, size=900) if weighted else None
+    weight = rng.uniform(0.5, 1.5, size=900) if weighted else None
     every = GradientSiftRegressor().fit(X, y, sample_weight=weight)
     monkeypatch.setattr("gradsift.estimators._sift.REFIT_ROWS", 400)
     some = GradientSiftRegressor().fit(X, y, sample_weight=weight)
