@@ -140,6 +140,6 @@ def taylor_average(X: Array, anchors: Array, fields: Array, share: Array) -> Tay
 def taylor_predictor(assembly: Assembly, rows: Rows, v: Array) -> TaylorPredictor:
     """The Taylor average that goes with an answer: anchored at y, or at the fitted offset."""
     L = assembly.L
-    fields = np.einsum("nm,acm->cna", L, _by_output(assembly, rows), optimize=True)
+    fields = (_by_output(assembly, rows) @ L.T).transpose(1, 2, 0)
     anchors = (L @ v).T if assembly.response.is_labels else assembly.response.values
     return taylor_average(assembly.source.columns(rows.index), anchors, fields, assembly.share)

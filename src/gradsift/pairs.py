@@ -52,13 +52,12 @@ class DensePairs:
 
     def differences(self, L: Array, U: Array) -> Array:
         E = np.matmul(L, U.transpose(1, 2, 0))
-        E -= E.diagonal(axis1=1, axis2=2)[:, :, None].copy()
+        E -= diagonals(E)[:, :, None].copy()
         return E
 
     def collect(self, S: Array, L: Array) -> tuple[Array, Array]:
         out = self.near_sums(S)
-        each = np.arange(len(L))
-        S[:, each, each] -= out
+        diagonals(S)[...] -= out
         return np.matmul(S.transpose(0, 2, 1), L).transpose(1, 0, 2), out
 
     def near_sums(self, S: Array) -> Array:
@@ -112,6 +111,12 @@ class SparsePairs:
 
     def at_far(self, a: Array) -> Array:
         return a[:, self.far]
+
+
+def diagonals(S: Array) -> Array:
+    """A view of the diagonals of square matrices (c, n, n), each stored in one piece."""
+    c, n = S.shape[:2]
+    return S.reshape(c, n * n)[:, :: n + 1]
 
 
 def scatter(S: Array | sparse.csr_array[Any], X: Array) -> Array:
