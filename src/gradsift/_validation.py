@@ -194,8 +194,8 @@ def check_labels(y: Array) -> tuple[Array, IntArray]:
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"y holds one class only ({classes[0]!r}, {len(y)} times): a classifier needs at least "
-            "two classes."
+            f"y holds one class only ({classes.tolist()[0]!r}, {len(y)} times): a classifier needs "
+            "at least two classes."
         )
     return classes, codes
 
