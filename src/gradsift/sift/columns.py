@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradsift._passes import each_block
 from gradsift._typing import Source
@@ -20,8 +22,12 @@ from gradsift.sift.features import (
 )
 from gradsift.sift.rows import Array, IntArray, Rows
 
+Single = NDArray[np.float32]
+
 BLOCK_VALUES = 600_000
-"""Values a pass makes at a time (5 MB, and some temporaries of that size)."""
+"""Values a pass makes at a time at most (5 MB, and some temporaries of that size)."""
+READ_VALUES = 300_000
+"""Values of chosen columns read at a time at most (2 MB)."""
 N_BINS = 128
 """Places a column is reduced to in a pass over a wide table."""
 
@@ -29,6 +35,28 @@ N_BINS = 128
 def clipped_columns(source: Source, index: IntArray, rows: Rows) -> Array:
     """Clipped columns by index, (n, k)."""
     return clipped(source.columns(index), rows)
+
+
+def at_a_time(source: Source, most: int, each: int) -> int:
+    """Columns of `each` values dealt with at a time: `most` values, fewer in small tables."""
+    n, p = source.shape
+    return max(1, min(most, max(most // 10, n * p // 8)) // max(each, 1))
+
+
+def read_pieces(source: Source, index: IntArray, rows: Rows) -> Iterator[tuple[int, Array]]:
+    """Clipped columns by index, a few at a time: (how many came before, (n, w))."""
+    step = at_a_time(source, READ_VALUES, source.shape[0])
+    for first in range(0, len(index), step):
+        yield first, clipped_columns(source, index[first : first + step], rows)
+
+
+def single_columns(source: Source, index: IntArray, rows: Rows) -> Single:
+    """Clipped columns by index in single precision, (n, k)."""
+    n = source.shape[0] if rows.kept is None else len(rows.kept)
+    out = np.empty((n, len(index)), dtype=np.float32)
+    for first, X in read_pieces(source, index, rows):
+        out[:, first : first + X.shape[1]] = X
+    return out
 
 
 def part_statistics(X: Array, R: Array, rows: Rows) -> Array:
@@ -96,7 +124,7 @@ def wide_statistics(source: Source, R: Array, rows: Rows) -> Array:
     out = np.zeros((3, p), dtype=np.float32)
     job = partial(raw_statistics, R, rows)
     each = N_FEATURES * min(n, N_BINS) + 4 * n  # features, and copies of the column itself
-    width = max(1, BLOCK_VALUES // each)
+    width = at_a_time(source, BLOCK_VALUES, each)
     for where, found in each_block(source, lambda _: job, width=width):
         out[:, where] = found
     return out

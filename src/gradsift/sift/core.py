@@ -9,7 +9,7 @@ import numpy as np
 from gradsift._progress import Say, silent
 from gradsift._typing import Source
 from gradsift.data import held_bytes
-from gradsift.sift.columns import clipped_columns, wide_statistics
+from gradsift.sift.columns import Single, clipped_columns, single_columns, wide_statistics
 from gradsift.sift.features import N_FEATURES
 from gradsift.sift.groups import Groups, Support, pool, with_products
 from gradsift.sift.levels import own_levels, relaxed_levels, shares
@@ -20,11 +20,11 @@ from gradsift.sift.rows import Array, IntArray
 from gradsift.sift.search import choose, robust_fit, whiten_residual
 
 FREE_VALUES = 5_200_000
-"""Feature values kept however small the table (21 MB, or 42 MB where they are of all columns)."""
+"""Feature values kept however small the table (5 MB)."""
 WIDE_VALUES = 40_000_000
-"""Feature values kept of a wide table (160 MB): those of its most promising columns."""
+"""Feature values kept of a wide table (40 MB): those of its most promising columns."""
 MOST_VALUES = 300_000_000
-"""Feature values kept at most (1.2 GB), in tables of many rows."""
+"""Feature values kept at most (300 MB), in tables of many rows."""
 MOST_POOLED = 4000
 LEAST_POOLED = 250
 PAIR_ROUNDS = 2
@@ -56,8 +56,8 @@ def own_statistics(source: Source, groups: Groups, R: Array) -> Array:
 
 
 def pool_size(source: Source) -> int:
-    """Columns whose features are kept: so many that these take no more memory than the table does
-    (a compressed one takes less than it looks), but as many as are no trouble.
+    """Columns whose features are kept: so many that these take a quarter of the memory the table
+    does (a compressed one takes less than it looks), but as many as are no trouble.
     """
     n, p = source.shape
     held = held_bytes(source) or 8 * n * p
@@ -166,7 +166,7 @@ class Sifter:
 
     def partners(
         self, groups: Groups, statistics: Array, selected: list[int]
-    ) -> tuple[IntArray, Array]:
+    ) -> tuple[IntArray, Single]:
         """Columns whose pairs are screened (beyond `MOST_PARTNERS` the most promising), and their
         clipped values.
         """
@@ -174,7 +174,7 @@ class Sifter:
         columns: IntArray = np.arange(p)
         if p > MOST_PARTNERS:
             columns = promising(statistics, self.levels[0], MOST_PARTNERS, selected)
-        return columns, clipped_columns(self.source, columns, groups.rows)
+        return columns, single_columns(self.source, columns, groups.rows)
 
     def add_pairs(
         self, groups: Groups, support: Support, loose: Support

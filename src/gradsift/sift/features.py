@@ -89,15 +89,16 @@ def whitener(cov: Array) -> Array:
     return np.asarray(np.linalg.inv(np.linalg.cholesky(corr)) * scale[:, None, :])
 
 
-def own_features(X: Array, rows: Rows) -> Array:
-    """Whitened features of clipped columns X (n, width), rows scaled by root weight: (width, 2 + J,
-    n).
+def own_features(X: Array, rows: Rows, *, weighted: bool = True) -> Array:
+    """Whitened features of clipped columns X (n, width): (width, 2 + J, n), their rows scaled by
+    root weight unless told otherwise.
     """
     P = antiderivatives(X, knots(X, rows))
     mean, T = whitening(P, rows)
     P -= mean[:, :, None]
     Z = T @ P
-    Z *= rows.root
+    if weighted:
+        Z *= rows.root
     return Z
 
 

@@ -10,17 +10,17 @@ asks for. Two matrix products per block of columns, half the table, in single pr
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gradsift.sift.columns import Single
 from gradsift.sift.levels import chi2_log_sf, pair_tests, squared_level
 from gradsift.sift.rows import Array, IntArray
 
-Single = NDArray[np.float32]
-
-BLOCK = 128
+BLOCK, PIECE = 64, 256
+"""Columns screened at a time, against so many others."""
 MOST_PAIRS = 15
 MOST_PARTNERS = 5000
 
@@ -35,23 +35,30 @@ class Screen:
     """(k,) the same over selected partners only."""
 
 
-def _z_squared(A: Single, B: Single, R: Single, weight: Single | None) -> Single:
-    """z_kl^2 summed over responses, for columns A (n, a) against B (n, b): (a, b)."""
-    total = np.zeros((A.shape[1], B.shape[1]), dtype=A.dtype)
-    A2, B2 = A * A, B * B
+def _levers(A: Single, R: Single, weight: Single | None) -> list[tuple[Single, Single]]:
+    """For each response, columns A (n, a) times r and their squares times r^2, (a, n)."""
+    A2, pairs = A * A, []
     for r in R.T:
         lever = r if weight is None else r * weight
-        spread = r * lever
-        top = (A * lever[:, None]).T @ B
+        pairs.append(((A * lever[:, None]).T, (A2 * (r * lever)[:, None]).T))
+    return pairs
+
+
+def _z_squared(levers: list[tuple[Single, Single]], B: Single) -> Single:
+    """z_kl^2 summed over responses, for columns A, as levers, against B (n, b): (a, b)."""
+    total = np.zeros((len(levers[0][0]), B.shape[1]), dtype=B.dtype)
+    B2 = B * B
+    for first, second in levers:
+        top = first @ B
         top *= top
-        below = (A2 * spread[:, None]).T @ B2
+        below = second @ B2
         top /= np.maximum(below, 1e-30, out=below)
         total += top
     return total
 
 
 def screen(
-    X: Array,
+    X: Single,
     columns: IntArray,
     R: Array,
     weight: Array | None,
@@ -69,33 +76,44 @@ def screen(
     tests = pair_tests(p, len(selected))
     levels = np.array([squared_level(alpha, t, q) for t in tests])
     chosen = np.isin(columns, selected).astype(int)
-    X32, R32 = X.astype(np.float32), R.astype(np.float32)
+    R32 = R.astype(np.float32)
     w32 = None if weight is None else weight.astype(np.float32)
     best, best_selected = np.zeros(k), np.zeros(k)
     found: list[tuple[float, int, int, int]] = []
 
     def keep(z: Single, rows_: IntArray, cols: IntArray, class_: int) -> None:
-        i, j = np.nonzero(z > levels[class_] * 0.999)
+        least = levels[class_] * 0.999
+        if z.max() <= least:
+            return
+        i, j = np.nonzero(z > least)
         found.extend(
             (float(z[a, b]) / levels[class_], int(rows_[a]), int(cols[b]), class_)
             for a, b in zip(i, j, strict=True)
         )
 
+    def against(rows_: IntArray, first: int) -> Iterator[tuple[IntArray, Single]]:
+        """Some columns against all from `first` on, a piece at a time; themselves left out."""
+        levers = _levers(X[:, rows_], R32, w32)
+        for start in range(first, k, PIECE):
+            cols = np.arange(start, min(start + PIECE, k))
+            z = _z_squared(levers, X[:, start : start + PIECE])
+            z[rows_[:, None] == cols] = 0.0
+            yield cols, z
+
     for start in range(0, k, BLOCK):
         a = np.arange(start, min(start + BLOCK, k))
-        b = np.arange(start, k)
-        z = _z_squared(X32[:, a], X32[:, b], R32, w32)
-        z[:, : len(a)][np.tril_indices(len(a))] = 0.0
-        best[a] = np.maximum(best[a], z.max(axis=1))
-        best[b] = np.maximum(best[b], z.max(axis=0))
-        keep(z, a, b, 0)
+        for b, z in against(a, start):
+            if b[0] < a[-1]:
+                z[a[:, None] > b] = 0.0  # each pair once
+            best[a] = np.maximum(best[a], z.max(axis=1))
+            best[b] = np.maximum(best[b], z.max(axis=0))
+            keep(z, a, b, 0)
     inside = np.flatnonzero(chosen)
     if len(inside):
-        z = _z_squared(X32[:, inside], X32, R32, w32)
-        z[np.arange(len(inside)), inside] = 0.0
-        best_selected = z.max(axis=0).astype(float)
-        keep(z * (chosen == 0), inside, np.arange(k), 1)
-        keep(z * (chosen == 1), inside, np.arange(k), 2)
+        for b, z in against(inside, 0):
+            best_selected[b] = z.max(axis=0)
+            keep(z * (chosen[b] == 0), inside, b, 1)
+            keep(z * (chosen[b] == 1), inside, b, 2)
     ratio: dict[tuple[int, int], tuple[float, float]] = {}
     for r, i, j, class_ in found:
         pair = (min(int(columns[i]), int(columns[j])), max(int(columns[i]), int(columns[j])))
