@@ -26,6 +26,8 @@ from gradsift.loss import Loss, Squared
 from gradsift.pairs import DensePairs, SparsePairs
 from gradsift.terms import FieldTerm
 
+GRAM_ROWS = 32
+"""Samples whose matrices of the Gram form are made at a time."""
 GRAM_NUMBERS = 8_000_000  # most numbers the Gram form may keep (64 MB)
 
 
@@ -207,12 +209,16 @@ class GramForm:
         self.G0 = X.T @ datafit.gradient(E, datafit.start())[0]
         W = datafit.pairs.weight
         row, column = np.triu_indices(w)
-        second = np.empty((n, w, w))
-        second[:, row, column] = W @ (X[:, row] * X[:, column])
-        second[:, column, row] = second[:, row, column]
-        cross = (W @ X)[:, :, None] * X[:, None, :]
-        own = W.sum(axis=1)[:, None, None] * (X[:, :, None] * X[:, None, :])
-        self.Q = 2.0 * (second - cross - cross.transpose(0, 2, 1) + own)
+        products, near = X[:, row] * X[:, column], W @ X
+        own = W.sum(axis=1)[:, None] * X - near
+        self.Q = np.empty((n, w, w))
+        for first in range(0, n, GRAM_ROWS):  # temporaries of a few rows, not of all
+            some = slice(first, first + GRAM_ROWS)
+            Q, half = self.Q[some], W[some] @ products
+            Q[:, row, column] = Q[:, column, row] = half
+            Q += own[some, :, None] * X[some, None, :]
+            Q -= X[some, :, None] * near[some, None, :]
+            Q *= 2.0
 
     def image(self, B: Array, v: Array) -> Array:
         w = len(B)
