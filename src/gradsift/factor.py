@@ -72,5 +72,7 @@ def nystroem_factor(
 
 def spread_landmarks(n_samples: int, count: int, sample_order: IntArray) -> IntArray:
     """`count` rows evenly spread along an ordering of the samples (e.g. by response)."""
-    at = np.linspace(0, n_samples - 1, min(count, n_samples)).round().astype(int)
+    if count >= n_samples:
+        return np.arange(n_samples)
+    at = np.linspace(0, n_samples - 1, count).round().astype(int)
     return np.sort(sample_order[at])

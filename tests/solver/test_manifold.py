@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from helpers import make_assembly, make_data
 
+from gradsift import gradient_path
 from gradsift.datafit import ResidualForm
 from gradsift.penalty import GroupLasso, row_norms
 from gradsift.solver import manifold
@@ -15,7 +16,7 @@ from gradsift.solver.inner import (
     objective,
     slope_at,
 )
-from gradsift.solver.manifold import RowBend, TaskMean, manifold_newton, newton_step
+from gradsift.solver.manifold import RowBend, TaskMean, manifold_newton, newton_step, staying
 
 P = 6
 
@@ -98,3 +99,32 @@ def test_a_newton_step_never_goes_uphill(task, rng):
         assert products <= 20
         assert (new.B[1] == 0.0).all()  # only a forward-backward step lets a row in
         np.testing.assert_allclose(new.image, phi.image(new.B, new.v))
+
+
+def test_rows_about_to_vanish_are_no_part_of_a_newton_step():
+    """A forward-backward step is 1 / bound long: what two of them would remove is left to them."""
+    B = np.array([[1e-3, 0.0], [1.0, 0.0], [1e-3, 0.0], [0.0, 0.0], [0.0, 0.0]])
+    shrinking, growing = [0.5, 0.0], [-2.0, 0.0]
+    slope = np.array([shrinking, shrinking, growing, growing, growing])
+    limits = np.array([1.0, 1.0, 1.0, 1.0, 0.0])  # the last row is always kept
+    assert staying(B, slope, limits, 10.0).tolist() == [1, 2, 4]
+
+
+def test_correlated_columns_cost_no_rejected_steps(monkeypatch):
+    """Genes in three programmes: every Newton step should go somewhere."""
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(40, 3))
+    X = factors @ rng.normal(size=(3, 1500)) + 0.2 * rng.normal(size=(40, 1500))
+    y = np.sign(factors[:, 0] + 0.5 * factors[:, 1])
+    taken = []
+
+    def watched(phi, limits, at, *rest):
+        new, products = newton_step(phi, limits, at, *rest)
+        taken.append(new is not at)
+        return new, products
+
+    monkeypatch.setattr(manifold, "newton_step", watched)
+    path = gradient_path(X, y, n_alphas=15)
+    assert len(taken) > 15
+    assert np.mean(taken) > 0.97
+    assert path.n_iter.sum() < 850

@@ -120,10 +120,18 @@ def rung_above(curvature: float) -> int:
     return int(np.ceil(np.log(curvature) / np.log(RUNG)))
 
 
+class Descent(NamedTuple):
+    """Where a forward-backward step leads, the rung it took, and that of the curvature it met."""
+
+    to: Point
+    rung: int
+    met: int
+
+
 def descend(
     phi: Restricted, penalty: Penalty, start: Point, slope: Slope, alpha: float, rung: int
-) -> tuple[Point, int]:
-    """A gradient step on Phi followed by the penalty's prox, and the rung it took.
+) -> Descent:
+    """A gradient step on Phi followed by the penalty's prox.
 
     The step is 1 / bound, where bound is at least the curvature met along the step, so it never is
     longer than a descent step may be. Bounds on a ladder of fixed values (`rung` is the first to be
@@ -139,7 +147,8 @@ def descend(
         size = float(np.vdot(dB, dB) + np.vdot(dv, dv))
         form = phi.curvature(start.image, image - start.image, dB, dv)
         if form <= bound * size * (1.0 + 1e-9):
-            return Point(B, v, image), rung
+            met = rung_above(form / size) if form > 0.0 else rung - 1
+            return Descent(Point(B, v, image), rung, min(met, rung))
         rung = max(rung + 1, rung_above(form / size))
 
 
@@ -162,7 +171,7 @@ def forward_backward(
     momentum = 1.0
     for n_iter in range(1, settings.max_iter + 1):
         # 1) forward-backward step from the extrapolated point z
-        new, rung = descend(phi, penalty, z, slope, alpha, rung - 1)
+        new, rung, _ = descend(phi, penalty, z, slope, alpha, rung - 1)
 
         # 2) stop when the gap on these columns is closed
         look = n_iter % CHECK_EVERY == 0 or n_iter == 1

@@ -16,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from gradsift._typing import Array, Penalty, Restricted
+from gradsift._typing import Array, IntArray, Penalty, Restricted
 from gradsift.penalty import row_norms
 from gradsift.solver.inner import (
     RUNG,
@@ -37,6 +37,7 @@ MOST_PRODUCTS = 12  # ... or this many products: in 20, rounding grows to what a
 TYPICAL = 0.3  # typical curvature of Phi beside the largest one met
 MOST_DIRECT = 400  # rows for which two small matrices are worth their factorising
 LEAST_BEND = 1e-3  # added to them, in means of their diagonal
+VANISHING = 2.0
 SHORTEST = 1.0 / 128.0  # part of a Newton step below which it is given up
 
 
@@ -112,12 +113,12 @@ def manifold_newton(
     rung, n_iter = rung_above(form / _square(slope)), 0
     while n_iter < settings.max_iter:
         # 1) forward-backward step: which rows are in?
-        here, rung = descend(phi, penalty, here, slope, alpha, rung - 1)
+        here, _, rung = descend(phi, penalty, here, slope, alpha, rung - 1)
         slope = slope_at(phi, here)
         n_iter += 1
         if duality_gap(phi, limits, here, slope) <= settings.tol or n_iter >= settings.max_iter:
             break
-        # 2) Newton step on those rows, if it descends
+        # 2) Newton step on those that stay, if it descends
         budget = min(MOST_PRODUCTS, settings.max_iter - n_iter)
         here, products = newton_step(phi, limits, here, slope, TYPICAL * RUNG**rung, budget)
         slope = slope_at(phi, here)
@@ -131,11 +132,24 @@ def _square(slope: Slope) -> float:
     return float(np.vdot(slope.B, slope.B) + np.vdot(slope.v, slope.v))
 
 
+def staying(B: Array, slope: Array, limits: Array, bound: float) -> IntArray:
+    """Rows not about to vanish: `VANISHING` forward-backward steps would leave them in.
+
+    Newton steps send the others past zero, all at once, and where columns are correlated what
+    stopping them there leaves of the step may lead uphill.
+    """
+    sizes = row_norms(B)
+    pull = limits + np.einsum("ij,ij->i", slope, B) / np.where(sizes > 0.0, sizes, 1.0)
+    return np.flatnonzero(((sizes > 0.0) & (sizes * bound > VANISHING * pull)) | (limits <= 0.0))
+
+
 def newton_step(
     phi: Restricted, limits: Array, at: Point, slope: Slope, curvature: float, budget: int
 ) -> tuple[Point, int]:
-    """The point a Newton step on the non-zero rows leads to, and the Hessian products it took."""
-    rows = np.flatnonzero(at.B.any(axis=1) | (limits <= 0.0))
+    """The point a Newton step on the rows that stay leads to, and the Hessian products it took."""
+    rows = staying(at.B, slope.B, limits, curvature / TYPICAL)
+    if len(rows) == 0 and at.v.size == 0:
+        return at, 0
     B, split = at.B[rows], len(rows) * at.B.shape[1]
     bend = RowBend.at(B, limits[rows])
     part = phi.take(rows)
