@@ -27,8 +27,8 @@ KEPT_COLUMNS = 128
 MOST_CODE = 127
 PIECE_VALUES = 30_000
 """Feature values made at a time (.2 MB, and some temporaries of that size)."""
-DECODED_VALUES = 100_000
-"""Feature values decoded at a time (.4 MB in single precision)."""
+DECODED_VALUES = (100_000, 800_000)
+"""Least and most feature values decoded at a time (.4 to 3 MB in single precision)."""
 REMEMBERED = 640
 """Exact features remembered, n values each."""
 
@@ -117,7 +117,8 @@ class Coded:
         flat = (side_by_side(R) * root).astype(np.float32)
         k, _, n = self.codes.shape
         out = np.empty((len(R), 3, k))
-        step = max(1, DECODED_VALUES // (N_FEATURES * n))
+        least, most = DECODED_VALUES
+        step = max(1, min(max(least, self.codes.size // 16), most) // (N_FEATURES * n))
         room = np.empty((step * N_FEATURES, n), dtype=np.float32)
         for first in range(0, k, step):
             some = slice(first, min(first + step, k))
