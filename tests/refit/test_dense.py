@@ -24,8 +24,10 @@ from gradsift.refit.rehearsal import (
     LOG_NOISE,
     GramRidge,
     assign_folds,
+    normal_score,
     outstanding_columns,
     own_priors,
+    rehearse,
     row_grams,
     training_weights,
 )
@@ -52,20 +54,33 @@ def many_effects():
 def test_folds_hold_all_of_the_range_and_keep_copies_together():
     rng = np.random.default_rng(1)
     key, Y = rng.normal(size=(40, 3)), rng.normal(size=(40, 1))
-    fold = assign_folds(Y, key)
-    assert np.bincount(fold, minlength=FOLDS).tolist() == [8] * FOLDS
+    folds = assign_folds(Y, key)
     ranks = np.argsort(np.argsort(Y[:, 0]))
-    assert all(np.ptp(ranks[fold == f]) > 25 for f in range(FOLDS))
+    for fold in folds:
+        assert np.bincount(fold, minlength=FOLDS).tolist() == [4] * FOLDS
+        assert all(np.ptp(ranks[fold == f]) > 20 for f in range(FOLDS))
     twice = np.repeat(np.arange(40), rng.integers(1, 4, size=40))
     shuffled = rng.permutation(twice)
-    np.testing.assert_array_equal(assign_folds(Y[shuffled], key[shuffled]), fold[shuffled])
+    again = assign_folds(Y[shuffled], key[shuffled])
+    np.testing.assert_array_equal(again, folds[:, shuffled])
+
+
+@pytest.mark.parametrize(("n", "rounds"), [(12, 4), (60, 4), (99, 3), (100, 2), (200, 1), (500, 1)])
+def test_few_rows_are_dealt_several_times(n, rounds):
+    Y = np.random.default_rng(9).normal(size=(n, 1))
+    folds = assign_folds(Y, Y)
+    assert folds.shape == (rounds, n)
+    assert all(set(fold) == set(range(FOLDS)) for fold in folds)
+    assert len({tuple(fold) for fold in folds}) == rounds
 
 
 def test_training_weights_hold_out_one_fold_each():
-    fold, weights = np.array([0, 1, 2, 3, 4, 0]), np.arange(1.0, 7.0)
-    W = training_weights(fold, weights)
-    assert W.shape == (FOLDS + 1, 6)
-    assert W[0].tolist() == [0, 2, 3, 4, 5, 0]
+    weights = np.arange(1.0, FOLDS + 2)
+    folds = np.array([[*range(FOLDS), 0], [*range(FOLDS)[::-1], 1]])
+    W = training_weights(folds, weights)
+    assert W.shape == (2 * FOLDS + 1, FOLDS + 1)
+    assert np.flatnonzero(W[0] == 0).tolist() == [0, FOLDS]
+    assert np.flatnonzero(W[FOLDS + 1] == 0).tolist() == [FOLDS - 2, FOLDS]
     assert W[-1].tolist() == weights.tolist()
 
 
@@ -184,7 +199,37 @@ def test_slope_makes_log_odds():
     rng = np.random.default_rng(7)
     guess = rng.normal(size=(20_000, 1))
     T = (rng.random((20_000, 1)) < 1 / (1 + np.exp(-2.5 * guess))).astype(float)
-    assert best_slope(guess, T, np.ones(20_000))[0] == pytest.approx(2.5, rel=0.1)
+    assert best_slope(guess[None], T, np.ones(20_000))[0] == pytest.approx(2.5, rel=0.1)
+
+
+def test_the_score_of_a_slope_is_the_mean_over_rounds():
+    rng = np.random.default_rng(10)
+    guess, T = rng.normal(size=(3, 50, 2)), rng.integers(0, 2, size=(50, 2)).astype(float)
+    slope, score = best_slope(guess, T, np.ones(50))
+    each = [np.log(1 / (1 + np.exp(-(2 * T - 1) * slope * one))).sum() for one in guess]
+    assert score == pytest.approx(np.mean(each))
+
+
+def test_rehearsal_averages_its_rounds(many_effects):
+    """Score and choice of the noise ratio from all rounds: each round alone, written out."""
+    Z, y = many_effects
+    Y, weights = y[:, None] - y.mean(), np.ones(60)
+    folds = assign_folds(Y, Z)[:2]
+    W = training_weights(folds, weights)
+    grams = row_grams(ArraySource(Z), outstanding_columns(ArraySource(Z), W, Y))
+    found = rehearse(grams, folds, W, Y, weights)
+    score, null = np.zeros(len(LOG_NOISE)), 0.0
+    for at in range(2 * FOLDS):
+        held = np.flatnonzero(W[at] == 0)
+        guess, variance = GramRidge.of(grams[at], W[at], Y).held_out(held)
+        score += normal_score(Y[held] - guess, variance, weights[held]) / 2
+        rest = Y[W[at] > 0]
+        flat = rest.var() * (1 + 1 / len(rest))
+        null += normal_score(Y[held] - rest.mean(), np.full((1, 1), flat), weights[held]) / 2
+        best = int(np.abs(np.exp(LOG_NOISE) - found.noise_ratio).argmin())
+        np.testing.assert_allclose(found.guess[at // FOLDS, held], guess[best])
+    assert found.noise_ratio == np.exp(LOG_NOISE[score.argmax()])
+    assert found.gain == pytest.approx(score.max() - null)
 
 
 def test_log_choices():

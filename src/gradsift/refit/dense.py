@@ -4,9 +4,10 @@
 
 a ridge on all columns whose own correlation r_j with the response stands out, each trusted by how
 much it does (noise gives 1 / (n - 1) on average). Its noise ratio, and what it explains, come from
-rows held out: 5 folds, the columns weighed anew in each. What the selected few explain is known
-from leaving out single rows, but they were chosen among all sets of their size, and pay log C(p, k)
-nats for that. Predictions are an average of both,
+rows held out: 10 folds, the columns weighed anew in each; where rows are few, folds are dealt
+several times, and scores averaged. What the selected few explain is known from leaving out single
+rows, but they were chosen among all sets of their size, and pay log C(p, k) nats for that.
+Predictions are an average of both,
 
     (1 - share) g + share h,
     log(share / (1 - share)) = 1/4 (gain of h - gain of g + log C(p, k)),
@@ -42,7 +43,7 @@ from gradsift.refit.rehearsal import (
 )
 from gradsift.refit.ridge import residuals_and_leverages, solve_ridge
 
-MOST_ROWS = 1_000
+LEAST_ROWS, MOST_ROWS = 10, 1_000
 POWER = 0.25
 LEAST_GAIN = 6.0
 """Nats that h must gain; on pure noise it does in one table of a hundred or fewer."""
@@ -124,9 +125,12 @@ def one_against_rest(margin: Array, T: Array, weights: Array) -> Array:
 
 
 def best_slope(guess: Array, T: Array, weights: Array) -> tuple[float, float]:
-    """b, where b times the least-squares score is the log odds, and the log score it reaches."""
+    """b, where b times the least-squares score is the log odds, and the log score it reaches.
+
+    `guess` (rounds, n, q) holds one score per round, the log score is their mean.
+    """
     slopes = np.exp(LOG_SLOPES)
-    scores = one_against_rest(slopes[:, None, None] * guess, T, weights)
+    scores = one_against_rest(slopes[:, None, None, None] * guess, T, weights).mean(axis=1)
     best = int(scores.argmax())
     return float(slopes[best]), float(scores[best])
 
@@ -137,7 +141,7 @@ def eligible(source: Source, Y: Array, weights: Array) -> bool:
     n, p = source.shape
     rows = max(float(weights.sum()), 1.0)
     varied = np.ptp(Y, axis=0).min() > 0
-    return bool(varied and min(n, rows) >= 2 * FOLDS and rows < p and max(n, rows) <= MOST_ROWS)
+    return bool(varied and min(n, rows) >= LEAST_ROWS and rows < p and max(n, rows) <= MOST_ROWS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,15 +157,15 @@ class Preparation:
     def of(cls, source: Source, Y: Array, weights: Array) -> Preparation | None:
         """None if no column stands out."""
         key = source.columns(np.arange(min(KEY_COLUMNS, source.shape[1])))
-        fold = assign_folds(Y, key)
-        W = training_weights(fold, weights)
-        if (W.sum(axis=1) <= 2.0).any() or len(np.unique(fold)) < FOLDS:
+        folds = assign_folds(Y, key)
+        W = training_weights(folds, weights)
+        if (W.sum(axis=1) <= 2.0).any() or len(np.unique(folds)) < FOLDS:
             return None
         sets = outstanding_columns(source, W, Y)
         if len(sets[-1].index) == 0:
             return None
         grams = row_grams(source, sets)
-        rehearsal = rehearse(grams, fold, W, Y, weights)
+        rehearsal = rehearse(grams, folds, W, Y, weights)
         return cls(source, sets[-1], GramRidge.of(grams[-1], weights, Y), rehearsal)
 
     def finish(self, share: float, gain: float, sparse_gain: float, slope: float = 1.0) -> Dense:
@@ -236,7 +240,7 @@ def dense_classification(
     part = (refit.n_classes - 1) / T.shape[1]
     slope, score = best_slope(ready.rehearsal.guess, T, weights)
     frequent = (total * (1.0 + ready.rehearsal.mean) / 2.0 + 0.5) / (total + 1.0)
-    null = float(one_against_rest(np.log(frequent / (1.0 - frequent)), T, weights))
+    null = float(one_against_rest(np.log(frequent / (1.0 - frequent)), T, weights).mean())
     gain, paid = part * (score - null), log_choices(source.shape[1], X.shape[1])
     left_out = -null if refit.kernel is None else refit.loo_loss * total * T.shape[1]
     sparse_gain = part * (-left_out - null) - paid

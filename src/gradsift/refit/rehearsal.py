@@ -19,7 +19,11 @@ from gradsift.refit.evidence import NOISE_BOUNDS
 CUT = 6.25
 """Squared standard errors a correlation must stand out: 1 % of columns of noise do."""
 
-FOLDS = 5
+FOLDS = 10
+HELD_OUT_ROWS = 200
+"""Rows held out in all, at least: tables of fewer rows are dealt into folds several times."""
+
+MOST_ROUNDS = 4
 MOST_COLUMNS = 20_000
 """Columns that may be used: the most outstanding."""
 
@@ -38,20 +42,25 @@ def chunks(size: int) -> list[slice]:
 
 # ------------------------------------------------ folds
 def assign_folds(Y: Array, key: Array) -> IntArray:
-    """Fold of each row: along the responses, so that each fold holds all of their range.
+    """(rounds, n) fold of each row: along the responses, so that each holds all of their range.
 
-    Rows with the same response and the same `key` (n, a) are copies: they stay together, and as
-    one row that counts more they would be in the same fold.
+    Where rows are few, it matters which of them are held out together: neighbours in the order of
+    responses are then dealt anew in further rounds. Rows with the same response and the same `key`
+    (n, a) are copies: they stay together, and as one row that counts more they would be in the same
+    folds.
     """
     rows = np.round(np.column_stack([Y, key]), 6)
-    _, place = np.unique(rows, axis=0, return_inverse=True)
-    return place.reshape(-1) % FOLDS
+    distinct, place = np.unique(rows, axis=0, return_inverse=True)
+    rounds = min(-(-HELD_OUT_ROWS // len(distinct)), MOST_ROUNDS)
+    dealt = np.tile(np.arange(FOLDS), (rounds, -(-len(distinct) // FOLDS), 1))
+    dealt[1:] = np.random.default_rng(0).permuted(dealt[1:], axis=2)
+    return dealt.reshape(rounds, -1)[:, place.reshape(-1)]
 
 
-def training_weights(fold: IntArray, weights: Array) -> Array:
-    """(FOLDS + 1, n): weights with one fold's rows at zero; the last row holds none out."""
-    held = np.arange(FOLDS + 1)[:, None] == fold
-    return np.where(held, 0.0, weights)
+def training_weights(folds: IntArray, weights: Array) -> Array:
+    """(rounds x FOLDS + 1, n): weights with one fold's rows at zero; in the last, none."""
+    held = folds[:, None, :] == np.arange(FOLDS)[:, None]
+    return np.vstack([np.where(held, 0.0, weights).reshape(-1, len(weights)), weights])
 
 
 # ------------------------------------------------ which columns stand out, in each fold
@@ -159,15 +168,12 @@ class GramRidge:
         total = float(self.weights.sum())
         along = self.vectors.T @ (self.Y[train] - self.mean)
         toward = self.K[np.ix_(rows, train)] @ self.vectors
-        own = self.K[rows, rows]
-        guesses, variances = [], []
-        for eta in np.exp(LOG_NOISE):
-            shrunk = 1.0 / (self.values + eta)
-            guesses.append(self.mean + toward @ (along * shrunk[:, None]))
-            scale = (along**2 * shrunk[:, None]).sum(axis=0) / total
-            spread = own - (toward**2) @ shrunk + eta * (1.0 + 1.0 / total)
-            variances.append(np.maximum(spread, eta)[:, None] * scale)
-        return np.array(guesses), np.array(variances)
+        eta = np.exp(LOG_NOISE)
+        shrunk = 1.0 / (self.values[:, None] + eta)
+        guess = np.stack([((toward * a) @ shrunk).T for a in along.T], axis=-1)
+        scale = shrunk.T @ along**2 / total
+        spread = self.K[rows, rows][:, None] - toward**2 @ shrunk + eta * (1.0 + 1.0 / total)
+        return self.mean + guess, np.maximum(spread, eta).T[:, :, None] * scale[:, None, :]
 
 
 def normal_score(error: Array, variance: Array, weights: Array) -> Array:
@@ -178,13 +184,13 @@ def normal_score(error: Array, variance: Array, weights: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Rehearsal:
-    """What h makes of rows it has not seen.
+    """What h makes of rows it has not seen, on average over the rounds.
 
     Attributes
     ----------
     noise_ratio : the one of largest log score.
-    guess : (n, q) predictions of held-out rows at that ratio.
-    mean : (n, q) what the mean of the training rows predicts.
+    guess : (rounds, n, q) predictions of held-out rows at that ratio.
+    mean : (rounds, n, q) what the mean of the training rows predicts.
     gain : log score above that of the mean, in nats.
     """
 
@@ -194,19 +200,21 @@ class Rehearsal:
     gain: float
 
 
-def rehearse(grams: Array, fold: IntArray, W: Array, Y: Array, weights: Array) -> Rehearsal:
-    """Every fold predicted from the others."""
+def rehearse(grams: Array, folds: IntArray, W: Array, Y: Array, weights: Array) -> Rehearsal:
+    """Every fold of every round predicted from the round's others."""
+    rounds = len(folds)
     score, null = np.zeros(len(LOG_NOISE)), 0.0
-    guesses, means = np.empty((len(LOG_NOISE), *Y.shape)), np.empty_like(Y)
-    for f in range(FOLDS):
-        held = np.flatnonzero(fold == f)
-        fit = GramRidge.of(grams[f], W[f], Y)
+    guesses, means = np.empty((len(LOG_NOISE), rounds, *Y.shape)), np.empty((rounds, *Y.shape))
+    for at in range(rounds * FOLDS):
+        turn, f = divmod(at, FOLDS)
+        held = np.flatnonzero(folds[turn] == f)
+        fit = GramRidge.of(grams[at], W[at], Y)
         guess, variance = fit.held_out(held)
         score += normal_score(Y[held] - guess, variance, weights[held])
-        total = W[f].sum()
-        flat = (W[f] @ (Y - fit.mean) ** 2) / total * (1.0 + 1.0 / total)
+        total = W[at].sum()
+        flat = (W[at] @ (Y - fit.mean) ** 2) / total * (1.0 + 1.0 / total)
         null += float(normal_score(Y[held] - fit.mean, flat[None, :], weights[held]))
-        guesses[:, held], means[held] = guess, fit.mean
+        guesses[:, turn, held], means[turn, held] = guess, fit.mean
     best = int(score.argmax())
-    gain = float(score[best]) - null
+    gain = (float(score[best]) - null) / rounds
     return Rehearsal(float(np.exp(LOG_NOISE[best])), guesses[best], means, gain)
