@@ -46,7 +46,7 @@ from gradsift.refit.ridge import residuals_and_leverages, solve_ridge
 LEAST_ROWS, MOST_ROWS = 10, 1_000
 POWER = 0.25
 LEAST_GAIN = 6.0
-"""Nats that h must gain; on pure noise it does in one table of a hundred or fewer."""
+"""Nats that h must gain; on pure noise it does in one table of a hundred, with labels in three."""
 
 LEAST_SHARE = 0.02
 """A smaller share is not worth reading its columns with every prediction."""
