@@ -24,6 +24,7 @@ from gradsift.refit.rehearsal import (
     LOG_NOISE,
     GramRidge,
     assign_folds,
+    each_gram,
     normal_score,
     outstanding_columns,
     own_priors,
@@ -136,6 +137,26 @@ def test_grams_are_those_of_the_weighed_columns(monkeypatch, many_effects):
     for gram, s in zip(row_grams(ArraySource(Z), sets), sets, strict=True):
         A = Z[:, s.index] * np.sqrt(s.prior)
         np.testing.assert_allclose(gram, A @ A.T, atol=1e-12)
+
+
+def test_columns_on_disk_are_read_once_for_all_grams(many_effects):
+    """In memory they are made one at a time: the same matrices, without holding them all."""
+    Z, y = many_effects
+    reads = []
+
+    class OnDisk:
+        shape = Z.shape
+
+        def columns(self, index):
+            reads.append(len(index))
+            return Z[:, index]
+
+    W = training_weights(assign_folds(y[:, None], Z), np.ones(60))
+    sets = outstanding_columns(ArraySource(Z), W, y[:, None])
+    for a, b in zip(each_gram(ArraySource(Z), sets), each_gram(OnDisk(), sets), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-12)
+    union = np.unique(np.concatenate([s.index for s in sets]))
+    assert reads == [len(union)]
 
 
 # ------------------------------------------------ the ridge

@@ -35,10 +35,10 @@ from gradsift.refit.rehearsal import (
     Rehearsal,
     assign_folds,
     chunks,
+    each_gram,
     normal_score,
     outstanding_columns,
     rehearse,
-    row_grams,
     training_weights,
 )
 from gradsift.refit.ridge import residuals_and_leverages, solve_ridge
@@ -164,9 +164,9 @@ class Preparation:
         sets = outstanding_columns(source, W, Y)
         if len(sets[-1].index) == 0:
             return None
-        grams = row_grams(source, sets)
+        grams = each_gram(source, sets)
         rehearsal = rehearse(grams, folds, W, Y, weights)
-        return cls(source, sets[-1], GramRidge.of(grams[-1], weights, Y), rehearsal)
+        return cls(source, sets[-1], GramRidge.of(next(grams), weights, Y), rehearsal)
 
     def finish(self, share: float, gain: float, sparse_gain: float, slope: float = 1.0) -> Dense:
         """h itself, on all rows, its values times `slope`."""

@@ -7,6 +7,7 @@ happens there.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -32,6 +33,9 @@ LOG_NOISE = np.arange(*NOISE_BOUNDS, 0.1)
 
 CHUNK = 1_024
 """Columns read at once."""
+
+PRIORS = 20_000
+"""Prior variances computed at once, for some columns and all sets of rows."""
 
 LEAST_VARIANCE = 1e-9
 
@@ -97,7 +101,8 @@ def own_priors(W: Array, Y: Array, Z: Array) -> list[Outstanding]:
 def outstanding_columns(source: Source, W: Array, Y: Array) -> list[Outstanding]:
     """`own_priors` over all columns: one pass."""
     found: list[list[Outstanding]] = [[] for _ in W]
-    for block, parts in each_block(source, lambda _: partial(own_priors, W, Y)):
+    width = -(-PRIORS // len(W))
+    for block, parts in each_block(source, lambda _: partial(own_priors, W, Y), width=width):
         for kept, part in zip(found, parts, strict=True):
             kept.append(Outstanding(part.index + block.start, part.prior))
     return [_most(kept) for kept in found]
@@ -124,6 +129,13 @@ def row_grams(source: Source, sets: list[Outstanding]) -> Array:
             own = Z[:, np.searchsorted(union[part], s.index[first:last])]
             gram += (own * s.prior[first:last]) @ own.T
     return grams
+
+
+def each_gram(source: Source, sets: list[Outstanding]) -> Iterator[Array]:
+    """`row_grams` one after the other: where the table is in memory no two of them are held."""
+    at_once = 1 if hasattr(source, "table") else len(sets)
+    for first in range(0, len(sets), at_once):
+        yield from row_grams(source, sets[first : first + at_once])
 
 
 # ------------------------------------------------ ridge in one Gram matrix
@@ -200,15 +212,17 @@ class Rehearsal:
     gain: float
 
 
-def rehearse(grams: Array, folds: IntArray, W: Array, Y: Array, weights: Array) -> Rehearsal:
-    """Every fold of every round predicted from the round's others."""
+def rehearse(
+    grams: Iterable[Array], folds: IntArray, W: Array, Y: Array, weights: Array
+) -> Rehearsal:
+    """Every fold of every round predicted from the round's others; takes one Gram matrix each."""
     rounds = len(folds)
     score, null = np.zeros(len(LOG_NOISE)), 0.0
     guesses, means = np.empty((len(LOG_NOISE), rounds, *Y.shape)), np.empty((rounds, *Y.shape))
-    for at in range(rounds * FOLDS):
+    for at, gram in zip(range(rounds * FOLDS), grams):
         turn, f = divmod(at, FOLDS)
         held = np.flatnonzero(folds[turn] == f)
-        fit = GramRidge.of(grams[at], W[at], Y)
+        fit = GramRidge.of(gram, W[at], Y)
         guess, variance = fit.held_out(held)
         score += normal_score(Y[held] - guess, variance, weights[held])
         total = W[at].sum()
