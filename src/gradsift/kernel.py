@@ -95,7 +95,18 @@ def source_products(A: Source, B: Source) -> Products:
 
 def squared_distances(A: Array, B: Array) -> Array:
     """||a_i - b_j||^2, (len(A), len(B))."""
-    return cross_products(A, B).sqdist
+    mean = B.mean(axis=0)
+    A, B = A - mean, B - mean
+    return _apart(A @ B.T, np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B))
+
+
+def _apart(inner: Array, norms_a: Array, norms_b: Array) -> Array:
+    """Squared distances from inner products and squared norms, of data about the origin."""
+    size = norms_a[:, None] + norms_b
+    sqdist = size - 2.0 * inner
+    # rounding leaves equal rows some 1e-16 of their norm apart: put them at distance zero
+    sqdist[sqdist <= 1e-13 * size] = 0.0
+    return sqdist
 
 
 class _Total:
@@ -127,12 +138,8 @@ class _Total:
         self.origin += other.origin
 
     def products(self) -> Products:
-        size = self.norms[0][:, None] + self.norms[1]
-        sqdist = size - 2.0 * self.centred
-        # rounding leaves equal rows some 1e-16 of their norm apart: put them at distance zero
-        sqdist[sqdist <= 1e-13 * size] = 0.0
         inner = self.centred + self.shift[0][:, None] + self.shift[1] + self.origin
-        return Products(inner, sqdist)
+        return Products(inner, _apart(self.centred, *self.norms))
 
 
 def median_distance(sqdist: Array, sample_weight: Array | None = None) -> float:
@@ -144,7 +151,7 @@ def median_distance(sqdist: Array, sample_weight: Array | None = None) -> float:
     if not apart.any():
         return 1.0
     d = sqdist[apart]
-    if sample_weight is None:
+    if sample_weight is None or np.ptp(sample_weight) == 0.0:
         return float(np.sqrt(np.median(d)))
     order = np.argsort(d, kind="stable")
     total = np.cumsum(np.multiply.outer(sample_weight, sample_weight)[apart][order])
