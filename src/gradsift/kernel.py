@@ -124,7 +124,8 @@ class _Total:
 
     def add(self, A: Array, B: Array) -> None:
         mean = B.mean(axis=0)
-        parts = A - mean, B - mean
+        right = B - mean
+        parts = right if A is B else A - mean, right
         self.centred += parts[0] @ parts[1].T
         for part, norm, shift in zip(parts, self.norms, self.shift):
             norm += np.einsum("ij,ij->i", part, part)

@@ -89,6 +89,17 @@ def test_some_columns_of_a_pool(monkeypatch):
     np.testing.assert_array_equal(few.stack([(1, 2)])[0], coded.stack([(100, 2)])[0])
 
 
+def test_long_tables_keep_single_precision(monkeypatch):
+    X = columns_of_every_kind(300)[:, :100]
+    y = X[:, 0] + X[:, 1] ** 2 + 0.3 * np.random.default_rng(0).normal(size=300)
+    double = sift(ArraySource(X), y[:, None])
+    monkeypatch.setattr(own, "DOUBLE_VALUES", 100)
+    assert pooled_features(ArraySource(X), np.arange(9), make_rows(300, None)).Z.dtype == np.float32
+    single = sift(ArraySource(X), y[:, None])
+    assert single.selected.tolist() == double.selected.tolist()
+    np.testing.assert_allclose(single.residual, double.residual, atol=1e-5)
+
+
 class Elsewhere:
     """A table that is not in memory, and counts how often it is read."""
 

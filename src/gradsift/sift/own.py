@@ -24,6 +24,8 @@ from gradsift.sift.rows import Array, IntArray, Rows
 
 KEPT_COLUMNS = 128
 """Pools of up to so many columns keep all features as they are."""
+DOUBLE_VALUES = 40_000_000
+"""Feature values up to which those are in double precision, beyond it in single."""
 MOST_CODE = 127
 PIECE_VALUES = 30_000
 """Feature values made at a time (.2 MB, and some temporaries of that size)."""
@@ -65,14 +67,15 @@ def side_by_side(R: Array) -> Array:
 class Kept:
     """All features, as they are."""
 
-    Z: Array
+    Z: Array | Single
     """(k, N_FEATURES, n)"""
 
     def stack(self, groups: list[Group]) -> list[Array]:
         return [self.Z[j, PARTS[part]] for j, part in groups]
 
     def squares(self, R: Array) -> Array:
-        return by_parts(self.Z.reshape(-1, self.Z.shape[2]) @ side_by_side(R), len(R))
+        flat = side_by_side(R).astype(self.Z.dtype, copy=False)
+        return by_parts(self.Z.reshape(-1, self.Z.shape[2]) @ flat, len(R))
 
     def only(self, used: list[int]) -> Kept:
         return Kept(self.Z[used])
@@ -149,7 +152,8 @@ def pooled_features(source: Source, columns: IntArray, rows: Rows) -> Own:
     """Features of some columns of a table."""
     n, k = source.shape[0] if rows.kept is None else len(rows.kept), len(columns)
     if k <= KEPT_COLUMNS:
-        Z = in_own_pages((k, N_FEATURES, n), np.float64)
+        double = k * N_FEATURES * n <= DOUBLE_VALUES
+        Z = in_own_pages((k, N_FEATURES, n), np.float64 if double else np.float32)
         for some, piece in feature_pieces(source, columns, rows):
             Z[some] = piece
         return Kept(Z)
