@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gradsift.data import ArraySource
+from gradsift.sift import search as search_module
 from gradsift.sift.groups import least_squares, pool
 from gradsift.sift.levels import own_levels, relaxed_levels, squared_level
 from gradsift.sift.path import group_lasso, path, solve
@@ -68,6 +69,29 @@ def test_search_never_raises_the_criterion_and_finds_the_truth(problem):
         end = search(groups, start, response, ())
         assert criterion(groups, end, response) <= criterion(groups, start, response)
         assert groups.variables(end) == [0, 1]
+
+
+def test_of_supports_in_a_circle_the_best_is_taken(problem, monkeypatch):
+    groups, response = problem
+    following = {(5,): (0,), (0,): (0, 21), (0, 21): (0, 21, 13), (0, 21, 13): (0,)}
+    asked = []
+
+    def turning(groups, support, response, fixed):
+        asked.append(support)
+        return following[support]
+
+    monkeypatch.setattr(search_module, "better", turning)
+    assert search(groups, (5,), response, ()) == (0, 21)
+    assert len(asked) == 4
+
+
+def test_a_second_search_does_not_go_the_same_way_again(problem, monkeypatch):
+    groups, response = problem
+    ends = {}
+    end = search(groups, (5, 47), response, (), ends)
+    assert ends[5, 47] == ends[end] == end
+    monkeypatch.setattr(search_module, "better", None)
+    assert search(groups, (5, 47), response, (), ends) == end
 
 
 def test_a_further_group_of_a_known_variable_is_cheaper(problem):

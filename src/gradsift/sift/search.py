@@ -152,32 +152,60 @@ def entering(groups: Groups, R: Array, exclude: Support, count: int) -> IntArray
     return best[np.arange(len(ratio))[:, None], order]
 
 
-def search(groups: Groups, support: Support, response: Response, fixed: Support) -> Support:
-    """Add, drop or swap one group while the criterion falls."""
+def better(groups: Groups, support: Support, response: Response, fixed: Support) -> Support | None:
+    """The best support that adds, drops or swaps one group; None if none lowers the criterion."""
     n, q = groups.rows.total, response.Y.shape[1]
-    for _ in range(MOST_STEPS):
-        R, Y = robust_fit(groups, support, response)
-        droppable = [g for g in support if g not in fixed]
-        shorter = [tuple(h for h in support if h != g) for g in droppable]
-        inside = make_bench(groups, list(support), Y)
-        Z = groups.stack(support)
-        without = [
-            Y - Z[inside.index(T)].T @ inside.fit(T)[0] for T in shorter
-        ]  # residuals of every support with one group less
-        enter = entering(groups, np.stack([R, *without]), support, N_ENTER).tolist()
-        moves = [*shorter, *((*support, g) for g in enter[0])]
-        moves += [(*T, g) for T, new in zip(shorter, enter[1:], strict=True) for g in new]
-        bench = make_bench(groups, sorted({*support, *(g for new in enter for g in new)}), Y)
-        now = n * log_det(R.T @ R / n) + price(groups, support, q)
-        values = []
-        for T in moves:
-            cost = price(groups, T, q)
-            values.append(n * log_det(bench.fit(T)[1]) + cost if np.isfinite(cost) else np.inf)
-        best = int(np.argmin(values)) if values else -1
-        if best < 0 or values[best] >= now - 1e-6:
+    R, Y = robust_fit(groups, support, response)
+    droppable = [g for g in support if g not in fixed]
+    shorter = [tuple(h for h in support if h != g) for g in droppable]
+    inside = make_bench(groups, list(support), Y)
+    Z = groups.stack(support)
+    without = [
+        Y - Z[inside.index(T)].T @ inside.fit(T)[0] for T in shorter
+    ]  # residuals of every support with one group less
+    enter = entering(groups, np.stack([R, *without]), support, N_ENTER).tolist()
+    moves = [*shorter, *((*support, g) for g in enter[0])]
+    moves += [(*T, g) for T, new in zip(shorter, enter[1:], strict=True) for g in new]
+    bench = make_bench(groups, sorted({*support, *(g for new in enter for g in new)}), Y)
+    now = n * log_det(R.T @ R / n) + price(groups, support, q)
+    values = []
+    for T in moves:
+        cost = price(groups, T, q)
+        values.append(n * log_det(bench.fit(T)[1]) + cost if np.isfinite(cost) else np.inf)
+    best = int(np.argmin(values)) if values else -1
+    if best < 0 or values[best] >= now - 1e-6:
+        return None
+    return tuple(sorted(moves[best]))
+
+
+def search(
+    groups: Groups,
+    support: Support,
+    response: Response,
+    fixed: Support,
+    ends: dict[Support, Support] | None = None,
+) -> Support:
+    """Go to `better` supports until there is none.
+
+    A move is judged with the stand-in response of the support it starts from, which another support
+    may change: supports can follow each other in a circle, of which the best is taken. `ends`
+    remembers where supports lead to, for further searches with the same groups.
+    """
+    ends = {} if ends is None else ends
+    trail: list[Support] = []
+    while support not in ends and len(trail) < MOST_STEPS:
+        if support in trail:
+            circle = trail[trail.index(support) :]
+            support = min(circle, key=lambda T: criterion(groups, T, response))
             break
-        support = tuple(sorted(moves[best]))
-    return support
+        trail.append(support)
+        following = better(groups, support, response, fixed)
+        if following is None:
+            break
+        support = following
+    end = ends.get(support, support)
+    ends |= dict.fromkeys(trail, end)
+    return end
 
 
 def criterion(groups: Groups, support: Support, response: Response) -> float:
@@ -202,7 +230,10 @@ def choose(
     def best(table: Groups, starts: list[Support]) -> Support:
         return min(starts, key=lambda T: criterion(table, T, response))
 
+    def searches(table: Groups, starts: list[Support]) -> list[Support]:
+        ends: dict[Support, Support] = {}
+        return [search(table, T, response, fixed, ends) for T in starts]
+
     starts = sorted(supports, key=lambda T: criterion(relaxed, T, response))[:N_STARTS]
-    loose = best(relaxed, [search(relaxed, T, response, fixed) for T in starts])
-    ends = [search(groups, T, response, fixed) for T in (best(groups, supports), loose)]
-    return best(groups, ends), loose
+    loose = best(relaxed, searches(relaxed, starts))
+    return best(groups, searches(groups, [best(groups, supports), loose])), loose
