@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gradsift._memory import in_own_pages
 from gradsift._typing import Source
 from gradsift.data import ArraySource
-from gradsift.sift.columns import Single, read_pieces
+from gradsift.sift.columns import READ_VALUES, Single, at_a_time, read_pieces
 from gradsift.sift.features import N_FEATURES, PARTS, own_features
 from gradsift.sift.rows import Array, IntArray, Rows
 
@@ -148,6 +148,17 @@ def feature_pieces(
             yield slice(first + start, first + start + len(Z)), Z
 
 
+def in_memory(source: Source, columns: IntArray) -> ArraySource:
+    """Some columns of a table that is not, read a few at a time: a mapped file is let go in
+    between.
+    """
+    n = source.shape[0]
+    X, step = np.empty((n, len(columns))), at_a_time(source, READ_VALUES, n)
+    for first in range(0, len(columns), step):
+        X[:, first : first + step] = source.columns(columns[first : first + step])
+    return ArraySource(X)
+
+
 def pooled_features(source: Source, columns: IntArray, rows: Rows) -> Own:
     """Features of some columns of a table."""
     n, k = source.shape[0] if rows.kept is None else len(rows.kept), len(columns)
@@ -158,7 +169,7 @@ def pooled_features(source: Source, columns: IntArray, rows: Rows) -> Own:
             Z[some] = piece
         return Kept(Z)
     if not hasattr(source, "table"):  # on disk, compressed, or elsewhere: read its columns once
-        source, columns = ArraySource(source.columns(columns)), np.arange(k)
+        source, columns = in_memory(source, columns), np.arange(k)
     codes = in_own_pages((k, N_FEATURES, n), np.int8)
     scale = np.empty((k, N_FEATURES), dtype=np.float32)
     for some, piece in feature_pieces(source, columns, rows, weighted=False):
