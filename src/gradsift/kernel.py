@@ -78,13 +78,6 @@ def _total_of(rows: IntArray | None, block: Array) -> _Total:
     return total
 
 
-def cross_products(A: Array, B: Array) -> Products:
-    """The same between the rows of two arrays."""
-    total = _Total(len(A), len(B))
-    total.add(A, B)
-    return total.products()
-
-
 def source_products(A: Source, B: Source) -> Products:
     """The same between the rows of two sources with the same columns."""
     total = _Total(A.shape[0], B.shape[0])

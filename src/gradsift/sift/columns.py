@@ -52,8 +52,7 @@ def read_pieces(source: Source, index: IntArray, rows: Rows) -> Iterator[tuple[i
 
 def single_columns(source: Source, index: IntArray, rows: Rows) -> Single:
     """Clipped columns by index in single precision, (n, k)."""
-    n = source.shape[0] if rows.kept is None else len(rows.kept)
-    out = np.empty((n, len(index)), dtype=np.float32)
+    out = np.empty((rows.count(source.shape[0]), len(index)), dtype=np.float32)
     for first, X in read_pieces(source, index, rows):
         out[:, first : first + X.shape[1]] = X
     return out

@@ -90,11 +90,10 @@ class Groups:
 def pool(source: Source, columns: IntArray, rows: Rows, levels: Array, further: Array) -> Groups:
     """Groups of some columns without products; `levels` as from `own_levels`."""
     k = len(columns)
-    n = source.shape[0] if rows.kept is None else len(rows.kept)
     return Groups(
         columns=columns,
         own=pooled_features(source, columns, rows),
-        products=np.zeros((0, n)),
+        products=np.zeros((0, rows.count(source.shape[0]))),
         parents=(),
         level=np.repeat(levels, k),
         further=np.repeat(further, k),

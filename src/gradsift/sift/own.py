@@ -161,7 +161,7 @@ def in_memory(source: Source, columns: IntArray) -> ArraySource:
 
 def pooled_features(source: Source, columns: IntArray, rows: Rows) -> Own:
     """Features of some columns of a table."""
-    n, k = source.shape[0] if rows.kept is None else len(rows.kept), len(columns)
+    n, k = rows.count(source.shape[0]), len(columns)
     if k <= KEPT_COLUMNS:
         double = k * N_FEATURES * n <= DOUBLE_VALUES
         Z = in_own_pages((k, N_FEATURES, n), np.float64 if double else np.float32)

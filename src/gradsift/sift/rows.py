@@ -33,6 +33,10 @@ class Rows:
     def root(self) -> Array | float:
         return 1.0 if self.weight is None else np.sqrt(self.weight)
 
+    def count(self, n: int) -> int:
+        """How many of n rows are kept."""
+        return n if self.kept is None else len(self.kept)
+
     def take(self, X: Array) -> Array:
         """The kept rows of an array with one row per sample."""
         return X if self.kept is None else X[self.kept]

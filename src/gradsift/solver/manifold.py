@@ -37,7 +37,7 @@ MOST_PRODUCTS = 12  # ... or this many products: in 20, rounding grows to what a
 TYPICAL = 0.3  # typical curvature of Phi beside the largest one met
 MOST_DIRECT = 400  # rows for which two small matrices are worth their factorising
 LEAST_BEND = 1e-3  # added to them, in means of their diagonal
-VANISHING = 2.0
+VANISHING = 2.0  # forward-backward steps: a row gone after so many is left out of Newton steps
 SHORTEST = 1.0 / 128.0  # part of a Newton step below which it is given up
 
 
