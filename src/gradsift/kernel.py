@@ -25,8 +25,6 @@ from gradsift._passes import each_block, elsewhere
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import open_source
 
-ScaleRule: TypeAlias = "float | Literal['half-median', 'theory'] | TheoryRate"
-
 
 class Products(NamedTuple):
     """All that kernels and weights ask of two sets of samples.
@@ -185,6 +183,9 @@ class TheoryRate:
         return float(n_samples ** (-self.theta / (self.dim + 2 + 2 * self.theta)))
 
 
+ScaleRule: TypeAlias = float | Literal["half-median", "theory"] | TheoryRate
+
+
 def bandwidth(
     rule: ScaleRule,
     sqdist: Array,
@@ -321,7 +322,7 @@ class Landmarks:
     count: int = 200
 
 
-AnyKernel: TypeAlias = "Affine | Linear | Gaussian | Constant | Delta | Precomputed | Function"
+AnyKernel: TypeAlias = Affine | Linear | Gaussian | Constant | Delta | Precomputed | Function
 
 KERNELS: dict[str, AnyKernel] = {
     "affine": Affine(),

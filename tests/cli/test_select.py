@@ -16,7 +16,7 @@ from gradsift.answer import load_model
 from gradsift.cli._exit import run
 
 FILES = [
-    "directions.csv", "model.skops", "projection.csv", "report.html", "selected.csv",
+    "directions.csv", "model.gradsift", "projection.csv", "report.html", "selected.csv",
     "summary.json",
 ]  # fmt: skip
 QUICK = ["--cv", "0", "--stability", "0"]
@@ -103,7 +103,7 @@ def test_predict_transform_and_report_with_a_saved_model(table):
     _, recipe = load_model(table.parent / "o")
     assert recipe.target == "y"
     assert np.corrcoef(predicted, [float(r["y"]) for r in read("t.csv")])[0, 1] > 0.9
-    assert run(["transform", "o/model.skops", "t.csv"]) == 0
+    assert run(["transform", "o/model.gradsift", "t.csv"]) == 0
     assert "direction1" in read("projection.csv")[0]
     assert run(["report", "o", "t.csv", "--out", "r.html"]) == 0
     assert "<!doctype html>" in Path("r.html").read_text()
@@ -140,8 +140,8 @@ def test_exit_codes(table, capsys):
     assert run(["select", "none.csv", "--target", "y"]) == 2
     assert run(["predict", "none", "t.csv"]) == 2
     assert run(["info"]) == 0
-    Path("bad.skops").write_text("no model")
-    assert run(["predict", "bad.skops", "t.csv"]) == 2
+    Path("bad.gradsift").write_text("no model")
+    assert run(["predict", "bad.gradsift", "t.csv"]) == 2
     assert "is no model file" in capsys.readouterr().err
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradsift._atomic import scratch_beside, whole_file
+from gradsift.answer._model_file import NAME as MODEL
 from gradsift.answer._model_file import save_model
 from gradsift.answer._select import Answer
 from gradsift.report import Findings, build_report, summarise
@@ -54,7 +55,7 @@ def findings_of(
 
 
 def write_answer(folder: Path, answer: Answer, findings: Findings, *, force: bool = False) -> None:
-    """selected.csv, directions.csv, projection.csv, model.skops, summary.json, report.html.
+    """selected.csv, directions.csv, projection.csv, model.gradsift, summary.json, report.html.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ def write_answer(folder: Path, answer: Answer, findings: Findings, *, force: boo
             ([names[k], *map(short, model.components_[:, k])] for k in columns.tolist()),
         )
         write_rows(out / "projection.csv", *projection(answer, head))
-        save_model(out / "model.skops", model, answer.table.recipe)
+        save_model(out / MODEL, model, answer.table.recipe)
         summary = {**summarise(findings, answer.variables), "certificate": certificate(model)}
         summary["settings"] = dict(vars(answer.settings))
         (out / "summary.json").write_text(json.dumps(summary, indent=1, ensure_ascii=False))

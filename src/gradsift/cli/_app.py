@@ -47,7 +47,9 @@ Table = Annotated[
         "PLINK .bed."
     ),
 ]
-Model = Annotated[Path, typer.Argument(help="A folder `gradsift select` wrote, or a .skops file.")]
+Model = Annotated[
+    Path, typer.Argument(help="A folder `gradsift select` wrote, or a .gradsift file.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 
 
@@ -110,7 +112,8 @@ def select(
 ) -> None:
     """Find the variables that matter, and write a report about them.
 
-    Writes selected.csv, directions.csv, projection.csv, model.skops, summary.json and report.html.
+    Writes selected.csv, directions.csv, projection.csv, model.gradsift, summary.json and
+    report.html.
     """
     from gradsift.answer import Settings
     from gradsift.cli._select import run
