@@ -13,7 +13,7 @@ from helpers import TASKS, make_assembly, make_data
 
 import gradsift.path
 from gradsift import SparseGradientClassifierCV, SparseGradientRegressorCV, gradient_path
-from gradsift.checkpoint import claim, load_arrays, open_checkpoint, save_arrays
+from gradsift.checkpoint import claim_folder, load_arrays, open_checkpoint, save_arrays
 from gradsift.path import fit_path, geometric_grid
 from gradsift.solver import Solver, null_solution
 
@@ -80,11 +80,14 @@ def test_damaged_files_are_as_good_as_none(call, tmp_path, solves):
     at = data.index(np.ascontiguousarray(whole.solutions[6].norms).tobytes())
     data[at] ^= 1
     flipped.write_bytes(data)
-    (tmp_path / "alpha-0007.npz.123.part").write_bytes(b"PK")
+    unfinished = tmp_path / ".alpha-0007.npz.partial"
+    unfinished.mkdir()
+    (unfinished / "in-use").write_text("123\n")
+    (unfinished / "alpha-0007.npz").write_bytes(b"PK")
     solves.clear()
     assert_same_bits(gradient_path(**call, checkpoint=tmp_path), whole)
     assert solves == whole.alphas[[2, 4, 6]].tolist()
-    assert not list(tmp_path.glob("*.part"))
+    assert not list(tmp_path.glob(".*.partial"))
 
 
 def test_files_never_run_code(tmp_path):
@@ -269,8 +272,8 @@ def test_kill_minus_nine_costs_nothing_but_time(tmp_path, kind, wait_for):
 HOLDER = """
 import sys
 from pathlib import Path
-from gradsift.checkpoint import claim
-held = claim(Path(sys.argv[1]))
+from gradsift.checkpoint import claim_folder
+held = claim_folder(Path(sys.argv[1]))
 print("held" if held else "free", flush=True)
 sys.stdin.read()
 """
@@ -302,16 +305,17 @@ def test_two_processes_do_not_share_a_folder(tmp_path):
 
 
 def test_a_process_may_open_its_own_folder_again(tmp_path):
-    first = claim(tmp_path)
-    assert claim(tmp_path) is None
+    first = claim_folder(tmp_path)
+    assert sys.platform == "win32" or claim_folder(tmp_path) is None
     del first
-    assert sys.platform == "win32" or claim(tmp_path) is not None
+    assert claim_folder(tmp_path) is not None
 
 
 def test_a_folder_that_was_only_claimed_is_empty(tmp_path):
     """A run killed before it wrote anything."""
     (tmp_path / "in-use").write_text("123\n")
-    (tmp_path / ".run.json.abc.part").write_text("{")
+    (tmp_path / ".run.json.partial").mkdir()
+    (tmp_path / ".run.json.partial" / "run.json").write_text("{")
     X = np.random.default_rng(0).normal(size=(30, 5))
     gradient_path(X, X[:, 0], n_alphas=2, checkpoint=tmp_path)
     assert sorted(f.name for f in tmp_path.iterdir()) == [

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -23,13 +24,12 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._atomic import whole_file
+from gradsift._atomic import LOCK, Claim, InUseError, claim, whole_file
 from gradsift._passes import each_block
 from gradsift._typing import Array, IntArray, Source
 from gradsift.solver import Certificate, Problem, Rows, Solution, Solver, Status
 
 FORMAT = 1
-LOCK = "in-use"
 CLOSE = 1e-8  # relative: far above rounding, far below the change of one value of the data
 GOLDEN, SILVER = 0.6180339887498949, 0.41421356237309515
 DIFFERS = {
@@ -108,15 +108,15 @@ def open_checkpoint(
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"checkpoint={str(folder)!r} is a file: give a folder for this run.")
     folder.mkdir(parents=True, exist_ok=True)
-    ours = (*folder.glob("*.json.*.part"), *folder.glob("*.npz.*.part"), folder / LOCK)
-    if _read_identity(folder) is None and not {*folder.iterdir()} <= {*ours}:
+    unfinished = [*folder.glob(".*.json.partial"), *folder.glob(".*.npz.partial")]
+    if _read_identity(folder) is None and not {*folder.iterdir()} <= {*unfinished, folder / LOCK}:
         raise ValueError(
             f"checkpoint={str(folder)!r} holds files but no run (no run.json): give a new or "
             "empty folder."
         )
-    lock = claim(folder)
-    for left in ours[:-1]:
-        left.unlink(missing_ok=True)  # what a kill interrupted
+    lock = claim_folder(folder)
+    for left in unfinished:
+        shutil.rmtree(left, ignore_errors=True)  # what a kill interrupted
     there = _read_identity(folder)
     if there is None:
         with whole_file(folder / "run.json") as part:
@@ -130,43 +130,20 @@ def open_checkpoint(
     return Checkpoint(folder, lock)
 
 
-class Claim:
-    """An open file, closed with the object."""
-
-    def __init__(self, handle: int) -> None:
-        self.handle = handle
-
-    def __del__(self) -> None:
-        os.close(self.handle)
-
-
-def claim(folder: Path) -> Claim | None:
+def claim_folder(folder: Path) -> Claim | None:
     """Keep other processes out of a folder for as long as the object that is returned lives.
 
-    The system lets go of the lock when a process ends, however it does, so none is ever left
-    behind. None where the system (Windows) or the disk has no such locks, and where this process
-    has the folder already: a notebook may keep a call that failed alive.
+    None where this process has the folder already: a notebook may keep a call that failed alive.
     """
     try:
-        import fcntl
-    except ImportError:
-        return None
-    file = folder / LOCK
-    mine = Claim(os.open(file, os.O_RDWR | os.O_CREAT, 0o644))
-    try:
-        fcntl.flock(mine.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        holder = file.read_text().strip()
-        if holder == str(os.getpid()):
+        return claim(folder / LOCK)
+    except InUseError as error:
+        if error.holder == str(os.getpid()):
             return None
         raise ValueError(
-            f"checkpoint={str(folder)!r} is in use by process {holder or '(unknown)'}. Wait until "
-            "it ends or stop it, or give this run a folder of its own."
+            f"checkpoint={str(folder)!r} is in use by process {error.holder or '(unknown)'}. Wait "
+            "until it ends or stop it, or give this run a folder of its own."
         ) from None
-    except OSError:
-        return None
-    file.write_text(f"{os.getpid()}\n")
-    return mine
 
 
 def identify(problem: Problem, alphas: Array, solver: Solver) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from gradsift.answer import load_model
 from gradsift.cli._exit import run
 
 FILES = [
-    "directions.csv", "model.gradsift", "projection.csv", "report.html", "selected.csv",
-    "summary.json",
+    "directions.csv", "manifest.json", "model.gradsift", "projection.csv", "report.html",
+    "selected.csv", "summary.json",
 ]  # fmt: skip
 QUICK = ["--cv", "0", "--stability", "0"]
 
@@ -171,7 +171,7 @@ def test_ctrl_c_leaves_nothing_behind(table):
     job.send_signal(signal.SIGINT)
     rest = job.communicate(timeout=60)[0]
     assert job.returncode == 130
-    assert "nothing was written" in rest
+    assert "nothing unfinished was written" in rest
     assert os.listdir() == ["t.csv"]
 
 

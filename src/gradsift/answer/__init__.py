@@ -2,12 +2,12 @@
 
 from gradsift.answer._files import (
     findings_of,
-    new_file,
     projected,
-    whole_folder,
     write_answer,
+    write_files,
     write_rows,
 )
+from gradsift.answer._folder import new_file, whole_folder
 from gradsift.answer._model_file import load_model, save_model
 from gradsift.answer._select import Answer, Settings, select
 
@@ -22,5 +22,6 @@ __all__ = [
     "new_file",
     "whole_folder",
     "write_answer",
+    "write_files",
     "write_rows",
 ]

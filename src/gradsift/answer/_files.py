@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gradsift._atomic import scratch_beside, whole_file
+from gradsift.answer._folder import whole_folder
 from gradsift.answer._model_file import NAME as MODEL
 from gradsift.answer._model_file import save_model
 from gradsift.answer._select import Answer
@@ -55,34 +53,41 @@ def findings_of(
 
 
 def write_answer(folder: Path, answer: Answer, findings: Findings, *, force: bool = False) -> None:
-    """selected.csv, directions.csv, projection.csv, model.gradsift, summary.json, report.html.
+    """All files of an answer in a new folder.
 
     Parameters
     ----------
     folder : Path
-        Made by this call; an existing one is replaced with `force` only.
+        Made by this call; results of an earlier run are replaced with `force` only.
     answer : Answer
     findings : Findings
     force : bool
     """
     with whole_folder(folder, force=force) as out:
-        rows = [variable_row(row) for row in answer.variables]
-        write_rows(out / "selected.csv", SELECTED, (selected_row(row) for row in rows))
-        names = variable_names(answer.model, answer.table.names)
-        model = answer.model
-        columns = best_selected(model)
-        head = [f"direction{i + 1}" for i in range(len(model.components_))]
-        write_rows(
-            out / "directions.csv",
-            ["name", *head],
-            ([names[k], *map(short, model.components_[:, k])] for k in columns.tolist()),
-        )
-        write_rows(out / "projection.csv", *projection(answer, head))
-        save_model(out / MODEL, model, answer.table.recipe)
-        summary = {**summarise(findings, answer.variables), "certificate": certificate(model)}
-        summary["settings"] = dict(vars(answer.settings))
-        (out / "summary.json").write_text(json.dumps(summary, indent=1, ensure_ascii=False))
-        (out / "report.html").write_text(build_report(findings), encoding="utf-8")
+        write_files(out, answer, findings)
+
+
+def write_files(out: Path, answer: Answer, findings: Findings) -> None:
+    """selected.csv, directions.csv, projection.csv, model.gradsift, summary.json, report.html."""
+    rows = [variable_row(row) for row in answer.variables]
+    write_rows(out / "selected.csv", SELECTED, (selected_row(row) for row in rows))
+    names = variable_names(answer.model, answer.table.names)
+    model = answer.model
+    columns = best_selected(model)
+    head = [f"direction{i + 1}" for i in range(len(model.components_))]
+    write_rows(
+        out / "directions.csv",
+        ["name", *head],
+        ([names[k], *map(short, model.components_[:, k])] for k in columns.tolist()),
+    )
+    write_rows(out / "projection.csv", *projection(answer, head))
+    save_model(out / MODEL, model, answer.table.recipe)
+    summary = {**summarise(findings, answer.variables), "certificate": certificate(model)}
+    summary["settings"] = dict(vars(answer.settings))
+    (out / "summary.json").write_text(
+        json.dumps(summary, indent=1, ensure_ascii=False), encoding="utf-8"
+    )
+    (out / "report.html").write_text(build_report(findings), encoding="utf-8")
 
 
 SELECTED = [
@@ -152,44 +157,3 @@ def write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]])
         writer = csv.writer(file)
         writer.writerow(header)
         writer.writerows(rows)
-
-
-@contextmanager
-def whole_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
-    """A folder to fill that takes its name when everything is in it, and vanishes on any failure.
-
-    Parameters
-    ----------
-    folder : Path
-    force : bool
-        Replace an existing folder.
-    """
-    check_free(folder, force=force)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with scratch_beside(folder) as scratch:
-        partial = scratch / "new"
-        partial.mkdir()
-        yield partial
-        if folder.exists():
-            os.replace(folder, scratch / "old")
-        os.replace(partial, folder)
-
-
-def check_free(folder: Path, *, force: bool) -> None:
-    """Refuse to write over something that is there, before any work is done."""
-    if folder.exists() and not force:
-        raise FileExistsError(f"{folder} exists: choose another --out, or give --force.")
-    if folder.exists() and not (folder / "summary.json").exists() and any(folder.iterdir()):
-        raise FileExistsError(
-            f"{folder} was not written by gradsift: it is not replaced, even with --force."
-        )
-
-
-@contextmanager
-def new_file(path: Path, *, force: bool = False) -> Iterator[Path]:
-    """A file that takes its name when it is complete; an existing one is replaced with `force`."""
-    if path.exists() and not force:
-        raise FileExistsError(f"{path} exists: choose another --out, or give --force.")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as part:
-        yield part

@@ -1,9 +1,14 @@
-"""Exit codes: 0 done, 1 usage, 2 data, 3 done but not converged, 130 interrupted."""
+"""Exit codes: 0 done, 1 usage, 2 data, 3 done but not converged, 128 + n stopped by signal n."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 
 import typer
 
@@ -11,6 +16,33 @@ from gradsift.cli._app import app
 
 UsageError = typer.BadParameter.__base__  # typer brings its own click and exports only this child
 USAGE, DATA, NOT_CONVERGED, INTERRUPTED = 1, 2, 3, 130
+STOPS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+class Stopped(BaseException):
+    """The process was asked to end; files that are not finished go on the way out."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextmanager
+def orderly_stop() -> Iterator[None]:
+    """SIGTERM and SIGHUP end the work as Ctrl-C does, instead of cutting it off."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise Stopped(number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say what signals do
+        return
+    before = {number: signal.signal(number, stop) for number in STOPS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def run(arguments: list[str] | None = None) -> int:
@@ -19,19 +51,27 @@ def run(arguments: list[str] | None = None) -> int:
     Set GRADSIFT_DEBUG to see where an error came from.
     """
     try:
-        code = app(arguments, standalone_mode=False)
+        with orderly_stop():
+            code = app(arguments, standalone_mode=False)
     except UsageError as error:  # type: ignore[misc]
         error.show()
         return USAGE
     except typer.Exit as asked:
         code = int(asked.exit_code)
     except (typer.Abort, KeyboardInterrupt):
-        code = INTERRUPTED
+        return stopped(INTERRUPTED)
+    except Stopped as signalled:
+        return stopped(128 + signalled.number)
     except (ValueError, OSError, ImportError, TypeError, MemoryError) as error:
         if os.environ.get("GRADSIFT_DEBUG"):
             raise
         print(f"gradsift: {error}", file=sys.stderr)
         return DATA
     if code == INTERRUPTED:
-        print("stopped: nothing was written.", file=sys.stderr)
+        return stopped(INTERRUPTED)
     return code if isinstance(code, int) else 0
+
+
+def stopped(code: int) -> int:
+    print("stopped: nothing unfinished was written.", file=sys.stderr)
+    return code

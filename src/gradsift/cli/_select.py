@@ -16,8 +16,7 @@ from rich.markup import escape
 from rich.table import Table as Grid
 from threadpoolctl import threadpool_limits
 
-from gradsift.answer import Answer, Settings, findings_of, select, write_answer
-from gradsift.answer._files import check_free
+from gradsift.answer import Answer, Settings, findings_of, select, whole_folder, write_files
 from gradsift.summary import VariableSummary
 from gradsift.tables import Choices, fingerprint, open_table
 
@@ -37,11 +36,11 @@ def run(
     threads: int | None = None,
 ) -> None:
     """Read, select, write, and print the short of it."""
-    check_free(out, force=force)
     start = perf_counter()
     limits: Any = threadpool_limits(threads) if threads else nullcontext()
     shown: Any = console.status("reading") if console.is_terminal else nullcontext()
-    with limits, shown as status:
+    inputs = [path, target_from]
+    with limits, shown as status, whole_folder(out, force=force, inputs=inputs) as folder:
 
         def say(what: str) -> None:
             if status is None:
@@ -61,7 +60,7 @@ def run(
             fingerprint=fingerprint(path),
             created=datetime.now().astimezone().isoformat(timespec="seconds"),
         )
-        write_answer(out, answer, findings, force=force)
+        write_files(folder, answer, findings)
     show(answer, out, perf_counter() - start)
     if not answer.converged:
         raise typer.Exit(NOT_CONVERGED)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -15,6 +13,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from gradsift import gradient_path
+from gradsift._atomic import whole_file
 from gradsift._typing import Array, IntArray
 from gradsift.exceptions import NothingSelectedWarning
 
@@ -134,16 +133,8 @@ def save_figure(path: Path, figure: Any, dpi: int = 100) -> Path:
 
 def _replace(path: Path, write: Callable[[Path], object]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    try:
-        write(Path(name))
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(name)
-        raise
+    with whole_file(path) as part:
+        write(part)
     return path
 
 
