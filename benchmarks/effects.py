@@ -11,7 +11,7 @@ from collections import Counter
 import numpy as np
 
 from gradsift import GradientSiftRegressor
-from gradsift.summary import summarise_variables
+from gradsift.explain import summarise_variables
 
 TRUTH = [
     "increasing",

@@ -9,8 +9,8 @@ import cvxpy as cp
 import numpy as np
 from scipy.special import expit, softmax
 
-from gradsift.assemble import Response, Settings, assemble
 from gradsift.data import ArraySource
+from gradsift.pairwise.assemble import Response, Settings, assemble
 
 TASKS = ["regression", "binary", "multiclass"]
 N_CLASSES = {"regression": 1, "binary": 2, "multiclass": 3}

@@ -14,7 +14,7 @@ from gradsift import (
 )
 from gradsift.exceptions import NothingSelectedWarning
 from gradsift.report import Findings
-from gradsift.summary import held_out, stability
+from gradsift.trust import held_out, stability
 
 KINDS = ["regressor", "two", "three", "sparse", "cv", "labels cv", "dense", "nothing", "wide"]
 NASTY = [

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gradsift._memory import resident_memory
+from gradsift._run.memory import resident_memory
 
 HERE = Path(__file__).parent
 COLUMNS = [1_000, 3_162, 10_000, 31_623, 100_000, 316_228, 1_000_000]

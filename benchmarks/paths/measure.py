@@ -37,10 +37,10 @@ from paths.celer_path import celer_path
 from paths.problems import Array, PathProblem, leukemia, surface
 
 from gradsift import SparseGradientRegressorCV, alpha_max, gradient_path
-from gradsift.assemble import Assembly, Response, Settings, assemble
 from gradsift.data import ArraySource
-from gradsift.path import fit_to
+from gradsift.pairwise.assemble import Assembly, Response, Settings, assemble
 from gradsift.solver import Solution, Solver, null_solution
+from gradsift.solver.path import fit_to
 
 SIZES = ((72, 7_129), (200, 20_000))
 

@@ -32,7 +32,7 @@ from gradsift import (
     SparseGradientRegressor,
     gradient_path,
 )
-from gradsift._memory import resident_memory
+from gradsift._run.memory import resident_memory
 from gradsift.data import open_source
 
 

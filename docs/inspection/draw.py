@@ -12,7 +12,7 @@ import matplotlib as mpl
 from sklearn.datasets import make_friedman1
 
 from gradsift import GradientSiftRegressor, SparseGradientRegressorCV
-from gradsift.inspection import (
+from gradsift.explain.displays import (
     CVDisplay,
     EigenvaluesDisplay,
     GradientCovarianceDisplay,
@@ -24,7 +24,7 @@ from gradsift.inspection import (
     ProjectionDisplay,
 )
 from gradsift.report import Findings, write_report
-from gradsift.summary import held_out, stability
+from gradsift.trust import held_out, stability
 
 
 def photograph(findings: Findings, png: Path) -> None:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
         alpha_max,
         gradient_path,
     )
-    from gradsift.kernel import Gaussian, Landmarks, Precomputed, TheoryRate
-    from gradsift.weights import Adaptive, NearestNeighbors, Uniform
+    from gradsift.numerics.kernels import Gaussian, Landmarks, Precomputed, TheoryRate
+    from gradsift.pairwise.weights import Adaptive, NearestNeighbors, Uniform
 
 __version__ = "0.1.0"
 
@@ -50,13 +50,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Gaussian": "gradsift.kernel",
-    "Landmarks": "gradsift.kernel",
-    "Precomputed": "gradsift.kernel",
-    "TheoryRate": "gradsift.kernel",
-    "Adaptive": "gradsift.weights",
-    "NearestNeighbors": "gradsift.weights",
-    "Uniform": "gradsift.weights",
+    "Gaussian": "gradsift.numerics.kernels",
+    "Landmarks": "gradsift.numerics.kernels",
+    "Precomputed": "gradsift.numerics.kernels",
+    "TheoryRate": "gradsift.numerics.kernels",
+    "Adaptive": "gradsift.pairwise.weights",
+    "NearestNeighbors": "gradsift.pairwise.weights",
+    "Uniform": "gradsift.pairwise.weights",
 }
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradsift.answer import load_model
 from gradsift.cli._exit import run
+from gradsift.pipeline import load_model
 
 FILES = [
     "directions.csv", "manifest.json", "model.gradsift", "projection.csv", "report.html",

@@ -83,7 +83,7 @@ def test_of_two_runs_with_one_folder_one_wins_and_the_other_says_so(folder):
 REPLACER = """
 import os, sys, warnings
 from pathlib import Path
-from gradsift.answer import whole_folder
+from gradsift.pipeline import whole_folder
 
 def replace_again_and_again():
     count = 0
@@ -145,7 +145,7 @@ def check_whole():
 
 
 def whole_after_recovery():
-    from gradsift.answer import whole_folder
+    from gradsift.pipeline import whole_folder
 
     with whole_folder(Path("o"), force=True) as new:
         (new / "a").write_text("last")

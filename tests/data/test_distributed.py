@@ -14,7 +14,7 @@ from gradsift import (
     SparseGradientRegressor,
     gradient_path,
 )
-from gradsift._passes import each_block, elsewhere
+from gradsift._run.passes import each_block, elsewhere
 from gradsift.data import ArraySource, open_source
 from gradsift.data.simulate import turlach
 

@@ -131,8 +131,8 @@ def stored(request, tmp_path):
 
 @pytest.mark.parametrize("width", [1, 4, 100])
 def test_blocks_and_columns(stored, width, monkeypatch):
-    for module in ("source", "memmap_source", "sparse_source", "arrow_source", "zarr_source",
-                   "bed_source", "anndata_source", "dask_source"):  # fmt: skip
+    formats = ("memmap", "sparse", "arrow", "zarr", "bed", "anndata", "dask")
+    for module in ("source", *(f"formats.{name}" for name in formats)):
         monkeypatch.setattr(f"gradsift.data.{module}.block_width", lambda n: width)
     name, data = stored
     source = open_source(data)

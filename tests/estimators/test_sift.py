@@ -7,8 +7,8 @@ from selection.designs import DESIGNS
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.data.simulate import two_index
-from gradsift.directions import subspace_distance
 from gradsift.exceptions import NothingSelectedWarning
+from gradsift.numerics.directions import subspace_distance
 
 
 @pytest.fixture(scope="module")

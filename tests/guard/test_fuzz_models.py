@@ -15,7 +15,7 @@ from guard.counting import try_cases
 from hypothesis import strategies as st
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
-from gradsift.answer import load_model, save_model
+from gradsift.pipeline import load_model, save_model
 from gradsift.tables import Recipe
 
 MODELS = ("sift", "labels", "paper")
@@ -125,7 +125,9 @@ trees = st.recursive(
         st.builds(
             lambda name, fields: {"object": name, "fields": fields},
             names,
-            st.dictionaries(st.sampled_from(["mean", "scale", "fill", "predict"]), inner, max_size=3),
+            st.dictionaries(
+                st.sampled_from(["mean", "scale", "fill", "predict"]), inner, max_size=3
+            ),
         ),
     ),
     max_leaves=6,

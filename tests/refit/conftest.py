@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradsift.refit.kernels import Anova, Gaussian, Linear
+from gradsift.numerics.ard_kernels import Anova, Gaussian, Linear
 
 D = 3
 AXES = np.linalg.qr(np.random.default_rng(7).normal(size=(D, D)))[0]

@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
 
+from gradsift.numerics.ard_kernels import Gaussian
 from gradsift.refit.evidence import Rows, maximise_evidence, negative_log_evidence
 from gradsift.refit.expansion import pivoted_features
-from gradsift.refit.kernels import Gaussian
 from gradsift.refit.ridge import residuals_and_leverages, solve_ridge
 
 ETA = 0.2

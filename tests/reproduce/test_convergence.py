@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gradsift import alpha_max
-from gradsift.kernel import TheoryRate
+from gradsift.numerics.kernels import TheoryRate
 from gradsift.reproduce import convergence
 from gradsift.reproduce._manifolds import Cube, Torus
 from gradsift.reproduce._tools import silent

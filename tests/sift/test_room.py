@@ -9,9 +9,9 @@ from scipy import sparse
 
 from gradsift import GradientSiftRegressor
 from gradsift.data import ArraySource, open_source
-from gradsift.sift import core, groups, own, sift
-from gradsift.sift.core import FREE_VALUES, LEAST_POOLED, MOST_VALUES, pool_size
+from gradsift.sift import feature_store, groups, procedure, sift
 from gradsift.sift.levels import own_levels
+from gradsift.sift.procedure import FREE_VALUES, LEAST_POOLED, MOST_VALUES, pool_size
 from gradsift.sift.rows import make_rows
 
 
@@ -47,7 +47,7 @@ def test_a_compressed_table_counts_as_what_it_takes():
 
 @pytest.mark.parametrize("p", [1_000, 10_000])
 def test_a_fit_takes_three_tables_and_a_few_small_arrays(p, monkeypatch):
-    monkeypatch.setattr(own, "in_own_pages", np.zeros)  # which tracemalloc sees
+    monkeypatch.setattr(feature_store, "in_own_pages", np.zeros)  # which tracemalloc sees
     rng = np.random.default_rng(0)
     n = 100
     X = rng.normal(size=(n, p))
@@ -69,7 +69,7 @@ def masked():
 def test_a_refilled_pool_is_the_only_one(masked, monkeypatch):
     """The first pool is gone before the second is made."""
     X, y = masked
-    monkeypatch.setattr(core, "MOST_VALUES", 8 * 10 * 300)
+    monkeypatch.setattr(procedure, "MOST_VALUES", 8 * 10 * 300)
     alive, most = [], []
     make = groups.pooled_features
 
@@ -89,7 +89,7 @@ def test_a_refilled_pool_is_the_only_one(masked, monkeypatch):
 def test_a_pool_of_some_columns_selects_the_same(masked, monkeypatch):
     X, y = masked
     whole = sift(ArraySource(X), y[:, None], interactions=False)
-    monkeypatch.setattr(core, "MOST_VALUES", 100 * 10 * 300)
+    monkeypatch.setattr(procedure, "MOST_VALUES", 100 * 10 * 300)
     part = sift(ArraySource(X), y[:, None], interactions=False)
     assert part.selected.tolist() == whole.selected.tolist() == [5, 300]
     np.testing.assert_allclose(part.residual, whole.residual, atol=1e-5)
@@ -120,7 +120,7 @@ def test_products_alone_need_no_pooled_column(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 60))
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    monkeypatch.setattr(core, "MOST_VALUES", 5 * 10 * 400)
+    monkeypatch.setattr(procedure, "MOST_VALUES", 5 * 10 * 400)
     found = sift(ArraySource(X), (X[:, 10] * X[:, 20])[:, None])
     assert [term.part for term in found.groups] == ["product"]
     assert found.selected.tolist() == [10, 20]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import gradsift.sift.columns as source_module
-import gradsift.sift.core as core
 import gradsift.sift.levels as levels
+import gradsift.sift.procedure as core
 from gradsift.data import ArraySource
 from gradsift.sift import sift
 

@@ -14,7 +14,7 @@ from helpers import (
 )
 
 from gradsift.data import ArraySource
-from gradsift.penalty import Ridge
+from gradsift.solver.penalty import Ridge
 from gradsift.solver.ridge import expand, solve_ridge
 
 N = 12

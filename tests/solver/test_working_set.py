@@ -12,8 +12,8 @@ from helpers import (
     plain_weights,
 )
 
-from gradsift.path import fit_path, fit_to
 from gradsift.solver import Rows, Solver, Status, null_solution, solve
+from gradsift.solver.path import fit_path, fit_to
 from gradsift.solver.working_set import worst_offenders
 
 N, P = 12, 6

@@ -115,8 +115,8 @@ def select(
     Writes selected.csv, directions.csv, projection.csv, model.gradsift, summary.json and
     report.html.
     """
-    from gradsift.answer import Settings
     from gradsift.cli._select import run
+    from gradsift.pipeline import Settings
     from gradsift.tables import Choices
 
     choices = Choices(

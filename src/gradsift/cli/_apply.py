@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsift.answer import load_model, new_file, projected, write_rows
+from gradsift.pipeline import load_model, new_file, projected, write_rows
 from gradsift.report import Findings, build_report
 from gradsift.tables import fingerprint, open_new
 

@@ -11,9 +11,9 @@ from sklearn.datasets import load_diabetes
 
 from gradsift import SparseGradientRegressor
 from gradsift._typing import Array, IntArray
-from gradsift.answer import Settings, findings_of, select, write_answer
 from gradsift.cli._select import console, show
 from gradsift.data.simulate import circles, turlach
+from gradsift.pipeline import Settings, findings_of, select, write_answer
 from gradsift.tables import Choices, Table, prepare
 from gradsift.tables.frame import make_frame
 

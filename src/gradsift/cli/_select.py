@@ -16,8 +16,8 @@ from rich.markup import escape
 from rich.table import Table as Grid
 from threadpoolctl import threadpool_limits
 
-from gradsift.answer import Answer, Settings, findings_of, select, whole_folder, write_files
-from gradsift.summary import VariableSummary
+from gradsift.explain import VariableSummary
+from gradsift.pipeline import Answer, Settings, findings_of, select, whole_folder, write_files
 from gradsift.tables import Choices, fingerprint, open_table
 
 NOT_CONVERGED = 3

@@ -1,9 +1,18 @@
 """Where columns come from: sources, standardising, simulated problems."""
 
-from gradsift.data.anndata_source import annotate
 from gradsift.data.converting import Converted, convert
 from gradsift.data.finite import CheckedSource, checked
+from gradsift.data.formats.anndata import annotate
 from gradsift.data.opening import is_storage, open_source, read_target
+from gradsift.data.scaling import (
+    FilledSource,
+    ScaledSource,
+    Scaling,
+    fill_holes,
+    identity_scaling,
+    measure_scaling,
+    standardised,
+)
 from gradsift.data.source import (
     ArraySource,
     NamedSource,
@@ -12,15 +21,6 @@ from gradsift.data.source import (
     source_names,
     stack_rows,
     take_rows,
-)
-from gradsift.data.standardise import (
-    FilledSource,
-    ScaledSource,
-    Scaling,
-    fill_holes,
-    identity_scaling,
-    measure_scaling,
-    standardised,
 )
 
 __all__ = [

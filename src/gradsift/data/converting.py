@@ -13,11 +13,11 @@ from typing import IO, Any
 
 import numpy as np
 
-from gradsift._atomic import scratch_beside
+from gradsift._run.atomic import scratch_beside
 from gradsift._typing import Array
+from gradsift.data.formats.zarr import NAMES, TARGET
 from gradsift.data.opening import needs
 from gradsift.data.source import windows
-from gradsift.data.zarr_source import NAMES, TARGET
 
 CHUNK_BYTES = 16 << 20
 """Values held at a time: rows on their way in, columns on their way out."""

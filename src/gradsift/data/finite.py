@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from gradsift._passes import Job, Runner, elsewhere
+from gradsift._run.passes import Job, Runner, elsewhere
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data.source import ArraySource, expects_missing, source_names
 

@@ -17,19 +17,19 @@ from gradsift._typing import Source
 from gradsift.data.source import ArraySource
 
 SUFFIXES = {
-    ".npy": "memmap_source",
-    ".parquet": "arrow_source",
-    ".feather": "arrow_source",
-    ".arrow": "arrow_source",
-    ".zarr": "zarr_source",
-    ".h5ad": "anndata_source",
-    ".bed": "bed_source",
+    ".npy": "memmap",
+    ".parquet": "arrow",
+    ".feather": "arrow",
+    ".arrow": "arrow",
+    ".zarr": "zarr",
+    ".h5ad": "anndata",
+    ".bed": "bed",
 }
 PACKAGES = {
-    "zarr": "zarr_source",
-    "dask": "dask_source",
-    "anndata": "anndata_source",
-    "pyarrow": "arrow_source",
+    "zarr": "zarr",
+    "dask": "dask",
+    "anndata": "anndata",
+    "pyarrow": "arrow",
 }
 """Library an object comes from -> module of ours that reads it."""
 
@@ -42,7 +42,7 @@ def format_module(X: object) -> str | None:
         if suffix in SUFFIXES:
             return SUFFIXES[suffix]
         if os.path.isdir(path):
-            return "arrow_source"  # a data set of several files
+            return "arrow"  # a data set of several files
         csv = " Turn a wide CSV into one of these once, with gradsift.data.convert."
         raise ValueError(
             f"cannot tell the format of {path!r}: expected a path ending in "
@@ -50,9 +50,9 @@ def format_module(X: object) -> str | None:
             + (csv if ".csv" in path or ".tsv" in path or ".txt" in path else "")
         )
     if isinstance(X, np.memmap):
-        return "memmap_source"
+        return "memmap"
     if sparse.issparse(X):
-        return "sparse_source"
+        return "sparse"
     return PACKAGES.get(type(X).__module__.split(".")[0])
 
 
@@ -96,7 +96,7 @@ def open_source(X: Any, *, exclude: Sequence[str] = ()) -> Source:
         raise TypeError(
             f"cannot read columns from {type(X).__name__}: pass a NumPy array or a source."
         )
-    if module == "arrow_source":
+    if module == "arrow":
         return reader(module).open(X, exclude=exclude)
     if exclude:
         raise ValueError(
@@ -132,11 +132,11 @@ def read_target(X: Any, name: str) -> Any:
 
 def holds_target(X: Any) -> bool:
     """Whether the response is one of the columns, so that it must be left out of them."""
-    return format_module(X) == "arrow_source"
+    return format_module(X) == "arrow"
 
 
 def reader(module: str) -> Any:
-    return import_module(f"gradsift.data.{module}")
+    return import_module(f"gradsift.data.formats.{module}")
 
 
 def needs(package: str, extra: str) -> Any:

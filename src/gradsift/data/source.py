@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._passes import Job, Runner, elsewhere
+from gradsift._run.passes import Job, Runner, elsewhere
 from gradsift._typing import Array, IntArray, Source
 
 BLOCK_BYTES = 32 << 20  # one float64 block: large enough for BLAS, small beside the data

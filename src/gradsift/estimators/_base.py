@@ -11,13 +11,13 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from gradsift._threads import same_bits
+from gradsift._run.threads import same_bits
 from gradsift._typing import Array, IntArray
-from gradsift._validation import check_new_X
 from gradsift.data import Scaling
-from gradsift.directions import Directions
 from gradsift.estimators._notebook import NotebookForm
+from gradsift.estimators._validation import check_new_X
 from gradsift.exceptions import NothingSelectedWarning
+from gradsift.numerics.directions import Directions
 from gradsift.solver import Solution, Status
 
 

@@ -12,11 +12,8 @@ import numpy as np
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from sklearn.model_selection import LeaveOneOut, check_cv
 
-from gradsift._progress import Steps, follow
+from gradsift._run.progress import Steps, follow
 from gradsift._typing import Array
-from gradsift.assemble import Assembly
-from gradsift.checkpoint import digest, open_checkpoint
-from gradsift.cv import Fold, fold_scores, saved_scores
 from gradsift.estimators._callbacks import CallbackSupportMixin, Task, fit_task, with_callbacks
 from gradsift.estimators._sparse import (
     SparseGradient,
@@ -24,9 +21,12 @@ from gradsift.estimators._sparse import (
     SparseGradientRegressor,
 )
 from gradsift.estimators._tasks import Answer, Sample
-from gradsift.path import Step, check_alphas, fit_path, geometric_grid
-from gradsift.selection import choose_alpha
+from gradsift.numerics.ranking import choose_alpha
+from gradsift.pairwise.assemble import Assembly
+from gradsift.pairwise.folds import Fold, fold_scores, saved_scores
 from gradsift.solver import Solution, Solver
+from gradsift.solver.checkpoint import digest, open_checkpoint
+from gradsift.solver.path import Step, check_alphas, fit_path, geometric_grid
 
 
 class CrossValidated(CallbackSupportMixin, SparseGradient):

@@ -6,16 +6,16 @@ from typing import Any, Literal
 
 from sklearn.base import BaseEstimator
 
-from gradsift._progress import follow
-from gradsift._threads import one_blas_thread
+from gradsift._run.progress import follow
+from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array
-from gradsift._validation import check_fit_X, check_labels, check_numbers, check_weights
-from gradsift.assemble import Assembly, Response, Settings, assemble
-from gradsift.checkpoint import open_checkpoint
 from gradsift.data import take_rows
 from gradsift.estimators._sparse import make_solver
-from gradsift.path import PathResult, check_alphas, fit_path, geometric_grid
+from gradsift.estimators._validation import check_fit_X, check_labels, check_numbers, check_weights
+from gradsift.pairwise.assemble import Assembly, Response, Settings, assemble
 from gradsift.solver import null_solution
+from gradsift.solver.checkpoint import open_checkpoint
+from gradsift.solver.path import PathResult, check_alphas, fit_path, geometric_grid
 
 Task = Literal["regression", "classification"]
 

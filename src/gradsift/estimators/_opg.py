@@ -9,9 +9,8 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gradsift._threads import one_blas_thread, same_bits
+from gradsift._run.threads import one_blas_thread, same_bits
 from gradsift._typing import Array, IntArray, Source
-from gradsift._validation import check_fit_X, check_new_X, check_numbers, check_weights
 from gradsift.data import (
     Scaling,
     measure_scaling,
@@ -19,14 +18,15 @@ from gradsift.data import (
     standardised,
     take_rows,
 )
-from gradsift.directions import find_directions
 from gradsift.estimators._base import GradientEstimator, check_n_components
-from gradsift.field import TaylorPredictor, taylor_average
-from gradsift.kernel import products, squared_distances
-from gradsift.local import local_gradients
-from gradsift.penalty import row_norms
-from gradsift.selection import rank_variables
-from gradsift.weights import as_weights, base_rule, normalise, pair_weights
+from gradsift.estimators._validation import check_fit_X, check_new_X, check_numbers, check_weights
+from gradsift.numerics.directions import find_directions
+from gradsift.numerics.kernels import products, squared_distances
+from gradsift.numerics.ranking import rank_variables
+from gradsift.pairwise.field import TaylorPredictor, taylor_average
+from gradsift.pairwise.local_linear import local_gradients
+from gradsift.pairwise.weights import as_weights, base_rule, normalise, pair_weights
+from gradsift.solver.penalty import row_norms
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gradsift._threads import one_blas_thread
+from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array
-from gradsift.assemble import Assembly, Settings, assemble
-from gradsift.directions import find_directions
 from gradsift.estimators._base import GradientEstimator, check_n_components
 from gradsift.estimators._tasks import Answer, FieldClassifier, FieldRegressor, Sample
-from gradsift.field import kernel_field
-from gradsift.kernel import products
-from gradsift.penalty import row_norms
-from gradsift.selection import rank_variables
+from gradsift.numerics.directions import find_directions
+from gradsift.numerics.kernels import products
+from gradsift.numerics.ranking import rank_variables
+from gradsift.pairwise.assemble import Assembly, Settings, assemble
+from gradsift.pairwise.field import kernel_field
 from gradsift.solver import Rows
-from gradsift.solver.inner import step_bound
+from gradsift.solver.forward_backward import step_bound
+from gradsift.solver.penalty import row_norms
 from gradsift.solver.ridge import expand, solve_ridge
 
 

@@ -15,8 +15,8 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._typing import Array
-from gradsift._validation import check_new_X
 from gradsift.data import is_storage
+from gradsift.estimators._validation import check_new_X
 
 
 class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):

@@ -9,10 +9,17 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gradsift._progress import Say, stages
-from gradsift._threads import one_blas_thread, same_bits
+from gradsift._run.progress import Say, stages
+from gradsift._run.threads import one_blas_thread, same_bits
 from gradsift._typing import Array, IntArray, Source
-from gradsift._validation import (
+from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
+from gradsift.estimators._base import (
+    GradientEstimator,
+    check_n_components,
+    warn_nothing_selected,
+)
+from gradsift.estimators._tasks import LabelPredictions
+from gradsift.estimators._validation import (
     check_columns,
     check_fit_X,
     check_labels,
@@ -20,14 +27,7 @@ from gradsift._validation import (
     check_numbers,
     check_weights,
 )
-from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
-from gradsift.directions import find_directions
-from gradsift.estimators._base import (
-    GradientEstimator,
-    check_n_components,
-    warn_nothing_selected,
-)
-from gradsift.estimators._tasks import LabelPredictions
+from gradsift.numerics.directions import find_directions
 from gradsift.refit import (
     ClassificationRefit,
     Dense,

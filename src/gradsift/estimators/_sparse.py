@@ -7,19 +7,19 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from gradsift._progress import follow
-from gradsift._threads import one_blas_thread
+from gradsift._run.progress import follow
+from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Source
-from gradsift.assemble import Assembly, Settings, assemble
-from gradsift.directions import find_directions
 from gradsift.estimators._base import GradientEstimator, check_n_components, warn_unless_converged
 from gradsift.estimators._tasks import Answer, FieldClassifier, FieldRegressor, Sample
-from gradsift.field import kernel_field
-from gradsift.path import fit_to, steps_to
-from gradsift.penalty import row_norms
-from gradsift.selection import rank_variables
+from gradsift.numerics.directions import find_directions
+from gradsift.numerics.ranking import rank_variables
+from gradsift.pairwise.assemble import Assembly, Settings, assemble
+from gradsift.pairwise.field import kernel_field
+from gradsift.pairwise.weights import Adaptive, as_weights
 from gradsift.solver import Solution, Solver, exact_norms, null_solution
-from gradsift.weights import Adaptive, as_weights
+from gradsift.solver.path import fit_to, steps_to
+from gradsift.solver.penalty import row_norms
 
 SOLVERS: dict[str, dict[str, Any]] = {
     "auto": {},

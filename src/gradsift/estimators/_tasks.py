@@ -10,19 +10,19 @@ from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gradsift._threads import same_bits
+from gradsift._run.threads import same_bits
 from gradsift._typing import Array, IntArray, Source
-from gradsift._validation import (
+from gradsift.data import stack_rows, take_rows
+from gradsift.estimators._base import warn_nothing_selected
+from gradsift.estimators._validation import (
     check_fit_X,
     check_labels,
     check_new_X,
     check_numbers,
     check_weights,
 )
-from gradsift.assemble import Assembly, Response
-from gradsift.data import stack_rows, take_rows
-from gradsift.estimators._base import warn_nothing_selected
-from gradsift.field import TaylorPredictor, taylor_predictor
+from gradsift.pairwise.assemble import Assembly, Response
+from gradsift.pairwise.field import TaylorPredictor, taylor_predictor
 from gradsift.solver import Rows
 
 

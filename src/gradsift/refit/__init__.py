@@ -8,8 +8,8 @@ on all columns.
 """
 
 from gradsift.refit.classification import ClassificationRefit, refit_classification
-from gradsift.refit.dense import Dense, dense_classification, dense_regression
 from gradsift.refit.regression import RegressionRefit, refit_regression
+from gradsift.refit.ridge_ensemble import Dense, dense_classification, dense_regression
 
 __all__ = [
     "refit_regression",

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift._typing import Array
+from gradsift.numerics.ard_kernels import Anova, Gaussian, Kernel, Linear
 from gradsift.refit.evidence import EvidenceFit, Rows, maximise_evidence
 from gradsift.refit.expansion import pivoted_features
-from gradsift.refit.kernels import Anova, Gaussian, Kernel, Linear
 from gradsift.refit.ridge import solve_ridge
 
 MAX_ROUNDS = 5

@@ -15,11 +15,11 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from gradsift._typing import Array, IntArray
+from gradsift.numerics.ard_kernels import Kernel
 from gradsift.refit.candidates import LABELS, Candidate, rank_candidates
 from gradsift.refit.distinct import merge_rows
 from gradsift.refit.evidence import Rows
 from gradsift.refit.expansion import Expansion, Features, pivoted_features, spread_rows
-from gradsift.refit.kernels import Kernel
 from gradsift.refit.logistic import fit_binary, fit_multinomial, with_ones
 
 EVIDENCE_ROWS = 300

@@ -20,7 +20,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from gradsift._typing import Array, IntArray
-from gradsift.refit.kernels import Kernel
+from gradsift.numerics.ard_kernels import Kernel
 
 BLOCK = 2_000
 """Rows evaluated at once: memory is BLOCK x number of points."""

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift._typing import Array
+from gradsift.numerics.ard_kernels import Kernel
 from gradsift.refit.candidates import REGRESSION, Candidate
 from gradsift.refit.distinct import merge_rows
 from gradsift.refit.expansion import Expansion, pivoted_features, spread_rows
-from gradsift.refit.kernels import Kernel
 from gradsift.refit.ridge import solve_ridge
 from gradsift.refit.robust import (
     Responses,

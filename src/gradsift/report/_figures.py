@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from gradsift._typing import IntArray
-from gradsift.inspection import (
+from gradsift.data.slices import take_rows
+from gradsift.explain import VariableSummary, variable_names
+from gradsift.explain.displays import (
     CVDisplay,
     EigenvaluesDisplay,
     GradientCovarianceDisplay,
@@ -22,11 +24,9 @@ from gradsift.inspection import (
     PathDisplay,
     ProjectionDisplay,
 )
-from gradsift.inspection._style import readable
+from gradsift.explain.displays._style import readable
 from gradsift.report._findings import Findings
 from gradsift.report._svg import inline_svg
-from gradsift.summary import VariableSummary, variable_names
-from gradsift.summary.slices import take_rows
 
 MOST_ROWS, MOST_FIELDS = 400, 6
 

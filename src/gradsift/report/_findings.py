@@ -9,7 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import gradsift
-from gradsift.summary import HeldOut, Stability, VariableSummary
+from gradsift.explain import VariableSummary
+from gradsift.trust import HeldOut, Stability
 
 
 def versions() -> dict[str, str]:
@@ -52,11 +53,11 @@ class Findings:
     sample_names : sequence of str, optional
         One per row of X.
     variables : sequence of VariableSummary, optional
-        From `gradsift.summary.summarise_variables`; None = computed here.
+        From `gradsift.explain.summarise_variables`; None = computed here.
     stability : Stability, optional
-        From `gradsift.summary.stability`.
+        From `gradsift.trust.stability`.
     held_out : HeldOut, optional
-        From `gradsift.summary.held_out`.
+        From `gradsift.trust.held_out`.
     command : str, optional
         The command or code that does it again.
     versions : mapping, optional

@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from gradsift._atomic import whole_file
+from gradsift._run.atomic import whole_file
 from gradsift.report._figures import draw_all, drawing
 from gradsift.report._findings import Findings
 from gradsift.report._summarise import describe_variables, summarise

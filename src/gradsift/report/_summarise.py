@@ -7,15 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from gradsift.inspection._style import readable
+from gradsift.explain import VariableSummary, best_unselected, summarise_variables, variable_names
+from gradsift.explain.displays._style import readable
 from gradsift.report import _words as words
 from gradsift.report._findings import Findings
-from gradsift.summary import (
-    VariableSummary,
-    best_unselected,
-    summarise_variables,
-    variable_names,
-)
 
 SCHEMA = 1
 MOST_LISTED = 20_000  # unselected variables named, best ranked first

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from gradsift.explain import VariableSummary
 from gradsift.report._findings import Findings
-from gradsift.summary import VariableSummary
 
 FEW_ROWS, FEW_PER_CLASS = 50, 10
 

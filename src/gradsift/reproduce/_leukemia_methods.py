@@ -22,7 +22,7 @@ from gradsift import (
     gradient_path,
 )
 from gradsift._typing import Array, IntArray
-from gradsift.directions import find_directions
+from gradsift.numerics.directions import find_directions
 from gradsift.reproduce._tools import empty_is_fine
 
 LINEAR: dict[str, Any] = {"kernel": "linear", "weights": "gaussian", "standardize": False}

@@ -13,7 +13,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from gradsift import gradient_path
-from gradsift._atomic import whole_file
+from gradsift._run.atomic import whole_file
 from gradsift._typing import Array, IntArray
 from gradsift.exceptions import NothingSelectedWarning
 

@@ -20,7 +20,7 @@ from gradsift import (
 )
 from gradsift._typing import Array, IntArray
 from gradsift.data.simulate import circles
-from gradsift.directions import subspace_distance
+from gradsift.numerics.directions import subspace_distance
 from gradsift.reproduce._circles_figures import draw_inside, draw_projections, draw_recovery
 from gradsift.reproduce._tools import (
     Progress,

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradsift._progress import Say, silent
+from gradsift._run.progress import Say, silent
 from gradsift._typing import Source
-from gradsift.sift.core import Sifter
 from gradsift.sift.path import TOL
+from gradsift.sift.procedure import Sifter
 from gradsift.sift.ranking import loss_without, ranks, scores, variable_losses
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import Array, IntArray, as_counts, make_rows

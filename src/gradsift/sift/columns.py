@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._passes import each_block
+from gradsift._run.passes import each_block
 from gradsift._typing import Source
 from gradsift.sift.features import (
     LEVELS,

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradsift._typing import Source
+from gradsift.sift.feature_store import Own, pooled_features
 from gradsift.sift.features import PART_SIZES, product_feature
-from gradsift.sift.own import Own, pooled_features
 from gradsift.sift.rows import Array, IntArray, Rows
 
 Support = tuple[int, ...]

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradsift.sift.core import Sifted, Sifter
 from gradsift.sift.groups import Groups, Support
+from gradsift.sift.interaction_screen import pair_log_p, screen
 from gradsift.sift.levels import chi2_log_sf, own_log_p, shares
-from gradsift.sift.pairs import pair_log_p, screen
+from gradsift.sift.procedure import Sifted, Sifter
 from gradsift.sift.response import Response
 from gradsift.sift.rows import Array, IntArray
 from gradsift.sift.search import log_det, make_bench, robust_fit, whiten_residual

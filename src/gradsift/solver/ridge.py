@@ -11,10 +11,10 @@ from functools import partial
 
 import numpy as np
 
-from gradsift._passes import each_block
+from gradsift._run.passes import each_block
 from gradsift._typing import Array, Datafit, Restricted, Source
-from gradsift.penalty import Ridge
-from gradsift.solver.newton import minimise
+from gradsift.numerics.newton import minimise
+from gradsift.solver.penalty import Ridge
 
 RIDGE = Ridge()
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._passes import count_columns, pieces
-from gradsift._threads import map_blocks
+from gradsift._run.passes import count_columns, pieces
+from gradsift._run.threads import map_blocks
 from gradsift._typing import Array, IntArray
-from gradsift.penalty import row_norms
+from gradsift.solver.penalty import row_norms
 
 EPS = float(np.finfo(np.float32).eps)
 PIECE_BYTES = 1 << 20  # columns a thread takes at a time: small enough for its cache

@@ -9,21 +9,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradsift._passes import each_block
+from gradsift._run.passes import each_block
 from gradsift._typing import Array, IntArray
-from gradsift.penalty import row_norms
-from gradsift.solver.inner import (
+from gradsift.solver.forward_backward import (
     InnerResult,
     InnerSolver,
     Method,
     feasibility,
     forward_backward,
 )
-from gradsift.solver.manifold import manifold_newton
+from gradsift.solver.newton import manifold_newton
+from gradsift.solver.penalty import row_norms
 from gradsift.solver.problem import Certificate, Problem, Rows, Solution, Status
 from gradsift.solver.ridge import minimise_smooth
 from gradsift.solver.screening import PIECE_BYTES
-from gradsift.solver.start import Start, after
+from gradsift.solver.warm_start import Start, after
 
 MIN_ROOM = 64  # columns a working set may take in at a time, at least
 INNER: dict[Method, Callable[..., InnerResult]] = {
@@ -183,7 +183,7 @@ def solve(
         `null_solution(problem)`: the answer from alpha_max upwards, and the units of the
         certificate.
     start : Start, optional
-        Where to begin, see `gradsift.solver.start`; None = from `null`.
+        Where to begin, see `gradsift.solver.warm_start`; None = from `null`.
     """
     solver = solver or Solver()
     if alpha >= null.alpha:

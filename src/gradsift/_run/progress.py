@@ -1,0 +1,282 @@
+"""How far a long run is: a bar in a terminal, plain lines in a log, nothing unless asked.
+
+Steps along a path cost more and more as more variables come in, so the time left follows the trend
+of the last steps, not the mean; folds take the time the folds before them took.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from gradsift._run.memory import resident_memory
+from gradsift._run.passes import Counter, counting
+from gradsift._typing import Array
+
+EVERY = 5.0  # seconds between two lines of a log
+LONG = 1.0  # seconds of a stage that deserve a line
+FEWEST = 3  # steps before a time left is named
+
+log = logging.getLogger("gradsift")
+Say = Callable[[str], None]
+
+
+def silent(_: str) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a run is."""
+
+    done: int
+    total: int
+    selected: int | None
+    columns_per_second: float | None
+    memory: int | None
+    seconds: float
+    left: float | None
+
+    def __str__(self) -> str:
+        parts = [f"{self.done}/{self.total} alphas"]
+        if self.selected is not None:
+            parts.append(f"{self.selected:,} selected")
+        parts.append(describe_use(self.columns_per_second, self.memory, self.seconds))
+        if self.left is not None and self.done < self.total:
+            parts.append(f"about {describe_time(self.left)} left")
+        return ", ".join(parts)
+
+
+class Display(Protocol):
+    """Shows a standing; `close` comes last, whatever happened."""
+
+    def show(self, now: Standing) -> None: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass
+class Lines:
+    """A line every few seconds, and one for the last step."""
+
+    say: Say
+    clock: Callable[[], float] = time.monotonic
+    said: float | None = None
+
+    def show(self, now: Standing) -> None:
+        if self.said is None or now.done == now.total or self.clock() - self.said >= EVERY:
+            self.said = self.clock()
+            self.say(str(now))
+
+    def close(self) -> None: ...
+
+
+class Bar:
+    """A bar of rich, on the terminal behind stderr."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        console = Console(stderr=True)
+        self.bar = Progress(BarColumn(30), TextColumn("{task.description}"), console=console)
+        self.task: Any = None
+
+    def show(self, now: Standing) -> None:
+        if self.task is None:
+            self.bar.start()
+            self.task = self.bar.add_task("", total=now.total)
+        self.bar.update(self.task, completed=now.done, description=str(now), refresh=True)
+
+    def close(self) -> None:
+        self.bar.stop()
+
+
+@dataclass
+class Steps:
+    """Counts the steps of a run, times them, and shows where it is."""
+
+    total: int
+    period: int
+    display: Display
+    seen: Counter
+    clock: Callable[[], float] = time.perf_counter
+    costs: list[float] = field(default_factory=list)
+    """Seconds of each step; nan for what was not done now but taken from a checkpoint."""
+
+    def __post_init__(self) -> None:
+        self.began = self.before = self.clock()
+        self.columns = self.seen.columns
+
+    def __call__(self, found: Any, fresh: bool = True) -> None:
+        """One more answer (with `rows.index`), newly found or taken from a checkpoint."""
+        self.upto(len(self.costs) + 1, fresh, len(found.rows.index))
+
+    def upto(self, done: int, fresh: bool = True, selected: int | None = None) -> None:
+        """So many steps are done."""
+        steps, now = done - len(self.costs), self.clock()
+        if steps <= 0:
+            return
+        took, columns = now - self.before, self.seen.columns - self.columns
+        self.costs += [took / steps if fresh else float("nan")] * steps
+        self.before, self.columns = now, self.seen.columns
+        standing = Standing(
+            done,
+            self.total,
+            selected,
+            columns / took if columns and took > 0 else None,  # now, not on average
+            resident_memory(),
+            now - self.began,
+            time_left(np.array(self.costs), self.total, self.period),
+        )
+        self.display.show(standing)
+
+
+@contextmanager
+def follow(verbose: int, total: int, period: int | None = None) -> Iterator[Steps | None]:
+    """What to call after every step; None where nobody wants to see it.
+
+    Parameters
+    ----------
+    verbose : int
+        0 = nothing.
+    total : int
+        Steps in all.
+    period : int, optional
+        Steps of one path, where several follow one another.
+    """
+    if not verbose:
+        yield None
+        return
+    display = choose_display()
+    with counting() as seen:
+        try:
+            yield Steps(total, period or total, display, seen)
+        finally:
+            display.close()
+
+
+def choose_display() -> Display:
+    """A bar if there is a terminal and rich, else lines."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        try:
+            return Bar()
+        except ImportError:
+            pass
+    return Lines(say_line)
+
+
+def say_line(text: str) -> None:
+    """To the logger "gradsift" if anybody listens to it, else to stderr."""
+    if log.isEnabledFor(logging.INFO) and log.hasHandlers():
+        log.info(text)
+    else:
+        print(f"gradsift: {text}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def stages(verbose: int) -> Iterator[Say]:
+    """What to call when a stage of a fit begins; a long one also tells what it took."""
+    if not verbose:
+        yield silent
+        return
+    with counting() as seen:
+        now = Stage("", 0, began := time.perf_counter())
+
+        def say(text: str) -> None:
+            nonlocal now
+            now.tell(seen)
+            now = Stage(text, seen.columns, time.perf_counter())
+            say_line(text)
+
+        yield say
+        now.tell(seen)
+        say_line(f"done ({describe_use(None, resident_memory(), time.perf_counter() - began)})")
+
+
+class Stage(NamedTuple):
+    """A part of a fit: when it began, and with how many columns gone over."""
+
+    text: str
+    columns: int
+    began: float
+
+    def tell(self, seen: Counter) -> None:
+        """What it took, if that is worth a line."""
+        seconds, columns = time.perf_counter() - self.began, seen.columns - self.columns
+        if self.text and seconds >= LONG:
+            rate = columns / seconds if columns else None
+            say_line(f"{self.text}: {describe_use(rate, resident_memory(), seconds)}")
+
+
+def time_left(costs: Array, total: int, period: int) -> float | None:
+    """Seconds for the steps to come, None while that is anybody's guess.
+
+    Parameters
+    ----------
+    costs : (done,) array
+        Seconds of each step so far; nan = not known.
+    total : int
+        A multiple of `period`.
+    period : int
+        Steps of one path. Later paths cost what the last one did at the same place, scaled by how
+        they compare so far; the first one follows its own trend.
+    """
+    if np.isfinite(costs).sum() < FEWEST:
+        return None
+    table = np.full((total // period, period), np.nan)
+    table.flat[: len(costs)] = costs
+    path, place = divmod(len(costs), period)
+    if path == len(table):
+        return 0.0
+    model = np.full(period, np.nan)
+    for earlier in table[:path]:
+        model = np.where(np.isfinite(earlier), earlier, model)
+    now, scale = table[path], 1.0
+    both = np.isfinite(now) & np.isfinite(model)
+    if both.any() and model[both].sum() > 0:
+        scale = now[both].sum() / model[both].sum()
+    model = np.where(np.isfinite(model), scale * model, now)
+    model = np.where(np.isfinite(model), model, follow_trend(model))
+    return float(model[place:].sum() + (len(table) - path - 1) * model.sum())
+
+
+def follow_trend(costs: Array) -> Array:
+    """The line through the later half of what is known, never falling, at every place."""
+    places = np.flatnonzero(np.isfinite(costs))
+    late = places[-max(len(places) // 2, 4) :]
+    slope = np.polyfit(late, costs[late], 1)[0] if len(late) > 1 else 0.0
+    line = costs[late].mean() + max(slope, 0.0) * (np.arange(len(costs)) - late.mean())
+    return np.maximum(line, 0.0)
+
+
+def describe_use(rate: float | None, memory: int | None, seconds: float) -> str:
+    """Speed, memory and time so far, in words."""
+    parts = [] if rate is None else [f"{rate:,.0f} columns/s"]
+    if memory is not None:
+        parts.append(f"{memory / 1e9:.1f} GB" if memory >= 1e9 else f"{memory / 1e6:.0f} MB")
+    return ", ".join([*parts, describe_time(seconds)])
+
+
+def describe_time(seconds: float) -> str:
+    """Seconds in words, with no more digits than they deserve.
+
+    Examples
+    --------
+    >>> describe_time(3.21), describe_time(100), describe_time(9000)
+    ('3.2 s', '1 min 40 s', '2 h 30 min')
+    """
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    if seconds < 3600:
+        return f"{int(seconds) // 60} min {int(seconds) % 60} s"
+    return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60} min"

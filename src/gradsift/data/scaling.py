@@ -1,0 +1,180 @@
+"""Column means and scales in one pass, and a view that applies them block by block."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gradsift._run.passes import Job, Runner, each_block, elsewhere
+from gradsift._typing import Array, IntArray, Source
+from gradsift.data.source import ArraySource, expects_missing
+from gradsift.exceptions import ImputedWarning
+
+PIECE_BYTES = 8 << 20  # columns measured at a time: they are copied twice
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """z = (x - mean) / scale, column by column; constant columns go to exactly zero.
+
+    With `fill` (one value per column), a missing x counts as that value.
+    """
+
+    mean: Array
+    scale: Array
+    fill: Array | None = None
+
+    def apply(self, X: Array, where: slice | IntArray = slice(None)) -> Array:
+        Z: Array = X - self.mean[where]
+        Z /= self.scale[where]
+        if self.fill is not None:
+            holes = np.isnan(X)
+            if holes.any():
+                level = (self.fill[where] - self.mean[where]) / self.scale[where]
+                Z[holes] = np.broadcast_to(level, Z.shape)[holes]
+        return Z
+
+    def take(self, where: slice) -> Scaling:
+        """The scaling of some columns."""
+        fill = None if self.fill is None else self.fill[where]
+        return Scaling(self.mean[where], self.scale[where], fill)
+
+    def derivative(self, G: Array, where: slice | IntArray = slice(None)) -> Array:
+        """A derivative with respect to z, turned into one with respect to x."""
+        return G / self.scale[where]
+
+
+def identity_scaling(n_features: int) -> Scaling:
+    return Scaling(np.zeros(n_features), np.ones(n_features))
+
+
+def measure_scaling(
+    source: Source, share: Array, *, standardize: bool = True, missing: str = "error"
+) -> Scaling:
+    """Weighted mean and standard deviation of every column (shares sum to 1).
+
+    A column whose spread is rounding noise beside its size is constant: its scale is infinite, so
+    it standardises to exactly zero and a derivative along it is exactly zero too.
+
+    Parameters
+    ----------
+    standardize : bool
+        False leaves the columns as they are, but for missing values.
+    missing : {'error', 'mean'}
+        'mean' fills missing values with the mean of the column. Formats that expect holes
+        (genotype calls) are always filled, with a warning that says how many.
+    """
+    p = source.shape[1]
+    filled = missing == "mean" or expects_missing(source)
+    if not standardize and not filled:
+        return identity_scaling(p)
+    mean, scale = np.empty(p), np.empty(p)
+    holes = 0
+    width = max(1, PIECE_BYTES // (8 * max(1, len(share))))
+    for where, found in each_block(source, lambda _: partial(moments, share, filled), width=width):
+        mean[where], scale[where] = found[0], found[1]
+        holes += found[2]
+    if holes and missing != "mean":
+        warnings.warn(
+            f"{holes} of {np.prod(source.shape, dtype=float):.0f} values are missing (no calls); "
+            "the mean of their column is put in their place.",
+            ImputedWarning,
+            stacklevel=2,
+        )
+    fill = mean if filled else None
+    return Scaling(mean, scale, fill) if standardize else Scaling(np.zeros(p), np.ones(p), fill)
+
+
+def moments(share: Array, filled: bool, block: Array) -> tuple[Array, Array, int]:
+    """Means and scales of the columns of a block, and how many holes were filled for them."""
+    mean: Array = share @ block
+    holes = 0
+    if filled and not np.isfinite(mean).all():
+        block, mean, holes = fill_means(block, share, mean)
+    spread = np.sqrt(share @ np.square(block - mean))
+    size = np.abs(block).max(axis=0)
+    return mean, np.where(spread > 1e-12 * size, spread, np.inf), holes
+
+
+def fill_means(block: Array, share: Array, mean: Array) -> tuple[Array, Array, int]:
+    """The block with its holes filled, the means of what is known, and the number of holes.
+
+    A column without any value counts as zero everywhere.
+    """
+    holed = np.flatnonzero(~np.isfinite(mean))
+    part = block[:, holed]
+    known = ~np.isnan(part)
+    weight = share @ known
+    level = share @ np.where(known, part, 0.0) / np.where(weight > 0, weight, 1.0)
+    block, mean = block.copy(), mean.copy()  # the first may be the user's own array
+    block[:, holed] = np.where(known, part, level)
+    mean[holed] = level
+    return block, mean, int((~known).sum())
+
+
+@dataclass(frozen=True)
+class ScaledSource:
+    """A view of another source through a `Scaling`; nothing is copied but the block in hand."""
+
+    base: Source
+    scaling: Scaling
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.base.shape
+
+    def columns(self, index: IntArray) -> Array:
+        return self.scaling.apply(self.base.columns(index), index)
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        for where, block in self.base.blocks():
+            yield where, self.scaling.apply(block, where)
+
+    def elsewhere(self) -> Runner | None:
+        base = elsewhere(self.base)
+        if base is None:
+            return None
+        return lambda job_for, width: base(
+            lambda where: partial(on_scaled, self.scaling.take(where), job_for(where)), width
+        )
+
+
+def on_scaled(scaling: Scaling, job: Job[Any], block: Array) -> Any:
+    return job(scaling.apply(block))
+
+
+@dataclass(frozen=True)
+class FilledSource:
+    """A view of another source with one value per column in place of what is missing."""
+
+    base: Source
+    fill: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.base.shape
+
+    def columns(self, index: IntArray) -> Array:
+        return fill_holes(self.base.columns(index), self.fill[index])
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        for where, block in self.base.blocks():
+            yield where, fill_holes(block, self.fill[where])
+
+
+def fill_holes(X: Array, fill: Array) -> Array:
+    """X itself where nothing is missing, else a copy with `fill`, one value per column."""
+    holes = np.isnan(X)
+    return np.where(holes, fill, X) if holes.any() else X
+
+
+def standardised(source: Source, scaling: Scaling) -> Source:
+    """The standardised source: a copy where the data is in memory, a view where it is not."""
+    if isinstance(source, ArraySource):
+        return ArraySource(scaling.apply(source.X))
+    return ScaledSource(source, scaling)

@@ -1,0 +1,23 @@
+"""Pictures of a fitted model, as Display objects: compute once, draw on request (matplotlib)."""
+
+from gradsift.explain.displays._covariance import GradientCovarianceDisplay
+from gradsift.explain.displays._cv import CVDisplay
+from gradsift.explain.displays._eigenvalues import EigenvaluesDisplay
+from gradsift.explain.displays._field import GradientFieldDisplay
+from gradsift.explain.displays._importance import ImportanceDisplay
+from gradsift.explain.displays._interactions import InteractionDisplay
+from gradsift.explain.displays._loadings import LoadingsDisplay
+from gradsift.explain.displays._path import PathDisplay
+from gradsift.explain.displays._projection import ProjectionDisplay
+
+__all__ = [
+    "ImportanceDisplay",
+    "GradientFieldDisplay",
+    "InteractionDisplay",
+    "ProjectionDisplay",
+    "LoadingsDisplay",
+    "EigenvaluesDisplay",
+    "GradientCovarianceDisplay",
+    "PathDisplay",
+    "CVDisplay",
+]

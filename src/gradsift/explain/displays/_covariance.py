@@ -1,0 +1,106 @@
+"""Which selected variables act along the same directions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from gradsift._typing import Array
+from gradsift.explain import best_selected, gradient_covariance, variable_names
+from gradsift.explain.displays import _style as style
+
+
+class GradientCovarianceDisplay:
+    """The S-EGCM on the selected variables, as a heat map.
+
+    Parameters
+    ----------
+    covariance : (a, a) array
+    names : sequence of str
+    n_selected : int, optional
+        How many variables are selected altogether; None = as many as there are names.
+
+    Attributes
+    ----------
+    ax_, figure_ : the matplotlib axes and figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import GradientSiftRegressor
+    >>> from gradsift.explain.displays import GradientCovarianceDisplay
+    >>> X = np.random.default_rng(0).normal(size=(100, 10))
+    >>> model = GradientSiftRegressor().fit(X, X[:, 4] - X[:, 5])
+    >>> GradientCovarianceDisplay.from_estimator(model, X).covariance.shape
+    (2, 2)
+    """
+
+    def __init__(
+        self, *, covariance: Array, names: Sequence[str], n_selected: int | None = None
+    ) -> None:
+        self.covariance = covariance
+        self.names = names
+        self.n_selected = n_selected
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        names: Sequence[str] | None = None,
+        most: int = 20,
+        ax: Any = None,
+    ) -> Self:
+        """Draw the S-EGCM of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+        X : (n, p) array or data frame
+            Samples to average over, where the S-EGCM is such an average.
+        names : sequence of str, optional
+        most : int, default=20
+            Draw the best ranked variables, at most this many.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        display : GradientCovarianceDisplay
+        """
+        names = variable_names(estimator, names)
+        columns = best_selected(estimator, most)
+        return cls(
+            covariance=gradient_covariance(estimator, X, columns),
+            names=[names[k] for k in columns],
+            n_selected=int(estimator.get_support().sum()),
+        ).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        display : GradientCovarianceDisplay
+        """
+        count = len(self.names)
+        side = 2.4 + 0.26 * max(count, 4)
+        self.figure_, self.ax_ = style.start(ax, (side + 1.2, side))
+        ax = self.ax_
+        mesh = style.heatmap(ax, self.covariance, self.names, self.names, numbers=count <= 8)
+        ax.set_aspect("equal")
+        style.colour_bar(mesh, ax, "covariance of the derivatives")
+        hidden = (self.n_selected or count) - count
+        style.axis_labels(ax, f"and {hidden:,} more variables" if hidden else "", "")
+        self.hover_: style.Hover = [
+            (mesh, [
+                f"{a}, {b}: {value:.3g}"
+                for a, row in zip(self.names, self.covariance)
+                for b, value in zip(self.names, row)
+            ])
+        ]  # fmt: skip
+        return self

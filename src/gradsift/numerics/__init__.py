@@ -1,0 +1,1 @@
+"""Mathematics that both methods use, as pure functions on arrays."""

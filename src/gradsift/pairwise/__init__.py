@@ -1,0 +1,1 @@
+"""The paper's method: sparse gradient learning from differences between pairs of samples."""

@@ -1,0 +1,339 @@
+"""From columns and a response to the paper's problem: kernel, factor, weights, loss, penalty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from gradsift._typing import Array, IntArray, Source
+from gradsift.data import (
+    ArraySource,
+    Scaling,
+    measure_scaling,
+    stack_rows,
+    standardised,
+    take_rows,
+)
+from gradsift.numerics.factors import Factor
+from gradsift.numerics.kernels import AnyKernel, Landmarks, Precomputed, Products, as_kernel
+from gradsift.numerics.losses import Logistic, Multinomial, Squared
+from gradsift.pairwise.datafit import PairDatafit
+from gradsift.pairwise.geometry import (
+    check_pairs,
+    choose_landmarks,
+    has_vicinity,
+    keeps_all,
+    look_around,
+    survey,
+)
+from gradsift.pairwise.pairs import DensePairs, SparsePairs, make_pairs
+from gradsift.pairwise.quadratic_terms import FieldTerm, curl_term, laplacian_term
+from gradsift.pairwise.weights import (
+    AnyWeights,
+    NearestNeighbors,
+    normalise,
+    pair_weights,
+    rule_for,
+)
+from gradsift.solver import Problem
+from gradsift.solver.penalty import GroupLasso
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a user chose of the paper's problem; the same for estimators, paths and folds.
+
+    Parameters
+    ----------
+    kernel, weights : str or object
+        See `gradsift.numerics.kernels` and `gradsift.pairwise.weights`.
+    standardize : bool
+    penalty_factor : (p,) array or None
+        omega; None = all ones.
+    alpha_0 : float or None
+        Penalty on the offset function of a classifier; None = `default_offset_penalty`.
+    curl : float
+        Weight of the curl penalty; see `gradsift.pairwise.quadratic_terms`.
+    smoothness : float
+        The paper's mu: weight of smoothness along labelled and unlabelled samples.
+    X_unlabeled : Source, optional
+        Samples without a response.
+    missing : {'error', 'mean'}
+        What to do with missing values; see `measure_scaling`.
+    """
+
+    kernel: Any = "affine"
+    weights: Any = "gaussian"
+    standardize: bool = True
+    penalty_factor: Array | None = None
+    alpha_0: float | None = None
+    curl: float = 0.0
+    smoothness: float = 0.0
+    X_unlabeled: Source | None = None
+    missing: str = "error"
+
+    def take(self, rows: IntArray) -> Settings:
+        """The settings for some of the samples: only a kernel matrix knows which they are."""
+        kernel: object = as_kernel(self.kernel)
+        if not isinstance(kernel, Precomputed):
+            return self
+        kernel = kernel.take(rows)
+        if isinstance(self.kernel, Landmarks):
+            kernel = replace(self.kernel, kernel=kernel)
+        return replace(self, kernel=kernel)
+
+
+@dataclass(frozen=True)
+class Response:
+    """The response as the data term wants it.
+
+    Attributes
+    ----------
+    values : (c, n) array
+        Regression: y, one row. Two classes: -1 and 1. More: one-hot, one row per class.
+    is_labels : bool
+    """
+
+    values: Array
+    is_labels: bool = False
+
+    @classmethod
+    def numbers(cls, y: Array) -> Response:
+        return cls(np.asarray(y, dtype=float)[None, :])
+
+    @classmethod
+    def labels(cls, codes: IntArray, n_classes: int) -> Response:
+        """codes are 0 .. n_classes - 1."""
+        one_hot = (np.arange(n_classes)[:, None] == codes).astype(float)
+        return cls(2.0 * one_hot[1:] - 1.0 if n_classes == 2 else one_hot, is_labels=True)
+
+    def codes(self) -> IntArray:
+        """Class numbers 0 .. C-1 (all zero for numbers), for splitters that stratify."""
+        if not self.is_labels:
+            return np.zeros(self.values.shape[1], dtype=int)
+        if len(self.values) == 1:
+            return (self.values[0] > 0).astype(int)
+        return self.values.argmax(axis=0)
+
+    def take(self, rows: IntArray) -> Response:
+        return Response(self.values[:, rows], self.is_labels)
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """A problem ready to solve, and what turns its answer into a function of new samples.
+
+    Attributes
+    ----------
+    problem : Problem
+        On the samples with a response.
+    reference : Source
+        All samples, those without a response last: the kernel's reference points.
+    paired : float
+        Share of the samples that are in a pair; the others were left out.
+    """
+
+    problem: Problem
+    reference: Source
+    scaling: Scaling
+    kernel: AnyKernel
+    factor: Factor
+    share: Array
+    response: Response
+    settings: Settings
+    sample_weight: Array | None
+    paired: float = 1.0
+
+    @property
+    def source(self) -> Source:
+        return self.problem.source
+
+    @property
+    def L(self) -> Array:
+        """Factor at the samples with a response."""
+        return self.factor.L[: len(self.share)]
+
+    def measured_in(self, columns: IntArray) -> Assembly:
+        """The same problem with pair weights from distances in these columns only."""
+        n = len(self.share)
+        rule = rule_for(self.settings.weights, n)
+        landmarks = self.factor.landmarks[self.factor.landmarks < n]
+        chosen = ArraySource(self.source.columns(columns))
+        geometry = survey(chosen, landmarks, all_pairs=keeps_all(rule, n))
+        W = geometry.weights(rule, n, self.sample_weight)
+        old = self.problem.datafit
+        term = old.field_term if isinstance(old, PairDatafit) else None
+        datafit = pair_datafit(
+            self.paired * normalise(W, self.share), self.L, self.response, self.share,
+            self.settings.alpha_0, term,
+        )  # fmt: skip
+        return replace(self, problem=replace(self.problem, datafit=datafit))
+
+
+def assemble(
+    source: Source, response: Response, settings: Settings, sample_weight: Array | None = None
+) -> Assembly:
+    """Build the paper's problem on a source of raw columns.
+
+    Memory: where X is in memory and standardised, one copy of it. Up to 5,000 samples, or with
+    weights for all pairs, n x n arrays; else n x (landmarks) and n x (neighbours), where n counts
+    the samples that are in a pair.
+    """
+    n, p = source.shape
+    weight = np.ones(n) if sample_weight is None else sample_weight
+    share = weight / weight.sum()
+    reference, reference_weight = source, weight
+    order = np.argsort(response.values[0], kind="stable")
+    if settings.X_unlabeled is not None:
+        reference = stack_rows(source, settings.X_unlabeled)
+        reference_weight = np.concatenate([weight, np.ones(reference.shape[0] - n)])
+        order = np.concatenate([order, np.arange(n, reference.shape[0])])
+    rule = rule_for(settings.weights, n)
+    # the extensions are sums over all pairs of reference points
+    extended = bool(settings.curl or settings.smoothness)
+    all_pairs = keeps_all(rule, len(order)) or extended
+    count = settings.kernel.count if isinstance(settings.kernel, Landmarks) else None
+    apart = (
+        has_vicinity(rule, n)
+        and not (extended or settings.X_unlabeled is not None)
+        and not isinstance(as_kernel(settings.kernel), Precomputed)
+    )
+    if not apart:
+        landmarks = np.arange(len(order)) if extended else choose_landmarks(count, order)
+        check_pairs(rule, len(order), len(landmarks), len(response.values), all_pairs=all_pairs)
+    scaling = measure_scaling(
+        reference,
+        reference_weight / reference_weight.sum(),
+        standardize=settings.standardize,
+        missing=settings.missing,
+    )
+    if settings.standardize or scaling.fill is not None:
+        reference = standardised(reference, scaling)
+    W: Any = None
+    paired = 1.0
+    if apart:  # samples that are in no pair are of no more use
+        assert isinstance(rule, NearestNeighbors)
+        near = look_around(reference, rule, count, order, sample_weight)
+        rows, landmarks = near.rows, near.landmarks
+        W = normalise(near.weights, share[rows])
+        reference, response = take_rows(reference, rows), response.take(rows)
+        n, paired = len(rows), float(share[rows].sum())
+        share = share[rows] / paired
+        reference_weight = reference_weight[rows]
+        sample_weight = None if sample_weight is None else reference_weight
+        check_pairs(rule, n, len(landmarks), len(response.values), all_pairs=False)
+    labelled = take_rows(reference, np.arange(n))
+
+    geometry = survey(reference, landmarks, all_pairs=all_pairs)
+    kernel = geometry.resolve(
+        as_kernel(settings.kernel), None if sample_weight is None else reference_weight
+    )
+    factor, K = geometry.factor(kernel)
+    if W is None:
+        W = normalise(geometry.weights(rule, n, sample_weight), share)
+    term = field_term(settings, rule, kernel, geometry.among, K, factor) if extended else None
+    datafit = pair_datafit(W, factor.L[:n], response, share, settings.alpha_0, term)
+    penalty = GroupLasso(check_penalty_factor(settings.penalty_factor, p))
+    problem = Problem(labelled, datafit, penalty)
+    return Assembly(
+        problem,
+        reference,
+        scaling,
+        kernel,
+        factor,
+        share,
+        response,
+        settings,
+        sample_weight,
+        paired,
+    )
+
+
+def field_term(
+    settings: Settings,
+    rule: AnyWeights,
+    kernel: AnyKernel,
+    between: Products | None,
+    K: Array,
+    factor: Factor,
+) -> FieldTerm | None:
+    """The extension asked for, if any; it needs the products of all samples."""
+    for name, value in (("curl", settings.curl), ("smoothness", settings.smoothness)):
+        if not np.isfinite(value) or value < 0:
+            raise ValueError(f"{name}={value}: a penalty is a finite number >= 0.")
+    assert between is not None
+    if settings.smoothness and settings.curl:
+        raise ValueError("smoothness and curl cannot be combined: set one of them to 0.")
+    if settings.smoothness:
+        graph = pair_weights(rule, between.sqdist, len(K))
+        return laplacian_term(factor.L, graph, settings.smoothness)
+    if settings.curl:
+        if settings.X_unlabeled is not None:
+            raise ValueError("curl cannot be combined with unlabelled samples.")
+        return curl_term(kernel, between.inner, K, factor.T, settings.curl)
+    return None
+
+
+def pair_datafit(
+    W: Array | sparse.csr_array[Any],
+    L: Array,
+    response: Response,
+    share: Array,
+    alpha_0: float | None = None,
+    term: FieldTerm | None = None,
+) -> PairDatafit:
+    """The data term of sections 2 (numbers) and 5 (labels) of the paper."""
+    pairs: DensePairs | SparsePairs = make_pairs(W)
+    values = response.values
+    if not response.is_labels:
+        values = (
+            values - (values @ share)[:, None]
+        )  # differences only: a shift must not cost digits
+        target = pairs.at_far(values) - pairs.at_near(values)
+        return PairDatafit(pairs, L, Squared(), target, n_outputs=len(values), field_term=term)
+    if alpha_0 is None:
+        alpha_0 = default_offset_penalty(pairs, L, share)
+    elif not alpha_0 > 0:
+        raise ValueError(f"alpha_0={alpha_0} must be positive: the offset needs some penalty.")
+    loss = Logistic() if len(values) == 1 else Multinomial()
+    return PairDatafit(
+        pairs,
+        L,
+        loss,
+        pairs.at_far(values),
+        n_outputs=len(values),
+        offset_penalty=float(alpha_0),
+        field_term=term,
+    )
+
+
+def default_offset_penalty(pairs: DensePairs | SparsePairs, L: Array, share: Array) -> float:
+    """A ten-thousandth of the mean pair weight, in units of the kernel's own size.
+
+    A function of typical size 1 has ||f0||_K^2 of about 1 / K(x, x), so with this unit the choice
+    does not depend on how the kernel is scaled or how many pairs count.
+    """
+    size = float(share @ np.einsum("ij,ij->i", L, L))
+    return 1e-4 * float(pairs.weight.sum()) * size
+
+
+def check_penalty_factor(penalty_factor: Array | None, n_features: int) -> Array:
+    """omega as a (p,) array of finite numbers >= 0, not all zero."""
+    if penalty_factor is None:
+        return np.ones(n_features)
+    omega = np.asarray(penalty_factor, dtype=float)
+    if omega.shape != (n_features,):
+        raise ValueError(
+            f"penalty_factor has shape {omega.shape} but there are {n_features} variables: "
+            f"need ({n_features},)."
+        )
+    bad = np.flatnonzero(~np.isfinite(omega) | (omega < 0))
+    if len(bad):
+        raise ValueError(
+            f"penalty_factor[{bad[0]}] is {omega[bad[0]]}: factors are finite and not negative "
+            "(0 = never penalised)."
+        )
+    return omega

@@ -1,0 +1,302 @@
+"""The pair data term: what a gradient field B predicts for every pair of samples.
+
+With a kernel factor L (K = L L', n x m), the field at sample i is f(x_i) = B L_i, and all the data
+term needs of the p columns is U = X B (n x m): the prediction for the pair (i, j) is
+
+    e_ij = f0(x_i) + f(x_i) . (x_j - x_i) = L_i . v + L_i . (U_j - U_i)
+
+with f0(x_i) = L_i . v for classification and none for regression. The value is sum_ij w_ij
+psi(e_ij), its slopes S = w psi'(e), and the gradient in U
+
+    M = (S' - diag(S 1)) L,        so that the gradient in B is ONE product X' M.
+
+Several outputs (class contrasts) stack along axis 0 of e and side by side in U, c slowest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradsift._typing import Array, HessianProduct, IntArray, Restricted
+from gradsift.numerics.losses import Loss, Squared
+from gradsift.pairwise.pairs import DensePairs, SparsePairs
+from gradsift.pairwise.quadratic_terms import FieldTerm
+
+GRAM_ROWS = 32
+"""Samples whose matrices of the Gram form are made at a time."""
+GRAM_NUMBERS = 8_000_000  # most numbers the Gram form may keep (64 MB)
+
+
+@dataclass(frozen=True)
+class PairDatafit:
+    """sum_ij w_ij psi(e_ij, t_ij), plus offset_penalty ||f0||_K^2 where there is an offset f0.
+
+    Parameters
+    ----------
+    pairs : DensePairs or SparsePairs
+        Weights with all scaling in them (the paper's 1/n^2, sample weights).
+    L : (n, m) array
+        Kernel factor, K = L L'.
+    loss : Loss
+    target : array
+        t, broadcastable to the pair predictions (outputs on axis 0).
+    offset_penalty : float or None
+        The paper's lambda_1; None = no offset function.
+    field_term : FieldTerm, optional
+        A convex quadratic of the field beside the loss; see `gradsift.pairwise.quadratic_terms`.
+    """
+
+    pairs: DensePairs | SparsePairs
+    L: Array
+    loss: Loss
+    target: Array
+    n_outputs: int = 1
+    offset_penalty: float | None = None
+    field_term: FieldTerm | None = None
+
+    @property
+    def n_tasks(self) -> int:
+        return self.n_outputs * self.L.shape[1]
+
+    def start(self) -> Array:
+        m = self.L.shape[1]
+        return np.zeros((0 if self.offset_penalty is None else m, self.n_outputs))
+
+    def predict(self, U: Array, v: Array) -> Array:
+        # only differences of U count: centring it keeps their digits where X is far from the origin
+        return self.predict_centred(U - U.mean(axis=0), v)
+
+    def predict_centred(self, U: Array, v: Array) -> Array:
+        E = self.pairs.differences(self.L, U.reshape(len(U), self.n_outputs, -1))
+        if len(v):
+            E += self.pairs.at_near((self.L @ v).T)
+        return E
+
+    def value(self, E: Array, v: Array) -> float:
+        total = np.vdot(self.pairs.weight, self.loss.value(E, self.target))
+        return float(total + self._ridge * np.vdot(v, v))
+
+    def gradient(self, E: Array, v: Array) -> tuple[Array, Array]:
+        M, pull = self._pull_back(E, v)
+        return M, pull + 2.0 * self._ridge * v
+
+    def _pull_back(self, E: Array, v: Array) -> tuple[Array, Array]:
+        """Gradients of the loss alone in U and in v."""
+        return self._collect(self.pairs.weight * self.loss.slope(E, self.target), v)
+
+    def _collect(self, S: Array, v: Array) -> tuple[Array, Array]:
+        """What slopes S at the predictions are as slopes in U and in v."""
+        M, out = self.pairs.collect(S, self.L)
+        return M.reshape(len(self.L), -1), self.L.T @ out.T if len(v) else np.zeros_like(v)
+
+    def hessian(self, E: Array) -> Callable[[Array, Array], tuple[Array, Array]]:
+        """The map from a change of the predictions, and of v, to that of the gradients."""
+        bend = self.loss.hessian(E)
+
+        def product(dE: Array, dv: Array) -> tuple[Array, Array]:
+            M, pull = self._collect(self.pairs.weight * bend(dE), dv)
+            return M, pull + 2.0 * self._ridge * dv
+
+        return product
+
+    def mean_hessian(self, E: Array, X: Array) -> Array | None:
+        """(w, w) second derivative in one task of the rows B of X, averaged over the tasks."""
+        bend = self.loss.mean_bend(E)
+        if bend is None:
+            return None
+        share = np.einsum("ij,ij->i", self.L, self.L) / self.L.shape[1]
+        return self.pairs.scatter(self.pairs.weight * bend * self.pairs.at_near(share[None])[0], X)
+
+    def curvature(self, E: Array, dE: Array, dv: Array) -> float:
+        form = np.vdot(self.pairs.weight, self.loss.curvature(E, dE))
+        return float(form + 2.0 * self._ridge * np.vdot(dv, dv))
+
+    def dual_value(self, E: Array, v: Array, shrink: float) -> float:
+        g = shrink * self.loss.slope(E, self.target)
+        value = -float(np.vdot(self.pairs.weight, self.loss.conjugate(g, self.target)))
+        if len(v):  # the offset's ridge: min_v <pull, v> + ridge ||v||^2
+            pull = self.L.T @ self.pairs.near_sums(self.pairs.weight * g).T
+            value -= float(np.vdot(pull, pull)) / (4.0 * self._ridge)
+        return value
+
+    def restrict(self, X: Array) -> Restricted:
+        """The same function of the rows B of a few columns, in whichever form is cheaper to step.
+
+        Beside what they share, a product with the residual form is 2 n^2 m multiplications and some
+        passes over n^2 pairs; one with the Gram form reads n w^2 numbers, each about as costly as
+        thirty multiplications.
+        """
+        n, m = self.L.shape
+        quadratic = isinstance(self.loss, Squared) and self.offset_penalty is None
+        area = X.shape[1] ** 2
+        small = area < n * (m / 16 + 16) and n * area <= GRAM_NUMBERS
+        phi: Restricted
+        if quadratic and small and isinstance(self.pairs, DensePairs):
+            phi = GramForm(self, X)
+        else:
+            phi = ResidualForm(self, X)
+        return phi if self.field_term is None else WithTerm(phi, self, X)
+
+    def term(self, U: Array, B: Array) -> tuple[float, Array, Array] | None:
+        if self.field_term is None:
+            return None
+        shape = (self.n_outputs, self.L.shape[1])
+        pulled = self.field_term.pull(U.reshape(len(U), *shape)).reshape(U.shape)
+        spread = (B.reshape(len(B), *shape) @ self.field_term.gamma).reshape(B.shape)
+        return float(0.5 * np.vdot(U, pulled) + np.vdot(B, spread)), pulled, 2.0 * spread
+
+    @property
+    def _ridge(self) -> float:
+        return 0.0 if self.offset_penalty is None else self.offset_penalty
+
+
+class ResidualForm:
+    """Phi on a few columns through its pair predictions: any loss, any pairs."""
+
+    def __init__(self, datafit: PairDatafit, X: Array) -> None:
+        self.datafit = datafit
+        self.X = X - X.mean(axis=0)  # once and for all, as `predict` does for X B; and 1' M = 0
+
+    def image(self, B: Array, v: Array) -> Array:
+        return self.datafit.predict_centred(self.X @ B, v)
+
+    def value(self, E: Array, B: Array, v: Array) -> float:
+        return self.datafit.value(E, v)
+
+    def gradient(self, E: Array, B: Array, v: Array) -> tuple[Array, Array]:
+        M, g = self.datafit.gradient(E, v)
+        return self.X.T @ M, g
+
+    def take(self, rows: IntArray) -> ResidualForm:
+        return ResidualForm(self.datafit, self.X[:, rows])
+
+    def hessian(self, E: Array) -> HessianProduct:
+        product = self.datafit.hessian(E)
+
+        def of_rows(dB: Array, dv: Array) -> tuple[Array, Array]:
+            M, g = product(self.image(dB, dv), dv)
+            return self.X.T @ M, g
+
+        return of_rows
+
+    def mean_hessian(self, E: Array) -> Array | None:
+        return self.datafit.mean_hessian(E, self.X)
+
+    def curvature(self, E: Array, dE: Array, dB: Array, dv: Array) -> float:
+        return self.datafit.curvature(E, dE, dv)
+
+    def dual_value(self, E: Array, B: Array, v: Array, shrink: float) -> float:
+        return self.datafit.dual_value(E, v, shrink)
+
+
+class GramForm:
+    """Phi on a few columns as the quadratic it is: c + <G0, B> + <B, H B> / 2.
+
+    H B = 2 sum_i Q_i B L_i L_i' with Q_i = sum_j w_ij (x_j - x_i)(x_j - x_i)' (w, w), one small
+    matrix per sample: no pair is visited again. The image of B is H B.
+    """
+
+    def __init__(self, datafit: PairDatafit, X: Array) -> None:
+        n, w = X.shape
+        X = X - X.mean(axis=0)  # as in `predict`: only differences count
+        self.L, self.outputs = datafit.L, datafit.n_outputs
+        E = datafit.predict(np.zeros((n, datafit.n_tasks)), datafit.start())
+        self.constant = datafit.value(E, datafit.start())
+        self.G0 = X.T @ datafit.gradient(E, datafit.start())[0]
+        W = datafit.pairs.weight
+        row, column = np.triu_indices(w)
+        products, near = X[:, row] * X[:, column], W @ X
+        own = W.sum(axis=1)[:, None] * X - near
+        self.Q = np.empty((n, w, w))
+        for first in range(0, n, GRAM_ROWS):  # temporaries of a few rows, not of all
+            some = slice(first, first + GRAM_ROWS)
+            Q, half = self.Q[some], W[some] @ products
+            Q[:, row, column] = Q[:, column, row] = half
+            Q += own[some, :, None] * X[some, None, :]
+            Q -= X[some, :, None] * near[some, None, :]
+            Q *= 2.0
+
+    def image(self, B: Array, v: Array) -> Array:
+        w = len(B)
+        F = np.matmul(
+            self.L, B.reshape(w, self.outputs, self.L.shape[1]).transpose(1, 2, 0)
+        )  # (c, n, w)
+        T = np.matmul(self.Q, F.transpose(1, 2, 0))  # (n, w, c)
+        return np.tensordot(T, self.L, axes=(0, 0)).reshape(B.shape)
+
+    def value(self, HB: Array, B: Array, v: Array) -> float:
+        return float(self.constant + np.vdot(self.G0, B) + 0.5 * np.vdot(HB, B))
+
+    def gradient(self, HB: Array, B: Array, v: Array) -> tuple[Array, Array]:
+        return self.G0 + HB, v
+
+    def take(self, rows: IntArray) -> GramForm:
+        part = copy(self)
+        part.G0, part.Q = self.G0[rows], self.Q[:, rows[:, None], rows]
+        return part
+
+    def hessian(self, HB: Array) -> HessianProduct:
+        return lambda dB, dv: (self.image(dB, dv), dv)
+
+    def mean_hessian(self, HB: Array) -> Array:
+        share = np.einsum("ij,ij->i", self.L, self.L) / self.L.shape[1]
+        return np.tensordot(share, self.Q, axes=1)
+
+    def curvature(self, HB: Array, dHB: Array, dB: Array, dv: Array) -> float:
+        return float(np.vdot(dHB, dB))
+
+    def dual_value(self, HB: Array, B: Array, v: Array, shrink: float) -> float:
+        # with residuals r = e - t: <w r, t> = <w e, t> - <w t, t>, and <w e, t> = -<G0, B> / 2
+        inner = -0.5 * float(np.vdot(self.G0, B)) - self.constant
+        return -(2.0 * shrink * inner + shrink**2 * self.value(HB, B, v))
+
+
+@dataclass(frozen=True)
+class WithTerm:
+    """A restricted Phi with a convex quadratic of the field added."""
+
+    phi: Restricted
+    datafit: PairDatafit
+    X: Array
+
+    def _term(self, B: Array) -> tuple[float, Array]:
+        found = self.datafit.term(self.X @ B, B)
+        assert found is not None
+        value, pulled, spread = found
+        return value, self.X.T @ pulled + spread
+
+    def image(self, B: Array, v: Array) -> Array:
+        return self.phi.image(B, v)
+
+    def value(self, image: Array, B: Array, v: Array) -> float:
+        return self.phi.value(image, B, v) + self._term(B)[0]
+
+    def gradient(self, image: Array, B: Array, v: Array) -> tuple[Array, Array]:
+        G, g = self.phi.gradient(image, B, v)
+        return G + self._term(B)[1], g
+
+    def take(self, rows: IntArray) -> WithTerm:
+        return WithTerm(self.phi.take(rows), self.datafit, self.X[:, rows])
+
+    def hessian(self, image: Array) -> HessianProduct:
+        product = self.phi.hessian(image)
+
+        def with_term(dB: Array, dv: Array) -> tuple[Array, Array]:
+            G, g = product(dB, dv)
+            return G + self._term(dB)[1], g
+
+        return with_term
+
+    def mean_hessian(self, image: Array) -> None:
+        return None
+
+    def curvature(self, image: Array, d_image: Array, dB: Array, dv: Array) -> float:
+        # the term is homogeneous of degree two: its form along dB is twice its value there
+        return self.phi.curvature(image, d_image, dB, dv) + 2.0 * self._term(dB)[0]
+
+    def dual_value(self, image: Array, B: Array, v: Array, shrink: float) -> float:
+        return self.phi.dual_value(image, B, v, shrink) - shrink**2 * self._term(B)[0]

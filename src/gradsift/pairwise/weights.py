@@ -1,0 +1,228 @@
+"""Pair weights w_ij: how much the Taylor step from sample i to sample j is trusted.
+
+| name                  | w_ij                                         | storage   |
+|-----------------------|----------------------------------------------|-----------|
+| `gaussian`            | exp(-d^2 / (2 s^2))                          | (n, n)    |
+| `uniform`             | 1                                            | (n, n)    |
+| `NearestNeighbors(k)` | exp(-2 d^2 / s^2) for the k nearest j, else 0| CSR, n k  |
+| `adaptive`            | one of these, in the selected variables      |           |
+
+The paper prints two Gaussians: the plain one above, and exp(-2 d^2/s^2) for the truncated weight.
+`NearestNeighbors(form="paper")` is the second, `form="plain"` truncates the first.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from gradsift._typing import Array, IntArray, Source
+from gradsift.numerics.kernels import Gaussian, ScaleRule, bandwidth, median_distance
+from gradsift.pairwise.neighbours import Near, find_nearest, nearest_in
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Every pair counts the same."""
+
+
+@dataclass(frozen=True)
+class NearestNeighbors:
+    """A sample sees its k nearest others (and itself); a sparse graph.
+
+    Parameters
+    ----------
+    k : int
+        Number of neighbours. Ties go to the lower row number.
+    form : {'paper', 'plain'}
+        exp(-2 d^2 / s^2), as the paper prints its truncated weight, or exp(-d^2 / (2 s^2)).
+    scale : float, 'half-median', 'theory' or TheoryRate
+        The bandwidth s.
+    anchors : int, optional
+        Expand around this many samples only, drawn with a fixed seed: pairs for many rows at a
+        price that grows linearly with their number. None = around every sample.
+    approximate : bool
+        Above 5,000 samples, find neighbours by descent on a graph (pynndescent) instead of
+        exactly.
+    """
+
+    k: int = 10
+    form: Literal["paper", "plain"] = "paper"
+    scale: ScaleRule = "half-median"
+    anchors: int | None = None
+    approximate: bool = False
+
+
+@dataclass(frozen=True)
+class Adaptive:
+    """Distances over the selected variables only: fit, measure again in what was selected, refit.
+
+    The paper's Discussion. Repeated until the selected set stays the same (or comes back).
+
+    Parameters
+    ----------
+    base : Gaussian or NearestNeighbors
+        The rule applied to those distances.
+    max_rounds : int
+        Most refits.
+    """
+
+    base: Gaussian | NearestNeighbors = field(default_factory=Gaussian)
+    max_rounds: int = 20
+
+
+AnyWeights: TypeAlias = "Gaussian | Uniform | NearestNeighbors"
+
+WEIGHTS: dict[str, AnyWeights | Adaptive] = {
+    "gaussian": Gaussian(),
+    "uniform": Uniform(),
+    "nearest": NearestNeighbors(),
+    "adaptive": Adaptive(),
+}
+
+
+DENSE_ROWS = 5_000
+"""Up to here all distances are kept, (n, n); beyond, neighbours are searched for."""
+MANY = NearestNeighbors(k=20, form="plain")
+ANCHOR_ROWS = 20_000
+"""Beyond so many samples, Gaussian weights by name look around `ANCHORS` of them only."""
+ANCHORS = 5_000
+log = logging.getLogger("gradsift")
+
+
+def as_weights(weights: object) -> AnyWeights | Adaptive:
+    """A weight rule from its short name, or itself."""
+    if isinstance(weights, (Gaussian, Uniform, NearestNeighbors, Adaptive)):
+        return weights
+    if isinstance(weights, str) and weights in WEIGHTS:
+        return WEIGHTS[weights]
+    raise ValueError(
+        f"weights={weights!r} is not a weight rule. Use one of {sorted(WEIGHTS)}, "
+        "Gaussian(scale=...), Uniform(), NearestNeighbors(k=10, form='paper') or Adaptive(base)."
+    )
+
+
+def base_rule(weights: AnyWeights | Adaptive) -> AnyWeights:
+    """The rule from distances to weights."""
+    return weights.base if isinstance(weights, Adaptive) else weights
+
+
+def rule_for(weights: object, n_samples: int) -> AnyWeights:
+    """The rule for this many samples.
+
+    The short names of Gaussian weights mean all pairs while these fit into memory with ease, the
+    near pairs beyond, and those of some samples where there are very many; `Gaussian()` itself
+    always means all pairs.
+    """
+    if n_samples > DENSE_ROWS and weights in ("gaussian", "adaptive"):
+        anchors = ANCHORS if n_samples > ANCHOR_ROWS else None
+        log.info(
+            "%d samples: weights=%r keeps the %d nearest of %s",
+            n_samples, weights, MANY.k, f"{anchors} samples" if anchors else "each",
+        )  # fmt: skip
+        return replace(MANY, anchors=anchors)
+    return base_rule(as_weights(weights))
+
+
+def gaussian_weights(sqdist: Array, scale: float) -> Array:
+    """exp(-d^2 / (2 s^2)), dense."""
+    return Gaussian(scale).of_distances(sqdist)
+
+
+def check_k(rule: NearestNeighbors, n_samples: int) -> int:
+    """The number of neighbours, at most all others."""
+    if rule.form not in ("paper", "plain"):
+        raise ValueError(f"form={rule.form!r} is unknown. Use 'paper' or 'plain'.")
+    if not rule.k >= 1:
+        raise ValueError(f"k={rule.k} neighbours leave no pair. Use k of at least 1.")
+    return min(rule.k, n_samples - 1)
+
+
+def check_anchors(rule: NearestNeighbors, n_samples: int) -> IntArray:
+    """The samples to expand around, ascending."""
+    if rule.anchors is None:
+        return np.arange(n_samples)
+    if not rule.anchors >= 1:
+        raise ValueError(f"anchors={rule.anchors} leave no pair. Use a positive number or None.")
+    if rule.anchors >= n_samples:
+        return np.arange(n_samples)
+    return np.sort(np.random.default_rng(0).choice(n_samples, rule.anchors, replace=False))
+
+
+def neighbour_graph(
+    near: Near, anchors: IntArray, n_samples: int, scale: float, form: str
+) -> sparse.csr_array[Any]:
+    """Gaussian weights of the pairs found, as a CSR graph over all samples.
+
+    Pairs of the anchors stand for those of all samples, so their weights are scaled up: alpha keeps
+    its meaning.
+    """
+    # exp(-2 d^2/s^2) is exp(-d^2/(2 (s/2)^2))
+    values = gaussian_weights(near.sqdist, scale / 2 if form == "paper" else scale)
+    if len(anchors) < n_samples:
+        values *= n_samples / len(anchors)
+    per_row = np.zeros(n_samples, dtype=np.intp)
+    per_row[anchors] = near.rows.shape[1]
+    indptr = np.concatenate([[0], np.cumsum(per_row)])
+    shape = (n_samples, n_samples)
+    return sparse.csr_array((values.ravel(), near.rows.ravel(), indptr), shape=shape)
+
+
+def sparse_weights(
+    rule: NearestNeighbors, source: Source, sqdist: Array, sample_weight: Array | None = None
+) -> sparse.csr_array[Any]:
+    """w_ij for many samples, with no n x n array.
+
+    `sqdist` are the distances of a few samples among each other, `sample_weight` theirs: the
+    bandwidth is measured in them.
+    """
+    n, p = source.shape
+    k, anchors = check_k(rule, n), check_anchors(rule, n)
+    scale = bandwidth(rule.scale, sqdist, p, sample_weight, n_samples=n)
+    near = find_nearest(source, k, anchors, approximate=rule.approximate)
+    return _seen(neighbour_graph(near, anchors, n, scale, rule.form), scale, near.sqdist, sqdist)
+
+
+def pair_weights(
+    rule: AnyWeights, sqdist: Array, n_features: int, sample_weight: Array | None = None
+) -> Array | sparse.csr_array[Any]:
+    """w_ij from squared distances, before sample weights and scaling."""
+    if isinstance(rule, Uniform):
+        return np.ones_like(sqdist)
+    n = len(sqdist)
+    scale = bandwidth(rule.scale, sqdist, n_features, sample_weight)
+    if isinstance(rule, NearestNeighbors):
+        anchors = check_anchors(rule, n)
+        near = nearest_in(sqdist[anchors], anchors, check_k(rule, n))
+        W: Any = neighbour_graph(near, anchors, n, scale, rule.form)
+    else:
+        W = gaussian_weights(sqdist, scale)
+    return _seen(W, scale, sqdist, sqdist, sample_weight)
+
+
+def _seen(
+    W: Any, scale: float, found: Array, among: Array, sample_weight: Array | None = None
+) -> Any:
+    """The weights, unless none is left."""
+    total = W.sum() - W.diagonal().sum()
+    if total < 1e-200:
+        nearest = np.sqrt(found[found > 0.0].min(initial=np.inf))
+        raise ValueError(
+            f"scale={scale:g} leaves every pair weight at zero: the two closest samples are "
+            f"{nearest:.3g} apart. Use scale='half-median' "
+            f"(here {0.5 * median_distance(among, sample_weight):.3g}), or standardise the "
+            "columns first."
+        )
+    return W
+
+
+def normalise(W: Array | sparse.csr_array[Any], share: Array) -> Array | sparse.csr_array[Any]:
+    """share_i share_j w_ij: the paper's 1/n^2 when all shares are 1/n; sample weights otherwise."""
+    if sparse.issparse(W):
+        D = sparse.diags_array(share)
+        return sparse.csr_array(D @ W @ D)
+    return share[:, None] * W * share[None, :]

@@ -1,0 +1,159 @@
+"""An answer as files: all of them, or none."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gradsift.explain import best_selected, variable_names
+from gradsift.pipeline._folder import whole_folder
+from gradsift.pipeline._model_file import NAME as MODEL
+from gradsift.pipeline._model_file import save_model
+from gradsift.pipeline._select import Answer
+from gradsift.report import Findings, build_report, summarise
+from gradsift.report._summarise import variable_row
+
+MOST_DRAWN = 5_000
+"""Rows that effects are judged at and pictures drawn from."""
+
+
+def findings_of(
+    answer: Answer, *, source: str, command: str, fingerprint: str, created: str
+) -> Findings:
+    """What the report is made from."""
+    table = answer.table
+    X, y, ids, n = table.X, table.y, table.ids, len(table.y)
+    if n > MOST_DRAWN and isinstance(X, np.ndarray):
+        rows = np.linspace(0, n - 1, MOST_DRAWN).round().astype(int)
+        X, y, ids = X[rows], y[rows], None if ids is None else ids[rows]
+    return Findings(
+        answer.model,
+        X,
+        y,
+        names=table.names,
+        target=table.recipe.target,
+        source=source,
+        n_samples=n,
+        sample_names=None if ids is None else ids.tolist(),
+        variables=answer.variables,
+        stability=answer.stability,
+        held_out=answer.held_out,
+        command=command,
+        seed=answer.settings.seed,
+        fingerprint=fingerprint,
+        seconds=answer.seconds,
+        created=created,
+        warnings=(*answer.warnings, *answer.notes),
+    )
+
+
+def write_answer(folder: Path, answer: Answer, findings: Findings, *, force: bool = False) -> None:
+    """All files of an answer in a new folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Made by this call; results of an earlier run are replaced with `force` only.
+    answer : Answer
+    findings : Findings
+    force : bool
+    """
+    with whole_folder(folder, force=force) as out:
+        write_files(out, answer, findings)
+
+
+def write_files(out: Path, answer: Answer, findings: Findings) -> None:
+    """selected.csv, directions.csv, projection.csv, model.gradsift, summary.json, report.html."""
+    rows = [variable_row(row) for row in answer.variables]
+    write_rows(out / "selected.csv", SELECTED, (selected_row(row) for row in rows))
+    names = variable_names(answer.model, answer.table.names)
+    model = answer.model
+    columns = best_selected(model)
+    head = [f"direction{i + 1}" for i in range(len(model.components_))]
+    write_rows(
+        out / "directions.csv",
+        ["name", *head],
+        ([names[k], *map(short, model.components_[:, k])] for k in columns.tolist()),
+    )
+    write_rows(out / "projection.csv", *projection(answer, head))
+    save_model(out / MODEL, model, answer.table.recipe)
+    summary = {**summarise(findings, answer.variables), "certificate": certificate(model)}
+    summary["settings"] = dict(vars(answer.settings))
+    (out / "summary.json").write_text(
+        json.dumps(summary, indent=1, ensure_ascii=False), encoding="utf-8"
+    )
+    (out / "report.html").write_text(build_report(findings), encoding="utf-8")
+
+
+SELECTED = [
+    "rank", "name", "importance", "stability", "family_stability", "sign", "effect", "about",
+    "gradient_low", "gradient_median", "gradient_high", "acts_with", "stand_ins",
+]  # fmt: skip
+
+
+def selected_row(row: dict[str, Any]) -> list[Any]:
+    """One line of selected.csv from a row of the summary."""
+    stand_ins = "; ".join(f"{name} ({r:+.2f})" for name, r in row["stand_ins"])
+    return [
+        row["rank"],
+        row["name"],
+        short(row["importance"]),
+        *("" if row[k] is None else short(row[k]) for k in ("frequency", "family_frequency")),
+        row["sign"],
+        row["effect"],
+        row["output"] or "",
+        *(short(row[f"gradient_{q}"]) for q in ("low", "median", "high")),
+        "; ".join(row["partners"]),
+        stand_ins,
+    ]
+
+
+def projection(answer: Answer, head: Sequence[str]) -> tuple[list[str], Iterable[list[Any]]]:
+    """Header and rows of projection.csv: every sample on the directions, observed and predicted."""
+    model, table = answer.model, answer.table
+    return projected(model, table.X, table.ids, head, table.y)
+
+
+def projected(
+    model: Any, X: Any, ids: Any, head: Sequence[str], y: Any = None
+) -> tuple[list[str], Iterable[list[Any]]]:
+    """Header and rows: the name of each sample, its place on the directions, what is predicted."""
+    places, predictions = np.asarray(model.transform(X)), model.predict(X)
+    names = ids if ids is not None else [str(i + 1) for i in range(len(predictions))]
+    outcomes = (
+        {"predicted": predictions} if y is None else {"observed": y, "predicted": predictions}
+    )
+    rows = (
+        [names[i], *map(short, places[i]), *(plain(values[i]) for values in outcomes.values())]
+        for i in range(len(predictions))
+    )
+    return ["row", *head, *outcomes], rows
+
+
+def certificate(model: Any) -> dict[str, float] | None:
+    """The proof of optimality that the paper's estimator comes with."""
+    if not hasattr(model, "dual_gap_"):
+        return None
+    names = ("alpha_", "alpha_max_", "dual_gap_", "kkt_violation_")
+    return {name.rstrip("_"): float(getattr(model, name)) for name in names}
+
+
+def short(value: Any) -> str:
+    return f"{float(value):.6g}"
+
+
+def plain(value: Any) -> Any:
+    return short(value) if isinstance(value, (float, np.floating)) else value
+
+
+def write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A CSV file."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows(rows)

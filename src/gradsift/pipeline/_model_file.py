@@ -1,0 +1,219 @@
+"""Models in files that are safe to load: numbers and names, never code.
+
+A model file is a zip archive with `model.json` (what the model is, as `_as_data` describes it) and
+`arrays/0.npy`, `arrays/1.npy`, ... Nothing is unpacked to disk, nothing is unpickled, and the sizes
+that the archive claims are compared with limits before anything is read.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import warnings
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradsift._run.memory import available_memory
+from gradsift.pipeline._as_data import ESTIMATORS, KINDS, NotOursError, Reader, Writer, build
+from gradsift.tables import Recipe
+
+NAME = "model.gradsift"
+"""What `gradsift select` calls its model."""
+KIND = "gradsift model"
+FORMAT = 2
+"""Version of the format. Files of another version are refused, not guessed at."""
+HEADER = "model.json"
+ARRAY = re.compile(r"arrays/(0|[1-9][0-9]{0,5})\.npy")
+SMALL = 1 << 28
+RATIO = 100
+"""Unpacked, a file may take 256 MB, or 100 times its own size if that is more. The models of wide
+tables shrink about tenfold; a bomb shrinks a thousandfold.
+"""
+
+
+def save_model(path: Path, model: Any, recipe: Recipe) -> None:
+    """A fitted estimator and how its table was made.
+
+    Parameters
+    ----------
+    path : Path
+        By custom ending in ``.gradsift``.
+    model : fitted estimator
+        With kernels and weights of this package: a function of your own is code, not data.
+    recipe : Recipe
+    """
+    writer = Writer()
+    content = {
+        "kind": KIND,
+        "format": FORMAT,
+        "model": writer.tree(model),
+        "recipe": {name: writer.tree(value) for name, value in vars(recipe).items()},
+    }
+    # most of a wide model is zeros and repeats
+    with ZipFile(path, "w", compression=ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.writestr(entry(HEADER), json.dumps(content, ensure_ascii=False))
+        for number, array in enumerate(writer.arrays):
+            with archive.open(entry(f"arrays/{number}.npy"), "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
+
+
+def entry(name: str) -> ZipInfo:
+    """A member without a date: the same model gives the same bytes."""
+    info = ZipInfo(name)
+    info.compress_type = ZIP_DEFLATED
+    return info
+
+
+def load_model(path: Path) -> tuple[Any, Recipe]:
+    """The estimator and the recipe in a file. Nothing in the file is run.
+
+    Parameters
+    ----------
+    path : Path
+        A ``.gradsift`` file, or the folder `gradsift select` wrote.
+
+    Returns
+    -------
+    model : fitted estimator
+    recipe : Recipe
+    """
+    file = path / NAME if path.is_dir() else path
+    if not file.exists():
+        raise FileNotFoundError(f"no such model: {file}")
+    try:
+        with ZipFile(file) as archive:
+            check_members(archive, file.stat().st_size)
+            content = read_header(archive)
+            return read_content(content, read_arrays(archive))
+    except (BadZipFile, NotOursError, EOFError, zlib.error) as error:
+        raise ValueError(f"{file.name} is no model file: {error}.") from error
+    except (zipfile.LargeZipFile, NotImplementedError, RuntimeError) as error:
+        raise ValueError(f"{file.name} is no model file that can be read: {error}.") from error
+
+
+def check_members(archive: ZipFile, size: int) -> None:
+    """Refuse an archive by its list of members: strange names, repeats, sizes beyond reason."""
+    members = archive.infolist()
+    names = [member.filename for member in members]
+    if HEADER not in names:
+        raise NotOursError(f"it has no {HEADER}")
+    strange = [name for name in names if name != HEADER and not ARRAY.fullmatch(name)]
+    if strange or len(set(names)) < len(names):
+        raise NotOursError(f"it holds {strange[0]!r}" if strange else "it holds a member twice")
+    if any(m.compress_type not in (ZIP_STORED, ZIP_DEFLATED) or m.flag_bits & 1 for m in members):
+        raise NotOursError("a member is encrypted, or packed in a way that models are not")
+    unpacked = sum(member.file_size for member in members)
+    most = min(max(SMALL, RATIO * size), available_memory())
+    if unpacked > most:
+        raise NotOursError(
+            f"unpacked it would take {unpacked / 1e6:,.0f} MB, more than the {most / 1e6:,.0f} MB "
+            "that a file of this size may take here"
+        )
+
+
+def read_header(archive: ZipFile) -> dict[str, Any]:
+    """The tree in `model.json`, after a look at what it says it is."""
+    try:
+        content = json.loads(archive.read(HEADER))
+    except (ValueError, RecursionError) as error:
+        raise NotOursError(f"{HEADER} cannot be read ({type(error).__name__})") from error
+    if not isinstance(content, dict) or content.get("kind") != KIND:
+        raise NotOursError(f"{HEADER} does not say that it describes a {KIND}")
+    if content.get("format") != FORMAT:
+        raise NotOursError(
+            f"its format is {content.get('format')!r}, and this version of gradsift reads "
+            f"{FORMAT}; fit the model again, or use the version that wrote it"
+        )
+    for part in ("model", "recipe"):
+        if not isinstance(content.get(part), dict):
+            raise NotOursError(f"it holds no {part}")
+    return content
+
+
+def read_arrays(archive: ZipFile) -> list[NDArray[Any]]:
+    """All arrays, in order."""
+    count = len(archive.namelist()) - 1
+    try:
+        return [read_array(archive.read(f"arrays/{number}.npy")) for number in range(count)]
+    except KeyError:
+        raise NotOursError("its arrays are not numbered from 0 on") from None
+
+
+def read_array(data: bytes) -> NDArray[Any]:
+    """An array whose header promises just the bytes that follow it."""
+    file = io.BytesIO(data)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            version = np.lib.format.read_magic(file)
+            read = {
+                (1, 0): np.lib.format.read_array_header_1_0,
+                (2, 0): np.lib.format.read_array_header_2_0,
+            }[version]
+            shape, fortran, dtype = read(file)
+    except Exception as error:
+        raise NotOursError("an array in it cannot be read") from error
+    values = memoryview(data)[file.tell() :]
+    count = 1
+    for side in shape:  # whole numbers of Python: no overflow
+        count *= side
+    if dtype.kind not in KINDS or min(shape, default=0) < 0:
+        raise NotOursError(f"an array in it has the type {dtype}")
+    if count * dtype.itemsize != len(values):
+        raise NotOursError("an array in it is longer or shorter than it says")
+    flat = np.frombuffer(values, dtype=dtype) if dtype.itemsize else np.zeros(count, dtype=dtype)
+    return flat.reshape(shape, order="F" if fortran else "C").copy(order="A")
+
+
+def read_content(content: dict[str, Any], arrays: list[NDArray[Any]]) -> tuple[Any, Recipe]:
+    """The model and the recipe, tried on a few rows before anybody relies on them."""
+    reader = Reader(arrays)
+    try:
+        model = reader.value(content["model"])
+        recipe = build(Recipe, {k: reader.value(v) for k, v in content["recipe"].items()})
+    except RecursionError as error:
+        raise NotOursError("it is nested too deeply") from error
+    except (TypeError, AttributeError) as error:
+        raise NotOursError(f"its parts do not fit together ({error})") from error
+    if type(model) not in ESTIMATORS.values():
+        raise NotOursError("it holds no estimator")
+    try_out(model)
+    return model, recipe
+
+
+def try_out(model: Any) -> None:
+    """Predict, project and differentiate at a few samples: parts that do not fit show here.
+
+    Tables of two heights, so that no array fits by the chance of having as many rows.
+    """
+    p = getattr(model, "n_features_in_", None)
+    mean = getattr(model, "mean_", None)
+    if not isinstance(p, int) or not isinstance(mean, np.ndarray) or mean.shape != (p,):
+        raise NotOursError("its number of columns is not that of its arrays")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fits = all(works_on(model, np.tile(np.nan_to_num(mean), (n, 1))) for n in (2, 5))
+    except Exception as error:
+        raise NotOursError(f"its parts do not fit together ({type(error).__name__})") from error
+    if not fits:
+        raise NotOursError("its parts do not fit together")
+
+
+def works_on(model: Any, X: NDArray[Any]) -> bool:
+    """Whether everything that is asked of a model has the shape that goes with the table."""
+    n, p = X.shape
+    fields = model.gradient(X, sparse=True)
+    return (
+        model.feature_importances_.shape == model.ranking_.shape == (p,)
+        and model.predict(X).shape == (n,)
+        and model.transform(X).shape == (n, model.n_components_)
+        and all(f.shape == X.shape for f in (fields if isinstance(fields, list) else [fields]))
+    )

@@ -1,0 +1,234 @@
+"""Ridge on the columns that stand out, rehearsed on rows it has not seen.
+
+Which columns stand out, and by how much, is asked anew for every set of training rows: one pass
+over all columns for all folds together. Then each fold has a Gram matrix of its rows, and the rest
+happens there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from gradsift._run.passes import each_block
+from gradsift._typing import Array, IntArray, Source
+from gradsift.refit.evidence import NOISE_BOUNDS
+
+CUT = 6.25
+"""Squared standard errors a correlation must stand out: 1 % of columns of noise do."""
+
+FOLDS = 10
+HELD_OUT_ROWS = 200
+"""Rows held out in all, at least: tables of fewer rows are dealt into folds several times."""
+
+MOST_ROUNDS = 4
+MOST_COLUMNS = 20_000
+"""Columns that may be used: the most outstanding."""
+
+LOG_NOISE = np.arange(*NOISE_BOUNDS, 0.1)
+"""Noise ratios tried: a grid, which rounding does not move."""
+
+CHUNK = 1_024
+"""Columns read at once."""
+
+PRIORS = 20_000
+"""Prior variances computed at once, for some columns and all sets of rows."""
+
+LEAST_VARIANCE = 1e-9
+
+
+def chunks(size: int) -> list[slice]:
+    return [slice(start, min(start + CHUNK, size)) for start in range(0, size, CHUNK)]
+
+
+# ------------------------------------------------ folds
+def assign_folds(Y: Array, key: Array) -> IntArray:
+    """(rounds, n) fold of each row: along the responses, so that each holds all of their range.
+
+    Where rows are few, it matters which of them are held out together: neighbours in the order of
+    responses are then dealt anew in further rounds. Rows with the same response and the same `key`
+    (n, a) are copies: they stay together, and as one row that counts more they would be in the same
+    folds.
+    """
+    rows = np.round(np.column_stack([Y, key]), 6)
+    distinct, place = np.unique(rows, axis=0, return_inverse=True)
+    rounds = min(-(-HELD_OUT_ROWS // len(distinct)), MOST_ROUNDS)
+    dealt = np.tile(np.arange(FOLDS), (rounds, -(-len(distinct) // FOLDS), 1))
+    dealt[1:] = np.random.default_rng(0).permuted(dealt[1:], axis=2)
+    return dealt.reshape(rounds, -1)[:, place.reshape(-1)]
+
+
+def training_weights(folds: IntArray, weights: Array) -> Array:
+    """(rounds x FOLDS + 1, n): weights with one fold's rows at zero; in the last, none."""
+    held = folds[:, None, :] == np.arange(FOLDS)[:, None]
+    return np.vstack([np.where(held, 0.0, weights).reshape(-1, len(weights)), weights])
+
+
+# ------------------------------------------------ which columns stand out, in each fold
+@dataclass(frozen=True, eq=False)
+class Outstanding:
+    """Columns (increasing) and the prior variance of the weight of each, per set of rows."""
+
+    index: IntArray
+    prior: Array
+
+
+def own_priors(W: Array, Y: Array, Z: Array) -> list[Outstanding]:
+    """For every set of training weights (rows of W), the columns of Z (n, b) that stand out.
+
+    With several response columns r^2 is the share of their summed variance that a line explains.
+    """
+    share = W / W.sum(axis=1, keepdims=True)
+    mean = share @ Z
+    variance = share @ (Z * Z) - mean**2
+    explained, total = np.zeros_like(mean), np.zeros((len(W), 1))
+    for y in Y.T:
+        centre = share @ y
+        explained += ((share * y) @ Z - mean * centre[:, None]) ** 2
+        total += (share @ (y * y) - centre**2)[:, None]
+    usable = (variance > LEAST_VARIANCE) & (total > LEAST_VARIANCE)
+    variance = np.where(usable, variance, 1.0)
+    r2 = explained / (variance * np.where(total > LEAST_VARIANCE, total, 1.0))
+    chance = CUT / np.maximum(W.sum(axis=1, keepdims=True) - 1.0, 1.0)
+    prior = np.where(usable, np.maximum(r2 - chance, 0.0), 0.0) / variance
+    kept = [np.flatnonzero(row) for row in prior]
+    return [Outstanding(where, row[where]) for where, row in zip(kept, prior, strict=True)]
+
+
+def outstanding_columns(source: Source, W: Array, Y: Array) -> list[Outstanding]:
+    """`own_priors` over all columns: one pass."""
+    found: list[list[Outstanding]] = [[] for _ in W]
+    width = -(-PRIORS // len(W))
+    for block, parts in each_block(source, lambda _: partial(own_priors, W, Y), width=width):
+        for kept, part in zip(found, parts, strict=True):
+            kept.append(Outstanding(part.index + block.start, part.prior))
+    return [_most(kept) for kept in found]
+
+
+def _most(parts: list[Outstanding]) -> Outstanding:
+    index = np.concatenate([part.index for part in parts])
+    prior = np.concatenate([part.prior for part in parts])
+    if len(index) > MOST_COLUMNS:
+        best = np.sort(np.argsort(-prior, kind="stable")[:MOST_COLUMNS])
+        index, prior = index[best], prior[best]
+    return Outstanding(index, prior)
+
+
+def row_grams(source: Source, sets: list[Outstanding]) -> Array:
+    """(sets, n, n) sums of v_j z_j z_j' over each set's columns, every column read once."""
+    n = source.shape[0]
+    grams = np.zeros((len(sets), n, n))
+    union = np.unique(np.concatenate([s.index for s in sets]))
+    for part in chunks(len(union)):
+        Z = source.columns(union[part])
+        for gram, s in zip(grams, sets, strict=True):
+            first, last = np.searchsorted(s.index, [union[part][0], union[part][-1] + 1])
+            own = Z[:, np.searchsorted(union[part], s.index[first:last])]
+            gram += (own * s.prior[first:last]) @ own.T
+    return grams
+
+
+def each_gram(source: Source, sets: list[Outstanding]) -> Iterator[Array]:
+    """`row_grams` one after the other: where the table is in memory no two of them are held."""
+    at_once = 1 if hasattr(source, "table") else len(sets)
+    for first in range(0, len(sets), at_once):
+        yield from row_grams(source, sets[first : first + at_once])
+
+
+# ------------------------------------------------ ridge in one Gram matrix
+@dataclass(frozen=True, eq=False)
+class GramRidge:
+    """Ridge by the Gram matrix of centred columns, for all noise ratios at once.
+
+    `size` is what the matrix was divided by, so that its mean diagonal is one on training rows.
+    """
+
+    K: Array
+    size: float
+    weights: Array
+    Y: Array
+    mean: Array
+    values: Array
+    vectors: Array
+
+    @classmethod
+    def of(cls, gram: Array, weights: Array, Y: Array) -> GramRidge:
+        share = weights / weights.sum()
+        middle = gram @ share
+        K = gram - middle[:, None] - middle + share @ middle
+        size = max(float(share @ K.diagonal()), 1e-300)
+        K, mean = K / size, share @ Y
+        train = weights > 0
+        root = np.sqrt(weights[train])
+        values, vectors = np.linalg.eigh(root[:, None] * K[np.ix_(train, train)] * root)
+        return cls(K, size, weights, Y, mean, np.maximum(values, 0.0), root[:, None] * vectors)
+
+    def dual(self, noise_ratio: float) -> Array:
+        """(n, q) alpha, with h = mean + K alpha; zero on rows that are held out."""
+        train = self.weights > 0
+        alpha = np.zeros_like(self.Y)
+        along = self.vectors.T @ (self.Y[train] - self.mean)
+        alpha[train] = self.vectors @ (along / (self.values + noise_ratio)[:, None])
+        return alpha
+
+    def held_out(self, rows: IntArray) -> tuple[Array, Array]:
+        """At `rows`, for all noise ratios: predictions (L, m, q) and their variances (L, m, q)."""
+        train = self.weights > 0
+        total = float(self.weights.sum())
+        along = self.vectors.T @ (self.Y[train] - self.mean)
+        toward = self.K[np.ix_(rows, train)] @ self.vectors
+        eta = np.exp(LOG_NOISE)
+        shrunk = 1.0 / (self.values[:, None] + eta)
+        guess = np.stack([((toward * a) @ shrunk).T for a in along.T], axis=-1)
+        scale = shrunk.T @ along**2 / total
+        spread = self.K[rows, rows][:, None] - toward**2 @ shrunk + eta * (1.0 + 1.0 / total)
+        return self.mean + guess, np.maximum(spread, eta).T[:, :, None] * scale[:, None, :]
+
+
+def normal_score(error: Array, variance: Array, weights: Array) -> Array:
+    """Weighted log density of errors (.., m, q), summed over the rows; constants left out."""
+    variance = np.maximum(variance, 1e-300)
+    return -0.5 * (weights @ (np.log(variance) + error**2 / variance)).sum(axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Rehearsal:
+    """What h makes of rows it has not seen, on average over the rounds.
+
+    Attributes
+    ----------
+    noise_ratio : the one of largest log score.
+    guess : (rounds, n, q) predictions of held-out rows at that ratio.
+    mean : (rounds, n, q) what the mean of the training rows predicts.
+    gain : log score above that of the mean, in nats.
+    """
+
+    noise_ratio: float
+    guess: Array
+    mean: Array
+    gain: float
+
+
+def rehearse(
+    grams: Iterable[Array], folds: IntArray, W: Array, Y: Array, weights: Array
+) -> Rehearsal:
+    """Every fold of every round predicted from the round's others; takes one Gram matrix each."""
+    rounds = len(folds)
+    score, null = np.zeros(len(LOG_NOISE)), 0.0
+    guesses, means = np.empty((len(LOG_NOISE), rounds, *Y.shape)), np.empty((rounds, *Y.shape))
+    for at, gram in zip(range(rounds * FOLDS), grams):
+        turn, f = divmod(at, FOLDS)
+        held = np.flatnonzero(folds[turn] == f)
+        fit = GramRidge.of(gram, W[at], Y)
+        guess, variance = fit.held_out(held)
+        score += normal_score(Y[held] - guess, variance, weights[held])
+        total = W[at].sum()
+        flat = (W[at] @ (Y - fit.mean) ** 2) / total * (1.0 + 1.0 / total)
+        null += float(normal_score(Y[held] - fit.mean, flat[None, :], weights[held]))
+        guesses[:, turn, held], means[turn, held] = guess, fit.mean
+    best = int(score.argmax())
+    gain = (float(score[best]) - null) / rounds
+    return Rehearsal(float(np.exp(LOG_NOISE[best])), guesses[best], means, gain)

@@ -1,0 +1,180 @@
+"""The own features of pooled columns: exact for fits, one byte each for looking through all.
+
+Ten features per value are ten times the table. A pool of more than a few columns keeps them as
+whole numbers from -127 to 127 times a scale per feature. That is enough to see which groups follow
+a residual: rounding moves a statistic z by about .01, where noise moves it by 1. What a fit rests
+on is made anew from the column, in double precision; the groups used last are remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradsift._run.memory import in_own_pages
+from gradsift._typing import Source
+from gradsift.data import ArraySource
+from gradsift.sift.columns import READ_VALUES, Single, at_a_time, read_pieces
+from gradsift.sift.features import N_FEATURES, PARTS, own_features
+from gradsift.sift.rows import Array, IntArray, Rows
+
+KEPT_COLUMNS = 128
+"""Pools of up to so many columns keep all features as they are."""
+DOUBLE_VALUES = 40_000_000
+"""Feature values up to which those are in double precision, beyond it in single."""
+MOST_CODE = 127
+PIECE_VALUES = 30_000
+"""Feature values made at a time (.2 MB, and some temporaries of that size)."""
+DECODED_VALUES = (100_000, 800_000)
+"""Least and most feature values decoded at a time (.4 to 3 MB in single precision)."""
+REMEMBERED = 640
+"""Exact features remembered, n values each."""
+
+Group = tuple[int, int]
+"""Pooled column and part (0 linear, 1 quadratic, 2 local)."""
+
+
+class Own(Protocol):
+    """Own features of k pooled columns on n rows, scaled by root weight."""
+
+    def stack(self, groups: list[Group]) -> list[Array]:
+        """Features of some groups, (m, n) each."""
+
+    def squares(self, R: Array) -> Array:
+        """||Z_g R||_F^2 for residuals R (b, n, q): (b, 3, k)."""
+
+    def only(self, used: list[int]) -> Own:
+        """Some of the columns."""
+
+
+def by_parts(along: Array, b: int) -> Array:
+    """Squares of Z R, (k * N_FEATURES, b * q), summed over features and responses: (b, 3, k)."""
+    squares = np.square(along, dtype=np.float64).reshape(-1, N_FEATURES, b, along.shape[1] // b)
+    own = np.add.reduceat(squares.sum(axis=3), [part.start for part in PARTS], axis=1)
+    return own.transpose(2, 1, 0)
+
+
+def side_by_side(R: Array) -> Array:
+    """Residuals (b, n, q) as columns, (n, b q)."""
+    return R.transpose(1, 0, 2).reshape(R.shape[1], -1)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """All features, as they are."""
+
+    Z: Array | Single
+    """(k, N_FEATURES, n)"""
+
+    def stack(self, groups: list[Group]) -> list[Array]:
+        return [self.Z[j, PARTS[part]] for j, part in groups]
+
+    def squares(self, R: Array) -> Array:
+        flat = side_by_side(R).astype(self.Z.dtype, copy=False)
+        return by_parts(self.Z.reshape(-1, self.Z.shape[2]) @ flat, len(R))
+
+    def only(self, used: list[int]) -> Kept:
+        return Kept(self.Z[used])
+
+
+@dataclass(frozen=True)
+class Coded:
+    """One byte per feature, and the columns to make exact ones from."""
+
+    codes: NDArray[np.int8]
+    """(k, N_FEATURES, n) of features without root weight, so that counts mean copies."""
+    scale: Single
+    """(k, N_FEATURES)"""
+    table: Source
+    where: IntArray
+    """(k,) pooled columns among those of `table`."""
+    rows: Rows
+    memo: dict[Group, Array] = field(default_factory=dict, repr=False)
+
+    def stack(self, groups: list[Group]) -> list[Array]:
+        missing = sorted({j for j, part in groups if (j, part) not in self.memo})
+        found = {g: self.memo.pop(g) for g in dict.fromkeys(groups) if g in self.memo}
+        wanted: dict[int, list[int]] = {}
+        for j, part in groups:
+            wanted.setdefault(j, []).append(part)
+        for some, Z in feature_pieces(self.table, self.where[missing], self.rows):
+            for j, exact in zip(missing[some], Z, strict=True):
+                found |= {(j, part): exact[PARTS[part]].copy() for part in wanted[j]}
+        self.memo.update(found)  # at the end: what was used last is forgotten last
+        self.forget()
+        return [found[g] for g in groups]
+
+    def forget(self) -> None:
+        spare = sum(map(len, self.memo.values())) - REMEMBERED
+        for g in list(self.memo):
+            if spare <= 0:
+                break
+            spare -= len(self.memo.pop(g))
+
+    def squares(self, R: Array) -> Array:
+        root = np.reshape(self.rows.root, (-1, 1))
+        flat = (side_by_side(R) * root).astype(np.float32)
+        k, _, n = self.codes.shape
+        out = np.empty((len(R), 3, k))
+        least, most = DECODED_VALUES
+        step = max(1, min(max(least, self.codes.size // 16), most) // (N_FEATURES * n))
+        room = np.empty((step * N_FEATURES, n), dtype=np.float32)
+        for first in range(0, k, step):
+            some = slice(first, min(first + step, k))
+            codes = self.codes[some].reshape(-1, n)
+            Z = room[: len(codes)]
+            Z[...] = codes
+            along = Z @ flat
+            along *= self.scale[some].reshape(-1, 1)
+            out[:, :, some] = by_parts(along, len(R))
+        return out
+
+    def only(self, used: list[int]) -> Coded:
+        return Coded(self.codes[used], self.scale[used], self.table, self.where[used], self.rows)
+
+
+def feature_pieces(
+    source: Source, columns: IntArray, rows: Rows, *, weighted: bool = True
+) -> Iterator[tuple[slice, Array]]:
+    """`own_features` of some columns, a few at a time: (which of them, (w, N_FEATURES, n))."""
+    step = max(1, PIECE_VALUES // (N_FEATURES * max(source.shape[0], 1)))
+    for first, X in read_pieces(source, columns, rows):
+        for start in range(0, X.shape[1], step):
+            Z = own_features(X[:, start : start + step], rows, weighted=weighted)
+            yield slice(first + start, first + start + len(Z)), Z
+
+
+def in_memory(source: Source, columns: IntArray) -> ArraySource:
+    """Some columns of a table that is not, read a few at a time: a mapped file is let go in
+    between.
+    """
+    n = source.shape[0]
+    X, step = np.empty((n, len(columns))), at_a_time(source, READ_VALUES, n)
+    for first in range(0, len(columns), step):
+        X[:, first : first + step] = source.columns(columns[first : first + step])
+    return ArraySource(X)
+
+
+def pooled_features(source: Source, columns: IntArray, rows: Rows) -> Own:
+    """Features of some columns of a table."""
+    n, k = rows.count(source.shape[0]), len(columns)
+    if k <= KEPT_COLUMNS:
+        double = k * N_FEATURES * n <= DOUBLE_VALUES
+        Z = in_own_pages((k, N_FEATURES, n), np.float64 if double else np.float32)
+        for some, piece in feature_pieces(source, columns, rows):
+            Z[some] = piece
+        return Kept(Z)
+    if not hasattr(source, "table"):  # on disk, compressed, or elsewhere: read its columns once
+        source, columns = in_memory(source, columns), np.arange(k)
+    codes = in_own_pages((k, N_FEATURES, n), np.int8)
+    scale = np.empty((k, N_FEATURES), dtype=np.float32)
+    for some, piece in feature_pieces(source, columns, rows, weighted=False):
+        largest = np.maximum(np.abs(piece).max(axis=2), 1e-30)
+        scale[some] = largest / MOST_CODE
+        piece *= (MOST_CODE / largest)[:, :, None]
+        codes[some] = np.rint(piece, out=piece)
+    return Coded(codes, scale, source, columns, rows)

@@ -1,0 +1,260 @@
+"""The sift, step by step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gradsift._run.progress import Say, silent
+from gradsift._typing import Source
+from gradsift.data import held_bytes
+from gradsift.sift.columns import Single, clipped_columns, single_columns, wide_statistics
+from gradsift.sift.features import N_FEATURES
+from gradsift.sift.groups import Groups, Support, pool, with_products
+from gradsift.sift.interaction_screen import MOST_PARTNERS, screen
+from gradsift.sift.levels import own_levels, relaxed_levels, shares
+from gradsift.sift.path import TOL, path
+from gradsift.sift.response import Response
+from gradsift.sift.rows import Array, IntArray
+from gradsift.sift.search import choose, robust_fit, whiten_residual
+
+FREE_VALUES = 5_200_000
+"""Feature values kept however small the table (5 MB)."""
+WIDE_VALUES = 40_000_000
+"""Feature values kept of a wide table (40 MB): those of its most promising columns."""
+MOST_VALUES = 300_000_000
+"""Feature values kept at most (300 MB), in tables of many rows."""
+MOST_POOLED = 4000
+LEAST_POOLED = 250
+PAIR_ROUNDS = 2
+MOST_REFILLS = 3
+NEW_COLUMNS = 500
+RELAXED = 2.0
+"""False variables allowed in the relaxed support, which only proposes and ranks."""
+
+
+@dataclass(frozen=True)
+class Sifted:
+    """A support, and what it was chosen from."""
+
+    groups: Groups
+    support: Support
+    relaxed: Support
+    marginal: Array
+    """(3, p) own statistics against the response."""
+
+
+def own_statistics(source: Source, groups: Groups, R: Array) -> Array:
+    """Statistics (3, p) of the own groups of all columns against unit-variance residuals R (n, q),
+    rows scaled.
+    """
+    p = source.shape[1]
+    if len(groups.columns) == p:
+        return groups.squared_norms(R)[: 3 * p].reshape(3, p)
+    return wide_statistics(source, R, groups.rows)
+
+
+def pool_size(source: Source) -> int:
+    """Columns whose features are kept: so many that these take a quarter of the memory the table
+    does (a compressed one takes less than it looks), but as many as are no trouble.
+    """
+    n, p = source.shape
+    held = held_bytes(source) or 8 * n * p
+    each = N_FEATURES * n
+    fair = min(held // (4 * each), WIDE_VALUES // each, MOST_POOLED)
+    return max(1, min(max(fair, FREE_VALUES // each, LEAST_POOLED), MOST_VALUES // each))
+
+
+def promising(statistics: Array, levels: Array, count: int, always: list[int]) -> IntArray:
+    """The `count` columns with the largest statistic over level, `always` included; sorted."""
+    best = strongest(statistics, levels)
+    best[always] = np.inf
+    return largest(best, max(count, len(always)))
+
+
+def strongest(statistics: Array, levels: Array) -> Array:
+    """Largest statistic over level of each column, (p,), without temporaries of the size of all."""
+    best: Array = statistics[0] / float(levels[0])
+    for row, level in zip(statistics[1:], levels[1:], strict=True):
+        np.maximum(best, row / float(level), out=best)
+    return best
+
+
+def largest(best: Array, count: int) -> IntArray:
+    """Places of the `count` largest values, sorted; among equals the first ones."""
+    if count >= len(best):
+        return np.arange(len(best))
+    edge = np.partition(best, len(best) - count)[len(best) - count]
+    above = np.flatnonzero(best > edge)
+    equal = np.flatnonzero(best == edge)[: count - len(above)]
+    return np.sort(np.concatenate([above, equal]))
+
+
+def renumbered(support: Support, old: IntArray, new: IntArray) -> Support:
+    """A support of own groups over pooled columns `old` in the numbers of the pool `new`."""
+    where = np.searchsorted(new, old)
+    return tuple(sorted(int(g // len(old) * len(new) + where[g % len(old)]) for g in support))
+
+
+@dataclass(frozen=True)
+class Sifter:
+    """The settings and data of one sift; its methods are the steps."""
+
+    source: Source
+    response: Response
+    alpha: float
+    interactions: bool
+    always: tuple[int, ...] = ()
+    tol: float = TOL
+    say: Say = silent
+    memo: dict[bytes, Array] = field(default_factory=dict, repr=False)
+    """Own statistics of the last residual: a pass over a wide table is not made twice."""
+
+    @property
+    def levels(self) -> tuple[Array, Array]:
+        """Squared levels of the own groups of a new variable, and of one already in the support."""
+        return own_levels(
+            self.alpha, self.source.shape[1], self.response.Y.shape[1], self.interactions
+        )
+
+    def first_pool(self) -> tuple[Groups, Array]:
+        """Features of all columns, or of the most promising ones, and the statistics of all against
+        the response.
+        """
+        p, rows = self.source.shape[1], self.response.rows
+        Y = whiten_residual(self.response.start, rows.total)
+        count = pool_size(self.source)
+        if p <= count:
+            groups = self.pooled(np.arange(p))
+            return groups, own_statistics(self.source, groups, Y)
+        statistics = wide_statistics(self.source, Y, rows)
+        columns = promising(statistics, self.levels[0], count, list(self.always))
+        return self.pooled(columns), statistics
+
+    def pooled(self, columns: IntArray) -> Groups:
+        """Groups of some columns; the linear ones of columns that are always kept cost nothing."""
+        groups = pool(self.source, columns, self.response.rows, *self.levels)
+        free = list(self.fixed(groups))
+        level, further = groups.level.copy(), groups.further.copy()
+        level[free] = further[free] = 0.0
+        return replace(groups, level=level, further=further)
+
+    def fixed(self, groups: Groups) -> Support:
+        """Linear groups of the columns that are always kept."""
+        return tuple(int(j) for j in np.searchsorted(groups.columns, sorted(self.always)))
+
+    def pick(self, groups: Groups, starts: list[Support]) -> tuple[Support, Support]:
+        """Support at the true and at relaxed levels, from the path and any further starts."""
+        fixed = self.fixed(groups)
+        df, factor = groups.size * self.response.Y.shape[1], max(RELAXED / self.alpha, 1.0)
+        loose = replace(
+            groups,
+            level=relaxed_levels(groups.level, df, factor),
+            further=relaxed_levels(groups.further, df, factor),
+        )
+        supports = [*path(groups, self.response, fixed, self.tol), *starts]
+        return choose(groups, loose, supports, self.response, fixed)
+
+    def residual(self, groups: Groups, support: Support) -> Array:
+        """What a fit on the support leaves of the (stand-in) response, rows scaled."""
+        return robust_fit(groups, support, self.response)[0]
+
+    def unit_residual(self, groups: Groups, support: Support) -> Array:
+        """The residual with unit covariance."""
+        return whiten_residual(self.residual(groups, support), groups.rows.total)
+
+    def partners(
+        self, groups: Groups, statistics: Array, selected: list[int]
+    ) -> tuple[IntArray, Single]:
+        """Columns whose pairs are screened (beyond `MOST_PARTNERS` the most promising), and their
+        clipped values.
+        """
+        p = self.source.shape[1]
+        columns: IntArray = np.arange(p)
+        if p > MOST_PARTNERS:
+            columns = promising(statistics, self.levels[0], MOST_PARTNERS, selected)
+        return columns, single_columns(self.source, columns, groups.rows)
+
+    def add_pairs(
+        self, groups: Groups, support: Support, loose: Support
+    ) -> tuple[Groups, Support, Support]:
+        """Screen products against the residual, admit what passes, choose again; twice at most."""
+        products: dict[tuple[int, int], float] = {}
+        for _ in range(PAIR_ROUNDS):
+            selected = groups.variables(support)
+            R = self.unit_residual(groups, support)
+            columns, X = self.partners(groups, self.own(groups, R), selected)
+            alpha = self.alpha * shares(True)[3]
+            rows = groups.rows
+            found = screen(
+                X,
+                columns,
+                R / self.response.root,
+                rows.weight,
+                selected,
+                self.source.shape[1],
+                alpha,
+            )
+            new = {v: t for v, t in found.passed.items() if v not in products}
+            if not new:
+                break
+            products |= new
+            need = np.array(sorted({c for pair in products for c in pair}))
+            values = dict(
+                zip(need.tolist(), clipped_columns(self.source, need, rows).T, strict=True)
+            )
+            groups = with_products(groups, values, products)
+            support, loose = self.pick(groups, [support])
+        return groups, support, loose
+
+    def own(self, groups: Groups, R: Array) -> Array:
+        """Own statistics (3, p) of all columns against unit-variance residuals R."""
+        key = R.tobytes()
+        if key not in self.memo:
+            self.memo.clear()
+            self.memo[key] = own_statistics(self.source, groups, R)
+        return self.memo[key]
+
+    def refill(self, groups: Groups, supports: list[Support], marginal: Array) -> IntArray | None:
+        """The columns of another pool, when one left out passes alone against the residual of the
+        first support: such columns take the places of those with the least to say.
+        """
+        p, k = self.source.shape[1], len(groups.columns)
+        if k == p:
+            return None
+        level = self.levels[0]
+        own = self.own(groups, self.unit_residual(groups, supports[0]))
+        best = strongest(own, level)
+        best[groups.columns] = 0.0
+        if not best.max() > 1:
+            return None
+        new = largest(best, min(NEW_COLUMNS, -(-k // 4), p - k))
+        rivals = np.union1d(groups.columns, new)
+        used = {v for support in supports for v in groups.variables(support)}
+        stays = np.isin(rivals, [*new, *used])
+        worth = np.maximum(strongest(own[:, rivals], level), strongest(marginal[:, rivals], level))
+        worth[stays] = np.inf
+        return rivals[largest(worth, max(k, int(stays.sum())))]
+
+    def run(self) -> Sifted:
+        """Own groups first, then products beside them."""
+        self.say(f"screening {self.source.shape[1]:,} columns")
+        groups, marginal = self.first_pool()
+        self.say(f"path and search over {len(groups.columns):,} columns")
+        support, loose = self.pick(groups, [])
+        for _ in range(MOST_REFILLS):
+            columns = self.refill(groups, [support, loose], marginal)
+            if columns is None:
+                break
+            self.say(f"search again, over {len(columns):,} columns")
+            support = renumbered(support, groups.columns, columns)
+            del groups  # two pools at a time would be the most memory a fit takes
+            groups = self.pooled(columns)
+            support, loose = self.pick(groups, [support])
+        if self.interactions:
+            self.say("products of two variables")
+            groups, support, loose = self.add_pairs(groups, support, loose)
+        if len(groups.columns) < self.source.shape[1]:
+            groups, (support, loose) = groups.only([support, loose])
+        return Sifted(groups, support, loose, marginal)

@@ -1,0 +1,192 @@
+"""Forward-backward splitting on the columns in hand, plain (the paper's) or accelerated.
+
+Everything here is shared by the inner solvers: a step that is no longer than descent allows, and
+the duality gap that stops them. `manifold` builds a faster one on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from gradsift._typing import Array, Penalty, Restricted
+from gradsift.solver.penalty import row_norms
+
+RUNG = 1.1  # step lengths are powers of this
+CHECK_EVERY = 10  # steps between two looks at the duality gap, where a look costs a gradient
+
+Method: TypeAlias = Literal["newton", "fista", "fbs"]
+
+
+class InnerResult(NamedTuple):
+    B: Array
+    v: Array
+    n_iter: int
+
+
+class Point(NamedTuple):
+    """Where an inner solver stands, with the image of it."""
+
+    B: Array
+    v: Array
+    image: Array
+
+
+class Slope(NamedTuple):
+    """The gradient of Phi in B and in v."""
+
+    B: Array
+    v: Array
+
+
+class Feasibility(NamedTuple):
+    """How a dual point is made feasible, and what that leaves unpaid."""
+
+    shrink: float
+    residual: float
+
+
+@dataclass(frozen=True)
+class InnerSolver:
+    """Settings of the inner solver.
+
+    Parameters
+    ----------
+    tol : float
+        Duality gap on the columns in hand, in absolute units, at which to stop.
+    max_iter : int
+        Most gradients (or as costly products) to compute.
+    method : {'newton', 'fista', 'fbs'}
+    """
+
+    tol: float
+    max_iter: int
+    method: Method = "newton"
+
+
+def feasibility(limits: Array, norms: Array, sizes: Array) -> Feasibility:
+    """From every row's limit, gradient norm and size ||B_k||.
+
+    The slopes, shrunk until no variable's gradient exceeds its limit, are dual feasible. An
+    unpenalised variable has limit zero, which no shrinking reaches: its Fenchel residual
+    ||gradient|| ||B_k|| is subtracted from the dual instead, so the gap still closes only at the
+    optimum.
+    """
+    free = limits <= 0.0
+    ratio = norms[~free] / limits[~free]
+    return Feasibility(min(1.0, 1.0 / ratio.max(initial=1.0)), float(norms[free] @ sizes[free]))
+
+
+def objective(phi: Restricted, limits: Array, at: Point) -> float:
+    return phi.value(at.image, at.B, at.v) + float(limits @ row_norms(at.B))
+
+
+def duality_gap(phi: Restricted, limits: Array, at: Point, slope: Slope) -> float:
+    """How far `at` can be from the optimum on these columns."""
+    dual = feasibility(limits, row_norms(slope.B), row_norms(at.B))
+    bound_below = phi.dual_value(at.image, at.B, at.v, dual.shrink) - dual.residual
+    return objective(phi, limits, at) - bound_below
+
+
+def slope_at(phi: Restricted, at: Point) -> Slope:
+    return Slope(*phi.gradient(at.image, at.B, at.v))
+
+
+def step_bound(phi: Restricted, B: Array, v: Array, n_iter: int = 12) -> float:
+    """Largest curvature of Phi near zero, by power iteration from the direction (B, v).
+
+    Starting from a gradient keeps every later step equivariant: rotating the factor or repeating a
+    row with half its weight rotates the iterates and changes no norm.
+    """
+    largest, tiny = 0.0, 1e-3
+    no_B, no_v = np.zeros_like(B), np.zeros_like(v)
+    at_zero = phi.image(no_B, no_v)
+    G0, g0 = phi.gradient(at_zero, no_B, no_v)
+    for _ in range(n_iter):
+        size = float(np.sqrt(np.vdot(B, B) + np.vdot(v, v)))
+        if size == 0.0:
+            break
+        B, v = tiny / size * B, tiny / size * v
+        image = phi.image(B, v)
+        largest = max(largest, phi.curvature(at_zero, image, B, v) / tiny**2)
+        G, g = phi.gradient(image, B, v)
+        B, v = G - G0, g - g0
+    return 1.05 * largest
+
+
+def rung_above(curvature: float) -> int:
+    return int(np.ceil(np.log(curvature) / np.log(RUNG)))
+
+
+class Descent(NamedTuple):
+    """Where a forward-backward step leads, the rung it took, and that of the curvature it met."""
+
+    to: Point
+    rung: int
+    met: int
+
+
+def descend(
+    phi: Restricted, penalty: Penalty, start: Point, slope: Slope, alpha: float, rung: int
+) -> Descent:
+    """A gradient step on Phi followed by the penalty's prox.
+
+    The step is 1 / bound, where bound is at least the curvature met along the step, so it never is
+    longer than a descent step may be. Bounds on a ladder of fixed values (`rung` is the first to be
+    tried) keep rounding out of the step lengths, and so out of the iterates: runs that differ in
+    the last bit stay together.
+    """
+    while True:
+        bound = RUNG**rung
+        B = penalty.prox(start.B - slope.B / bound, alpha / bound)
+        v = start.v - slope.v / bound
+        image = phi.image(B, v)
+        dB, dv = B - start.B, v - start.v
+        size = float(np.vdot(dB, dB) + np.vdot(dv, dv))
+        form = phi.curvature(start.image, image - start.image, dB, dv)
+        if form <= bound * size * (1.0 + 1e-9):
+            met = rung_above(form / size) if form > 0.0 else rung - 1
+            return Descent(Point(B, v, image), rung, min(met, rung))
+        rung = max(rung + 1, rung_above(form / size))
+
+
+def forward_backward(
+    phi: Restricted, penalty: Penalty, B: Array, v: Array, alpha: float, settings: InnerSolver
+) -> InnerResult:
+    """Minimise Phi(B, v) + alpha * penalty(B) until the duality gap is below tol.
+
+    With the method 'fista', steps start from an extrapolated point (Nesterov), restarted whenever
+    the momentum points uphill (O'Donoghue and Candes, 2015). Each step first tries one rung longer.
+    """
+    limits = penalty.limits(alpha)
+    z = here = Point(B, v, phi.image(B, v))
+    slope = slope_at(phi, z)
+    largest = step_bound(phi, *slope)
+    if largest <= 0.0:  # nothing here can change the predictions
+        return InnerResult(B, v, 0)
+    rung = rung_above(largest)
+
+    momentum = 1.0
+    for n_iter in range(1, settings.max_iter + 1):
+        # 1) forward-backward step from the extrapolated point z
+        new, rung, _ = descend(phi, penalty, z, slope, alpha, rung - 1)
+
+        # 2) stop when the gap on these columns is closed
+        look = n_iter % CHECK_EVERY == 0 or n_iter == 1
+        if look and duality_gap(phi, limits, new, slope_at(phi, new)) <= settings.tol:
+            return InnerResult(new.B, new.v, n_iter)
+
+        # 3) extrapolate, unless the momentum points uphill
+        beta = 0.0
+        if settings.method == "fista":
+            if np.vdot(z.B - new.B, new.B - here.B) + np.vdot(z.v - new.v, new.v - here.v) > 0.0:
+                momentum = 1.0
+            following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
+            beta = (momentum - 1.0) / following
+            momentum = following
+        z = Point(*(a + beta * (a - b) for a, b in zip(new, here)))
+        here = new
+        slope = slope_at(phi, z)
+    return InnerResult(here.B, here.v, settings.max_iter)

@@ -1,0 +1,214 @@
+"""What the displays hold and draw; that they are pretty was checked by eye."""
+
+import builtins
+import inspect
+import sys
+
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+
+from gradsift import RidgeGradientRegressor, SparseGradientRegressor, gradient_path
+from gradsift.explain import displays
+from gradsift.explain.displays import (
+    CVDisplay,
+    EigenvaluesDisplay,
+    GradientCovarianceDisplay,
+    GradientFieldDisplay,
+    ImportanceDisplay,
+    InteractionDisplay,
+    LoadingsDisplay,
+    PathDisplay,
+    ProjectionDisplay,
+)
+from gradsift.explain.displays._style import label, spread_labels
+
+NASTY = ["cost $5 or $6", "_under", "<script>alert(1)</script>", "two\nlines", "nul\x00", "é" * 60]
+
+
+def nasty_names(count):
+    return [f"{NASTY[k % 6]}{k}" for k in range(count)]
+
+
+def draw_all(numbers, labels, path_model, names=None, **options):
+    """Every display, by its usual door."""
+    model, X, y = numbers
+    each = {"names": names, **options}
+    three, X3, y3 = labels
+    return [
+        ImportanceDisplay.from_estimator(model, **each),
+        GradientFieldDisplay.from_estimator(model, X, 1, **each),
+        GradientFieldDisplay.from_estimator(three, X3, 0, **options),
+        InteractionDisplay.from_estimator(model, X, **each),
+        ProjectionDisplay.from_estimator(model, X, y, **options),
+        ProjectionDisplay.from_estimator(three, X3, y3, **options),
+        LoadingsDisplay.from_estimator(model, **each),
+        EigenvaluesDisplay.from_estimator(model, **options),
+        GradientCovarianceDisplay.from_estimator(model, X, **each),
+        PathDisplay.from_estimator(path_model, **options),
+        CVDisplay.from_estimator(path_model, **options),
+    ]
+
+
+def test_every_display_draws_and_labels_its_axes(numbers, labels, path_model):
+    shown = draw_all(numbers, labels, path_model)
+    assert {type(d).__name__ for d in shown} == set(displays.__all__)
+    for display in shown:
+        assert display.ax_.figure is display.figure_
+        assert display.ax_.get_xlabel() or display.ax_.get_xticklabels()
+        assert display.hover_
+        display.figure_.canvas.draw()
+
+
+def test_a_display_draws_where_it_is_told(numbers, labels, path_model):
+    figure, ax = plt.subplots()
+    for display in draw_all(numbers, labels, path_model, ax=ax):
+        assert display.ax_ is ax
+        again = plt.figure().add_subplot()
+        assert display.plot(ax=again).ax_ is again
+    assert display.figure_ is not figure
+
+
+def test_names_are_data(numbers, labels, path_model):
+    """Dollars start no formula, underscores hide nothing, control characters break no file."""
+    for display in draw_all(numbers, labels, path_model, names=nasty_names(16)):
+        display.figure_.canvas.draw()
+    shown = ImportanceDisplay.from_estimator(numbers[0], names=nasty_names(16))
+    texts = [t.get_text() for t in shown.ax_.get_yticklabels()]
+    assert any(t.startswith(r"cost \$5 or \$6") for t in texts)
+    assert "nul�4" not in texts  # column 4 is not selected
+    assert label("_x") == " _x"
+
+
+def test_importances_are_capped_and_say_so(rng):
+    X = rng.normal(size=(20, 500))
+    model = RidgeGradientRegressor().fit(X, X[:, 0])
+    shown = ImportanceDisplay.from_estimator(model, most=20)
+    assert len(shown.bars_) == 20
+    assert "and 480 more variables" in [t.get_text() for t in shown.ax_.texts]
+    widths = [bar.get_width() for bar in shown.bars_]
+    assert widths == sorted(widths, reverse=True)
+    assert len(shown.importances) == 500
+    covariance = GradientCovarianceDisplay.from_estimator(model, X)
+    assert covariance.covariance.shape == (20, 20)
+    assert "480 more" in covariance.ax_.get_xlabel()
+    assert "more variables" in LoadingsDisplay.from_estimator(model).ax_.get_xlabel()
+
+
+@pytest.mark.parametrize("which", ["sift", "sparse"])
+def test_the_covariance_has_the_importances_on_its_diagonal(which, numbers):
+    model, X, y = numbers
+    if which == "sparse":
+        model = SparseGradientRegressor().fit(X, y)
+    shown = GradientCovarianceDisplay.from_estimator(model, X)
+    sizes = np.sort(model.feature_importances_[model.get_support()] ** 2)
+    assert np.allclose(np.sort(np.diag(shown.covariance)), sizes)
+    values = np.linalg.eigvalsh(shown.covariance)[::-1]
+    assert np.allclose(values, model.eigenvalues_, atol=1e-8 * values[0])
+
+
+def test_the_interaction_stands_out(numbers):
+    model, X, _ = numbers
+    shown = InteractionDisplay.from_estimator(model, X)
+    at = {name: k for k, name in enumerate(shown.names)}
+    others = shown.shares.copy()
+    for pair in (("x2", "x3"), ("x3", "x2"), ("x1", "x1")):
+        where = at[pair[0]], at[pair[1]]
+        assert others[where] > 0.8
+        others[where] = 0.0
+    assert others.max() < 0.1
+
+
+def test_the_field_is_the_gradient(numbers, labels):
+    model, X, _ = numbers
+    shown = GradientFieldDisplay.from_estimator(model, X, "x2", against=3)
+    assert np.array_equal(shown.gradient, model.gradient(X)[:, 2])
+    assert np.array_equal(shown.x, X[:, 3])
+    assert sum(len(texts) for _, texts in shown.hover_) == len(X) + 1  # and the mean
+    model, X, _ = labels
+    shown = GradientFieldDisplay.from_estimator(model, X, 0, class_name="low")
+    assert np.array_equal(shown.gradient, model.gradient(X)[1][:, 0])
+    assert "log odds of low" in shown.ax_.get_ylabel()
+
+
+def test_bad_questions_get_an_answer(numbers, labels):
+    model, X, y = numbers
+    with pytest.raises(ValueError, match="no column is called 'nobody'"):
+        GradientFieldDisplay.from_estimator(model, X, "nobody")
+    with pytest.raises(ValueError, match="columns are 0 to 15"):
+        GradientFieldDisplay.from_estimator(model, X, 16)
+    with pytest.raises(ValueError, match="use one of"):
+        GradientFieldDisplay.from_estimator(labels[0], labels[1], 0, class_name="none")
+    with pytest.raises(ValueError, match="has no path"):
+        PathDisplay.from_estimator(model)
+    with pytest.raises(ValueError, match="chose nothing by cross-validation"):
+        CVDisplay.from_estimator(model)
+    with pytest.warns(UserWarning, match="no variable was selected"):
+        empty = type(model)(false_positives=1e-9).fit(X, np.random.default_rng(1).normal(size=150))
+    with pytest.raises(ValueError, match="no direction to project on"):
+        ProjectionDisplay.from_estimator(empty, X, y)
+    # nothing to see is still a picture
+    ImportanceDisplay.from_estimator(empty).figure_.canvas.draw()
+
+
+def test_the_path_marks_the_chosen_alpha_and_counts(path_model):
+    shown = PathDisplay.from_estimator(path_model)
+    assert shown.alpha == path_model.alpha_
+    counts = [len(s) for s in path_model.path_.supports]
+    ticks = [int(t.get_text()) for t in shown.top_.get_xticklabels()]
+    assert ticks[0] == counts[0] == 0
+    assert ticks[-1] == counts[-1]
+    assert len(shown.lines_) == np.count_nonzero(path_model.path_.importances.any(axis=0))
+
+
+def test_a_wide_path_is_capped(rng):
+    X = rng.normal(size=(60, 500))
+    path = gradient_path(X, X[:, :30].sum(axis=1), n_alphas=10, eps=0.01)
+    ever = int(path.importances.any(axis=0).sum())
+    shown = PathDisplay.from_path(path).plot()
+    assert len(shown.lines_) == min(ever, 200)
+
+
+def test_the_curve_is_the_mean_over_folds(path_model):
+    shown = CVDisplay.from_estimator(path_model)
+    line = shown.ax_.lines[0]
+    assert np.allclose(line.get_ydata(), -path_model.cv_scores_.mean(axis=1))
+    assert shown.alpha_min == path_model.alpha_min_
+
+
+def test_labels_are_moved_apart_and_no_further(rng):
+    at = rng.uniform(size=12)
+    moved = spread_labels(at, 0.1)
+    assert np.array_equal(np.argsort(moved), np.argsort(at))
+    assert np.diff(np.sort(moved)).min() >= 0.1 - 1e-12
+    far = np.arange(5.0)
+    assert np.array_equal(spread_labels(far, 0.5), far)
+
+
+def test_without_matplotlib_the_error_names_the_extra(numbers, monkeypatch):
+    real = builtins.__import__
+
+    def refuse(name, *args, **kwargs):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(ImportError, match=r"gradsift\[plot\]"):
+        EigenvaluesDisplay.from_estimator(numbers[0])
+
+
+def test_importing_the_room_does_not_import_matplotlib():
+    import subprocess
+
+    code = "import sys, gradsift.explain.displays; sys.exit('matplotlib' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", displays.__all__)
+def test_every_parameter_is_documented(name):
+    kind = getattr(displays, name)
+    for function in (kind.__init__, kind.from_estimator, kind.plot):
+        doc = kind.__doc__ if function is kind.__init__ else function.__doc__
+        for parameter in inspect.signature(function).parameters:
+            assert parameter == "self" or parameter in doc, (name, function, parameter)

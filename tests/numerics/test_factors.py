@@ -1,0 +1,64 @@
+"""Factors: K = L L', and the same L at samples met again."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradsift.numerics.factors import eigen_factor, nystroem_factor, spread_landmarks
+
+
+@pytest.fixture
+def K(rng):
+    X = rng.normal(size=(9, 3))
+    return np.exp(-0.3 * ((X[:, None] - X[None]) ** 2).sum(-1))
+
+
+def test_factor_reproduces_the_kernel(K):
+    L = eigen_factor(K).L
+    np.testing.assert_allclose(L @ L.T, K, atol=1e-10)
+
+
+def test_rank_deficient_kernel_gets_a_thin_factor(rng):
+    A = rng.normal(size=(9, 3))
+    factor = eigen_factor(A @ A.T)
+    assert factor.L.shape == (9, 3)
+    np.testing.assert_allclose(factor.L @ factor.L.T, A @ A.T, atol=1e-10)
+
+
+def test_truncation_is_the_best_of_its_rank(K):
+    """Eckart-Young: what is left out is exactly the smaller eigenvalues."""
+    L = eigen_factor(K, rank=4).L
+    assert L.shape == (9, 4)
+    left = np.linalg.eigvalsh(K - L @ L.T)[::-1]
+    np.testing.assert_allclose(left[:5], np.linalg.eigvalsh(K)[::-1][4:], atol=1e-9)
+
+
+def test_extension_to_training_rows_is_L(K):
+    for factor in (eigen_factor(K), nystroem_factor(K[:, [0, 3, 7]], np.array([0, 3, 7]))):
+        np.testing.assert_allclose(factor.extend(K[:, factor.landmarks]), factor.L, atol=1e-8)
+
+
+def test_nystroem_is_exact_on_its_landmarks_and_with_all_of_them(K):
+    everything = nystroem_factor(K, np.arange(9)).L
+    np.testing.assert_allclose(everything @ everything.T, K, atol=1e-10)
+    rows = np.array([1, 4, 8])
+    L = nystroem_factor(K[:, rows], rows).L
+    by_hand = K[:, rows] @ np.linalg.inv(K[np.ix_(rows, rows)]) @ K[rows]
+    np.testing.assert_allclose(L @ L.T, by_hand, atol=1e-9)
+
+
+def test_not_a_kernel(K):
+    with pytest.raises(ValueError, match="not positive semidefinite: its smallest eigenvalue is -"):
+        eigen_factor(K - 0.9 * np.eye(9))
+    with pytest.raises(ValueError, match="zero at every sample"):
+        eigen_factor(np.zeros((3, 3)))
+
+
+@given(n=st.integers(1, 50), count=st.integers(1, 60), seed=st.integers(0, 99))
+def test_landmarks_are_distinct_rows(n, count, seed):
+    """A repeated landmark would make K(R, R) singular for no reason."""
+    order = np.random.default_rng(seed).permutation(n)
+    rows = spread_landmarks(n, count, order)
+    assert len(np.unique(rows)) == len(rows) == min(n, count)
+    assert (np.diff(rows) > 0).all()

@@ -1,0 +1,59 @@
+import sys
+
+import numpy as np
+import pytest
+
+from gradsift.data import ArraySource
+from gradsift.pairwise import neighbours
+from gradsift.pairwise.neighbours import find_nearest, nearest_in
+
+
+def by_loop(X, own, k):
+    """Rows of the k nearest others and the sample itself, ties to the lower row number."""
+    out = []
+    for i in own:
+        d = ((X - X[i]) ** 2).sum(axis=1)
+        others = sorted((d[j], j) for j in range(len(X)) if j != i)[:k]
+        out.append(sorted([i, *(j for _, j in others)]))
+    return np.array(out)
+
+
+@pytest.mark.parametrize("p", [3, 30])
+@pytest.mark.parametrize("loaded", [True, False])
+def test_exact_searches_find_what_a_loop_finds(p, loaded, rng, monkeypatch):
+    monkeypatch.setattr(neighbours, "TILE_BYTES", 8 * 60 * 2)  # tiles of two samples
+    monkeypatch.setattr(neighbours, "IN_MEMORY", 1 << 20 if loaded else 0)
+    X = rng.normal(size=(60, p))
+    own = np.array([0, 3, 4, 17, 59])
+    near = find_nearest(ArraySource(X), 5, own)
+    np.testing.assert_array_equal(near.rows, by_loop(X, own, 5))
+    direct = ((X[own][:, None, :] - X[near.rows]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(near.sqdist, direct, atol=1e-12)
+
+
+def test_ties_go_to_the_lower_row_and_copies_do_not_push_a_sample_out():
+    X = np.array([[0.0], [0.0], [0.0], [0.0], [1.0], [1.0]])
+    D = (X - X.T) ** 2
+    everyone = np.arange(6)
+    np.testing.assert_array_equal(nearest_in(D, everyone, 2).rows, by_loop(X, everyone, 2))
+    tree = find_nearest(ArraySource(X), 2, everyone)
+    assert all(i in row for i, row in enumerate(tree.rows))
+    np.testing.assert_array_equal(tree.sqdist[:4], 0.0)
+
+
+def test_approximate_search_finds_nearly_all(rng):
+    pytest.importorskip("pynndescent", reason="pynndescent is not installed")
+    X = rng.normal(size=(400, 6))
+    own = np.arange(400)
+    exact = find_nearest(ArraySource(X), 10, own).rows
+    found = find_nearest(ArraySource(X), 10, own, approximate=True).rows
+    again = find_nearest(ArraySource(X), 10, own, approximate=True).rows
+    share = np.mean([len(np.intersect1d(a, b)) for a, b in zip(exact, found)]) / 11
+    assert share > 0.9
+    np.testing.assert_array_equal(found, again)
+
+
+def test_the_approximate_search_says_what_to_install(rng, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pynndescent", None)
+    with pytest.raises(ImportError, match=r"gradsift\[neighbors\]"):
+        find_nearest(ArraySource(rng.normal(size=(9, 2))), 3, np.arange(9), approximate=True)

@@ -1,0 +1,137 @@
+"""Features of one byte, and exact ones made on demand."""
+
+import numpy as np
+import pytest
+
+from gradsift.data import ArraySource
+from gradsift.sift import feature_store, sift
+from gradsift.sift.feature_store import Coded, Kept, pooled_features
+from gradsift.sift.rows import make_rows
+
+
+def columns_of_every_kind(n, seed=0):
+    rng = np.random.default_rng(seed)
+    X = np.concatenate(
+        [
+            rng.normal(size=(n, 60)),
+            rng.lognormal(size=(n, 20)),
+            rng.standard_t(3, size=(n, 20)),
+            rng.binomial(2, 0.2, size=(n, 20)).astype(float),
+            (rng.random((n, 20)) < 0.05).astype(float),
+            rng.poisson(1.0, size=(n, 10)).astype(float),
+        ],
+        axis=1,
+    )
+    scale = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
+
+
+def both(X, rows, monkeypatch):
+    """The same columns coded, and kept as they are."""
+    where = np.arange(X.shape[1])
+    coded = pooled_features(ArraySource(X), where, rows)
+    with monkeypatch.context() as patch:
+        patch.setattr(feature_store, "KEPT_COLUMNS", 10**6)
+        kept = pooled_features(ArraySource(X), where, rows)
+    assert isinstance(coded, Coded)
+    assert isinstance(kept, Kept)
+    return coded, kept
+
+
+@pytest.mark.parametrize("n", [40, 150, 2_000])
+@pytest.mark.parametrize("q", [1, 3])
+def test_rounding_moves_a_statistic_by_a_hundredth_of_its_noise(n, q, monkeypatch):
+    coded, kept = both(columns_of_every_kind(n), make_rows(n, None), monkeypatch)
+    R = np.random.default_rng(1).normal(size=(4, n, q))
+    rough, exact = coded.squares(R), kept.squares(R)
+    error = np.sqrt(rough / n) - np.sqrt(exact / n)  # a chi: its noise is about 1
+    assert rough.shape == (4, 3, 150)
+    assert 0 < np.sqrt(np.mean(error**2)) < 0.02
+    assert np.abs(error).max() < 0.2
+
+
+def test_fits_get_exact_features(monkeypatch):
+    coded, kept = both(columns_of_every_kind(120), make_rows(120, None), monkeypatch)
+    wanted = [(3, 0), (3, 2), (140, 1), (70, 2), (3, 0)]
+    for _ in range(2):  # made, then remembered
+        for a, b in zip(coded.stack(wanted), kept.stack(wanted), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+    assert set(coded.memo) == set(wanted)
+
+
+def test_what_was_used_last_is_forgotten_last(monkeypatch):
+    coded, _ = both(columns_of_every_kind(60), make_rows(60, None), monkeypatch)
+    monkeypatch.setattr(feature_store, "REMEMBERED", 17)
+    coded.stack([(0, 2), (1, 2)])
+    coded.stack([(0, 2)])
+    coded.stack([(5, 2)])
+    assert list(coded.memo) == [(0, 2), (5, 2)]
+    assert len(coded.stack([(j, 2) for j in range(8)])) == 8  # more than are remembered
+
+
+def test_counts_are_copies_to_the_last_code(monkeypatch):
+    X = columns_of_every_kind(50)
+    weight = np.tile([1.0, 3.0], 25)
+    copies = np.repeat(np.arange(50), weight.astype(int))
+    a, _ = both(X, make_rows(50, weight), monkeypatch)
+    b, _ = both(X[copies], make_rows(100, None), monkeypatch)
+    assert (a.codes[:, :, copies] == b.codes).mean() > 0.9999  # but for rounding at an edge
+    r = np.random.default_rng(0).normal(size=(1, 50, 1))
+    scaled = r * np.sqrt(weight)[None, :, None]
+    np.testing.assert_allclose(a.squares(scaled), b.squares(r[:, copies]), rtol=1e-2, atol=1e-2)
+
+
+def test_some_columns_of_a_pool(monkeypatch):
+    coded, _ = both(columns_of_every_kind(60), make_rows(60, None), monkeypatch)
+    few = coded.only([7, 100])
+    R = np.random.default_rng(0).normal(size=(1, 60, 1))
+    np.testing.assert_array_equal(few.squares(R), coded.squares(R)[:, :, [7, 100]])
+    np.testing.assert_array_equal(few.stack([(1, 2)])[0], coded.stack([(100, 2)])[0])
+
+
+def test_long_tables_keep_single_precision(monkeypatch):
+    X = columns_of_every_kind(300)[:, :100]
+    y = X[:, 0] + X[:, 1] ** 2 + 0.3 * np.random.default_rng(0).normal(size=300)
+    double = sift(ArraySource(X), y[:, None])
+    monkeypatch.setattr(feature_store, "DOUBLE_VALUES", 100)
+    assert pooled_features(ArraySource(X), np.arange(9), make_rows(300, None)).Z.dtype == np.float32
+    single = sift(ArraySource(X), y[:, None])
+    assert single.selected.tolist() == double.selected.tolist()
+    np.testing.assert_allclose(single.residual, double.residual, atol=1e-5)
+
+
+class Elsewhere:
+    """A table that is not in memory, and counts how often it is read."""
+
+    def __init__(self, X):
+        self.inner, self.reads = ArraySource(X), 0
+        self.shape = X.shape
+
+    def columns(self, index):
+        self.reads += 1
+        return self.inner.columns(index)
+
+    def blocks(self):
+        return self.inner.blocks()
+
+
+def test_columns_on_disk_are_read_once():
+    source = Elsewhere(columns_of_every_kind(60))
+    pool = pooled_features(source, np.arange(0, 140), make_rows(60, None))
+    reads = source.reads
+    pool.stack([(j, 2) for j in range(100)])
+    assert reads == source.reads == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_coded_features_select_the_same(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    X = columns_of_every_kind(200, seed)
+    y = X[:, 0] + X[:, 1] ** 2 + np.sin(2 * X[:, 2]) + X[:, 3] * X[:, 105] + 0.5 * X[:, 65]
+    y = y + 0.5 * rng.normal(size=200)
+    coded = sift(ArraySource(X), y[:, None])
+    monkeypatch.setattr(feature_store, "KEPT_COLUMNS", 10**6)
+    kept = sift(ArraySource(X), y[:, None])
+    assert coded.selected.tolist() == kept.selected.tolist()
+    np.testing.assert_allclose(coded.p_values, kept.p_values, rtol=1e-6)
+    np.testing.assert_allclose(coded.residual, kept.residual, atol=1e-8)
