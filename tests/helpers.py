@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from gradsift.data import ArraySource
+from gradsift.numerics.ard_kernels import Anova, Gaussian, Linear
 from gradsift.pairwise.assemble import Response, Settings, assemble
 
 TASKS = ["regression", "binary", "multiclass"]
@@ -192,3 +193,24 @@ def cvxpy_optimum(task, X, y, phi, W, alpha, *, omega=None, ridge=False, alpha_0
         )
     assert problem.status in ("optimal", "optimal_inaccurate")
     return problem.value, np.stack([phi @ c.value.T for c in C])
+
+
+# ------------------------------------------------ kernels of the refit
+N_AXES = 3
+AXES = np.linalg.qr(np.random.default_rng(7).normal(size=(N_AXES, N_AXES)))[0]
+KERNELS = {
+    "ard": Gaussian(np.log([0.8, 1.5, 3.0])),
+    "ard with prior": Gaussian(np.log([0.8, 1.5, 3.0]), prior=(1.0, 0.7)),
+    "rotated": Gaussian(np.log([0.8, 1.5, 3.0]), AXES),
+    "anova": Anova(np.log([0.5, 2.0, 0.1]), np.log([0.9, 2.0, 3.0])),
+    "linear": Linear(N_AXES),
+}
+
+
+def numeric_gradient(f, X, step=1e-5):
+    """Central differences of f: (n, d) -> (n,), at the rows of X."""
+    columns = []
+    for k in range(X.shape[1]):
+        shift = step * np.eye(X.shape[1])[k]
+        columns.append((f(X + shift) - f(X - shift)) / (2 * step))
+    return np.stack(columns, axis=1)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers import AXES, KERNELS, numeric_gradient
 from numpy.testing import assert_allclose
-from refit.conftest import AXES, KERNELS, numeric_gradient
 from scipy.optimize import approx_fprime
 
 

@@ -6,8 +6,8 @@ import pickle
 
 import numpy as np
 import pytest
+from helpers import numeric_gradient
 from numpy.testing import assert_allclose, assert_array_equal
-from refit.conftest import numeric_gradient
 
 from gradsift.refit import refit_regression, regression
 

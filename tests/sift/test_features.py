@@ -7,8 +7,6 @@ from scipy.stats import chi2, kstest
 
 from gradsift.sift.columns import binned_statistics, part_statistics
 from gradsift.sift.features import (
-    PARTS,
-    RIDGE,
     antiderivatives,
     clipped,
     derivatives,
@@ -19,6 +17,7 @@ from gradsift.sift.features import (
 )
 from gradsift.sift.levels import chi2_log_sf
 from gradsift.sift.rows import as_counts, make_rows, winsorise
+from gradsift.sift.settings import DEFAULT
 
 
 @pytest.fixture
@@ -81,7 +80,7 @@ def test_whitening_is_orthonormal_up_to_the_ridge_and_ordered(rng):
     gram = Z @ Z.transpose(0, 2, 1) / 200
     # the ridge only shrinks: never above one, close to one in the leading features
     assert np.linalg.eigvalsh(gram).max() <= 1 + 1e-9
-    np.testing.assert_allclose(gram[:, 0, 0], 1 / (1 + RIDGE))
+    np.testing.assert_allclose(gram[:, 0, 0], 1 / (1 + DEFAULT.feature_ridge))
     np.testing.assert_allclose(gram[:, :2, :2], np.broadcast_to(np.eye(2), (3, 2, 2)), atol=5e-3)
 
 
@@ -97,7 +96,7 @@ def test_group_statistics_have_chi_nulls(rng, kind):
     rows = make_rows(n, None)
     Z = own_features(clipped(x[:, None], rows), rows)[0]
     U = Z @ rng.normal(size=(n, 4000)) / np.sqrt(n)
-    for part, size in zip(PARTS, (1, 1, 8), strict=True):
+    for part, size in zip(DEFAULT.parts, (1, 1, 8), strict=True):
         rank = np.linalg.eigvalsh(Z[part] @ Z[part].T / n)
         statistic = (U[part] ** 2).sum(axis=0)
         assert statistic.mean() == pytest.approx(rank.sum(), rel=0.06)  # exact mean: the trace
@@ -150,7 +149,7 @@ def test_counts_are_copies(rng):
 def test_winsorise_pulls_in_outliers_only(rng):
     r = rng.normal(size=(101, 1))
     r[0] = 1e6
-    out = winsorise(r, make_rows(101, None))
+    out = winsorise(r, make_rows(101, None), 3.0)
     assert out[0] < 10
     assert (out[1:] == r[1:]).mean() > 0.95
 

@@ -11,6 +11,7 @@ from gradsift.sift.path import group_lasso, path, solve
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
 from gradsift.sift.search import criterion, fee, make_bench, price, search
+from gradsift.sift.settings import DEFAULT
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def test_bench_agrees_with_the_rows(problem):
     bench = make_bench(groups, [0, 21, 45], Y)
     B, cov = bench.fit((0, 45))
     Z = groups.stack((0, 45))
-    np.testing.assert_allclose(B, least_squares(Z, Y, 120.0))
+    np.testing.assert_allclose(B, least_squares(Z, Y, 120.0, DEFAULT.solve_ridge))
     R = Y - Z.T @ B
     np.testing.assert_allclose(cov, R.T @ R / 120)
 

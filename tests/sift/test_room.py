@@ -11,8 +11,9 @@ from gradsift import GradientSiftRegressor
 from gradsift.data import ArraySource, open_source
 from gradsift.sift import feature_store, groups, procedure, sift
 from gradsift.sift.levels import own_levels
-from gradsift.sift.procedure import FREE_VALUES, LEAST_POOLED, MOST_VALUES, pool_size
+from gradsift.sift.procedure import FREE_VALUES, MOST_VALUES, pool_size
 from gradsift.sift.rows import make_rows
+from gradsift.sift.settings import DEFAULT
 
 
 def peak_bytes(call):
@@ -31,7 +32,7 @@ def test_features_take_the_room_of_the_table_or_what_is_free(n, p):
     table = ArraySource(np.broadcast_to(0.0, (n, p)))
     values = 10 * n * pool_size(table)
     fair = 8 * n * p / 4
-    assert values <= max(fair, FREE_VALUES, 10 * n * LEAST_POOLED)
+    assert values <= max(fair, FREE_VALUES, 10 * n * DEFAULT.least_pooled)
     assert values <= MOST_VALUES
 
 

@@ -9,7 +9,7 @@ import gradsift.sift.columns as source_module
 import gradsift.sift.levels as levels
 import gradsift.sift.procedure as core
 from gradsift.data import ArraySource
-from gradsift.sift import sift
+from gradsift.sift import SiftSettings, sift
 
 
 def standardised(X):
@@ -74,10 +74,10 @@ def test_blocks_equal_one_block(data, width, monkeypatch):
     assert blocked.selected.tolist() == whole.selected.tolist()
 
 
-def test_restricted_partners_still_find_a_pair(data, monkeypatch):
+def test_restricted_partners_still_find_a_pair(data):
     X, y = data
-    monkeypatch.setattr(core, "MOST_PARTNERS", 30)
-    result = run(X, y)
+    few = SiftSettings(most_partners=30)
+    result = sift(ArraySource(standardised(X)), y[:, None], settings=few)
     assert {3, 7, 11} <= set(result.selected.tolist())
 
 

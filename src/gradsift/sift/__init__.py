@@ -29,8 +29,9 @@ from gradsift.sift.procedure import Sifter
 from gradsift.sift.ranking import loss_without, ranks, scores, variable_losses
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import Array, IntArray, as_counts, make_rows
+from gradsift.sift.settings import DEFAULT, SiftSettings
 
-__all__ = ["ChosenGroup", "SiftResult", "as_counts", "sift"]
+__all__ = ["ChosenGroup", "SiftResult", "SiftSettings", "as_counts", "sift"]
 
 PARTS = ("linear", "quadratic", "local", "product")
 
@@ -79,6 +80,7 @@ def sift(
     robust: bool = True,
     tol: float = TOL,
     say: Say = silent,
+    settings: SiftSettings = DEFAULT,
 ) -> SiftResult:
     """Select and rank variables.
 
@@ -103,6 +105,8 @@ def sift(
         Accuracy of the group lasso that proposes supports.
     say : function
         Told what is done next.
+    settings : SiftSettings
+        Numbers of the procedure; change them to study it, not to use it.
 
     Returns
     -------
@@ -121,8 +125,10 @@ def sift(
     always = tuple(sorted({int(v) for v in always_keep}))
     if always and (always[0] < 0 or always[-1] >= p):
         raise ValueError(f"always_keep={always}: expected column numbers from 0 to {p - 1}.")
-    response = make_response(Y, make_rows(n, sample_weight), robust)
-    sifter = Sifter(source, response, float(false_positives), interactions, always, tol, say)
+    response = make_response(Y, make_rows(n, sample_weight), robust, settings)
+    sifter = Sifter(
+        source, response, float(false_positives), interactions, always, tol, say, settings
+    )
     sifted = sifter.run()
     groups, support = sifted.groups, sifted.support
     selected, _, log_p = variable_losses(groups, support, response)

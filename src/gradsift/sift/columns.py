@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 from gradsift._run.passes import each_block
 from gradsift._typing import Source
 from gradsift.sift.features import (
-    LEVELS,
-    N_FEATURES,
-    PARTS,
     antiderivatives,
     clipped,
     derivatives,
@@ -21,6 +18,7 @@ from gradsift.sift.features import (
     whitener,
 )
 from gradsift.sift.rows import Array, IntArray, Rows
+from gradsift.sift.settings import DEFAULT, SiftSettings
 
 Single = NDArray[np.float32]
 
@@ -32,9 +30,11 @@ N_BINS = 128
 """Places a column is reduced to in a pass over a wide table."""
 
 
-def clipped_columns(source: Source, index: IntArray, rows: Rows) -> Array:
+def clipped_columns(
+    source: Source, index: IntArray, rows: Rows, settings: SiftSettings = DEFAULT
+) -> Array:
     """Clipped columns by index, (n, k)."""
-    return clipped(source.columns(index), rows)
+    return clipped(source.columns(index), rows, settings)
 
 
 def at_a_time(source: Source, most: int, each: int) -> int:
@@ -43,31 +43,35 @@ def at_a_time(source: Source, most: int, each: int) -> int:
     return max(1, min(most, max(most // 10, n * p // 8)) // max(each, 1))
 
 
-def read_pieces(source: Source, index: IntArray, rows: Rows) -> Iterator[tuple[int, Array]]:
+def read_pieces(
+    source: Source, index: IntArray, rows: Rows, settings: SiftSettings = DEFAULT
+) -> Iterator[tuple[int, Array]]:
     """Clipped columns by index, a few at a time: (how many came before, (n, w))."""
     step = at_a_time(source, READ_VALUES, source.shape[0])
     for first in range(0, len(index), step):
-        yield first, clipped_columns(source, index[first : first + step], rows)
+        yield first, clipped_columns(source, index[first : first + step], rows, settings)
 
 
-def single_columns(source: Source, index: IntArray, rows: Rows) -> Single:
+def single_columns(
+    source: Source, index: IntArray, rows: Rows, settings: SiftSettings = DEFAULT
+) -> Single:
     """Clipped columns by index in single precision, (n, k)."""
     out = np.empty((rows.count(source.shape[0]), len(index)), dtype=np.float32)
-    for first, X in read_pieces(source, index, rows):
+    for first, X in read_pieces(source, index, rows, settings):
         out[:, first : first + X.shape[1]] = X
     return out
 
 
-def part_statistics(X: Array, R: Array, rows: Rows) -> Array:
+def part_statistics(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
     """||Z_g R||_F^2 / n of the three groups of clipped columns X: (3, width); features are thrown
     away.
     """
-    U = own_features(X, rows).reshape(-1, X.shape[0]) @ R
-    squares = (U * U).sum(axis=1).reshape(X.shape[1], N_FEATURES)
-    return np.stack([squares[:, part].sum(axis=1) for part in PARTS]) / rows.total
+    U = own_features(X, rows, settings).reshape(-1, X.shape[0]) @ R
+    squares = (U * U).sum(axis=1).reshape(X.shape[1], settings.n_features)
+    return np.stack([squares[:, part].sum(axis=1) for part in settings.parts]) / rows.total
 
 
-def binned_statistics(X: Array, R: Array, rows: Rows) -> Array:
+def binned_statistics(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
     """`part_statistics` of a long table, at a fraction of its cost.
 
     The features of a column are smooth functions of one variable: inside each of `N_BINS` equal
@@ -105,31 +109,35 @@ def binned_statistics(X: Array, R: Array, rows: Rows) -> Array:
         count, at = (np.take_along_axis(a, order, axis=1) for a in (count, at))
         sums, moments = (np.take_along_axis(a, order[:, :, None], axis=1) for a in (sums, moments))
     below = np.cumsum(count, axis=1)
-    rank = np.stack([(below < level * rows.total - 1e-9).sum(axis=1) for level in LEVELS], axis=1)
+    rank = np.stack(
+        [(below < level * rows.total - 1e-9).sum(axis=1) for level in settings.knot_levels], axis=1
+    )
     centres = np.take_along_axis(at, np.minimum(rank, at.shape[1] - 1), axis=1)
-    P = antiderivatives(at.T, centres.T)
+    P = antiderivatives(at.T, centres.T, settings)
     P -= (P @ count[:, :, None]) / rows.total
-    T = whitener((P * count[:, None, :]) @ P.transpose(0, 2, 1) / rows.total)
-    slopes = derivatives(at.T, centres.T) @ (moments - at[:, :, None] * sums)
+    T = whitener((P * count[:, None, :]) @ P.transpose(0, 2, 1) / rows.total, settings)
+    slopes = derivatives(at.T, centres.T, settings) @ (moments - at[:, :, None] * sums)
     squares = np.square(T @ (P @ sums + slopes)).sum(axis=2)
-    return np.stack([squares[:, part].sum(axis=1) for part in PARTS]) / rows.total
+    return np.stack([squares[:, part].sum(axis=1) for part in settings.parts]) / rows.total
 
 
-def wide_statistics(source: Source, R: Array, rows: Rows) -> Array:
+def wide_statistics(
+    source: Source, R: Array, rows: Rows, settings: SiftSettings = DEFAULT
+) -> Array:
     """Statistics (3, p) of all columns in one pass, features thrown away; single precision, as
     ten million columns of them are held more than once.
     """
     n, p = source.shape
     out = np.zeros((3, p), dtype=np.float32)
-    job = partial(raw_statistics, R, rows)
-    each = N_FEATURES * min(n, N_BINS) + 4 * n  # features, and copies of the column itself
+    job = partial(raw_statistics, R, rows, settings)
+    each = settings.n_features * min(n, N_BINS) + 4 * n  # features, and copies of the column itself
     width = at_a_time(source, BLOCK_VALUES, each)
     for where, found in each_block(source, lambda _: job, width=width):
         out[:, where] = found
     return out
 
 
-def raw_statistics(R: Array, rows: Rows, X: Array) -> Array:
+def raw_statistics(R: Array, rows: Rows, settings: SiftSettings, X: Array) -> Array:
     """Statistics of columns as they are read, by the way that suits their length."""
     statistics = binned_statistics if len(X) > N_BINS else part_statistics
-    return statistics(clipped(X, rows), R, rows)
+    return statistics(clipped(X, rows, settings), R, rows, settings)

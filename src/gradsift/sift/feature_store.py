@@ -19,8 +19,9 @@ from gradsift._run.memory import in_own_pages
 from gradsift._typing import Source
 from gradsift.data import ArraySource
 from gradsift.sift.columns import READ_VALUES, Single, at_a_time, read_pieces
-from gradsift.sift.features import N_FEATURES, PARTS, own_features
+from gradsift.sift.features import own_features
 from gradsift.sift.rows import Array, IntArray, Rows
+from gradsift.sift.settings import DEFAULT, SiftSettings
 
 KEPT_COLUMNS = 128
 """Pools of up to so many columns keep all features as they are."""
@@ -51,10 +52,11 @@ class Own(Protocol):
         """Some of the columns."""
 
 
-def by_parts(along: Array, b: int) -> Array:
-    """Squares of Z R, (k * N_FEATURES, b * q), summed over features and responses: (b, 3, k)."""
-    squares = np.square(along, dtype=np.float64).reshape(-1, N_FEATURES, b, along.shape[1] // b)
-    own = np.add.reduceat(squares.sum(axis=3), [part.start for part in PARTS], axis=1)
+def by_parts(along: Array, b: int, settings: SiftSettings) -> Array:
+    """Squares of Z R, (k * features, b * q), summed over features and responses: (b, 3, k)."""
+    squares = np.square(along, dtype=np.float64)
+    squares = squares.reshape(-1, settings.n_features, b, along.shape[1] // b)
+    own = np.add.reduceat(squares.sum(axis=3), [part.start for part in settings.parts], axis=1)
     return own.transpose(2, 1, 0)
 
 
@@ -68,17 +70,18 @@ class Kept:
     """All features, as they are."""
 
     Z: Array | Single
-    """(k, N_FEATURES, n)"""
+    """(k, features, n)"""
+    settings: SiftSettings = DEFAULT
 
     def stack(self, groups: list[Group]) -> list[Array]:
-        return [self.Z[j, PARTS[part]] for j, part in groups]
+        return [self.Z[j, self.settings.parts[part]] for j, part in groups]
 
     def squares(self, R: Array) -> Array:
         flat = side_by_side(R).astype(self.Z.dtype, copy=False)
-        return by_parts(self.Z.reshape(-1, self.Z.shape[2]) @ flat, len(R))
+        return by_parts(self.Z.reshape(-1, self.Z.shape[2]) @ flat, len(R), self.settings)
 
     def only(self, used: list[int]) -> Kept:
-        return Kept(self.Z[used])
+        return Kept(self.Z[used], self.settings)
 
 
 @dataclass(frozen=True)
@@ -86,13 +89,14 @@ class Coded:
     """One byte per feature, and the columns to make exact ones from."""
 
     codes: NDArray[np.int8]
-    """(k, N_FEATURES, n) of features without root weight, so that counts mean copies."""
+    """(k, features, n) of features without root weight, so that counts mean copies."""
     scale: Single
-    """(k, N_FEATURES)"""
+    """(k, features)"""
     table: Source
     where: IntArray
     """(k,) pooled columns among those of `table`."""
     rows: Rows
+    settings: SiftSettings = DEFAULT
     memo: dict[Group, Array] = field(default_factory=dict, repr=False)
 
     def stack(self, groups: list[Group]) -> list[Array]:
@@ -101,9 +105,10 @@ class Coded:
         wanted: dict[int, list[int]] = {}
         for j, part in groups:
             wanted.setdefault(j, []).append(part)
-        for some, Z in feature_pieces(self.table, self.where[missing], self.rows):
+        parts = self.settings.parts
+        for some, Z in feature_pieces(self.table, self.where[missing], self.rows, self.settings):
             for j, exact in zip(missing[some], Z, strict=True):
-                found |= {(j, part): exact[PARTS[part]].copy() for part in wanted[j]}
+                found |= {(j, part): exact[parts[part]].copy() for part in wanted[j]}
         self.memo.update(found)  # at the end: what was used last is forgotten last
         self.forget()
         return [found[g] for g in groups]
@@ -118,11 +123,11 @@ class Coded:
     def squares(self, R: Array) -> Array:
         root = np.reshape(self.rows.root, (-1, 1))
         flat = (side_by_side(R) * root).astype(np.float32)
-        k, _, n = self.codes.shape
+        k, each, n = self.codes.shape
         out = np.empty((len(R), 3, k))
         least, most = DECODED_VALUES
-        step = max(1, min(max(least, self.codes.size // 16), most) // (N_FEATURES * n))
-        room = np.empty((step * N_FEATURES, n), dtype=np.float32)
+        step = max(1, min(max(least, self.codes.size // 16), most) // (each * n))
+        room = np.empty((step * each, n), dtype=np.float32)
         for first in range(0, k, step):
             some = slice(first, min(first + step, k))
             codes = self.codes[some].reshape(-1, n)
@@ -130,21 +135,27 @@ class Coded:
             Z[...] = codes
             along = Z @ flat
             along *= self.scale[some].reshape(-1, 1)
-            out[:, :, some] = by_parts(along, len(R))
+            out[:, :, some] = by_parts(along, len(R), self.settings)
         return out
 
     def only(self, used: list[int]) -> Coded:
-        return Coded(self.codes[used], self.scale[used], self.table, self.where[used], self.rows)
+        codes, scale, where = self.codes[used], self.scale[used], self.where[used]
+        return Coded(codes, scale, self.table, where, self.rows, self.settings)
 
 
 def feature_pieces(
-    source: Source, columns: IntArray, rows: Rows, *, weighted: bool = True
+    source: Source,
+    columns: IntArray,
+    rows: Rows,
+    settings: SiftSettings,
+    *,
+    weighted: bool = True,
 ) -> Iterator[tuple[slice, Array]]:
-    """`own_features` of some columns, a few at a time: (which of them, (w, N_FEATURES, n))."""
-    step = max(1, PIECE_VALUES // (N_FEATURES * max(source.shape[0], 1)))
-    for first, X in read_pieces(source, columns, rows):
+    """`own_features` of some columns, a few at a time: (which of them, (w, features, n))."""
+    step = max(1, PIECE_VALUES // (settings.n_features * max(source.shape[0], 1)))
+    for first, X in read_pieces(source, columns, rows, settings):
         for start in range(0, X.shape[1], step):
-            Z = own_features(X[:, start : start + step], rows, weighted=weighted)
+            Z = own_features(X[:, start : start + step], rows, settings, weighted=weighted)
             yield slice(first + start, first + start + len(Z)), Z
 
 
@@ -159,22 +170,24 @@ def in_memory(source: Source, columns: IntArray) -> ArraySource:
     return ArraySource(X)
 
 
-def pooled_features(source: Source, columns: IntArray, rows: Rows) -> Own:
+def pooled_features(
+    source: Source, columns: IntArray, rows: Rows, settings: SiftSettings = DEFAULT
+) -> Own:
     """Features of some columns of a table."""
-    n, k = rows.count(source.shape[0]), len(columns)
+    n, k, each = rows.count(source.shape[0]), len(columns), settings.n_features
     if k <= KEPT_COLUMNS:
-        double = k * N_FEATURES * n <= DOUBLE_VALUES
-        Z = in_own_pages((k, N_FEATURES, n), np.float64 if double else np.float32)
-        for some, piece in feature_pieces(source, columns, rows):
+        double = k * each * n <= DOUBLE_VALUES
+        Z = in_own_pages((k, each, n), np.float64 if double else np.float32)
+        for some, piece in feature_pieces(source, columns, rows, settings):
             Z[some] = piece
-        return Kept(Z)
+        return Kept(Z, settings)
     if not hasattr(source, "table"):  # on disk, compressed, or elsewhere: read its columns once
         source, columns = in_memory(source, columns), np.arange(k)
-    codes = in_own_pages((k, N_FEATURES, n), np.int8)
-    scale = np.empty((k, N_FEATURES), dtype=np.float32)
-    for some, piece in feature_pieces(source, columns, rows, weighted=False):
+    codes = in_own_pages((k, each, n), np.int8)
+    scale = np.empty((k, each), dtype=np.float32)
+    for some, piece in feature_pieces(source, columns, rows, settings, weighted=False):
         largest = np.maximum(np.abs(piece).max(axis=2), 1e-30)
         scale[some] = largest / MOST_CODE
         piece *= (MOST_CODE / largest)[:, :, None]
         codes[some] = np.rint(piece, out=piece)
-    return Coded(codes, scale, source, columns, rows)
+    return Coded(codes, scale, source, columns, rows, settings)

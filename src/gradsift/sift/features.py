@@ -19,57 +19,43 @@ import numpy as np
 from scipy.special import erf
 
 from gradsift.sift.rows import Array, Rows
-
-N_BUMPS = 8
-N_FEATURES = 2 + N_BUMPS
-PARTS = (slice(0, 1), slice(1, 2), slice(2, N_FEATURES))
-"""Linear, quadratic and local features of one variable."""
-PART_SIZES = (1, 1, N_BUMPS)
-
-CLIP = 3.0
-"""Columns are cut off here (in standard deviations): one outlying row must not own a feature."""
-RIDGE = 1e-3
-"""Added to the correlation matrix before whitening; tames features that ties make (nearly)
-dependent.
-"""
-_WIDTH = 3.5 / N_BUMPS
-LEVELS = (np.arange(N_BUMPS) + 0.5) / N_BUMPS
+from gradsift.sift.settings import DEFAULT, SiftSettings
 
 
-def clipped(X: Array, rows: Rows) -> Array:
-    """Kept rows of standardised columns, clipped at +-3, centred, unit variance; a constant column
-    is zero.
+def clipped(X: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
+    """Kept rows of standardised columns, cut off, centred, unit variance; a constant column is
+    zero.
     """
-    X = np.clip(rows.take(X), -CLIP, CLIP)
+    X = np.clip(rows.take(X), -settings.clip, settings.clip)
     X -= rows.mean(X)
     sd = np.sqrt(rows.mean(X * X))
     X /= np.where(sd > 1e-12, sd, np.inf)
     return X
 
 
-def knots(X: Array, rows: Rows) -> Array:
+def knots(X: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
     """Centres of the bumps, (J, width): the mid-quantiles of each column."""
-    return rows.quantiles(X, LEVELS)
+    return rows.quantiles(X, settings.knot_levels)
 
 
-def antiderivatives(X: Array, centres: Array) -> Array:
+def antiderivatives(X: Array, centres: Array, settings: SiftSettings = DEFAULT) -> Array:
     """[x, x^2, erf((x - q_j)/(w sqrt 2))] of every column: (width, 2 + J, n)."""
     x = X.T[:, None, :]
-    bumps = erf((x - centres.T[:, :, None]) / (_WIDTH * np.sqrt(2)))
+    bumps = erf((x - centres.T[:, :, None]) / (settings.bump_sd * np.sqrt(2)))
     return np.concatenate([x, x * x, bumps], axis=1)
 
 
-def derivatives(X: Array, centres: Array) -> Array:
+def derivatives(X: Array, centres: Array, settings: SiftSettings = DEFAULT) -> Array:
     """d/dx of `antiderivatives`: [1, 2x, sqrt(2/pi)/w exp(-(x - q_j)^2/(2 w^2))], (width, 2 + J,
     n).
     """
     x = X.T[:, None, :]
-    z = (x - centres.T[:, :, None]) / _WIDTH
-    bumps = np.sqrt(2 / np.pi) / _WIDTH * np.exp(-z * z / 2)
+    z = (x - centres.T[:, :, None]) / settings.bump_sd
+    bumps = np.sqrt(2 / np.pi) / settings.bump_sd * np.exp(-z * z / 2)
     return np.concatenate([np.ones_like(x), 2 * x, bumps], axis=1)
 
 
-def whitening(P: Array, rows: Rows) -> tuple[Array, Array]:
+def whitening(P: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> tuple[Array, Array]:
     """Means (width, m) and T (width, m, m), lower triangular, with T (P - mean) orthonormal.
 
     T = L^-1 diag(1/sd) with C + ridge I = L L' and C the correlation matrix, so row j of T uses
@@ -78,23 +64,27 @@ def whitening(P: Array, rows: Rows) -> tuple[Array, Array]:
     weight = np.full(P.shape[2], 1.0) if rows.weight is None else rows.weight
     mean = P @ weight / rows.total
     centred = P - mean[:, :, None]
-    return mean, whitener((centred * weight) @ centred.transpose(0, 2, 1) / rows.total)
+    cov = (centred * weight) @ centred.transpose(0, 2, 1) / rows.total
+    return mean, whitener(cov, settings)
 
 
-def whitener(cov: Array) -> Array:
+def whitener(cov: Array, settings: SiftSettings = DEFAULT) -> Array:
     """T (width, m, m) of features with these covariances."""
     sd = np.sqrt(np.einsum("kjj->kj", cov))
     scale = 1 / np.where(sd > 1e-10, sd, np.inf)
-    corr = cov * scale[:, :, None] * scale[:, None, :] + RIDGE * np.eye(cov.shape[1])
+    corr = cov * scale[:, :, None] * scale[:, None, :]
+    corr += settings.feature_ridge * np.eye(cov.shape[1])
     return np.asarray(np.linalg.inv(np.linalg.cholesky(corr)) * scale[:, None, :])
 
 
-def own_features(X: Array, rows: Rows, *, weighted: bool = True) -> Array:
+def own_features(
+    X: Array, rows: Rows, settings: SiftSettings = DEFAULT, *, weighted: bool = True
+) -> Array:
     """Whitened features of clipped columns X (n, width): (width, 2 + J, n), their rows scaled by
     root weight unless told otherwise.
     """
-    P = antiderivatives(X, knots(X, rows))
-    mean, T = whitening(P, rows)
+    P = antiderivatives(X, knots(X, rows, settings), settings)
+    mean, T = whitening(P, rows, settings)
     P -= mean[:, :, None]
     Z = T @ P
     if weighted:

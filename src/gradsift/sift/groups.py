@@ -13,14 +13,11 @@ import numpy as np
 
 from gradsift._typing import Source
 from gradsift.sift.feature_store import Own, pooled_features
-from gradsift.sift.features import PART_SIZES, product_feature
+from gradsift.sift.features import product_feature
 from gradsift.sift.rows import Array, IntArray, Rows
+from gradsift.sift.settings import DEFAULT, SiftSettings
 
 Support = tuple[int, ...]
-SOLVE_RIDGE = 1e-3
-"""Ridge of every least-squares fit: keeps nearly dependent groups solvable, costs .1 % of a
-coefficient.
-"""
 
 
 @dataclass(frozen=True)
@@ -40,6 +37,7 @@ class Groups:
     size: IntArray
     """(3 k + s,) number of features."""
     rows: Rows
+    settings: SiftSettings = DEFAULT
 
     def stack(self, support: Support) -> Array:
         """Features of a support, (df, n)."""
@@ -87,18 +85,26 @@ class Groups:
         return out if R.ndim == 3 else out[0]
 
 
-def pool(source: Source, columns: IntArray, rows: Rows, levels: Array, further: Array) -> Groups:
+def pool(
+    source: Source,
+    columns: IntArray,
+    rows: Rows,
+    levels: Array,
+    further: Array,
+    settings: SiftSettings = DEFAULT,
+) -> Groups:
     """Groups of some columns without products; `levels` as from `own_levels`."""
     k = len(columns)
     return Groups(
         columns=columns,
-        own=pooled_features(source, columns, rows),
+        own=pooled_features(source, columns, rows, settings),
         products=np.zeros((0, rows.count(source.shape[0]))),
         parents=(),
         level=np.repeat(levels, k),
         further=np.repeat(further, k),
-        size=np.repeat(np.array(PART_SIZES, dtype=np.intp), k),
+        size=np.repeat(np.array(settings.part_sizes, dtype=np.intp), k),
         rows=rows,
+        settings=settings,
     )
 
 
@@ -118,8 +124,8 @@ def with_products(
     )
 
 
-def least_squares(Z: Array, Y: Array, total: float) -> Array:
+def least_squares(Z: Array, Y: Array, total: float, ridge: float) -> Array:
     """Coefficients (df, q) of min ||Y - Z' B||^2 / n + ridge ||B||^2."""
     gram = Z @ Z.T / total
-    gram[np.diag_indices_from(gram)] += SOLVE_RIDGE
+    gram[np.diag_indices_from(gram)] += ridge
     return np.asarray(np.linalg.solve(gram, Z @ Y / total))

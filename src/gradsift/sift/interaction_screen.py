@@ -18,11 +18,10 @@ import numpy as np
 from gradsift.sift.columns import Single
 from gradsift.sift.levels import chi2_log_sf, pair_tests, squared_level
 from gradsift.sift.rows import Array, IntArray
+from gradsift.sift.settings import DEFAULT, SiftSettings
 
 BLOCK, PIECE = 64, 256
 """Columns screened at a time, against so many others."""
-MOST_PAIRS = 15
-MOST_PARTNERS = 5000
 
 
 @dataclass(frozen=True)
@@ -65,6 +64,7 @@ def screen(
     selected: list[int],
     p: int,
     alpha: float,
+    settings: SiftSettings = DEFAULT,
 ) -> Screen:
     """Screen all pairs among the clipped columns X (n, k); `columns` are their source numbers, R
     unscaled (n, q).
@@ -120,7 +120,7 @@ def screen(
         known = ratio.get(pair)
         if known is None or levels[class_] < known[1]:
             ratio[pair] = (r, float(levels[class_]))
-    strongest = sorted(ratio, key=lambda v: (-ratio[v][0], v))[:MOST_PAIRS]
+    strongest = sorted(ratio, key=lambda v: (-ratio[v][0], v))[: settings.most_pairs]
     return Screen({v: ratio[v][1] for v in strongest}, best, best_selected)
 
 

@@ -13,24 +13,17 @@ import numpy as np
 from scipy.special import gammaln
 from scipy.stats import chi2
 
-from gradsift.sift.features import PART_SIZES
 from gradsift.sift.rows import Array
-
-PAIR_SHARE = 0.25
-PART_SHARES = (0.4, 0.35, 0.25)
-"""Shares of linear, quadratic and local terms in what the pairs leave."""
+from gradsift.sift.settings import DEFAULT, SiftSettings
 
 AT_A_TIME = 1 << 16
 """Columns whose p-values are computed at a time: they take many temporaries."""
 
-N_KNOWN = 30
-"""Rivals of a further group of a selected variable: a generous size of a support."""
 
-
-def shares(interactions: bool) -> tuple[float, ...]:
+def shares(interactions: bool, settings: SiftSettings = DEFAULT) -> tuple[float, ...]:
     """Share of alpha for linear, quadratic, local groups, and pairs (zero without interactions)."""
-    pairs = PAIR_SHARE if interactions else 0.0
-    return tuple(a * (1 - pairs) for a in PART_SHARES) + (pairs,)
+    pairs = settings.pair_share if interactions else 0.0
+    return tuple(a * (1 - pairs) for a in settings.part_shares) + (pairs,)
 
 
 def squared_level(alpha: float, tests: float, size: int) -> float:
@@ -38,7 +31,9 @@ def squared_level(alpha: float, tests: float, size: int) -> float:
     return float(chi2.isf(min(alpha / max(tests, 1e-300), 0.5), size))
 
 
-def own_levels(alpha: float, p: int, q: int, interactions: bool) -> tuple[Array, Array]:
+def own_levels(
+    alpha: float, p: int, q: int, interactions: bool, settings: SiftSettings = DEFAULT
+) -> tuple[Array, Array]:
     """Squared levels of the linear, quadratic and local group of a new variable among p, and of a
     known one.
 
@@ -46,14 +41,12 @@ def own_levels(alpha: float, p: int, q: int, interactions: bool) -> tuple[Array,
     rivals are the variables of a support, not all p. This keeps near-copies out, which would
     otherwise lend a selected variable a missing part at the same price.
     """
-    part = shares(interactions)[:3]
+    parts = list(zip(shares(interactions, settings), settings.part_sizes))
 
     def at(tests: int) -> Array:
-        return np.array(
-            [squared_level(alpha * a, tests, m * q) for a, m in zip(part, PART_SIZES, strict=True)]
-        )
+        return np.array([squared_level(alpha * a, tests, m * q) for a, m in parts])
 
-    return at(p), at(min(p, N_KNOWN))
+    return at(p), at(min(p, settings.n_known))
 
 
 def relaxed_levels(level: Array, df: Array, factor: float) -> Array:
@@ -74,13 +67,15 @@ def chi2_log_sf(x: Array, df: Array | float) -> Array:
     return np.where(np.isfinite(near), near, far)
 
 
-def own_log_p(statistic: Array, q: int, interactions: bool) -> Array:
+def own_log_p(
+    statistic: Array, q: int, interactions: bool, settings: SiftSettings = DEFAULT
+) -> Array:
     """Smallest log p-value over the three groups, corrected for its share: (p,) from (3, p)."""
-    part = shares(interactions)[:3]
+    part = shares(interactions, settings)[:3]
     out = np.full(statistic.shape[1], np.inf)
     for start in range(0, len(out), AT_A_TIME):
         where = slice(start, start + AT_A_TIME)
-        for s, m, a in zip(statistic, PART_SIZES, part, strict=True):
+        for s, m, a in zip(statistic, settings.part_sizes, part, strict=True):
             np.minimum(out[where], chi2_log_sf(s[where], m * q) - np.log(a), out=out[where])
     return out
 

@@ -17,9 +17,6 @@ from gradsift.sift.groups import Groups, Support
 from gradsift.sift.response import Response
 from gradsift.sift.rows import Array, IntArray
 
-STEP, END = 0.9, 0.12
-MCP = 2.0
-LEAST_WEIGHT = 0.05
 MOST_NEW = 20
 MOST_GROUPS = 250
 TOL = 1e-3
@@ -88,10 +85,10 @@ def solve(
 
 
 def path(groups: Groups, response: Response, fixed: Support, tol: float = TOL) -> list[Support]:
-    """Distinct supports met while the scale falls from the empty solution to `END` of it, or n / 3
-    coefficients.
+    """Distinct supports met while the scale falls from the empty solution to `path_end` of it, or
+    to n / 3 coefficients.
     """
-    n = groups.rows.total
+    n, settings = groups.rows.total, groups.settings
     level = np.sqrt(groups.level / n)
     Y = response.start
     free = np.ones(len(level))
@@ -100,14 +97,14 @@ def path(groups: Groups, response: Response, fixed: Support, tol: float = TOL) -
     ratio = np.sqrt(groups.squared_norms(Y) / n) * free / np.maximum(level, 1e-300)
     top = scale = float(ratio.max())
     found: dict[Support, None] = {tuple(fixed): None}
-    while scale > END * top and top > 0:
-        scale *= STEP
+    while scale > settings.path_end * top and top > 0:
+        scale *= settings.path_step
         for _ in range(2):
             penalty = scale * level * free
             for g, b in active.items():
                 if penalty[g] > 0:
-                    weight = 1 - np.linalg.norm(b) / (MCP * penalty[g])
-                    penalty[g] *= min(max(weight, LEAST_WEIGHT), 1.0)
+                    weight = 1 - np.linalg.norm(b) / (settings.mcp * penalty[g])
+                    penalty[g] *= min(max(weight, settings.least_weight), 1.0)
             active, R = solve(groups, Y, penalty, active, tol)
             Y = response.adapted(Y - R)
         found[tuple(sorted({*active, *fixed}))] = None

@@ -10,14 +10,14 @@ from gradsift._run.progress import Say, silent
 from gradsift._typing import Source
 from gradsift.data import held_bytes
 from gradsift.sift.columns import Single, clipped_columns, single_columns, wide_statistics
-from gradsift.sift.features import N_FEATURES
 from gradsift.sift.groups import Groups, Support, pool, with_products
-from gradsift.sift.interaction_screen import MOST_PARTNERS, screen
-from gradsift.sift.levels import own_levels, relaxed_levels, shares
+from gradsift.sift.interaction_screen import screen
+from gradsift.sift.levels import own_levels, relaxed_levels
 from gradsift.sift.path import TOL, path
 from gradsift.sift.response import Response
 from gradsift.sift.rows import Array, IntArray
 from gradsift.sift.search import choose, robust_fit, whiten_residual
+from gradsift.sift.settings import DEFAULT, SiftSettings
 
 FREE_VALUES = 5_200_000
 """Feature values kept however small the table (5 MB)."""
@@ -25,13 +25,8 @@ WIDE_VALUES = 40_000_000
 """Feature values kept of a wide table (40 MB): those of its most promising columns."""
 MOST_VALUES = 300_000_000
 """Feature values kept at most (300 MB), in tables of many rows."""
-MOST_POOLED = 4000
-LEAST_POOLED = 250
-PAIR_ROUNDS = 2
-MOST_REFILLS = 3
 NEW_COLUMNS = 500
-RELAXED = 2.0
-"""False variables allowed in the relaxed support, which only proposes and ranks."""
+"""Columns that come in with a refill at most."""
 
 
 @dataclass(frozen=True)
@@ -52,18 +47,19 @@ def own_statistics(source: Source, groups: Groups, R: Array) -> Array:
     p = source.shape[1]
     if len(groups.columns) == p:
         return groups.squared_norms(R)[: 3 * p].reshape(3, p)
-    return wide_statistics(source, R, groups.rows)
+    return wide_statistics(source, R, groups.rows, groups.settings)
 
 
-def pool_size(source: Source) -> int:
+def pool_size(source: Source, settings: SiftSettings = DEFAULT) -> int:
     """Columns whose features are kept: so many that these take a quarter of the memory the table
     does (a compressed one takes less than it looks), but as many as are no trouble.
     """
     n, p = source.shape
     held = held_bytes(source) or 8 * n * p
-    each = N_FEATURES * n
-    fair = min(held // (4 * each), WIDE_VALUES // each, MOST_POOLED)
-    return max(1, min(max(fair, FREE_VALUES // each, LEAST_POOLED), MOST_VALUES // each))
+    each = settings.n_features * n
+    fair = min(held // (4 * each), WIDE_VALUES // each, settings.most_pooled)
+    least = max(fair, FREE_VALUES // each, settings.least_pooled)
+    return max(1, min(least, MOST_VALUES // each))
 
 
 def promising(statistics: Array, levels: Array, count: int, always: list[int]) -> IntArray:
@@ -108,15 +104,15 @@ class Sifter:
     always: tuple[int, ...] = ()
     tol: float = TOL
     say: Say = silent
+    settings: SiftSettings = DEFAULT
     memo: dict[bytes, Array] = field(default_factory=dict, repr=False)
     """Own statistics of the last residual: a pass over a wide table is not made twice."""
 
     @property
     def levels(self) -> tuple[Array, Array]:
         """Squared levels of the own groups of a new variable, and of one already in the support."""
-        return own_levels(
-            self.alpha, self.source.shape[1], self.response.Y.shape[1], self.interactions
-        )
+        p, q = self.source.shape[1], self.response.Y.shape[1]
+        return own_levels(self.alpha, p, q, self.interactions, self.settings)
 
     def first_pool(self) -> tuple[Groups, Array]:
         """Features of all columns, or of the most promising ones, and the statistics of all against
@@ -124,17 +120,17 @@ class Sifter:
         """
         p, rows = self.source.shape[1], self.response.rows
         Y = whiten_residual(self.response.start, rows.total)
-        count = pool_size(self.source)
+        count = pool_size(self.source, self.settings)
         if p <= count:
             groups = self.pooled(np.arange(p))
             return groups, own_statistics(self.source, groups, Y)
-        statistics = wide_statistics(self.source, Y, rows)
+        statistics = wide_statistics(self.source, Y, rows, self.settings)
         columns = promising(statistics, self.levels[0], count, list(self.always))
         return self.pooled(columns), statistics
 
     def pooled(self, columns: IntArray) -> Groups:
         """Groups of some columns; the linear ones of columns that are always kept cost nothing."""
-        groups = pool(self.source, columns, self.response.rows, *self.levels)
+        groups = pool(self.source, columns, self.response.rows, *self.levels, self.settings)
         free = list(self.fixed(groups))
         level, further = groups.level.copy(), groups.further.copy()
         level[free] = further[free] = 0.0
@@ -144,10 +140,15 @@ class Sifter:
         """Linear groups of the columns that are always kept."""
         return tuple(int(j) for j in np.searchsorted(groups.columns, sorted(self.always)))
 
+    @property
+    def relaxation(self) -> float:
+        """How much more often a null group passes at relaxed levels."""
+        return max(self.settings.relaxed / self.alpha, 1.0)
+
     def pick(self, groups: Groups, starts: list[Support]) -> tuple[Support, Support]:
         """Support at the true and at relaxed levels, from the path and any further starts."""
         fixed = self.fixed(groups)
-        df, factor = groups.size * self.response.Y.shape[1], max(RELAXED / self.alpha, 1.0)
+        df, factor = groups.size * self.response.Y.shape[1], self.relaxation
         loose = replace(
             groups,
             level=relaxed_levels(groups.level, df, factor),
@@ -167,25 +168,26 @@ class Sifter:
     def partners(
         self, groups: Groups, statistics: Array, selected: list[int]
     ) -> tuple[IntArray, Single]:
-        """Columns whose pairs are screened (beyond `MOST_PARTNERS` the most promising), and their
+        """Columns whose pairs are screened (of a wide table the most promising), and their
         clipped values.
         """
         p = self.source.shape[1]
         columns: IntArray = np.arange(p)
-        if p > MOST_PARTNERS:
-            columns = promising(statistics, self.levels[0], MOST_PARTNERS, selected)
-        return columns, single_columns(self.source, columns, groups.rows)
+        most = self.settings.most_partners
+        if p > most:
+            columns = promising(statistics, self.levels[0], most, selected)
+        return columns, single_columns(self.source, columns, groups.rows, self.settings)
 
     def add_pairs(
         self, groups: Groups, support: Support, loose: Support
     ) -> tuple[Groups, Support, Support]:
         """Screen products against the residual, admit what passes, choose again; twice at most."""
         products: dict[tuple[int, int], float] = {}
-        for _ in range(PAIR_ROUNDS):
+        for _ in range(self.settings.pair_rounds):
             selected = groups.variables(support)
             R = self.unit_residual(groups, support)
             columns, X = self.partners(groups, self.own(groups, R), selected)
-            alpha = self.alpha * shares(True)[3]
+            alpha = self.alpha * self.settings.pair_share
             rows = groups.rows
             found = screen(
                 X,
@@ -195,6 +197,7 @@ class Sifter:
                 selected,
                 self.source.shape[1],
                 alpha,
+                self.settings,
             )
             new = {v: t for v, t in found.passed.items() if v not in products}
             if not new:
@@ -202,7 +205,11 @@ class Sifter:
             products |= new
             need = np.array(sorted({c for pair in products for c in pair}))
             values = dict(
-                zip(need.tolist(), clipped_columns(self.source, need, rows).T, strict=True)
+                zip(
+                    need.tolist(),
+                    clipped_columns(self.source, need, rows, self.settings).T,
+                    strict=True,
+                )
             )
             groups = with_products(groups, values, products)
             support, loose = self.pick(groups, [support])
@@ -243,7 +250,7 @@ class Sifter:
         groups, marginal = self.first_pool()
         self.say(f"path and search over {len(groups.columns):,} columns")
         support, loose = self.pick(groups, [])
-        for _ in range(MOST_REFILLS):
+        for _ in range(self.settings.most_refills):
             columns = self.refill(groups, [support, loose], marginal)
             if columns is None:
                 break

@@ -19,7 +19,7 @@ import numpy as np
 
 from gradsift.sift.groups import Groups, Support
 from gradsift.sift.interaction_screen import pair_log_p, screen
-from gradsift.sift.levels import chi2_log_sf, own_log_p, shares
+from gradsift.sift.levels import chi2_log_sf, own_log_p
 from gradsift.sift.procedure import Sifted, Sifter
 from gradsift.sift.response import Response
 from gradsift.sift.rows import Array, IntArray
@@ -66,11 +66,11 @@ def log_evidence(sifter: Sifter, sifted: Sifted, R: Array, own: Array | None = N
     groups = sifted.groups
     if own is None:
         own = sifter.own(groups, R)
-    evidence = own_log_p(own, q, sifter.interactions)
+    evidence = own_log_p(own, q, sifter.interactions, sifter.settings)
     if sifter.interactions:
         selected = groups.variables(sifted.support)
         columns, X = sifter.partners(groups, own, selected)
-        share = shares(True)[3]
+        share = sifter.settings.pair_share
         found = screen(
             X,
             columns,
@@ -79,6 +79,7 @@ def log_evidence(sifter: Sifter, sifted: Sifted, R: Array, own: Array | None = N
             selected,
             p,
             share * sifter.alpha,
+            sifter.settings,
         )
         pairs = pair_log_p(found, q, p, len(selected)) - np.log(share)
         evidence[columns] = np.minimum(evidence[columns], pairs)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift.sift.rows import Array, Rows, winsorise
+from gradsift.sift.settings import DEFAULT, SiftSettings
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,7 @@ class Response:
     """(n, q) kept rows, centred, whitened, unscaled."""
     rows: Rows
     robust: bool
+    settings: SiftSettings = DEFAULT
 
     @property
     def root(self) -> Array | float:
@@ -35,11 +37,11 @@ class Response:
         if not self.robust:
             return self.Y * self.root
         plain = fit / self.root
-        Y = plain + winsorise(self.Y - plain, self.rows)
+        Y = plain + winsorise(self.Y - plain, self.rows, self.settings.winsorise_at)
         return (Y - self.rows.mean(Y)) * self.root
 
 
-def make_response(Y: Array, rows: Rows, robust: bool) -> Response:
+def make_response(Y: Array, rows: Rows, robust: bool, settings: SiftSettings = DEFAULT) -> Response:
     """Centre and whiten the responses (q > 1: symmetric, so that no order of the classes is
     preferred).
     """
@@ -50,5 +52,5 @@ def make_response(Y: Array, rows: Rows, robust: bool) -> Response:
     values, vectors = np.linalg.eigh(cov)
     scale = 1 / np.sqrt(np.where(values > 1e-12 * max(values.max(), 1e-300), values, np.inf))
     if Y.shape[1] == 1:
-        return Response(Y * scale, rows, robust)
-    return Response(Y @ (vectors * scale) @ vectors.T, rows, robust)
+        return Response(Y * scale, rows, robust, settings)
+    return Response(Y @ (vectors * scale) @ vectors.T, rows, robust, settings)

@@ -90,7 +90,7 @@ def make_rows(n: int, sample_weight: Array | None) -> Rows:
     return Rows(where, None if np.all(weight == 1) else weight, float(weight.sum()))
 
 
-def winsorise(residual: Array, rows: Rows, width: float = 3.0) -> Array:
+def winsorise(residual: Array, rows: Rows, width: float) -> Array:
     """Pull residuals beyond `width` robust standard deviations of the median back to that edge.
 
     `residual` is (n, q), unscaled. A column more than half of whose values agree has no robust

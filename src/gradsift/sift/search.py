@@ -16,19 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradsift.sift.groups import SOLVE_RIDGE, Groups, Support, least_squares
+from gradsift.sift.groups import Groups, Support, least_squares
 from gradsift.sift.response import Response
 from gradsift.sift.rows import Array, IntArray
 
-N_ENTER = 3
 MOST_STEPS = 40
-N_STARTS = 4
-"""Path supports from which the relaxed search starts: weak signals have many local optima."""
-ROBUST_ROUNDS = 3
-CHOICE_DF = 0.5
-"""Degrees of freedom a variable costs for having been searched for. Without, sets of two or three
-false variables that explain each other's noise pass together when n is below about 100.
-"""
 
 
 def log_det(cov: Array) -> float:
@@ -43,7 +35,7 @@ def price(groups: Groups, support: Support, q: int) -> float:
     """n / (n - df - k / 2 - q) sum t_g^2; infinite beyond df = n / 2."""
     n = groups.rows.total
     df = int(groups.size[list(support)].sum())
-    left = n - df - CHOICE_DF * len(groups.variables(support)) - q
+    left = n - df - groups.settings.searched_df * len(groups.variables(support)) - q
     if df > n / 2 or left <= 0:
         return np.inf
     return fee(groups, support) * n / left
@@ -98,8 +90,9 @@ def robust_fit(groups: Groups, support: Support, response: Response) -> tuple[Ar
     if not support:
         return Y, Y
     Z = groups.stack(support)
-    for _ in range(ROBUST_ROUNDS if response.robust else 1):
-        fit = Z.T @ least_squares(Z, Y, groups.rows.total)
+    settings = groups.settings
+    for _ in range(settings.robust_rounds if response.robust else 1):
+        fit = Z.T @ least_squares(Z, Y, groups.rows.total, settings.solve_ridge)
         Y = response.adapted(fit)
     return Y - fit, Y
 
@@ -114,6 +107,7 @@ class Bench:
     corr: Array
     cov: Array
     where: dict[int, slice]
+    ridge: float
 
     def index(self, support: Support) -> list[int]:
         return [i for g in support for i in range(self.where[g].start, self.where[g].stop)]
@@ -122,7 +116,7 @@ class Bench:
         """Coefficients and residual covariance on a support."""
         ix = self.index(support)
         gram, corr = self.gram[np.ix_(ix, ix)], self.corr[ix]
-        B = np.asarray(np.linalg.solve(gram + SOLVE_RIDGE * np.eye(len(ix)), corr), np.float64)
+        B = np.asarray(np.linalg.solve(gram + self.ridge * np.eye(len(ix)), corr), np.float64)
         cross = B.T @ corr
         return B, self.cov - cross - cross.T + B.T @ gram @ B
 
@@ -135,7 +129,7 @@ def make_bench(groups: Groups, members: list[int], Y: Array) -> Bench:
         g: slice(int(e - s), int(e))
         for g, e, s in zip(members, ends, groups.size[members], strict=True)
     }
-    return Bench(Z @ Z.T / n, Z @ Y / n, Y.T @ Y / n, where)
+    return Bench(Z @ Z.T / n, Z @ Y / n, Y.T @ Y / n, where, groups.settings.solve_ridge)
 
 
 def entering(groups: Groups, R: Array, exclude: Support, count: int) -> IntArray:
@@ -163,7 +157,7 @@ def better(groups: Groups, support: Support, response: Response, fixed: Support)
     without = [
         Y - Z[inside.index(T)].T @ inside.fit(T)[0] for T in shorter
     ]  # residuals of every support with one group less
-    enter = entering(groups, np.stack([R, *without]), support, N_ENTER).tolist()
+    enter = entering(groups, np.stack([R, *without]), support, groups.settings.n_enter).tolist()
     moves = [*shorter, *((*support, g) for g in enter[0])]
     moves += [(*T, g) for T, new in zip(shorter, enter[1:], strict=True) for g in new]
     bench = make_bench(groups, sorted({*support, *(g for new in enter for g in new)}), Y)
@@ -234,6 +228,8 @@ def choose(
         ends: dict[Support, Support] = {}
         return [search(table, T, response, fixed, ends) for T in starts]
 
-    starts = sorted(supports, key=lambda T: criterion(relaxed, T, response))[:N_STARTS]
+    starts = sorted(supports, key=lambda T: criterion(relaxed, T, response))[
+        : groups.settings.n_starts
+    ]
     loose = best(relaxed, searches(relaxed, starts))
     return best(groups, searches(groups, [best(groups, supports), loose])), loose

@@ -1,0 +1,106 @@
+"""Every number that changes what the sift answers, each with its reason.
+
+Numbers that only change time or memory stay beside the code that uses them. What each setting is
+worth is measured by `benchmarks/ablation`: it is halved, doubled and, where that means something,
+switched off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradsift._typing import Array
+
+
+@dataclass(frozen=True)
+class SiftSettings:
+    """The settings of the sift; the steps they belong to are those of `docs/algorithm.md`."""
+
+    # features of one column
+    clip: float = 3.0
+    """Standard deviations at which columns are cut off: one outlying row must not own a feature."""
+    n_bumps: int = 8
+    """Local features per column. Fewer miss waves, more spend degrees of freedom on noise."""
+    bump_width: float = 3.5
+    """Range that the bumps cover, in standard deviations: their width is this over their number."""
+    feature_ridge: float = 1e-3
+    """Added to the correlations before whitening: ties make features (nearly) dependent."""
+    # how large a group must be
+    part_shares: tuple[float, float, float] = (0.4, 0.35, 0.25)
+    """How linear, quadratic and local groups divide what the products leave of the level."""
+    pair_share: float = 0.25
+    """Share of the level that products of two columns may spend."""
+    n_known: int = 30
+    """Rivals of a further group of a selected column: a generous size of a support."""
+    # the path that proposes supports
+    path_step: float = 0.9
+    """Factor from one penalty of the path to the next."""
+    path_end: float = 0.12
+    """Where the path ends, as a fraction of its first penalty."""
+    mcp: float = 2.0
+    """Penalty multiples over which a group's weight falls to its least (MCP): strong groups stop
+    masking weak ones.
+    """
+    least_weight: float = 0.05
+    """Least weight of a group in the path: none is free, or correlated ones would trade places."""
+    # the search for the best support
+    searched_df: float = 0.5
+    """Degrees of freedom a column costs for having been searched for. Without, sets of two or three
+    false columns that explain each other's noise pass together when n is below about 100.
+    """
+    n_enter: int = 3
+    """Groups tried as an addition, and as a replacement of each group, in a step of the search."""
+    n_starts: int = 4
+    """Supports of the path from which the relaxed search starts: weak signals have many optima."""
+    relaxed: float = 2.0
+    """False columns allowed in the relaxed support, which only proposes and ranks."""
+    solve_ridge: float = 1e-3
+    """Ridge of the least-squares fits: near-copies stay solvable, coefficients lose .1 %."""
+    # outliers in the response
+    winsorise_at: float = 3.0
+    """Robust standard deviations at which residuals are cut off."""
+    robust_rounds: int = 3
+    """Fits in turn with cutting off residuals."""
+    # products of two columns
+    pair_rounds: int = 2
+    """Screens of products, each against the residual of the support before it."""
+    most_pairs: int = 15
+    """Products that a screen may pass on to the search."""
+    most_partners: int = 5000
+    """Columns among which products are looked for: the most promising of a wide table."""
+    # wide tables
+    most_pooled: int = 4000
+    """Columns that the search works on at most."""
+    least_pooled: int = 250
+    """Columns that it works on at least, however little memory the table takes."""
+    most_refills: int = 3
+    """Times that columns left out may come in because they pass against the residual."""
+
+    @property
+    def n_features(self) -> int:
+        """Features of one column: linear, quadratic, bumps."""
+        return 2 + self.n_bumps
+
+    @property
+    def part_sizes(self) -> tuple[int, int, int]:
+        return 1, 1, self.n_bumps
+
+    @property
+    def parts(self) -> tuple[slice, slice, slice]:
+        """Linear, quadratic and local features of one column."""
+        return slice(0, 1), slice(1, 2), slice(2, self.n_features)
+
+    @property
+    def bump_sd(self) -> float:
+        """Width of a bump, in standard deviations of the column."""
+        return self.bump_width / self.n_bumps
+
+    @property
+    def knot_levels(self) -> Array:
+        """The mid-quantiles at which bumps are centred."""
+        return (np.arange(self.n_bumps) + 0.5) / self.n_bumps
+
+
+DEFAULT = SiftSettings()
