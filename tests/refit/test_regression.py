@@ -9,7 +9,8 @@ import pytest
 from helpers import numeric_gradient
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gradsift.refit import refit_regression, regression
+from gradsift.refit import refit_regression
+from gradsift.refit.settings import RefitSettings
 
 
 def test_predicts_like_a_dense_gaussian_process(smooth):
@@ -93,12 +94,11 @@ def test_constant_response(rng):
     assert_array_equal(fit.gradient(X), np.zeros((30, 2)))
 
 
-def test_landmarks_agree_with_the_exact_solution(rng, monkeypatch):
+def test_landmarks_agree_with_the_exact_solution(rng):
     X = rng.normal(size=(1_100, 3))
     y = np.sin(1.5 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=1_100)
     landmarks = refit_regression(X, y)
-    monkeypatch.setattr(regression, "LANDMARKS", 1_100)
-    exact = refit_regression(X, y)
+    exact = refit_regression(X, y, settings=RefitSettings(landmarks=1_100))
     spread = np.std(exact.predict(X))
     assert np.abs(landmarks.predict(X) - exact.predict(X)).max() < 0.02 * spread
     assert np.sqrt(np.mean((landmarks.gradient(X) - exact.gradient(X)) ** 2)) < 0.02 * spread

@@ -18,8 +18,6 @@ from gradsift.refit import (
 from gradsift.refit import repeated_cv as module
 from gradsift.refit.evidence import Rows
 from gradsift.refit.repeated_cv import (
-    CUT,
-    FOLDS,
     LOG_NOISE,
     GramRidge,
     assign_folds,
@@ -32,6 +30,9 @@ from gradsift.refit.repeated_cv import (
     training_weights,
 )
 from gradsift.refit.ridge_ensemble import best_slope, leave_one_out_gain, log_choices
+from gradsift.refit.settings import NUMBERS, RefitSettings
+
+FOLDS = NUMBERS.folds
 
 
 def standard(X):
@@ -96,7 +97,7 @@ def test_priors_are_squared_correlations_above_chance(q):
         A, B = Z[weights > 0], Y[weights > 0]
         A, B = A - A.mean(axis=0), B - B.mean(axis=0)
         r2 = ((A.T @ B) ** 2).sum(axis=1) / (A**2).sum(axis=0) / (B**2).sum()
-        wanted = np.maximum(r2 - CUT / (len(A) - 1), 0)
+        wanted = np.maximum(r2 - NUMBERS.ridge_cut / (len(A) - 1), 0)
         assert found.index.tolist() == np.flatnonzero(wanted).tolist()
         np.testing.assert_allclose(found.prior, (wanted / A.var(axis=0))[found.index], rtol=1e-9)
 
@@ -119,12 +120,12 @@ def test_constant_columns_never_stand_out():
     assert 0 not in whole.index
 
 
-def test_the_most_outstanding_are_kept(monkeypatch, many_effects):
+def test_the_most_outstanding_are_kept(many_effects):
     Z, y = many_effects
     W = np.ones((1, 60))
     (everything,) = outstanding_columns(ArraySource(Z), W, y[:, None])
-    monkeypatch.setattr(module, "MOST_COLUMNS", 10)
-    (few,) = outstanding_columns(ArraySource(Z), W, y[:, None])
+    settings = RefitSettings(ridge_columns=10)
+    (few,) = outstanding_columns(ArraySource(Z), W, y[:, None], settings)
     best = np.sort(everything.index[np.argsort(-everything.prior)[:10]])
     assert few.index.tolist() == best.tolist()
 

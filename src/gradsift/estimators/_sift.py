@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -37,7 +37,8 @@ from gradsift.refit import (
     refit_classification,
     refit_regression,
 )
-from gradsift.sift import SiftResult, as_counts, sift
+from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
+from gradsift.sift import SiftResult, SiftSettings, as_counts, sift
 
 ENERGY = 0.99  # share of the gradient's covariance that 'auto' directions hold
 REFIT_ROWS = 200_000  # rows the refit learns from at most: its 1,000 landmarks gain nothing by more
@@ -86,6 +87,9 @@ class GradientSift(GradientEstimator):
 
     field_: RefitField
     dense_: Dense | None
+
+    sift_settings: ClassVar[SiftSettings] = SiftSettings()
+    refit_settings: ClassVar[RefitSettings]
 
     def __init__(
         self,
@@ -146,6 +150,7 @@ class GradientSift(GradientEstimator):
             robust=robust,
             tol=self.tol,
             say=say,
+            settings=self.sift_settings,
         )
 
     def _finish(
@@ -264,6 +269,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     True
     """
 
+    refit_settings = NUMBERS
     refit_: RegressionRefit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -295,11 +301,14 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
                 y[rows],
                 sample_weight=None if weight is None else weight[rows],
                 random_state=seed_of(self.random_state),
+                settings=self.refit_settings,
             )
             self.dense_ = None
             if self.predict_with == "auto":
                 say("its rival on all columns")
-                self.dense_ = dense_regression(self._source, Z, y, refit, weight)
+                self.dense_ = dense_regression(
+                    self._source, Z, y, refit, weight, self.refit_settings
+                )
             self._finish(X, found, refit, rows)
         if len(found.selected) == 0:
             warn_nothing_selected(self._fallback("the mean of y"), NO_VARIABLE)
@@ -356,6 +365,7 @@ mean_, scale_, field_
     True
     """
 
+    refit_settings = LABELS
     refit_: ClassificationRefit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -390,11 +400,14 @@ mean_, scale_, field_
                 n_classes=n_classes,
                 sample_weight=None if weight is None else weight[rows],
                 random_state=seed_of(self.random_state),
+                settings=self.refit_settings,
             )
             self.dense_ = None
             if self.predict_with == "auto":
                 say("its rival on all columns")
-                self.dense_ = dense_classification(self._source, Z, codes, refit, weight)
+                self.dense_ = dense_classification(
+                    self._source, Z, codes, refit, weight, self.refit_settings
+                )
             self._finish(X, found, refit, rows)
         if len(found.selected) == 0:
             warn_nothing_selected(self._fallback("the class shares"), NO_VARIABLE)

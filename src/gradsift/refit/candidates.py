@@ -25,41 +25,7 @@ from gradsift.numerics.ard_kernels import Anova, Gaussian, Kernel, Linear
 from gradsift.refit.evidence import EvidenceFit, Rows, maximise_evidence
 from gradsift.refit.expansion import pivoted_features
 from gradsift.refit.ridge import solve_ridge
-
-MAX_ROUNDS = 5
-ROUND_GAIN = 0.5
-ROTATION_HOPE = 10.0
-"""Nats that later rotations may win over the first."""
-
-ANOVA_TRIAL = 10
-"""Iterations after which a hopeless anova fit, the dearest of the four, is given up."""
-
-ANOVA_HOPE = 10.0
-"""Nats that the remaining iterations may still win (largest gain measured: 6)."""
-
-MAX_ROTATED = 15
-"""Above this many variables the angles cost so much that `rotated` was never chosen."""
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What differs between a continuous response and labels coded +-1.
-
-    Labels are noisier and say little about a single length scale: they start from more noise and
-    draw the log length scales of a Gaussian towards log(2 sqrt d), with sd 1.
-    """
-
-    start_noise: float
-    shrink_scales: bool
-    per_angle: float
-    linear_per_variable: float
-
-    def prior(self, d: int) -> tuple[float, float] | None:
-        return (float(np.log(2.0 * np.sqrt(d))), 1.0) if self.shrink_scales else None
-
-
-REGRESSION = Rules(0.1, shrink_scales=False, per_angle=0.5, linear_per_variable=-1.0)
-LABELS = Rules(0.5, shrink_scales=True, per_angle=1.0, linear_per_variable=0.0)
+from gradsift.refit.settings import RefitSettings
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,34 +40,36 @@ class Candidate:
         return self.fit.kernel
 
 
-def fit_ard(rows: Rows, rules: Rules, start: EvidenceFit | None = None) -> EvidenceFit:
+def fit_ard(rows: Rows, settings: RefitSettings, start: EvidenceFit | None = None) -> EvidenceFit:
     """The first candidate, from length scales sqrt(d) or from an earlier fit."""
     d = rows.X.shape[1]
     if start is not None:
         return maximise_evidence(start.kernel, rows, np.log(start.noise_ratio))
-    kernel = Gaussian(np.full(d, 0.5 * np.log(d)), prior=rules.prior(d))
-    return maximise_evidence(kernel, rows, np.log(rules.start_noise))
+    kernel = Gaussian(np.full(d, 0.5 * np.log(d)), prior=settings.prior(d))
+    return maximise_evidence(kernel, rows, np.log(settings.start_noise))
 
 
-def fit_rotated(rows: Rows, rules: Rules, ard: EvidenceFit, to_beat: float) -> EvidenceFit:
+def fit_rotated(
+    rows: Rows, settings: RefitSettings, ard: EvidenceFit, to_beat: float
+) -> EvidenceFit:
     """The best of up to five rotations, each in the axes of the fit before.
 
     Better axes give a better gradient and so better axes again. The loop ends when a round wins
     less than half a nat, or when the first one is far from `to_beat`.
     """
-    best = rotate(rows, rules, ard)
-    for _ in range(MAX_ROUNDS - 1):
-        if best.loss > to_beat + ROTATION_HOPE:
+    best = rotate(rows, settings, ard)
+    for _ in range(settings.rotation_rounds - 1):
+        if best.loss > to_beat + settings.rotation_hope:
             break
-        following = rotate(rows, rules, best)
+        following = rotate(rows, settings, best)
         gain = best.loss - following.loss
         best = following if gain > 0.0 else best
-        if gain < ROUND_GAIN:
+        if gain < settings.rotation_gain:
             break
     return best
 
 
-def rotate(rows: Rows, rules: Rules, previous: EvidenceFit) -> EvidenceFit:
+def rotate(rows: Rows, settings: RefitSettings, previous: EvidenceFit) -> EvidenceFit:
     """A Gaussian in the eigenvectors of the gradient covariance of the previous fit.
 
     Under the prior, the slope along an axis has variance s / l^2. Matching this to the eigenvalue
@@ -110,7 +78,7 @@ def rotate(rows: Rows, rules: Rules, previous: EvidenceFit) -> EvidenceFit:
     d = rows.X.shape[1]
     eigenvalues, axes, scale = gradient_axes(rows, previous)
     log_scales = 0.5 * np.log(scale / np.maximum(eigenvalues, 1e-12 * scale))
-    kernel = Gaussian(np.clip(log_scales, np.log(0.3), np.log(30.0)), axes, rules.prior(d))
+    kernel = Gaussian(np.clip(log_scales, np.log(0.3), np.log(30.0)), axes, settings.prior(d))
     return maximise_evidence(kernel, rows, np.log(previous.noise_ratio))
 
 
@@ -125,30 +93,34 @@ def gradient_axes(rows: Rows, fit: EvidenceFit) -> tuple[Array, Array, float]:
     return eigenvalues[::-1], axes[:, ::-1], float(ridge.scale.sum())
 
 
-def fit_anova(rows: Rows, rules: Rules, to_beat: float) -> EvidenceFit:
+def fit_anova(rows: Rows, settings: RefitSettings, to_beat: float) -> EvidenceFit:
     """Product kernel from c = 1/2, l = 3; given up early when it cannot come down to `to_beat`."""
     d = rows.X.shape[1]
     kernel = Anova(np.full(d, np.log(0.5)), np.full(d, np.log(3.0)))
-    trial = maximise_evidence(kernel, rows, np.log(rules.start_noise), max_iter=ANOVA_TRIAL)
-    if trial.loss > to_beat + ANOVA_HOPE:
+    trial = maximise_evidence(
+        kernel, rows, np.log(settings.start_noise), max_iter=settings.anova_trial
+    )
+    if trial.loss > to_beat + settings.anova_hope:
         return trial
     return maximise_evidence(trial.kernel, rows, np.log(trial.noise_ratio))
 
 
-def rank_candidates(rows: Rows, rules: Rules, ard: EvidenceFit | None = None) -> list[Candidate]:
+def rank_candidates(
+    rows: Rows, settings: RefitSettings, ard: EvidenceFit | None = None
+) -> list[Candidate]:
     """All candidates, best first. `ard` may bring a fit on these very rows from an earlier step."""
     d = rows.X.shape[1]
-    ard = fit_ard(rows, rules) if ard is None else ard
-    linear = maximise_evidence(Linear(d), rows, np.log(rules.start_noise))
+    ard = fit_ard(rows, settings) if ard is None else ard
+    linear = maximise_evidence(Linear(d), rows, np.log(settings.start_noise))
     found = [
         Candidate(ard, ard.loss),
-        Candidate(linear, linear.loss + rules.linear_per_variable * d),
+        Candidate(linear, linear.loss + settings.linear_per_variable * d),
     ]
-    if 1 < d <= MAX_ROTATED:
-        penalty = rules.per_angle * d * (d - 1) / 2
-        rotated = fit_rotated(rows, rules, ard, min(c.score for c in found) - penalty)
+    if 1 < d <= settings.most_rotated:
+        penalty = settings.per_angle * d * (d - 1) / 2
+        rotated = fit_rotated(rows, settings, ard, min(c.score for c in found) - penalty)
         found.append(Candidate(rotated, rotated.loss + penalty))
     if d > 1:
-        anova = fit_anova(rows, rules, min(c.score for c in found))
+        anova = fit_anova(rows, settings, min(c.score for c in found))
         found.append(Candidate(anova, anova.loss))
     return sorted(found, key=lambda candidate: candidate.score)

@@ -16,21 +16,13 @@ from scipy.special import expit, softmax
 
 from gradsift._typing import Array, IntArray
 from gradsift.numerics.ard_kernels import Kernel
-from gradsift.refit.candidates import LABELS, Candidate, rank_candidates
+from gradsift.refit.candidates import Candidate, rank_candidates
 from gradsift.refit.distinct import merge_rows
 from gradsift.refit.evidence import Rows
 from gradsift.refit.expansion import Expansion, Features, pivoted_features, spread_rows
 from gradsift.refit.logistic import fit_binary, fit_multinomial, with_ones
+from gradsift.refit.settings import LABELS, RefitSettings
 
-EVIDENCE_ROWS = 300
-LANDMARKS = 300
-TUNING_ROWS = 1_000
-"""Rows on which penalty and stretch are chosen."""
-
-PENALTIES = (10.0, 3.2, 1.0, 0.32, 0.1)
-"""No smaller penalty: leave-one-out is too noisy to be trusted with one."""
-
-STRETCHES = (1.0, 1.6)
 LEAST_PRIOR = 1e-9
 """Prior given to a class that never occurs when scores are log priors."""
 
@@ -92,6 +84,7 @@ def refit_classification(
     n_classes: int,
     sample_weight: Array | None = None,
     random_state: int | None = None,
+    settings: RefitSettings = LABELS,
 ) -> ClassificationRefit:
     """Fit the log odds on the selected columns.
 
@@ -102,6 +95,7 @@ def refit_classification(
     n_classes : number of classes, at least 2; some may be absent.
     sample_weight : (n,) how many times each row counts; zero is as good as absent.
     random_state : seed for the rows that tune the kernel and the landmarks (n > 300); None is 0.
+    settings : numbers of the procedure; change them to study it, not to use it.
     """
     X, y, weights, _ = merge_rows(np.asarray(X, dtype=float), np.asarray(labels), sample_weight)
     labels = y.astype(int)
@@ -112,11 +106,11 @@ def refit_classification(
         T = T[:, 1:]
 
     rng = np.random.default_rng(0 if random_state is None else random_state)
-    rows = spread_rows(len(X), EVIDENCE_ROWS, rng, strata=labels)
-    ranked = rank_candidates(code_labels(X[rows], T[rows], weights[rows]), LABELS)
-    landmarks = X[spread_rows(len(X), LANDMARKS, rng, strata=labels)]
-    tuning = spread_rows(len(X), TUNING_ROWS, rng, strata=labels)
-    choice = _tune(ranked[0].kernel, landmarks, X[tuning], T[tuning], weights[tuning])
+    rows = spread_rows(len(X), settings.tuning_rows, rng, strata=labels)
+    ranked = rank_candidates(code_labels(X[rows], T[rows], weights[rows]), settings)
+    landmarks = X[spread_rows(len(X), settings.landmarks, rng, strata=labels)]
+    tuning = spread_rows(len(X), settings.penalty_rows, rng, strata=labels)
+    choice = _tune(ranked[0].kernel, landmarks, X[tuning], T[tuning], weights[tuning], settings)
 
     beta = _fit_all(choice, X, T, weights, solved=len(tuning) == len(X))
     return ClassificationRefit(
@@ -128,16 +122,6 @@ def refit_classification(
         log_evidence=-ranked[0].fit.loss,
         candidates=tuple(ranked),
     )
-
-
-def fit_labels(kernel: Kernel, X: Array, T: Array, weights: Array) -> tuple[Expansion, Array]:
-    """Logistic regression with a given kernel, penalty by leave-one-out: scores and intercepts.
-
-    All rows are points, so this is for at most about a thousand of them.
-    """
-    choice = _tune(kernel, X, X, T, weights)
-    beta = _fit_all(choice, X, T, weights, solved=True)
-    return choice.features.expansion(beta[:-1]), beta[-1]
 
 
 def code_labels(X: Array, T: Array, weights: Array) -> Rows:
@@ -155,17 +139,19 @@ class _Choice(NamedTuple):
     beta: Array
 
 
-def _tune(kernel: Kernel, landmarks: Array, X: Array, T: Array, weights: Array) -> _Choice:
+def _tune(
+    kernel: Kernel, landmarks: Array, X: Array, T: Array, weights: Array, settings: RefitSettings
+) -> _Choice:
     """Stretch and penalty of smallest leave-one-out log loss, over one-against-rest problems.
 
     Penalties fall from large to small, each solution starting the next.
     """
     best: _Choice | None = None
-    for stretch in STRETCHES if len(kernel.theta) else (1.0,):
+    for stretch in settings.stretches if len(kernel.theta) else (1.0,):
         features = pivoted_features(kernel.stretched(stretch), landmarks)
         Phi = with_ones(features(X))
         beta = np.zeros((Phi.shape[1], T.shape[1]))
-        for penalty in PENALTIES:
+        for penalty in settings.penalties:
             fits = [fit_binary(Phi, t, weights, penalty, b) for t, b in zip(T.T, beta.T)]
             beta = np.column_stack([fit.beta for fit in fits])
             loss = float(np.mean([fit.loo_loss for fit in fits]))

@@ -14,20 +14,12 @@ import numpy as np
 
 from gradsift._typing import Array
 from gradsift.numerics.ard_kernels import Kernel
-from gradsift.refit.candidates import REGRESSION, Candidate
+from gradsift.refit.candidates import Candidate
 from gradsift.refit.distinct import merge_rows
 from gradsift.refit.expansion import Expansion, pivoted_features, spread_rows
 from gradsift.refit.ridge import solve_ridge
-from gradsift.refit.robust import (
-    Responses,
-    rank_robustly,
-    solve_and_judge,
-    solve_robustly,
-    trust_from,
-)
-
-EVIDENCE_ROWS = 300
-LANDMARKS = 1_000
+from gradsift.refit.robust import Responses, rank_robustly, solve_and_judge, solve_robustly
+from gradsift.refit.settings import NUMBERS, RefitSettings
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +66,7 @@ def refit_regression(
     *,
     sample_weight: Array | None = None,
     random_state: int | None = None,
+    settings: RefitSettings = NUMBERS,
 ) -> RegressionRefit:
     """Fit g on the selected columns.
 
@@ -85,6 +78,7 @@ def refit_regression(
         of weight zero is as good as absent.
     random_state : seed for the rows that tune the kernel (n > 300) and the landmarks (n > 1,000);
         None is 0. It has no influence up to 300 rows.
+    settings : numbers of the procedure; change them to study it, not to use it.
     """
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
     n, d = X.shape
@@ -95,24 +89,24 @@ def refit_regression(
 
     rng = np.random.default_rng(0 if random_state is None else random_state)
     m = len(data.y)
-    tuning = spread_rows(m, EVIDENCE_ROWS, rng)
-    landmarks = spread_rows(m, LANDMARKS, rng)
+    tuning = spread_rows(m, settings.tuning_rows, rng)
+    landmarks = spread_rows(m, settings.landmarks, rng)
 
     sample = data.take(tuning)
-    ranked, sample_trust = rank_robustly(sample, REGRESSION)
+    ranked, sample_trust = rank_robustly(sample, settings)
     sample_rows, sample_mean = sample.centred(sample_trust)
     best = ranked[0].fit
 
     features = pivoted_features(best.kernel, data.X[landmarks])
     if len(tuning) == m:
-        solution = solve_and_judge(features, best.noise_ratio, data, sample_trust)
+        solution = solve_and_judge(features, best.noise_ratio, data, sample_trust, settings)
     else:  # rows outside the sample are judged by what the sample predicts for them
         small = pivoted_features(best.kernel, sample.X)
         ridge = solve_ridge(small, best.noise_ratio, sample_rows)
         residual = data.y - sample_mean - small.expansion(ridge.beta).value(data.X)[:, 0]
-        suspected = trust_from(residual, data.weights, data.noise_floor)
+        suspected = data.trust(residual, settings)
         solution = solve_robustly(
-            features, best.noise_ratio, data, suspected, leverage=m <= LANDMARKS
+            features, best.noise_ratio, data, suspected, settings, leverage=m <= settings.landmarks
         )
     all_trust = np.where(merged.member >= 0, solution.trust[merged.member], 1.0)
     return RegressionRefit(

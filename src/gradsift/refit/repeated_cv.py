@@ -16,17 +16,7 @@ import numpy as np
 from gradsift._run.passes import each_block
 from gradsift._typing import Array, IntArray, Source
 from gradsift.refit.evidence import NOISE_BOUNDS
-
-CUT = 6.25
-"""Squared standard errors a correlation must stand out: 1 % of columns of noise do."""
-
-FOLDS = 10
-HELD_OUT_ROWS = 200
-"""Rows held out in all, at least: tables of fewer rows are dealt into folds several times."""
-
-MOST_ROUNDS = 4
-MOST_COLUMNS = 20_000
-"""Columns that may be used: the most outstanding."""
+from gradsift.refit.settings import NUMBERS, RefitSettings
 
 LOG_NOISE = np.arange(*NOISE_BOUNDS, 0.1)
 """Noise ratios tried: a grid, which rounding does not move."""
@@ -45,7 +35,7 @@ def chunks(size: int) -> list[slice]:
 
 
 # ------------------------------------------------ folds
-def assign_folds(Y: Array, key: Array) -> IntArray:
+def assign_folds(Y: Array, key: Array, settings: RefitSettings = NUMBERS) -> IntArray:
     """(rounds, n) fold of each row: along the responses, so that each holds all of their range.
 
     Where rows are few, it matters which of them are held out together: neighbours in the order of
@@ -55,15 +45,16 @@ def assign_folds(Y: Array, key: Array) -> IntArray:
     """
     rows = np.round(np.column_stack([Y, key]), 6)
     distinct, place = np.unique(rows, axis=0, return_inverse=True)
-    rounds = min(-(-HELD_OUT_ROWS // len(distinct)), MOST_ROUNDS)
-    dealt = np.tile(np.arange(FOLDS), (rounds, -(-len(distinct) // FOLDS), 1))
+    rounds = min(-(-settings.held_out_rows // len(distinct)), settings.most_repeats)
+    each = np.arange(settings.folds)
+    dealt = np.tile(each, (rounds, -(-len(distinct) // len(each)), 1))
     dealt[1:] = np.random.default_rng(0).permuted(dealt[1:], axis=2)
     return dealt.reshape(rounds, -1)[:, place.reshape(-1)]
 
 
-def training_weights(folds: IntArray, weights: Array) -> Array:
-    """(rounds x FOLDS + 1, n): weights with one fold's rows at zero; in the last, none."""
-    held = folds[:, None, :] == np.arange(FOLDS)[:, None]
+def training_weights(folds: IntArray, weights: Array, settings: RefitSettings = NUMBERS) -> Array:
+    """(rounds x folds + 1, n): weights with one fold's rows at zero; in the last, none."""
+    held = folds[:, None, :] == np.arange(settings.folds)[:, None]
     return np.vstack([np.where(held, 0.0, weights).reshape(-1, len(weights)), weights])
 
 
@@ -76,7 +67,7 @@ class Outstanding:
     prior: Array
 
 
-def own_priors(W: Array, Y: Array, Z: Array) -> list[Outstanding]:
+def own_priors(W: Array, Y: Array, Z: Array, cut: float = NUMBERS.ridge_cut) -> list[Outstanding]:
     """For every set of training weights (rows of W), the columns of Z (n, b) that stand out.
 
     With several response columns r^2 is the share of their summed variance that a line explains.
@@ -92,27 +83,31 @@ def own_priors(W: Array, Y: Array, Z: Array) -> list[Outstanding]:
     usable = (variance > LEAST_VARIANCE) & (total > LEAST_VARIANCE)
     variance = np.where(usable, variance, 1.0)
     r2 = explained / (variance * np.where(total > LEAST_VARIANCE, total, 1.0))
-    chance = CUT / np.maximum(W.sum(axis=1, keepdims=True) - 1.0, 1.0)
+    chance = cut / np.maximum(W.sum(axis=1, keepdims=True) - 1.0, 1.0)
     prior = np.where(usable, np.maximum(r2 - chance, 0.0), 0.0) / variance
     kept = [np.flatnonzero(row) for row in prior]
     return [Outstanding(where, row[where]) for where, row in zip(kept, prior, strict=True)]
 
 
-def outstanding_columns(source: Source, W: Array, Y: Array) -> list[Outstanding]:
+def outstanding_columns(
+    source: Source, W: Array, Y: Array, settings: RefitSettings = NUMBERS
+) -> list[Outstanding]:
     """`own_priors` over all columns: one pass."""
     found: list[list[Outstanding]] = [[] for _ in W]
     width = -(-PRIORS // len(W))
-    for block, parts in each_block(source, lambda _: partial(own_priors, W, Y), width=width):
+    job = partial(own_priors, W, Y, cut=settings.ridge_cut)
+    for block, parts in each_block(source, lambda _: job, width=width):
         for kept, part in zip(found, parts, strict=True):
             kept.append(Outstanding(part.index + block.start, part.prior))
-    return [_most(kept) for kept in found]
+    return [_most(kept, settings.ridge_columns) for kept in found]
 
 
-def _most(parts: list[Outstanding]) -> Outstanding:
+def _most(parts: list[Outstanding], most: int) -> Outstanding:
+    """All columns that stand out, or the `most` that do so most."""
     index = np.concatenate([part.index for part in parts])
     prior = np.concatenate([part.prior for part in parts])
-    if len(index) > MOST_COLUMNS:
-        best = np.sort(np.argsort(-prior, kind="stable")[:MOST_COLUMNS])
+    if len(index) > most:
+        best = np.sort(np.argsort(-prior, kind="stable")[:most])
         index, prior = index[best], prior[best]
     return Outstanding(index, prior)
 
@@ -213,14 +208,19 @@ class Rehearsal:
 
 
 def rehearse(
-    grams: Iterable[Array], folds: IntArray, W: Array, Y: Array, weights: Array
+    grams: Iterable[Array],
+    folds: IntArray,
+    W: Array,
+    Y: Array,
+    weights: Array,
+    settings: RefitSettings = NUMBERS,
 ) -> Rehearsal:
     """Every fold of every round predicted from the round's others; takes one Gram matrix each."""
     rounds = len(folds)
     score, null = np.zeros(len(LOG_NOISE)), 0.0
     guesses, means = np.empty((len(LOG_NOISE), rounds, *Y.shape)), np.empty((rounds, *Y.shape))
-    for at, gram in zip(range(rounds * FOLDS), grams):
-        turn, f = divmod(at, FOLDS)
+    for at, gram in zip(range(rounds * settings.folds), grams):
+        turn, f = divmod(at, settings.folds)
         held = np.flatnonzero(folds[turn] == f)
         fit = GramRidge.of(gram, W[at], Y)
         guess, variance = fit.held_out(held)

@@ -29,7 +29,6 @@ from gradsift.refit.evidence import Rows
 from gradsift.refit.expansion import pivoted_features
 from gradsift.refit.regression import RegressionRefit
 from gradsift.refit.repeated_cv import (
-    FOLDS,
     GramRidge,
     Outstanding,
     Rehearsal,
@@ -42,14 +41,7 @@ from gradsift.refit.repeated_cv import (
     training_weights,
 )
 from gradsift.refit.ridge import residuals_and_leverages, solve_ridge
-
-LEAST_ROWS, MOST_ROWS = 10, 1_000
-POWER = 0.25
-LEAST_GAIN = 6.0
-"""Nats that h must gain; on pure noise it does in one table of a hundred, with labels in three."""
-
-LEAST_SHARE = 0.02
-"""A smaller share is not worth reading its columns with every prediction."""
+from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
 
 LOG_SLOPES = np.arange(-3.0, 4.0, 0.1)
 """Slopes tried that turn least-squares scores of labels into log odds."""
@@ -97,11 +89,12 @@ def log_choices(p: int, k: int) -> float:
     return float(gammaln(p + 1) - gammaln(k + 1) - gammaln(p - k + 1))
 
 
-def share_of(gain: float, sparse_gain: float) -> float:
-    if gain < LEAST_GAIN:
+def stacking_weight(gain: float, sparse_gain: float, settings: RefitSettings) -> float:
+    """The part of the ridge in the average of predictions."""
+    if gain < settings.least_gain:
         return 0.0
-    share = float(expit(POWER * (gain - sparse_gain)))
-    return share if share >= LEAST_SHARE else 0.0
+    share = float(expit(settings.stacking_power * (gain - sparse_gain)))
+    return share if share >= settings.least_weight else 0.0
 
 
 def leave_one_out_gain(refit: RegressionRefit, rows: Rows) -> float:
@@ -136,12 +129,13 @@ def best_slope(guess: Array, T: Array, weights: Array) -> tuple[float, float]:
 
 
 # ------------------------------------------------ the two tasks
-def eligible(source: Source, Y: Array, weights: Array) -> bool:
+def eligible(source: Source, Y: Array, weights: Array, settings: RefitSettings) -> bool:
     """More columns than rows (counted by weight), not too many rows, and responses that vary."""
     n, p = source.shape
     rows = max(float(weights.sum()), 1.0)
     varied = np.ptp(Y, axis=0).min() > 0
-    return bool(varied and min(n, rows) >= LEAST_ROWS and rows < p and max(n, rows) <= MOST_ROWS)
+    least, most = settings.ridge_rows
+    return bool(varied and min(n, rows) >= least and rows < p and max(n, rows) <= most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,18 +148,20 @@ class Preparation:
     rehearsal: Rehearsal
 
     @classmethod
-    def of(cls, source: Source, Y: Array, weights: Array) -> Preparation | None:
+    def of(
+        cls, source: Source, Y: Array, weights: Array, settings: RefitSettings
+    ) -> Preparation | None:
         """None if no column stands out."""
         key = source.columns(np.arange(min(KEY_COLUMNS, source.shape[1])))
-        folds = assign_folds(Y, key)
-        W = training_weights(folds, weights)
-        if (W.sum(axis=1) <= 2.0).any() or len(np.unique(folds)) < FOLDS:
+        folds = assign_folds(Y, key, settings)
+        W = training_weights(folds, weights, settings)
+        if (W.sum(axis=1) <= 2.0).any() or len(np.unique(folds)) < settings.folds:
             return None
-        sets = outstanding_columns(source, W, Y)
+        sets = outstanding_columns(source, W, Y, settings)
         if len(sets[-1].index) == 0:
             return None
         grams = each_gram(source, sets)
-        rehearsal = rehearse(grams, folds, W, Y, weights)
+        rehearsal = rehearse(grams, folds, W, Y, weights, settings)
         return cls(source, sets[-1], GramRidge.of(next(grams), weights, Y), rehearsal)
 
     def finish(self, share: float, gain: float, sparse_gain: float, slope: float = 1.0) -> Dense:
@@ -183,7 +179,12 @@ class Preparation:
 
 
 def dense_regression(
-    source: Source, X: Array, y: Array, refit: RegressionRefit, sample_weight: Array | None = None
+    source: Source,
+    X: Array,
+    y: Array,
+    refit: RegressionRefit,
+    sample_weight: Array | None = None,
+    settings: RefitSettings = NUMBERS,
 ) -> Dense | None:
     """The dense rival of a refit, or None where it has no share.
 
@@ -196,19 +197,19 @@ def dense_regression(
     sample_weight : (n,) how many times each row counts, all positive.
     """
     counts = np.ones(len(y)) if sample_weight is None else sample_weight
-    if not eligible(source, y[:, None], counts):
+    if not eligible(source, y[:, None], counts, settings):
         return None
     weights = counts * refit.trust
     mean = float(weights @ y / weights.sum())
     unit = float(np.std(y))
     Y = (y - mean)[:, None] / unit
-    ready = Preparation.of(source, Y, weights)
+    ready = Preparation.of(source, Y, weights, settings)
     if ready is None:
         return None
     gain = ready.rehearsal.gain
     paid = log_choices(source.shape[1], X.shape[1])
     sparse_gain = leave_one_out_gain(refit, Rows(X, Y, weights)) - paid
-    share = share_of(gain, sparse_gain)
+    share = stacking_weight(gain, sparse_gain, settings)
     if share == 0.0:
         return None
     h = ready.finish(share, gain, sparse_gain, unit)
@@ -221,6 +222,7 @@ def dense_classification(
     labels: IntArray,
     refit: ClassificationRefit,
     sample_weight: Array | None = None,
+    settings: RefitSettings = LABELS,
 ) -> Dense | None:
     """The same for labels 0 .. C - 1, all of which occur.
 
@@ -230,9 +232,9 @@ def dense_classification(
     weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     T = (labels[:, None] == np.arange(refit.n_classes)).astype(float)
     T = T[:, 1:] if refit.n_classes == 2 else T
-    if not eligible(source, T, weights):
+    if not eligible(source, T, weights, settings):
         return None
-    ready = Preparation.of(source, 2.0 * T - 1.0, weights)
+    ready = Preparation.of(source, 2.0 * T - 1.0, weights, settings)
     if ready is None:
         return None
     total = float(weights.sum())
@@ -244,7 +246,7 @@ def dense_classification(
     gain, paid = part * (score - null), log_choices(source.shape[1], X.shape[1])
     left_out = -null if refit.kernel is None else refit.loo_loss * total * T.shape[1]
     sparse_gain = part * (-left_out - null) - paid
-    share = share_of(gain, sparse_gain)
+    share = stacking_weight(gain, sparse_gain, settings)
     if share == 0.0:
         return None
     return ready.finish(share, gain, sparse_gain, slope)

@@ -16,24 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift._typing import Array, IntArray
-from gradsift.refit.candidates import Candidate, Rules, fit_ard, rank_candidates
+from gradsift.refit.candidates import Candidate, fit_ard, rank_candidates
 from gradsift.refit.evidence import EvidenceFit, Rows
 from gradsift.refit.expansion import Features, pivoted_features
 from gradsift.refit.ridge import Ridge, residuals_and_leverages, solve_ridge
-
-ALARM = 4.5
-CUTOFF = 3.0
-NOISE_FLOOR = 0.05
-CLIP = 6.0
-ROUNDS = 3
-SETTLED = 0.1
-"""Change of a row's weight that makes another round worth while."""
-
-WORTH_IT = 0.9
-"""Typical error that a fit with lowered weights must reach, as a fraction of that without."""
-
-HARMLESS = 1.5
-"""Mean square error over that of typical rows up to which outliers among many rows are ignored."""
+from gradsift.refit.settings import RefitSettings
 
 TO_SD = 1.4826
 """Standard deviation of a normal variable over its median absolute value."""
@@ -51,19 +38,20 @@ def robust_scale(x: Array, weights: Array) -> float:
     return TO_SD * weighted_median(np.abs(x), weights)
 
 
-def trust_from(residuals: Array, weights: Array, floor: float) -> Array:
+def trust_from(residuals: Array, weights: Array, floor: float, settings: RefitSettings) -> Array:
     """min(1, (c sd / |r|)^2) with a robust sd, at least `floor`; all ones unless there is alarm."""
     sd = max(robust_scale(residuals, weights), floor)
     size = np.abs(residuals)
-    if sd <= 0.0 or size.max() <= ALARM * sd:
+    if sd <= 0.0 or size.max() <= settings.outlier_z * sd:
         return np.ones_like(residuals)
-    return (CUTOFF * sd / np.maximum(size, CUTOFF * sd)) ** 2
+    edge = settings.downweight_z * sd
+    return (edge / np.maximum(size, edge)) ** 2
 
 
-def clip_response(y: Array, weights: Array) -> Array:
-    """y cut at 6 robust sd from its median: only to get a first fit started."""
+def clip_response(y: Array, weights: Array, width: float) -> Array:
+    """y cut at `width` robust sd from its median: only to get a first fit started."""
     centre = weighted_median(y, weights)
-    reach = CLIP * robust_scale(y - centre, weights)
+    reach = width * robust_scale(y - centre, weights)
     return np.clip(y, centre - reach, centre + reach) if reach > 0.0 else y
 
 
@@ -76,10 +64,15 @@ class Responses:
     weights: Array
 
     @property
-    def noise_floor(self) -> float:
-        """5 % of the robust spread of y."""
+    def spread(self) -> float:
+        """The robust spread of y."""
         deviations = self.y - weighted_median(self.y, self.weights)
-        return NOISE_FLOOR * robust_scale(deviations, self.weights)
+        return robust_scale(deviations, self.weights)
+
+    def trust(self, residuals: Array, settings: RefitSettings) -> Array:
+        """`trust_from` these residuals, noise never taken to be below a share of the spread."""
+        floor = settings.noise_floor * self.spread
+        return trust_from(residuals, self.weights, floor, settings)
 
     def take(self, index: IntArray) -> Responses:
         return Responses(self.X[index], self.y[index], self.weights[index])
@@ -104,74 +97,85 @@ class Judged:
     trust: Array
     next_trust: Array
     typical_error: float
-
-    @property
-    def settled(self) -> bool:
-        return bool(np.abs(self.next_trust - self.trust).max() < SETTLED)
+    settled: bool
 
 
 def solve_and_judge(
-    features: Features, noise_ratio: float, data: Responses, trust: Array, *, leverage: bool = True
+    features: Features,
+    noise_ratio: float,
+    data: Responses,
+    trust: Array,
+    settings: RefitSettings,
+    *,
+    leverage: bool = True,
 ) -> Judged:
     """Ridge with weights w * trust, and a look at its residuals."""
     rows, mean = data.centred(trust)
     ridge = solve_ridge(features, noise_ratio, rows)
     residuals, leverages = residuals_and_leverages(ridge, rows, leverage=leverage)
     r = residuals[:, 0]
-    next_trust = trust_from(r / np.sqrt(1.0 - leverages), data.weights, data.noise_floor)
+    next_trust = data.trust(r / np.sqrt(1.0 - leverages), settings)
     typical_error = robust_scale(r / (1.0 - leverages), data.weights)
-    return Judged(ridge, mean, trust, next_trust, typical_error)
+    settled = bool(np.abs(next_trust - trust).max() < settings.settled)
+    return Judged(ridge, mean, trust, next_trust, typical_error, settled)
 
 
-def _judge_fit(fit: EvidenceFit, data: Responses, trust: Array) -> Judged:
-    return solve_and_judge(pivoted_features(fit.kernel, data.X), fit.noise_ratio, data, trust)
+def _judge_fit(fit: EvidenceFit, data: Responses, trust: Array, settings: RefitSettings) -> Judged:
+    features = pivoted_features(fit.kernel, data.X)
+    return solve_and_judge(features, fit.noise_ratio, data, trust, settings)
 
 
-def rank_robustly(data: Responses, rules: Rules) -> tuple[list[Candidate], Array]:
+def rank_robustly(data: Responses, settings: RefitSettings) -> tuple[list[Candidate], Array]:
     """All candidates, best first, and the trust (n,) in each row."""
     everyone: Array = np.ones(len(data.y))
-    plain = rank_candidates(data.centred(everyone)[0], rules)
-    judged = _judge_fit(plain[0].fit, data, everyone)
+    plain = rank_candidates(data.centred(everyone)[0], settings)
+    judged = _judge_fit(plain[0].fit, data, everyone, settings)
     if judged.settled:
         return plain, everyone
-    robust, trust = _rank_with_outliers_down(data, rules)
-    better = _judge_fit(robust[0].fit, data, trust)
-    if better.typical_error < WORTH_IT * judged.typical_error:
+    robust, trust = _rank_with_outliers_down(data, settings)
+    better = _judge_fit(robust[0].fit, data, trust, settings)
+    if better.typical_error < settings.robust_gain * judged.typical_error:
         return robust, trust
     return plain, everyone
 
 
-def _rank_with_outliers_down(data: Responses, rules: Rules) -> tuple[list[Candidate], Array]:
+def _rank_with_outliers_down(
+    data: Responses, settings: RefitSettings
+) -> tuple[list[Candidate], Array]:
     """Candidates under lowered weights.
 
     Outliers are looked for with the ard kernel, then again with the chosen one: what looks like an
     outlier to a kernel that does not suit the function may be none.
     """
-    ard, trust = _fit_ard_with_outliers_down(data, rules)
-    for _ in range(ROUNDS):
-        ranked = rank_candidates(data.centred(trust)[0], rules, ard)
-        judged = _judge_fit(ranked[0].fit, data, trust)
+    ard, trust = _fit_ard_with_outliers_down(data, settings)
+    for _ in range(settings.robust_rounds):
+        ranked = rank_candidates(data.centred(trust)[0], settings, ard)
+        judged = _judge_fit(ranked[0].fit, data, trust, settings)
         if judged.settled:
             break
         trust = judged.next_trust
-        ard = fit_ard(data.centred(trust)[0], rules, start=ard)
+        ard = fit_ard(data.centred(trust)[0], settings, start=ard)
     return ranked, trust
 
 
-def _fit_ard_with_outliers_down(data: Responses, rules: Rules) -> tuple[EvidenceFit, Array]:
+def _fit_ard_with_outliers_down(
+    data: Responses, settings: RefitSettings
+) -> tuple[EvidenceFit, Array]:
     """The ard fit and the trust in each row under it, starting from a clipped response."""
     trust: Array = np.ones(len(data.y))
-    clipped = Responses(data.X, clip_response(data.y, data.weights), data.weights)
+    clipped = Responses(
+        data.X, clip_response(data.y, data.weights, settings.first_clip), data.weights
+    )
     rows, mean = clipped.centred(trust)
-    fit = fit_ard(rows, rules)
+    fit = fit_ard(rows, settings)
     ridge = solve_ridge(pivoted_features(fit.kernel, data.X), fit.noise_ratio, rows)
     actual = Rows(data.X, (data.y - mean)[:, None], data.weights)
     residuals, leverages = residuals_and_leverages(ridge, actual)
     scaled = residuals[:, 0] / np.sqrt(1.0 - leverages)
-    trust = trust_from(scaled, data.weights, data.noise_floor)
-    for _ in range(ROUNDS):
-        fit = fit_ard(data.centred(trust)[0], rules, start=fit)
-        judged = _judge_fit(fit, data, trust)
+    trust = data.trust(scaled, settings)
+    for _ in range(settings.robust_rounds):
+        fit = fit_ard(data.centred(trust)[0], settings, start=fit)
+        judged = _judge_fit(fit, data, trust, settings)
         if judged.settled:
             break
         trust = judged.next_trust
@@ -179,19 +183,27 @@ def _fit_ard_with_outliers_down(data: Responses, rules: Rules) -> tuple[Evidence
 
 
 def solve_robustly(
-    features: Features, noise_ratio: float, data: Responses, suspected: Array, *, leverage: bool
+    features: Features,
+    noise_ratio: float,
+    data: Responses,
+    suspected: Array,
+    settings: RefitSettings,
+    *,
+    leverage: bool,
 ) -> Judged:
     """Ridge on all rows, with the suspected ones held down if that helps the others."""
     everyone: Array = np.ones(len(data.y))
-    plain = solve_and_judge(features, noise_ratio, data, everyone, leverage=leverage)
+    plain = solve_and_judge(features, noise_ratio, data, everyone, settings, leverage=leverage)
     # A mean square error near that of typical rows says that the suspects hardly count.
     mean_square = noise_ratio * float(plain.ridge.scale[0])
-    if np.all(suspected == 1.0) or mean_square < HARMLESS * plain.typical_error**2:
+    if np.all(suspected == 1.0) or mean_square < settings.harmless * plain.typical_error**2:
         return plain
     robust = plain
-    for _ in range(ROUNDS):
-        robust = solve_and_judge(features, noise_ratio, data, suspected, leverage=leverage)
+    for _ in range(settings.robust_rounds):
+        robust = solve_and_judge(
+            features, noise_ratio, data, suspected, settings, leverage=leverage
+        )
         if robust.settled:
             break
         suspected = robust.next_trust
-    return robust if robust.typical_error < WORTH_IT * plain.typical_error else plain
+    return robust if robust.typical_error < settings.robust_gain * plain.typical_error else plain

@@ -1,0 +1,98 @@
+"""Every number that changes what the refit answers, each with its reason.
+
+Numbers that only change time or memory stay beside the code that uses them, and so do tolerances of
+rounding. What each setting is worth is measured by `benchmarks/ablation`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class RefitSettings:
+    """The settings of the refit; the steps they belong to are those of `docs/algorithm.md`."""
+
+    # rows
+    tuning_rows: int = 300
+    """Rows that tune the kernel: the evidence costs their cube."""
+    landmarks: int = 1_000
+    """Rows that carry the predictor."""
+    penalty_rows: int = 1_000
+    """Rows on which the penalty and the stretch of labels are chosen."""
+    # kernels and the choice among them
+    start_noise: float = 0.1
+    """Noise over signal from which the evidence is maximised."""
+    shrink_scales: bool = False
+    """Whether length scales are drawn towards 2 sqrt(d): labels say little about a single one."""
+    per_angle: float = 0.5
+    """Nats that each of the d (d - 1) / 2 angles of a rotated kernel costs."""
+    linear_per_variable: float = -1.0
+    """Nats per length scale that the linear kernel does without."""
+    rotation_rounds: int = 5
+    """Rotations at most, each in the axes of the fit before."""
+    rotation_gain: float = 0.5
+    """Nats that a rotation must win for another one to be tried."""
+    rotation_hope: float = 10.0
+    """Nats that later rotations may win over the first."""
+    most_rotated: int = 15
+    """Variables up to which rotations are tried: beyond, angles cost more than they ever won."""
+    anova_trial: int = 10
+    """Iterations after which a hopeless anova fit, the dearest of the four, is given up."""
+    anova_hope: float = 10.0
+    """Nats that its remaining iterations may still win (largest gain measured: 6)."""
+    penalties: tuple[float, ...] = (10.0, 3.2, 1.0, 0.32, 0.1)
+    """Penalties of logistic regression, largest first. Leave-one-out is too noisy for less."""
+    stretches: tuple[float, ...] = (1.0, 1.6)
+    """Factors on all length scales, which make up for coding labels as numbers."""
+    # outliers in the response
+    outlier_z: float = 4.5
+    """Robust standard deviations beyond which a leave-one-out residual raises the alarm."""
+    downweight_z: float = 3.0
+    """Robust standard deviations from which rows lose weight, once there is alarm."""
+    noise_floor: float = 0.05
+    """Least noise, as a share of the spread of y: errors of approximation are no outliers."""
+    first_clip: float = 6.0
+    """Robust standard deviations at which y is cut off for the first fit under alarm."""
+    robust_rounds: int = 3
+    """Fits in turn with lowering weights."""
+    settled: float = 0.1
+    """Change of a row's weight that makes another round worth while."""
+    robust_gain: float = 0.9
+    """Typical error that a fit with lowered weights must reach, as a fraction of that without."""
+    harmless: float = 1.5
+    """Mean square error over that of typical rows up to which outliers are left alone."""
+    # the ridge on all columns
+    ridge_cut: float = 6.25
+    """Squared standard errors by which a correlation must stand out: 1 % of noise columns do."""
+    ridge_columns: int = 20_000
+    """Columns that the ridge may use: those that stand out most."""
+    ridge_rows: tuple[int, int] = (10, 1_000)
+    """Least and most rows of a table for which a ridge is tried."""
+    folds: int = 10
+    """Folds of the rows that the ridge is scored on."""
+    held_out_rows: int = 200
+    """Rows held out in all, at least: of fewer rows, several divisions into folds are made."""
+    most_repeats: int = 4
+    """Divisions into folds at most."""
+    stacking_power: float = 0.25
+    """Power of the odds in which predictions are averaged: scores of few rows are noisy."""
+    least_gain: float = 6.0
+    """Nats that the ridge must gain; on pure noise it does in one table of a hundred, with labels
+    in three.
+    """
+    least_weight: float = 0.02
+    """A smaller part in the average is not worth reading its columns with every prediction."""
+
+    def prior(self, d: int) -> tuple[float, float] | None:
+        """Mean and standard deviation of the prior on log length scales, if there is one."""
+        return (float(np.log(2.0 * np.sqrt(d))), 1.0) if self.shrink_scales else None
+
+
+NUMBERS = RefitSettings()
+LABELS = RefitSettings(
+    start_noise=0.5, shrink_scales=True, per_angle=1.0, linear_per_variable=0.0, landmarks=300
+)
+"""Labels are noisier than numbers: they start from more noise and pay more for angles."""
