@@ -3,7 +3,7 @@ import gzip
 import numpy as np
 import pytest
 
-from gradsift.tables import frame as frames
+from gradsift.data import cells
 from gradsift.tables import read_frame
 
 TEXT = "id,age,sex,dose\na,31,f,0.5\nb,NA,m,1e-3\nc,40,f,\n"
@@ -54,7 +54,7 @@ def test_row_names_of_r_get_a_name(tmp_path):
 
 
 def test_text_far_down_turns_the_column_into_text(tmp_path, monkeypatch):
-    monkeypatch.setattr(frames, "CHUNK_CELLS", 1)
+    monkeypatch.setattr(cells, "HEAD_CELLS", 1)
     path = tmp_path / "t.csv"
     path.write_text("x,y\n" + "1,2\n" * 150 + "one,2\n")
     frame = read_frame(path)

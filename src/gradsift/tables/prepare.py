@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._typing import Array, IntArray
+from gradsift.data.missing import known
 from gradsift.tables.frame import Frame, text_levels
 
 Task = Literal["regression", "classification"]
@@ -205,12 +206,12 @@ def prepare(frame: Frame, choices: Choices) -> Table:
     (('dose', 'sex=f', 'sex=m'), 'classification')
     """
     check_columns_exist(frame, choices)
-    notes: list[str] = []
-    target = frame.column(choices.target)
-    known = np.array([v is not None and v == v for v in target])
-    if not known.all():
-        notes.append(f"{(~known).sum()} rows without {choices.target!r} were left out")
-        frame = frame.take(np.flatnonzero(known))
+    notes = list(frame.notes)
+    there = known(frame.column(choices.target))
+    check_some_known(there, choices.target)
+    if not there.all():
+        notes.append(left_out(there, choices.target))
+        frame = frame.take(np.flatnonzero(there))
     y = frame.column(choices.target)
     task, why = guess_task(y, choices.task)
     if why:
@@ -243,6 +244,16 @@ def prepare(frame: Frame, choices: Choices) -> Table:
     )
     ids = None if id_column is None else np.array([str(v) for v in as_texts(frame, id_column)])
     return Table(X, response(y, recipe), names, recipe, ids, keep, tuple(notes))
+
+
+def left_out(there: NDArray[np.bool_], target: str) -> str:
+    """A note on the rows without a target."""
+    return f"{(~there).sum()} rows without {target!r} were left out"
+
+
+def check_some_known(there: NDArray[np.bool_], target: str) -> None:
+    if not there.any():
+        raise ValueError(f"the target {target!r} is missing in all {len(there)} rows.")
 
 
 def response(y: Array | NDArray[Any], recipe: Recipe) -> NDArray[Any]:
