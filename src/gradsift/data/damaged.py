@@ -28,7 +28,7 @@ def reading(path: Any, what: str) -> Iterator[None]:
     except Exception as error:
         name = file_name(path)
         said = " ".join(str(error).split()) or type(error).__name__
-        if "allow_pickle" in said:
+        if "allow_pickle" in said or "Python objects in dtype" in said:
             raise ValueError(
                 f"{name} holds pickled objects, which are not read because they can run code: "
                 "expected an array of numbers."
