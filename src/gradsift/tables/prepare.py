@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +13,9 @@ from numpy.typing import NDArray
 
 from gradsift._typing import Array, IntArray
 from gradsift.data.missing import known
+from gradsift.data.source import block_width, windows
 from gradsift.tables.frame import Frame, text_levels
+from gradsift.tables.leaks import BEWARE, find_leaks
 
 Task = Literal["regression", "classification"]
 MOST_LEVELS = 20
@@ -85,7 +89,8 @@ class Recipe:
 
     def columns(self, frame: Frame) -> Array:
         """The encoded columns of a frame, (n, len(names))."""
-        lost = [name for name in (*self.numbers, *self.levels) if name not in frame.order]
+        there = set(frame.order)
+        lost = [name for name in (*self.numbers, *self.levels) if name not in there]
         if lost:
             raise ValueError(f"the table lacks {listed(lost)}, which the model uses.")
         where = {name: k for k, name in enumerate(frame.names)}
@@ -93,16 +98,19 @@ class Recipe:
         if texts:
             found = next(v for v in frame.texts[texts[0]] if v is not None)
             raise ValueError(f"column {texts[0]!r} should hold numbers but holds {found!r}.")
-        X = frame.numbers[:, [where[name] for name in self.numbers]]
+        X = np.empty((frame.n_rows, len(self.names)))
+        k = len(self.numbers)
+        chosen = [where[name] for name in self.numbers]
+        for rows in windows(frame.n_rows, block_width(max(k, 1))):  # no second copy of all
+            X[rows, :k] = frame.numbers[rows, chosen]
         if self.log:
-            X = log_columns(X, self.numbers)
-        parts = [X]
+            X[:, :k] = log_columns(X[:, :k], self.numbers)
         for name, levels in self.levels.items():
-            values = as_texts(frame, name)
-            parts += [
-                np.array([v == level for v in values], dtype=float)[:, None] for level in levels
-            ]
-        return np.hstack(parts)
+            values = np.array(as_texts(frame, name), dtype=object)
+            for level in levels:
+                X[:, k] = values == level
+                k += 1
+        return X
 
 
 @dataclass(frozen=True)
@@ -184,6 +192,38 @@ def check_columns_exist(frame: Frame, choices: Choices) -> None:
         raise ValueError(f"the table has no column {listed(lost)}.{hint}")
 
 
+def check_roles(choices: Choices) -> None:
+    """A column has one role: the target is no variable, what is dropped is not kept."""
+    asked: dict[str, set[str]] = {
+        "--drop": set(choices.drop),
+        "--id": set() if choices.id is None else {choices.id},
+        "--categorical": set(choices.categorical),
+        "--keep": set(choices.keep),
+    }
+    for option, names in asked.items():
+        if choices.target in names:
+            raise ValueError(
+                f"{choices.target!r} is the target, so it cannot be given to {option} too."
+            )
+    for one, other in combinations(asked, 2):
+        both = sorted(asked[one] & asked[other])
+        if both and (one, other) != ("--categorical", "--keep"):
+            raise ValueError(f"{listed(both)} cannot be given to both {one} and {other}.")
+
+
+def check_encoded_names(recipe: Recipe) -> None:
+    """Some columns are left, each with a name of its own."""
+    if not recipe.names:
+        raise ValueError(f"no column of numbers is left beside the target {recipe.target!r}.")
+    twice = [name for name, count in Counter(recipe.names).items() if count > 1]
+    if twice:
+        behind = [o for o, name in zip(recipe.origins, recipe.names) if name == twice[0]]
+        raise ValueError(
+            f"two columns would be called {twice[0]!r}: they come from {listed(behind)} of the "
+            f"table, where categories are named COLUMN=CATEGORY. Rename one, or --drop {behind[0]}."
+        )
+
+
 def prepare(frame: Frame, choices: Choices) -> Table:
     """Decide columns, encoding, task and rows.
 
@@ -206,6 +246,7 @@ def prepare(frame: Frame, choices: Choices) -> Table:
     (('dose', 'sex=f', 'sex=m'), 'classification')
     """
     check_columns_exist(frame, choices)
+    check_roles(choices)
     notes = list(frame.notes)
     there = known(frame.column(choices.target))
     check_some_known(there, choices.target)
@@ -230,20 +271,47 @@ def prepare(frame: Frame, choices: Choices) -> Table:
         choices.missing,
         frame.class_names.get(choices.target, ()) if task == "classification" else (),
     )
-    if not recipe.names:
-        raise ValueError(f"no column of numbers is left beside the target {choices.target!r}.")
+    check_encoded_names(recipe)
     X = recipe.columns(frame)
     if choices.missing == "drop":
         whole = ~np.isnan(X).any(axis=1)
         if not whole.all():
             notes.append(f"{(~whole).sum()} rows with missing values were left out")
             X, frame, y = X[whole], frame.take(np.flatnonzero(whole)), y[whole]
+    answer = response(y, recipe)
+    notes += leak_notes(frame, y, X, recipe)
     names, origins = recipe.names, recipe.origins
     keep = np.array(
         [k for k, origin in enumerate(origins) if origin in choices.keep], dtype=np.intp
     )
     ids = None if id_column is None else np.array([str(v) for v in as_texts(frame, id_column)])
-    return Table(X, response(y, recipe), names, recipe, ids, keep, tuple(notes))
+    return Table(X, answer, names, recipe, ids, keep, tuple(notes))
+
+
+def leak_notes(frame: Frame, y: Any, X: Array, recipe: Recipe) -> list[str]:
+    """Refuse copies of the target among the columns; notes on what looks much like one."""
+    target = recipe.target
+    found = find_leaks(
+        y, X, recipe.origins, frame.column, tuple(recipe.levels),
+        ordered=recipe.task == "regression",
+    )  # fmt: skip
+    if found.copies:
+        raise ValueError(
+            f"{listed(found.copies)} hold the target {target!r} itself, or its values under other "
+            f"names, in all {len(y)} rows. Leave it out with --drop {','.join(found.copies)}."
+        )
+    notes = []
+    for names, what in (
+        (found.perhaps, "tell the target {} exactly; in so few rows that may be chance"),
+        (found.monotone, "order the rows exactly as the target {} does"),
+        (found.finer, "have categories that each go with one value of the target {} only"),
+    ):
+        if names:
+            notes.append(
+                f"{BEWARE}{listed(names)} {what.format(repr(target))}. If it was made from the "
+                f"target, leave it out with --drop {','.join(names[:3])}"
+            )
+    return notes
 
 
 def left_out(there: NDArray[np.bool_], target: str) -> str:
