@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,12 @@ from gradsift.data import (
     read_target,
     source_names,
 )
+from gradsift.data.far import Seen
 from gradsift.data.finite import all_good, labels_of, refuse
 from gradsift.data.missing import known
 from gradsift.data.opening import holds_target
 from gradsift.data.source import LabelledRows
-from gradsift.exceptions import MissingTargetWarning
+from gradsift.exceptions import ExtrapolationWarning, MissingTargetWarning
 
 MIN_SAMPLES = 3
 MOST_NAMES = 1_000_000
@@ -198,19 +200,45 @@ def remember_columns(estimator: Any, source: Source) -> None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
-def check_new_X(estimator: Any, X: Any) -> Source:
-    """X for a fitted estimator; of data that is stored elsewhere only what is read is checked."""
+def check_new_X(estimator: Any, X: Any, *, seen: bool = True) -> Source:
+    """X for a fitted estimator; of data that is stored elsewhere only what is read is checked.
+
+    With `seen`, values far beyond those of the fit get a warning.
+    """
     missing = check_missing(estimator)
     X = sparse_frame(X)
+    before = what_was_seen(estimator) if seen else None
     if is_storage(X):
         source = open_source(X)
         check_same_columns(estimator, source)
-        return checked(source, missing)
+        return checked(source, missing, before)
     check_table(X)
     names = column_names(X)
     X = validate_data(estimator, X, dtype=np.float64, ensure_all_finite=False, reset=False)
     check_finite(X, names, allow_missing=missing == "mean")
+    note = far_note(estimator, X, names) if seen else None
+    if note is not None:
+        warnings.warn(note, ExtrapolationWarning, stacklevel=4)
     return ArraySource(X)
+
+
+def what_was_seen(estimator: Any) -> Seen | None:
+    """Means and scales of the fit, where the estimator keeps them."""
+    mean = getattr(estimator, "mean_", None)
+    return None if mean is None else Seen(mean, estimator.scale_)
+
+
+def far_note(estimator: Any, X: Array, names: Sequence[str] | None) -> str | None:
+    """A sentence on values far beyond those of the fit, in columns that predictions rest on."""
+    seen = what_was_seen(estimator)
+    if seen is None or len(seen.mean) != X.shape[1]:
+        return None
+    dense = getattr(estimator, "dense_", None)
+    others = np.zeros(0, dtype=np.intp) if dense is None else dense.index
+    used = np.union1d(estimator.get_support(indices=True), others).astype(np.intp)
+    return seen.note(
+        X[:, used], used, lambda found: labels_of(found, names and [names[int(k)] for k in found])
+    )
 
 
 def check_same_columns(estimator: Any, source: Source) -> None:

@@ -17,3 +17,7 @@ class SkippedColumnsWarning(UserWarning):
 
 class MissingTargetWarning(UserWarning):
     """Rows of a file have no value of the response; they were left out."""
+
+
+class ExtrapolationWarning(UserWarning):
+    """New samples lie far beyond what the model has seen, or hold categories it has not seen."""

@@ -32,8 +32,9 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\v\x1b\x1a")) + b"\x7f"
-"""Bytes that text does not hold."""
+CONTROLS = bytes(set(range(32)) - set(b"\t\n\r")) + b"\x7f"
+MOST_CONTROLS = 0.05
+"""Bytes that text hardly holds, and their part of a file above which it is none."""
 
 
 def read_text(
@@ -91,7 +92,8 @@ def encoding_of(path: Any) -> str:
     for mark, encoding in MARKS:
         if start.startswith(mark):
             return encoding
-    if start.translate(None, CONTROLS) != start:
+    strange = len(start) - len(start.translate(None, CONTROLS))
+    if b"\0" in start or strange > MOST_CONTROLS * len(start):
         name = os.path.basename(os.fspath(path))
         raise ValueError(
             f"{name} holds binary data, not text. If it is another format, give it the suffix of "

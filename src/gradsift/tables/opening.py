@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gradsift._typing import Source
 from gradsift.data import open_source, read_target, take_rows
 from gradsift.data.missing import known
-from gradsift.exceptions import SkippedColumnsWarning
+from gradsift.exceptions import ExtrapolationWarning, SkippedColumnsWarning
 from gradsift.tables.frame import Frame, to_column
 from gradsift.tables.prepare import (
     Choices,
@@ -135,7 +135,11 @@ def _open_storage(path: Path, choices: Choices, target_from: Path | None) -> Tab
 
 
 def open_new(path: Path, recipe: Recipe) -> tuple[Any, NDArray[Any] | None, NDArray[Any] | None]:
-    """(X, row names or None, target or None) of a new table, made as the recipe says."""
+    """(X, row names or None, target or None) of a new table, made as the recipe says.
+
+    Categories that the recipe does not know get a warning. Targets that are missing are NaN among
+    numbers, None among labels.
+    """
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
     if not recipe.names or not read_whole(path):
@@ -146,8 +150,25 @@ def open_new(path: Path, recipe: Recipe) -> tuple[Any, NDArray[Any] | None, NDAr
         ids = np.array([str(v) for v in as_texts(frame, recipe.id)])
     y = None
     if recipe.target in frame.order:
-        y = response(frame.column(recipe.target), recipe)
+        y = new_response(frame.column(recipe.target), recipe)
+    for note in frame.notes:
+        warnings.warn(f"{note}.", UserWarning, stacklevel=2)
+    for note in recipe.unseen(frame):
+        warnings.warn(f"{note}.", ExtrapolationWarning, stacklevel=2)
     return recipe.columns(frame), ids, y
+
+
+def new_response(values: Any, recipe: Recipe) -> NDArray[Any] | None:
+    """The target of a new table, None or NaN where it is missing; None if it is so everywhere."""
+    there = known(values)
+    if there.all() or not there.any():
+        return response(values, recipe) if there.any() else None
+    found = response(values[there], recipe)
+    if found.dtype.kind == "f":
+        return np.asarray(values)
+    out = np.empty(len(there), dtype=object)
+    out[there] = found
+    return out
 
 
 def fingerprint(path: Path) -> str:

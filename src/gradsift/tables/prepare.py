@@ -87,6 +87,19 @@ class Recipe:
         encoded = (column for column, levels in self.levels.items() for _ in levels)
         return (*self.numbers, *encoded)
 
+    def unseen(self, frame: Frame) -> list[str]:
+        """A sentence for each column of categories that holds others than those of the fit."""
+        out = []
+        for name, levels in self.levels.items():
+            values = as_texts(frame, name) if name in frame.order else []
+            new = [v for v in values if v is not None and v not in levels]
+            if new:
+                out.append(
+                    f"{len(new)} of {len(values)} rows hold categories of {name!r} that the model "
+                    f"has not seen ({listed(sorted(set(new)))}): they count as none of those known"
+                )
+        return out
+
     def columns(self, frame: Frame) -> Array:
         """The encoded columns of a frame, (n, len(names))."""
         there = set(frame.order)
