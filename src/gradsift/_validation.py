@@ -236,9 +236,11 @@ def far_note(estimator: Any, X: Array, names: Sequence[str] | None) -> str | Non
     dense = getattr(estimator, "dense_", None)
     others = np.zeros(0, dtype=np.intp) if dense is None else dense.index
     used = np.union1d(estimator.get_support(indices=True), others).astype(np.intp)
-    return seen.note(
-        X[:, used], used, lambda found: labels_of(found, names and [names[int(k)] for k in found])
-    )
+
+    def label(found: IntArray) -> list[str]:
+        return labels_of(found, None if names is None else [names[int(k)] for k in found])
+
+    return seen.note(X[:, used], used, label)
 
 
 def check_same_columns(estimator: Any, source: Source) -> None:

@@ -93,6 +93,20 @@ def test_failures_say_where_and_leave_nothing(tmp_path, out):
         convert(bad, tmp_path / "x.npy")
 
 
+@pytest.mark.parametrize(("encoding", "notes"), [("utf-16", 0), ("latin-1", 1)])
+def test_other_encodings(tmp_path, out, encoding, notes):
+    (tmp_path / "t.csv").write_text("größe,y\n1,é\n2,ü\n", encoding=encoding)
+    done = convert(tmp_path / "t.csv", out, target="y")
+    assert done.names == ("größe",)
+    assert len(done.notes) == notes
+    assert read_target(out, "y").tolist() == ["é", "ü"]
+
+
+def test_the_target_is_not_dropped(tmp_path, out):
+    with pytest.raises(ValueError, match="'y' is the target and among the columns to drop"):
+        convert(write(tmp_path / "t.csv"), out, target="y", drop=["id", "y"])
+
+
 def test_from_the_command_line(tmp_path, out):
     from typer.testing import CliRunner
 
