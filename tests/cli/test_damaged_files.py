@@ -172,6 +172,14 @@ def npy(array):
     return make
 
 
+def folder_named(name):
+    def make(folder):
+        (folder / name).mkdir()
+        return folder / name
+
+    return make
+
+
 PACKED = gzip.compress(TEXT.encode())
 LATE = bytearray(PACKED)
 LATE[len(LATE) // 2] ^= 0xFF
@@ -219,6 +227,11 @@ CASES = {
     "cut npy": (lambda folder: cut(npy(X)(folder)), "cannot be read as a NumPy array"),
     "objects in npy": (npy(X.astype(object)), "pickled objects"),
     "1-D npy": (npy(X[:, 0]), "expected numbers in two dimensions"),
+    "folder named csv": (folder_named("t.csv"), "the folder t.csv holds no table"),
+    "folder named parquet": (folder_named("t.parquet"), "the folder t.parquet holds no table"),
+    "folder named h5ad": (folder_named("t.h5ad"), "cannot be read as an AnnData"),
+    "folder named npy": (folder_named("t.npy"), "cannot be read as a NumPy array"),
+    "folder named zarr": (folder_named("t.zarr"), "it holds no array"),
     "nothing named npy": (file("t.npy", b""), "cannot be read as a NumPy array"),
 }  # fmt: skip
 

@@ -58,7 +58,7 @@ def test_classes_under_any_name_are_refused(rng, name, as_text):
     classes = rng.integers(2, size=N)
     y = texts(np.where(classes == 1, "yes", "no")) if as_text else classes.astype(float)
     table = frame(rng, y, leak=LABELS[name](classes))
-    with pytest.raises(ValueError, match=r"'leak' hold the target 'y' itself.*--drop leak\."):
+    with pytest.raises(ValueError, match=r"'leak' holds the target 'y' itself.*--drop leak\."):
         prepare(table, Choices("y", missing="mean"))
     assert loud(prepare(table, Choices("y", drop=("leak",)))) == []
 
@@ -66,7 +66,7 @@ def test_classes_under_any_name_are_refused(rng, name, as_text):
 def test_text_with_the_classes_of_many_is_refused(rng):
     classes = rng.integers(4, size=N)
     table = frame(rng, texts(classes), leak=texts((classes + 1) % 4))
-    with pytest.raises(ValueError, match="'leak' hold the target"):
+    with pytest.raises(ValueError, match="'leak' holds the target"):
         prepare(table, Choices("y"))
 
 
@@ -74,25 +74,25 @@ def test_categories_finer_than_the_classes_are_named(rng):
     finer = rng.integers(6, size=N)
     table = prepare(frame(rng, texts(finer // 2), detail=texts(finer)), Choices("y"))
     assert len(loud(table)) == 1
-    assert "'detail' have categories that each go with one value" in loud(table)[0]
+    assert "'detail' has categories that each go with one value" in loud(table)[0]
 
 
 def test_a_copy_of_numbers_is_refused_and_its_maps_are_named(rng):
     y = rng.gamma(2.0, size=N)
-    with pytest.raises(ValueError, match=r"'leak' hold the target.*in all 60 rows"):
+    with pytest.raises(ValueError, match=r"'leak' holds the target.*in all 60 rows"):
         prepare(frame(rng, y, leak=y.copy()), Choices("y"))
-    with pytest.raises(ValueError, match="'leak' hold the target"):
+    with pytest.raises(ValueError, match="'leak' holds the target"):
         prepare(
             frame(rng, y, leak=y.copy()),
             Choices("y", log=True, drop=tuple(f"g{k}" for k in range(5))),
         )
     holed = np.where(rng.uniform(size=N) < 0.2, np.nan, y)
-    with pytest.raises(ValueError, match="'leak' hold the target"):
+    with pytest.raises(ValueError, match="'leak' holds the target"):
         prepare(frame(rng, y, leak=holed), Choices("y", missing="mean"))
     for change in (np.log, lambda v: 2 * v + 1, lambda v: -v, np.sqrt):
         table = prepare(frame(rng, y, leak=change(y)), Choices("y"))
         assert len(loud(table)) == 1
-        assert "'leak' order the rows exactly as the target 'y' does" in loud(table)[0]
+        assert "'leak' orders the rows exactly as the target 'y' does" in loud(table)[0]
         assert "--drop leak" in loud(table)[0]
 
 
@@ -105,7 +105,7 @@ def test_what_may_be_chance_is_named_not_refused(rng):
     table = prepare(make_frame([*names, "y"], [*noise.T, y]), Choices("y"))
     assert table.X.shape == (20, 20_000)
     assert len(loud(table)) == 1
-    assert "'s77' tell the target 'y' exactly; in so few rows that may be chance" in loud(table)[0]
+    assert "'s77' tells the target 'y' exactly, which may be chance" in loud(table)[0]
 
 
 def test_strong_but_honest_predictors_raise_no_alarm(rng):
@@ -146,4 +146,4 @@ def test_the_command_names_a_map_twice_and_refuses_a_copy(rng, tmp_path, monkeyp
     assert "'y' is the target" in capsys.readouterr().err
     assert run(["select", "t.csv", "--target", "y", "--drop", "copy", *quick]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert printed.count("beware: 'logy' order the rows exactly") == 2
+    assert printed.count("beware: 'logy' orders the rows exactly") == 2

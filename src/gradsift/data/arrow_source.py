@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradsift._typing import Array, IntArray, Source
-from gradsift.data.damaged import reading
+from gradsift.data.damaged import file_name, reading
 from gradsift.data.missing import as_response, to_number
 from gradsift.data.opening import needs
 from gradsift.data.source import NamedSource, block_width, positions, windows
@@ -68,7 +68,10 @@ def open_dataset(X: Any) -> Any:
         path = os.fspath(X)
         feather = path.lower().rstrip("/").endswith((".feather", ".arrow"))
         with reading(path, ARROW):
-            return datasets.dataset(path, format="feather" if feather else "parquet")
+            found = datasets.dataset(path, format="feather" if feather else "parquet")
+        if not found.files:
+            raise ValueError(f"the folder {file_name(path)} holds no table.")
+        return found
     if isinstance(X, datasets.Dataset):
         return X
     return datasets.dataset(X)  # a table, or record batches

@@ -23,7 +23,7 @@ def reading(path: Any, what: str) -> Iterator[None]:
     """
     try:
         yield
-    except (FileNotFoundError, PermissionError, IsADirectoryError, ImportError, MemoryError):
+    except (FileNotFoundError, PermissionError, ImportError, MemoryError):
         raise
     except Exception as error:
         name = file_name(path)

@@ -123,6 +123,12 @@ def to_text(cells: Sequence[Any]) -> Texts:
     return out
 
 
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """'a', 'b', 'c' and 4 more."""
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
 def text_levels(values: Iterable[Any]) -> list[str]:
     """Distinct texts, sorted."""
     return sorted({v for v in values if v is not None})

@@ -15,7 +15,7 @@ from gradsift._typing import Source
 from gradsift.data import open_source, read_target, take_rows
 from gradsift.data.missing import known
 from gradsift.exceptions import ExtrapolationWarning, SkippedColumnsWarning
-from gradsift.tables.frame import Frame, to_column
+from gradsift.tables.frame import Frame, listed, to_column
 from gradsift.tables.prepare import (
     Choices,
     Recipe,
@@ -24,7 +24,6 @@ from gradsift.tables.prepare import (
     check_some_known,
     guess_task,
     left_out,
-    listed,
     prepare,
     response,
 )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -14,8 +13,15 @@ from numpy.typing import NDArray
 from gradsift._typing import Array, IntArray
 from gradsift.data.missing import known
 from gradsift.data.source import block_width, windows
-from gradsift.tables.frame import Frame, text_levels
-from gradsift.tables.leaks import BEWARE, find_leaks
+from gradsift.tables.checks import (
+    check_columns_exist,
+    check_encoded_names,
+    check_no_numbers,
+    check_roles,
+    leak_notes,
+)
+from gradsift.tables.frame import Frame, listed, text_levels
+from gradsift.tables.leaks import find_leaks
 
 Task = Literal["regression", "classification"]
 MOST_LEVELS = 20
@@ -50,6 +56,16 @@ class Choices:
     id: str | None = None
     log: bool = False
     missing: str = "error"
+
+    @property
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        """The columns given to each option."""
+        return {
+            "--drop": self.drop,
+            "--id": () if self.id is None else (self.id,),
+            "--categorical": self.categorical,
+            "--keep": self.keep,
+        }
 
 
 @dataclass(frozen=True)
@@ -152,18 +168,27 @@ class Table:
     notes: tuple[str, ...] = ()
 
 
-def listed(names: Sequence[str], most: int = 3) -> str:
-    """'a', 'b', 'c' and 4 more."""
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
 def as_texts(frame: Frame, name: str) -> list[Any]:
     """A column as texts; whole numbers without a decimal point."""
     if name in frame.texts:
         return list(frame.texts[name])
     values = frame.column(name)
-    return [None if np.isnan(v) else f"{v:g}" for v in values]
+    return [None if np.isnan(v) else number_text(v) for v in values]
+
+
+def number_text(value: float) -> str:
+    """A number as short as possible, but never that of another.
+
+    Examples
+    --------
+    >>> number_text(2.0), number_text(0.1), number_text(20231001.0), number_text(np.float32(0.1))
+    ('2', '0.1', '20231001', '0.1')
+    """
+    short = f"{value:g}"
+    with np.errstate(over="ignore"):
+        if float(short) == value or np.float32(float(short)) == np.float64(value):
+            return short
+    return next(text for d in (15, 17) if float(text := f"{value:.{d}g}") == value)
 
 
 def log_columns(X: Array, names: Sequence[str]) -> Array:
@@ -194,49 +219,6 @@ def guess_task(y: Array | NDArray[Any], asked: str) -> tuple[Task, str]:
     return "regression", f"the target has {len(distinct)} distinct numbers"
 
 
-def check_columns_exist(frame: Frame, choices: Choices) -> None:
-    asked = [choices.target, *choices.drop, *choices.categorical, *choices.keep]
-    lost = [
-        name for name in [*asked, *([choices.id] if choices.id else [])] if name not in frame.order
-    ]
-    if lost:
-        near = [n for n in frame.order if n.lower() == lost[0].lower()]
-        hint = f" Did you mean {near[0]!r}?" if near else f" It has {listed(frame.order, 5)}."
-        raise ValueError(f"the table has no column {listed(lost)}.{hint}")
-
-
-def check_roles(choices: Choices) -> None:
-    """A column has one role: the target is no variable, what is dropped is not kept."""
-    asked: dict[str, set[str]] = {
-        "--drop": set(choices.drop),
-        "--id": set() if choices.id is None else {choices.id},
-        "--categorical": set(choices.categorical),
-        "--keep": set(choices.keep),
-    }
-    for option, names in asked.items():
-        if choices.target in names:
-            raise ValueError(
-                f"{choices.target!r} is the target, so it cannot be given to {option} too."
-            )
-    for one, other in combinations(asked, 2):
-        both = sorted(asked[one] & asked[other])
-        if both and (one, other) != ("--categorical", "--keep"):
-            raise ValueError(f"{listed(both)} cannot be given to both {one} and {other}.")
-
-
-def check_encoded_names(recipe: Recipe) -> None:
-    """Some columns are left, each with a name of its own."""
-    if not recipe.names:
-        raise ValueError(f"no column of numbers is left beside the target {recipe.target!r}.")
-    twice = [name for name, count in Counter(recipe.names).items() if count > 1]
-    if twice:
-        behind = [o for o, name in zip(recipe.origins, recipe.names) if name == twice[0]]
-        raise ValueError(
-            f"two columns would be called {twice[0]!r}: they come from {listed(behind)} of the "
-            f"table, where categories are named COLUMN=CATEGORY. Rename one, or --drop {behind[0]}."
-        )
-
-
 def prepare(frame: Frame, choices: Choices) -> Table:
     """Decide columns, encoding, task and rows.
 
@@ -258,8 +240,9 @@ def prepare(frame: Frame, choices: Choices) -> Table:
     >>> table.names, table.recipe.task
     (('dose', 'sex=f', 'sex=m'), 'classification')
     """
-    check_columns_exist(frame, choices)
-    check_roles(choices)
+    asked = choices.roles
+    check_columns_exist(frame.order, [choices.target, *chain(*asked.values())])
+    check_roles(choices.target, {option: set(names) for option, names in asked.items()})
     notes = list(frame.notes)
     there = known(frame.column(choices.target))
     check_some_known(there, choices.target)
@@ -284,7 +267,7 @@ def prepare(frame: Frame, choices: Choices) -> Table:
         choices.missing,
         frame.class_names.get(choices.target, ()) if task == "classification" else (),
     )
-    check_encoded_names(recipe)
+    check_encoded_names(recipe.names, recipe.origins, choices.target)
     X = recipe.columns(frame)
     if choices.missing == "drop":
         whole = ~np.isnan(X).any(axis=1)
@@ -292,39 +275,15 @@ def prepare(frame: Frame, choices: Choices) -> Table:
             notes.append(f"{(~whole).sum()} rows with missing values were left out")
             X, frame, y = X[whole], frame.take(np.flatnonzero(whole)), y[whole]
     answer = response(y, recipe)
-    notes += leak_notes(frame, y, X, recipe)
+    ordered = task == "regression"
+    leaks = find_leaks(y, X, recipe.origins, frame.column, tuple(levels), ordered=ordered)
+    notes += leak_notes(choices.target, leaks, len(y))
     names, origins = recipe.names, recipe.origins
     keep = np.array(
         [k for k, origin in enumerate(origins) if origin in choices.keep], dtype=np.intp
     )
     ids = None if id_column is None else np.array([str(v) for v in as_texts(frame, id_column)])
     return Table(X, answer, names, recipe, ids, keep, tuple(notes))
-
-
-def leak_notes(frame: Frame, y: Any, X: Array, recipe: Recipe) -> list[str]:
-    """Refuse copies of the target among the columns; notes on what looks much like one."""
-    target = recipe.target
-    found = find_leaks(
-        y, X, recipe.origins, frame.column, tuple(recipe.levels),
-        ordered=recipe.task == "regression",
-    )  # fmt: skip
-    if found.copies:
-        raise ValueError(
-            f"{listed(found.copies)} hold the target {target!r} itself, or its values under other "
-            f"names, in all {len(y)} rows. Leave it out with --drop {','.join(found.copies)}."
-        )
-    notes = []
-    for names, what in (
-        (found.perhaps, "tell the target {} exactly; in so few rows that may be chance"),
-        (found.monotone, "order the rows exactly as the target {} does"),
-        (found.finer, "have categories that each go with one value of the target {} only"),
-    ):
-        if names:
-            notes.append(
-                f"{BEWARE}{listed(names)} {what.format(repr(target))}. If it was made from the "
-                f"target, leave it out with --drop {','.join(names[:3])}"
-            )
-    return notes
 
 
 def left_out(there: NDArray[np.bool_], target: str) -> str:
@@ -348,7 +307,7 @@ def response(y: Array | NDArray[Any], recipe: Recipe) -> NDArray[Any]:
     values, codes = np.unique(y, return_inverse=True)
     if len(recipe.classes) == len(values):
         return np.array(recipe.classes)[codes]
-    return np.array([f"{v:g}" for v in y])
+    return np.array([number_text(v) for v in y])
 
 
 def _text_columns(
@@ -362,6 +321,8 @@ def _text_columns(
         if name in aside or name in levels or name == id_column:
             continue
         found = text_levels(values)
+        if len(found) > min(MOST_LEVELS, frame.n_rows - 1):
+            check_no_numbers(name, values)
         if id_column is None and len(found) == frame.n_rows:
             id_column = name
             notes.append(f"{name!r} names the rows (every entry differs)")

@@ -168,7 +168,7 @@ def read_npz(path: Path) -> Frame:
     """
     check_archive(path, "a NumPy archive", ARCHIVE_COPIES)
     with reading(path, "a NumPy archive"), np.load(path, allow_pickle=False) as archive:
-        arrays = {key: archive[key] for key in archive.files}
+        arrays = {key: as_unicode(archive[key]) for key in archive.files}
     key = next((k for k in ("X", "X_train") if k in arrays), None)
     matrices = [k for k, a in arrays.items() if a.ndim == 2]
     if key is None and len(matrices) == 1:
@@ -204,6 +204,11 @@ def read_npz(path: Path) -> Frame:
         classes = {k: tuple(str(v) for v in labels) for k in own if k in ("y", "y_train")}
     unique = _apart(features, set(own))
     return make_frame([*unique, *own], [*X.T, *columns], classes)
+
+
+def as_unicode(array: Any) -> Any:
+    """Texts stored as bytes are taken for Latin-1, which contains ASCII."""
+    return np.char.decode(array, "latin-1") if array.dtype.kind == "S" else array
 
 
 def _apart(names: Sequence[str], taken: set[str]) -> list[str]:
