@@ -125,7 +125,9 @@ trees = st.recursive(
         st.builds(
             lambda name, fields: {"object": name, "fields": fields},
             names,
-            st.dictionaries(st.sampled_from(["mean", "scale", "fill", "predict"]), inner, max_size=3),
+            st.dictionaries(
+                st.sampled_from(["mean", "scale", "fill", "predict"]), inner, max_size=3
+            ),
         ),
     ),
     max_leaves=6,

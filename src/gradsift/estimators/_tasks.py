@@ -71,7 +71,7 @@ class FieldRegressor(RegressorMixin):
         X, y = check_fit_X(self, X, y, y_numeric=True)
         kept, weight = check_weights(sample_weight, X)
         response = Response.numbers(check_numbers(y[kept]))
-        unlabeled = None if X_unlabeled is None else check_new_X(self, X_unlabeled)
+        unlabeled = None if X_unlabeled is None else check_new_X(self, X_unlabeled, seen=False)
         sample = Sample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
         answer: Answer = self._fit(sample)
         self._predictor = taylor_predictor(*answer)
@@ -163,7 +163,7 @@ class FieldClassifier(LabelPredictions, ClassifierMixin):
     ) -> Self:
         X, y = check_fit_X(self, X, y)
         kept, weight = check_weights(sample_weight, X)
-        extra = [] if X_unlabeled is None else [check_new_X(self, X_unlabeled)]
+        extra = [] if X_unlabeled is None else [check_new_X(self, X_unlabeled, seen=False)]
         if unlabeled_mark is not None and y.dtype.kind in "iuf":
             labelled = y[kept] != unlabeled_mark
             extra.append(take_rows(X, kept[~labelled]))
