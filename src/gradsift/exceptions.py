@@ -13,3 +13,7 @@ class ImputedWarning(UserWarning):
 
 class SkippedColumnsWarning(UserWarning):
     """A file holds columns that are no numbers; they were left out."""
+
+
+class CountedRowsWarning(UserWarning):
+    """Whole-number weights are taken as counts of rows, and make many more samples than rows."""

@@ -19,6 +19,7 @@ from gradsift._validation import (
     check_new_X,
     check_numbers,
     check_weights,
+    warn_of_counts,
 )
 from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
 from gradsift.directions import find_directions
@@ -37,7 +38,7 @@ from gradsift.refit import (
     refit_classification,
     refit_regression,
 )
-from gradsift.sift import SiftResult, as_counts, sift
+from gradsift.sift import SiftResult, sift
 
 ENERGY = 0.99  # share of the gradient's covariance that 'auto' directions hold
 REFIT_ROWS = 200_000  # rows the refit learns from at most: its 1,000 landmarks gain nothing by more
@@ -274,8 +275,10 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         X : (n, p) array or data frame
         y : (n,) array
         sample_weight : (n,) array, optional
-            Whole numbers count rows (2 = the row twice). Others are relative, and are scaled to the
-            effective number of samples.
+            How much each row counts beside the others; 0 = not at all. Weights are scaled to the
+            effective number of samples, so their unit does not matter and equal weights change
+            nothing. Only whole numbers from 1 (which must occur) to 1000 count rows instead: 2 =
+            the row twice; a `CountedRowsWarning` says so where that makes many more samples.
 
         Returns
         -------
@@ -283,7 +286,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         """
         X, y = check_fit_X(self, X, y, y_numeric=True)
         kept, weight = check_weights(sample_weight, X)
-        weight = None if weight is None else as_counts(weight)
+        warn_of_counts(weight)
         X, y = take_rows(X, kept), check_numbers(y[kept])
         with one_blas_thread(workers=self.n_jobs), stages(self.verbose) as say:
             found = self._sift(X, y[:, None], weight, say, robust=True)
@@ -366,8 +369,10 @@ mean_, scale_, field_
         X : (n, p) array or data frame
         y : (n,) array of labels, of any type
         sample_weight : (n,) array, optional
-            Whole numbers count rows (2 = the row twice). Others are relative, and are scaled to the
-            effective number of samples.
+            How much each row counts beside the others; 0 = not at all. Weights are scaled to the
+            effective number of samples, so their unit does not matter and equal weights change
+            nothing. Only whole numbers from 1 (which must occur) to 1000 count rows instead: 2 =
+            the row twice; a `CountedRowsWarning` says so where that makes many more samples.
 
         Returns
         -------
@@ -375,7 +380,7 @@ mean_, scale_, field_
         """
         X, y = check_fit_X(self, X, y)
         kept, weight = check_weights(sample_weight, X)
-        weight = None if weight is None else as_counts(weight)
+        warn_of_counts(weight)
         X = take_rows(X, kept)
         self.classes_, codes = check_labels(y[kept])
         n_classes = len(self.classes_)
