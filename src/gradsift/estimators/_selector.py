@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from gradsift._typing import Array
 from gradsift._validation import check_new_X
 from gradsift.data import is_storage
+from gradsift.estimators._base import all_or_nothing
 
 
 class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
@@ -53,6 +54,7 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
         self.max_features = max_features
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
         """Fit a clone of the estimator.
 
