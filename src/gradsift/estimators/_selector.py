@@ -113,7 +113,9 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         routing : MetadataRouter
         """
+        # pipelines of scikit-learn 1.6 ask what fit_transform wants, and drop the rest unsaid
         mapping = MethodMapping().add(caller="fit", callee="fit")
+        mapping.add(caller="fit_transform", callee="fit")
         return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
 
     def __sklearn_tags__(self) -> Any:
