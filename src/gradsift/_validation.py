@@ -26,9 +26,14 @@ from gradsift.data.finite import all_good, labels_of, refuse
 from gradsift.data.missing import known
 from gradsift.data.opening import holds_target
 from gradsift.data.source import LabelledRows
-from gradsift.exceptions import ExtrapolationWarning, MissingTargetWarning
+from gradsift.exceptions import CountedRowsWarning, ExtrapolationWarning, MissingTargetWarning
+from gradsift.sift import are_counts, as_counts
 
 MIN_SAMPLES = 3
+MOST_RATIO = 1e12
+"""Weights further apart than this would leave nothing of the lighter row but rounding."""
+MANY_MORE = 1.5
+"""Counts that make so many times the rows are worth a word."""
 MOST_NAMES = 1_000_000
 """Names are kept up to so many columns; beyond, ask the source for those you need."""
 
@@ -286,11 +291,41 @@ def check_labels(y: Array) -> tuple[Array, IntArray]:
 
 
 def check_weights(sample_weight: Any, X: Array | Source) -> tuple[IntArray, Array | None]:
-    """(rows with positive weight, their weights or None when no weights were given)."""
+    """(rows with positive weight, their weights as numbers of samples or None if all are equal).
+
+    See `as_counts` for the scaling.
+    """
     n = X.shape[0]
     if sample_weight is None:
         return np.arange(n), None
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    weight = read_weights(sample_weight, X)
+    rows = np.flatnonzero(weight > 0)
+    if len(rows) == 0:
+        raise ValueError("all sample weights are zero: no row is left to learn from.")
+    if len(rows) < MIN_SAMPLES:
+        raise ValueError(
+            f"only {len(rows)} sample(s) have a weight above zero, while a minimum of "
+            f"{MIN_SAMPLES} is required."
+        )
+    weight = weight[rows]
+    least, most = int(weight.argmin()), int(weight.argmax())
+    if weight[least] < weight[most] / MOST_RATIO:
+        raise ValueError(
+            f"sample_weight[{rows[least]}] is {weight[least]:.3g} and sample_weight[{rows[most]}] "
+            f"is {weight[most]:.3g}: weights may differ by a factor of {MOST_RATIO:.0e} at most. "
+            "Give rows that hardly count a weight of zero."
+        )
+    weight = as_counts(weight)
+    return rows, None if weight.min() == weight.max() else weight
+
+
+def read_weights(sample_weight: Any, X: Array | Source) -> Array:
+    """One finite number, not negative, for each row of X."""
+    n = X.shape[0]
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"sample_weight holds values that are not numbers: {error}.") from error
     if weight.ndim == 0:
         weight = np.full(n, float(weight))
     weight = of_labelled_rows(weight, X)
@@ -301,15 +336,20 @@ def check_weights(sample_weight: Any, X: Array | Source) -> tuple[IntArray, Arra
         raise ValueError(
             f"sample_weight[{bad[0]}] is {weight[bad[0]]}: weights are finite and not negative."
         )
-    rows = np.flatnonzero(weight > 0)
-    if len(rows) == 0:
-        raise ValueError("all sample weights are zero: no row is left to learn from.")
-    if len(rows) < MIN_SAMPLES:
-        raise ValueError(
-            f"only {len(rows)} sample(s) have a weight above zero, while a minimum of "
-            f"{MIN_SAMPLES} is required."
-        )
-    return rows, weight[rows]
+    return weight
+
+
+def warn_of_counts(weight: Array | None) -> None:
+    """Say so where weights that count rows make many more samples than there are rows."""
+    if weight is None or not are_counts(weight) or weight.sum() <= MANY_MORE * len(weight):
+        return
+    warnings.warn(
+        f"sample_weight holds whole numbers from 1 to {weight.max():.0f}, which are taken as "
+        f"counts of rows: {weight.sum():.0f} samples instead of {len(weight)}. If they say how "
+        "much a row counts beside others, as survey weights do, divide them by their mean.",
+        CountedRowsWarning,
+        stacklevel=3,
+    )
 
 
 def of_labelled_rows(weight: Any, X: Any) -> Any:

@@ -21,3 +21,7 @@ class MissingTargetWarning(UserWarning):
 
 class ExtrapolationWarning(UserWarning):
     """New samples lie far beyond what the model has seen, or hold categories it has not seen."""
+
+
+class CountedRowsWarning(UserWarning):
+    """Whole-number weights are taken as counts of rows, and make many more samples than rows."""

@@ -20,7 +20,7 @@ from gradsift.data import (
     take_rows,
 )
 from gradsift.directions import find_directions
-from gradsift.estimators._base import GradientEstimator, check_n_components
+from gradsift.estimators._base import GradientEstimator, all_or_nothing, check_n_components
 from gradsift.field import TaylorPredictor, taylor_average
 from gradsift.kernel import products, squared_distances
 from gradsift.local import local_gradients
@@ -95,6 +95,7 @@ class OuterProductGradient(RegressorMixin, GradientEstimator):
         self.standardize = standardize
         self.n_components = n_components
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the local slopes.
 

@@ -21,7 +21,7 @@ from gradsift._validation import (
 )
 from gradsift.assemble import Assembly, Response
 from gradsift.data import stack_rows, take_rows
-from gradsift.estimators._base import warn_nothing_selected
+from gradsift.estimators._base import all_or_nothing, warn_nothing_selected
 from gradsift.field import TaylorPredictor, taylor_predictor
 from gradsift.solver import Rows
 
@@ -66,6 +66,7 @@ class FieldRegressor(RegressorMixin):
         """
         return self._fit_numbers(X, y, sample_weight)
 
+    @all_or_nothing
     @same_bits
     def _fit_numbers(self, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any = None) -> Self:
         X, y = check_fit_X(self, X, y, y_numeric=True)
@@ -152,6 +153,7 @@ class FieldClassifier(LabelPredictions, ClassifierMixin):
         """
         return self._fit_labels(X, y, sample_weight)
 
+    @all_or_nothing
     @same_bits
     def _fit_labels(
         self,
