@@ -1,5 +1,6 @@
 # make demo   set up and run the main job on embedded data
 # make test   set up with the test tools and run the whole suite
+# make fuzz   thousands of new cases per public entry, then damaged files; figures in build/ (an hour or two)
 # make bench-selection   the selection benchmark: designs, real data, speed
 # make bench-paths   the path benchmark: cost of a certified path in matrix products
 # make bench-peers   time and quality beside Boruta, LassoNet, pyHSICLasso, xRFM (installs them; about 45 minutes)
@@ -8,7 +9,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test bench-selection bench-paths bench-peers lint clean
+.PHONY: help demo test fuzz bench-selection bench-paths bench-peers lint clean
 help:
 	@sed -n 's/^# //p' Makefile
 
@@ -29,6 +30,17 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2 --dist=worksteal --cov --cov-report=term
+
+$(VENV)/.installed-fuzz: $(VENV)/.installed-test
+	$(BIN)/python -m pip install --quiet --editable '.[fuzz]' || echo "atheris cannot be installed here: files will be damaged by hypothesis only"
+	@touch $@
+
+# Seconds that atheris gets; libFuzzer's own options may follow, e.g. make fuzz ATHERIS='-runs=100000'.
+ATHERIS ?= -max_total_time=300
+fuzz: $(VENV)/.installed-fuzz
+	mkdir -p build && rm -f build/guard.json build/atheris.json
+	HYPOTHESIS_PROFILE=fuzz OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/guard -q
+	OMP_NUM_THREADS=1 $(BIN)/python tests/guard/atheris_readers.py $(ATHERIS) -artifact_prefix=build/
 
 bench-selection: $(VENV)/.installed
 	OMP_NUM_THREADS=1 PYTHONPATH=benchmarks $(BIN)/python -m selection.measure
