@@ -159,7 +159,7 @@ def null_solution(problem: Problem) -> Solution:
     X = problem.source.columns(free)
     zero = np.zeros((len(free), datafit.n_tasks))
     B, v = minimise_smooth(datafit.restrict(X), zero, datafit.start(), 0.0)
-    rows = Rows(free, B)
+    rows = Rows(free, B).drop_zeros()
     seen = look_everywhere(problem, rows, X @ B, v)
     alpha = float((seen.norms[penalised] / limits[penalised]).max(initial=0.0))
     units = Units.of(datafit.value(seen.E, v) + seen.extra, alpha)
