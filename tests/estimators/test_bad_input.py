@@ -129,6 +129,16 @@ def test_a_response_whose_powers_are_lost(name):
         clone(MODELS[name]).fit(X, 1e-200 * Y)
 
 
+@pytest.mark.parametrize("name", FIELDS)
+@pytest.mark.parametrize(("size", "times"), [(1e200, 1.0), (1e90, 1e60)])
+def test_numbers_too_large_to_compute_with(name, size, times):
+    """Each alone may be held, their products not."""
+    y = Y if name.endswith("Classifier") else times * Y
+    model = clone(MODELS[name]).set_params(standardize=False)
+    with pytest.raises(ValueError, match=r"too large to compute with.*standardize=True"):
+        model.fit(size * X, y)
+
+
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize(
     ("weight", "message"),

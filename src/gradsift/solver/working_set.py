@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradsift._overflow import refuse_overflow
 from gradsift._passes import each_block
 from gradsift._typing import Array, IntArray
 from gradsift.penalty import row_norms
@@ -150,6 +151,7 @@ def certify(
     return Certificate(primal, dual, gap, worst / units.slope)
 
 
+@refuse_overflow
 def null_solution(problem: Problem) -> Solution:
     """The answer at alpha_max: only unpenalised rows and v, both at their optimum."""
     datafit = problem.datafit
@@ -167,6 +169,7 @@ def null_solution(problem: Problem) -> Solution:
     return Solution(alpha, rows, v, seen.norms, proof, Status.CONVERGED, 0)
 
 
+@refuse_overflow
 def solve(
     problem: Problem,
     alpha: float,
