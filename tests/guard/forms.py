@@ -31,7 +31,10 @@ def mapped(X: np.ndarray) -> np.ndarray:
 
 def zarr_array(X: np.ndarray) -> Any:
     stored = zarr.create_array(
-        zarr.storage.MemoryStore(), shape=X.shape, chunks=(len(X), 4), dtype=X.dtype
+        zarr.storage.MemoryStore(),
+        shape=X.shape,
+        chunks=(len(X), max(4, X.shape[1] // 3)),
+        dtype=X.dtype,
     )
     stored[:] = X
     return stored
@@ -50,7 +53,7 @@ FORMS: dict[str, Callable[[np.ndarray], Any]] = {
     "memmap": mapped,
     "arrow": lambda X: pa.table(dict(zip(names_of(X), np.ascontiguousarray(X.T)))),
     "zarr": zarr_array,
-    "dask": lambda X: da.from_array(X, chunks=(max(1, len(X) // 2), 3)),
+    "dask": lambda X: da.from_array(X, chunks=(max(1, len(X) // 2), max(3, X.shape[1] // 3))),
     "anndata": lambda X: anndata.AnnData(
         X,
         obs=pd.DataFrame(index=[f"s{k}" for k in range(len(X))]),

@@ -29,16 +29,16 @@ from gradsift._memory import resident_memory
 
 FITS = 500 if FUZZ else 60
 WARM_UP = 200 if FUZZ else 28
-MOST_GROWTH = 4 << 20
-"""Bytes. Fits that kept nothing but their table would show: 60 of them hold 5.8 MB, 500 hold 48."""
-N, P = 60, 200
+MOST_GROWTH = 3 << 20
+"""Bytes. Fits that kept nothing but their table would show: 60 of them hold 3.8 MB, 500 hold 32."""
+N, P = 40, 200
 OPEN_FILES = Path("/proc/self/fd")
 
 MODELS = [
-    GradientSiftRegressor(n_jobs=2),
+    GradientSiftRegressor(n_jobs=2, predict_with="selected"),
     SparseGradientClassifier(max_iter=200),
     RidgeGradientRegressor(),
-    GradientSiftClassifier(interactions=False),
+    GradientSiftClassifier(interactions=False, predict_with="selected"),
     SparseGradientRegressor(weights="nearest"),
     OuterProductGradient(),
     SparseGradientRegressorCV(n_alphas=3, eps=0.3, cv=2),
