@@ -15,8 +15,9 @@ from guard.strategies import Case
 from gradsift.tables import Choices
 
 AWAITED: dict[str, Callable[[Case], bool]] = {
-    "columns whose squares overflow": lambda case: (
-        case.table.dtype == "float64" and bool({"huge", "all scales"} & set(case.table.kinds))
+    "columns whose squares overflow or vanish": lambda case: (
+        case.table.dtype == "float64"
+        and bool({"huge", "tiny", "all scales"} & set(case.table.kinds))
     ),
     "labels of which some are missing": lambda case: case.response == "missing",
     "seeds that are none": lambda case: case.params.get("random_state") in (-1, "seed"),

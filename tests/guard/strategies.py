@@ -29,6 +29,8 @@ COLUMNS: dict[str, Column] = {
     "one row differs": lambda rng, n, first: (np.arange(n) == 0).astype(float),
     "heavy tails": lambda rng, n, first: rng.standard_cauchy(n),
     "far from zero": lambda rng, n, first: 1e8 + rng.normal(size=n),
+    "large": lambda rng, n, first: 1e60 * rng.normal(size=n),
+    "small": lambda rng, n, first: 1e-60 * rng.normal(size=n),
     "huge": lambda rng, n, first: 1e200 * rng.normal(size=n),
     "tiny": lambda rng, n, first: 1e-200 * rng.normal(size=n),
     "all scales": lambda rng, n, first: 10.0 ** rng.uniform(-200, 200, n),

@@ -175,3 +175,8 @@ def test_rows_and_offenders():
     norms, limits = np.array([5.0, 1.0, 4.0, 3.0]), np.array([4.5, 1.0, 1.0, 1.0])
     assert sorted(worst_offenders(norms, limits, np.arange(4), 2).tolist()) == [2, 3]
     assert worst_offenders(norms, limits, np.array([3, 0]), 2).tolist() == [3, 0]
+
+
+def test_rows_whose_norm_vanishes_are_not_stored():
+    rows = Rows(np.array([2, 5, 7]), np.array([[1e-300, 0.0], [0.0, 2.0], [0.0, 0.0]]))
+    assert rows.drop_zeros().index.tolist() == [5]

@@ -164,9 +164,18 @@ def null_solution(problem: Problem) -> Solution:
     rows = Rows(free, B).drop_zeros()
     seen = look_everywhere(problem, rows, X @ B, v)
     alpha = float((seen.norms[penalised] / limits[penalised]).max(initial=0.0))
-    units = Units.of(datafit.value(seen.E, v) + seen.extra, alpha)
+    steepest = alpha or _slope_of_the_zero_field(problem, v)
+    units = Units.of(datafit.value(seen.E, v) + seen.extra, steepest)
     proof = certify(problem, alpha, rows, v, seen, units)
     return Solution(alpha, rows, v, seen.norms, proof, Status.CONVERGED, 0)
+
+
+def _slope_of_the_zero_field(problem: Problem, v: Array) -> float:
+    """The largest gradient before any variable is in: the unit where no variable is penalised."""
+    n, tasks = problem.source.shape[0], problem.datafit.n_tasks
+    nothing = Rows(np.zeros(0, dtype=np.intp), np.zeros((0, tasks)))
+    seen = look_everywhere(problem, nothing, np.zeros((n, tasks)), v)
+    return float(seen.norms.max(initial=0.0))
 
 
 @refuse_overflow
