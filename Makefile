@@ -2,6 +2,7 @@
 # make test   set up with the test tools and run the whole suite
 # make test-processors   the numerical tests again, with the arithmetic of other processors
 # make test-oldest   the suite on the oldest supported versions of everything
+# make fuzz   thousands of new cases per public entry, then damaged files; figures in build/ (an hour or two)
 # make bench-selection   the selection benchmark: designs, real data, speed
 # make bench-paths   the path benchmark: cost of a certified path in matrix products
 # make bench-peers   time and quality beside Boruta, LassoNet, pyHSICLasso, xRFM (installs them; about 45 minutes)
@@ -17,7 +18,7 @@ NUMERICAL := tests/solver tests/sift/test_copies.py tests/sift/test_own.py tests
 	tests/estimators/test_invariances.py tests/refit/test_regression.py tests/test_datafit.py \
 	tests/test_geometry.py tests/test_kernel.py
 
-.PHONY: help demo test test-processors test-oldest bench-selection bench-paths bench-peers lint clean
+.PHONY: help demo test test-processors test-oldest fuzz bench-selection bench-paths bench-peers lint clean
 help:
 	@sed -n 's/^# //p' Makefile
 
@@ -53,6 +54,17 @@ $(OLDEST)/.installed-test: pyproject.toml tests/oldest.txt
 
 test-oldest: $(OLDEST)/.installed-test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest --numprocesses=2 --dist=worksteal
+
+$(VENV)/.installed-fuzz: $(VENV)/.installed-test
+	$(BIN)/python -m pip install --quiet --editable '.[fuzz]' || echo "atheris cannot be installed here: files will be damaged by hypothesis only"
+	@touch $@
+
+# Seconds that atheris gets; libFuzzer's own options may follow, e.g. make fuzz ATHERIS='-runs=100000'.
+ATHERIS ?= -max_total_time=300
+fuzz: $(VENV)/.installed-fuzz
+	mkdir -p build && rm -f build/guard.json build/atheris.json
+	HYPOTHESIS_PROFILE=fuzz OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/guard -q
+	OMP_NUM_THREADS=1 $(BIN)/python tests/guard/atheris_readers.py $(ATHERIS) -artifact_prefix=build/
 
 bench-selection: $(VENV)/.installed
 	OMP_NUM_THREADS=1 PYTHONPATH=benchmarks $(BIN)/python -m selection.measure

@@ -34,6 +34,8 @@ MOST_RATIO = 1e12
 """Weights further apart than this would leave nothing of the lighter row but rounding."""
 MANY_MORE = 1.5
 """Counts that make so many times the rows are worth a word."""
+LARGEST = 1e70
+"""Fourth powers of a response beyond this, or that varies by less than one over it, are lost."""
 MOST_NAMES = 1_000_000
 """Names are kept up to so many columns; beyond, ask the source for those you need."""
 
@@ -271,9 +273,16 @@ def check_same_columns(estimator: Any, source: Source) -> None:
 def check_numbers(y: Array) -> Array:
     """A response that varies."""
     y = np.asarray(y, dtype=float)
-    if np.ptp(y) == 0.0:
+    largest, spread = np.abs(y).max(), np.ptp(y)
+    if spread == 0.0:
         raise ValueError(
             f"y is constant (all {len(y)} values are {y[0]:g}): there is no change to explain."
+        )
+    if largest > LARGEST or spread < 1.0 / LARGEST:
+        what = f"reaches {largest:.3g}" if largest > LARGEST else f"varies by {spread:.3g} only"
+        raise ValueError(
+            f"y {what}: its powers are no numbers a computer can hold. Express y in another "
+            f"unit, or remove values that stand for missing ones (row {np.abs(y).argmax()})."
         )
     return y
 

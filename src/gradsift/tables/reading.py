@@ -104,17 +104,23 @@ def read_excel(path: Path) -> Frame:
 
 
 def _sheet_rows(sheet: Any, path: Path) -> Iterator[Row]:
-    """Rows of a sheet but the empty ones, all as wide as the first; the first is the header."""
+    """Rows of a sheet, all as wide as the first, which is the header.
+
+    Empty rows inside the table are rows without a value; those above and below it are none.
+    """
     rows = sheet.iter_rows(values_only=True)
-    width = 0
+    width = blank = 0
     for line in count(1):
         with reading(path, WORKBOOK):
             cells = next(rows, None)
         if cells is None:
             return
         if not any(cell is not None for cell in cells):
+            blank += 1 if width else 0
             continue
-        width = width or len(cells)
+        for above in range(blank, 0, -1):
+            yield line - above, (None,) * width, True
+        blank, width = 0, width or len(cells)
         if any(cell is not None for cell in cells[width:]):
             raise ValueError(
                 f"{path.name}: line {line} has {len(cells)} cells but the header names {width} "
