@@ -1,5 +1,8 @@
 # make demo   set up and run the main job on embedded data
 # make test   set up with the test tools and run the whole suite
+# make test-processors   the numerical tests again, with the arithmetic of other processors
+# make test-oldest   the suite on the oldest supported versions of everything
+# make fuzz   thousands of new cases per public entry, then damaged files; figures in build/ (an hour or two)
 # make bench-selection   the selection benchmark: designs, real data, speed
 # make bench-paths   the path benchmark: cost of a certified path in matrix products
 # make bench-peers   time and quality beside Boruta, LassoNet, pyHSICLasso, xRFM (installs them; about 45 minutes)
@@ -7,8 +10,15 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+OLDEST := .venv-oldest
 
-.PHONY: help demo test bench-selection bench-paths bench-peers lint clean
+# what sums of numbers decide: all that another order of adding could change
+NUMERICAL := tests/solver tests/sift/test_copies.py tests/sift/test_feature_store.py tests/sift/test_path.py \
+	tests/data/test_scaling.py tests/data/test_missing.py tests/data/test_distributed.py \
+	tests/estimators/test_invariances.py tests/refit/test_regression.py tests/pairwise/test_datafit.py \
+	tests/pairwise/test_geometry.py tests/numerics/test_kernels.py
+
+.PHONY: help demo test test-processors test-oldest fuzz bench-selection bench-paths bench-peers lint clean
 help:
 	@sed -n 's/^# //p' Makefile
 
@@ -30,6 +40,32 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2 --dist=worksteal --cov --cov-report=term
 
+test-processors: $(VENV)/.installed-test
+	@set -e; for kind in $$($(BIN)/python tests/processors.py); do \
+		echo "OPENBLAS_CORETYPE=$$kind"; \
+		OPENBLAS_CORETYPE=$$kind OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+			$(BIN)/python -m pytest --numprocesses=2 --dist=worksteal --quiet $(NUMERICAL); \
+	done
+
+$(OLDEST)/.installed-test: pyproject.toml tests/oldest.txt
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --constraint tests/oldest.txt --editable '.[test]'
+	@touch $@
+
+test-oldest: $(OLDEST)/.installed-test
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest --numprocesses=2 --dist=worksteal
+
+$(VENV)/.installed-fuzz: $(VENV)/.installed-test
+	$(BIN)/python -m pip install --quiet --editable '.[fuzz]' || echo "atheris cannot be installed here: files will be damaged by hypothesis only"
+	@touch $@
+
+# Seconds that atheris gets; libFuzzer's own options may follow, e.g. make fuzz ATHERIS='-runs=100000'.
+ATHERIS ?= -max_total_time=300
+fuzz: $(VENV)/.installed-fuzz
+	mkdir -p build && rm -f build/guard.json build/atheris.json
+	HYPOTHESIS_PROFILE=fuzz OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/guard -q
+	OMP_NUM_THREADS=1 $(BIN)/python tests/guard/atheris_readers.py $(ATHERIS) -artifact_prefix=build/
+
 bench-selection: $(VENV)/.installed
 	OMP_NUM_THREADS=1 PYTHONPATH=benchmarks $(BIN)/python -m selection.measure
 
@@ -50,4 +86,4 @@ lint: $(VENV)/.installed-test
 	$(BIN)/lint-imports
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .import_linter_cache
+	rm -rf $(VENV) $(OLDEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .import_linter_cache

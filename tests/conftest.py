@@ -1,4 +1,10 @@
-"""Shared fixtures, and one hypothesis profile: the same examples every run, no deadline."""
+"""Shared fixtures, and the hypothesis profiles: no deadline in either.
+
+`quick`, the default, tries the same few examples every run. `fuzz` (HYPOTHESIS_PROFILE=fuzz, as
+`make fuzz` sets it) tries thousands of new ones.
+"""
+
+import os
 
 import numpy as np
 import pytest
@@ -6,14 +12,22 @@ from helpers import TASKS, make_data
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "suite",
+    "quick",
     max_examples=40,
     deadline=None,
     derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-settings.load_profile("suite")
+settings.register_profile(
+    "fuzz",
+    settings.get_profile("quick"),
+    max_examples=2000,
+    derandomize=False,
+    print_blob=True,
+    suppress_health_check=list(HealthCheck),
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
 @pytest.fixture

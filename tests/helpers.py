@@ -29,6 +29,50 @@ def make_data(task, *, n=12, p=6, seed=0):
     return X, np.searchsorted(cuts, y)
 
 
+# ------------------------------------------------------------------ what rounding may change
+
+
+REFIT_TOL = 1e-6
+"""Tolerance of the search for the kernel of a refit (`gradsift.refit.evidence`)."""
+
+
+def accuracy(tol):
+    """How far apart, relative to their size, two answers of a solver may lie.
+
+    The same sums in another order (column blocks, processes of a cluster, weights for copies,
+    sparse for dense, another processor's BLAS) differ by rounding, some 1e-16 of their size. An
+    answer is no sum, and promises less. A solver stops once the duality gap certifies
+    F(A) - F* <= tol F(0), and rounding decides which of the points that satisfy this it stops at.
+    Where F curves by mu around its optimum A*, mu / 2 |A - A*|^2 <= F(A) - F* <= tol F(0), so that
+
+        |A - A*| / |A*| <= sqrt(tol) sqrt(2 F(0) / (mu |A*|^2)).
+
+    Two answers agree to the root of the tolerance, times the root of a condition number, for which
+    ten is allowed here; that holds for a search that stops at a flat optimum, and with the
+    rounding unit for tol it holds for a linear system. Which variables are selected is no matter
+    of degree: tests ask for the same set, on data where no variable is at the edge.
+    """
+    return 10 * np.sqrt(max(tol, np.finfo(float).eps))
+
+
+def assert_same_answer(found, expected, tol):
+    """Equal as far as `accuracy` says that two answers with this tolerance are."""
+    expected = np.asarray(expected)
+    size = np.abs(expected).max(initial=0.0)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=accuracy(tol) * size)
+
+
+def assert_same_sums(found, expected):
+    """Sums of at most some thousands of numbers, in another order: equal but for rounding.
+
+    A sum of k products is off by k eps times the sum of their sizes at most; 1e-10 of the largest
+    result leaves room for a million.
+    """
+    expected = np.asarray(expected)
+    size = np.abs(expected).max(initial=0.0)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * size)
+
+
 def make_response(task, y):
     if task == "regression":
         return Response.numbers(y)

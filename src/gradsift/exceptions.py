@@ -13,3 +13,15 @@ class ImputedWarning(UserWarning):
 
 class SkippedColumnsWarning(UserWarning):
     """A file holds columns that are no numbers; they were left out."""
+
+
+class MissingTargetWarning(UserWarning):
+    """Rows of a file have no value of the response; they were left out."""
+
+
+class ExtrapolationWarning(UserWarning):
+    """New samples lie far beyond what the model has seen, or hold categories it has not seen."""
+
+
+class CountedRowsWarning(UserWarning):
+    """Whole-number weights are taken as counts of rows, and make many more samples than rows."""

@@ -74,13 +74,13 @@ def test_failures_say_where_and_leave_nothing(tmp_path, out):
         convert(bad, out)
     short = tmp_path / "short.csv"
     short.write_text("a,b\n1,2\n3\n")
-    with pytest.raises(ValueError, match="line 3: 1 fields, but the header has 2"):
+    with pytest.raises(ValueError, match="line 3 has 1 cells but the header names 2"):
         convert(short, out)
     short.write_text("a,b\n")
     with pytest.raises(ValueError, match="a header but no rows"):
         convert(short, out)
     short.write_text("a,a\n1,2\n")
-    with pytest.raises(ValueError, match=r"not unique: \['a'\]"):
+    with pytest.raises(ValueError, match="names 'a' more than once"):
         convert(short, out)
     with pytest.raises(ValueError, match="has no column 'age'"):
         convert(bad, out, target="age")
@@ -91,6 +91,20 @@ def test_failures_say_where_and_leave_nothing(tmp_path, out):
     assert out.read_text() == "precious"
     with pytest.raises(ValueError, match=r"ending in \.zarr or \.parquet"):
         convert(bad, tmp_path / "x.npy")
+
+
+@pytest.mark.parametrize(("encoding", "notes"), [("utf-16", 0), ("latin-1", 1)])
+def test_other_encodings(tmp_path, out, encoding, notes):
+    (tmp_path / "t.csv").write_text("größe,y\n1,é\n2,ü\n", encoding=encoding)
+    done = convert(tmp_path / "t.csv", out, target="y")
+    assert done.names == ("größe",)
+    assert len(done.notes) == notes
+    assert read_target(out, "y").tolist() == ["é", "ü"]
+
+
+def test_the_target_is_not_dropped(tmp_path, out):
+    with pytest.raises(ValueError, match="'y' is the target and among the columns to drop"):
+        convert(write(tmp_path / "t.csv"), out, target="y", drop=["id", "y"])
 
 
 def test_from_the_command_line(tmp_path, out):

@@ -36,6 +36,13 @@ def test_constant_column_becomes_exactly_zero(X, constant):
     np.testing.assert_allclose(Z[:, [0, 2, 3]].std(axis=0), 1.0)
 
 
+def test_a_huge_column_standardises_like_a_small_one(X):
+    huge = X * np.array([1.0, 1e290, 1.0, -1e300])
+    Z = measure_scaling(ArraySource(huge), np.full(9, 1 / 9)).apply(huge)
+    plain = measure_scaling(ArraySource(X), np.full(9, 1 / 9)).apply(X)
+    np.testing.assert_allclose(Z, plain * [1, 1, 1, -1], rtol=1e-10, atol=1e-12)
+
+
 @pytest.mark.parametrize("size", [1e-6, 1e-3, 1e5])
 def test_small_spread_beside_a_large_mean_survives(X, size):
     """Times in seconds since 1970, say: far from zero, but no constant."""

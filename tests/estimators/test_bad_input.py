@@ -119,6 +119,26 @@ def test_bad_response(name):
             clone(MODELS[name]).fit(X, np.r_[np.nan, Y[1:]])
 
 
+@pytest.mark.parametrize("name", [name for name in MODELS if not name.endswith("Classifier")])
+def test_a_response_whose_powers_are_lost(name):
+    """Often a sentinel for a missing value, such as the largest number of a format."""
+    huge = np.r_[Y[:5], 1e200, Y[6:]]
+    with pytest.raises(ValueError, match=r"y reaches 1e\+200.* another unit.*\(row 5\)"):
+        clone(MODELS[name]).fit(X, huge)
+    with pytest.raises(ValueError, match="y varies by 1e-200 only"):
+        clone(MODELS[name]).fit(X, 1e-200 * Y)
+
+
+@pytest.mark.parametrize("name", FIELDS)
+@pytest.mark.parametrize(("size", "times"), [(1e200, 1.0), (1e90, 1e60)])
+def test_numbers_too_large_to_compute_with(name, size, times):
+    """Each alone may be held, their products not."""
+    y = Y if name.endswith("Classifier") else times * Y
+    model = clone(MODELS[name]).set_params(standardize=False)
+    with pytest.raises(ValueError, match=r"too large to compute with.*standardize=True"):
+        model.fit(size * X, y)
+
+
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize(
     ("weight", "message"),

@@ -7,6 +7,7 @@ import sklearn
 from helpers import make_data
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from gradsift import (
     GradientSelector,
@@ -88,6 +89,15 @@ def test_metadata_routing(table):
             GradientSelector(inner), LinearRegression().set_fit_request(sample_weight=True)
         ).fit(X, y, sample_weight=w)
         np.testing.assert_array_equal(pipe[0].estimator_.feature_importances_, direct)
+        by_transform = GradientSelector(inner)
+        by_transform.fit_transform(X, y, sample_weight=w)
+        np.testing.assert_array_equal(by_transform.estimator_.feature_importances_, direct)
+        deep = make_pipeline(StandardScaler(), make_pipeline(GradientSelector(inner)))
+        deep.set_params(standardscaler=StandardScaler().set_fit_request(sample_weight=False))
+        deep.fit(X, y, sample_weight=w)
+        np.testing.assert_allclose(
+            deep[1][0].estimator_.feature_importances_, direct, rtol=1e-3, atol=1e-4
+        )
 
 
 def test_weights_nobody_asked_for_are_refused(table):

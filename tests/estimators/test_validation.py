@@ -71,7 +71,9 @@ def test_weights():
     rows, weight = check_weights([1, 0, 2, 3], X)
     assert rows.tolist() == [0, 2, 3]
     assert weight.tolist() == [1.0, 2.0, 3.0]
-    assert check_weights(3.0, X)[1].tolist() == [3.0] * 4
+    for equal in (3.0, [5, 5, 5, 5], [1e-200, 0.0, 1e-200, 1e-200]):
+        assert check_weights(equal, X)[1] is None
+    assert check_weights([2, 2, 4, 4], X)[1] == pytest.approx(np.array([0.6, 0.6, 1.2, 1.2]))
     for bad, message in (
         ([1, 1], r"shape \(2,\) but X has 4 rows: need \(4,\)"),
         (np.ones((4, 1)), r"shape \(4, 1\)"),

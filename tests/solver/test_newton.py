@@ -42,6 +42,12 @@ def test_row_bend_is_the_second_derivative_of_the_norms(rng):
     np.testing.assert_allclose(0.7 * solved + bend.times(solved), D, atol=1e-12)
 
 
+def test_task_mean_is_left_out_where_the_hessian_is_rounding_only(rng):
+    bend = RowBend.at(rng.normal(size=(3, 2)), np.ones(3))
+    assert TaskMean.of(bend, np.zeros((3, 3))) is None
+    assert TaskMean.of(bend, 1e-16 * np.array([[0, 1, 0], [1, 0, -1], [0, -1, 1]])) is None
+
+
 def test_task_mean_inverts_each_part_where_all_tasks_bend_alike(rng):
     """Along one row alone, and across all of them at once with one stiffness, it is exact."""
     root, B = rng.normal(size=(9, 5)), rng.normal(size=(5, 3))

@@ -72,3 +72,20 @@ def test_fit_to_reaches_the_path(problem):
     assert seen[-1] == (one, True)
     path = fit_path(problem, null.alpha * np.geomspace(1, 0.02, 5), sharp)
     assert one.certificate.primal == pytest.approx(path.solutions[-1].certificate.primal, rel=1e-8)
+
+
+def test_a_free_column_that_is_constant_is_in_no_support():
+    X, y = make_data("regression", n=20, p=4)
+    X[:, 2] = 0.0
+    problem = make_assembly("regression", X, y, penalty_factor=np.zeros(4)).problem
+    path = fit_path(problem, lambda top: np.array([1.0, top]), Solver(1e-6))
+    for support, importances in zip(path.supports, path.importances):
+        assert support.tolist() == np.flatnonzero(importances).tolist() == [0, 1, 3]
+
+
+def test_a_violation_has_a_unit_where_nothing_is_penalised():
+    X, y = make_data("regression", n=20, p=4)
+    for size in (1e-30, 1.0, 1e30):
+        problem = make_assembly("regression", X, size * y, penalty_factor=np.zeros(4)).problem
+        assert null_solution(problem).alpha == 0.0
+        assert null_solution(problem).certificate.violation < 1e-6

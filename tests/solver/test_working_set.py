@@ -1,5 +1,7 @@
 """The solver against cvxpy, and its certificate against a recomputation from scratch."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers import (
@@ -175,3 +177,24 @@ def test_rows_and_offenders():
     norms, limits = np.array([5.0, 1.0, 4.0, 3.0]), np.array([4.5, 1.0, 1.0, 1.0])
     assert sorted(worst_offenders(norms, limits, np.arange(4), 2).tolist()) == [2, 3]
     assert worst_offenders(norms, limits, np.array([3, 0]), 2).tolist() == [3, 0]
+
+
+def test_rows_whose_norm_vanishes_are_not_stored():
+    rows = Rows(np.array([2, 5, 7]), np.array([[1e-300, 0.0], [0.0, 2.0], [0.0, 0.0]]))
+    assert rows.drop_zeros().index.tolist() == [5]
+
+
+def test_free_columns_that_fit_every_pair_are_certified():
+    """Their objective is rounding: the gap is measured in that of the zero field."""
+    X, y = make_data("regression", n=3, p=4)
+    problem = make_assembly("regression", X, y, penalty_factor=np.zeros(4)).problem
+    assert null_solution(problem).certificate.gap < 1e-9
+
+
+def test_an_answer_above_alpha_max_is_certified_like_any_other():
+    problem = small("binary", omega=FACTORS["factors"])[2].problem
+    null = null_solution(problem)
+    good = solve(problem, 2 * null.alpha, null=null, solver=Solver(tol=1e-4))
+    assert good.status is Status.CONVERGED
+    half = replace(null, certificate=replace(null.certificate, gap=0.1))  # as if not solved
+    assert solve(problem, 2 * null.alpha, null=half).status is Status.STALLED

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from gradsift.tables import Choices, prepare
-from gradsift.tables.frame import read_rows
-from gradsift.tables.prepare import guess_task
+from gradsift.tables.frame import make_frame, read_rows, to_text
+from gradsift.tables.prepare import guess_task, number_text
 
 HEADER = ["who", "sex", "dose", "count", "out"]
 ROWS = [["a", "f", "1", "3", "yes"], ["b", "m", "2", "0", "no"], ["c", "f", "", "1", "yes"]]
@@ -75,6 +75,25 @@ def test_messages(frame):
         prepare(read_rows(["y"], [["1"], ["2"]]), Choices("y"))
 
 
+def column(cells):
+    """A table of 30 rows with these cells first, and numbers below."""
+    cells = [*cells, *(f"{k}.5" for k in range(30 - len(cells)))]
+    return read_rows(["x", "z", "y"], [[c, str(k), str(k**2)] for k, c in enumerate(cells)])
+
+
+def test_numbers_written_otherwise_are_neither_names_nor_categories():
+    with pytest.raises(ValueError, match=r"'x' holds numbers but for 1 of 30 cells.*'<0.1'"):
+        prepare(column(["<0.1"]), Choices("y"))
+    commas = column([f"{k},25" for k in range(30)])
+    with pytest.raises(ValueError, match=r"'x' holds numbers that are not written.*'0,25'"):
+        prepare(commas, Choices("y"))
+    minus = column([f"\u2212{k}.25" for k in range(30)])
+    with pytest.raises(ValueError, match="'x' holds numbers that are not written"):
+        prepare(minus, Choices("y"))
+    assert prepare(commas, Choices("y", id="x")).ids[0] == "0,25"
+    assert prepare(column([f"s{k}" for k in range(30)]), Choices("y")).ids[0] == "s0"
+
+
 @pytest.mark.parametrize(
     ("y", "task"),
     [
@@ -91,3 +110,24 @@ def test_the_task_is_told_from_the_target(y, task):
     assert guess_task(y, "regression") == ("regression", "")
     with pytest.raises(ValueError, match="--task tree"):
         guess_task(y, "tree")
+
+
+def test_large_class_numbers_stay_apart():
+    """Dates, postal codes and account numbers are told by their last digits."""
+    days = [20231001, 20231002] * 15
+    rows = [[str(k % 7), str(day)] for k, day in enumerate(days)]
+    table = prepare(read_rows(["x", "day"], rows), Choices("day", "classification"))
+    assert set(table.y) == {"20231001", "20231002"}
+    encoded = prepare(read_rows(["y", "day"], rows), Choices("y", categorical=("day",)))
+    assert encoded.names == ("day=20231001", "day=20231002")
+
+
+def test_digits_stored_as_text_may_name_the_rows():
+    names = to_text([f"{k:04d}" for k in range(30)])
+    table = make_frame(["who", "x", "y"], [names, np.arange(30.0) ** 2, np.arange(30.0) % 11])
+    assert prepare(table, Choices("y")).ids[3] == "0003"
+
+
+@pytest.mark.parametrize("value", [1.23456789e300, -1e-320, np.inf, 0.1 + 0.2, 2.0**60, 1e16])
+def test_numbers_as_text_are_read_back(value):
+    assert float(number_text(value)) == value

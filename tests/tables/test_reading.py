@@ -1,9 +1,11 @@
 import gzip
+import tracemalloc
+import zipfile
 
 import numpy as np
 import pytest
 
-from gradsift.tables import frame as frames
+from gradsift.data import cells, text
 from gradsift.tables import read_frame
 
 TEXT = "id,age,sex,dose\na,31,f,0.5\nb,NA,m,1e-3\nc,40,f,\n"
@@ -54,7 +56,7 @@ def test_row_names_of_r_get_a_name(tmp_path):
 
 
 def test_text_far_down_turns_the_column_into_text(tmp_path, monkeypatch):
-    monkeypatch.setattr(frames, "CHUNK_CELLS", 1)
+    monkeypatch.setattr(cells, "HEAD_CELLS", 1)
     path = tmp_path / "t.csv"
     path.write_text("x,y\n" + "1,2\n" * 150 + "one,2\n")
     frame = read_frame(path)
@@ -101,3 +103,126 @@ def test_archives_bring_names_classes_and_ids(tmp_path, rng):
     np.savez(path, a=X, b=X)
     with pytest.raises(ValueError, match=r"holds a, b: expected a matrix X"):
         read_frame(path)
+
+
+def test_a_quoted_name_may_hold_a_line_break(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('"dose;\n(mg)";age;"said ""x"""\n1;2;"first\nsecond"\n3;4;b\n')
+    frame = read_frame(path)
+    assert frame.order == ("dose; (mg)", "age", 'said "x"')
+    assert frame.texts['said "x"'].tolist() == ["first\nsecond", "b"]
+    path.write_text('\n\n"a\nb",y\n1,2\n\n3\n')
+    with pytest.raises(ValueError, match=r"line 7 has 1 cells"):
+        read_frame(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig", "utf-8"])
+def test_marked_encodings_are_read(tmp_path, encoding):
+    (tmp_path / "t.csv").write_text("größe,y\n1,é\n2,ü\n", encoding=encoding)
+    frame = read_frame(tmp_path / "t.csv")
+    assert frame.order == ("größe", "y")
+    assert frame.texts["y"].tolist() == ["é", "ü"]
+    assert frame.notes == ()
+
+
+def test_other_text_is_read_as_latin_1_with_a_note(tmp_path):
+    text = "größe,y\n" + "1,a\n" * 50_000 + "2,é\n"  # found far beyond the first bytes too
+    for where, content in {"head": text, "tail": text.replace("ö", "o").replace("ß", "s")}.items():
+        path = tmp_path / f"{where}.csv"
+        path.write_text(content, encoding="latin-1")
+        frame = read_frame(path)
+        assert frame.order[0] == content.split(",")[0]
+        assert frame.texts["y"][-1] == "é"
+        assert frame.notes == (
+            f"{where}.csv is not UTF-8: read as Windows-1252; if names look odd, save it as UTF-8 "
+            "first",
+        )
+    (tmp_path / "t.csv").write_bytes(b"a\x81,y\n1,2\n")
+    assert "read as Latin-1" in read_frame(tmp_path / "t.csv").notes[0]
+
+
+def test_numbers_with_underscores_are_text(tmp_path):
+    (tmp_path / "t.csv").write_text("batch_no,x_1\n1_01,1\n1_02,2\n")
+    frame = read_frame(tmp_path / "t.csv")
+    assert frame.texts["batch_no"].tolist() == ["1_01", "1_02"]
+    assert frame.names == ("x_1",)
+
+
+def test_text_and_numbers_are_told_apart_in_every_chunk(tmp_path, monkeypatch):
+    """Blocks of a few rows: what is read does not depend on their size."""
+    path = tmp_path / "t.csv"
+    rows = [[k, "" if k % 7 == 0 else k / 3, f"n{k % 3}", 5 if k < 250 else "late"]
+            for k in range(300)]  # fmt: skip
+    path.write_text("a,b,c,d\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    whole = read_frame(path)
+    assert list(whole.texts) == ["c", "d"]
+    assert whole.texts["d"].tolist() == [str(row[3]) for row in rows]
+    monkeypatch.setattr(cells, "BLOCK_BYTES", 100)
+    again = read_frame(path)
+    np.testing.assert_array_equal(again.numbers, whole.numbers)
+    np.testing.assert_array_equal(again.numbers[:, 0], np.arange(300))
+    assert np.isnan(again.numbers[::7, 1]).all()
+    assert again.texts["c"].tolist() == whole.texts["c"].tolist()
+
+
+def test_a_table_that_does_not_fit_is_refused_while_it_is_read(tmp_path, monkeypatch):
+    """A small file that unpacks to a large table."""
+    path = tmp_path / "bomb.csv.gz"
+    with gzip.open(path, "wt") as file:
+        file.write("a,b,c,d\n")
+        file.write("0,0,0,0\n" * 200_000)
+    assert path.stat().st_size < 10_000
+    monkeypatch.setattr(cells, "BLOCK_BYTES", 1 << 20)
+    monkeypatch.setattr(cells, "available_memory", lambda: 8e6)
+    with pytest.raises(ValueError, match=r"bomb.csv.gz does not fit into memory.*0\.008 GB are"):
+        read_frame(path)
+    monkeypatch.setattr(cells, "available_memory", lambda: 16e6)
+    assert read_frame(path).n_rows == 200_000
+
+
+def test_a_line_without_end_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "bomb.csv.gz"
+    with gzip.open(path, "wt") as file:
+        file.write("a,b\n" + "0" * 5_000_000)
+    monkeypatch.setattr(text, "available_memory", lambda: 50e6)
+    with pytest.raises(ValueError, match="line 2 is longer than 1,000,000 characters"):
+        read_frame(path)
+
+
+@pytest.mark.parametrize("name", ["t.npz", "t.xlsx"])
+def test_archives_are_asked_how_much_they_hold(tmp_path, monkeypatch, name):
+    path = tmp_path / name
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("X.npy", bytes(50_000_000))
+    assert path.stat().st_size < 100_000
+    monkeypatch.setattr("gradsift._run.memory.available_memory", lambda: 60e6)
+    with pytest.raises(ValueError, match=rf"the contents of {name}, 0.1 GB unpacked, need about"):
+        read_frame(path)
+
+
+def test_wide_parquet_is_asked_how_much_it_holds(tmp_path, monkeypatch):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    pq.write_table(
+        pa.table({f"x{k}": np.zeros(10_000) for k in range(100)}), tmp_path / "t.parquet"
+    )
+    monkeypatch.setattr("gradsift._run.memory.available_memory", lambda: 10e6)
+    with pytest.raises(ValueError, match=r"10,000 rows and 100 columns of t.parquet need"):
+        read_frame(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("shape", [(50_000, 10), (25, 20_000)], ids=["tall", "wide"])
+def test_reading_text_holds_little_more_than_the_numbers(tmp_path, shape):
+    """Peak of what Python allocates; the blocks of numbers, 4 MB, come on top."""
+    path = tmp_path / "t.csv"
+    n, p = shape
+    line = ",".join("1.2345678" for _ in range(p)) + "\n"
+    path.write_text(",".join(f"g{k}" for k in range(p)) + "\n" + line * n)
+    tracemalloc.start()
+    frame = read_frame(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert frame.numbers.shape == shape
+    # one line, the names and the first rows are held as text; all of it would take 30 MB or more
+    assert peak < 20e6

@@ -102,5 +102,5 @@ def pieces(where: slice, width: int | None) -> Iterator[slice]:
 
 def run_jobs(jobs: Sequence[tuple[slice, Job[R]]], first: int, block: Array) -> list[R]:
     """The jobs of one block, which begins at column `first`: what travels to another machine."""
-    with one_blas_thread():
+    with one_blas_thread(workers=1):  # blocks run side by side already
         return [job(block[:, piece.start - first : piece.stop - first]) for piece, job in jobs]

@@ -108,7 +108,10 @@ def select(
         typer.Option(min=0, help="Half samples to select again on; 10 unless the table is large."),
     ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Most threads to use.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the half samples and the refit.")] = 0,
+    seed: Annotated[
+        int,
+        typer.Option(min=0, max=2**32 - 1, help="Seed of the half samples and the refit."),
+    ] = 0,
 ) -> None:
     """Find the variables that matter, and write a report about them.
 

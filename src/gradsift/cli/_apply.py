@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gradsift.cli._printable import printable
+from gradsift.data.missing import known
+from gradsift.estimators._validation import far_note
+from gradsift.exceptions import ExtrapolationWarning
 from gradsift.pipeline import load_model, new_file, projected, write_rows
 from gradsift.report import Findings, build_report
 from gradsift.tables import fingerprint, open_new
@@ -15,7 +23,7 @@ from gradsift.tables import fingerprint, open_new
 
 def predict(model_path: Path, path: Path, out: Path, *, force: bool) -> None:
     """Names of the rows, predictions, and for labels the probability of every class."""
-    with new_file(out, force=force, inputs=[model_path, path]) as file:
+    with new_file(out, force=force, inputs=[model_path, path]) as file, told():
         model, X, ids, _ = opened(model_path, path)
         predictions = model.predict(X)
         names = ids if ids is not None else [str(i + 1) for i in range(len(predictions))]
@@ -29,7 +37,7 @@ def predict(model_path: Path, path: Path, out: Path, *, force: bool) -> None:
 
 def transform(model_path: Path, path: Path, out: Path, *, force: bool) -> None:
     """Places on the directions, and predictions beside them."""
-    with new_file(out, force=force, inputs=[model_path, path]) as file:
+    with new_file(out, force=force, inputs=[model_path, path]) as file, told():
         model, X, ids, y = opened(model_path, path)
         head = [f"direction{i + 1}" for i in range(len(model.components_))]
         write_rows(file, *projected(model, X, ids, head, y))
@@ -38,7 +46,7 @@ def transform(model_path: Path, path: Path, out: Path, *, force: bool) -> None:
 
 def report(model_path: Path, path: Path, out: Path, *, force: bool) -> None:
     """The report, with effects and scores on this table."""
-    with new_file(out, force=force, inputs=[model_path, path]) as file:
+    with new_file(out, force=force, inputs=[model_path, path]) as file, told():
         file.write_text(report_page(model_path, path), encoding="utf-8")
     print(f"the report is in {out}")
 
@@ -48,7 +56,15 @@ def report_page(model_path: Path, path: Path) -> str:
     model, recipe = load_model(model_path)
     X, ids, y = open_new(path, recipe)
     if y is None:
-        raise ValueError(f"{path.name} has no column {recipe.target!r}, which the report needs.")
+        raise ValueError(f"{path.name} has no values of {recipe.target!r}, which the report needs.")
+    there = known(y, texts=False)
+    if not there.all():
+        warnings.warn(
+            f"{(~there).sum()} rows without {recipe.target!r} were left out.", stacklevel=2
+        )
+        X, y, ids = X[there], y[there], None if ids is None else ids[there]
+    if y.dtype.kind == "O":
+        y = y.astype(str)
     findings = Findings(
         model,
         X,
@@ -65,5 +81,24 @@ def report_page(model_path: Path, path: Path) -> str:
 
 
 def opened(model_path: Path, path: Path) -> tuple[Any, Any, Any, Any]:
+    """The model, and what it needs of a new table; values far beyond those of its fit are said."""
     model, recipe = load_model(model_path)
-    return (model, *open_new(path, recipe))
+    X, ids, y = open_new(path, recipe)
+    if isinstance(X, np.ndarray):
+        note = far_note(model, X, recipe.names)
+        if note is not None:
+            warnings.warn(note, UserWarning, stacklevel=2)
+        # the model, which does not know these names, need not say it again
+        warnings.simplefilter("ignore", ExtrapolationWarning)
+    return model, X, ids, y
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Warnings become lines on stderr, each once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    said = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+    for message in dict.fromkeys(said):
+        print(f"beware: {printable(message)}", file=sys.stderr)

@@ -13,6 +13,7 @@ from types import FrameType
 import typer
 
 from gradsift.cli._app import app
+from gradsift.cli._printable import printable
 
 UsageError = typer.BadParameter.__base__  # typer brings its own click and exports only this child
 USAGE, DATA, NOT_CONVERGED, INTERRUPTED = 1, 2, 3, 130
@@ -58,15 +59,16 @@ def run(arguments: list[str] | None = None) -> int:
         return USAGE
     except typer.Exit as asked:
         code = int(asked.exit_code)
-    except (typer.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt) as stop:
+        if isinstance(stop.__cause__, EOFError):  # typer takes it for a closed terminal
+            return refused(stop.__cause__)
         return stopped(INTERRUPTED)
     except Stopped as signalled:
         return stopped(128 + signalled.number)
-    except (ValueError, OSError, ImportError, TypeError, MemoryError) as error:
+    except (ValueError, OSError, ImportError, TypeError, MemoryError, EOFError) as error:
         if os.environ.get("GRADSIFT_DEBUG"):
             raise
-        print(f"gradsift: {error}", file=sys.stderr)
-        return DATA
+        return refused(error)
     if code == INTERRUPTED:
         return stopped(INTERRUPTED)
     return code if isinstance(code, int) else 0
@@ -75,3 +77,13 @@ def run(arguments: list[str] | None = None) -> int:
 def stopped(code: int) -> int:
     print("stopped: nothing unfinished was written.", file=sys.stderr)
     return code
+
+
+def refused(error: BaseException) -> int:
+    """One plain sentence on an error of the data, and its exit code."""
+    said = printable(error)
+    if isinstance(error, MemoryError):
+        said = f"out of memory{f' ({said})' if said else ''}: use fewer columns or rows, or store"
+        said += " the table by columns with `gradsift convert`."
+    print(f"gradsift: {said or type(error).__name__}", file=sys.stderr)
+    return DATA

@@ -16,9 +16,10 @@ from rich.markup import escape
 from rich.table import Table as Grid
 from threadpoolctl import threadpool_limits
 
+from gradsift.cli._printable import printable
 from gradsift.explain import VariableSummary
 from gradsift.pipeline import Answer, Settings, findings_of, select, whole_folder, write_files
-from gradsift.tables import Choices, fingerprint, open_table
+from gradsift.tables import BEWARE, Choices, fingerprint, open_table
 
 NOT_CONVERGED = 3
 MOST_SHOWN = 20
@@ -50,7 +51,7 @@ def run(
 
         table = open_table(path, choices, target_from)
         for note in table.notes:
-            console.print(f"[dim]{escape(note)}[/dim]")
+            console.print(shown_note(note))
         answer = select(table, settings, say)
         say("writing")
         findings = findings_of(
@@ -66,6 +67,18 @@ def run(
         raise typer.Exit(NOT_CONVERGED)
 
 
+def shown_text(text: object) -> str:
+    """Text from a file as a terminal may have it: no control characters, no markup."""
+    return escape(printable(text))
+
+
+def shown_note(note: str) -> str:
+    """A note, dim unless it must not be overlooked."""
+    if note.startswith(BEWARE):
+        return f"[yellow]beware:[/yellow] {shown_text(note.removeprefix(BEWARE))}"
+    return f"[dim]{shown_text(note)}[/dim]"
+
+
 def command_line() -> str:
     """The command as it was given, to run again."""
     return shlex.join(["gradsift", *sys.argv[1:]])
@@ -76,7 +89,7 @@ def show(answer: Answer, out: Path, seconds: float) -> None:
     table, rows = answer.table, answer.variables
     n, p = table.X.shape
     count = int(answer.model.get_support().sum())
-    what = escape(table.recipe.target)
+    what = shown_text(table.recipe.target)
     console.print(f"\n[bold]{count} of {p:,} variables explain {what}[/bold] ({n:,} rows)")
     if rows:
         console.print(grid(rows))
@@ -88,8 +101,10 @@ def show(answer: Answer, out: Path, seconds: float) -> None:
             f"held-out {scored.metric}: {scored.mean:.2f} "
             f"(without any variable {scored.baseline:.2f})"
         )
-    for message in dict.fromkeys([*answer.warnings, *answer.notes[len(table.notes) :]]):
-        console.print(f"[yellow]beware:[/yellow] {escape(message)}")
+    again = [note.removeprefix(BEWARE) for note in table.notes if note.startswith(BEWARE)]
+    said = [*again, *answer.warnings, *answer.notes[len(table.notes) :]]
+    for message in dict.fromkeys(said):
+        console.print(f"[yellow]beware:[/yellow] {shown_text(message)}")
     console.print(f"{out / 'report.html'} tells the whole story ({seconds:.1f} s)")
 
 
@@ -102,8 +117,8 @@ def grid(rows: list[VariableSummary]) -> Grid:
     out.add_column("effect")
     out.add_column("acts with")
     for row in rows[:MOST_SHOWN]:
-        cells: list[Any] = [str(row.rank), escape(row.name), f"{row.importance:.3g}"]
+        cells: list[Any] = [str(row.rank), shown_text(row.name), f"{row.importance:.3g}"]
         if steady:
             cells.append(f"{row.frequency:.0%}")
-        out.add_row(*cells, row.effect.words, escape(", ".join(row.partners)))
+        out.add_row(*cells, shown_text(row.effect.words), shown_text(", ".join(row.partners)))
     return out

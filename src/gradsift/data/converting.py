@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from gradsift._run.atomic import scratch_beside
 from gradsift._typing import Array
+from gradsift.data.cells import numbers_of
+from gradsift.data.formats.arrow import WAS_TEXT
 from gradsift.data.formats.zarr import NAMES, TARGET
+from gradsift.data.missing import is_missing, to_number
 from gradsift.data.opening import needs
 from gradsift.data.source import windows
+from gradsift.data.text import TextTable, read_text
 
 CHUNK_BYTES = 16 << 20
 """Values held at a time: rows on their way in, columns on their way out."""
-MISSING = frozenset({"", "na", "nan", "n/a", "null", "none", "."})
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class Converted:
     n_rows: int
     names: tuple[str, ...]
     """Columns of X, the response not among them."""
+    notes: tuple[str, ...] = ()
+    """What was decided while reading."""
 
 
 def convert(
@@ -51,7 +53,7 @@ def convert(
     Parameters
     ----------
     csv : path
-        Text with a header line; ``.gz`` is unpacked on the way.
+        Text with a header; ``.gz`` is unpacked on the way.
     out : path
         Ends in ``.zarr`` or ``.parquet``.
     target : str, optional
@@ -59,13 +61,13 @@ def convert(
     drop : list of str
         Columns to leave out, e.g. identifiers.
     separator : str, optional
-        None = a tab if the header has one, else a comma.
+        None = a tab for ``.tsv``; else the one of comma, semicolon and tab the header has most of.
     dtype : {'float32', 'float64'}, default='float32'
 
     Returns
     -------
     converted : Converted
-        ``path``, ``n_rows`` and ``names``.
+        ``path``, ``n_rows``, ``names`` and ``notes``.
 
     Examples
     --------
@@ -85,105 +87,69 @@ def convert(
         raise ValueError(f"dtype={dtype!r}: use 'float32' or 'float64'.")
     if destination.exists():
         raise FileExistsError(f"{str(out)!r} exists already: remove it or choose another name.")
-    with open_text(csv) as lines, scratch_beside(destination) as folder:
-        table = Table(lines, os.fspath(csv), target, drop, separator, np.dtype(dtype))
-        n = writers[destination.suffix](table, folder)
+    if target is not None and target in drop:
+        raise ValueError(f"{target!r} is the target and among the columns to drop: choose one.")
+    with scratch_beside(destination) as folder:
+
+        def write(text: TextTable) -> tuple[int, tuple[str, ...]]:
+            table = Table(text, target, drop, np.dtype(dtype))
+            return writers[destination.suffix](table, folder), tuple(table.names)
+
+        (n, names), notes = read_text(csv, write, separator)
         os.replace(folder / f"result{destination.suffix}", destination)
-    return Converted(str(destination), n, tuple(table.names))
-
-
-@contextmanager
-def open_text(path: Any) -> Iterator[IO[str]]:
-    name = os.fspath(path)
-    opener = gzip.open if name.endswith(".gz") else open
-    with opener(name, "rt", encoding="utf-8-sig", newline=None) as lines:
-        yield lines
+    return Converted(str(destination), n, names, notes)
 
 
 class Table:
-    """The rows of a CSV as numbers, a chunk at a time; the response is put aside."""
+    """The rows of a text file as numbers, a chunk at a time; the response is put aside."""
 
     def __init__(
-        self,
-        lines: IO[str],
-        path: str,
-        target: str | None,
-        drop: Sequence[str],
-        separator: str | None,
-        dtype: Any,
+        self, text: TextTable, target: str | None, drop: Sequence[str], dtype: Any
     ) -> None:
-        header = lines.readline().rstrip("\r\n")
-        self.separator = separator or ("\t" if "\t" in header else ",")
-        self.lines, self.path, self.dtype, self.target = lines, path, dtype, target
-        self.header = [unquote(name) for name in header.split(self.separator)]
-        repeated = [name for name, count in Counter(self.header).items() if count > 1]
-        if repeated:
-            raise ValueError(f"column names are not unique: {repeated[:5]}. Rename the columns.")
-        absent = [n for n in [*drop, *([target] if target else [])] if n not in self.header]
+        self.text, self.path, self.dtype, self.target = text, text.name, dtype, target
+        header = text.header
+        absent = [n for n in [*drop, *([target] if target else [])] if n not in header]
         if absent:
-            raise ValueError(f"{path!r} has no column {absent[0]!r}.")
+            raise ValueError(f"{self.path!r} has no column {absent[0]!r}.")
         left_out = {*drop, target}
-        self.out = sorted((k for k, n in enumerate(self.header) if n in left_out), reverse=True)
-        self.names = [name for name in self.header if name not in left_out]
-        self.at = self.header.index(target) if target else None
-        self.response: list[str] = []
+        self.kept = [k for k, name in enumerate(header) if name not in left_out]
+        self.names = [header[k] for k in self.kept]
+        self.at = header.index(target) if target else None
+        self.response: list[str | None] = []
         if not self.names:
-            raise ValueError(f"{path!r}: no column is left.")
+            raise ValueError(f"{self.path!r}: no column is left.")
 
     def chunks(self) -> Iterator[Array]:
         """(rows, p) arrays of at most `CHUNK_BYTES`."""
         most = max(1, CHUNK_BYTES // (self.dtype.itemsize * len(self.names)))
         rows: list[Array] = []
-        for number, line in enumerate(self.lines, start=2):
-            if line.strip():
-                rows.append(self.parse(line, number))
+        every = len(self.kept) == len(self.text.header)
+        for line, cells, underscore in self.text.rows():
+            if self.at is not None:
+                said = cells[self.at]
+                self.response.append(None if is_missing(said) else said.strip())
+            chosen = cells if every else [cells[k] for k in self.kept]
+            row, texts = numbers_of(chosen, underscore)
+            if texts:
+                self.refuse(self.names[texts[0]], chosen[texts[0]], line)
+            rows.append(row.astype(self.dtype))
             if len(rows) == most:
                 yield np.array(rows)
                 rows = []
         if rows:
             yield np.array(rows)
 
-    def parse(self, line: str, number: int) -> Array:
-        fields = line.rstrip("\r\n").split(self.separator)
-        if len(fields) != len(self.header):
-            raise ValueError(
-                f"{self.path!r}, line {number}: {len(fields)} fields, but the header has "
-                f"{len(self.header)}. Fields that contain the separator are not supported."
-            )
-        if self.at is not None:
-            self.response.append(unquote(fields[self.at]))
-        for k in self.out:  # from the back, so that the numbers stay valid
-            del fields[k]
-        try:
-            return np.array([float(f) for f in fields], dtype=self.dtype)
-        except ValueError:  # quotes, holes, or text: look at each field
-            values = [self.number(f, k, number) for k, f in enumerate(fields)]
-            return np.array(values, dtype=self.dtype)
+    def refuse(self, name: str, text: str, line: int) -> NoReturn:
+        raise ValueError(
+            f"{self.path!r}, line {line}: column {name!r} holds text ({text.strip()!r}). Leave it "
+            f"out with drop=[{name!r}], name it as the target, or encode it as numbers first."
+        )
 
-    def number(self, text: str, column: int, line: int) -> float:
-        text = unquote(text)
-        if text.lower() in MISSING:
-            return float("nan")
-        try:
-            return float(text)
-        except ValueError:
-            raise ValueError(
-                f"{self.path!r}, line {line}: column {self.names[column]!r} holds text "
-                f"({text!r}). Leave it out with drop=[{self.names[column]!r}], name it as the "
-                "target, or encode it as numbers first."
-            ) from None
-
-    def values(self) -> Any:
-        """The response: numbers where every entry is one."""
-        try:
-            return np.array([float(v) for v in self.response])
-        except ValueError:
-            return np.array(self.response)
-
-
-def unquote(text: str) -> str:
-    text = text.strip()
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
+    def values(self) -> list[Any]:
+        """The response: numbers where every entry is one; None where it is missing."""
+        found = [None if v is None else to_number(v) for v in self.response]
+        numeric = all(v is None or f is not None for v, f in zip(self.response, found))
+        return found if numeric else list(self.response)
 
 
 def write_zarr(table: Table, folder: Path) -> int:
@@ -206,7 +172,7 @@ def write_zarr(table: Table, folder: Path) -> int:
         stored[:, where] = mapped[:, where]
     stored.attrs[NAMES] = table.names
     if table.target is not None:
-        stored.attrs[TARGET] = {table.target: table.values().tolist()}
+        stored.attrs[TARGET] = {table.target: table.values()}
     return n
 
 
@@ -216,13 +182,13 @@ def write_parquet(table: Table, folder: Path) -> int:
     kind = pa.from_numpy_dtype(table.dtype)
     fields = [pa.field(name, kind) for name in table.names]
     if table.target is not None:
-        fields.append(pa.field(table.target, pa.string()))
+        fields.append(pa.field(table.target, pa.string(), metadata=WAS_TEXT))
     schema, n = pa.schema(fields), 0
     with pq.ParquetWriter(folder / "result.parquet", schema, write_statistics=False) as writer:
         for chunk in table.chunks():
             columns = [pa.array(column) for column in np.ascontiguousarray(chunk.T)]
             if table.target is not None:
-                columns.append(pa.array(table.response[n : n + len(chunk)]))
+                columns.append(pa.array(table.response[n : n + len(chunk)], pa.string()))
             writer.write_table(pa.table(columns, schema=schema))
             n += len(chunk)
     if n == 0:

@@ -11,6 +11,7 @@ import numpy as np
 
 from gradsift._run.passes import Job, Runner, elsewhere
 from gradsift._typing import Array, IntArray, Source
+from gradsift.data.far import Seen
 from gradsift.data.source import ArraySource, expects_missing, source_names
 
 SHOWN = 5
@@ -67,6 +68,8 @@ class CheckedSource:
 
     base: Source
     allow_missing: bool = False
+    seen: Seen | None = None
+    """What a fitted model has seen, to say so where new values are far from it."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -79,6 +82,8 @@ class CheckedSource:
         X = self.base.columns(index)
         if not all_good(X, self.allow_missing):
             refuse(ArraySource(X), lambda found: self.label(index[found]), self.allow_missing)
+        if self.seen is not None:
+            self.seen.warn(X, np.asarray(index), self.label)
         return X
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
@@ -111,6 +116,6 @@ def on_checked(allow_missing: bool, job: Job[Any], block: Array) -> tuple[bool, 
     return good, job(block) if good else None
 
 
-def checked(source: Source, missing: str) -> CheckedSource:
-    """Refuse infinity, and NaN too unless it will be filled."""
-    return CheckedSource(source, missing == "mean" or expects_missing(source))
+def checked(source: Source, missing: str, seen: Seen | None = None) -> CheckedSource:
+    """Refuse infinity, and NaN too unless it will be filled; warn of what is far from `seen`."""
+    return CheckedSource(source, missing == "mean" or expects_missing(source), seen)

@@ -16,6 +16,7 @@ from gradsift.data.source import ArraySource, expects_missing
 from gradsift.exceptions import ImputedWarning
 
 PIECE_BYTES = 8 << 20  # columns measured at a time: they are copied twice
+MOST_SQUARED = 1e150  # larger values are divided by their size before they are squared
 
 
 @dataclass(frozen=True)
@@ -96,8 +97,12 @@ def moments(share: Array, filled: bool, block: Array) -> tuple[Array, Array, int
     holes = 0
     if filled and not np.isfinite(mean).all():
         block, mean, holes = fill_means(block, share, mean)
-    spread = np.sqrt(share @ np.square(block - mean))
     size = np.abs(block).max(axis=0)
+    unit = np.where(size > MOST_SQUARED, size, 1.0)
+    deviation = block - mean
+    if (unit > 1.0).any():  # the square of even the mean's rounding may be too large for a float
+        deviation /= unit
+    spread = unit * np.sqrt(share @ np.square(deviation, out=deviation))
     return mean, np.where(spread > 1e-12 * size, spread, np.inf), holes
 
 

@@ -115,6 +115,11 @@ class RowsSource:
         )
 
 
+@dataclass(frozen=True)
+class LabelledRows(RowsSource):
+    """The rows of a file that have a response, the others left out at the door."""
+
+
 def on_rows(rows: IntArray, job: Job[Any], block: Array) -> Any:
     return job(block[rows])
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from scipy import sparse as sp
@@ -19,6 +21,27 @@ from gradsift.estimators._validation import check_new_X
 from gradsift.exceptions import NothingSelectedWarning
 from gradsift.numerics.directions import Directions
 from gradsift.solver import Solution, Status
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def all_or_nothing(fit: F) -> F:
+    """A fit that, interrupted or failed, leaves the estimator as it was before.
+
+    What was fitted before stays, and nothing of the new table does. Fits replace attributes and
+    never change them in place, so that a copy of the names is enough.
+    """
+
+    @wraps(fit)
+    def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:  # Ctrl-C is the one that matters most
+            self.__dict__ = before
+            raise
+
+    return cast(F, wrapped)
 
 
 class GradientEstimator(

@@ -18,7 +18,7 @@ from gradsift.data import (
     standardised,
     take_rows,
 )
-from gradsift.estimators._base import GradientEstimator, check_n_components
+from gradsift.estimators._base import GradientEstimator, all_or_nothing, check_n_components
 from gradsift.estimators._validation import check_fit_X, check_new_X, check_numbers, check_weights
 from gradsift.numerics.directions import find_directions
 from gradsift.numerics.kernels import products, squared_distances
@@ -95,6 +95,7 @@ class OuterProductGradient(RegressorMixin, GradientEstimator):
         self.standardize = standardize
         self.n_components = n_components
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the local slopes.
 

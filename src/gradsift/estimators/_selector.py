@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gradsift._typing import Array
 from gradsift.data import is_storage
+from gradsift.estimators._base import all_or_nothing
 from gradsift.estimators._validation import check_new_X
 
 
@@ -53,6 +54,7 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
         self.max_features = max_features
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
         """Fit a clone of the estimator.
 
@@ -111,7 +113,9 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         routing : MetadataRouter
         """
+        # pipelines of scikit-learn 1.6 ask what fit_transform wants, and drop the rest unsaid
         mapping = MethodMapping().add(caller="fit", callee="fit")
+        mapping.add(caller="fit_transform", callee="fit")
         return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
 
     def __sklearn_tags__(self) -> Any:

@@ -15,6 +15,7 @@ from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
 from gradsift.estimators._base import (
     GradientEstimator,
+    all_or_nothing,
     check_n_components,
     warn_nothing_selected,
 )
@@ -26,6 +27,7 @@ from gradsift.estimators._validation import (
     check_new_X,
     check_numbers,
     check_weights,
+    warn_of_counts,
 )
 from gradsift.numerics.directions import find_directions
 from gradsift.refit import (
@@ -38,7 +40,7 @@ from gradsift.refit import (
     refit_regression,
 )
 from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
-from gradsift.sift import SiftResult, SiftSettings, as_counts, sift
+from gradsift.sift import SiftResult, SiftSettings, sift
 
 ENERGY = 0.99  # share of the gradient's covariance that 'auto' directions hold
 REFIT_ROWS = 200_000  # rows the refit learns from at most: its 1,000 landmarks gain nothing by more
@@ -82,6 +84,23 @@ def refit_columns(X: Source | Array, scaling: Scaling, index: IntArray) -> Array
     return np.round(scaling.apply(open_source(X).columns(index), index), 10) + 0.0
 
 
+class Sifted(NamedTuple):
+    """A table as the sift saw it, and what it found there."""
+
+    X: Source
+    share: Array
+    scaling: Scaling
+    found: SiftResult
+
+    @property
+    def standardised(self) -> Source:
+        return standardised(self.X, self.scaling)
+
+    def refit_columns(self, rows: IntArray) -> Array:
+        """Selected columns as the refit takes them, at some rows."""
+        return refit_columns(take_rows(self.X, rows), self.scaling, self.found.selected)
+
+
 class GradientSift(GradientEstimator):
     """Shared by both tasks: sift, then refit."""
 
@@ -118,9 +137,7 @@ class GradientSift(GradientEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _sift(
-        self, X: Source, Y: Array, weight: Array | None, say: Say, *, robust: bool
-    ) -> SiftResult:
+    def _sift(self, X: Source, Y: Array, weight: Array | None, say: Say, *, robust: bool) -> Sifted:
         """Which variables matter; always judged on standardised columns."""
         check_n_components(self.n_components)
         if not 0.0 < self.false_positives < X.shape[1] + 1e-9:
@@ -138,10 +155,8 @@ class GradientSift(GradientEstimator):
         share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
         say(f"standardising {X.shape[1]:,} columns")
         scaling = measure_scaling(X, share, missing=self.missing)
-        self._share, self._standard = share, scaling
-        self._source = standardised(X, scaling)
-        return sift(
-            self._source,
+        found = sift(
+            standardised(X, scaling),
             Y,
             false_positives=self.false_positives,
             interactions=self.interactions,
@@ -152,19 +167,16 @@ class GradientSift(GradientEstimator):
             say=say,
             settings=self.sift_settings,
         )
+        return Sifted(X, share, scaling, found)
 
     def _finish(
-        self,
-        X: Source,
-        found: SiftResult,
-        refit: RegressionRefit | ClassificationRefit,
-        rows: IntArray,
+        self, sifted: Sifted, refit: RegressionRefit | ClassificationRefit, rows: IntArray
     ) -> None:
         """Importances, ranking and directions from the refitted gradient at some rows."""
+        X, share, scaling, found = sifted
         p, index = X.shape[1], found.selected
-        self.field_ = RefitField(self._standard, index, refit)
+        self.field_ = RefitField(scaling, index, refit)
         report = self.field_.standard_gradient if self.standardize else self.field_.gradient
-        share = self._share
         if len(rows) < len(share):
             share = share[rows] / share[rows].sum()
         F = np.sqrt(share)[:, None] * report(take_rows(X, rows))
@@ -175,11 +187,9 @@ class GradientSift(GradientEstimator):
         directions = find_directions(index, stacked, p, self.n_components, energy=ENERGY)
         self.sift_, self.refit_ = found, refit
         self.interactions_ = [Interaction(*pair) for pair in found.interactions]
-        scaling = self._standard
         if not self.standardize:
             scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
         self._store(importances, found.ranking, directions, scaling)
-        del self._share, self._standard, self._source
 
     def _blend(self, sparse: Array, X: Source) -> Array:
         """Predictions from the selected variables, averaged with the dense rival's if it has a
@@ -272,6 +282,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     refit_settings = NUMBERS
     refit_: RegressionRefit
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Sift, then refit.
 
@@ -280,8 +291,10 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         X : (n, p) array or data frame
         y : (n,) array
         sample_weight : (n,) array, optional
-            Whole numbers count rows (2 = the row twice). Others are relative, and are scaled to the
-            effective number of samples.
+            How much each row counts beside the others; 0 = not at all. Weights are scaled to the
+            effective number of samples, so their unit does not matter and equal weights change
+            nothing. Only whole numbers from 1 (which must occur) to 1000 count rows instead: 2 =
+            the row twice; a `CountedRowsWarning` says so where that makes many more samples.
 
         Returns
         -------
@@ -289,13 +302,13 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         """
         X, y = check_fit_X(self, X, y, y_numeric=True)
         kept, weight = check_weights(sample_weight, X)
-        weight = None if weight is None else as_counts(weight)
+        warn_of_counts(weight)
         X, y = take_rows(X, kept), check_numbers(y[kept])
         with one_blas_thread(workers=self.n_jobs), stages(self.verbose) as say:
-            found = self._sift(X, y[:, None], weight, say, robust=True)
+            sifted = self._sift(X, y[:, None], weight, say, robust=True)
             rows = refit_rows(np.zeros(len(y), dtype=int))
-            say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
-            Z = refit_columns(take_rows(X, rows), self._standard, found.selected)
+            say(f"refit on {len(sifted.found.selected):,} selected, {len(rows):,} rows")
+            Z = sifted.refit_columns(rows)
             refit = refit_regression(
                 Z,
                 y[rows],
@@ -307,10 +320,10 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
             if self.predict_with == "auto":
                 say("its rival on all columns")
                 self.dense_ = dense_regression(
-                    self._source, Z, y, refit, weight, self.refit_settings
+                    sifted.standardised, Z, y, refit, weight, self.refit_settings
                 )
-            self._finish(X, found, refit, rows)
-        if len(found.selected) == 0:
+            self._finish(sifted, refit, rows)
+        if len(sifted.found.selected) == 0:
             warn_nothing_selected(self._fallback("the mean of y"), NO_VARIABLE)
         return self
 
@@ -368,6 +381,7 @@ mean_, scale_, field_
     refit_settings = LABELS
     refit_: ClassificationRefit
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Sift, then refit.
 
@@ -376,8 +390,10 @@ mean_, scale_, field_
         X : (n, p) array or data frame
         y : (n,) array of labels, of any type
         sample_weight : (n,) array, optional
-            Whole numbers count rows (2 = the row twice). Others are relative, and are scaled to the
-            effective number of samples.
+            How much each row counts beside the others; 0 = not at all. Weights are scaled to the
+            effective number of samples, so their unit does not matter and equal weights change
+            nothing. Only whole numbers from 1 (which must occur) to 1000 count rows instead: 2 =
+            the row twice; a `CountedRowsWarning` says so where that makes many more samples.
 
         Returns
         -------
@@ -385,15 +401,15 @@ mean_, scale_, field_
         """
         X, y = check_fit_X(self, X, y)
         kept, weight = check_weights(sample_weight, X)
-        weight = None if weight is None else as_counts(weight)
+        warn_of_counts(weight)
         X = take_rows(X, kept)
         self.classes_, codes = check_labels(y[kept])
         n_classes = len(self.classes_)
         with one_blas_thread(workers=self.n_jobs), stages(self.verbose) as say:
-            found = self._sift(X, class_contrasts(codes, n_classes), weight, say, robust=False)
+            sifted = self._sift(X, class_contrasts(codes, n_classes), weight, say, robust=False)
             rows = refit_rows(codes)
-            say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
-            Z = refit_columns(take_rows(X, rows), self._standard, found.selected)
+            say(f"refit on {len(sifted.found.selected):,} selected, {len(rows):,} rows")
+            Z = sifted.refit_columns(rows)
             refit = refit_classification(
                 Z,
                 codes[rows],
@@ -406,10 +422,10 @@ mean_, scale_, field_
             if self.predict_with == "auto":
                 say("its rival on all columns")
                 self.dense_ = dense_classification(
-                    self._source, Z, codes, refit, weight, self.refit_settings
+                    sifted.standardised, Z, codes, refit, weight, self.refit_settings
                 )
-            self._finish(X, found, refit, rows)
-        if len(found.selected) == 0:
+            self._finish(sifted, refit, rows)
+        if len(sifted.found.selected) == 0:
             warn_nothing_selected(self._fallback("the class shares"), NO_VARIABLE)
         return self
 

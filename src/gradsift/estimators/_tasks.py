@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from gradsift._run.threads import same_bits
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import stack_rows, take_rows
-from gradsift.estimators._base import warn_nothing_selected
+from gradsift.estimators._base import all_or_nothing, warn_nothing_selected
 from gradsift.estimators._validation import (
     check_fit_X,
     check_labels,
@@ -66,12 +66,13 @@ class FieldRegressor(RegressorMixin):
         """
         return self._fit_numbers(X, y, sample_weight)
 
+    @all_or_nothing
     @same_bits
     def _fit_numbers(self, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any = None) -> Self:
         X, y = check_fit_X(self, X, y, y_numeric=True)
         kept, weight = check_weights(sample_weight, X)
         response = Response.numbers(check_numbers(y[kept]))
-        unlabeled = None if X_unlabeled is None else check_new_X(self, X_unlabeled)
+        unlabeled = None if X_unlabeled is None else check_new_X(self, X_unlabeled, seen=False)
         sample = Sample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
         answer: Answer = self._fit(sample)
         self._predictor = taylor_predictor(*answer)
@@ -152,6 +153,7 @@ class FieldClassifier(LabelPredictions, ClassifierMixin):
         """
         return self._fit_labels(X, y, sample_weight)
 
+    @all_or_nothing
     @same_bits
     def _fit_labels(
         self,
@@ -163,7 +165,7 @@ class FieldClassifier(LabelPredictions, ClassifierMixin):
     ) -> Self:
         X, y = check_fit_X(self, X, y)
         kept, weight = check_weights(sample_weight, X)
-        extra = [] if X_unlabeled is None else [check_new_X(self, X_unlabeled)]
+        extra = [] if X_unlabeled is None else [check_new_X(self, X_unlabeled, seen=False)]
         if unlabeled_mark is not None and y.dtype.kind in "iuf":
             labelled = y[kept] != unlabeled_mark
             extra.append(take_rows(X, kept[~labelled]))

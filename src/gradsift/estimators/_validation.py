@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +12,30 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from gradsift._typing import Array, IntArray, Source
-from gradsift.data import ArraySource, checked, is_storage, open_source, read_target, source_names
+from gradsift.data import (
+    ArraySource,
+    NamedSource,
+    checked,
+    is_storage,
+    open_source,
+    read_target,
+    source_names,
+)
+from gradsift.data.far import Seen
 from gradsift.data.finite import all_good, labels_of, refuse
+from gradsift.data.missing import known
 from gradsift.data.opening import holds_target
+from gradsift.data.source import LabelledRows
+from gradsift.exceptions import CountedRowsWarning, ExtrapolationWarning, MissingTargetWarning
+from gradsift.sift import are_counts, as_counts
 
 MIN_SAMPLES = 3
+MOST_RATIO = 1e12
+"""Weights further apart than this would leave nothing of the lighter row but rounding."""
+MANY_MORE = 1.5
+"""Counts that make so many times the rows are worth a word."""
+LARGEST = 1e70
+"""Fourth powers of a response beyond this, or that varies by less than one over it, are lost."""
 MOST_NAMES = 1_000_000
 """Names are kept up to so many columns; beyond, ask the source for those you need."""
 
@@ -87,9 +108,11 @@ def check_fit_X(estimator: Any, X: Any, y: Any, **kwargs: Any) -> tuple[Source, 
     """X as a source of columns, y as scikit-learn checks it.
 
     Arrays and data frames become a float64 array (C order). What is stored otherwise stays where
-    it is, and is looked at as it is read. A string y names the response inside such data.
+    it is, and is looked at as it is read. A string y names the response inside such data; rows
+    where it is missing are left out, with a warning. In an array, missing responses are refused.
     """
     missing = check_missing(estimator)
+    X = sparse_frame(X)
     if is_storage(X):
         source, y = open_with_target(X, y)
         check_shape(source, type(estimator).__name__)
@@ -98,6 +121,7 @@ def check_fit_X(estimator: Any, X: Any, y: Any, **kwargs: Any) -> tuple[Source, 
         remember_columns(estimator, source)
         return checked(source, missing), y
     check_table(X)
+    check_all_known(y)
     names = column_names(X)
     X, y = validate_data(
         estimator, X, y, dtype=np.float64, order="C",
@@ -108,11 +132,50 @@ def check_fit_X(estimator: Any, X: Any, y: Any, **kwargs: Any) -> tuple[Source, 
 
 
 def open_with_target(X: Any, y: Any) -> tuple[Source, Any]:
-    """The source, and its response where y is a name."""
+    """The source, and its response where y is a name: the rows that have one."""
     if not isinstance(y, str):
+        check_all_known(y)
         return open_source(X), y
-    values = read_target(X, y)
-    return open_source(X, exclude=[y] if holds_target(X) else []), values
+    values = np.asarray(read_target(X, y))
+    source = open_source(X, exclude=[y] if holds_target(X) else [])
+    there = known(values)
+    if there.all():
+        return source, values
+    if not there.any():
+        raise ValueError(f"y={y!r} is missing in all {len(values)} rows.")
+    check_lengths(source, values)
+    warnings.warn(
+        f"{(~there).sum()} of {len(there)} rows have no {y!r}: they were left out.",
+        MissingTargetWarning,
+        stacklevel=4,
+    )
+    return LabelledRows(source, np.flatnonzero(there)), values[there]
+
+
+def check_all_known(y: Any) -> None:
+    """Refuse an array of responses with holes: None, NaN, NaT, NA."""
+    if y is None or isinstance(y, str):
+        return  # somebody else's message
+    plain = isinstance(getattr(y, "dtype", None), np.dtype)
+    there = known(np.asarray(y, dtype=None if plain else object), texts=False)
+    if there.ndim == 1 and not there.all():
+        raise ValueError(
+            f"Input y contains NaN: {(~there).sum()} of the {len(there)} values of y are missing, "
+            f"the first in row {int(np.argmin(there))}. Leave those rows out of X and y, e.g. "
+            "X[known], y[known] with known = pandas.notna(y)."
+        )
+
+
+def sparse_frame(X: Any) -> Any:
+    """A pandas frame of sparse columns as what it stores; anything else as it is."""
+    try:
+        stored = X.sparse
+        zeros = all(kind.fill_value == 0 for kind in X.dtypes)
+    except (AttributeError, TypeError):
+        return X
+    if not zeros:
+        return stored.to_dense()
+    return NamedSource(open_source(stored.to_coo().tocsc()), [str(name) for name in X.columns])
 
 
 def check_shape(source: Source, name: str) -> None:
@@ -144,18 +207,47 @@ def remember_columns(estimator: Any, source: Source) -> None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
-def check_new_X(estimator: Any, X: Any) -> Source:
-    """X for a fitted estimator; of data that is stored elsewhere only what is read is checked."""
+def check_new_X(estimator: Any, X: Any, *, seen: bool = True) -> Source:
+    """X for a fitted estimator; of data that is stored elsewhere only what is read is checked.
+
+    With `seen`, values far beyond those of the fit get a warning.
+    """
     missing = check_missing(estimator)
+    X = sparse_frame(X)
+    before = what_was_seen(estimator) if seen else None
     if is_storage(X):
         source = open_source(X)
         check_same_columns(estimator, source)
-        return checked(source, missing)
+        return checked(source, missing, before)
     check_table(X)
     names = column_names(X)
     X = validate_data(estimator, X, dtype=np.float64, ensure_all_finite=False, reset=False)
     check_finite(X, names, allow_missing=missing == "mean")
+    note = far_note(estimator, X, names) if seen else None
+    if note is not None:
+        warnings.warn(note, ExtrapolationWarning, stacklevel=4)
     return ArraySource(X)
+
+
+def what_was_seen(estimator: Any) -> Seen | None:
+    """Means and scales of the fit, where the estimator keeps them."""
+    mean = getattr(estimator, "mean_", None)
+    return None if mean is None else Seen(mean, estimator.scale_)
+
+
+def far_note(estimator: Any, X: Array, names: Sequence[str] | None) -> str | None:
+    """A sentence on values far beyond those of the fit, in columns that predictions rest on."""
+    seen = what_was_seen(estimator)
+    if seen is None or len(seen.mean) != X.shape[1]:
+        return None
+    dense = getattr(estimator, "dense_", None)
+    others = np.zeros(0, dtype=np.intp) if dense is None else dense.index
+    used = np.union1d(estimator.get_support(indices=True), others).astype(np.intp)
+
+    def label(found: IntArray) -> list[str]:
+        return labels_of(found, None if names is None else [names[int(k)] for k in found])
+
+    return seen.note(X[:, used], used, label)
 
 
 def check_same_columns(estimator: Any, source: Source) -> None:
@@ -181,9 +273,16 @@ def check_same_columns(estimator: Any, source: Source) -> None:
 def check_numbers(y: Array) -> Array:
     """A response that varies."""
     y = np.asarray(y, dtype=float)
-    if np.ptp(y) == 0.0:
+    largest, spread = np.abs(y).max(), np.ptp(y)
+    if spread == 0.0:
         raise ValueError(
             f"y is constant (all {len(y)} values are {y[0]:g}): there is no change to explain."
+        )
+    if largest > LARGEST or spread < 1.0 / LARGEST:
+        what = f"reaches {largest:.3g}" if largest > LARGEST else f"varies by {spread:.3g} only"
+        raise ValueError(
+            f"y {what}: its powers are no numbers a computer can hold. Express y in another "
+            f"unit, or remove values that stand for missing ones (row {np.abs(y).argmax()})."
         )
     return y
 
@@ -201,20 +300,14 @@ def check_labels(y: Array) -> tuple[Array, IntArray]:
 
 
 def check_weights(sample_weight: Any, X: Array | Source) -> tuple[IntArray, Array | None]:
-    """(rows with positive weight, their weights or None when no weights were given)."""
+    """(rows with positive weight, their weights as numbers of samples or None if all are equal).
+
+    See `as_counts` for the scaling.
+    """
     n = X.shape[0]
     if sample_weight is None:
         return np.arange(n), None
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.ndim == 0:
-        weight = np.full(n, float(weight))
-    if weight.shape != (n,):
-        raise ValueError(f"sample_weight has shape {weight.shape} but X has {n} rows: need ({n},).")
-    bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
-    if len(bad):
-        raise ValueError(
-            f"sample_weight[{bad[0]}] is {weight[bad[0]]}: weights are finite and not negative."
-        )
+    weight = read_weights(sample_weight, X)
     rows = np.flatnonzero(weight > 0)
     if len(rows) == 0:
         raise ValueError("all sample weights are zero: no row is left to learn from.")
@@ -223,7 +316,57 @@ def check_weights(sample_weight: Any, X: Array | Source) -> tuple[IntArray, Arra
             f"only {len(rows)} sample(s) have a weight above zero, while a minimum of "
             f"{MIN_SAMPLES} is required."
         )
-    return rows, weight[rows]
+    weight = weight[rows]
+    least, most = int(weight.argmin()), int(weight.argmax())
+    if weight[least] < weight[most] / MOST_RATIO:
+        raise ValueError(
+            f"sample_weight[{rows[least]}] is {weight[least]:.3g} and sample_weight[{rows[most]}] "
+            f"is {weight[most]:.3g}: weights may differ by a factor of {MOST_RATIO:.0e} at most. "
+            "Give rows that hardly count a weight of zero."
+        )
+    weight = as_counts(weight)
+    return rows, None if weight.min() == weight.max() else weight
+
+
+def read_weights(sample_weight: Any, X: Array | Source) -> Array:
+    """One finite number, not negative, for each row of X."""
+    n = X.shape[0]
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"sample_weight holds values that are not numbers: {error}.") from error
+    if weight.ndim == 0:
+        weight = np.full(n, float(weight))
+    weight = of_labelled_rows(weight, X)
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weight.shape} but X has {n} rows: need ({n},).")
+    bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight[{bad[0]}] is {weight[bad[0]]}: weights are finite and not negative."
+        )
+    return weight
+
+
+def warn_of_counts(weight: Array | None) -> None:
+    """Say so where weights that count rows make many more samples than there are rows."""
+    if weight is None or not are_counts(weight) or weight.sum() <= MANY_MORE * len(weight):
+        return
+    warnings.warn(
+        f"sample_weight holds whole numbers from 1 to {weight.max():.0f}, which are taken as "
+        f"counts of rows: {weight.sum():.0f} samples instead of {len(weight)}. If they say how "
+        "much a row counts beside others, as survey weights do, divide them by their mean.",
+        CountedRowsWarning,
+        stacklevel=3,
+    )
+
+
+def of_labelled_rows(weight: Any, X: Any) -> Any:
+    """Weights given for all rows of a file, of those rows that have a response."""
+    base = getattr(X, "base", None)
+    if isinstance(base, LabelledRows) and weight.shape == (base.base.shape[0],):
+        return weight[base.rows]
+    return weight
 
 
 def check_columns(columns: Any, n_features: int, names: Array | None, parameter: str) -> IntArray:

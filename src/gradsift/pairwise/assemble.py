@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from gradsift._run.overflow import refuse_overflow
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import (
     ArraySource,
@@ -173,6 +174,7 @@ class Assembly:
         return replace(self, problem=replace(self.problem, datafit=datafit))
 
 
+@refuse_overflow
 def assemble(
     source: Source, response: Response, settings: Settings, sample_weight: Array | None = None
 ) -> Assembly:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -152,8 +153,25 @@ def plain(value: Any) -> Any:
 
 
 def write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A CSV file."""
+    """A CSV file whose texts no spreadsheet takes for formulas."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(header)
-        writer.writerows(rows)
+        writer.writerow([harmless(name) for name in header])
+        writer.writerows([harmless(cell) for cell in row] for row in rows)
+
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
+
+
+def harmless(cell: Any) -> Any:
+    """A text that a spreadsheet would run as a formula, behind a single quote; else unchanged.
+
+    Examples
+    --------
+    >>> harmless("=1+1"), harmless("-1.5"), harmless("-"), harmless("gene")
+    ("'=1+1", '-1.5', '-', 'gene')
+    """
+    text = str(cell) if isinstance(cell, str) else ""  # also NumPy's
+    if len(text) > 1 and text[0] in "=+-@\t\r\n" and not NUMBER.fullmatch(text):
+        return f"'{text}"
+    return cell

@@ -28,10 +28,10 @@ from gradsift.sift.path import TOL
 from gradsift.sift.procedure import Sifter
 from gradsift.sift.ranking import loss_without, ranks, scores, variable_losses
 from gradsift.sift.response import make_response
-from gradsift.sift.rows import Array, IntArray, as_counts, make_rows
+from gradsift.sift.rows import Array, IntArray, are_counts, as_counts, make_rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
-__all__ = ["ChosenGroup", "SiftResult", "SiftSettings", "as_counts", "sift"]
+__all__ = ["ChosenGroup", "SiftResult", "SiftSettings", "are_counts", "as_counts", "sift"]
 
 PARTS = ("linear", "quadratic", "local", "product")
 
@@ -98,7 +98,7 @@ def sift(
     always_keep : sequence of int
         Columns that are always selected; their linear part is not penalised.
     sample_weight : array (n,), optional
-        Zero removes a row, whole numbers are counts, others are relative: see `as_counts`.
+        Zero removes a row; how the others are scaled: see `as_counts`.
     robust : bool
         Winsorise residuals at three robust standard deviations. Off for labels.
     tol : float

@@ -107,7 +107,7 @@ def scores(sifter: Sifter, sifted: Sifted) -> Array:
 
 
 def ranks(score: Array) -> IntArray:
-    """1 = best; ties in order of the columns."""
+    """1 = best; scores that differ by rounding only are in order of the columns."""
     out = np.empty(len(score), dtype=np.intp)
-    out[np.argsort(-score, kind="stable")] = np.arange(1, len(score) + 1)
+    out[np.argsort(-np.round(score, 7), kind="stable")] = np.arange(1, len(score) + 1)
     return out

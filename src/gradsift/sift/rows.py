@@ -2,8 +2,8 @@
 
 With rows scaled by sqrt(w_i) a weighted inner product sum_i w_i a_i b_i is a plain one, so that
 weights are met once, here and in `features`, and nowhere else. A row of weight zero is dropped.
-Weights that are whole numbers are counts: a row of weight 3 is three rows. Other weights are
-relative, and are scaled to sum to the effective number of samples (`as_counts`).
+Weights are relative, and are scaled to sum to the effective number of samples, but for small whole
+numbers that count rows (`as_counts`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from gradsift._typing import Array, IntArray
 
 MAD_TO_SD = 1.4826
 """Standard deviation of a normal variable over its median absolute deviation."""
+MOST_COPIES = 1000
+"""Whole numbers above this are no counts of copies of a row."""
 
 
 @dataclass(frozen=True)
@@ -65,14 +67,27 @@ class Rows:
         return np.take_along_axis(np.take_along_axis(X, order, axis=0), rank, axis=0)
 
 
-def as_counts(weight: Array) -> Array:
-    """Weights that may be read as counts.
+def are_counts(weight: Array) -> bool:
+    """Whether positive weights count rows: whole numbers from 1, which occurs, to `MOST_COPIES`.
 
-    Whole numbers are counts already. Others only say how much a row matters beside another: scaled
-    by sum w / sum w^2 they sum to Kish's effective sample size, and a weighted sum of noise has
-    the variance its chi2 level takes for granted, sum w^2 = sum w.
+    Weights that are all equal count nothing, whatever they are.
     """
-    if np.array_equal(weight, np.round(weight)):
+    whole = np.array_equal(weight, np.round(weight))
+    return whole and weight.min() == 1.0 and 1.0 < weight.max() <= MOST_COPIES
+
+
+def as_counts(weight: Array) -> Array:
+    """Positive weights as numbers of samples.
+
+    Weights say how much a row matters beside another, so their unit must not matter: scaled by
+    sum w / sum w^2 they sum to Kish's effective sample size, and a weighted sum of noise has the
+    variance its chi2 level takes for granted, sum w^2 = sum w. Equal weights of any size become
+    ones. Weights that count rows (`are_counts`) are left as they are.
+    """
+    if are_counts(weight):
+        return weight
+    weight = weight / weight.max()  # squares neither overflow nor vanish
+    if weight.min() == 1.0:
         return weight
     return np.asarray(weight * (weight.sum() / (weight @ weight)))
 

@@ -13,6 +13,7 @@ takes more, and is counted as half a coefficient each.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,10 @@ from gradsift.sift.response import Response
 from gradsift.sift.rows import Array, IntArray
 
 MOST_STEPS = 40
+TIE = 1e-6
+"""Criteria that differ by less are equal: rounding, which is another on another processor."""
+COPY = 1e-9
+"""Columns are copies of each other if their correlation is so close to 1 or -1."""
 
 
 def log_det(cov: Array) -> float:
@@ -166,10 +171,21 @@ def better(groups: Groups, support: Support, response: Response, fixed: Support)
     for T in moves:
         cost = price(groups, T, q)
         values.append(n * log_det(bench.fit(T)[1]) + cost if np.isfinite(cost) else np.inf)
-    best = int(np.argmin(values)) if values else -1
-    if best < 0 or values[best] >= now - 1e-6:
+    if not values or min(values) >= now - TIE:
         return None
-    return tuple(sorted(moves[best]))
+    return first_of_least(groups, [tuple(sorted(T)) for T in moves], values)
+
+
+def in_order(groups: Groups, support: Support) -> tuple[Any, ...]:
+    """Supports sort by their variables, then by what they use of them."""
+    return groups.variables(support), sorted((groups.parents_of(g), g) for g in support)
+
+
+def first_of_least(groups: Groups, supports: list[Support], values: list[float]) -> Support:
+    """The support with the least value; of those that tie, the one with the first columns."""
+    most = min(values) + TIE
+    tied = [T for T, value in zip(supports, values, strict=True) if value <= most]
+    return min(tied, key=lambda T: in_order(groups, T))
 
 
 def search(
@@ -190,7 +206,8 @@ def search(
     while support not in ends and len(trail) < MOST_STEPS:
         if support in trail:
             circle = trail[trail.index(support) :]
-            support = min(circle, key=lambda T: criterion(groups, T, response))
+            values = [criterion(groups, T, response) for T in circle]
+            support = first_of_least(groups, circle, values)
             break
         trail.append(support)
         following = better(groups, support, response, fixed)
@@ -222,14 +239,75 @@ def choose(
     """
 
     def best(table: Groups, starts: list[Support]) -> Support:
-        return min(starts, key=lambda T: criterion(table, T, response))
+        return first_of_least(table, starts, [criterion(table, T, response) for T in starts])
 
     def searches(table: Groups, starts: list[Support]) -> list[Support]:
         ends: dict[Support, Support] = {}
         return [search(table, T, response, fixed, ends) for T in starts]
 
-    starts = sorted(supports, key=lambda T: criterion(relaxed, T, response))[
-        : groups.settings.n_starts
-    ]
-    loose = best(relaxed, searches(relaxed, starts))
-    return best(groups, searches(groups, [best(groups, supports), loose])), loose
+    value = {T: np.round(criterion(relaxed, T, response) / TIE) for T in supports}
+    starts = sorted(supports, key=lambda T: (value[T], in_order(relaxed, T)))
+    starts = starts[: groups.settings.n_starts]
+    loose = first_copies(relaxed, best(relaxed, searches(relaxed, starts)), response, fixed)
+    found = best(groups, searches(groups, [best(groups, supports), loose]))
+    return first_copies(groups, found, response, fixed), loose
+
+
+def first_copies(groups: Groups, support: Support, response: Response, fixed: Support) -> Support:
+    """The support with each variable replaced by the first column that is a copy of it.
+
+    Copies fit equally well, so that rounding would choose among them, and differently on another
+    processor. A mirrored copy counts where the support does not get worse by it.
+    """
+    n = groups.rows.total
+    value = criterion(groups, support, response)
+    kept = groups.variables(fixed)
+    for variable, earlier in earlier_copies(groups, groups.variables(support)).items():
+        for other in earlier:
+            used = groups.variables(support)
+            moved = exchanged(groups, support, variable, other)
+            if variable in kept or other in used or moved is None:
+                continue
+            if criterion(groups, moved, response) <= value + TIE * n:
+                support = moved
+                break
+    return support
+
+
+def earlier_copies(groups: Groups, variables: list[int]) -> dict[int, list[int]]:
+    """The columns of the pool before each variable that are copies of it, mirrored or not."""
+    k = len(groups.columns)
+    place = {int(c): j for j, c in enumerate(groups.columns)}
+    places = [place[v] for v in variables if v in place]
+    if not places:
+        return {}
+    linear = groups.stack(tuple(places))
+    # first roughly, from the statistics of all columns, then from exact features
+    rough = groups.squared_norms(linear[:, :, None])[:, :k]
+    out: dict[int, list[int]] = {}
+    for j, z, found in zip(places, linear, rough, strict=True):
+        near = np.flatnonzero(found[:j] > 0.9 * found[j])
+        others = groups.stack(tuple(near.tolist()))
+        sizes = np.sqrt(np.einsum("in,in->i", others, others) * (z @ z))
+        same = np.abs(others @ z) >= (1.0 - COPY) * sizes
+        out[int(groups.columns[j])] = [int(groups.columns[i]) for i in near[same]]
+    return out
+
+
+def exchanged(groups: Groups, support: Support, variable: int, other: int) -> Support | None:
+    """The support with one variable in the place of another; None where a product is not there."""
+    k = len(groups.columns)
+    place = {int(c): j for j, c in enumerate(groups.columns)}
+    out = []
+    for g in support:
+        parents = groups.parents_of(g)
+        if variable not in parents:
+            out.append(g)
+        elif g < 3 * k:
+            out.append(g - place[variable] + place[other])
+        else:
+            pair = tuple(sorted(other if v == variable else v for v in parents))
+            if pair not in groups.parents:
+                return None
+            out.append(3 * k + groups.parents.index(pair))
+    return tuple(sorted(out))

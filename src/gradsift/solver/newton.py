@@ -84,7 +84,10 @@ class TaskMean:
     across: Array
 
     @classmethod
-    def of(cls, bend: RowBend, H: Array) -> TaskMean:
+    def of(cls, bend: RowBend, H: Array) -> TaskMean | None:
+        """None where H is rounding only: every pair is predicted so well that none bends Phi."""
+        if not (H.diagonal() > 0.0).all():
+            return None
         floor = LEAST_BEND * max(float(H.trace()) / len(H), np.finfo(float).tiny) * np.eye(len(H))
         along = np.linalg.inv(H * (bend.unit @ bend.unit.T) + floor)
         across = np.linalg.inv(H + floor + np.diag(bend.stiff[:, 0]))
@@ -155,7 +158,8 @@ def newton_step(
     part = phi.take(rows)
     hessian = part.hessian(at.image)
     H = part.mean_hessian(at.image) if 0 < len(rows) <= MOST_DIRECT else None
-    solve = partial(bend.solve, curvature=curvature) if H is None else TaskMean.of(bend, H).solve
+    mean = None if H is None else TaskMean.of(bend, H)
+    solve = partial(bend.solve, curvature=curvature) if mean is None else mean.solve
 
     def unpack(x: Array) -> tuple[Array, Array]:
         return x[:split].reshape(B.shape), x[split:].reshape(at.v.shape)

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from gradsift._typing import Array, Datafit, IntArray, Penalty, Source
+from gradsift.solver.penalty import row_norms
 from gradsift.solver.screening import LEAST_COLUMNS, Screen
 
 
@@ -57,7 +58,8 @@ class Rows:
         return B
 
     def drop_zeros(self) -> Rows:
-        keep = self.values.any(axis=1)
+        """Without rows of norm zero, so that what is stored is what counts as selected."""
+        keep = row_norms(self.values) > 0.0
         return Rows(self.index[keep], self.values[keep])
 
     def restrict(self, index: IntArray) -> Array:

@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from gradsift._run.overflow import refuse_overflow
 from gradsift._run.passes import each_block
 from gradsift._typing import Array, Datafit, Restricted, Source
 from gradsift.numerics.newton import minimise
@@ -19,6 +20,7 @@ from gradsift.solver.penalty import Ridge
 RIDGE = Ridge()
 
 
+@refuse_overflow
 def solve_ridge(datafit: Datafit, products: Array, alpha: float) -> tuple[Array, Array]:
     """(A, v): the minimiser is B = X' A; `products` is X X' (n, n)."""
     values, vectors = np.linalg.eigh(products)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradsift._run.overflow import refuse_overflow
 from gradsift._run.passes import each_block
 from gradsift._typing import Array, IntArray
 from gradsift.solver.forward_backward import (
@@ -35,7 +36,7 @@ INNER: dict[Method, Callable[..., InnerResult]] = {
 
 @dataclass(frozen=True)
 class Units:
-    """What gaps and violations are measured in: the null objective and alpha_max."""
+    """What gaps and violations are measured in: objective and largest slope of the zero field."""
 
     value: float
     slope: float
@@ -150,6 +151,7 @@ def certify(
     return Certificate(primal, dual, gap, worst / units.slope)
 
 
+@refuse_overflow
 def null_solution(problem: Problem) -> Solution:
     """The answer at alpha_max: only unpenalised rows and v, both at their optimum."""
     datafit = problem.datafit
@@ -159,14 +161,32 @@ def null_solution(problem: Problem) -> Solution:
     X = problem.source.columns(free)
     zero = np.zeros((len(free), datafit.n_tasks))
     B, v = minimise_smooth(datafit.restrict(X), zero, datafit.start(), 0.0)
-    rows = Rows(free, B)
+    rows = Rows(free, B).drop_zeros()
     seen = look_everywhere(problem, rows, X @ B, v)
     alpha = float((seen.norms[penalised] / limits[penalised]).max(initial=0.0))
-    units = Units.of(datafit.value(seen.E, v) + seen.extra, alpha)
-    proof = certify(problem, alpha, rows, v, seen, units)
+    value = datafit.value(seen.E, v) + seen.extra
+    proof = certify(problem, alpha, rows, v, seen, units_of(problem, value, v, alpha))
     return Solution(alpha, rows, v, seen.norms, proof, Status.CONVERGED, 0)
 
 
+def units_of(problem: Problem, null_value: float, v: Array, alpha_max: float) -> Units:
+    """Objective and slope of the zero field, with `v` at the null answer.
+
+    Those are the null objective and alpha_max, unless some variables are free: these may fit so
+    well that nothing is left to measure in.
+    """
+    if (problem.penalty.limits(1.0) > 0.0).all():
+        return Units.of(null_value, alpha_max)
+    n, tasks = problem.source.shape[0], problem.datafit.n_tasks
+    field = np.zeros((n, tasks))
+    value = problem.datafit.value(problem.datafit.predict(field, v), v)
+    if alpha_max > 0.0:
+        return Units.of(value, alpha_max)
+    nothing = Rows(np.zeros(0, dtype=np.intp), np.zeros((0, tasks)))
+    return Units.of(value, float(look_everywhere(problem, nothing, field, v).norms.max()))
+
+
+@refuse_overflow
 def solve(
     problem: Problem,
     alpha: float,
@@ -187,9 +207,11 @@ def solve(
     """
     solver = solver or Solver()
     if alpha >= null.alpha:
-        return replace(null, alpha=alpha)
+        # classes that a free column separates: the null answer itself may be out of reach
+        reached = null.certificate.gap <= solver.tol
+        return replace(null, alpha=alpha, status=Status.CONVERGED if reached else Status.STALLED)
     penalty = problem.penalty
-    units = Units.of(null.certificate.primal, null.alpha)
+    units = units_of(problem, null.certificate.primal, null.v, null.alpha)
     limits = penalty.limits(alpha)
     rows, v, reach = start or after(null, alpha, penalty)
     if solver.working_set:

@@ -5,11 +5,13 @@ column; the others are read whole.
 """
 
 from gradsift.tables.frame import Frame
+from gradsift.tables.leaks import BEWARE
 from gradsift.tables.opening import fingerprint, open_new, open_table
 from gradsift.tables.prepare import Choices, Recipe, Table, prepare
 from gradsift.tables.reading import read_frame
 
 __all__ = [
+    "BEWARE",
     "Choices",
     "Frame",
     "Recipe",

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradsift._typing import Array, IntArray
-
-Texts = NDArray[np.object_]
-MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "?", "-", "."})
-CHUNK_CELLS = 5_000_000  # cells of text held at a time
+from gradsift.data.cells import Cells, TextMetError, Texts, parse
+from gradsift.data.missing import is_missing, to_number
+from gradsift.data.text import Row, check_names
 
 
 @dataclass(frozen=True)
@@ -34,6 +30,8 @@ class Frame:
         All names, as the file has them.
     class_names : dict
         Column -> names of the classes its numbers stand for, in order, where the file tells.
+    notes : tuple of str
+        What was decided while reading.
     """
 
     names: tuple[str, ...]
@@ -41,6 +39,7 @@ class Frame:
     texts: dict[str, Texts]
     order: tuple[str, ...]
     class_names: dict[str, tuple[str, ...]]
+    notes: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -54,7 +53,7 @@ class Frame:
 
     def take(self, rows: IntArray) -> Frame:
         texts = {name: values[rows] for name, values in self.texts.items()}
-        return Frame(self.names, self.numbers[rows], texts, self.order, self.class_names)
+        return replace(self, numbers=self.numbers[rows], texts=texts)
 
 
 def make_frame(
@@ -69,71 +68,53 @@ def make_frame(
     for name, column in zip(order, columns):
         (texts if column.dtype.kind == "O" else kept)[name] = column
     n = len(columns[0]) if len(columns) else 0
-    numbers = np.column_stack(list(kept.values())) if kept else np.zeros((n, 0))
+    numbers = np.empty((n, len(kept)))
+    for k, column in enumerate(kept.values()):
+        numbers[:, k] = column
     return Frame(tuple(kept), numbers, texts, tuple(order), class_names or {})
 
 
-def check_names(names: Sequence[str]) -> None:
-    """Refuse a header in which two columns share a name."""
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        some = ", ".join(repr(name) for name in twice[:5])
-        raise ValueError(
-            f"the header names {some} more than once: give every column a name of its own."
-        )
+def read_rows(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Frame:
+    """A frame from rows of cells: text, numbers or None.
 
-
-class TextMetError(ValueError):
-    """A column taken for numbers holds text further down."""
-
-    def __init__(self, column: int) -> None:
-        super().__init__(str(column))
-        self.column = column
-
-
-def read_rows(
-    header: Sequence[str], rows: Iterable[Sequence[Any]], as_text: frozenset[int] = frozenset()
-) -> Frame:
-    """A frame from rows of cells (text, numbers or None), parsed some thousand rows at a time.
-
-    A column is one of numbers if every cell is a number or empty. `TextMetError` names a column
-    that looked so in earlier rows and is not: read again with it in `as_text`.
+    A column is one of numbers if every cell is a number or missing.
     """
-    width = len(header)
-    per_chunk = max(100, CHUNK_CELLS // max(width, 1))
-    found: list[list[Array | Texts]] = []
-    source, line = iter(rows), 1
-    while chunk := list(islice(source, per_chunk)):
-        for cells in chunk:
-            line += 1
-            if len(cells) != width:
-                raise ValueError(
-                    f"line {line} has {len(cells)} cells but the header names {width} columns."
-                )
-        parsed = [
-            to_text(cells) if k in as_text else to_column(cells)
-            for k, cells in enumerate(zip(*chunk))
-        ]
-        if found:
-            for k, (before, now) in enumerate(zip(found[0], parsed)):
-                if before.dtype.kind != now.dtype.kind:
-                    raise TextMetError(k)
-        found.append(parsed)
-    if not found:
-        raise ValueError("the table has a header but no rows.")
-    return make_frame(header, [np.concatenate(parts) for parts in zip(*found)])
+    held = [(line, cells, True) for line, cells in enumerate(rows, start=2)]
+    for line, cells, _ in held:
+        if len(cells) != len(header):
+            raise ValueError(
+                f"line {line} has {len(cells)} cells but the header names {len(header)} columns."
+            )
+    return read_again(lambda as_text: frame_of(header, held, as_text))
+
+
+def frame_of(
+    header: Sequence[str], rows: Iterable[Row], as_text: frozenset[int], name: str = "the table"
+) -> Frame:
+    """A frame from rows that are read once; `TextMetError` asks for another reading."""
+    check_names(header)
+    cells: Cells = parse(len(header), rows, as_text, name)
+    texts = {header[k]: column for k, column in cells.texts.items()}
+    names = tuple(title for title in header if title not in texts)
+    return Frame(names, cells.numbers, texts, tuple(header), {})
+
+
+def read_again(read: Callable[[frozenset[int]], Frame]) -> Frame:
+    """read(columns of text), a second time where text is met far down."""
+    as_text: frozenset[int] = frozenset()
+    while True:
+        try:
+            return read(as_text)
+        except TextMetError as met:
+            as_text |= met.columns
 
 
 def to_column(cells: Sequence[Any]) -> Array | Texts:
-    """Numbers if every cell is one or empty, else text."""
-    try:
-        return np.array(cells, dtype=np.float64)
-    except (TypeError, ValueError):
-        pass
-    try:
-        return np.array([np.nan if is_missing(c) else c for c in cells], dtype=np.float64)
-    except (TypeError, ValueError):
+    """Numbers if every cell is one or missing, else text."""
+    found = [to_number(cell) for cell in cells]
+    if any(value is None for value in found):
         return to_text(cells)
+    return np.array(found, dtype=np.float64)
 
 
 def to_text(cells: Sequence[Any]) -> Texts:
@@ -142,19 +123,10 @@ def to_text(cells: Sequence[Any]) -> Texts:
     return out
 
 
-def is_missing(cell: Any) -> bool:
-    return cell is None or (isinstance(cell, str) and cell.strip() in MISSING)
-
-
-def reread_as_text(read: Any) -> Frame:
-    """read(as_text), again with every column that turns out to be text."""
-    as_text: frozenset[int] = frozenset()
-    while True:
-        try:
-            frame: Frame = read(as_text)
-            return frame
-        except TextMetError as met:
-            as_text |= {met.column}
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """'a', 'b', 'c' and 4 more."""
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def text_levels(values: Iterable[Any]) -> list[str]:

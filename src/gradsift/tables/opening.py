@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,20 @@ from numpy.typing import NDArray
 
 from gradsift._typing import Source
 from gradsift.data import open_source, read_target, take_rows
-from gradsift.tables.frame import Frame, to_column
-from gradsift.tables.prepare import Choices, Recipe, Table, as_texts, guess_task, prepare, response
+from gradsift.data.missing import known
+from gradsift.exceptions import ExtrapolationWarning, SkippedColumnsWarning
+from gradsift.tables.frame import Frame, listed, to_column
+from gradsift.tables.prepare import (
+    Choices,
+    Recipe,
+    Table,
+    as_texts,
+    check_some_known,
+    guess_task,
+    left_out,
+    prepare,
+    response,
+)
 from gradsift.tables.reading import read_frame, reader_for
 
 WHOLE_FILE = 1 << 30
@@ -54,8 +67,7 @@ def read_whole(path: Path) -> bool:
 
 def with_target(frame: Frame, target: str, other: Frame) -> Frame:
     """The frame with a target column from another one."""
-    if target not in other.order:
-        raise ValueError(f"the table of targets has no column {target!r}.")
+    values = target_of(other, target)
     if other.n_rows != frame.n_rows:
         raise ValueError(
             f"the table of targets has {other.n_rows} rows, the table {frame.n_rows}: they must "
@@ -63,7 +75,6 @@ def with_target(frame: Frame, target: str, other: Frame) -> Frame:
         )
     if target in frame.order:
         raise ValueError(f"both tables have a column {target!r}: drop or rename one.")
-    values = other.column(target)
     if values.dtype.kind == "O":
         texts = {**frame.texts, target: values}
         return replace(frame, texts=texts, order=(*frame.order, target))
@@ -73,6 +84,23 @@ def with_target(frame: Frame, target: str, other: Frame) -> Frame:
         numbers=np.column_stack([frame.numbers, values]),
         order=(*frame.order, target),
     )
+
+
+def target_of(other: Frame, target: str) -> Any:
+    """The target in a table of targets."""
+    if target not in other.order:
+        raise ValueError(
+            f"the table of targets has no column {target!r}. It has {listed(other.order, 5)}."
+        )
+    return other.column(target)
+
+
+def opened(path: Path, exclude: list[str]) -> tuple[Source, list[str]]:
+    """A source, and what its reader warns of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SkippedColumnsWarning)
+        source = open_source(path, exclude=exclude)
+    return source, [str(w.message).rstrip(".") for w in caught]
 
 
 def _open_storage(path: Path, choices: Choices, target_from: Path | None) -> Table:
@@ -85,19 +113,19 @@ def _open_storage(path: Path, choices: Choices, target_from: Path | None) -> Tab
     if choices.missing == "drop":
         raise ValueError(f"--missing drop: {path.name} is read column by column; use mean.")
     if target_from is not None:
-        found: Any = read_frame(target_from).column(choices.target)
+        found: Any = target_of(read_frame(target_from), choices.target)
     else:
         found = read_target(path, choices.target)
     y = to_column(np.asarray(found).tolist())
     beside = target_from is None and path.suffix.lower() in (".parquet", ".feather", ".arrow")
-    source: Source = open_source(path, exclude=[choices.target] if beside else [])
+    source, notes = opened(path, [choices.target] if beside else [])
     if len(y) != source.shape[0]:
         raise ValueError(f"{len(y)} targets were found for {source.shape[0]} rows.")
-    notes: list[str] = []
-    known = np.flatnonzero([v is not None and v == v for v in y])
-    if len(known) < len(y):
-        notes.append(f"{len(y) - len(known)} rows without {choices.target!r} were left out")
-        source, y = take_rows(source, known), y[known]
+    there = known(y)
+    check_some_known(there, choices.target)
+    if not there.all():
+        notes.append(left_out(there, choices.target))
+        source, y = take_rows(source, np.flatnonzero(there)), y[there]
     task, why = guess_task(y, choices.task)
     if why:
         notes.append(f"task: {task}, because {why} (--task overrides)")
@@ -106,7 +134,11 @@ def _open_storage(path: Path, choices: Choices, target_from: Path | None) -> Tab
 
 
 def open_new(path: Path, recipe: Recipe) -> tuple[Any, NDArray[Any] | None, NDArray[Any] | None]:
-    """(X, row names or None, target or None) of a new table, made as the recipe says."""
+    """(X, row names or None, target or None) of a new table, made as the recipe says.
+
+    Categories that the recipe does not know get a warning. Targets that are missing are NaN among
+    numbers, None among labels.
+    """
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
     if not recipe.names or not read_whole(path):
@@ -117,8 +149,25 @@ def open_new(path: Path, recipe: Recipe) -> tuple[Any, NDArray[Any] | None, NDAr
         ids = np.array([str(v) for v in as_texts(frame, recipe.id)])
     y = None
     if recipe.target in frame.order:
-        y = response(frame.column(recipe.target), recipe)
+        y = new_response(frame.column(recipe.target), recipe)
+    for note in frame.notes:
+        warnings.warn(f"{note}.", UserWarning, stacklevel=2)
+    for note in recipe.unseen(frame):
+        warnings.warn(f"{note}.", ExtrapolationWarning, stacklevel=2)
     return recipe.columns(frame), ids, y
+
+
+def new_response(values: Any, recipe: Recipe) -> NDArray[Any] | None:
+    """The target of a new table, None or NaN where it is missing; None if it is so everywhere."""
+    there = known(values)
+    if there.all() or not there.any():
+        return response(values, recipe) if there.any() else None
+    found = response(values[there], recipe)
+    if found.dtype.kind == "f":
+        return np.asarray(values)
+    out = np.empty(len(there), dtype=object)
+    out[there] = found
+    return out
 
 
 def fingerprint(path: Path) -> str:

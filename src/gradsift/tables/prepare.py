@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._typing import Array, IntArray
-from gradsift.tables.frame import Frame, text_levels
+from gradsift.data.missing import known
+from gradsift.data.source import block_width, windows
+from gradsift.tables.checks import (
+    check_columns_exist,
+    check_encoded_names,
+    check_no_numbers,
+    check_roles,
+    leak_notes,
+)
+from gradsift.tables.frame import Frame, listed, text_levels
+from gradsift.tables.leaks import find_leaks
 
 Task = Literal["regression", "classification"]
 MOST_LEVELS = 20
@@ -45,6 +56,16 @@ class Choices:
     id: str | None = None
     log: bool = False
     missing: str = "error"
+
+    @property
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        """The columns given to each option."""
+        return {
+            "--drop": self.drop,
+            "--id": () if self.id is None else (self.id,),
+            "--categorical": self.categorical,
+            "--keep": self.keep,
+        }
 
 
 @dataclass(frozen=True)
@@ -82,9 +103,23 @@ class Recipe:
         encoded = (column for column, levels in self.levels.items() for _ in levels)
         return (*self.numbers, *encoded)
 
+    def unseen(self, frame: Frame) -> list[str]:
+        """A sentence for each column of categories that holds others than those of the fit."""
+        out = []
+        for name, levels in self.levels.items():
+            values = as_texts(frame, name) if name in frame.order else []
+            new = [v for v in values if v is not None and v not in levels]
+            if new:
+                out.append(
+                    f"{len(new)} of {len(values)} rows hold categories of {name!r} that the model "
+                    f"has not seen ({listed(sorted(set(new)))}): they count as none of those known"
+                )
+        return out
+
     def columns(self, frame: Frame) -> Array:
         """The encoded columns of a frame, (n, len(names))."""
-        lost = [name for name in (*self.numbers, *self.levels) if name not in frame.order]
+        there = set(frame.order)
+        lost = [name for name in (*self.numbers, *self.levels) if name not in there]
         if lost:
             raise ValueError(f"the table lacks {listed(lost)}, which the model uses.")
         where = {name: k for k, name in enumerate(frame.names)}
@@ -92,16 +127,19 @@ class Recipe:
         if texts:
             found = next(v for v in frame.texts[texts[0]] if v is not None)
             raise ValueError(f"column {texts[0]!r} should hold numbers but holds {found!r}.")
-        X = frame.numbers[:, [where[name] for name in self.numbers]]
+        X = np.empty((frame.n_rows, len(self.names)))
+        k = len(self.numbers)
+        chosen = [where[name] for name in self.numbers]
+        for rows in windows(frame.n_rows, block_width(max(k, 1))):  # no second copy of all
+            X[rows, :k] = frame.numbers[rows, chosen]
         if self.log:
-            X = log_columns(X, self.numbers)
-        parts = [X]
+            X[:, :k] = log_columns(X[:, :k], self.numbers)
         for name, levels in self.levels.items():
-            values = as_texts(frame, name)
-            parts += [
-                np.array([v == level for v in values], dtype=float)[:, None] for level in levels
-            ]
-        return np.hstack(parts)
+            values = np.array(as_texts(frame, name), dtype=object)
+            for level in levels:
+                X[:, k] = values == level
+                k += 1
+        return X
 
 
 @dataclass(frozen=True)
@@ -130,18 +168,27 @@ class Table:
     notes: tuple[str, ...] = ()
 
 
-def listed(names: Sequence[str], most: int = 3) -> str:
-    """'a', 'b', 'c' and 4 more."""
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
 def as_texts(frame: Frame, name: str) -> list[Any]:
     """A column as texts; whole numbers without a decimal point."""
     if name in frame.texts:
         return list(frame.texts[name])
     values = frame.column(name)
-    return [None if np.isnan(v) else f"{v:g}" for v in values]
+    return [None if np.isnan(v) else number_text(v) for v in values]
+
+
+def number_text(value: float) -> str:
+    """A number as short as possible, but never that of another.
+
+    Examples
+    --------
+    >>> number_text(2.0), number_text(0.1), number_text(20231001.0), number_text(np.float32(0.1))
+    ('2', '0.1', '20231001', '0.1')
+    """
+    short = f"{value:g}"
+    with np.errstate(over="ignore"):
+        if float(short) == value or np.float32(float(short)) == np.float64(value):
+            return short
+    return next(text for d in (15, 17) if float(text := f"{value:.{d}g}") == value)
 
 
 def log_columns(X: Array, names: Sequence[str]) -> Array:
@@ -172,17 +219,6 @@ def guess_task(y: Array | NDArray[Any], asked: str) -> tuple[Task, str]:
     return "regression", f"the target has {len(distinct)} distinct numbers"
 
 
-def check_columns_exist(frame: Frame, choices: Choices) -> None:
-    asked = [choices.target, *choices.drop, *choices.categorical, *choices.keep]
-    lost = [
-        name for name in [*asked, *([choices.id] if choices.id else [])] if name not in frame.order
-    ]
-    if lost:
-        near = [n for n in frame.order if n.lower() == lost[0].lower()]
-        hint = f" Did you mean {near[0]!r}?" if near else f" It has {listed(frame.order, 5)}."
-        raise ValueError(f"the table has no column {listed(lost)}.{hint}")
-
-
 def prepare(frame: Frame, choices: Choices) -> Table:
     """Decide columns, encoding, task and rows.
 
@@ -204,13 +240,15 @@ def prepare(frame: Frame, choices: Choices) -> Table:
     >>> table.names, table.recipe.task
     (('dose', 'sex=f', 'sex=m'), 'classification')
     """
-    check_columns_exist(frame, choices)
-    notes: list[str] = []
-    target = frame.column(choices.target)
-    known = np.array([v is not None and v == v for v in target])
-    if not known.all():
-        notes.append(f"{(~known).sum()} rows without {choices.target!r} were left out")
-        frame = frame.take(np.flatnonzero(known))
+    asked = choices.roles
+    check_columns_exist(frame.order, [choices.target, *chain(*asked.values())])
+    check_roles(choices.target, {option: set(names) for option, names in asked.items()})
+    notes = list(frame.notes)
+    there = known(frame.column(choices.target))
+    check_some_known(there, choices.target)
+    if not there.all():
+        notes.append(left_out(there, choices.target))
+        frame = frame.take(np.flatnonzero(there))
     y = frame.column(choices.target)
     task, why = guess_task(y, choices.task)
     if why:
@@ -229,20 +267,33 @@ def prepare(frame: Frame, choices: Choices) -> Table:
         choices.missing,
         frame.class_names.get(choices.target, ()) if task == "classification" else (),
     )
-    if not recipe.names:
-        raise ValueError(f"no column of numbers is left beside the target {choices.target!r}.")
+    check_encoded_names(recipe.names, recipe.origins, choices.target)
     X = recipe.columns(frame)
     if choices.missing == "drop":
         whole = ~np.isnan(X).any(axis=1)
         if not whole.all():
             notes.append(f"{(~whole).sum()} rows with missing values were left out")
             X, frame, y = X[whole], frame.take(np.flatnonzero(whole)), y[whole]
+    answer = response(y, recipe)
+    ordered = task == "regression"
+    leaks = find_leaks(y, X, recipe.origins, frame.column, tuple(levels), ordered=ordered)
+    notes += leak_notes(choices.target, leaks, len(y))
     names, origins = recipe.names, recipe.origins
     keep = np.array(
         [k for k, origin in enumerate(origins) if origin in choices.keep], dtype=np.intp
     )
     ids = None if id_column is None else np.array([str(v) for v in as_texts(frame, id_column)])
-    return Table(X, response(y, recipe), names, recipe, ids, keep, tuple(notes))
+    return Table(X, answer, names, recipe, ids, keep, tuple(notes))
+
+
+def left_out(there: NDArray[np.bool_], target: str) -> str:
+    """A note on the rows without a target."""
+    return f"{(~there).sum()} rows without {target!r} were left out"
+
+
+def check_some_known(there: NDArray[np.bool_], target: str) -> None:
+    if not there.any():
+        raise ValueError(f"the target {target!r} is missing in all {len(there)} rows.")
 
 
 def response(y: Array | NDArray[Any], recipe: Recipe) -> NDArray[Any]:
@@ -256,7 +307,7 @@ def response(y: Array | NDArray[Any], recipe: Recipe) -> NDArray[Any]:
     values, codes = np.unique(y, return_inverse=True)
     if len(recipe.classes) == len(values):
         return np.array(recipe.classes)[codes]
-    return np.array([f"{v:g}" for v in y])
+    return np.array([number_text(v) for v in y])
 
 
 def _text_columns(
@@ -270,6 +321,8 @@ def _text_columns(
         if name in aside or name in levels or name == id_column:
             continue
         found = text_levels(values)
+        if len(found) > min(MOST_LEVELS, frame.n_rows - 1):
+            check_no_numbers(name, values)
         if id_column is None and len(found) == frame.n_rows:
             id_column = name
             notes.append(f"{name!r} names the rows (every entry differs)")

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gradsift._run.memory import check_memory
 from gradsift._typing import Array
-from gradsift.tables.frame import Frame, Texts, make_frame, read_rows, reread_as_text, to_text
-
-ROW_NAMES = "row"
-"""What an unnamed first column (as R writes row names) is called."""
+from gradsift.data.cells import Texts
+from gradsift.data.damaged import reading
+from gradsift.data.formats.arrow import was_text
+from gradsift.data.text import Row, check_names, named, read_text
+from gradsift.data.unpacking import check_archive
+from gradsift.tables.frame import Frame, frame_of, make_frame, read_again, to_column, to_text
 
 
 def read_frame(path: Path) -> Frame:
@@ -49,6 +51,8 @@ def read_frame(path: Path) -> Frame:
             f"cannot tell the format of {path.name!r}: expected a name ending in "
             f"{', '.join(sorted(READERS))} (CSV and TSV also with .gz)."
         )
+    if not path.exists():
+        raise FileNotFoundError(f"no such file: {path}")
     return reader(path)
 
 
@@ -58,95 +62,108 @@ def reader_for(path: Path) -> Callable[[Path], Frame] | None:
     return READERS.get(Path(name).suffix)
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[io.TextIOBase]:
-    opener = gzip.open if path.name.lower().endswith(".gz") else open
-    with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
-        yield file
-
-
-def delimiter_of(header: str, path: Path) -> str:
-    """Tab for .tsv; else whichever of comma, semicolon and tab the header has most of."""
-    if path.name.lower().removesuffix(".gz").endswith(".tsv"):
-        return "\t"
-    return max(",;\t", key=header.count)
-
-
 def read_csv(path: Path) -> Frame:
     """A delimited text file with a header."""
-    csv.field_size_limit(1 << 30)
 
     def read(as_text: frozenset[int]) -> Frame:
-        with _opened(path) as file:
-            first = file.readline()
-            if not first.strip():
-                raise ValueError(f"{path.name} is empty.")
-            delimiter = delimiter_of(first, path)
-            header = next(csv.reader([first], delimiter=delimiter))
-            # a blank line at the end is no row
-            rows = (cells for cells in csv.reader(file, delimiter=delimiter) if cells)
-            return read_rows(named(header, path), rows, as_text)
-
-    return reread_as_text(read)
-
-
-def named(header: Sequence[str], path: Path) -> list[str]:
-    """The header, an unnamed first column given a name; refused if it is a row of numbers."""
-    names = [str(name).strip() for name in header]
-    if names and not names[0]:
-        names[0] = ROW_NAMES
-    if "" in names:
-        raise ValueError(f"column {names.index('') + 1} of {path.name} has no name in the header.")
-    if len(names) > 1 and all(_is_number(name) for name in names):
-        raise ValueError(
-            f"the first line of {path.name} holds numbers ({', '.join(names[:3])}, ...): expected "
-            "a header with the names of the columns."
+        frame, notes = read_text(
+            path, lambda text: frame_of(text.header, text.rows(), as_text, path.name)
         )
-    return names
+        return replace(frame, notes=notes)
+
+    return read_again(read)
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+WORKBOOK = "an Excel workbook"
+WORKBOOK_COPIES = 5
+"""Memory per byte of a workbook's XML: its shared texts are all held as Python objects."""
 
 
 def read_excel(path: Path) -> Frame:
     """The first sheet of a workbook."""
     openpyxl = needed("openpyxl", "Excel files")
-    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    try:
-        rows = list(book.worksheets[0].iter_rows(values_only=True))
-    finally:
-        book.close()
-    rows = [row for row in rows if any(cell is not None for cell in row)]
-    if not rows:
-        raise ValueError(f"the first sheet of {path.name} is empty.")
-    header = named(["" if cell is None else str(cell) for cell in rows[0]], path)
-    return reread_as_text(lambda as_text: read_rows(header, rows[1:], as_text))
+    check_archive(path, WORKBOOK, WORKBOOK_COPIES)
+
+    def read(as_text: frozenset[int]) -> Frame:
+        with reading(path, WORKBOOK), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # styles and extensions that do not matter here
+            book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        try:
+            if not book.worksheets:
+                raise ValueError(f"{path.name} has no sheet with cells, only charts.")
+            rows = _sheet_rows(book.worksheets[0], path)
+            first = next(rows, None)
+            if first is None:
+                raise ValueError(f"the first sheet of {path.name} is empty.")
+            header = named(["" if cell is None else str(cell) for cell in first[1]], path.name)
+            return frame_of(header, rows, as_text, path.name)
+        finally:
+            book.close()
+
+    return read_again(read)
+
+
+def _sheet_rows(sheet: Any, path: Path) -> Iterator[Row]:
+    """Rows of a sheet, all as wide as the first, which is the header.
+
+    Empty rows inside the table are rows without a value; those above and below it are none.
+    """
+    rows = sheet.iter_rows(values_only=True)
+    width = blank = 0
+    for line in count(1):
+        with reading(path, WORKBOOK):
+            cells = next(rows, None)
+        if cells is None:
+            return
+        if not any(cell is not None for cell in cells):
+            blank += 1 if width else 0
+            continue
+        for above in range(blank, 0, -1):
+            yield line - above, (None,) * width, True
+        blank, width = 0, width or len(cells)
+        if any(cell is not None for cell in cells[width:]):
+            raise ValueError(
+                f"{path.name}: line {line} has {len(cells)} cells but the header names {width} "
+                "columns."
+            )
+        yield line, (*cells[:width], *(None,) * (width - len(cells))), True
 
 
 def read_arrow(path: Path) -> Frame:
     """A Parquet, Arrow or Feather file."""
-    if path.suffix.lower() == ".parquet":
-        table = needed("pyarrow.parquet", "Parquet files").read_table(path)
-    else:
-        table = needed("pyarrow.feather", "Arrow files").read_table(path)
-    columns = [_arrow_column(column, name) for name, column in zip(table.column_names, table)]
-    return make_frame(table.column_names, columns)
+    parquet = path.suffix.lower() == ".parquet"
+    what = "a Parquet file" if parquet else "an Arrow (Feather) file"
+    module = needed("pyarrow.parquet" if parquet else "pyarrow.feather", "Arrow files")
+    datasets = needed("pyarrow.dataset", "Arrow files")
+    with reading(path, what):
+        stored = datasets.dataset(path, format="parquet" if parquet else "feather")
+        n, names = stored.count_rows(), stored.schema.names
+    check_names(names)
+    check_memory(
+        2.0 * 8 * n * len(names),
+        f"the {n:,} rows and {len(names):,} columns of {path.name}",
+        "Leave rows or columns out.",
+    )
+    with reading(path, what):
+        table = module.read_table(path)
+        columns = [_arrow_column(column, field) for column, field in zip(table, table.schema)]
+    return make_frame(names, columns)
 
 
-def _arrow_column(column: Any, name: str) -> Array | Texts:
+def _arrow_column(column: Any, field: Any) -> Array | Texts:
     types = needed("pyarrow.types", "Arrow files")
-    if types.is_integer(column.type) or types.is_floating(column.type):
+    kind = column.type
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
         return np.asarray(column.cast("float64").to_numpy(zero_copy_only=False), dtype=float)
-    if types.is_boolean(column.type):
+    if types.is_boolean(kind):
         return np.array([np.nan if v is None else float(v) for v in column.to_pylist()])
-    if types.is_null(column.type):
+    if types.is_null(kind):
         return np.full(len(column), np.nan)
-    return to_text(column.to_pylist())
+    cells = column.to_pylist()
+    return to_column(cells) if was_text(field) else to_text(cells)
+
+
+ARCHIVE_COPIES = 2
 
 
 def read_npz(path: Path) -> Frame:
@@ -155,8 +172,9 @@ def read_npz(path: Path) -> Frame:
     `X_train` is taken where there is no `X`. Names are `feature_names`, or else the first array of
     texts with one entry per column.
     """
-    with np.load(path, allow_pickle=False) as archive:
-        arrays = {key: archive[key] for key in archive.files}
+    check_archive(path, "a NumPy archive", ARCHIVE_COPIES)
+    with reading(path, "a NumPy archive"), np.load(path, allow_pickle=False) as archive:
+        arrays = {key: as_unicode(archive[key]) for key in archive.files}
     key = next((k for k in ("X", "X_train") if k in arrays), None)
     matrices = [k for k, a in arrays.items() if a.ndim == 2]
     if key is None and len(matrices) == 1:
@@ -165,7 +183,13 @@ def read_npz(path: Path) -> Frame:
         raise ValueError(
             f"{path.name} holds {', '.join(sorted(arrays)) or 'nothing'}: expected a matrix X."
         )
-    X = np.asarray(arrays[key], dtype=float)
+    found = arrays[key]
+    if found.ndim != 2 or found.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{key} in {path.name} has shape {found.shape} and type {found.dtype}: expected "
+            "numbers in two dimensions, one row per sample."
+        )
+    X = np.asarray(found, dtype=float)
     n, p = X.shape
     texts = {k: a for k, a in arrays.items() if a.ndim == 1 and a.dtype.kind == "U"}
     names = texts.get("feature_names")
@@ -177,7 +201,7 @@ def read_npz(path: Path) -> Frame:
     beside = {k: a for k, a in arrays.items() if a.ndim == 1 and len(a) == n and k.endswith(suffix)}
     own = {k: a for k, a in beside.items() if k not in ("feature_names", "class_names")}
     columns: list[Array | Texts] = [
-        to_text(a.tolist()) if a.dtype.kind == "U" or "_id" in f"_{k}" else a.astype(float)
+        to_text(a.tolist()) if "_id" in f"_{k}" or a.dtype.kind not in "biuf" else a.astype(float)
         for k, a in own.items()
     ]
     labels = texts.get("class_names")
@@ -186,6 +210,11 @@ def read_npz(path: Path) -> Frame:
         classes = {k: tuple(str(v) for v in labels) for k in own if k in ("y", "y_train")}
     unique = _apart(features, set(own))
     return make_frame([*unique, *own], [*X.T, *columns], classes)
+
+
+def as_unicode(array: Any) -> Any:
+    """Texts stored as bytes are taken for Latin-1, which contains ASCII."""
+    return np.char.decode(array, "latin-1") if array.dtype.kind == "S" else array
 
 
 def _apart(names: Sequence[str], taken: set[str]) -> list[str]:

@@ -11,8 +11,12 @@ import numpy as np
 from scipy import sparse
 
 from gradsift._typing import Array, IntArray, Source
+from gradsift.data.damaged import file_name, reading
+from gradsift.data.missing import as_response
 from gradsift.data.opening import needs, open_source
 from gradsift.data.source import NamedSource, block_width, windows
+
+H5AD = "an AnnData (.h5ad) file"
 
 
 @dataclass(frozen=True)
@@ -29,12 +33,15 @@ class Hdf5Source:
         if len(index) == 0:
             return np.zeros((self.shape[0], 0))
         wanted, place = np.unique(index, return_inverse=True)  # HDF5 reads in increasing order
-        return as_dense(self.X[:, wanted])[:, place]
+        with reading("the .h5ad file", H5AD):
+            return as_dense(self.X[:, wanted])[:, place]
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         n, p = self.shape
         for where in windows(p, block_width(n)):
-            yield where, as_dense(self.X[:, where])
+            with reading("the .h5ad file", H5AD):
+                block = as_dense(self.X[:, where])
+            yield where, block
 
 
 def as_dense(part: Any) -> Array:
@@ -44,7 +51,11 @@ def as_dense(part: Any) -> Array:
 def open_file(X: Any) -> Any:
     """AnnData from a path, backed by the file; or itself."""
     if isinstance(X, (str, os.PathLike)):
-        return needs("anndata", "genomics").read_h5ad(os.fspath(X), backed="r")
+        anndata = needs("anndata", "genomics")
+        with reading(X, H5AD):
+            if not os.path.exists(os.fspath(X)):
+                raise FileNotFoundError(f"no such file: {os.fspath(X)}")
+            return anndata.read_h5ad(os.fspath(X), backed="r")
     return X
 
 
@@ -57,9 +68,10 @@ def open(X: Any) -> Source:
     table = open_file(X)
     if not hasattr(table, "var_names"):
         raise TypeError(f"cannot read columns from an anndata {type(table).__name__}.")
-    values = table.X
+    with reading(X, H5AD):
+        values = None if nothing_in(table) else table.X
     if values is None:
-        raise ValueError("the AnnData has no X.")
+        raise ValueError(f"{file_name(X)} holds no matrix X: there are no columns to read.")
     if hasattr(values, "to_memory") and getattr(values, "format", None) == "csr":
         values = values.to_memory()
     in_file = hasattr(values, "to_memory") or type(values).__module__.startswith("h5py")
@@ -67,12 +79,17 @@ def open(X: Any) -> Source:
     return NamedSource(base, table.var_names)
 
 
+def nothing_in(table: Any) -> bool:
+    """Whether a backed AnnData has no X; asking it for X would fail."""
+    return bool(table.isbacked) and "X" not in table.file._file
+
+
 def read_target(X: Any, name: str) -> Any:
-    """A column of ``obs``."""
+    """A column of ``obs``: as it is, or with None or NaN where it is missing."""
     table = open_file(X)
     if name not in table.obs:
         raise ValueError(f"y={name!r}: obs has no such column (it has {list(table.obs)[:10]}).")
-    return np.asarray(table.obs[name])
+    return as_response(np.asarray(table.obs[name]))
 
 
 def annotate(adata: Any, model: Any) -> Any:

@@ -12,9 +12,15 @@ from typing import Any
 import numpy as np
 
 from gradsift._typing import Array, IntArray, Source
+from gradsift.data.damaged import file_name, reading
+from gradsift.data.missing import as_response, to_number
 from gradsift.data.opening import needs
 from gradsift.data.source import NamedSource, block_width, positions, windows
 from gradsift.exceptions import SkippedColumnsWarning
+
+ARROW = "a Parquet or Arrow table"
+WAS_TEXT = {"gradsift": "as written"}
+"""Mark of a column kept as the text it was in another file: numbers, if every entry is one."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +41,11 @@ class ArrowSource:
         if chosen:
             field = needs("pyarrow.dataset", "big").field
             # a field of its own name, because a plain string with a dot means a nested column
-            found = self.table.to_table(columns={str(i): field(c) for i, c in enumerate(chosen)})
-            for k, column in enumerate(found.itercolumns()):
-                out[:, k] = as_floats(column)
+            wanted = {str(i): field(c) for i, c in enumerate(chosen)}
+            with reading("the table", ARROW):
+                found = self.table.to_table(columns=wanted)
+                for k, column in enumerate(found.itercolumns()):
+                    out[:, k] = as_floats(column)
         return out
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
@@ -59,7 +67,11 @@ def open_dataset(X: Any) -> Any:
     if isinstance(X, (str, os.PathLike)):
         path = os.fspath(X)
         feather = path.lower().rstrip("/").endswith((".feather", ".arrow"))
-        return datasets.dataset(path, format="feather" if feather else "parquet")
+        with reading(path, ARROW):
+            found = datasets.dataset(path, format="feather" if feather else "parquet")
+        if not found.files:
+            raise ValueError(f"the folder {file_name(path)} holds no table.")
+        return found
     if isinstance(X, datasets.Dataset):
         return X
     return datasets.dataset(X)  # a table, or record batches
@@ -91,7 +103,9 @@ def open(X: Any, *, exclude: Sequence[str] = ()) -> Source:
             stacklevel=3,
         )
     labels = tuple(kept)
-    return NamedSource(ArrowSource(table, labels, table.count_rows()), labels)
+    with reading(X, ARROW):
+        n_rows = table.count_rows()
+    return NamedSource(ArrowSource(table, labels, n_rows), labels)
 
 
 def read_target(X: Any, name: str) -> Any:
@@ -100,4 +114,16 @@ def read_target(X: Any, name: str) -> Any:
     if name not in table.schema.names:
         raise ValueError(f"y={name!r}: the table has no such column.")
     field = needs("pyarrow.dataset", "big").field
-    return table.to_table(columns={"y": field(name)})["y"].to_numpy()
+    with reading(X, ARROW):
+        column = table.to_table(columns={"y": field(name)})["y"]
+        if not was_text(table.schema.field(name)):
+            return as_response(column.to_numpy())
+        cells = column.to_pylist()
+    numbers = [to_number(cell) for cell in cells]
+    return as_response(cells if None in numbers else numbers)
+
+
+def was_text(field: Any) -> bool:
+    """Whether a column of an Arrow schema carries the mark `WAS_TEXT`."""
+    marks = field.metadata or {}
+    return all(marks.get(key.encode()) == value.encode() for key, value in WAS_TEXT.items())

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from gradsift._typing import Array, IntArray
+from gradsift.data.damaged import reading
+from gradsift.data.missing import to_number
 from gradsift.data.opening import needs
 from gradsift.data.source import block_width, windows
 
@@ -33,7 +35,10 @@ class BedSource:
     def read(self, where: slice | IntArray) -> Array:
         open_bed = needs("bed_reader", "genomics").open_bed
         n, p = self.shape
-        with open_bed(self.path, iid_count=n, sid_count=p, skip_format_check=True) as bed:
+        with (
+            reading(self.path, "PLINK genotypes"),
+            open_bed(self.path, iid_count=n, sid_count=p, skip_format_check=True) as bed,
+        ):
             calls = bed.read(index=np.s_[:, where], dtype="int8", order="F")
         out = calls.astype(np.float64)
         out[calls == NO_CALL] = np.nan
@@ -51,13 +56,15 @@ class BedSource:
 
     def names(self, index: IntArray | None = None) -> list[str]:
         """Variant identifiers, second column of the .bim file."""
-        with self.path.with_suffix(".bim").open() as lines:
+        bim = self.path.with_suffix(".bim")
+        with bim.open("rb") as file:
+            lines = (line for line in file if line.strip())
             if index is None:
-                return [line.split(maxsplit=2)[1] for line in lines]
+                return [_variant(line, k, bim) for k, line in enumerate(lines)]
             found, at = {}, 0
             for k in np.unique(index).tolist():
                 line = next(islice(lines, k - at, None))
-                found[k], at = line.split(maxsplit=2)[1], k + 1
+                found[k], at = _variant(line, k, bim), k + 1
             return [found[int(k)] for k in index]
 
 
@@ -78,7 +85,21 @@ def open(X: Any) -> BedSource:
             f"{str(path)!r} does not fit its .fam file of {n} samples: it is cut short, or "
             "belongs to another."
         )
-    return BedSource(path, (n, size // per_variant))
+    p, listed = size // per_variant, _count_lines(path.with_suffix(".bim"))
+    if p != listed:
+        raise ValueError(
+            f"{str(path)!r} holds {p:,} variants of {n:,} samples, but its .bim file lists "
+            f"{listed:,}: one of them is cut short, or belongs to another."
+        )
+    return BedSource(path, (n, p))
+
+
+def _variant(line: bytes, row: int, path: Path) -> str:
+    """The identifier in a line of a .bim file."""
+    parts = line.split(maxsplit=2)
+    if len(parts) < 2:
+        raise ValueError(f"{path.name}, row {row + 1} has no second column with an identifier.")
+    return parts[1].decode(errors="replace")
 
 
 def _count_lines(path: Path) -> int:
@@ -87,15 +108,36 @@ def _count_lines(path: Path) -> int:
 
 
 def read_target(X: Any, name: str) -> Any:
-    """The phenotype, last column of the .fam file."""
+    """The phenotype, last column of the .fam file; NaN where it is missing."""
     if name != "phenotype":
         raise ValueError(f"y={name!r}: PLINK files hold one response, 'phenotype' (.fam file).")
-    with Path(os.fspath(X)).with_suffix(".fam").open() as lines:
-        values = np.array([float(line.split()[5]) for line in lines if line.strip()])
-    unknown = np.flatnonzero(values == -9)
-    if len(unknown):
+    fam = Path(os.fspath(X)).with_suffix(".fam")
+    if not fam.exists():
+        raise FileNotFoundError(f"no such file: {str(fam)!r} (PLINK data are three files).")
+    with fam.open("rb") as lines:
+        numbered = ((row, line) for row, line in enumerate(lines, start=1) if line.strip())
+        values = [_phenotype(row, line, fam) for row, line in numbered]
+    return with_codes_of_plink(np.array(values))
+
+
+def _phenotype(row: int, line: bytes, path: Path) -> float:
+    """The last of the six columns of a .fam file, NaN where it is missing."""
+    parts = line.split()
+    if len(parts) != 6:
         raise ValueError(
-            f"the phenotype is missing (-9) for {len(unknown)} sample(s), the first in row "
-            f"{unknown[0]}: pass y and the rows that have one."
+            f"{path.name}, line {row} has {len(parts)} columns: expected six, the last of them the "
+            "phenotype."
         )
-    return values
+    text = parts[5].decode(errors="replace")
+    value = to_number(text)
+    if value is None:
+        raise ValueError(f"{path.name}, line {row}: the phenotype {text!r} is no number.")
+    return value
+
+
+def with_codes_of_plink(values: Array) -> Array:
+    """NaN for -9, and for 0 where the others are 1 (control) and 2 (case), as PLINK has it."""
+    there = values[~np.isnan(values) & (values != -9)]
+    case_control = np.isin(there, (0, 1, 2)).all() and (there == 2).any()
+    unknown = (values == -9) | ((values == 0) & case_control)
+    return np.where(unknown, np.nan, values)

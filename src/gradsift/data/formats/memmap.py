@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradsift._typing import Array, IntArray
+from gradsift.data.damaged import reading
 from gradsift.data.source import BLOCK_BYTES, block_width, windows
 
 NEARBY = 64 << 10
@@ -70,7 +71,8 @@ class MemmapSource:
 def open(X: Any) -> MemmapSource:
     """From the path of a .npy file, or a np.memmap."""
     if isinstance(X, (str, os.PathLike)):
-        mapped = np.load(X, mmap_mode="r", allow_pickle=False)
+        with reading(X, "a NumPy array (.npy)"):
+            mapped = np.load(X, mmap_mode="r", allow_pickle=False)
         name = f"{os.fspath(X)!r}"
     else:
         mapped, name = X, "the memory map"

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 
 from gradsift._typing import Array, IntArray, Source
+from gradsift.data.damaged import reading
+from gradsift.data.missing import as_response
 from gradsift.data.opening import needs
 from gradsift.data.source import NamedSource, block_width, windows
 
+ZARR = "a Zarr array"
 NAMES = "names"
 TARGET = "target"
 """Attributes of the array: the names of its columns; the response, as {name: values}."""
@@ -33,7 +36,8 @@ class ZarrSource:
             return np.zeros((self.shape[0], 0))
         # each chunk is read once when the columns come in order
         order = np.argsort(index, kind="stable")
-        found = self.X.oindex[:, np.asarray(index)[order]]
+        with reading(stored_name(self.X), ZARR):
+            found = self.X.oindex[:, np.asarray(index)[order]]
         out = np.empty(found.shape)
         out[:, order] = found
         return out
@@ -42,14 +46,38 @@ class ZarrSource:
         n, p = self.shape
         chunk = int(self.X.chunks[1])
         for where in windows(p, max(block_width(n) // chunk, 1) * chunk):
-            yield where, np.asarray(self.X[:, where], dtype=np.float64)
+            with reading(stored_name(self.X), ZARR):
+                block = np.asarray(self.X[:, where], dtype=np.float64)
+            yield where, block
 
 
 def open_array(X: Any) -> Any:
     """The array behind a path, or the array itself."""
     if not isinstance(X, (str, os.PathLike)):
         return X
-    return needs("zarr", "big").open_array(os.fspath(X), mode="r")
+    path, zarr = os.fspath(X), needs("zarr", "big")
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"no such file: {path}")
+    with reading(path, ZARR):
+        try:
+            return zarr.open_array(path, mode="r")
+        except FileNotFoundError as error:
+            found = "a group of arrays: pass the array inside it" if is_group(path) else "no array"
+            raise ValueError(f"it holds {found}") from error
+
+
+def is_group(path: str) -> bool:
+    """Whether a folder is a Zarr group."""
+    try:
+        needs("zarr", "big").open_group(path, mode="r")
+    except Exception:  # damaged in whatever way: no group that could be opened
+        return False
+    return True
+
+
+def stored_name(array: Any) -> str:
+    """The name of the folder an array lies in."""
+    return str(getattr(array, "store_path", "the Zarr array")).rstrip("/")
 
 
 def open(X: Any) -> Source:
@@ -79,4 +107,4 @@ def read_target(X: Any, name: str) -> Any:
             f"the Zarr array keeps no response {name!r} (it has {sorted(kept)}): pass the values "
             "of y."
         )
-    return np.asarray(kept[name])
+    return as_response(kept[name])
