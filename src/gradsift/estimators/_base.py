@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from scipy import sparse as sp
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -83,6 +83,10 @@ class GradientEstimator(
         check_is_fitted(self)
         mask = np.asarray(self.feature_importances_ > 0.0)
         return np.flatnonzero(mask) if indices else mask
+
+    def _find_support(self, X: Any, y: Any) -> IntArray:
+        """Column numbers that `fit` would select, by the least work; leaves no fitted model."""
+        return np.asarray(clone(self).fit(X, y).get_support(indices=True))
 
     @same_bits
     def transform(self, X: Any) -> Array:

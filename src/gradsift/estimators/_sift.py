@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from gradsift._run.progress import Say, stages
+from gradsift._run.progress import Say, silent, stages
 from gradsift._run.threads import one_blas_thread, same_bits
 from gradsift._typing import Array, IntArray, Source
-from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
+from gradsift.data import (
+    ScaledSource,
+    Scaling,
+    measure_scaling,
+    open_source,
+    standardised,
+    take_rows,
+)
 from gradsift.estimators._base import (
     GradientEstimator,
     all_or_nothing,
@@ -40,7 +48,9 @@ from gradsift.refit import (
     refit_regression,
 )
 from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
-from gradsift.sift import SiftResult, SiftSettings, sift
+from gradsift.sift import SiftResult, SiftSettings, sift, sift_support
+
+T = TypeVar("T")
 
 ENERGY = 0.99  # share of the gradient's covariance that 'auto' directions hold
 REFIT_ROWS = 200_000  # rows the refit learns from at most: its 1,000 landmarks gain nothing by more
@@ -88,13 +98,10 @@ class Sifted(NamedTuple):
     """A table as the sift saw it, and what it found there."""
 
     X: Source
+    standardised: Source
     share: Array
     scaling: Scaling
     found: SiftResult
-
-    @property
-    def standardised(self) -> Source:
-        return standardised(self.X, self.scaling)
 
     def refit_columns(self, rows: IntArray) -> Array:
         """Selected columns as the refit takes them, at some rows."""
@@ -137,8 +144,7 @@ class GradientSift(GradientEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _sift(self, X: Source, Y: Array, weight: Array | None, say: Say, *, robust: bool) -> Sifted:
-        """Which variables matter; always judged on standardised columns."""
+    def _check_parameters(self, X: Source) -> None:
         check_n_components(self.n_components)
         if not 0.0 < self.false_positives < X.shape[1] + 1e-9:
             raise ValueError(
@@ -149,31 +155,41 @@ class GradientSift(GradientEstimator):
             raise ValueError(f"tol={self.tol} must be positive.")
         if self.predict_with not in ("auto", "selected"):
             raise ValueError(f"predict_with={self.predict_with!r}: use 'auto' or 'selected'.")
+
+    def _sift(
+        self, sift: Callable[..., T], X: Source, Y: Array, weight: Array | None, say: Say
+    ) -> tuple[Source, Array, Scaling, T]:
+        """Which variables matter; always judged on standardised columns.
+
+        Gives these columns, the shares of the rows, the scaling, and what `sift` gives.
+        """
+        self._check_parameters(X)
         names = getattr(self, "feature_names_in_", None)
         keep = check_columns(self.always_keep, X.shape[1], names, "always_keep")
         n = X.shape[0]
         share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
         say(f"standardising {X.shape[1]:,} columns")
         scaling = measure_scaling(X, share, missing=self.missing)
+        source = standardised(X, scaling)
         found = sift(
-            standardised(X, scaling),
+            source,
             Y,
             false_positives=self.false_positives,
             interactions=self.interactions,
             always_keep=keep.tolist(),
             sample_weight=weight,
-            robust=robust,
+            robust=not is_classifier(self),  # labels have no outliers
             tol=self.tol,
             say=say,
             settings=self.sift_settings,
         )
-        return Sifted(X, share, scaling, found)
+        return source, share, scaling, found
 
     def _finish(
         self, sifted: Sifted, refit: RegressionRefit | ClassificationRefit, rows: IntArray
     ) -> None:
         """Importances, ranking and directions from the refitted gradient at some rows."""
-        X, share, scaling, found = sifted
+        X, _, share, scaling, found = sifted
         p, index = X.shape[1], found.selected
         self.field_ = RefitField(scaling, index, refit)
         report = self.field_.standard_gradient if self.standardize else self.field_.gradient
@@ -197,7 +213,8 @@ class GradientSift(GradientEstimator):
         """
         if self.dense_ is None:
             return sparse
-        return self.dense_.blend(sparse, standardised(X, self.field_.scaling))
+        # a view: only the columns that the ridge uses are read and standardised
+        return self.dense_.blend(sparse, ScaledSource(X, self.field_.scaling))
 
     def _fallback(self, constant: str) -> str:
         return constant if self.dense_ is None else "a ridge on the columns that stand out (dense_)"
@@ -305,7 +322,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         warn_of_counts(weight)
         X, y = take_rows(X, kept), check_numbers(y[kept])
         with one_blas_thread(workers=self.n_jobs), stages(self.verbose) as say:
-            sifted = self._sift(X, y[:, None], weight, say, robust=True)
+            sifted = Sifted(X, *self._sift(sift, X, y[:, None], weight, say))
             rows = refit_rows(np.zeros(len(y), dtype=int))
             say(f"refit on {len(sifted.found.selected):,} selected, {len(rows):,} rows")
             Z = sifted.refit_columns(rows)
@@ -326,6 +343,11 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         if len(sifted.found.selected) == 0:
             warn_nothing_selected(self._fallback("the mean of y"), NO_VARIABLE)
         return self
+
+    def _find_support(self, X: Any, y: Any) -> IntArray:
+        X, y = check_fit_X(self, X, y, y_numeric=True)
+        with one_blas_thread(workers=self.n_jobs):
+            return self._sift(sift_support, X, check_numbers(y)[:, None], None, silent)[-1]
 
     @same_bits
     def predict(self, X: Any) -> Array:
@@ -406,7 +428,8 @@ mean_, scale_, field_
         self.classes_, codes = check_labels(y[kept])
         n_classes = len(self.classes_)
         with one_blas_thread(workers=self.n_jobs), stages(self.verbose) as say:
-            sifted = self._sift(X, class_contrasts(codes, n_classes), weight, say, robust=False)
+            Y = class_contrasts(codes, n_classes)
+            sifted = Sifted(X, *self._sift(sift, X, Y, weight, say))
             rows = refit_rows(codes)
             say(f"refit on {len(sifted.found.selected):,} selected, {len(rows):,} rows")
             Z = sifted.refit_columns(rows)
@@ -428,6 +451,13 @@ mean_, scale_, field_
         if len(sifted.found.selected) == 0:
             warn_nothing_selected(self._fallback("the class shares"), NO_VARIABLE)
         return self
+
+    def _find_support(self, X: Any, y: Any) -> IntArray:
+        X, y = check_fit_X(self, X, y)
+        classes, codes = check_labels(y)
+        with one_blas_thread(workers=self.n_jobs):
+            Y = class_contrasts(codes, len(classes))
+            return self._sift(sift_support, X, Y, None, silent)[-1]
 
     @same_bits
     def decision_function(self, X: Any) -> Array:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,15 @@ from gradsift.sift.response import make_response
 from gradsift.sift.rows import Array, IntArray, are_counts, as_counts, make_rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
-__all__ = ["ChosenGroup", "SiftResult", "SiftSettings", "are_counts", "as_counts", "sift"]
+__all__ = [
+    "ChosenGroup",
+    "SiftResult",
+    "SiftSettings",
+    "are_counts",
+    "as_counts",
+    "sift",
+    "sift_support",
+]
 
 PARTS = ("linear", "quadratic", "local", "product")
 
@@ -113,27 +122,23 @@ def sift(
     SiftResult
         Deterministic: the same input gives the same bits.
     """
-    n, p = source.shape
-    if not 0 < false_positives < np.inf:
-        raise ValueError(
-            f"false_positives={false_positives!r}: expected a positive number, e.g. 0.3."
-        )
-    if Y.ndim != 2 or len(Y) != n:
-        raise ValueError(
-            f"Y has shape {Y.shape}: expected ({n}, q), one row per row of the source."
-        )
-    always = tuple(sorted({int(v) for v in always_keep}))
-    if always and (always[0] < 0 or always[-1] >= p):
-        raise ValueError(f"always_keep={always}: expected column numbers from 0 to {p - 1}.")
-    response = make_response(Y, make_rows(n, sample_weight), robust, settings)
-    sifter = Sifter(
-        source, response, float(false_positives), interactions, always, tol, say, settings
+    sifter = make_sifter(
+        source,
+        Y,
+        false_positives=false_positives,
+        interactions=interactions,
+        always_keep=always_keep,
+        sample_weight=sample_weight,
+        robust=robust,
+        tol=tol,
+        say=say,
+        settings=settings,
     )
-    sifted = sifter.run()
+    sifted, response = sifter.run(), sifter.response
     groups, support = sifted.groups, sifted.support
     selected, _, log_p = variable_losses(groups, support, response)
     strength = loss_without(groups, support, response, [(g,) for g in support])
-    say(f"ranking {p:,} columns")
+    say(f"ranking {source.shape[1]:,} columns")
     score = scores(sifter, sifted)
     k = len(groups.columns)
     terms = sorted(
@@ -154,4 +159,42 @@ def sift(
         groups=tuple(terms),
         p_values=np.exp(log_p),
         residual=residual,
+    )
+
+
+def sift_support(source: Source, Y: Array, **options: Any) -> IntArray:
+    """The columns that `sift` would select, without ranking the others; options as there."""
+    sifted = make_sifter(source, Y, **options).run()
+    return np.array(sifted.groups.variables(sifted.support), dtype=np.intp)
+
+
+def make_sifter(
+    source: Source,
+    Y: Array,
+    *,
+    false_positives: float = 0.3,
+    interactions: bool = True,
+    always_keep: Sequence[int] = (),
+    sample_weight: Array | None = None,
+    robust: bool = True,
+    tol: float = TOL,
+    say: Say = silent,
+    settings: SiftSettings = DEFAULT,
+) -> Sifter:
+    """Check the arguments of `sift`, and set it up."""
+    n, p = source.shape
+    if not 0 < false_positives < np.inf:
+        raise ValueError(
+            f"false_positives={false_positives!r}: expected a positive number, e.g. 0.3."
+        )
+    if Y.ndim != 2 or len(Y) != n:
+        raise ValueError(
+            f"Y has shape {Y.shape}: expected ({n}, q), one row per row of the source."
+        )
+    always = tuple(sorted({int(v) for v in always_keep}))
+    if always and (always[0] < 0 or always[-1] >= p):
+        raise ValueError(f"always_keep={always}: expected column numbers from 0 to {p - 1}.")
+    response = make_response(Y, make_rows(n, sample_weight), robust, settings)
+    return Sifter(
+        source, response, float(false_positives), interactions, always, tol, say, settings
     )

@@ -11,7 +11,7 @@ from gradsift._typing import Source
 from gradsift.data import held_bytes
 from gradsift.sift.columns import Single, clipped_columns, single_columns, wide_statistics
 from gradsift.sift.groups import Groups, Support, pool, with_products
-from gradsift.sift.interaction_screen import screen
+from gradsift.sift.interaction_screen import Screen, screen
 from gradsift.sift.levels import own_levels, relaxed_levels
 from gradsift.sift.path import TOL, path
 from gradsift.sift.response import Response
@@ -107,6 +107,10 @@ class Sifter:
     settings: SiftSettings = DEFAULT
     memo: dict[bytes, Array] = field(default_factory=dict, repr=False)
     """Own statistics of the last residual: a pass over a wide table is not made twice."""
+    screens: dict[tuple[bytes, tuple[int, ...]], tuple[IntArray, Screen]] = field(
+        default_factory=dict, repr=False
+    )
+    """The last screen of products, by the residual and the selected columns it was made for."""
 
     @property
     def levels(self) -> tuple[Array, Array]:
@@ -165,6 +169,29 @@ class Sifter:
         """The residual with unit covariance."""
         return whiten_residual(self.residual(groups, support), groups.rows.total)
 
+    def screened(
+        self, groups: Groups, R: Array, own: Array, selected: list[int]
+    ) -> tuple[IntArray, Screen]:
+        """Products of two columns against unit-variance residuals R: the columns looked at, and
+        what was found; the same question is answered once.
+        """
+        key = R.tobytes(), tuple(selected)
+        if key not in self.screens:
+            columns, X = self.partners(groups, own, selected)
+            found = screen(
+                X,
+                columns,
+                R / self.response.root,
+                groups.rows.weight,
+                selected,
+                self.source.shape[1],
+                self.alpha * self.settings.pair_share,
+                self.settings,
+            )
+            self.screens.clear()
+            self.screens[key] = columns, found
+        return self.screens[key]
+
     def partners(
         self, groups: Groups, statistics: Array, selected: list[int]
     ) -> tuple[IntArray, Single]:
@@ -186,19 +213,8 @@ class Sifter:
         for _ in range(self.settings.pair_rounds):
             selected = groups.variables(support)
             R = self.unit_residual(groups, support)
-            columns, X = self.partners(groups, self.own(groups, R), selected)
-            alpha = self.alpha * self.settings.pair_share
             rows = groups.rows
-            found = screen(
-                X,
-                columns,
-                R / self.response.root,
-                rows.weight,
-                selected,
-                self.source.shape[1],
-                alpha,
-                self.settings,
-            )
+            _, found = self.screened(groups, R, self.own(groups, R), selected)
             new = {v: t for v, t in found.passed.items() if v not in products}
             if not new:
                 break

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradsift.sift.groups import Groups, Support
-from gradsift.sift.interaction_screen import pair_log_p, screen
+from gradsift.sift.interaction_screen import pair_log_p
 from gradsift.sift.levels import chi2_log_sf, own_log_p
 from gradsift.sift.procedure import Sifted, Sifter
 from gradsift.sift.response import Response
@@ -69,19 +69,8 @@ def log_evidence(sifter: Sifter, sifted: Sifted, R: Array, own: Array | None = N
     evidence = own_log_p(own, q, sifter.interactions, sifter.settings)
     if sifter.interactions:
         selected = groups.variables(sifted.support)
-        columns, X = sifter.partners(groups, own, selected)
-        share = sifter.settings.pair_share
-        found = screen(
-            X,
-            columns,
-            R / sifter.response.root,
-            groups.rows.weight,
-            selected,
-            p,
-            share * sifter.alpha,
-            sifter.settings,
-        )
-        pairs = pair_log_p(found, q, p, len(selected)) - np.log(share)
+        columns, found = sifter.screened(groups, R, own, selected)
+        pairs = pair_log_p(found, q, p, len(selected)) - np.log(sifter.settings.pair_share)
         evidence[columns] = np.minimum(evidence[columns], pairs)
     return evidence
 
@@ -91,8 +80,8 @@ def scores(sifter: Sifter, sifted: Sifted) -> Array:
     response, groups = sifter.response, sifted.groups
     Y = whiten_residual(response.start, groups.rows.total)
     R = sifter.unit_residual(groups, sifted.support)
-    evidence = log_evidence(sifter, sifted, Y, sifted.marginal)
-    np.minimum(evidence, log_evidence(sifter, sifted, R), out=evidence)
+    evidence = log_evidence(sifter, sifted, R)  # first, as its screen was the last one made
+    np.minimum(evidence, log_evidence(sifter, sifted, Y, sifted.marginal), out=evidence)
     variables, _, log_p = variable_losses(groups, sifted.relaxed, response)
     # What the true levels refuse cannot claim more than they ask: a nearly perfect fit would
     # otherwise lend its members any p-value. The last term keeps their order.

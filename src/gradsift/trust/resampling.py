@@ -89,7 +89,7 @@ def _support(estimator: Any, X: Any, y: Array) -> IntArray:
     with warnings.catch_warnings():
         # nothing found in half the rows is an answer, counted below
         warnings.simplefilter("ignore", NothingSelectedWarning)
-        return np.asarray(clone(estimator).fit(X, y).get_support(indices=True), dtype=int)
+        return np.asarray(clone(estimator)._find_support(X, y), dtype=int)
 
 
 def stability(
