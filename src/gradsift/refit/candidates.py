@@ -90,7 +90,9 @@ def gradient_axes(rows: Rows, fit: EvidenceFit) -> tuple[Array, Array, float]:
     total = rows.weights.sum()
     covariance = np.einsum("cni,n,cnj->ij", F, rows.weights / total, F, optimize=True)
     eigenvalues, axes = np.linalg.eigh(covariance)
-    return eigenvalues[::-1], axes[:, ::-1], float(ridge.scale.sum())
+    # in the order in which a pickle stores it: products with it are the same bits after loading
+    axes = np.ascontiguousarray(axes[:, ::-1])
+    return eigenvalues[::-1], axes, float(ridge.scale.sum())
 
 
 def fit_anova(rows: Rows, settings: RefitSettings, to_beat: float) -> EvidenceFit:
