@@ -1,0 +1,24 @@
+"""The specification names every setting, and no setting that is not there."""
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+from gradsift.refit.settings import RefitSettings
+from gradsift.sift.settings import SiftSettings
+
+PAGE = (Path(__file__).parents[1] / "docs" / "algorithm.md").read_text(encoding="utf-8")
+SETTINGS = {field.name for kind in (SiftSettings, RefitSettings) for field in fields(kind)}
+
+
+def test_every_setting_is_named_on_the_page():
+    named = set(re.findall(r"[a-z][a-z0-9_]*", " ".join(re.findall(r"`([^`]*)`", PAGE))))
+    assert named >= SETTINGS
+
+
+def test_every_setting_has_its_reason():
+    """A text below each field in the source."""
+    for kind in (SiftSettings, RefitSettings):
+        source = Path(__import__(kind.__module__, fromlist=["x"]).__file__).read_text()
+        for field in fields(kind):
+            assert re.search(rf'    {field.name}: [^\n]*\n    """', source), field.name
