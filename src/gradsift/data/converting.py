@@ -11,12 +11,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gradsift._run.atomic import scratch_beside
+from gradsift._run.extras import require
 from gradsift._typing import Array
 from gradsift.data.cells import numbers_of
 from gradsift.data.formats.arrow import WAS_TEXT
 from gradsift.data.formats.zarr import NAMES, TARGET
 from gradsift.data.missing import is_missing, to_number
-from gradsift.data.opening import needs
 from gradsift.data.source import windows
 from gradsift.data.text import TextTable, read_text
 
@@ -154,7 +154,7 @@ class Table:
 
 def write_zarr(table: Table, folder: Path) -> int:
     """Rows to a scratch file, then columns from there: two levels of blocks."""
-    zarr = needs("zarr", "big")
+    zarr = require("zarr", "big", "writing Zarr")
     rows = folder / "rows"
     n, p = 0, len(table.names)
     with rows.open("wb") as scratch:
@@ -178,7 +178,8 @@ def write_zarr(table: Table, folder: Path) -> int:
 
 def write_parquet(table: Table, folder: Path) -> int:
     """Each chunk of rows is a row group, stored by columns inside."""
-    pa, pq = needs("pyarrow", "big"), needs("pyarrow.parquet", "big")
+    pa = require("pyarrow", "big", "writing Parquet")
+    pq = require("pyarrow.parquet", "big", "writing Parquet")
     kind = pa.from_numpy_dtype(table.dtype)
     fields = [pa.field(name, kind) for name in table.names]
     if table.target is not None:

@@ -137,13 +137,3 @@ def holds_target(X: Any) -> bool:
 
 def reader(module: str) -> Any:
     return import_module(f"gradsift.data.formats.{module}")
-
-
-def needs(package: str, extra: str) -> Any:
-    """An optional library, or an error that says how to get it."""
-    try:
-        return import_module(package)
-    except ImportError as error:
-        raise ImportError(
-            f"reading this format needs {package.split('.')[0]}: pip install 'gradsift[{extra}]'"
-        ) from error

@@ -4,12 +4,12 @@ an approximate one.
 
 from __future__ import annotations
 
-import importlib
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
+from gradsift._run.extras import require
 from gradsift._run.threads import map_blocks
 from gradsift._typing import Array, IntArray, Source
 from gradsift.numerics.kernels import products
@@ -70,13 +70,8 @@ def _by_search(X: Array, k: int, anchors: IntArray) -> IntArray:
 
 
 def _by_descent(X: Array, k: int, anchors: IntArray) -> IntArray:
-    try:
-        pynndescent = importlib.import_module("pynndescent")
-    except ImportError as error:
-        raise ImportError(
-            "an approximate search for neighbours needs pynndescent: "
-            "pip install 'gradsift[neighbors]', or set approximate=False."
-        ) from error
+    what = "an approximate search for neighbours (approximate=True)"
+    pynndescent = require("pynndescent", "neighbors", what)
     index = pynndescent.NNDescent(X, n_neighbors=k + 1, random_state=0, n_jobs=1)
     return np.asarray(index.neighbor_graph[0][anchors], dtype=np.intp)
 

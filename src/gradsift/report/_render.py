@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gradsift._run.atomic import whole_file
+from gradsift._run.extras import require
 from gradsift.report._figures import draw_all, drawing
 from gradsift.report._findings import Findings
 from gradsift.report._summarise import describe_variables, summarise
@@ -109,12 +110,7 @@ def number(value: float | None) -> str:
 
 
 def _environment() -> Any:
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError(
-            "reports need jinja2 and matplotlib: pip install 'gradsift[report]'"
-        ) from error
+    jinja2 = require("jinja2", "report", "a report")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("gradsift.report", "templates"),
         autoescape=True,

@@ -14,6 +14,7 @@ from joblib import Parallel, delayed
 
 from gradsift import gradient_path
 from gradsift._run.atomic import whole_file
+from gradsift._run.extras import require
 from gradsift._typing import Array, IntArray
 from gradsift.exceptions import NothingSelectedWarning
 
@@ -147,11 +148,7 @@ ORANGE, PURPLE, BLACK = "#E69F00", "#CC79A7", "#000000"
 
 def canvas(rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Any, Any]:
     """(figure, axes (rows, columns)) that no display is needed for."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            "the figures need matplotlib: pip install 'gradsift[plot]', or pip install matplotlib"
-        ) from error
-    figure = Figure(figsize=size, layout="constrained")
+    figure = require("matplotlib.figure", "plot", "a figure").Figure(
+        figsize=size, layout="constrained"
+    )
     return figure, figure.subplots(rows, columns, squeeze=False, **options)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gradsift._run.extras import require
 from gradsift._run.memory import check_memory
 from gradsift._typing import Array
 from gradsift.data.cells import Texts
@@ -81,7 +81,7 @@ WORKBOOK_COPIES = 5
 
 def read_excel(path: Path) -> Frame:
     """The first sheet of a workbook."""
-    openpyxl = needed("openpyxl", "Excel files")
+    openpyxl = require("openpyxl", "cli", "reading Excel files")
     check_archive(path, WORKBOOK, WORKBOOK_COPIES)
 
     def read(as_text: frozenset[int]) -> Frame:
@@ -133,8 +133,10 @@ def read_arrow(path: Path) -> Frame:
     """A Parquet, Arrow or Feather file."""
     parquet = path.suffix.lower() == ".parquet"
     what = "a Parquet file" if parquet else "an Arrow (Feather) file"
-    module = needed("pyarrow.parquet" if parquet else "pyarrow.feather", "Arrow files")
-    datasets = needed("pyarrow.dataset", "Arrow files")
+    module = require(
+        "pyarrow.parquet" if parquet else "pyarrow.feather", "cli", "reading Arrow files"
+    )
+    datasets = require("pyarrow.dataset", "cli", "reading Arrow files")
     with reading(path, what):
         stored = datasets.dataset(path, format="parquet" if parquet else "feather")
         n, names = stored.count_rows(), stored.schema.names
@@ -151,7 +153,7 @@ def read_arrow(path: Path) -> Frame:
 
 
 def _arrow_column(column: Any, field: Any) -> Array | Texts:
-    types = needed("pyarrow.types", "Arrow files")
+    types = require("pyarrow.types", "cli", "reading Arrow files")
     kind = column.type
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
         return np.asarray(column.cast("float64").to_numpy(zero_copy_only=False), dtype=float)
@@ -225,15 +227,6 @@ def _apart(names: Sequence[str], taken: set[str]) -> list[str]:
         seen[name] = seen.get(name, 0) + 1
         out.append(name if seen[name] == 1 else f"{name}.{seen[name]}")
     return out
-
-
-def needed(module: str, what: str) -> Any:
-    """An optional library, or an error that says how to get it."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        package = module.split(".")[0]
-        raise ImportError(f"reading {what} needs {package}: pip install 'gradsift[cli]'") from error
 
 
 READERS: dict[str, Callable[[Path], Frame]] = {

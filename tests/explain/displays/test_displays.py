@@ -1,6 +1,5 @@
 """What the displays hold and draw; that they are pretty was checked by eye."""
 
-import builtins
 import inspect
 import sys
 
@@ -186,14 +185,7 @@ def test_labels_are_moved_apart_and_no_further(rng):
 
 
 def test_without_matplotlib_the_error_names_the_extra(numbers, monkeypatch):
-    real = builtins.__import__
-
-    def refuse(name, *args, **kwargs):
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"gradsift\[plot\]"):
         EigenvaluesDisplay.from_estimator(numbers[0])
 

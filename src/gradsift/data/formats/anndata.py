@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from gradsift._run.extras import require
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data.damaged import file_name, reading
 from gradsift.data.missing import as_response
-from gradsift.data.opening import needs, open_source
+from gradsift.data.opening import open_source
 from gradsift.data.source import NamedSource, block_width, windows
 
 H5AD = "an AnnData (.h5ad) file"
@@ -51,7 +52,7 @@ def as_dense(part: Any) -> Array:
 def open_file(X: Any) -> Any:
     """AnnData from a path, backed by the file; or itself."""
     if isinstance(X, (str, os.PathLike)):
-        anndata = needs("anndata", "genomics")
+        anndata = require("anndata", "genomics", "reading this format")
         with reading(X, H5AD):
             if not os.path.exists(os.fspath(X)):
                 raise FileNotFoundError(f"no such file: {os.fspath(X)}")

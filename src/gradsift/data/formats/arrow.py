@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from gradsift._run.extras import require
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data.damaged import file_name, reading
 from gradsift.data.missing import as_response, to_number
-from gradsift.data.opening import needs
 from gradsift.data.source import NamedSource, block_width, positions, windows
 from gradsift.exceptions import SkippedColumnsWarning
 
@@ -39,7 +39,7 @@ class ArrowSource:
         chosen = [self.labels[k] for k in index]
         out = np.empty((self.n_rows, len(chosen)), order="F")
         if chosen:
-            field = needs("pyarrow.dataset", "big").field
+            field = require("pyarrow.dataset", "big", "reading this format").field
             # a field of its own name, because a plain string with a dot means a nested column
             wanted = {str(i): field(c) for i, c in enumerate(chosen)}
             with reading("the table", ARROW):
@@ -56,14 +56,14 @@ class ArrowSource:
 
 def as_floats(column: Any) -> Array:
     """A chunked column as float64, null as NaN."""
-    pa = needs("pyarrow", "big")
+    pa = require("pyarrow", "big", "reading this format")
     values = column.cast(pa.float64()) if not pa.types.is_float64(column.type) else column
     return np.asarray(values.to_numpy(), dtype=np.float64)
 
 
 def open_dataset(X: Any) -> Any:
     """The data set behind a path or several, or around a table."""
-    datasets = needs("pyarrow.dataset", "big")
+    datasets = require("pyarrow.dataset", "big", "reading this format")
     if isinstance(X, (str, os.PathLike)):
         path = os.fspath(X)
         feather = path.lower().rstrip("/").endswith((".feather", ".arrow"))
@@ -79,7 +79,7 @@ def open_dataset(X: Any) -> Any:
 
 def open(X: Any, *, exclude: Sequence[str] = ()) -> Source:
     """From a path, a pyarrow table or a pyarrow data set: its numeric columns but `exclude`."""
-    types = needs("pyarrow", "big").types
+    types = require("pyarrow", "big", "reading this format").types
     table = open_dataset(X)
     repeated = [n for n, count in Counter(table.schema.names).items() if count > 1]
     if repeated:
@@ -113,7 +113,7 @@ def read_target(X: Any, name: str) -> Any:
     table = open_dataset(X)
     if name not in table.schema.names:
         raise ValueError(f"y={name!r}: the table has no such column.")
-    field = needs("pyarrow.dataset", "big").field
+    field = require("pyarrow.dataset", "big", "reading this format").field
     with reading(X, ARROW):
         column = table.to_table(columns={"y": field(name)})["y"]
         if not was_text(table.schema.field(name)):

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from gradsift._run.extras import require
 from gradsift._typing import Array, IntArray
 from gradsift.data.damaged import reading
 from gradsift.data.missing import to_number
-from gradsift.data.opening import needs
 from gradsift.data.source import block_width, windows
 
 NO_CALL = -127
@@ -33,7 +33,7 @@ class BedSource:
     holes_expected = True
 
     def read(self, where: slice | IntArray) -> Array:
-        open_bed = needs("bed_reader", "genomics").open_bed
+        open_bed = require("bed_reader", "genomics", "reading this format").open_bed
         n, p = self.shape
         with (
             reading(self.path, "PLINK genotypes"),

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from gradsift._run.extras import require
 from gradsift._run.passes import Job, Runner, pieces, run_jobs
 from gradsift._typing import Array, IntArray
-from gradsift.data.opening import needs
 from gradsift.data.source import block_width
 
 CHUNKS_AT_A_TIME = 256  # results of so many chunks are held at once
@@ -57,7 +57,7 @@ class DaskSource:
         self, job_for: Callable[[slice], Job[Any]], width: int | None
     ) -> Iterator[tuple[slice, Any]]:
         """Jobs on all columns, chunk by chunk where the chunks are, results in order."""
-        dask = needs("dask", "big")
+        dask = require("dask", "big", "reading this format")
         ends = accumulate(self.X.chunks[1])
         waiting = (slice(int(end - size), int(end)) for end, size in zip(ends, self.X.chunks[1]))
         while batch := list(islice(waiting, CHUNKS_AT_A_TIME)):

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from gradsift._run.extras import require
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data.damaged import reading
 from gradsift.data.missing import as_response
-from gradsift.data.opening import needs
 from gradsift.data.source import NamedSource, block_width, windows
 
 ZARR = "a Zarr array"
@@ -55,7 +55,7 @@ def open_array(X: Any) -> Any:
     """The array behind a path, or the array itself."""
     if not isinstance(X, (str, os.PathLike)):
         return X
-    path, zarr = os.fspath(X), needs("zarr", "big")
+    path, zarr = os.fspath(X), require("zarr", "big", "reading this format")
     if not os.path.exists(path):
         raise FileNotFoundError(f"no such file: {path}")
     with reading(path, ZARR):
@@ -69,7 +69,7 @@ def open_array(X: Any) -> Any:
 def is_group(path: str) -> bool:
     """Whether a folder is a Zarr group."""
     try:
-        needs("zarr", "big").open_group(path, mode="r")
+        require("zarr", "big", "reading this format").open_group(path, mode="r")
     except Exception:  # damaged in whatever way: no group that could be opened
         return False
     return True

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradsift._run.extras import require
 from gradsift._typing import Array
 
 # Okabe and Ito's colours, told apart by nearly all readers
@@ -23,12 +24,7 @@ Hover = list[tuple[Any, list[str]]]
 
 def start(ax: Any, size: tuple[float, float]) -> tuple[Any, Any]:
     """(figure, axes): the axes given, or new ones."""
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "plots need matplotlib: pip install 'gradsift[plot]', or pip install matplotlib"
-        ) from error
+    plt = require("matplotlib.pyplot", "plot", "a plot")
     if ax is None:
         _, ax = plt.subplots(figsize=size, layout="constrained")
     quiet(ax)
