@@ -41,6 +41,10 @@ def is_conversion(case: Any) -> bool:
 
 AWAITED_FILES: dict[str, Callable[[Any], bool]] = {
     "text that is not UTF-8": lambda case: not table_of(case).encoding.startswith("utf-8"),
+    "names that hold another separator": lambda case: (
+        table_of(case).suffix in (".csv", ".txt", ".csv.gz")
+        and bool(set("".join(table_of(case).names)) & (set(",;") - {table_of(case).delimiter}))
+    ),
     "workbooks in which the last cells of a row are empty": lambda case: (
         table_of(case).suffix == ".xlsx" and None in table_of(case).columns[-1]
     ),
