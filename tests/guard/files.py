@@ -25,6 +25,8 @@ LETTERS = st.characters(
 )
 PLAIN = st.sampled_from("abcXYZ019 _.-,;:'\"=+@|#%äß日🙂\u00a0")
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**9), 10**9).map(float)
+EXCEL_NUMBERS = st.floats(-1e300, 1e300, allow_subnormal=False)
+"""16 digits are written to a workbook, which turn the largest number into infinity."""
 FILES = [".csv", ".csv", ".csv", ".tsv", ".txt", ".csv.gz", ".xlsx", ".parquet", ".feather", ".npz"]
 
 
@@ -63,16 +65,18 @@ def file_tables(draw: Any, suffixes: list[str] = FILES, text: bool = True) -> Fi
     columns = []
     for _ in range(p):
         numbers = suffix == ".npz" or not text or draw(st.booleans())
-        known = NUMBERS if numbers else texts
+        known = texts if not numbers else EXCEL_NUMBERS if suffix == ".xlsx" else NUMBERS
         columns.append(tuple(draw(st.lists(known | st.none(), min_size=n, max_size=n))))
     written_as_text = suffix not in (".xlsx", ".parquet", ".feather", ".npz")
     if not written_as_text:
         return FileTable(tuple(header), tuple(columns), suffix)
+    # where the header has no separator, nothing tells a reader which one to take
+    separators = "\t" if suffix == ".tsv" else ",;\t" if p > 1 else ","
     return FileTable(
         tuple(header),
         tuple(columns),
         suffix,
-        "\t" if suffix == ".tsv" else draw(st.sampled_from(",;\t")),
+        draw(st.sampled_from(separators)),
         draw(st.sampled_from(["\n", "\r\n"])),
         draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])),
         draw(st.sampled_from(["utf-8", "utf-8", "utf-8-sig", "utf-16", "latin-1"])),
