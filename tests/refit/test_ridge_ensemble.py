@@ -23,10 +23,10 @@ from gradsift.refit.repeated_cv import (
     assign_folds,
     each_gram,
     normal_score,
-    outstanding_columns,
     own_priors,
-    rehearse,
+    repeated_cv,
     row_grams,
+    screened_columns,
     training_weights,
 )
 from gradsift.refit.ridge_ensemble import best_slope, leave_one_out_gain, log_choices
@@ -123,9 +123,9 @@ def test_constant_columns_never_stand_out():
 def test_the_most_outstanding_are_kept(many_effects):
     Z, y = many_effects
     W = np.ones((1, 60))
-    (everything,) = outstanding_columns(ArraySource(Z), W, y[:, None])
+    (everything,) = screened_columns(ArraySource(Z), W, y[:, None])
     settings = RefitSettings(ridge_columns=10)
-    (few,) = outstanding_columns(ArraySource(Z), W, y[:, None], settings)
+    (few,) = screened_columns(ArraySource(Z), W, y[:, None], settings)
     best = np.sort(everything.index[np.argsort(-everything.prior)[:10]])
     assert few.index.tolist() == best.tolist()
 
@@ -134,7 +134,7 @@ def test_grams_are_those_of_the_weighed_columns(monkeypatch, many_effects):
     monkeypatch.setattr(module, "CHUNK", 7)
     Z, y = many_effects
     W = training_weights(assign_folds(y[:, None], Z), np.ones(60))
-    sets = outstanding_columns(ArraySource(Z), W, y[:, None])
+    sets = screened_columns(ArraySource(Z), W, y[:, None])
     for gram, s in zip(row_grams(ArraySource(Z), sets), sets, strict=True):
         A = Z[:, s.index] * np.sqrt(s.prior)
         np.testing.assert_allclose(gram, A @ A.T, atol=1e-12)
@@ -153,7 +153,7 @@ def test_columns_on_disk_are_read_once_for_all_grams(many_effects):
             return Z[:, index]
 
     W = training_weights(assign_folds(y[:, None], Z), np.ones(60))
-    sets = outstanding_columns(ArraySource(Z), W, y[:, None])
+    sets = screened_columns(ArraySource(Z), W, y[:, None])
     for a, b in zip(each_gram(ArraySource(Z), sets), each_gram(OnDisk(), sets), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-12)
     union = np.unique(np.concatenate([s.index for s in sets]))
@@ -238,8 +238,8 @@ def test_rehearsal_averages_its_rounds(many_effects):
     Y, weights = y[:, None] - y.mean(), np.ones(60)
     folds = assign_folds(Y, Z)[:2]
     W = training_weights(folds, weights)
-    grams = row_grams(ArraySource(Z), outstanding_columns(ArraySource(Z), W, Y))
-    found = rehearse(grams, folds, W, Y, weights)
+    grams = row_grams(ArraySource(Z), screened_columns(ArraySource(Z), W, Y))
+    found = repeated_cv(grams, folds, W, Y, weights)
     score, null = np.zeros(len(LOG_NOISE)), 0.0
     for at in range(2 * FOLDS):
         held = np.flatnonzero(W[at] == 0)
@@ -264,7 +264,7 @@ def test_regression_weights_are_those_of_ridge_on_weighed_columns(many_effects):
     Z, y = many_effects
     dense = dense_regression(ArraySource(Z), Z[:, :0], y, nothing_selected(Z, y))
     assert dense is not None
-    (found,) = outstanding_columns(ArraySource(Z), np.ones((1, 60)), y[:, None])
+    (found,) = screened_columns(ArraySource(Z), np.ones((1, 60)), y[:, None])
     assert dense.index.tolist() == found.index.tolist()
     A = Z[:, found.index] * np.sqrt(found.prior)
     size = (A**2).sum() / 60

@@ -6,7 +6,7 @@ from helpers import assert_same_sums
 
 from gradsift.data import ArraySource
 from gradsift.sift import feature_store, sift
-from gradsift.sift.feature_store import Coded, Kept, pooled_features
+from gradsift.sift.feature_store import DenseFeatures, QuantisedFeatures, pooled_features
 from gradsift.sift.rows import make_rows
 
 
@@ -34,8 +34,8 @@ def both(X, rows, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(feature_store, "KEPT_COLUMNS", 10**6)
         kept = pooled_features(ArraySource(X), where, rows)
-    assert isinstance(coded, Coded)
-    assert isinstance(kept, Kept)
+    assert isinstance(coded, QuantisedFeatures)
+    assert isinstance(kept, DenseFeatures)
     return coded, kept
 
 

@@ -10,7 +10,7 @@ from gradsift.sift.levels import own_levels, relaxed_levels, squared_level
 from gradsift.sift.path import group_lasso, path, solve
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
-from gradsift.sift.search import criterion, fee, make_bench, price, search
+from gradsift.sift.search import complexity, criterion, level_sum, normal_equations, search
 from gradsift.sift.settings import DEFAULT
 
 
@@ -56,7 +56,7 @@ def test_path_starts_empty_and_meets_the_truth(problem):
 def test_bench_agrees_with_the_rows(problem):
     groups, response = problem
     Y = response.start
-    bench = make_bench(groups, [0, 21, 45], Y)
+    bench = normal_equations(groups, [0, 21, 45], Y)
     B, cov = bench.fit((0, 45))
     Z = groups.stack((0, 45))
     np.testing.assert_allclose(B, least_squares(Z, Y, 120.0, DEFAULT.solve_ridge))
@@ -97,8 +97,8 @@ def test_a_second_search_does_not_go_the_same_way_again(problem, monkeypatch):
 
 def test_a_further_group_of_a_known_variable_is_cheaper(problem):
     groups, _ = problem
-    alone = price(groups, (0,), 1) + price(groups, (25,), 1)
-    together = price(groups, (0, 20), 1)
+    alone = complexity(groups, (0,), 1) + complexity(groups, (25,), 1)
+    together = complexity(groups, (0, 20), 1)
     assert groups.variables((0, 20)) == [0]
     assert together < alone
 
@@ -108,7 +108,9 @@ def test_the_price_counts_coefficients_and_half_a_one_for_every_choice(problem):
     n, k = groups.rows.total, len(groups.columns)
     for support, df, variables in (((0,), 1, 1), ((0, 1), 2, 2), ((0, k, 2 * k), 10, 1)):
         left = n - df - variables / 2 - 1
-        assert price(groups, support, 1) == pytest.approx(fee(groups, support) * n / left)
+        assert complexity(groups, support, 1) == pytest.approx(
+            level_sum(groups, support) * n / left
+        )
 
 
 def test_levels():

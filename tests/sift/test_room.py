@@ -111,7 +111,7 @@ def test_only_the_columns_in_play_are_left(masked):
     for old, new in zip(supports, renamed, strict=True):
         assert_same_sums(whole.stack(old), few.stack(new))
         assert whole.variables(old) == few.variables(new)
-        for name in ("level", "further", "size"):
+        for name in ("level", "level_if_selected", "size"):
             assert (
                 getattr(whole, name)[list(old)].tolist() == getattr(few, name)[list(new)].tolist()
             )

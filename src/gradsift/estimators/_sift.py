@@ -208,8 +208,8 @@ class GradientSift(GradientEstimator):
         self._store(importances, found.ranking, directions, scaling)
 
     def _blend(self, sparse: Array, X: Source) -> Array:
-        """Predictions from the selected variables, averaged with the dense rival's if it has a
-        share.
+        """Predictions from the selected variables, averaged with those of the ridge, if it
+        has a part in them.
         """
         if self.dense_ is None:
             return sparse
@@ -335,7 +335,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
             )
             self.dense_ = None
             if self.predict_with == "auto":
-                say("its rival on all columns")
+                say("a ridge on all columns")
                 self.dense_ = dense_regression(
                     sifted.standardised, Z, y, refit, weight, self.refit_settings
                 )
@@ -443,7 +443,7 @@ mean_, scale_, field_
             )
             self.dense_ = None
             if self.predict_with == "auto":
-                say("its rival on all columns")
+                say("a ridge on all columns")
                 self.dense_ = dense_classification(
                     sifted.standardised, Z, codes, refit, weight, self.refit_settings
                 )

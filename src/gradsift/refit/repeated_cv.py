@@ -1,4 +1,4 @@
-"""Ridge on the columns that stand out, rehearsed on rows it has not seen.
+"""Ridge on the columns that stand out, scored by repeated cross-validation.
 
 Which columns stand out, and by how much, is asked anew for every set of training rows: one pass
 over all columns for all folds together. Then each fold has a Gram matrix of its rows, and the rest
@@ -60,14 +60,16 @@ def training_weights(folds: IntArray, weights: Array, settings: RefitSettings = 
 
 # ------------------------------------------------ which columns stand out, in each fold
 @dataclass(frozen=True, eq=False)
-class Outstanding:
+class ScreenedColumns:
     """Columns (increasing) and the prior variance of the weight of each, per set of rows."""
 
     index: IntArray
     prior: Array
 
 
-def own_priors(W: Array, Y: Array, Z: Array, cut: float = NUMBERS.ridge_cut) -> list[Outstanding]:
+def own_priors(
+    W: Array, Y: Array, Z: Array, cut: float = NUMBERS.ridge_cut
+) -> list[ScreenedColumns]:
     """For every set of training weights (rows of W), the columns of Z (n, b) that stand out.
 
     With several response columns r^2 is the share of their summed variance that a line explains.
@@ -86,33 +88,33 @@ def own_priors(W: Array, Y: Array, Z: Array, cut: float = NUMBERS.ridge_cut) -> 
     chance = cut / np.maximum(W.sum(axis=1, keepdims=True) - 1.0, 1.0)
     prior = np.where(usable, np.maximum(r2 - chance, 0.0), 0.0) / variance
     kept = [np.flatnonzero(row) for row in prior]
-    return [Outstanding(where, row[where]) for where, row in zip(kept, prior, strict=True)]
+    return [ScreenedColumns(where, row[where]) for where, row in zip(kept, prior, strict=True)]
 
 
-def outstanding_columns(
+def screened_columns(
     source: Source, W: Array, Y: Array, settings: RefitSettings = NUMBERS
-) -> list[Outstanding]:
+) -> list[ScreenedColumns]:
     """`own_priors` over all columns: one pass."""
-    found: list[list[Outstanding]] = [[] for _ in W]
+    found: list[list[ScreenedColumns]] = [[] for _ in W]
     width = -(-PRIORS // len(W))
     job = partial(own_priors, W, Y, cut=settings.ridge_cut)
     for block, parts in each_block(source, lambda _: job, width=width):
         for kept, part in zip(found, parts, strict=True):
-            kept.append(Outstanding(part.index + block.start, part.prior))
+            kept.append(ScreenedColumns(part.index + block.start, part.prior))
     return [_most(kept, settings.ridge_columns) for kept in found]
 
 
-def _most(parts: list[Outstanding], most: int) -> Outstanding:
+def _most(parts: list[ScreenedColumns], most: int) -> ScreenedColumns:
     """All columns that stand out, or the `most` that do so most."""
     index = np.concatenate([part.index for part in parts])
     prior = np.concatenate([part.prior for part in parts])
     if len(index) > most:
         best = np.sort(np.argsort(-prior, kind="stable")[:most])
         index, prior = index[best], prior[best]
-    return Outstanding(index, prior)
+    return ScreenedColumns(index, prior)
 
 
-def row_grams(source: Source, sets: list[Outstanding]) -> Array:
+def row_grams(source: Source, sets: list[ScreenedColumns]) -> Array:
     """(sets, n, n) sums of v_j z_j z_j' over each set's columns, every column read once."""
     n = source.shape[0]
     grams = np.zeros((len(sets), n, n))
@@ -126,7 +128,7 @@ def row_grams(source: Source, sets: list[Outstanding]) -> Array:
     return grams
 
 
-def each_gram(source: Source, sets: list[Outstanding]) -> Iterator[Array]:
+def each_gram(source: Source, sets: list[ScreenedColumns]) -> Iterator[Array]:
     """`row_grams` one after the other: where the table is in memory no two of them are held."""
     at_once = 1 if hasattr(source, "table") else len(sets)
     for first in range(0, len(sets), at_once):
@@ -190,7 +192,7 @@ def normal_score(error: Array, variance: Array, weights: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Rehearsal:
+class RepeatedCV:
     """What h makes of rows it has not seen, on average over the rounds.
 
     Attributes
@@ -207,14 +209,14 @@ class Rehearsal:
     gain: float
 
 
-def rehearse(
+def repeated_cv(
     grams: Iterable[Array],
     folds: IntArray,
     W: Array,
     Y: Array,
     weights: Array,
     settings: RefitSettings = NUMBERS,
-) -> Rehearsal:
+) -> RepeatedCV:
     """Every fold of every round predicted from the round's others; takes one Gram matrix each."""
     rounds = len(folds)
     score, null = np.zeros(len(LOG_NOISE)), 0.0
@@ -231,4 +233,4 @@ def rehearse(
         guesses[:, turn, held], means[turn, held] = guess, fit.mean
     best = int(score.argmax())
     gain = (float(score[best]) - null) / rounds
-    return Rehearsal(float(np.exp(LOG_NOISE[best])), guesses[best], means, gain)
+    return RepeatedCV(float(np.exp(LOG_NOISE[best])), guesses[best], means, gain)

@@ -1,4 +1,4 @@
-"""The dense rival of the selected few, where many small effects predict.
+"""A ridge on all columns, a second member of the predictor where many small effects predict.
 
     h(x) = b + sum_j w_j x_j,    w_j ~ N(0, s v_j),    v_j = max(0, r_j^2 - 6.25 / (n - 1)),
 
@@ -30,14 +30,14 @@ from gradsift.refit.expansion import pivoted_features
 from gradsift.refit.regression import RegressionRefit
 from gradsift.refit.repeated_cv import (
     GramRidge,
-    Outstanding,
-    Rehearsal,
+    RepeatedCV,
+    ScreenedColumns,
     assign_folds,
     chunks,
     each_gram,
     normal_score,
-    outstanding_columns,
-    rehearse,
+    repeated_cv,
+    screened_columns,
     training_weights,
 )
 from gradsift.refit.ridge import residuals_and_leverages, solve_ridge
@@ -140,12 +140,12 @@ def eligible(source: Source, Y: Array, weights: Array, settings: RefitSettings) 
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """Folds, the columns that stand out, their Gram matrices, and the rehearsal on them."""
+    """The columns that stand out, the ridge on all rows, and its scores on held-out rows."""
 
     source: Source
-    columns: Outstanding
+    columns: ScreenedColumns
     ridge: GramRidge
-    rehearsal: Rehearsal
+    scored: RepeatedCV
 
     @classmethod
     def of(
@@ -157,16 +157,16 @@ class Preparation:
         W = training_weights(folds, weights, settings)
         if (W.sum(axis=1) <= 2.0).any() or len(np.unique(folds)) < settings.folds:
             return None
-        sets = outstanding_columns(source, W, Y, settings)
+        sets = screened_columns(source, W, Y, settings)
         if len(sets[-1].index) == 0:
             return None
         grams = each_gram(source, sets)
-        rehearsal = rehearse(grams, folds, W, Y, weights, settings)
-        return cls(source, sets[-1], GramRidge.of(next(grams), weights, Y), rehearsal)
+        scored = repeated_cv(grams, folds, W, Y, weights, settings)
+        return cls(source, sets[-1], GramRidge.of(next(grams), weights, Y), scored)
 
     def finish(self, share: float, gain: float, sparse_gain: float, slope: float = 1.0) -> Dense:
         """h itself, on all rows, its values times `slope`."""
-        dual = slope * self.ridge.dual(self.rehearsal.noise_ratio) / self.ridge.size
+        dual = slope * self.ridge.dual(self.scored.noise_ratio) / self.ridge.size
         index, prior = self.columns.index, self.columns.prior
         w = np.empty((len(index), dual.shape[1]))
         values = np.zeros_like(dual)
@@ -186,7 +186,7 @@ def dense_regression(
     sample_weight: Array | None = None,
     settings: RefitSettings = NUMBERS,
 ) -> Dense | None:
-    """The dense rival of a refit, or None where it has no share.
+    """The ridge beside a refit, or None where it has no part in predictions.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def dense_regression(
     ready = Preparation.of(source, Y, weights, settings)
     if ready is None:
         return None
-    gain = ready.rehearsal.gain
+    gain = ready.scored.gain
     paid = log_choices(source.shape[1], X.shape[1])
     sparse_gain = leave_one_out_gain(refit, Rows(X, Y, weights)) - paid
     share = stacking_weight(gain, sparse_gain, settings)
@@ -240,8 +240,8 @@ def dense_classification(
     total = float(weights.sum())
     # C one-against-rest problems say what C - 1 contrasts say, and count as those
     part = (refit.n_classes - 1) / T.shape[1]
-    slope, score = best_slope(ready.rehearsal.guess, T, weights)
-    frequent = (total * (1.0 + ready.rehearsal.mean) / 2.0 + 0.5) / (total + 1.0)
+    slope, score = best_slope(ready.scored.guess, T, weights)
+    frequent = (total * (1.0 + ready.scored.mean) / 2.0 + 0.5) / (total + 1.0)
     null = float(one_against_rest(np.log(frequent / (1.0 - frequent)), T, weights).mean())
     gain, paid = part * (score - null), log_choices(source.shape[1], X.shape[1])
     left_out = -null if refit.kernel is None else refit.loo_loss * total * T.shape[1]

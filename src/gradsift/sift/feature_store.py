@@ -39,7 +39,7 @@ Group = tuple[int, int]
 """Pooled column and part (0 linear, 1 quadratic, 2 local)."""
 
 
-class Own(Protocol):
+class FeatureStore(Protocol):
     """Own features of k pooled columns on n rows, scaled by root weight."""
 
     def stack(self, groups: list[Group]) -> list[Array]:
@@ -48,7 +48,7 @@ class Own(Protocol):
     def squares(self, R: Array) -> Array:
         """||Z_g R||_F^2 for residuals R (b, n, q): (b, 3, k)."""
 
-    def only(self, used: list[int]) -> Own:
+    def only(self, used: list[int]) -> FeatureStore:
         """Some of the columns."""
 
 
@@ -66,7 +66,7 @@ def side_by_side(R: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Kept:
+class DenseFeatures:
     """All features, as they are."""
 
     Z: Array | Single
@@ -80,12 +80,12 @@ class Kept:
         flat = side_by_side(R).astype(self.Z.dtype, copy=False)
         return by_parts(self.Z.reshape(-1, self.Z.shape[2]) @ flat, len(R), self.settings)
 
-    def only(self, used: list[int]) -> Kept:
-        return Kept(self.Z[used], self.settings)
+    def only(self, used: list[int]) -> DenseFeatures:
+        return DenseFeatures(self.Z[used], self.settings)
 
 
 @dataclass(frozen=True)
-class Coded:
+class QuantisedFeatures:
     """One byte per feature, and the columns to make exact ones from."""
 
     codes: NDArray[np.int8]
@@ -138,9 +138,9 @@ class Coded:
             out[:, :, some] = by_parts(along, len(R), self.settings)
         return out
 
-    def only(self, used: list[int]) -> Coded:
+    def only(self, used: list[int]) -> QuantisedFeatures:
         codes, scale, where = self.codes[used], self.scale[used], self.where[used]
-        return Coded(codes, scale, self.table, where, self.rows, self.settings)
+        return QuantisedFeatures(codes, scale, self.table, where, self.rows, self.settings)
 
 
 def feature_pieces(
@@ -172,7 +172,7 @@ def in_memory(source: Source, columns: IntArray) -> ArraySource:
 
 def pooled_features(
     source: Source, columns: IntArray, rows: Rows, settings: SiftSettings = DEFAULT
-) -> Own:
+) -> FeatureStore:
     """Features of some columns of a table."""
     n, k, each = rows.count(source.shape[0]), len(columns), settings.n_features
     if k <= KEPT_COLUMNS:
@@ -180,7 +180,7 @@ def pooled_features(
         Z = in_own_pages((k, each, n), np.float64 if double else np.float32)
         for some, piece in feature_pieces(source, columns, rows, settings):
             Z[some] = piece
-        return Kept(Z, settings)
+        return DenseFeatures(Z, settings)
     if not hasattr(source, "table"):  # on disk, compressed, or elsewhere: read its columns once
         source, columns = in_memory(source, columns), np.arange(k)
     codes = in_own_pages((k, each, n), np.int8)
@@ -190,4 +190,4 @@ def pooled_features(
         scale[some] = largest / MOST_CODE
         piece *= (MOST_CODE / largest)[:, :, None]
         codes[some] = np.rint(piece, out=piece)
-    return Coded(codes, scale, source, columns, rows, settings)
+    return QuantisedFeatures(codes, scale, source, columns, rows, settings)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradsift._typing import Source
-from gradsift.sift.feature_store import Own, pooled_features
+from gradsift.sift.feature_store import FeatureStore, pooled_features
 from gradsift.sift.features import product_feature
 from gradsift.sift.rows import Array, IntArray, Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
@@ -24,7 +24,7 @@ Support = tuple[int, ...]
 class Groups:
     columns: IntArray
     """(k,) column of the source behind each pooled column."""
-    own: Own
+    own: FeatureStore
     """Their whitened features."""
     products: Array
     """(s, n) whitened products."""
@@ -32,7 +32,7 @@ class Groups:
     """Source columns of each product."""
     level: Array
     """(3 k + s,) squared levels t_g^2."""
-    further: Array
+    level_if_selected: Array
     """(3 k + s,) squared levels of groups whose variable is in the support already."""
     size: IntArray
     """(3 k + s,) number of features."""
@@ -71,7 +71,7 @@ class Groups:
             columns=self.columns[used],
             own=self.own.only(used),
             level=self.level[kept],
-            further=self.further[kept],
+            level_if_selected=self.level_if_selected[kept],
             size=self.size[kept],
         )
         return groups, [tuple(sorted(map(number, support))) for support in supports]
@@ -90,7 +90,7 @@ def pool(
     columns: IntArray,
     rows: Rows,
     levels: Array,
-    further: Array,
+    level_if_selected: Array,
     settings: SiftSettings = DEFAULT,
 ) -> Groups:
     """Groups of some columns without products; `levels` as from `own_levels`."""
@@ -101,7 +101,7 @@ def pool(
         products=np.zeros((0, rows.count(source.shape[0]))),
         parents=(),
         level=np.repeat(levels, k),
-        further=np.repeat(further, k),
+        level_if_selected=np.repeat(level_if_selected, k),
         size=np.repeat(np.array(settings.part_sizes, dtype=np.intp), k),
         rows=rows,
         settings=settings,
@@ -119,7 +119,9 @@ def with_products(
         products=np.array(made).reshape(len(made), groups.products.shape[1]),
         parents=tuple(pairs),
         level=np.concatenate([groups.level[: 3 * k], np.array(list(pairs.values()))]),
-        further=np.concatenate([groups.further[: 3 * k], np.array(list(pairs.values()))]),
+        level_if_selected=np.concatenate(
+            [groups.level_if_selected[: 3 * k], np.array(list(pairs.values()))]
+        ),
         size=np.concatenate([groups.size[: 3 * k], np.ones(len(pairs), dtype=np.intp)]),
     )
 

@@ -136,9 +136,9 @@ class Sifter:
         """Groups of some columns; the linear ones of columns that are always kept cost nothing."""
         groups = pool(self.source, columns, self.response.rows, *self.levels, self.settings)
         free = list(self.fixed(groups))
-        level, further = groups.level.copy(), groups.further.copy()
-        level[free] = further[free] = 0.0
-        return replace(groups, level=level, further=further)
+        level, selected = groups.level.copy(), groups.level_if_selected.copy()
+        level[free] = selected[free] = 0.0
+        return replace(groups, level=level, level_if_selected=selected)
 
     def fixed(self, groups: Groups) -> Support:
         """Linear groups of the columns that are always kept."""
@@ -149,14 +149,14 @@ class Sifter:
         """How much more often a null group passes at relaxed levels."""
         return max(self.settings.relaxed / self.alpha, 1.0)
 
-    def pick(self, groups: Groups, starts: list[Support]) -> tuple[Support, Support]:
+    def choose_supports(self, groups: Groups, starts: list[Support]) -> tuple[Support, Support]:
         """Support at the true and at relaxed levels, from the path and any further starts."""
         fixed = self.fixed(groups)
         df, factor = groups.size * self.response.Y.shape[1], self.relaxation
         loose = replace(
             groups,
             level=relaxed_levels(groups.level, df, factor),
-            further=relaxed_levels(groups.further, df, factor),
+            level_if_selected=relaxed_levels(groups.level_if_selected, df, factor),
         )
         supports = [*path(groups, self.response, fixed, self.tol), *starts]
         return choose(groups, loose, supports, self.response, fixed)
@@ -228,7 +228,7 @@ class Sifter:
                 )
             )
             groups = with_products(groups, values, products)
-            support, loose = self.pick(groups, [support])
+            support, loose = self.choose_supports(groups, [support])
         return groups, support, loose
 
     def own(self, groups: Groups, R: Array) -> Array:
@@ -265,7 +265,7 @@ class Sifter:
         self.say(f"screening {self.source.shape[1]:,} columns")
         groups, marginal = self.first_pool()
         self.say(f"path and search over {len(groups.columns):,} columns")
-        support, loose = self.pick(groups, [])
+        support, loose = self.choose_supports(groups, [])
         for _ in range(self.settings.most_refills):
             columns = self.refill(groups, [support, loose], marginal)
             if columns is None:
@@ -274,7 +274,7 @@ class Sifter:
             support = renumbered(support, groups.columns, columns)
             del groups  # two pools at a time would be the most memory a fit takes
             groups = self.pooled(columns)
-            support, loose = self.pick(groups, [support])
+            support, loose = self.choose_supports(groups, [support])
         if self.interactions:
             self.say("products of two variables")
             groups, support, loose = self.add_pairs(groups, support, loose)

@@ -23,7 +23,7 @@ from gradsift.sift.levels import chi2_log_sf, own_log_p
 from gradsift.sift.procedure import Sifted, Sifter
 from gradsift.sift.response import Response
 from gradsift.sift.rows import Array, IntArray
-from gradsift.sift.search import log_det, make_bench, robust_fit, whiten_residual
+from gradsift.sift.search import log_det, normal_equations, robust_fit, whiten_residual
 
 
 def loss_without(
@@ -31,7 +31,7 @@ def loss_without(
 ) -> Array:
     """Rise of log det of the residual covariance when each of these sub-supports is left out."""
     Y = robust_fit(groups, support, response)[1]
-    bench = make_bench(groups, list(support), Y)
+    bench = normal_equations(groups, list(support), Y)
     base = log_det(bench.fit(support)[1])
     rest = [tuple(g for g in support if g not in out) for out in leave_out]
     return np.array([max(log_det(bench.fit(T)[1]) - base, 0.0) for T in rest])

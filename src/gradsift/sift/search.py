@@ -1,5 +1,5 @@
-"""The choice of a support: an information criterion with the chi levels as its prices, and a local
-search.
+"""The choice of a support: an information criterion whose complexity term is made of the chi
+levels, and a local search.
 
     criterion(S) = n log det(R'R / n)  +  n / (n - df - k / 2 - q) * sum_{g in S} t_g^2
 
@@ -36,28 +36,30 @@ def log_det(cov: Array) -> float:
     return float(np.linalg.slogdet(cov + 1e-12 * np.eye(q))[1])
 
 
-def price(groups: Groups, support: Support, q: int) -> float:
+def complexity(groups: Groups, support: Support, q: int) -> float:
     """n / (n - df - k / 2 - q) sum t_g^2; infinite beyond df = n / 2."""
     n = groups.rows.total
     df = int(groups.size[list(support)].sum())
     left = n - df - groups.settings.searched_df * len(groups.variables(support)) - q
     if df > n / 2 or left <= 0:
         return np.inf
-    return fee(groups, support) * n / left
+    return level_sum(groups, support) * n / left
 
 
-def fee(groups: Groups, support: Support) -> float:
-    """Sum of levels; a variable pays the level of one own group, its others the lower `further`
-    level.
+def level_sum(groups: Groups, support: Support) -> float:
+    """Sum of squared levels.
+
+    Every group counts with the level it has beside its own variable; a variable in no product adds
+    the difference to the full level of one own group, the one where that is least.
     """
     k = len(groups.columns)
     least: dict[int, float] = {}
     total = 0.0
     in_pairs = {v for g in support if g >= 3 * k for v in groups.parents_of(g)}
     for g in support:
-        total += groups.further[g]
+        total += groups.level_if_selected[g]
         if g < 3 * k and int(groups.columns[g % k]) not in in_pairs:
-            more = float(groups.level[g] - groups.further[g])
+            more = float(groups.level[g] - groups.level_if_selected[g])
             least[g % k] = min(least.get(g % k, np.inf), more)
     return float(total + sum(least.values()))
 
@@ -70,7 +72,7 @@ def levels_given(groups: Groups, support: Support) -> Array:
         j = int(np.searchsorted(groups.columns, v))
         if j < k and groups.columns[j] == v:
             own = [j, k + j, 2 * k + j]
-            level[own] = groups.further[own]
+            level[own] = groups.level_if_selected[own]
     return level
 
 
@@ -103,7 +105,7 @@ def robust_fit(groups: Groups, support: Support, response: Response) -> tuple[Ar
 
 
 @dataclass(frozen=True)
-class Bench:
+class NormalEquations:
     """Inner products among a list of groups and with the response: fits any sub-support without the
     rows.
     """
@@ -126,7 +128,7 @@ class Bench:
         return B, self.cov - cross - cross.T + B.T @ gram @ B
 
 
-def make_bench(groups: Groups, members: list[int], Y: Array) -> Bench:
+def normal_equations(groups: Groups, members: list[int], Y: Array) -> NormalEquations:
     n = groups.rows.total
     Z = groups.stack(tuple(members))
     ends = np.cumsum(groups.size[members])
@@ -134,7 +136,7 @@ def make_bench(groups: Groups, members: list[int], Y: Array) -> Bench:
         g: slice(int(e - s), int(e))
         for g, e, s in zip(members, ends, groups.size[members], strict=True)
     }
-    return Bench(Z @ Z.T / n, Z @ Y / n, Y.T @ Y / n, where, groups.settings.solve_ridge)
+    return NormalEquations(Z @ Z.T / n, Z @ Y / n, Y.T @ Y / n, where, groups.settings.solve_ridge)
 
 
 def entering(groups: Groups, R: Array, exclude: Support, count: int) -> IntArray:
@@ -157,7 +159,7 @@ def better(groups: Groups, support: Support, response: Response, fixed: Support)
     R, Y = robust_fit(groups, support, response)
     droppable = [g for g in support if g not in fixed]
     shorter = [tuple(h for h in support if h != g) for g in droppable]
-    inside = make_bench(groups, list(support), Y)
+    inside = normal_equations(groups, list(support), Y)
     Z = groups.stack(support)
     without = [
         Y - Z[inside.index(T)].T @ inside.fit(T)[0] for T in shorter
@@ -165,11 +167,11 @@ def better(groups: Groups, support: Support, response: Response, fixed: Support)
     enter = entering(groups, np.stack([R, *without]), support, groups.settings.n_enter).tolist()
     moves = [*shorter, *((*support, g) for g in enter[0])]
     moves += [(*T, g) for T, new in zip(shorter, enter[1:], strict=True) for g in new]
-    bench = make_bench(groups, sorted({*support, *(g for new in enter for g in new)}), Y)
-    now = n * log_det(R.T @ R / n) + price(groups, support, q)
+    bench = normal_equations(groups, sorted({*support, *(g for new in enter for g in new)}), Y)
+    now = n * log_det(R.T @ R / n) + complexity(groups, support, q)
     values = []
     for T in moves:
-        cost = price(groups, T, q)
+        cost = complexity(groups, T, q)
         values.append(n * log_det(bench.fit(T)[1]) + cost if np.isfinite(cost) else np.inf)
     if not values or min(values) >= now - TIE:
         return None
@@ -221,7 +223,7 @@ def search(
 
 def criterion(groups: Groups, support: Support, response: Response) -> float:
     """The criterion at a support, refitted (robustly) on it."""
-    cost = price(groups, support, response.Y.shape[1])
+    cost = complexity(groups, support, response.Y.shape[1])
     if not np.isfinite(cost):
         return np.inf
     n = groups.rows.total
