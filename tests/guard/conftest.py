@@ -2,6 +2,8 @@
 
 from guard import counting
 
+collect_ignore = ["atheris_readers.py"]  # a program of its own, for `make fuzz`
+
 
 def pytest_terminal_summary(terminalreporter):
     if counting.FUZZ and counting.COUNTS:
