@@ -107,7 +107,7 @@ NUMBERS = Choice(
     ["constant", "nan", "inf", "text", "short", "huge", "tiny"],
 )  # fmt: skip
 LABELS = Choice(
-    ["str", "str", "int", "bool", "object", "negative", "rare", "every row its own", "float",
+    ["str", "str", "int", "bool", "object", "negative", "rare", "many classes", "float",
      "unicode", "noise"],
     ["one", "missing", "short"],
 )  # fmt: skip
@@ -156,7 +156,7 @@ def make_labels(kind: str, n_classes: int, X: np.ndarray, rng: np.random.Generat
         "object": lambda: np.array([f"c{c}" for c in codes], dtype=object),
         "negative": lambda: codes * 7 - 5,
         "rare": lambda: np.where(np.arange(n) == 0, "rare", "common"),
-        "every row its own": lambda: np.arange(n),
+        "many classes": lambda: np.arange(n) // (1 + n // 12),  # of few rows, each its own
         "one": lambda: np.array(["only"] * n),
         "missing": lambda: np.array(
             [None if i == 1 else f"c{c}" for i, c in enumerate(codes)], dtype=object

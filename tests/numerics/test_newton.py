@@ -46,3 +46,19 @@ def test_nothing_to_do():
     assert (x == 0).all()
     x, _ = minimise(lambda x: (1.0, 0 * x), lambda x: 0 * x, np.zeros(0))
     assert x.shape == (0,)
+
+
+def test_gradients_are_bounded_where_there_is_no_minimum(rng):
+    """Separable labels without a ridge: it could go on for ever."""
+    A = rng.normal(size=(20, 3))
+    t = np.sign(A[:, 0])
+
+    def gradient(x):
+        return A.T @ (-t * expit(-t * (A @ x)))
+
+    def both(x):
+        return np.logaddexp(0.0, -t * (A @ x)).sum(), gradient(x)
+
+    _, free = minimise(both, gradient, np.zeros(3))
+    _, bounded = minimise(both, gradient, np.zeros(3), max_gradients=20)
+    assert 20 <= bounded < 100 < free

@@ -21,12 +21,16 @@ def minimise(
     *,
     tol: float = 1e-11,
     max_iter: int = 60,
+    max_gradients: int | None = None,
 ) -> tuple[Array, int]:
-    """(x, gradients used): x with a gradient below tol times the one at the start."""
+    """(x, gradients used): x with a gradient below tol times the one at the start.
+
+    Stops after `max_iter` steps, or after the step in which `max_gradients` are used up.
+    """
     value, g = value_and_gradient(x)
     goal, size, used = tol * float(np.linalg.norm(g)), float(np.linalg.norm(g)), 1
     for _ in range(max_iter):
-        if size <= goal:
+        if size <= goal or (max_gradients is not None and used >= max_gradients):
             break
         step, products = _newton_step(gradient, x, g, forcing=min(0.1, size))
         used += products

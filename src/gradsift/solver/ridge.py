@@ -33,8 +33,13 @@ def solve_ridge(datafit: Datafit, products: Array, alpha: float) -> tuple[Array,
     return (vectors[:, keep] / np.sqrt(values[keep])) @ C, v
 
 
-def minimise_smooth(phi: Restricted, B: Array, v: Array, alpha: float) -> tuple[Array, Array]:
-    """Minimiser (B, v) of Phi(B, v) + alpha ||B||^2, from the point given."""
+def minimise_smooth(
+    phi: Restricted, B: Array, v: Array, alpha: float, max_gradients: int | None = None
+) -> tuple[Array, Array]:
+    """Minimiser (B, v) of Phi(B, v) + alpha ||B||^2, from the point given.
+
+    With `max_gradients`, what is reached by then: without a penalty there may be no minimiser.
+    """
     shape, size = B.shape, B.size
 
     def split(x: Array) -> tuple[Array, Array]:
@@ -54,7 +59,8 @@ def minimise_smooth(phi: Restricted, B: Array, v: Array, alpha: float) -> tuple[
         value = phi.value(image, B, v) + RIDGE.value(B, alpha)
         return value, gradient_at(image, B, v)
 
-    x, _ = minimise(value_and_gradient, gradient, np.concatenate([B.ravel(), v.ravel()]))
+    start = np.concatenate([B.ravel(), v.ravel()])
+    x, _ = minimise(value_and_gradient, gradient, start, max_gradients=max_gradients)
     return split(x)
 
 

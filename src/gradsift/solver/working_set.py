@@ -26,6 +26,7 @@ from gradsift.solver.ridge import minimise_smooth
 from gradsift.solver.screening import PIECE_BYTES
 from gradsift.solver.warm_start import Start, after
 
+LEAST_GRADIENTS = 2000  # that free columns may take, however few they are
 MIN_ROOM = 64  # columns a working set may take in at a time, at least
 INNER: dict[Method, Callable[..., InnerResult]] = {
     "newton": manifold_newton,
@@ -160,7 +161,9 @@ def null_solution(problem: Problem) -> Solution:
     free = np.flatnonzero(~penalised)
     X = problem.source.columns(free)
     zero = np.zeros((len(free), datafit.n_tasks))
-    B, v = minimise_smooth(datafit.restrict(X), zero, datafit.start(), 0.0)
+    # a quadratic takes as many gradients as unknowns; separable classes would take any number
+    most = max(LEAST_GRADIENTS, 4 * zero.size)
+    B, v = minimise_smooth(datafit.restrict(X), zero, datafit.start(), 0.0, most)
     rows = Rows(free, B).drop_zeros()
     seen = look_everywhere(problem, rows, X @ B, v)
     alpha = float((seen.norms[penalised] / limits[penalised]).max(initial=0.0))
