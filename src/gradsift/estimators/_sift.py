@@ -275,6 +275,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         kept, weight = check_weights(sample_weight, X)
         warn_of_counts(weight)
         X, y = take_rows(X, kept), check_numbers(y[kept])
+        seed = seed_of(self.random_state)
         with one_blas_thread(workers=self.n_jobs), stages(self.verbose) as say:
             sifted = Sifted(X, *self._sift(sift, X, y[:, None], weight, say))
             rows = refit_rows(np.zeros(len(y), dtype=int))
@@ -284,7 +285,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
                 Z,
                 y[rows],
                 sample_weight=None if weight is None else weight[rows],
-                random_state=seed_of(self.random_state),
+                random_state=seed,
                 settings=self.refit_settings,
             )
             self.dense_ = None
@@ -381,6 +382,7 @@ mean_, scale_, field_
         X = take_rows(X, kept)
         self.classes_, codes = check_labels(y[kept])
         n_classes = len(self.classes_)
+        seed = seed_of(self.random_state)
         with one_blas_thread(workers=self.n_jobs), stages(self.verbose) as say:
             Y = class_contrasts(codes, n_classes)
             sifted = Sifted(X, *self._sift(sift, X, Y, weight, say))
@@ -392,7 +394,7 @@ mean_, scale_, field_
                 codes[rows],
                 n_classes=n_classes,
                 sample_weight=None if weight is None else weight[rows],
-                random_state=seed_of(self.random_state),
+                random_state=seed,
                 settings=self.refit_settings,
             )
             self.dense_ = None

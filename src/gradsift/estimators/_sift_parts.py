@@ -86,6 +86,13 @@ def class_contrasts(codes: IntArray, n_classes: int) -> Array:
 
 def seed_of(random_state: Any) -> int | None:
     """A plain seed from an int, None, or a RandomState (as scikit-learn passes them)."""
-    if random_state is None or isinstance(random_state, (int, np.integer)):
-        return None if random_state is None else int(random_state)
-    return int(random_state.randint(2**31 - 1))
+    if random_state is None:
+        return None
+    if isinstance(random_state, (int, np.integer)) and 0 <= random_state < 2**32:
+        return int(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    raise ValueError(
+        f"random_state={random_state!r}: use a whole number from 0 to 2**32 - 1, a RandomState, or "
+        "None."
+    )
