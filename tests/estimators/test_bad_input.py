@@ -196,3 +196,19 @@ SETTINGS = [
 def test_bad_settings(name, setting, value, message):
     with pytest.raises(ValueError, match=message):
         clone(MODELS[name]).set_params(**{setting: value}).fit(X, Y)
+
+
+@pytest.mark.parametrize("seed", ["seed", -1, 2**40, 1.5])
+def test_a_seed_that_is_none_is_refused_before_any_work(seed, table):
+    X, y = table
+    with pytest.raises(ValueError, match=r"random_state=.*use a whole number"):
+        GradientSiftRegressor(random_state=seed).fit(X, y)
+
+
+@pytest.mark.parametrize("size", [1e-280, 1e-200, 1e-160, 1e160, 1e200])
+def test_the_unit_of_a_column_does_not_matter_however_small_or_large(size, table):
+    X, y = table
+    plain = GradientSiftRegressor().fit(X, y)
+    other = GradientSiftRegressor().fit(X * [size, 1, 1, 1, 1, 1], y)
+    assert other.get_support().tolist() == plain.get_support().tolist()
+    assert plain.get_support()[0]

@@ -17,6 +17,8 @@ from gradsift.exceptions import ImputedWarning
 
 PIECE_BYTES = 8 << 20  # columns measured at a time: they are copied twice
 MOST_SQUARED = 1e150  # larger values are divided by their size before they are squared
+LEAST_SIZE = 1e-290
+"""A column whose largest value is smaller is zero: a derivative along it would overflow."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +100,10 @@ def moments(share: Array, filled: bool, block: Array) -> tuple[Array, Array, int
     if filled and not np.isfinite(mean).all():
         block, mean, holes = fill_means(block, share, mean)
     size = np.abs(block).max(axis=0)
-    unit = np.where(size > MOST_SQUARED, size, 1.0)
+    small = (size > LEAST_SIZE) & (size < 1.0 / MOST_SQUARED)
+    unit = np.where((size > MOST_SQUARED) | small, size, 1.0)
     deviation = block - mean
-    if (unit > 1.0).any():  # the square of even the mean's rounding may be too large for a float
+    if (unit != 1.0).any():  # squares may be too large for a float, or vanish
         deviation /= unit
     spread = unit * np.sqrt(share @ np.square(deviation, out=deviation))
     return mean, np.where(spread > 1e-12 * size, spread, np.inf), holes

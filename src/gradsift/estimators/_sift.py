@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
@@ -17,7 +17,6 @@ from gradsift.data import (
     ScaledSource,
     Scaling,
     measure_scaling,
-    open_source,
     standardised,
     take_rows,
 )
@@ -26,6 +25,14 @@ from gradsift.estimators._base import (
     all_or_nothing,
     check_n_components,
     warn_nothing_selected,
+)
+from gradsift.estimators._sift_parts import (
+    Interaction,
+    RefitField,
+    Sifted,
+    class_contrasts,
+    refit_rows,
+    seed_of,
 )
 from gradsift.estimators._tasks import LabelPredictions
 from gradsift.estimators._validation import (
@@ -48,64 +55,11 @@ from gradsift.refit import (
     refit_regression,
 )
 from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
-from gradsift.sift import SiftResult, SiftSettings, sift, sift_support
+from gradsift.sift import SiftSettings, sift, sift_support
 
 T = TypeVar("T")
 
 ENERGY = 0.99  # share of the gradient's covariance that 'auto' directions hold
-REFIT_ROWS = 200_000  # rows the refit learns from at most: its 1,000 landmarks gain nothing by more
-
-
-class Interaction(NamedTuple):
-    """A product of two variables that the sift found in the response."""
-
-    first: int
-    second: int
-    strength: float
-
-
-@dataclass(frozen=True)
-class RefitField:
-    """The gradient of a refitted predictor, as a function of raw samples."""
-
-    scaling: Scaling
-    index: IntArray
-    refit: RegressionRefit | ClassificationRefit
-
-    def columns(self, X: Source | Array) -> Array:
-        """Selected columns, standardised, as the refit knows them."""
-        return refit_columns(X, self.scaling, self.index)
-
-    def standard_gradient(self, X: Source | Array) -> Array:
-        """(outputs, n, selected), per standard deviation of each column."""
-        G = self.refit.gradient(self.columns(X))
-        return G[None] if G.ndim == 2 else G
-
-    def gradient(self, X: Source | Array) -> Array:
-        """The same in the user's units."""
-        return self.scaling.derivative(self.standard_gradient(X), self.index)
-
-
-def refit_columns(X: Source | Array, scaling: Scaling, index: IntArray) -> Array:
-    """Selected columns, standardised, without their last digits.
-
-    Those are the standardising's own rounding, and an optimiser must not get to amplify them.
-    """
-    return np.round(scaling.apply(open_source(X).columns(index), index), 10) + 0.0
-
-
-class Sifted(NamedTuple):
-    """A table as the sift saw it, and what it found there."""
-
-    X: Source
-    standardised: Source
-    share: Array
-    scaling: Scaling
-    found: SiftResult
-
-    def refit_columns(self, rows: IntArray) -> Array:
-        """Selected columns as the refit takes them, at some rows."""
-        return refit_columns(take_rows(self.X, rows), self.scaling, self.found.selected)
 
 
 class GradientSift(GradientEstimator):
@@ -321,6 +275,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         kept, weight = check_weights(sample_weight, X)
         warn_of_counts(weight)
         X, y = take_rows(X, kept), check_numbers(y[kept])
+        seed = seed_of(self.random_state)
         with one_blas_thread(workers=self.n_jobs), stages(self.verbose) as say:
             sifted = Sifted(X, *self._sift(sift, X, y[:, None], weight, say))
             rows = refit_rows(np.zeros(len(y), dtype=int))
@@ -330,7 +285,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
                 Z,
                 y[rows],
                 sample_weight=None if weight is None else weight[rows],
-                random_state=seed_of(self.random_state),
+                random_state=seed,
                 settings=self.refit_settings,
             )
             self.dense_ = None
@@ -427,6 +382,7 @@ mean_, scale_, field_
         X = take_rows(X, kept)
         self.classes_, codes = check_labels(y[kept])
         n_classes = len(self.classes_)
+        seed = seed_of(self.random_state)
         with one_blas_thread(workers=self.n_jobs), stages(self.verbose) as say:
             Y = class_contrasts(codes, n_classes)
             sifted = Sifted(X, *self._sift(sift, X, Y, weight, say))
@@ -438,7 +394,7 @@ mean_, scale_, field_
                 codes[rows],
                 n_classes=n_classes,
                 sample_weight=None if weight is None else weight[rows],
-                random_state=seed_of(self.random_state),
+                random_state=seed,
                 settings=self.refit_settings,
             )
             self.dense_ = None
@@ -480,27 +436,3 @@ NO_VARIABLE = (
     "Nothing stands out from noise at this level: ranking_ still orders all variables, a larger "
     "false_positives admits weaker ones."
 )
-
-
-def refit_rows(codes: IntArray) -> IntArray:
-    """Rows that the refit learns from: all, or very many drawn with a fixed seed, and one of every
-    class at least.
-    """
-    n = len(codes)
-    if n <= REFIT_ROWS:
-        return np.arange(n)
-    drawn = np.random.default_rng(0).choice(n, REFIT_ROWS, replace=False)
-    return np.union1d(drawn, np.unique(codes, return_index=True)[1])
-
-
-def class_contrasts(codes: IntArray, n_classes: int) -> Array:
-    """One column of -1 and 1 for two classes, C - 1 indicators for more (the sift whitens them)."""
-    indicators = (codes[:, None] == np.arange(1, n_classes)).astype(float)
-    return 2.0 * indicators - 1.0
-
-
-def seed_of(random_state: Any) -> int | None:
-    """A plain seed from an int, None, or a RandomState (as scikit-learn passes them)."""
-    if random_state is None or isinstance(random_state, (int, np.integer)):
-        return None if random_state is None else int(random_state)
-    return int(random_state.randint(2**31 - 1))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gradsift._run.overflow import refuse_overflow
 from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import open_source, standardised, take_rows
@@ -28,6 +29,7 @@ class Fold:
     test: IntArray
 
 
+@refuse_overflow
 def fold_scores(
     X: Source | Array,
     response: Response,

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 import gradsift as public
 from gradsift._typing import Source
 from gradsift.data import ArraySource, Scaling
-from gradsift.estimators._sift import Interaction, RefitField
+from gradsift.estimators._sift_parts import Interaction, RefitField
 from gradsift.numerics import ard_kernels, kernels
 from gradsift.numerics.factors import Factor
 from gradsift.pairwise import weights
