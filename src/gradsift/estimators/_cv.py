@@ -32,8 +32,9 @@ from gradsift.estimators._tasks import (
     numbers_sample,
 )
 from gradsift.numerics.ranking import choose_alpha
-from gradsift.pairwise.fitting import Sample, SparseFit, SparseSettings, Started, finish, start
+from gradsift.pairwise.fitting import Sample, SparseFit, SparseSettings, finish, start
 from gradsift.pairwise.folds import Fold, fold_scores, saved_scores
+from gradsift.pairwise.rounds import Started
 from gradsift.solver import Solution
 from gradsift.solver.checkpoint import digest, open_checkpoint
 from gradsift.solver.path import PathResult, Step, check_alphas, fit_path, geometric_grid
@@ -236,8 +237,8 @@ class SparseGradientRegressorCV(NumberPredictions, RegressorMixin, CrossValidate
     checkpoint : path, optional
         A folder in which every answer and the scores of every fold are kept as soon as they are
         there. The same fit after a kill goes on from it, to the same bits.
-    kernel, weights, standardize, n_components, penalty_factor, curl, smoothness, solver, tol, \
-max_iter, missing, verbose
+    kernel, weights, standardize, n_components, penalty_factor, loss, penalty, curl, smoothness, \
+solver, tol, max_iter, missing, verbose
         As in `SparseGradientRegressor`.
 
     Attributes
@@ -299,8 +300,8 @@ class SparseGradientClassifierCV(OffsetScores, ClassifierMixin, CrossValidated):
     ----------
     alphas, n_alphas, eps, cv, selection, n_jobs, checkpoint
         As in `SparseGradientRegressorCV`; folds are stratified.
-    alpha_0, kernel, weights, standardize, n_components, penalty_factor, curl, smoothness, solver, \
-tol, max_iter, missing, verbose
+    alpha_0, kernel, weights, standardize, n_components, penalty_factor, loss, penalty, curl, \
+smoothness, solver, tol, max_iter, missing, verbose
         As in `SparseGradientClassifier`.
 
     Attributes

@@ -23,7 +23,9 @@ from gradsift.estimators._tasks import (
     labels_sample,
     numbers_sample,
 )
+from gradsift.numerics.losses import Loss
 from gradsift.pairwise.assemble import Settings
+from gradsift.pairwise.contracts import ConcavePenalty
 from gradsift.pairwise.fitting import Sample, SparseFit, SparseSettings, fit_sparse
 from gradsift.solver import Solver
 
@@ -61,6 +63,8 @@ class SparseGradient(GradientEstimator):
     standardize: bool = True
     n_components: int | Literal["auto"] = "auto"
     penalty_factor: Any = None
+    loss: Loss | None = None
+    penalty: ConcavePenalty | None = None
     curl: float = 0.0
     smoothness: float = 0.0
     solver: str = "auto"
@@ -85,6 +89,8 @@ class SparseGradient(GradientEstimator):
             curl=self.curl,
             smoothness=self.smoothness,
             missing=self.missing,
+            loss=self.loss,
+            penalty=self.penalty,
         )
         solver = make_solver(self.solver, self.tol, self.max_iter)
         alpha = getattr(self, "alpha", None)
@@ -141,6 +147,14 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
         Number of directions; 'auto' keeps 95 % of the trace of the gradient covariance.
     penalty_factor : (p,) array, optional
         omega; 0 = this variable is never penalised.
+    loss : object, optional
+        A loss of your own for pairs; None = the paper's, squares. It has the methods of
+        `gradsift.numerics.losses.Loss`, and is refused where they contradict each other. See
+        `docs/tutorials/own_loss.md`.
+    penalty : object, optional
+        A concave penalty of your own; None = the paper's group lasso. It has a method
+        ``factors(sizes, alpha)``, its slope at the sizes ||f^k||_K in units of alpha. Solved by
+        repeated group lassos; the certificate is that of the last one.
     curl : float, default=0
         Adds ``curl / (2 n) sum_i ||J(x_i) - J(x_i)'||^2`` with J the Jacobian of f: a true
         gradient has a symmetric one. Affine, linear, constant and Gaussian kernels.
@@ -244,8 +258,8 @@ class SparseGradientClassifier(OffsetScores, ClassifierMixin, SparseGradient):
     alpha_0 : float, optional
         The paper's lambda_1, the penalty on the offset function. None = 1e-4, in units of the
         kernel's size and the mean pair weight.
-    kernel, weights, standardize, n_components, penalty_factor, curl, smoothness, solver, tol, \
-max_iter, missing, verbose
+    kernel, weights, standardize, n_components, penalty_factor, loss, penalty, curl, smoothness, \
+solver, tol, max_iter, missing, verbose
         As in `SparseGradientRegressor`.
 
     Attributes

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit, softmax
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.threads import same_bits
@@ -86,11 +87,22 @@ class NumberPredictions:
         return self.predictor_(self.field_.scaling.apply(columns, index))[0]
 
 
+def has_probabilities(estimator: Any) -> bool:
+    """Scores are log odds under the logistic loss only."""
+    if getattr(estimator, "loss", None) is not None:
+        raise AttributeError(
+            "there are no probabilities with a loss of your own: its scores are no log odds. Use "
+            "decision_function."
+        )
+    return True
+
+
 class LabelPredictions:
     """Mixin: probabilities and labels from `decision_function` and `classes_`."""
 
     classes_: Array
 
+    @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities.
 
