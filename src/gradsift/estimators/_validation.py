@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
@@ -27,13 +27,16 @@ from gradsift.data.missing import known
 from gradsift.data.opening import holds_target
 from gradsift.data.source import LabelledRows
 from gradsift.exceptions import CountedRowsWarning, ExtrapolationWarning, MissingTargetWarning
-from gradsift.sift import are_counts, as_counts
 
 MIN_SAMPLES = 3
 MOST_RATIO = 1e12
 """Weights further apart than this would leave nothing of the lighter row but rounding."""
-MANY_MORE = 1.5
-"""Counts that make so many times the rows are worth a word."""
+MOST_COPIES = 1e6
+"""Larger weights are no counts of rows."""
+OTHER_EVIDENCE = 1.5
+"""Counts that claim so many times the evidence of relative weights, or one over it, get a warning.
+"""
+WeightKind = Literal["frequency", "importance"]
 LARGEST = 1e70
 """Fourth powers of a response beyond this, or that varies by less than one over it, are lost."""
 MOST_NAMES = 1_000_000
@@ -299,11 +302,16 @@ def check_labels(y: Array) -> tuple[Array, IntArray]:
     return classes, codes
 
 
-def check_weights(sample_weight: Any, X: Array | Source) -> tuple[IntArray, Array | None]:
-    """(rows with positive weight, their weights as numbers of samples or None if all are equal).
+def check_weights(
+    sample_weight: Any, X: Array | Source, kind: WeightKind = "importance"
+) -> tuple[IntArray, Array | None]:
+    """(rows with positive weight, their weights as numbers of samples or None if all are one).
 
-    See `as_counts` for the scaling.
+    Weights of kind "frequency" are such numbers; those of kind "importance" only say how much a row
+    counts beside the others, and are scaled by `relative_weights`.
     """
+    if kind not in ("frequency", "importance"):
+        raise ValueError(f"weight_kind={kind!r}: use 'frequency' or 'importance'.")
     n = X.shape[0]
     if sample_weight is None:
         return np.arange(n), None
@@ -324,8 +332,48 @@ def check_weights(sample_weight: Any, X: Array | Source) -> tuple[IntArray, Arra
             f"is {weight[most]:.3g}: weights may differ by a factor of {MOST_RATIO:.0e} at most. "
             "Give rows that hardly count a weight of zero."
         )
-    weight = as_counts(weight)
-    return rows, None if weight.min() == weight.max() else weight
+    if kind == "importance":
+        weight = relative_weights(weight)
+    elif weight.max() > MOST_COPIES or weight.sum() < MIN_SAMPLES:
+        raise ValueError(
+            f"sample_weight is taken as counts of rows, but its largest value is "
+            f"{weight.max():.3g} and it sums to {weight.sum():.3g} samples. Set "
+            "weight_kind='importance' for weights that say how much a row counts beside others."
+        )
+    return rows, None if (weight == 1.0).all() else weight
+
+
+def relative_weights(weight: Array) -> Array:
+    """Positive weights of any unit as numbers of samples.
+
+    Scaled by sum w / sum w^2 they sum to Kish's effective sample size, and a weighted sum of noise
+    has the variance its chi2 level takes for granted, sum w^2 = sum w. Equal weights become ones.
+    """
+    weight = weight / weight.max()  # squares neither overflow nor vanish
+    if weight.min() == 1.0:
+        return weight
+    return np.asarray(weight * (weight.sum() / (weight @ weight)))
+
+
+def warn_of_counts(weight: Array | None, kind: WeightKind) -> None:
+    """Say so where counts of rows claim other evidence than relative weights of the same spread.
+
+    The ratio of both is sum w^2 / sum w: one without weights, two if every row counts twice, and
+    1 / n for weights that sum to one.
+    """
+    if weight is None or kind == "importance":
+        return
+    ratio = float(weight @ weight / weight.sum())
+    if 1.0 / OTHER_EVIDENCE <= ratio <= OTHER_EVIDENCE:
+        return
+    effective = weight.sum() / ratio
+    warnings.warn(
+        f"sample_weight is taken as counts of rows: {weight.sum():.6g} samples in {len(weight)} "
+        "rows. If it says how much a row counts beside others, as survey weights do, set "
+        f"weight_kind='importance': then they are as good as {effective:.6g} samples.",
+        CountedRowsWarning,
+        stacklevel=3,
+    )
 
 
 def read_weights(sample_weight: Any, X: Array | Source) -> Array:
@@ -346,19 +394,6 @@ def read_weights(sample_weight: Any, X: Array | Source) -> Array:
             f"sample_weight[{bad[0]}] is {weight[bad[0]]}: weights are finite and not negative."
         )
     return weight
-
-
-def warn_of_counts(weight: Array | None) -> None:
-    """Say so where weights that count rows make many more samples than there are rows."""
-    if weight is None or not are_counts(weight) or weight.sum() <= MANY_MORE * len(weight):
-        return
-    warnings.warn(
-        f"sample_weight holds whole numbers from 1 to {weight.max():.0f}, which are taken as "
-        f"counts of rows: {weight.sum():.0f} samples instead of {len(weight)}. If they say how "
-        "much a row counts beside others, as survey weights do, divide them by their mean.",
-        CountedRowsWarning,
-        stacklevel=3,
-    )
 
 
 def of_labelled_rows(weight: Any, X: Any) -> Any:
