@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from gradsift._run.passes import each_block, elsewhere
+from gradsift._run.passes import each_block
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import open_source
 
@@ -61,7 +61,7 @@ def products(source: Source, rows: IntArray | None = None) -> Products:
     """
     n = source.shape[0]
     total = _Total(n, n if rows is None else len(rows))
-    if elsewhere(source) is not None:
+    if source.runner is not None:
         for _, part in each_block(source, lambda _: partial(_total_of, rows)):
             total.merge(part)
     else:  # one sum, not one per block: n x n each
