@@ -21,7 +21,7 @@ from gradsift.data import (
 from gradsift.estimators._base import GradientEstimator, all_or_nothing, check_n_components
 from gradsift.estimators._validation import check_fit_X, check_new_X, check_numbers, check_weights
 from gradsift.numerics.directions import find_directions
-from gradsift.numerics.kernels import products, squared_distances
+from gradsift.numerics.distances import products, squared_distances
 from gradsift.numerics.ranking import rank_variables
 from gradsift.pairwise.field import TaylorPredictor, taylor_average
 from gradsift.pairwise.local_linear import local_gradients

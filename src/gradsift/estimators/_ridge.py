@@ -11,7 +11,7 @@ from gradsift._typing import Array
 from gradsift.estimators._base import GradientEstimator, check_n_components
 from gradsift.estimators._tasks import Answer, FieldClassifier, FieldRegressor, Sample
 from gradsift.numerics.directions import find_directions
-from gradsift.numerics.kernels import products
+from gradsift.numerics.distances import products
 from gradsift.numerics.ranking import rank_variables
 from gradsift.pairwise.assemble import Assembly, Settings, assemble
 from gradsift.pairwise.field import kernel_field
