@@ -8,7 +8,7 @@ import pytest
 import gradsift.sift.columns as source_module
 import gradsift.sift.levels as levels
 import gradsift.sift.procedure as core
-from gradsift.data import ArraySource
+from gradsift.data import ArraySource, Source
 from gradsift.sift import SiftSettings, sift
 
 
@@ -192,7 +192,7 @@ def test_constant_response_and_single_column():
 
 
 @dataclass(frozen=True)
-class Counting:
+class Counting(Source):
     """A source that counts its passes."""
 
     inner: ArraySource

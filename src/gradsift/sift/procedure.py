@@ -8,7 +8,6 @@ import numpy as np
 
 from gradsift._run.progress import Say, silent
 from gradsift._typing import Source
-from gradsift.data import held_bytes
 from gradsift.sift.columns import Single, clipped_columns, single_columns, wide_statistics
 from gradsift.sift.groups import Groups, Support, pool, with_products
 from gradsift.sift.interaction_screen import Screen, screen
@@ -54,10 +53,8 @@ def pool_size(source: Source, settings: SiftSettings = DEFAULT) -> int:
     """Columns whose features are kept: so many that these take a quarter of the memory the table
     does (a compressed one takes less than it looks), but as many as are no trouble.
     """
-    n, p = source.shape
-    held = held_bytes(source) or 8 * n * p
-    each = settings.n_features * n
-    fair = min(held // (4 * each), WIDE_VALUES // each, settings.most_pooled)
+    each = settings.n_features * source.shape[0]
+    fair = min(source.held_bytes // (4 * each), WIDE_VALUES // each, settings.most_pooled)
     least = max(fair, FREE_VALUES // each, settings.least_pooled)
     return max(1, min(least, MOST_VALUES // each))
 
