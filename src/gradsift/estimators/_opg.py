@@ -27,7 +27,7 @@ from gradsift.estimators._base import (
 from gradsift.estimators._tasks import numbers_sample
 from gradsift.estimators._validation import check_new_X
 from gradsift.numerics.directions import Directions, find_directions
-from gradsift.numerics.kernels import products, squared_distances
+from gradsift.numerics.distances import products, squared_distances
 from gradsift.numerics.ranking import rank_variables
 from gradsift.pairwise.field import TaylorPredictor, taylor_average
 from gradsift.pairwise.fitting import Sample

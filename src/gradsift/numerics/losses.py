@@ -48,7 +48,7 @@ class Loss(Protocol):
 
 def softmax(e: Array) -> Array:
     """exp(e_c) / sum_c exp(e_c) over axis 0; scipy's takes three times as long on small axes."""
-    q = np.exp(e - e.max(axis=0))
+    q: Array = np.exp(e - e.max(axis=0))
     q /= q.sum(axis=0)
     return q
 
@@ -56,7 +56,7 @@ def softmax(e: Array) -> Array:
 def log_sum_exp(e: Array) -> Array:
     """log sum_c exp(e_c) over axis 0."""
     top = e.max(axis=0)
-    return top + np.log(np.exp(e - top).sum(axis=0))
+    return np.asarray(top + np.log(np.exp(e - top).sum(axis=0)))
 
 
 @dataclass(frozen=True)
@@ -66,16 +66,16 @@ class Squared:
     steepest: ClassVar[float] = 2.0
 
     def value(self, e: Array, t: Array) -> Array:
-        return np.square(t - e).sum(axis=0)
+        return np.asarray(np.square(t - e).sum(axis=0))
 
     def slope(self, e: Array, t: Array) -> Array:
         return 2.0 * (e - t)
 
     def curvature(self, e: Array, t: Array, d: Array) -> Array:
-        return 2.0 * np.square(d).sum(axis=0)
+        return np.asarray(2.0 * np.square(d).sum(axis=0))
 
     def conjugate(self, g: Array, t: Array) -> Array:
-        return (g * t + 0.25 * g * g).sum(axis=0)
+        return np.asarray((g * t + 0.25 * g * g).sum(axis=0))
 
     def hessian(self, e: Array, t: Array) -> Callable[[Array], Array]:
         return lambda d: 2.0 * d
@@ -91,21 +91,21 @@ class Logistic:
     steepest: ClassVar[float] = 0.25
 
     def value(self, e: Array, t: Array) -> Array:
-        return np.logaddexp(0.0, -t * e).sum(axis=0)
+        return np.asarray(np.logaddexp(0.0, -t * e).sum(axis=0))
 
     def slope(self, e: Array, t: Array) -> Array:
-        return -t * expit(-t * e)
+        return np.asarray(-t * expit(-t * e))
 
     def curvature(self, e: Array, t: Array, d: Array) -> Array:
         # the third derivative is at most the second, so that grows at most by exp(|d|)
         p = expit(e)
         grown = p * (1.0 - p) * np.exp(np.minimum(np.abs(d), 50.0))
-        return (np.minimum(grown, self.steepest) * d * d).sum(axis=0)
+        return np.asarray((np.minimum(grown, self.steepest) * d * d).sum(axis=0))
 
     def conjugate(self, g: Array, t: Array) -> Array:
         # finite only where q = -t g is a probability; slopes and shrunken slopes always are
         q = np.clip(-t * g, 0.0, 1.0)
-        return (xlogy(q, q) + xlogy(1.0 - q, 1.0 - q)).sum(axis=0)
+        return np.asarray((xlogy(q, q) + xlogy(1.0 - q, 1.0 - q)).sum(axis=0))
 
     def hessian(self, e: Array, t: Array) -> Callable[[Array], Array]:
         p = expit(e)
@@ -114,7 +114,7 @@ class Logistic:
 
     def mean_bend(self, e: Array, t: Array) -> Array:
         p = expit(e)
-        return (p * (1.0 - p)).mean(axis=0)
+        return np.asarray((p * (1.0 - p)).mean(axis=0))
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Multinomial:
     steepest: ClassVar[float] = 0.5
 
     def value(self, e: Array, t: Array) -> Array:
-        return log_sum_exp(e) - (t * e).sum(axis=0)
+        return np.asarray(log_sum_exp(e) - (t * e).sum(axis=0))
 
     def slope(self, e: Array, t: Array) -> Array:
         return softmax(e) - t
@@ -134,11 +134,11 @@ class Multinomial:
         p = softmax(e)
         variance = (p * np.square(d - (p * d).sum(axis=0))).sum(axis=0)
         grown = variance * np.exp(np.minimum(2.0 * np.abs(d).max(axis=0), 50.0))
-        return np.minimum(grown, self.steepest * np.square(d).sum(axis=0))
+        return np.asarray(np.minimum(grown, self.steepest * np.square(d).sum(axis=0)))
 
     def conjugate(self, g: Array, t: Array) -> Array:
         q = np.clip(t + g, 0.0, 1.0)
-        return xlogy(q, q).sum(axis=0)
+        return np.asarray(xlogy(q, q).sum(axis=0))
 
     def hessian(self, e: Array, t: Array) -> Callable[[Array], Array]:
         p = softmax(e)

@@ -18,8 +18,9 @@ from gradsift.data import (
     standardised,
     take_rows,
 )
+from gradsift.numerics.distances import Products
 from gradsift.numerics.factors import Factor
-from gradsift.numerics.kernels import AnyKernel, Landmarks, Precomputed, Products, as_kernel
+from gradsift.numerics.kernels import AnyKernel, Landmarks, Precomputed, as_kernel
 from gradsift.numerics.losses import Logistic, Loss, Multinomial, Squared
 from gradsift.pairwise.contracts import ConcavePenalty, check_loss, check_penalty
 from gradsift.pairwise.datafit import PairDatafit

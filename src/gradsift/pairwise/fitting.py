@@ -13,7 +13,7 @@ from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling
 from gradsift.numerics.directions import Directions, find_directions
-from gradsift.numerics.kernels import products
+from gradsift.numerics.distances import products
 from gradsift.numerics.ranking import rank_variables
 from gradsift.pairwise.assemble import Assembly, Response, Settings, assemble
 from gradsift.pairwise.field import KernelField, TaylorPredictor, kernel_field, taylor_predictor

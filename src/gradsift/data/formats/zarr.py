@@ -22,7 +22,7 @@ TARGET = "target"
 
 
 @dataclass(frozen=True)
-class ZarrSource:
+class ZarrSource(Source):
     """Columns of a two-dimensional Zarr array."""
 
     X: Any
