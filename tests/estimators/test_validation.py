@@ -5,14 +5,13 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from gradsift.estimators._sample_weight import check_weights, relative_weights
 from gradsift.estimators._validation import (
     check_finite,
     check_labels,
     check_numbers,
     check_table,
-    check_weights,
     column_names,
-    relative_weights,
 )
 
 

@@ -19,6 +19,7 @@ from gradsift.estimators._base import (
     summary_attributes,
     warn_nothing_selected,
 )
+from gradsift.estimators._sample_weight import WeightKind, check_weights, warn_of_counts
 from gradsift.estimators._sift_parts import (
     Interaction,
     Labels,
@@ -32,14 +33,11 @@ from gradsift.estimators._sift_parts import (
 )
 from gradsift.estimators._tasks import LabelPredictions, class_weights
 from gradsift.estimators._validation import (
-    WeightKind,
     check_columns,
     check_fit_X,
     check_labels,
     check_new_X,
     check_numbers,
-    check_weights,
-    warn_of_counts,
 )
 from gradsift.refit import Dense
 from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings

@@ -14,12 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from gradsift._run.threads import same_bits
 from gradsift._typing import Array, Source
 from gradsift.data import stack_rows, take_rows
+from gradsift.estimators._sample_weight import check_weights
 from gradsift.estimators._validation import (
     check_fit_X,
     check_labels,
     check_new_X,
     check_numbers,
-    check_weights,
 )
 from gradsift.pairwise.assemble import Response
 from gradsift.pairwise.field import KernelField, TaylorPredictor
