@@ -36,7 +36,7 @@ from gradsift.estimators._tasks import (
 from gradsift.numerics.ranking import choose_alpha
 from gradsift.pairwise.fitting import PredictWith, Sample, SparseFit, SparseSettings, finish, start
 from gradsift.pairwise.folds import Fold, Judge, fold_scores, saved_scores
-from gradsift.pairwise.rounds import Started
+from gradsift.pairwise.rounds import Rounds, Started, settle_path
 from gradsift.solver import Solution
 from gradsift.solver.checkpoint import digest, open_checkpoint
 from gradsift.solver.path import PathResult, Step, check_alphas, fit_path, geometric_grid
@@ -71,6 +71,7 @@ class Choice:
     alphas: Array
     scores: Array
     path: PathResult
+    settled: PathResult
 
     def best(self, rule: Literal["min", "1se"]) -> int:
         return choose_alpha(self.scores, rule)
@@ -82,7 +83,8 @@ class Choice:
             "cv_scores_": self.scores,
             "alpha_min_": float(self.alphas[self.best("min")]),
             "alpha_1se_": float(self.alphas[self.best("1se")]),
-            "path_": self.path,
+            "path_": self.settled,
+            "n_iter_": max(1, int(self.settled.n_iter.sum())),
         }
 
 
@@ -143,7 +145,7 @@ def cross_validate(
             path = fit_path(
                 assembly.problem, alphas, solver, null=null, progress=step, checkpoint=kept
             )
-    return Choice(alphas, scores, path)
+    return Choice(alphas, scores, path, settle_path(started, path, Rounds(solver)))
 
 
 def score_folds(
@@ -282,7 +284,7 @@ solver, tol, max_iter, predict_with, missing, verbose
     path_ : PathResult
         The path on all samples.
     feature_importances_, ranking_, components_, eigenvalues_, alpha_, alpha_max_, dual_gap_, \
-kkt_violation_, objective_, n_iter_, mean_, scale_, field_, predictor_
+kkt_violation_, objective_, n_iter_, covariance_, dual_coef_, mean_, scale_, field_, predictor_
         As in `SparseGradientRegressor`.
 
     Examples
@@ -344,7 +346,8 @@ penalty, curl, smoothness, solver, tol, max_iter, missing, verbose
     alphas_, alpha_min_, alpha_1se_, path_
         As in `SparseGradientRegressorCV`.
     classes_, class_weight_, feature_importances_, ranking_, components_, eigenvalues_, alpha_, \
-alpha_max_, dual_gap_, kkt_violation_, objective_, n_iter_, mean_, scale_, field_
+alpha_max_, dual_gap_, kkt_violation_, objective_, n_iter_, covariance_, dual_coef_, mean_, \
+scale_, field_
         As in `SparseGradientClassifier`.
 
     Examples
