@@ -9,11 +9,11 @@ axis 0, so every loss sums over axis 0 and returns one number per pair.
 | `Logistic`    | log odds at the far end, label -1, 1  | log(1 + exp(-t e))          | 1/4      |
 | `Multinomial` | scores at the far end, one-hot label  | log sum_c exp(e_c) - t . e  | 1/2      |
 
-`curvature(e, d)` bounds d . psi'' d along the whole segment from e to e + d: the judge of a step's
-length. Away from the decision boundary it is far below the global bound `steepest` |d|^2, and a
-solver may step as much further.
+`curvature(e, t, d)` bounds d . psi'' d along the whole segment from e to e + d: the judge of a
+step's length. Away from the decision boundary it is far below the global bound `steepest` |d|^2,
+and a solver may step as much further.
 
-`hessian(e)` is the linear map d -> psi''(e) d.
+`hessian(e, t)` is the linear map d -> psi''(e) d.
 
 `conjugate(g, t)` is psi*(g) = sup_e (g . e - psi(e, t)); the duality gap is built on it.
 """
@@ -31,16 +31,18 @@ from gradsift._typing import Array
 
 
 class Loss(Protocol):
-    steepest: ClassVar[float]
+    """A convex, smooth loss; `docs/tutorials/own_loss.md` writes one."""
 
     def value(self, e: Array, t: Array) -> Array: ...
     def slope(self, e: Array, t: Array) -> Array: ...
-    def curvature(self, e: Array, d: Array) -> Array: ...
+    def curvature(self, e: Array, t: Array, d: Array) -> Array: ...
     def conjugate(self, g: Array, t: Array) -> Array: ...
-    def hessian(self, e: Array) -> Callable[[Array], Array]: ...
+    def hessian(self, e: Array, t: Array) -> Callable[[Array], Array]: ...
 
-    def mean_bend(self, e: Array) -> Array | None:
-        """Second derivative in one output, averaged over them; None if outputs are coupled."""
+    def mean_bend(self, e: Array, t: Array) -> Array | None:
+        """Second derivative in one output, averaged over them; None if outputs are coupled, or
+        where it is not worth computing.
+        """
         ...
 
 
@@ -69,16 +71,16 @@ class Squared:
     def slope(self, e: Array, t: Array) -> Array:
         return 2.0 * (e - t)
 
-    def curvature(self, e: Array, d: Array) -> Array:
+    def curvature(self, e: Array, t: Array, d: Array) -> Array:
         return np.asarray(2.0 * np.square(d).sum(axis=0))
 
     def conjugate(self, g: Array, t: Array) -> Array:
         return np.asarray((g * t + 0.25 * g * g).sum(axis=0))
 
-    def hessian(self, e: Array) -> Callable[[Array], Array]:
+    def hessian(self, e: Array, t: Array) -> Callable[[Array], Array]:
         return lambda d: 2.0 * d
 
-    def mean_bend(self, e: Array) -> Array:
+    def mean_bend(self, e: Array, t: Array) -> Array:
         return np.full(e.shape[1:], 2.0)
 
 
@@ -94,7 +96,7 @@ class Logistic:
     def slope(self, e: Array, t: Array) -> Array:
         return np.asarray(-t * expit(-t * e))
 
-    def curvature(self, e: Array, d: Array) -> Array:
+    def curvature(self, e: Array, t: Array, d: Array) -> Array:
         # the third derivative is at most the second, so that grows at most by exp(|d|)
         p = expit(e)
         grown = p * (1.0 - p) * np.exp(np.minimum(np.abs(d), 50.0))
@@ -105,12 +107,12 @@ class Logistic:
         q = np.clip(-t * g, 0.0, 1.0)
         return np.asarray((xlogy(q, q) + xlogy(1.0 - q, 1.0 - q)).sum(axis=0))
 
-    def hessian(self, e: Array) -> Callable[[Array], Array]:
+    def hessian(self, e: Array, t: Array) -> Callable[[Array], Array]:
         p = expit(e)
         p *= 1.0 - p
         return lambda d: p * d
 
-    def mean_bend(self, e: Array) -> Array:
+    def mean_bend(self, e: Array, t: Array) -> Array:
         p = expit(e)
         return np.asarray((p * (1.0 - p)).mean(axis=0))
 
@@ -127,7 +129,7 @@ class Multinomial:
     def slope(self, e: Array, t: Array) -> Array:
         return softmax(e) - t
 
-    def curvature(self, e: Array, d: Array) -> Array:
+    def curvature(self, e: Array, t: Array, d: Array) -> Array:
         # the form is the variance of d under p, and p changes at most by exp(2 max |d|)
         p = softmax(e)
         variance = (p * np.square(d - (p * d).sum(axis=0))).sum(axis=0)
@@ -138,9 +140,9 @@ class Multinomial:
         q = np.clip(t + g, 0.0, 1.0)
         return np.asarray(xlogy(q, q).sum(axis=0))
 
-    def hessian(self, e: Array) -> Callable[[Array], Array]:
+    def hessian(self, e: Array, t: Array) -> Callable[[Array], Array]:
         p = softmax(e)
         return lambda d: p * (d - (p * d).sum(axis=0))
 
-    def mean_bend(self, e: Array) -> None:
+    def mean_bend(self, e: Array, t: Array) -> None:
         return None
