@@ -76,7 +76,7 @@ def test_blocks_equal_one_block(data, width, monkeypatch):
 
 def test_restricted_partners_still_find_a_pair(data):
     X, y = data
-    few = SiftSettings(most_partners=30)
+    few = SiftSettings(most_columns=30)
     result = sift(ArraySource(standardised(X)), y[:, None], settings=few)
     assert {3, 7, 11} <= set(result.selected.tolist())
 

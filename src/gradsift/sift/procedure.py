@@ -54,8 +54,8 @@ def pool_size(source: Source, settings: SiftSettings = DEFAULT) -> int:
     does (a compressed one takes less than it looks), but as many as are no trouble.
     """
     each = settings.n_features * source.shape[0]
-    fair = min(source.held_bytes // (4 * each), WIDE_VALUES // each, settings.most_pooled)
-    least = max(fair, FREE_VALUES // each, settings.least_pooled)
+    fair = min(source.held_bytes // (4 * each), WIDE_VALUES // each, settings.most_columns)
+    least = max(fair, FREE_VALUES // each, settings.least_columns)
     return max(1, min(least, MOST_VALUES // each))
 
 
@@ -197,7 +197,7 @@ class Sifter:
         """
         p = self.source.shape[1]
         columns: IntArray = np.arange(p)
-        most = self.settings.most_partners
+        most = self.settings.most_columns
         if p > most:
             columns = promising(statistics, self.levels[0], most, selected)
         return columns, single_columns(self.source, columns, groups.rows, self.settings)
@@ -205,9 +205,9 @@ class Sifter:
     def add_pairs(
         self, groups: Groups, support: Support, loose: Support
     ) -> tuple[Groups, Support, Support]:
-        """Screen products against the residual, admit what passes, choose again; twice at most."""
+        """Screen products against the residual, admit what passes, choose again."""
         products: dict[tuple[int, int], float] = {}
-        for _ in range(self.settings.pair_rounds):
+        for _ in range(self.settings.rounds):
             selected = groups.variables(support)
             R = self.unit_residual(groups, support)
             rows = groups.rows
@@ -263,7 +263,7 @@ class Sifter:
         groups, marginal = self.first_pool()
         self.say(f"path and search over {len(groups.columns):,} columns")
         support, loose = self.choose_supports(groups, [])
-        for _ in range(self.settings.most_refills):
+        for _ in range(self.settings.rounds):
             columns = self.refill(groups, [support, loose], marginal)
             if columns is None:
                 break

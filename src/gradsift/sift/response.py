@@ -39,7 +39,7 @@ class Response:
         if not self.robust:
             return self.Y * self.root
         plain = fit / self.root
-        Y = plain + winsorise(self.Y - plain, self.settings.winsorise_at, self.rows.weight)
+        Y = plain + winsorise(self.Y - plain, self.settings.clip, self.rows.weight)
         return (Y - self.rows.mean(Y)) * self.root
 
 
