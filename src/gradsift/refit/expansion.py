@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
-from gradsift._typing import Array, IntArray
+from gradsift._typing import Array
 from gradsift.numerics.ard_kernels import Kernel
 
 BLOCK = 2_000
@@ -33,22 +33,6 @@ def row_blocks(n: int) -> Iterator[slice]:
     """Slices of at most BLOCK rows covering 0..n-1."""
     for start in range(0, n, BLOCK):
         yield slice(start, min(start + BLOCK, n))
-
-
-def spread_rows(
-    n: int, m: int, rng: np.random.Generator, strata: IntArray | None = None
-) -> IntArray:
-    """At most m of n rows, in increasing order.
-
-    A random order is drawn from `rng`, sorted stably by `strata` and thinned evenly: a random
-    subset in which every stratum keeps its share.
-    """
-    if n <= m:
-        return np.arange(n)
-    order = rng.permutation(n)
-    if strata is not None:
-        order = order[np.argsort(strata[order], kind="stable")]
-    return np.sort(order[(np.arange(m) * n) // m])
 
 
 @dataclass(frozen=True, eq=False)
