@@ -14,7 +14,6 @@ from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.model_selection import LeaveOneOut, check_cv
 
-from gradsift._run.overflow import refuse_overflow
 from gradsift._run.progress import Steps, follow
 from gradsift._run.threads import one_blas_thread, same_bits
 from gradsift._typing import Array
@@ -82,7 +81,6 @@ class Choice:
         }
 
 
-@refuse_overflow
 def fit_cross_validated(
     estimator: Any, sample: Sample, settings: SparseSettings, how: CVSettings
 ) -> tuple[SparseFit, Choice]:
