@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
-from gradsift.data import convert, open_source, read_target, source_names
+from gradsift.data import convert, open_source, read_target
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(50, 37)).astype(np.float32)
@@ -42,7 +42,7 @@ def test_values_names_and_response(tmp_path, out, name, chunk, monkeypatch):
     done = convert(csv, out, target="y", drop=["id"])
     assert (done.n_rows, list(done.names), done.path) == (50, NAMES, str(out))
     source = open_source(out, exclude=["y"] if out.suffix == ".parquet" else [])
-    assert source_names(source) == NAMES
+    assert source.names() == NAMES
     np.testing.assert_array_equal(source.columns(np.arange(37)), X)
     np.testing.assert_allclose(read_target(out, "y").astype(float), Y, rtol=1e-6)
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([name, out.name])

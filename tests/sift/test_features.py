@@ -80,7 +80,7 @@ def test_whitening_is_orthonormal_up_to_the_ridge_and_ordered(rng):
     gram = Z @ Z.transpose(0, 2, 1) / 200
     # the ridge only shrinks: never above one, close to one in the leading features
     assert np.linalg.eigvalsh(gram).max() <= 1 + 1e-9
-    np.testing.assert_allclose(gram[:, 0, 0], 1 / (1 + DEFAULT.feature_ridge))
+    np.testing.assert_allclose(gram[:, 0, 0], 1 / (1 + DEFAULT.ridge))
     np.testing.assert_allclose(gram[:, :2, :2], np.broadcast_to(np.eye(2), (3, 2, 2)), atol=5e-3)
 
 

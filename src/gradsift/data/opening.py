@@ -78,7 +78,7 @@ def open_source(X: Any, *, exclude: Sequence[str] = ()) -> Source:
     Returns
     -------
     source : Source
-        With ``shape``, ``columns(index)`` and ``blocks()``.
+        With ``shape``, ``columns(index)``, ``blocks()``, and ``names(index)`` if it has names.
 
     Examples
     --------
@@ -94,7 +94,8 @@ def open_source(X: Any, *, exclude: Sequence[str] = ()) -> Source:
     module = format_module(X)
     if module is None:
         raise TypeError(
-            f"cannot read columns from {type(X).__name__}: pass a NumPy array or a source."
+            f"cannot read columns from {type(X).__name__}: pass a NumPy array or a source (a class "
+            "of your own inherits gradsift.data.Source)."
         )
     if module == "arrow":
         return reader(module).open(X, exclude=exclude)

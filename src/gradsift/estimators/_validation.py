@@ -19,7 +19,6 @@ from gradsift.data import (
     is_storage,
     open_source,
     read_target,
-    source_names,
 )
 from gradsift.data.far import Seen
 from gradsift.data.finite import all_good, labels_of, refuse
@@ -199,7 +198,7 @@ def check_lengths(source: Source, y: Any) -> None:
 def remember_columns(estimator: Any, source: Source) -> None:
     """n_features_in_, and feature_names_in_ where there are names and not too many."""
     estimator.n_features_in_ = source.shape[1]
-    names = source_names(source) if source.shape[1] <= MOST_NAMES else None
+    names = source.names() if source.shape[1] <= MOST_NAMES else None
     if names is not None:
         repeated = [name for name, count in Counter(names).items() if count > 1]
         if repeated:
@@ -259,7 +258,7 @@ def check_same_columns(estimator: Any, source: Source) -> None:
             f"{expected} features as input."
         )
     known = getattr(estimator, "feature_names_in_", None)
-    names = None if known is None else source_names(source)
+    names = None if known is None else source.names()
     if known is not None and names is not None:
         other = np.flatnonzero(np.array(names, dtype=object) != known)
         if len(other):
@@ -332,12 +331,12 @@ def read_weights(sample_weight: Any, X: Array | Source) -> Array:
     """One finite number, not negative, for each row of X."""
     n = X.shape[0]
     try:
-        weight = np.asarray(sample_weight, dtype=np.float64)
+        weight: Array = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"sample_weight holds values that are not numbers: {error}.") from error
     if weight.ndim == 0:
         weight = np.full(n, float(weight))
-    weight = of_labelled_rows(weight, X)
+    weight = X.align_rows(weight) if isinstance(X, Source) else weight
     if weight.shape != (n,):
         raise ValueError(f"sample_weight has shape {weight.shape} but X has {n} rows: need ({n},).")
     bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
@@ -359,14 +358,6 @@ def warn_of_counts(weight: Array | None) -> None:
         CountedRowsWarning,
         stacklevel=3,
     )
-
-
-def of_labelled_rows(weight: Any, X: Any) -> Any:
-    """Weights given for all rows of a file, of those rows that have a response."""
-    base = getattr(X, "base", None)
-    if isinstance(base, LabelledRows) and weight.shape == (base.base.shape[0],):
-        return weight[base.rows]
-    return weight
 
 
 def check_columns(columns: Any, n_features: int, names: Array | None, parameter: str) -> IntArray:

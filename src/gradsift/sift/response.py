@@ -37,7 +37,7 @@ class Response:
         if not self.robust:
             return self.Y * self.root
         plain = fit / self.root
-        Y = plain + winsorise(self.Y - plain, self.rows, self.settings.winsorise_at)
+        Y = plain + winsorise(self.Y - plain, self.rows, self.settings.clip)
         return (Y - self.rows.mean(Y)) * self.root
 
 

@@ -21,7 +21,7 @@ H5AD = "an AnnData (.h5ad) file"
 
 
 @dataclass(frozen=True)
-class Hdf5Source:
+class Hdf5Source(Source):
     """Columns of a dense matrix, or of a CSC matrix, inside an HDF5 file."""
 
     X: Any

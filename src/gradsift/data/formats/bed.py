@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradsift._run.extras import require
-from gradsift._typing import Array, IntArray
+from gradsift._typing import Array, IntArray, Source
 from gradsift.data.damaged import reading
 from gradsift.data.missing import to_number
 from gradsift.data.source import block_width, windows
@@ -22,15 +22,22 @@ HEADER = 3
 
 
 @dataclass(frozen=True)
-class BedSource:
+class BedSource(Source):
     """Genotypes (counts of allele 1), read through bed-reader in column blocks.
 
     The names of the variants stay in the .bim file until somebody asks for them.
     """
 
     path: Path
-    shape: tuple[int, int]
-    holes_expected = True
+    size: tuple[int, int]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.size
+
+    @property
+    def expects_missing(self) -> bool:
+        return True
 
     def read(self, where: slice | IntArray) -> Array:
         open_bed = require("bed_reader", "genomics", "reading this format").open_bed

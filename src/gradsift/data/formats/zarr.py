@@ -24,7 +24,7 @@ its rows."""
 
 
 @dataclass(frozen=True)
-class ZarrSource:
+class ZarrSource(Source):
     """Columns of a two-dimensional Zarr array."""
 
     X: Any
