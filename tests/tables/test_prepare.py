@@ -82,13 +82,19 @@ def column(cells):
 
 
 def test_numbers_written_otherwise_are_neither_names_nor_categories():
-    with pytest.raises(ValueError, match=r"'x' holds numbers, but 1 of its 30 cells.*'<0.1' \(line 2"):
+    with pytest.raises(
+        ValueError, match=r"'x' holds numbers, but 1 of its 30 cells.*'<0.1' \(line 2"
+    ):
         prepare(column(["<0.1"]), Choices("y"))
     commas = column([f"{k},25" for k in range(30)])
-    with pytest.raises(ValueError, match=r"'x' holds numbers, but 30 of its 30 .*'0,25'.*--decimal ,"):
+    with pytest.raises(
+        ValueError, match=r"'x' holds numbers, but 30 of its 30 .*'0,25'.*--decimal ,"
+    ):
         prepare(commas, Choices("y"))
     minus = column([f"\u2212{k}.25" for k in range(30)])
-    with pytest.raises(ValueError, match="'x' holds numbers, but 30 of its 30 .* a plain minus sign"):
+    with pytest.raises(
+        ValueError, match=r"'x' holds numbers, but 30 of its 30 .* a plain minus sign"
+    ):
         prepare(minus, Choices("y"))
     assert prepare(commas, Choices("y", id="x")).ids[0] == "0,25"
     assert prepare(column([f"s{k}" for k in range(30)]), Choices("y")).ids[0] == "s0"

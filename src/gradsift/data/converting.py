@@ -163,11 +163,11 @@ class Gathering:
         if len(self.odd[name]) < MOST_KEPT:
             self.odd[name].append((place, cell))
 
-    def refuse(self, name: str, n_rows: int) -> str:
-        """A sentence on a variable that holds text."""
+    def problem(self, name: str, n_rows: int) -> OddCells | str:
+        """What is wrong with a variable that holds text."""
         count, cells = self.counts[name], list({c: (p, c) for p, c in self.odd[name]}.values())
         if 2 * count <= n_rows or fitting_flags([cell for _, cell in cells]):
-            return OddCells(name, n_rows, (), cells, count).sentence(f"--drop {name}")
+            return OddCells(name, n_rows, (), cells, count)
         place, cell = cells[0]
         return (
             f"column {name!r} holds text ({cell!r}, {place}): give --drop {name}, --id {name} or "
@@ -189,8 +189,8 @@ def gathered(text: TextTable, roles: Roles, dtype: Any, scratch: IO[bytes]) -> G
     scratch.flush()
     if found.odd:
         n_cells = len(text.header) - 1 if text.options.transpose else n
-        problems = [found.refuse(name, n_cells) for name in found.odd]
-        raise ValueError(f"{text.name!r}: {told(problems)}")
+        problems = [(name, found.problem(name, n_cells)) for name in found.odd]
+        raise ValueError(f"{text.name!r}: {told(problems, *([f'--drop {n}'] for n in found.odd))}")
     found.shape = (n, len(text.header) - 1 if text.options.transpose else len(found.names))
     return found
 

@@ -24,11 +24,13 @@ DATE = re.compile(
 FLAGS = (
     (ReadOptions(decimal=","), "--decimal ,"),
     (ReadOptions(thousands=","), "--thousands ,"),
-    (ReadOptions(decimal=",", thousands="."), "--decimal , --thousands ."),
     (ReadOptions(thousands=" "), "--thousands ' '"),
-    (ReadOptions(decimal=",", thousands=" "), "--decimal , --thousands ' '"),
     (ReadOptions(thousands="'"), '--thousands "\'"'),
     (ReadOptions(thousands="’"), "--thousands ’"),
+)
+BOTH_FLAGS = (
+    (ReadOptions(decimal=",", thousands="."), "--decimal , --thousands ."),
+    (ReadOptions(decimal=",", thousands=" "), "--decimal , --thousands ' '"),
 )
 """Ways to write numbers, and the options that read them."""
 
@@ -55,13 +57,19 @@ class OddCells:
     odd: Sequence[tuple[str, str]]
     n_odd: int
 
+    @property
+    def flags(self) -> list[str]:
+        """The options that read all cells of the column as numbers."""
+        return fitting_flags([*(cell for _, cell in self.odd), *self.numbers])
+
     def sentence(self, *others: str) -> str:
         """What was found, where, and what to do: the options that help, or any of `others`."""
         some = ", ".join(f"{cell!r} ({place})" for place, cell in self.odd[:MOST_SHOWN])
         more = " and others" if len(self.odd) > MOST_SHOWN else ""
+        are = "is" if self.n_odd == 1 else "are"
         return (
             f"column {self.column!r} holds numbers, but {self.n_odd} of its {self.n_cells} cells "
-            f"{'is' if self.n_odd == 1 else 'are'} not written as one: {some}{more}. {self.remedy(others)}"
+            f"{are} not written as one: {some}{more}. {self.remedy(others)}"
         )
 
     def remedy(self, others: Sequence[str] = ()) -> str:
@@ -70,8 +78,8 @@ class OddCells:
         missing = " ".join(f"--na {quoted(cell)}" for cell in cells[:MOST_SHOWN])
         give = [f"{missing} to read them as missing"]
         mend = ""
-        if flags := fitting_flags([*cells, *self.numbers]):
-            give = [" or ".join(flags)]
+        if flags := self.flags:
+            give = [" or ".join(flags) + (" (whichever is meant)" if len(flags) > 1 else "")]
         elif all(cell.endswith(("%", "‰")) for cell in cells):
             mend = "Write them without the sign. Or "
         elif any(mark in cell for mark in "\u2212\u2013" for cell in cells):
@@ -85,8 +93,17 @@ def quoted(cell: str) -> str:
 
 
 def fitting_flags(cells: Sequence[str]) -> list[str]:
-    """The options with which all of these cells are numbers."""
-    return [flag for how, flag in FLAGS if all(how.number(cell) is not None for cell in cells)]
+    """The options with which all of these cells are numbers, one of them if one is enough.
+
+    Examples
+    --------
+    >>> fitting_flags(["1,234", "12"]), fitting_flags(["1.234,5"]), fitting_flags(["<5"])
+    (['--decimal ,', '--thousands ,'], ['--decimal , --thousands .'], [])
+    """
+    for flags in (FLAGS, BOTH_FLAGS):
+        if fit := [flag for how, flag in flags if all(how.number(c) is not None for c in cells)]:
+            return fit
+    return []
 
 
 def odd_cells(
@@ -136,11 +153,41 @@ def is_dates(cells: Sequence[str]) -> bool:
     return sum(DATE.fullmatch(cell) is not None for cell in cells) >= 0.9 * len(cells)
 
 
-def told(problems: Sequence[str]) -> str:
-    """One message for all columns that cannot be used."""
-    if len(problems) == 1:
-        return problems[0]
-    numbered = " ".join(f"({k}) {text}" for k, text in enumerate(problems[:MOST_TOLD], start=1))
-    more = len(problems) - MOST_TOLD
-    others = f" And {more} columns more." if more > 0 else ""
-    return f"{len(problems)} columns cannot be used as they are. {numbered}{others}"
+def told(problems: Sequence[tuple[str, OddCells | str]], *others: Sequence[str]) -> str:
+    """One message for all columns that cannot be used.
+
+    Parameters
+    ----------
+    problems : sequence of (column, what is wrong)
+        A sentence, or cells that are no numbers. Columns that the same options read are told of
+        once.
+    others : sequences of str
+        For each column, options that help besides.
+    """
+    alike: dict[str, list[str]] = {}
+    sentences = []
+    for (column, found), ways in zip(problems, others):
+        if isinstance(found, str):
+            sentences.append((found, column))
+            continue
+        key = " ".join(found.flags)
+        if key and key in alike:
+            alike[key].append(column)
+            continue
+        alike[key or column] = []
+        sentences.append((found.sentence(*ways), key or column))
+    texts = [text + _so_are(alike.get(key, [])) for text, key in sentences]
+    if len(texts) == 1:
+        return texts[0]
+    numbered = " ".join(f"({k}) {text}" for k, text in enumerate(texts[:MOST_TOLD], start=1))
+    more = len(texts) - MOST_TOLD
+    beyond = f" And {more} columns more." if more > 0 else ""
+    return f"{len(problems)} columns cannot be used as they are. {numbered}{beyond}"
+
+
+def _so_are(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    some = ", ".join(repr(name) for name in names[:MOST_SHOWN])
+    more = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
+    return f" The same holds for {some}{more}."

@@ -304,8 +304,8 @@ def delimiter_of(lines: Sequence[str], name: str, options: ReadOptions = PLAIN) 
     marks = [m for m in DELIMITERS if m not in (options.decimal, options.thousands)]
     counts = {mark: [line.count(mark) for line in bare] for mark in marks}
     even = {m: c[-1] for m, c in counts.items() if c and c[0] > 0 and _even(c)}
-    if even:
-        return max(even, key=lambda mark: even[mark])
+    if even:  # a comma as regular as another mark is one inside names and numbers
+        return max(even, key=lambda mark: (even[mark], mark != ","))
     spaced = {len(line.split()) for line in bare}
     if len(spaced) == 1 and spaced != {1} and not any(c and c[0] for c in counts.values()):
         return BLANK

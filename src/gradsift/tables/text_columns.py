@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from gradsift.data.odd_cells import is_dates, odd_cells, told
+from gradsift.data.odd_cells import OddCells, is_dates, odd_cells, told
 from gradsift.tables.frame import Frame, listed, text_levels
 from gradsift.tables.recipe import Choices, as_texts
 
@@ -53,10 +53,9 @@ def row_names(frame: Frame) -> str | None:
     return None if _odd(frame, first) is not None else first
 
 
-def _odd(frame: Frame, name: str, *others: str) -> str | None:
-    """A sentence on the cells that keep a column from being one of numbers."""
-    found = odd_cells(name, frame.texts[name], lambda k: frame.places.of(name, k), frame.options)
-    return None if found is None else found.sentence(*others)
+def _odd(frame: Frame, name: str) -> OddCells | None:
+    """The cells that keep a column from being one of numbers."""
+    return odd_cells(name, frame.texts[name], lambda k: frame.places.of(name, k), frame.options)
 
 
 def text_columns(frame: Frame, choices: Choices) -> TextColumns:
@@ -65,24 +64,26 @@ def text_columns(frame: Frame, choices: Choices) -> TextColumns:
     if automatic in (choices.target, *choices.drop, *choices.categorical, *choices.keep):
         automatic = None
     id_column = choices.id or automatic
-    notes, levels, problems = [], list(choices.categorical), []
+    notes, levels = [], list(choices.categorical)
+    problems: list[tuple[str, OddCells | str]] = []
     if choices.id is None and id_column is not None:
         notes.append(f"{id_column!r} names the rows (its texts all differ)")
     aside = {*choices.drop, *choices.categorical, id_column, frame.id}
     for name, values in frame.texts.items():
         if name in aside or (name == choices.target and choices.task == "classification"):
             continue
-        if problem := _odd(frame, name, *_ways_out(frame, name, choices.target)):
-            problems.append(problem)
+        if odd := _odd(frame, name):
+            problems.append((name, odd))
         elif name != choices.target:
             count = len(text_levels(values))
             if count <= min(MOST_LEVELS, max(frame.n_rows - 1, 1)):
                 levels.append(name)
                 notes.append(f"{name!r} holds text: taken for {count} categories")
             else:
-                problems.append(_no_use(name, values))
+                problems.append((name, _no_use(name, values)))
     if problems:
-        raise ValueError(told(problems))
+        ways = [_ways_out(frame, name, choices.target) for name, _ in problems]
+        raise ValueError(told(problems, *ways))
     return TextColumns(id_column, tuple(levels), tuple(notes))
 
 
