@@ -229,14 +229,19 @@ def what_was_seen(estimator: Any) -> Seen | None:
     return None if mean is None else Seen(mean, estimator.scale_)
 
 
+def used_columns(estimator: Any) -> IntArray:
+    """The columns that predictions rest on: the selected, and those of the ridge beside them."""
+    dense = getattr(estimator, "dense_", None)
+    others = np.zeros(0, dtype=np.intp) if dense is None else dense.index
+    return np.union1d(estimator.get_support(indices=True), others).astype(np.intp)
+
+
 def far_note(estimator: Any, X: Array, names: Sequence[str] | None) -> str | None:
     """A sentence on values far beyond those of the fit, in columns that predictions rest on."""
     seen = what_was_seen(estimator)
     if seen is None or len(seen.mean) != X.shape[1]:
         return None
-    dense = getattr(estimator, "dense_", None)
-    others = np.zeros(0, dtype=np.intp) if dense is None else dense.index
-    used = np.union1d(estimator.get_support(indices=True), others).astype(np.intp)
+    used = used_columns(estimator)
 
     def label(found: IntArray) -> list[str]:
         return labels_of(found, None if names is None else [names[int(k)] for k in found])
