@@ -2,8 +2,7 @@
 
 With rows scaled by sqrt(w_i) a weighted inner product sum_i w_i a_i b_i is a plain one, so that
 weights are met once, here and in `features`, and nowhere else. A row of weight zero is dropped.
-Weights are relative, and are scaled to sum to the effective number of samples, but for small whole
-numbers that count rows (`as_counts`).
+A weight is a number of samples: two is the row twice, and every formula is continuous in it.
 """
 
 from __future__ import annotations
@@ -14,9 +13,6 @@ import numpy as np
 
 from gradsift._typing import Array, IntArray
 from gradsift.numerics.robust import quantiles
-
-MOST_COPIES = 1000
-"""Whole numbers above this are no counts of copies of a row."""
 
 
 @dataclass(frozen=True)
@@ -53,31 +49,6 @@ class Rows:
         return quantiles(X, levels, self.weight)
 
 
-def are_counts(weight: Array) -> bool:
-    """Whether positive weights count rows: whole numbers from 1, which occurs, to `MOST_COPIES`.
-
-    Weights that are all equal count nothing, whatever they are.
-    """
-    whole = np.array_equal(weight, np.round(weight))
-    return whole and weight.min() == 1.0 and 1.0 < weight.max() <= MOST_COPIES
-
-
-def as_counts(weight: Array) -> Array:
-    """Positive weights as numbers of samples.
-
-    Weights say how much a row matters beside another, so their unit must not matter: scaled by
-    sum w / sum w^2 they sum to Kish's effective sample size, and a weighted sum of noise has the
-    variance its chi2 level takes for granted, sum w^2 = sum w. Equal weights of any size become
-    ones. Weights that count rows (`are_counts`) are left as they are.
-    """
-    if are_counts(weight):
-        return weight
-    weight = weight / weight.max()  # squares neither overflow nor vanish
-    if weight.min() == 1.0:
-        return weight
-    return np.asarray(weight * (weight.sum() / (weight @ weight)))
-
-
 def make_rows(n: int, sample_weight: Array | None) -> Rows:
     """Turn `sample_weight` (n,) into `Rows`."""
     if sample_weight is None:
@@ -86,6 +57,6 @@ def make_rows(n: int, sample_weight: Array | None) -> Rows:
     kept = np.flatnonzero(weight > 0)
     if len(kept) == 0:
         raise ValueError("sample_weight is zero for every row: nothing is left to learn from.")
-    weight = as_counts(weight[kept])
+    weight = weight[kept]
     where = None if len(kept) == n else kept
     return Rows(where, None if np.all(weight == 1) else weight, float(weight.sum()))
