@@ -66,11 +66,11 @@ class ClassificationRefit:
         scores = self.decision_function(X)
         if self.n_classes == 2:
             return np.column_stack([expit(-scores), expit(scores)])
-        return softmax(scores, axis=1)
+        return np.asarray(softmax(scores, axis=1))
 
     def predict(self, X: Array) -> IntArray:
         """Index of the most probable class, (n,)."""
-        return self.predict_proba(X).argmax(1)
+        return np.asarray(self.predict_proba(X).argmax(1))
 
     def gradient(self, X: Array) -> Array:
         """Gradient of the log odds, (n, d), or of every class score, (C, n, d)."""

@@ -45,9 +45,8 @@ class Features:
 
     def __call__(self, X: Array) -> Array:
         """phi at the rows of X: (n, r)."""
-        return solve_triangular(
-            self.factor, self.kernel(self.points, X), lower=True, check_finite=False
-        ).T
+        K = self.kernel(self.points, X)
+        return np.asarray(solve_triangular(self.factor, K, lower=True, check_finite=False).T)
 
     def expansion(self, beta: Array) -> Expansion:
         """The functions beta_c'phi, beta (r, q), as sums over the points."""

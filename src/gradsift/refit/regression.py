@@ -58,7 +58,7 @@ class RegressionRefit:
 
     def gradient(self, X: Array) -> Array:
         """grad g at the rows of X, (n, d)."""
-        return self.function.gradient(np.asarray(X, dtype=float))[0]
+        return np.asarray(self.function.gradient(np.asarray(X, dtype=float))[0])
 
 
 def refit_regression(
