@@ -22,6 +22,7 @@ from gradsift.estimators._tasks import (
     OffsetScores,
     labels_sample,
     numbers_sample,
+    sample_class_weights,
 )
 from gradsift.numerics.losses import Loss
 from gradsift.pairwise.assemble import Settings
@@ -258,6 +259,8 @@ class SparseGradientClassifier(OffsetScores, ClassifierMixin, SparseGradient):
     alpha_0 : float, optional
         The paper's lambda_1, the penalty on the offset function. None = 1e-4, in units of the
         kernel's size and the mean pair weight.
+    class_weight : dict, 'balanced' or None, default=None
+        As in `GradientSiftClassifier`: it moves the boundary between classes, not the field.
     kernel, weights, standardize, n_components, penalty_factor, loss, penalty, curl, smoothness, \
 solver, tol, max_iter, missing, verbose
         As in `SparseGradientRegressor`.
@@ -266,6 +269,8 @@ solver, tol, max_iter, missing, verbose
     ----------
     classes_ : array
         Class labels.
+    class_weight_ : (n_classes,) array
+        The weight of each class.
     feature_importances_, ranking_, components_, eigenvalues_, alpha_, alpha_max_, dual_gap_, \
 kkt_violation_, objective_, n_iter_, mean_, scale_, field_
         As in `SparseGradientRegressor`.
@@ -285,6 +290,7 @@ kkt_violation_, objective_, n_iter_, mean_, scale_, field_
 
     alpha: float | None = None
     alpha_0: float | None = field(default=None, kw_only=True)
+    class_weight: Any = field(default=None, kw_only=True)
 
     @same_bits
     def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
@@ -306,9 +312,11 @@ kkt_violation_, objective_, n_iter_, mean_, scale_, field_
         """
         door, mark = blank(self), unlabeled_mark(self.smoothness)
         classes, sample = labels_sample(door, X, y, sample_weight, X_unlabeled, mark)
+        shifts = sample_class_weights(self.class_weight, classes, sample)
         fit = fit_sparse(sample, self._settings(sample))
         warn_unless_converged(fit.solution, self.max_iter)
-        return keep(self, door, classes_=classes, **sparse_attributes(fit))
+        found = sparse_attributes(fit)
+        return keep(self, door, classes_=classes, class_weight_=shifts, **found)
 
 
 def unlabeled_mark(smoothness: float) -> int | None:

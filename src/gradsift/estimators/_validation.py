@@ -25,14 +25,9 @@ from gradsift.data.finite import all_good, labels_of, refuse
 from gradsift.data.missing import known
 from gradsift.data.opening import holds_target
 from gradsift.data.source import LabelledRows
-from gradsift.exceptions import CountedRowsWarning, ExtrapolationWarning, MissingTargetWarning
-from gradsift.sift import are_counts, as_counts
+from gradsift.exceptions import ExtrapolationWarning, MissingTargetWarning
 
 MIN_SAMPLES = 3
-MOST_RATIO = 1e12
-"""Weights further apart than this would leave nothing of the lighter row but rounding."""
-MANY_MORE = 1.5
-"""Counts that make so many times the rows are worth a word."""
 LARGEST = 1e70
 """Fourth powers of a response beyond this, or that varies by less than one over it, are lost."""
 MOST_NAMES = 1_000_000
@@ -301,68 +296,6 @@ def check_labels(y: Array) -> tuple[Array, IntArray]:
             "at least two classes."
         )
     return classes, codes
-
-
-def check_weights(sample_weight: Any, X: Array | Source) -> tuple[IntArray, Array | None]:
-    """(rows with positive weight, their weights as numbers of samples or None if all are equal).
-
-    See `as_counts` for the scaling.
-    """
-    n = X.shape[0]
-    if sample_weight is None:
-        return np.arange(n), None
-    weight = read_weights(sample_weight, X)
-    rows = np.flatnonzero(weight > 0)
-    if len(rows) == 0:
-        raise ValueError("all sample weights are zero: no row is left to learn from.")
-    if len(rows) < MIN_SAMPLES:
-        raise ValueError(
-            f"only {len(rows)} sample(s) have a weight above zero, while a minimum of "
-            f"{MIN_SAMPLES} is required."
-        )
-    weight = weight[rows]
-    least, most = int(weight.argmin()), int(weight.argmax())
-    if weight[least] < weight[most] / MOST_RATIO:
-        raise ValueError(
-            f"sample_weight[{rows[least]}] is {weight[least]:.3g} and sample_weight[{rows[most]}] "
-            f"is {weight[most]:.3g}: weights may differ by a factor of {MOST_RATIO:.0e} at most. "
-            "Give rows that hardly count a weight of zero."
-        )
-    weight = as_counts(weight)
-    return rows, None if weight.min() == weight.max() else weight
-
-
-def read_weights(sample_weight: Any, X: Array | Source) -> Array:
-    """One finite number, not negative, for each row of X."""
-    n = X.shape[0]
-    try:
-        weight: Array = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"sample_weight holds values that are not numbers: {error}.") from error
-    if weight.ndim == 0:
-        weight = np.full(n, float(weight))
-    weight = X.align_rows(weight) if isinstance(X, Source) else weight
-    if weight.shape != (n,):
-        raise ValueError(f"sample_weight has shape {weight.shape} but X has {n} rows: need ({n},).")
-    bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
-    if len(bad):
-        raise ValueError(
-            f"sample_weight[{bad[0]}] is {weight[bad[0]]}: weights are finite and not negative."
-        )
-    return weight
-
-
-def warn_of_counts(weight: Array | None) -> None:
-    """Say so where weights that count rows make many more samples than there are rows."""
-    if weight is None or not are_counts(weight) or weight.sum() <= MANY_MORE * len(weight):
-        return
-    warnings.warn(
-        f"sample_weight holds whole numbers from 1 to {weight.max():.0f}, which are taken as "
-        f"counts of rows: {weight.sum():.0f} samples instead of {len(weight)}. If they say how "
-        "much a row counts beside others, as survey weights do, divide them by their mean.",
-        CountedRowsWarning,
-        stacklevel=3,
-    )
 
 
 def check_columns(columns: Any, n_features: int, names: Array | None, parameter: str) -> IntArray:
