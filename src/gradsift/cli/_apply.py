@@ -28,7 +28,7 @@ def predict(model_path: Path, path: Path, out: Path, *, force: bool) -> None:
         predictions = model.predict(X)
         names = ids if ids is not None else [str(i + 1) for i in range(len(predictions))]
         header, columns = ["row", "predicted"], [names, predictions]
-        if hasattr(model, "predict_proba"):
+        if model.describe().labels:
             header += [f"probability of {c}" for c in model.classes_]
             columns += list(np.asarray(model.predict_proba(X)).round(6).T)
         write_rows(file, header, zip(*columns))

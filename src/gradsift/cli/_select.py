@@ -18,7 +18,8 @@ from threadpoolctl import threadpool_limits
 
 from gradsift.cli._printable import printable
 from gradsift.explain import VariableSummary
-from gradsift.pipeline import Answer, Settings, findings_of, select, whole_folder, write_files
+from gradsift.pipeline import Settings, select, whole_folder, write_files
+from gradsift.report import Findings
 from gradsift.tables import BEWARE, Choices, fingerprint, open_table
 
 NOT_CONVERGED = 3
@@ -52,18 +53,19 @@ def run(
         table = open_table(path, choices, target_from)
         for note in table.notes:
             console.print(shown_note(note))
-        answer = select(table, settings, say)
-        say("writing")
-        findings = findings_of(
-            answer,
+        findings = select(
+            table,
+            settings,
+            say,
             source=path.name,
             command=command_line(),
             fingerprint=fingerprint(path),
             created=datetime.now().astimezone().isoformat(timespec="seconds"),
         )
-        write_files(folder, answer, findings)
-    show(answer, out, perf_counter() - start)
-    if not answer.converged:
+        say("writing")
+        write_files(folder, findings, table.recipe)
+    show(findings, out, perf_counter() - start)
+    if not findings.converged:
         raise typer.Exit(NOT_CONVERGED)
 
 
@@ -84,26 +86,25 @@ def command_line() -> str:
     return shlex.join(["gradsift", *sys.argv[1:]])
 
 
-def show(answer: Answer, out: Path, seconds: float) -> None:
+def show(findings: Findings, out: Path, seconds: float) -> None:
     """The selected variables, how sure, and where everything is."""
-    table, rows = answer.table, answer.variables
-    n, p = table.X.shape
-    count = int(answer.model.get_support().sum())
-    what = shown_text(table.recipe.target)
-    console.print(f"\n[bold]{count} of {p:,} variables explain {what}[/bold] ({n:,} rows)")
-    if rows:
-        console.print(grid(rows))
+    count, what = findings.n_selected, shown_text(findings.target)
+    console.print(
+        f"\n[bold]{count} of {findings.columns:,} variables explain {what}[/bold] "
+        f"({findings.rows:,} rows)"
+    )
+    if findings.variables:
+        console.print(grid(findings.variables))
     if count > MOST_SHOWN:
         console.print(f"and {count - MOST_SHOWN} more in selected.csv")
-    if answer.held_out is not None:
-        scored = answer.held_out
+    if findings.held_out is not None:
+        scored = findings.held_out
         console.print(
             f"held-out {scored.metric}: {scored.mean:.2f} "
             f"(without any variable {scored.baseline:.2f})"
         )
-    again = [note.removeprefix(BEWARE) for note in table.notes if note.startswith(BEWARE)]
-    said = [*again, *answer.warnings, *answer.notes[len(table.notes) :]]
-    for message in dict.fromkeys(said):
+    loud = [note.removeprefix(BEWARE) for note in findings.notes if note.startswith(BEWARE)]
+    for message in dict.fromkeys([*loud, *findings.warnings]):
         console.print(f"[yellow]beware:[/yellow] {shown_text(message)}")
     console.print(f"{out / 'report.html'} tells the whole story ({seconds:.1f} s)")
 

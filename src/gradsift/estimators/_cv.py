@@ -15,6 +15,7 @@ from sklearn.model_selection import LeaveOneOut, check_cv
 from gradsift._run.progress import Steps, follow
 from gradsift._typing import Array
 from gradsift.estimators._callbacks import CallbackSupportMixin, Task, fit_task, with_callbacks
+from gradsift.estimators._description import PenaltyChoice
 from gradsift.estimators._sparse import (
     SparseGradient,
     SparseGradientClassifier,
@@ -91,6 +92,10 @@ class CrossValidated(CallbackSupportMixin, SparseGradient):
                     checkpoint=kept,
                 )  # fmt: skip
         return self.path_.solutions[best[self.selection]]
+
+    def _particulars(self) -> dict[str, Any]:
+        choice = PenaltyChoice(float(self.alpha_), self.alphas_, -self.cv_scores_, self.selection)
+        return {**super()._particulars(), "penalty_choice": choice}
 
     def _score_folds(
         self, jobs: list[Job], sample: Sample, solver: Solver, task: Task, steps: Steps | None

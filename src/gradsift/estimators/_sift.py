@@ -26,6 +26,7 @@ from gradsift.estimators._base import (
     check_n_components,
     warn_nothing_selected,
 )
+from gradsift.estimators._description import RidgePart
 from gradsift.estimators._sift_parts import (
     Interaction,
     RefitField,
@@ -161,11 +162,19 @@ class GradientSift(GradientEstimator):
             scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
         self._store(importances, found.ranking, directions, scaling)
 
+    def _particulars(self) -> dict[str, Any]:
+        ridge, used = self.dense_, self.predict_with == "auto"
+        return {
+            "interactions": tuple((pair.first, pair.second) for pair in self.interactions_),
+            "false_positives": float(self.false_positives),
+            "ridge": None if ridge is None else RidgePart(ridge.share, len(ridge.index), used),
+        }
+
     def _blend(self, sparse: Array, X: Source) -> Array:
         """Predictions from the selected variables, averaged with those of the ridge, if it
         has a part in them.
         """
-        if self.dense_ is None:
+        if self.dense_ is None or self.predict_with == "selected":
             return sparse
         # a view: only the columns that the ridge uses are read and standardised
         return self.dense_.blend(sparse, ScaledSource(X, self.field_.scaling))
@@ -200,7 +209,8 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         'selected' predicts from the selected variables alone. 'auto' does so too, unless there are
         more columns than rows and a ridge on all that stand out predicts held-out rows better: then
         predictions are an average of both, and `dense_` says in which shares. Selection, ranking,
-        gradients and directions are the same either way.
+        gradients and directions are the same either way. A model fitted with 'auto' predicts from
+        the selected variables alone after ``set_params(predict_with="selected")``.
     tol : float, default=1e-3
         Accuracy of the group-lasso path that proposes which variables to choose from.
     missing : {'error', 'mean'}, default='error'

@@ -11,6 +11,7 @@ from gradsift._run.progress import follow
 from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Source
 from gradsift.estimators._base import GradientEstimator, check_n_components, warn_unless_converged
+from gradsift.estimators._description import Optimality
 from gradsift.estimators._tasks import Answer, FieldClassifier, FieldRegressor, Sample
 from gradsift.numerics.directions import find_directions
 from gradsift.numerics.ranking import rank_variables
@@ -139,6 +140,16 @@ class SparseGradient(GradientEstimator):
         if not isinstance(alpha, Real) or not 0.0 <= float(alpha) < np.inf:
             raise ValueError(f"alpha={alpha!r}: the penalty is a finite number >= 0, or None.")
         return float(alpha)
+
+    def _particulars(self) -> dict[str, Any]:
+        proof = Optimality(
+            float(self.alpha_),
+            float(self.alpha_max_),
+            float(self.dual_gap_),
+            float(self.kkt_violation_),
+            float(self.tol),
+        )
+        return {"optimality": proof}
 
     def _unpack(self, assembly: Assembly, solution: Solution, null: Solution) -> None:
         p = assembly.problem.n_features

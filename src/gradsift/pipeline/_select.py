@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -19,11 +16,13 @@ from gradsift import (
     SparseGradientClassifierCV,
     SparseGradientRegressorCV,
 )
+from gradsift._run.progress import Say, progress_to, silent
 from gradsift._typing import Source
 from gradsift.data import FilledSource, fill_holes
-from gradsift.explain import VariableSummary, names_of_best, summarise_variables
-from gradsift.tables import Table
-from gradsift.trust import HeldOut, Stability, held_out, stability
+from gradsift.explain import names_of_best
+from gradsift.report import Findings
+from gradsift.tables import BEWARE, Table
+from gradsift.trust import held_out, stability
 
 Method = Literal["sift", "sparse-gradient"]
 MOST_REPEATED = 5_000_000
@@ -65,32 +64,6 @@ class Settings:
     repeats: int | None = None
     seed: int = 0
     n_jobs: int = 1
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What was found, and how sure.
-
-    Attributes
-    ----------
-    model : fitted estimator
-    variables : list of VariableSummary
-    seconds : float
-        Time taken by the fit alone.
-    warnings : tuple of str
-    converged : bool
-    """
-
-    model: Any
-    table: Table
-    settings: Settings
-    variables: list[VariableSummary]
-    held_out: HeldOut | None
-    stability: Stability | None
-    seconds: float
-    warnings: tuple[str, ...] = ()
-    converged: bool = True
-    notes: tuple[str, ...] = field(default=())
 
 
 def make_estimator(table: Table, settings: Settings) -> Any:
@@ -136,7 +109,7 @@ def fit_at_most(estimator: Any, table: Table, most: int | None) -> Any:
     most = max(most, len(table.keep))
     tightened = 0
     while model.get_support().sum() > most:
-        if hasattr(model, "path_"):
+        if model.describe().penalty_choice is not None:
             few = [a for a, s in zip(model.alphas_, model.path_.supports) if len(s) <= most]
             if not few or tightened:
                 break
@@ -155,7 +128,7 @@ def with_whole_categories(model: Any, table: Table) -> Any:
 
     The sift is fitted again with them; the paper's estimator selects levels one by one.
     """
-    if not table.recipe.levels or not hasattr(model, "always_keep"):
+    if not table.recipe.levels or model.describe().false_positives is None:
         return model
     origins = np.array(table.recipe.origins)
     chosen = [c for c in table.recipe.levels if model.get_support()[origins == c].any()]
@@ -166,8 +139,19 @@ def with_whole_categories(model: Any, table: Table) -> Any:
     return model.set_params(always_keep=keep.tolist()).fit(table.X, table.y)
 
 
-def select(table: Table, settings: Settings, say: Callable[[str], None] | None = None) -> Answer:
-    """Fit, describe, and find out how sure one can be.
+class Origin(TypedDict, total=False):
+    """Where a table came from, and how it was run: goes into `Findings` as it is."""
+
+    source: str
+    command: str
+    fingerprint: str
+    created: str
+
+
+def select(
+    table: Table, settings: Settings, say: Say = silent, **origin: Unpack[Origin]
+) -> Findings:
+    """Fit, and find out how sure one can be.
 
     Parameters
     ----------
@@ -176,10 +160,12 @@ def select(table: Table, settings: Settings, say: Callable[[str], None] | None =
     settings : Settings
     say : callable, optional
         Told what is being done.
+    **origin : str
+        `source`, `command`, `fingerprint` and `created`, as in `Findings`.
 
     Returns
     -------
-    answer : Answer
+    findings : Findings
 
     Examples
     --------
@@ -187,79 +173,70 @@ def select(table: Table, settings: Settings, say: Callable[[str], None] | None =
     >>> from gradsift.tables.frame import make_frame
     >>> X = np.random.default_rng(0).normal(size=(80, 4))
     >>> frame = make_frame(["a", "b", "c", "d", "y"], [*X.T, X[:, 1] ** 2])
-    >>> answer = select(prepare(frame, Choices("y")), Settings(cv=0, repeats=0))
-    >>> [(row.name, row.effect.words) for row in answer.variables]
+    >>> found = select(prepare(frame, Choices("y")), Settings(cv=0, repeats=0))
+    >>> [(row.name, row.effect.words) for row in found.variables]
     [('b', 'U-shaped')]
     """
-    say = say or (lambda _: None)
     X, y = table.X, table.y
     n, p = X.shape
-    notes: list[str] = []
-    repeats = settings.repeats
-    if repeats is None:
-        repeats = 10 if n * p <= MOST_REPEATED else 0
-    cv = settings.cv
-    if isinstance(X, Source) and (cv or repeats):
-        notes.append("read column by column: no held-out score, no half samples")
-        cv = repeats = 0
-    outside = steady = None
+    settings, notes = affordable(table, settings)
+    held = stable = None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         say(f"sifting {p:,} columns of {n:,} rows")
         start = perf_counter()
-        estimator = make_estimator(table, settings)
-        with heard(say):
-            model = fit_at_most(estimator.set_params(verbose=1), table, settings.max_features)
+        with progress_to(say):
+            model = fit_at_most(make_estimator(table, settings), table, settings.max_features)
             model = with_whole_categories(model, table)
-        model.set_params(verbose=0)
         seconds = perf_counter() - start
         count = int(model.get_support().sum())
         if settings.max_features is not None and count > settings.max_features:
-            notes.append(f"{count} variables stay selected at every level tried")
-        if cv:
-            say(f"scoring {cv} held-out folds")
-            outside = held_out(model, X, y, cv=cv, n_jobs=settings.n_jobs)
-        if repeats:
-            say(f"selecting again on {repeats} half samples")
-            steady = stability(
-                at_its_level(model), X, y, repeats, settings.seed, n_jobs=settings.n_jobs
+            notes.append(f"{BEWARE}{count} variables stay selected at every level tried")
+        if settings.cv:
+            say(f"scoring {settings.cv} held-out folds")
+            held = held_out(model, X, y, cv=settings.cv, n_jobs=settings.n_jobs)
+        if settings.repeats:
+            say(f"selecting again on {settings.repeats} half samples")
+            stable = stability(
+                at_its_level(model), X, y, settings.repeats, settings.seed, n_jobs=settings.n_jobs
             )
-        say("describing what the variables do")
-        if table.names is None and isinstance(X, Source):
-            table = replace(table, names=names_of_best(model, X))
-        table = replace(table, X=without_holes(model, X))
-        variables = summarise_variables(model, table.X, names=table.names, stability=steady)
-    said = [w for w in caught if issubclass(w.category, UserWarning)]
-    return Answer(
+    told = [w for w in caught if issubclass(w.category, UserWarning)]
+    names = table.names
+    if names is None and isinstance(X, Source):
+        names = names_of_best(model, X)
+    findings = Findings(
         model,
-        table,
-        replace(settings, repeats=repeats),
-        variables,
-        outside,
-        steady,
-        seconds,
-        tuple(dict.fromkeys(str(w.message) for w in said)),
-        not any(issubclass(w.category, ConvergenceWarning) for w in caught),
-        (*table.notes, *notes),
+        without_holes(model, X),
+        y,
+        names=names,
+        target=table.recipe.target,
+        sample_names=None if table.ids is None else table.ids.tolist(),
+        stability=stable,
+        held_out=held,
+        settings=vars(settings),
+        seed=settings.seed,
+        seconds=seconds,
+        converged=not any(issubclass(w.category, ConvergenceWarning) for w in caught),
+        notes=(*table.notes, *notes),
+        warnings=tuple(dict.fromkeys(str(w.message) for w in told)),
+        **origin,
     )
+    say("describing what the variables do")
+    findings.variables  # noqa: B018  (computed now, and kept)
+    return findings
 
 
-@contextmanager
-def heard(say: Callable[[str], None]) -> Iterator[None]:
-    """What a verbose fit tells its log goes to `say`."""
-    log = logging.getLogger("gradsift")
-    handler = logging.Handler()
-    handler.emit = lambda record: say(record.getMessage())  # type: ignore[method-assign]
-    level, passed_on = log.level, log.propagate
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    log.propagate = False
-    try:
-        yield
-    finally:
-        log.removeHandler(handler)
-        log.setLevel(level)
-        log.propagate = passed_on
+def affordable(table: Table, settings: Settings) -> tuple[Settings, list[str]]:
+    """The settings with what this table allows of folds and half samples, and a note on it."""
+    n, p = table.X.shape
+    cv, repeats = settings.cv, settings.repeats
+    if repeats is None:
+        repeats = 10 if n * p <= MOST_REPEATED else 0
+    notes = []
+    if isinstance(table.X, Source) and (cv or repeats):
+        notes.append(f"{BEWARE}read column by column: no held-out score, no half samples")
+        cv = repeats = 0
+    return replace(settings, cv=cv, repeats=repeats), notes
 
 
 def without_holes(model: Any, X: Any) -> Any:
@@ -271,6 +248,6 @@ def without_holes(model: Any, X: Any) -> Any:
 
 def at_its_level(model: Any) -> Any:
     """The estimator to repeat: with the penalty that was chosen, not chosen anew."""
-    if not hasattr(model, "cv_scores_"):
+    if model.describe().penalty_choice is None:
         return model
     return type(model)(**{**model.get_params(), "alphas": [model.alpha_], "cv": 2})

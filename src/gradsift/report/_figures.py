@@ -12,7 +12,7 @@ import numpy as np
 
 from gradsift._typing import IntArray
 from gradsift.data.slices import take_rows
-from gradsift.explain import VariableSummary, variable_names
+from gradsift.explain import VariableSummary
 from gradsift.explain.displays import (
     CVDisplay,
     EigenvaluesDisplay,
@@ -67,7 +67,7 @@ class Easel:
         self.model = findings.model
         self.X = take_rows(findings.X, rows)
         self.y = np.asarray(findings.y)[rows]
-        self.names = variable_names(findings.model, findings.names)
+        self.names = findings.all_names
         self.samples = [f"row {k + 1}" if names is None else str(names[k]) for k in rows.tolist()]
         self.target = findings.target
         self.count = 0
@@ -197,9 +197,9 @@ class Easel:
         )
 
 
-def draw_all(findings: Findings, variables: list[VariableSummary]) -> dict[str, list[Picture]]:
+def draw_all(findings: Findings) -> dict[str, list[Picture]]:
     """The pictures of each section of the report."""
-    model, easel = findings.model, Easel(findings)
+    model, variables, easel = findings.model, findings.variables, Easel(findings)
     several = len(variables) > 1
     sections: dict[str, list[Picture]] = {
         "importance": [easel.importance()] if several else [],
@@ -212,7 +212,7 @@ def draw_all(findings: Findings, variables: list[VariableSummary]) -> dict[str, 
         sections["directions"].append(easel.projection())
         if several:
             sections["directions"] += [easel.loadings(), easel.eigenvalues()]
-    if hasattr(model, "path_") and hasattr(model, "cv_scores_"):
+    if findings.described.penalty_choice is not None:
         sections["sure"] = [easel.cv_curve()]
         if any(len(s) for s in model.path_.supports):
             sections["sure"].append(easel.path())

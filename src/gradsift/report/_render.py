@@ -14,7 +14,7 @@ from gradsift._run.atomic import whole_file
 from gradsift._run.extras import require
 from gradsift.report._figures import draw_all, drawing
 from gradsift.report._findings import Findings
-from gradsift.report._summarise import describe_variables, summarise
+from gradsift.report._summarise import summarise
 
 DIGITS = 3
 
@@ -42,9 +42,8 @@ def build_report(findings: Findings) -> str:
     """
     environment = _environment()
     with drawing():
-        variables = describe_variables(findings)
-        summary = summarise(findings, variables)
-        pictures = draw_all(findings, variables)
+        summary = summarise(findings)
+        pictures = draw_all(findings)
     script = _asset("report.js")
     return str(
         environment.get_template("report.html.j2").render(

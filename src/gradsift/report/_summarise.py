@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
-from gradsift.explain import VariableSummary, best_unselected, summarise_variables, variable_names
+from gradsift.explain import VariableSummary, best_unselected
 from gradsift.explain.displays._style import readable
 from gradsift.report import _words as words
 from gradsift.report._findings import Findings
@@ -16,39 +15,12 @@ SCHEMA = 1
 MOST_LISTED = 20_000  # unselected variables named, best ranked first
 
 
-def describe_variables(findings: Findings) -> list[VariableSummary]:
-    """The table of selected variables, as given or computed now."""
-    if findings.variables is not None:
-        return list(findings.variables)
-    return summarise_variables(
-        findings.model, findings.X, names=findings.names, stability=findings.stability
-    )
-
-
-def collect_facts(findings: Findings, variables: list[VariableSummary]) -> words.Facts:
-    """Numbers the sentences are about."""
-    model = findings.model
-    names = variable_names(model, findings.names)
-    others = best_unselected(model, 3)
-    return words.Facts(
-        rows=len(findings.y) if findings.n_samples is None else findings.n_samples,
-        columns=len(names),
-        variables=variables,
-        n_selected=int(model.get_support().sum()),
-        labels=is_classifier(model),
-        score=float(model.score(findings.X, findings.y)),
-        runners_up=[names[k] for k in others],
-    )
-
-
-def summarise(findings: Findings, variables: list[VariableSummary] | None = None) -> dict[str, Any]:
+def summarise(findings: Findings) -> dict[str, Any]:
     """Everything the report says, without its pictures, as a dict that JSON can hold.
 
     Parameters
     ----------
     findings : Findings
-    variables : list of VariableSummary, optional
-        None = `findings.variables`, or computed.
 
     Returns
     -------
@@ -63,33 +35,32 @@ def summarise(findings: Findings, variables: list[VariableSummary] | None = None
     >>> summarise(Findings(model, X, y, target="yield"))["headline"]
     'x4 explains yield, out of 10 variables'
     """
-    variables = describe_variables(findings) if variables is None else variables
-    facts = collect_facts(findings, variables)
-    model = findings.model
-    directions = int(model.n_components_)
+    held, proof = findings.held_out, findings.described.optimality
     return clean(
         {
             "schema": SCHEMA,
-            "headline": words.headline(facts, findings.target),
-            "asked": words.asked(findings, facts),
-            "found": words.sentences(findings, facts),
-            "rows": facts.rows,
-            "columns": facts.columns,
-            "n_selected": facts.n_selected,
-            "task": "classification" if facts.labels else "regression",
+            "headline": words.headline(findings),
+            "asked": words.asked(findings),
+            "found": words.sentences(findings),
+            "rows": findings.rows,
+            "columns": findings.columns,
+            "n_selected": findings.n_selected,
+            "task": "classification" if findings.labels else "regression",
             "target": findings.target,
             "source": findings.source,
-            "metric": facts.metric,
-            "score": facts.score,
-            "held_out": None if findings.held_out is None else findings.held_out.mean,
-            "n_directions": directions,
-            "variables": [variable_row(row) for row in variables],
+            "metric": findings.metric,
+            "score": findings.score,
+            "held_out": None if held is None else held.mean,
+            "n_directions": int(findings.model.n_components_),
+            "variables": [variable_row(row) for row in findings.variables],
             "others": other_variables(findings),
-            "sure": [list(item) for item in words.sureness(findings, facts)],
-            "beware": [list(item) for item in words.cautions(findings, facts)],
+            "sure": [list(item) for item in words.sureness(findings)],
+            "beware": [list(item) for item in words.cautions(findings)],
+            "certificate": None if proof is None else vars(proof),
+            "settings": dict(findings.settings),
             "redo": {
                 "command": findings.command,
-                "model": " ".join(repr(model).split()),
+                "model": " ".join(repr(findings.model).split()),
                 "seed": findings.seed,
                 "fingerprint": findings.fingerprint,
                 "seconds": findings.seconds,
@@ -127,10 +98,9 @@ def variable_row(row: VariableSummary) -> dict[str, Any]:
 
 def other_variables(findings: Findings) -> list[list[Any]]:
     """[rank, name] of variables that were not selected, best first."""
-    model = findings.model
-    names = variable_names(model, findings.names)
-    order = best_unselected(model, MOST_LISTED)
-    return [[int(model.ranking_[k]), names[k]] for k in order.tolist()]
+    ranking, names = findings.model.ranking_, findings.all_names
+    order = best_unselected(findings.model, MOST_LISTED)
+    return [[int(ranking[k]), names[k]] for k in order.tolist()]
 
 
 def clean(value: Any) -> Any:

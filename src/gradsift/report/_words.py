@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from gradsift.estimators import PenaltyChoice
 from gradsift.explain import VariableSummary
 from gradsift.report._findings import Findings
+from gradsift.tables import BEWARE
 
 FEW_ROWS, FEW_PER_CLASS = 50, 10
-
-
-@dataclass(frozen=True)
-class Facts:
-    """Numbers the sentences are about."""
-
-    rows: int
-    columns: int
-    variables: list[VariableSummary]
-    n_selected: int
-    labels: bool
-    score: float
-    runners_up: list[str]
-
-    @property
-    def metric(self) -> str:
-        return "accuracy" if self.labels else "R²"
 
 
 def join(names: Sequence[str], most: int = 5) -> str:
@@ -58,44 +41,44 @@ def percent(share: float) -> str:
     return "less than 1\u00a0%" if 0.0 < share < 0.005 else f"{100 * share:.0f}\u00a0%"
 
 
-def headline(facts: Facts, target: str) -> str:
-    if facts.n_selected == 0:
-        return f"Nothing stands out among {facts.columns:,} variables"
-    if facts.n_selected == facts.columns:
-        return f"How {target} changes with {facts.columns:,} variables"
-    verb = "tells apart" if facts.labels else "explains"
-    if facts.n_selected == 1:
-        what = f"the classes of {target}" if facts.labels else target
-        return f"{facts.variables[0].name} {verb} {what}, out of {facts.columns:,} variables"
-    verb = "tell apart" if facts.labels else "explain"
-    what = f"the classes of {target}" if facts.labels else target
-    return f"{facts.n_selected:,} of {facts.columns:,} variables {verb} {what}"
+def headline(findings: Findings) -> str:
+    if findings.n_selected == 0:
+        return f"Nothing stands out among {findings.columns:,} variables"
+    if findings.n_selected == findings.columns:
+        return f"How {findings.target} changes with {findings.columns:,} variables"
+    verb = "tells apart" if findings.labels else "explains"
+    if findings.n_selected == 1:
+        what = f"the classes of {findings.target}" if findings.labels else findings.target
+        return f"{findings.variables[0].name} {verb} {what}, out of {findings.columns:,} variables"
+    verb = "tell apart" if findings.labels else "explain"
+    what = f"the classes of {findings.target}" if findings.labels else findings.target
+    return f"{findings.n_selected:,} of {findings.columns:,} variables {verb} {what}"
 
 
-def sentences(findings: Findings, facts: Facts) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """What was found, in three sentences."""
-    if facts.n_selected == 0:
-        return nothing(findings, facts)
-    names = [row.name for row in facts.variables]
+    if findings.n_selected == 0:
+        return nothing(findings)
+    names = [row.name for row in findings.variables]
     kept = (
-        f"Every one of the {facts.columns:,} columns keeps some weight; the strongest are "
+        f"Every one of the {findings.columns:,} columns keeps some weight; the strongest are "
         f"{join(names[:5])}."
-        if facts.n_selected == facts.columns
-        else f"Out of {facts.columns:,} columns, {facts.n_selected:,} "
-        f"{'was' if facts.n_selected == 1 else 'were'} kept: {join(names)}."
+        if findings.n_selected == findings.columns
+        else f"Out of {findings.columns:,} columns, {findings.n_selected:,} "
+        f"{'was' if findings.n_selected == 1 else 'were'} kept: {join(names)}."
     )
-    return [kept, strongest(facts, findings.target), quality(findings, facts)]
+    return [kept, strongest(findings), quality(findings)]
 
 
-def strongest(facts: Facts, target: str) -> str:
+def strongest(findings: Findings) -> str:
     """What the best variable does, and who acts together."""
-    best = facts.variables[0]
+    best = findings.variables[0]
     pairs = {
-        tuple(sorted((row.name, partner))) for row in facts.variables for partner in row.partners
+        tuple(sorted((row.name, partner))) for row in findings.variables for partner in row.partners
     }
-    text = f"Ranked first is {best.name}: {effect_clause(best, target)}"
+    text = f"Ranked first is {best.name}: {effect_clause(best, findings.target)}"
     if pairs and best.effect.shape != "through interactions":
-        row = next(row for row in facts.variables if row.partners)
+        row = next(row for row in findings.variables if row.partners)
         low, _, high = row.effect.quantiles
         pair = f"{row.name} and {row.partners[0]}"
         if high - low > 1e-6 * max(abs(low), abs(high)):
@@ -131,14 +114,15 @@ def effect_clause(row: VariableSummary, target: str) -> str:
     return f"its effect on {what} is small at these samples"
 
 
-def quality(findings: Findings, facts: Facts) -> str:
+def quality(findings: Findings) -> str:
     """How well the selected variables predict."""
     held = findings.held_out
-    if held is None and hasattr(findings.model, "cv_scores_"):
-        return held_out_error(findings.model, facts.labels)
+    choice = findings.described.penalty_choice
+    if held is None and choice is not None:
+        return held_out_error(choice, findings.labels)
     if held is None:
-        share = percent(max(facts.score, 0.0))
-        if facts.labels:
+        share = percent(max(findings.score, 0.0))
+        if findings.labels:
             return (
                 f"On the rows they were chosen from, they give the right class {share} of the "
                 "time; on new rows it will be less, and no held-out check was run."
@@ -149,12 +133,12 @@ def quality(findings: Findings, facts: Facts) -> str:
         )
     folds = len(held.scores)
     if held.mean <= held.baseline:
-        guess = "the most frequent class" if facts.labels else "the mean"
+        guess = "the most frequent class" if findings.labels else "the mean"
         return (
             f"On held-out rows ({folds} folds, selection repeated in each) variables chosen this "
             f"way predict no better than {guess}: take the list with great care."
         )
-    if facts.labels:
+    if findings.labels:
         return (
             f"On held-out rows ({folds} folds, selection repeated in each) the right class comes "
             f"out {percent(held.mean)} of the time; always naming the most frequent one would "
@@ -166,23 +150,21 @@ def quality(findings: Findings, facts: Facts) -> str:
     )
 
 
-def held_out_error(model: Any, labels: bool) -> str:
+def held_out_error(choice: PenaltyChoice, labels: bool) -> str:
     """What the choice of alpha saw of held-out rows."""
-    loss = -model.cv_scores_.mean(axis=1)
-    chosen = float(loss[int(np.abs(model.alphas_ - model.alpha_).argmin())])
+    first, chosen = float(choice.mean_losses[0]), choice.chosen_loss
     kind = "log loss" if labels else "mean squared error"
-    gain = f", {percent(1.0 - chosen / loss[0])} less" if 0.0 < chosen < loss[0] else ""
+    gain = f", {percent(1.0 - chosen / first)} less" if 0.0 < chosen < first else ""
     return (
-        f"On held-out rows ({model.cv_scores_.shape[1]} folds) the {kind} goes from {loss[0]:.3g} "
-        f"at the largest penalty to {chosen:.3g}{gain}; the penalty was chosen by it, so expect a "
-        "little less on new rows."
+        f"On held-out rows ({choice.n_folds} folds) the {kind} goes from {first:.3g} at the "
+        f"largest penalty to {chosen:.3g}{gain}; the penalty was chosen by it, so expect a little "
+        "less on new rows."
     )
 
 
-def nothing(findings: Findings, facts: Facts) -> list[str]:
+def nothing(findings: Findings) -> list[str]:
     """Nothing selected, and why that may be."""
-    model = findings.model
-    level = getattr(model, "false_positives", None)
+    level, proof = findings.described.false_positives, findings.described.optimality
     if level is not None:
         first = (
             f"No column is related to {findings.target} more closely than chance would make it "
@@ -190,35 +172,35 @@ def nothing(findings: Findings, facts: Facts) -> list[str]:
         )
         try_next = "a larger false_positives admits weaker ones"
     else:
-        first = (
-            f"At the penalty used (alpha {model.alpha_:.3g}, alpha_max {model.alpha_max_:.3g}) no "
-            "column earns its place."
-        )
+        at = "" if proof is None else f" (alpha {proof.alpha:.3g}, alpha_max {proof.alpha_max:.3g})"
+        first = f"At the penalty used{at} no column earns its place."
         try_next = "a smaller alpha lets variables in"
-    second = f"The nearest to coming in are {join(facts.runners_up)}; each of them may be luck."
+    second = (
+        f"The nearest to coming in are {join(findings.runners_up())}; each of them may be luck."
+    )
     third = (
-        f"Either there is nothing to find, or {facts.rows:,} rows are too few to see it among "
-        f"{facts.columns:,} columns: more rows, or fewer columns chosen beforehand, would help; "
+        f"Either there is nothing to find, or {findings.rows:,} rows are too few to see it among "
+        f"{findings.columns:,} columns: more rows, or fewer columns chosen beforehand, would help; "
         f"{try_next}."
     )
     return [first, second, third]
 
 
-def cautions(findings: Findings, facts: Facts) -> list[tuple[str, str]]:
+def cautions(findings: Findings) -> list[tuple[str, str]]:
     """(short title, sentence) of each thing to beware of."""
     out: list[tuple[str, str]] = []
-    rows, model = facts.variables, findings.model
-    if facts.rows < FEW_ROWS:
+    rows, proof = findings.variables, findings.described.optimality
+    if findings.rows < FEW_ROWS:
         out.append(
-            ("Few rows", f"{facts.rows:,} rows can be matched by accident: treat the list as "
+            ("Few rows", f"{findings.rows:,} rows can be matched by accident: treat the list as "
              "candidates, and check it on other data.")
         )  # fmt: skip
-    elif facts.n_selected and facts.rows < 5 * facts.n_selected < 5 * facts.columns:
+    elif findings.n_selected and findings.rows < 5 * findings.n_selected < 5 * findings.columns:
         out.append(
-            ("Few rows per variable", f"{facts.rows:,} rows for {facts.n_selected:,} selected "
-             "variables: effects and directions are rough.")
+            ("Few rows per variable", f"{findings.rows:,} rows for {findings.n_selected:,} "
+             "selected variables: effects and directions are rough.")
         )  # fmt: skip
-    if facts.labels:
+    if findings.labels:
         names, counts = np.unique(np.asarray(findings.y), return_counts=True)
         small = int(counts.argmin())
         if counts[small] < FEW_PER_CLASS:
@@ -249,17 +231,18 @@ def cautions(findings: Findings, facts: Facts) -> list[tuple[str, str]]:
              "half of the half samples.")
         )  # fmt: skip
     held = findings.held_out
-    if held is not None and facts.n_selected and facts.score - held.mean > 0.3:
+    if held is not None and findings.n_selected and findings.score - held.mean > 0.3:
         out.append(
-            ("A gap to new rows", f"{facts.metric} is {facts.score:.2f} on the rows of the fit and "
-             f"{held.mean:.2f} on held-out rows.")
+            ("A gap to new rows", f"{findings.metric} is {findings.score:.2f} on the rows of the "
+             f"fit and {held.mean:.2f} on held-out rows.")
         )  # fmt: skip
-    if getattr(model, "dual_gap_", 0.0) > getattr(model, "tol", np.inf):
+    if proof is not None and not proof.reached:
         out.append(
-            ("Not converged", f"The solver stopped at a duality gap of {model.dual_gap_:.1e}, "
-             f"above the {model.tol:.1e} asked for: raise max_iter.")
+            ("Not converged", f"The solver stopped at a duality gap of {proof.dual_gap:.1e}, "
+             f"above the {proof.tol:.1e} asked for: raise max_iter.")
         )  # fmt: skip
     out += [("Warning", " ".join(str(text).split())) for text in findings.warnings]
+    out += [noted(" ".join(str(text).split())) for text in findings.notes]
     out.append(
         ("Association, not cause", "A selected variable predicts the response in this table. "
          "Whether changing it would change the response is another question.")
@@ -267,14 +250,21 @@ def cautions(findings: Findings, facts: Facts) -> list[tuple[str, str]]:
     return out
 
 
+def noted(text: str) -> tuple[str, str]:
+    """A note with its title: those that must not be overlooked say so."""
+    if text.startswith(BEWARE):
+        return "Beware", text.removeprefix(BEWARE)
+    return "Note", text
+
+
 def _with_total(row: VariableSummary) -> list[str]:
     """Names of the stand-ins, padded so that those not named still count."""
     return [*row.stand_in_names, *[""] * (row.stand_ins.total - len(row.stand_in_names))]
 
 
-def sureness(findings: Findings, facts: Facts) -> list[tuple[str, str]]:
+def sureness(findings: Findings) -> list[tuple[str, str]]:
     """(what, sentence) of each kind of evidence."""
-    model, out = findings.model, []
+    out, described = [], findings.described
     held, stable = findings.held_out, findings.stability
     if held is not None:
         spread = f", from {min(held.scores):.2f} to {max(held.scores):.2f}"
@@ -285,7 +275,7 @@ def sureness(findings: Findings, facts: Facts) -> list[tuple[str, str]]:
         )  # fmt: skip
     if stable is not None:
         again = [
-            row.family_frequency for row in facts.variables if row.family_frequency is not None
+            row.family_frequency for row in findings.variables if row.family_frequency is not None
         ]
         steady = sum(f >= 0.8 for f in again)
         size = np.mean([len(s) for s in stable.selections])
@@ -295,42 +285,41 @@ def sureness(findings: Findings, facts: Facts) -> list[tuple[str, str]]:
              f"halves ({stable.n_rows:,} rows each, {size:.1f} variables selected on average). "
              "Halves hold less evidence: true but weak variables come back less often too.")
         )  # fmt: skip
-    if hasattr(model, "cv_scores_"):
-        kind = "log loss" if facts.labels else "mean squared error"
-        loss = -model.cv_scores_.mean(axis=1)
+    choice, proof = described.penalty_choice, described.optimality
+    if choice is not None:
+        kind = "log loss" if findings.labels else "mean squared error"
+        losses = choice.mean_losses
         out.append(
-            ("Choice of the penalty", f"alpha {model.alpha_:.3g} out of {len(model.alphas_)} by "
-             f"held-out {kind} ({model.cv_scores_.shape[1]} folds, rule '{model.selection}'); best "
-             f"{loss.min():.3g}, with nothing selected {loss[0]:.3g}.")
+            ("Choice of the penalty", f"alpha {choice.alpha:.3g} out of {len(choice.alphas)} by "
+             f"held-out {kind} ({choice.n_folds} folds, rule '{choice.rule}'); best "
+             f"{losses.min():.3g}, with nothing selected {losses[0]:.3g}.")
         )  # fmt: skip
-    if hasattr(model, "dual_gap_"):
+    if proof is not None:
         out.append(
-            ("Certificate", f"The answer is optimal over all {facts.columns:,} variables within a "
-             f"relative duality gap of {model.dual_gap_:.1e}; no variable violates the optimality "
-             f"conditions by more than {model.kkt_violation_:.1e} of alpha_max.")
+            ("Certificate", f"The answer is optimal over all {findings.columns:,} variables within "
+             f"a relative duality gap of {proof.dual_gap:.1e}; no variable violates the optimality "
+             f"conditions by more than {proof.kkt_violation:.1e} of alpha_max.")
         )  # fmt: skip
-    if hasattr(model, "false_positives"):
+    if described.false_positives is not None:
         out.append(
-            ("False variables", f"The levels are set so that {model.false_positives:g} variables "
-             "would be selected on average if nothing in the table mattered.")
+            ("False variables", f"The levels are set so that {described.false_positives:g} "
+             "variables would be selected on average if nothing in the table mattered.")
         )  # fmt: skip
-    if held is None and facts.n_selected and not hasattr(model, "cv_scores_"):
+    if held is None and findings.n_selected and choice is None:
         out.append(
             ("Not checked", "No score on held-out rows was computed; the score on the rows of the "
-             f"fit ({facts.metric} {facts.score:.2f}) is too good.")
+             f"fit ({findings.metric} {findings.score:.2f}) is too good.")
         )  # fmt: skip
     return out
 
 
-def asked(findings: Findings, facts: Facts) -> str:
+def asked(findings: Findings) -> str:
     """The question, in one sentence."""
     where = f" in {findings.source}" if findings.source else ""
-    if facts.labels:
-        classes: Any = findings.model.classes_
-        kind = (
-            f"the {len(classes)} classes of {findings.target} ({join([str(c) for c in classes])})"
-        )
-        question = f"Which of {facts.columns:,} variables tell apart {kind}"
+    if findings.labels:
+        classes = findings.described.classes
+        kind = f"the {len(classes)} classes of {findings.target} ({join(classes)})"
+        question = f"Which of {findings.columns:,} variables tell apart {kind}"
     else:
-        question = f"Which of {facts.columns:,} variables does {findings.target} depend on"
-    return f"{question}{where}? {facts.rows:,} rows."
+        question = f"Which of {findings.columns:,} variables does {findings.target} depend on"
+    return f"{question}{where}? {findings.rows:,} rows."
