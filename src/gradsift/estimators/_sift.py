@@ -26,6 +26,7 @@ from gradsift.estimators._base import (
     check_n_components,
     warn_nothing_selected,
 )
+from gradsift.estimators._column_rule import ColumnRule, check_column_rule
 from gradsift.estimators._description import RidgePart
 from gradsift.estimators._sift_parts import (
     Interaction,
@@ -80,6 +81,8 @@ class GradientSift(GradientEstimator):
         standardize: bool = True,
         n_components: int | Literal["auto"] = "auto",
         always_keep: Any = None,
+        column_groups: Any = None,
+        max_features: int | None = None,
         predict_with: Literal["auto", "selected"] = "auto",
         tol: float = 1e-3,
         missing: Literal["error", "mean"] = "error",
@@ -92,6 +95,8 @@ class GradientSift(GradientEstimator):
         self.standardize = standardize
         self.n_components = n_components
         self.always_keep = always_keep
+        self.column_groups = column_groups
+        self.max_features = max_features
         self.predict_with = predict_with
         self.tol = tol
         self.missing = missing
@@ -113,14 +118,16 @@ class GradientSift(GradientEstimator):
 
     def _sift(
         self, sift: Callable[..., T], X: Source, Y: Array, weight: Array | None, say: Say
-    ) -> tuple[Source, Array, Scaling, T]:
+    ) -> tuple[Source, Array, Scaling, ColumnRule, T]:
         """Which variables matter; always judged on standardised columns.
 
-        Gives these columns, the shares of the rows, the scaling, and what `sift` gives.
+        Gives these columns, the shares of the rows, the scaling, the rule to apply to what `sift`
+        gives, and that.
         """
         self._check_parameters(X)
         names = getattr(self, "feature_names_in_", None)
         keep = check_columns(self.always_keep, X.shape[1], names, "always_keep")
+        rule = check_column_rule(self.column_groups, keep, self.max_features, X.shape[1])
         n = X.shape[0]
         share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
         say(f"standardising {X.shape[1]:,} columns")
@@ -138,7 +145,19 @@ class GradientSift(GradientEstimator):
             say=say,
             settings=self.sift_settings,
         )
-        return source, share, scaling, found
+        return source, share, scaling, rule, found
+
+    def _sifted(self, X: Source, Y: Array, weight: Array | None, say: Say) -> Sifted:
+        columns, share, scaling, rule, found = self._sift(sift, X, Y, weight, say)
+        return Sifted(X, columns, share, scaling, rule.settle(found))
+
+    def _support(self, X: Source, Y: Array) -> IntArray:
+        """The selected columns, by the least work: they are ranked only where too many count."""
+        if self.max_features is not None:
+            *_, rule, found = self._sift(sift, X, Y, None, silent)
+            return rule.settle(found).selected
+        *_, rule, columns = self._sift(sift_support, X, Y, None, silent)
+        return rule.choose(columns)
 
     def _finish(
         self, sifted: Sifted, refit: RegressionRefit | ClassificationRefit, rows: IntArray
@@ -205,6 +224,11 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         Number of directions; 'auto' keeps 99 % of the trace of the gradient covariance.
     always_keep : list of column numbers or names, optional
         Columns that are always selected.
+    column_groups : (p,) array of labels, optional
+        Columns with the same label, such as the 0/1 columns of one categorical variable, are
+        selected or left out together, and count as one.
+    max_features : int, optional
+        Select no more than this many, the best ranked; columns that are always kept come on top.
     predict_with : 'auto' or 'selected', default='auto'
         'selected' predicts from the selected variables alone. 'auto' does so too, unless there are
         more columns than rows and a ridge on all that stand out predicts held-out rows better: then
@@ -287,7 +311,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         X, y = take_rows(X, kept), check_numbers(y[kept])
         seed = seed_of(self.random_state)
         with one_blas_thread(workers=self.n_jobs), stages(self.verbose) as say:
-            sifted = Sifted(X, *self._sift(sift, X, y[:, None], weight, say))
+            sifted = self._sifted(X, y[:, None], weight, say)
             rows = refit_rows(np.zeros(len(y), dtype=int))
             say(f"refit on {len(sifted.found.selected):,} selected, {len(rows):,} rows")
             Z = sifted.refit_columns(rows)
@@ -312,7 +336,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     def _find_support(self, X: Any, y: Any) -> IntArray:
         X, y = check_fit_X(self, X, y, y_numeric=True)
         with one_blas_thread(workers=self.n_jobs):
-            return self._sift(sift_support, X, check_numbers(y)[:, None], None, silent)[-1]
+            return self._support(X, check_numbers(y)[:, None])
 
     @same_bits
     def predict(self, X: Any) -> Array:
@@ -339,8 +363,8 @@ class GradientSiftClassifier(LabelPredictions, ClassifierMixin, GradientSift):
 
     Parameters
     ----------
-    false_positives, interactions, standardize, n_components, always_keep, predict_with, tol, \
-missing, \
+    false_positives, interactions, standardize, n_components, always_keep, column_groups, \
+max_features, predict_with, tol, missing, \
 random_state, n_jobs, verbose
         As in `GradientSiftRegressor`.
 
@@ -395,7 +419,7 @@ mean_, scale_, field_
         seed = seed_of(self.random_state)
         with one_blas_thread(workers=self.n_jobs), stages(self.verbose) as say:
             Y = class_contrasts(codes, n_classes)
-            sifted = Sifted(X, *self._sift(sift, X, Y, weight, say))
+            sifted = self._sifted(X, Y, weight, say)
             rows = refit_rows(codes)
             say(f"refit on {len(sifted.found.selected):,} selected, {len(rows):,} rows")
             Z = sifted.refit_columns(rows)
@@ -423,7 +447,7 @@ mean_, scale_, field_
         classes, codes = check_labels(y)
         with one_blas_thread(workers=self.n_jobs):
             Y = class_contrasts(codes, len(classes))
-            return self._sift(sift_support, X, Y, None, silent)[-1]
+            return self._support(X, Y)
 
     @same_bits
     def decision_function(self, X: Any) -> Array:
