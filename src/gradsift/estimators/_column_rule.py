@@ -64,12 +64,7 @@ def check_column_rule(
     column_groups: Any, keep: IntArray, max_features: int | None, n_features: int
 ) -> ColumnRule:
     """The rule that an estimator's parameters ask for."""
-    if max_features is not None and (
-        isinstance(max_features, bool)
-        or not isinstance(max_features, (int, np.integer))
-        or max_features < 1
-    ):
-        raise ValueError(f"max_features={max_features!r}: use a whole number >= 1, or None.")
+    check_max_features(max_features)
     if column_groups is None:
         return ColumnRule(None, keep, max_features)
     labels = np.asarray(column_groups)
@@ -79,3 +74,13 @@ def check_column_rule(
             f"{n_features} columns."
         )
     return ColumnRule(np.unique(labels, return_inverse=True)[1], keep, max_features)
+
+
+def check_max_features(max_features: Any) -> None:
+    """Refuse anything but None and whole numbers from 1 on."""
+    if max_features is not None and (
+        isinstance(max_features, bool)
+        or not isinstance(max_features, (int, np.integer))
+        or max_features < 1
+    ):
+        raise ValueError(f"max_features={max_features!r}: use a whole number >= 1, or None.")

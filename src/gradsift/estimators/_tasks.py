@@ -1,19 +1,17 @@
-"""The two tasks: the door in, and what a field predicts. Mixins over any way to fit a field."""
+"""The two tasks: a checked sample from what a user passed, and what a field predicts."""
 
 from __future__ import annotations
 
 from functools import reduce
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, softmax
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.threads import same_bits
-from gradsift._typing import Array, IntArray, Source
+from gradsift._typing import Array
 from gradsift.data import stack_rows, take_rows
-from gradsift.estimators._base import all_or_nothing, warn_nothing_selected
 from gradsift.estimators._validation import (
     check_fit_X,
     check_labels,
@@ -21,65 +19,54 @@ from gradsift.estimators._validation import (
     check_numbers,
     check_weights,
 )
-from gradsift.pairwise.assemble import Assembly, Response
-from gradsift.pairwise.field import TaylorPredictor, taylor_predictor
-from gradsift.solver import Rows
+from gradsift.pairwise.assemble import Response
+from gradsift.pairwise.field import KernelField, TaylorPredictor
+from gradsift.pairwise.fitting import Sample
 
 
-class Sample(NamedTuple):
-    """Checked training data: rows of weight zero are gone, `kept` says which rows are left."""
-
-    X: Source
-    response: Response
-    weight: Array | None
-    kept: IntArray
-    n_rows: int
-    unlabeled: Source | None = None
-
-
-class Answer(NamedTuple):
-    """What `_fit(sample)` of a field estimator returns."""
-
-    assembly: Assembly
-    rows: Rows
-    v: Array
+def numbers_sample(
+    door: Any, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any = None
+) -> Sample:
+    """Training data for numbers; `door` is told about the columns (see `blank`)."""
+    X, y = check_fit_X(door, X, y, y_numeric=True)
+    kept, weight = check_weights(sample_weight, X)
+    response = Response.numbers(check_numbers(y[kept]))
+    unlabeled = None if X_unlabeled is None else check_new_X(door, X_unlabeled, seen=False)
+    return Sample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
 
 
-class FieldRegressor(RegressorMixin):
-    """fit and predict for numbers."""
+def labels_sample(
+    door: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    X_unlabeled: Any = None,
+    unlabeled_mark: Any = None,
+) -> tuple[Array, Sample]:
+    """The classes, and training data for labels; `door` is told about the columns.
 
-    _predictor: TaylorPredictor
+    Rows whose numeric label is `unlabeled_mark` join those of `X_unlabeled`.
+    """
+    X, y = check_fit_X(door, X, y)
+    kept, weight = check_weights(sample_weight, X)
+    extra = [] if X_unlabeled is None else [check_new_X(door, X_unlabeled, seen=False)]
+    if unlabeled_mark is not None and y.dtype.kind in "iuf":
+        labelled = y[kept] != unlabeled_mark
+        extra.append(take_rows(X, kept[~labelled]))
+        weight = None if weight is None else weight[labelled]
+        kept = kept[labelled]
+    classes, codes = check_labels(y[kept])
+    extra = [part for part in extra if part.shape[0]]
+    unlabeled = reduce(stack_rows, extra) if extra else None
+    response = Response.labels(codes, len(classes))
+    return classes, Sample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the gradient field.
 
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array
-        sample_weight : (n,) array, optional
-            Pair (i, j) counts w_ij times both weights.
+class NumberPredictions:
+    """Mixin: `predict` from the columns that `field_` depends on, by `predictor_`."""
 
-        Returns
-        -------
-        self
-        """
-        return self._fit_numbers(X, y, sample_weight)
-
-    @all_or_nothing
-    @same_bits
-    def _fit_numbers(self, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any = None) -> Self:
-        X, y = check_fit_X(self, X, y, y_numeric=True)
-        kept, weight = check_weights(sample_weight, X)
-        response = Response.numbers(check_numbers(y[kept]))
-        unlabeled = None if X_unlabeled is None else check_new_X(self, X_unlabeled, seen=False)
-        sample = Sample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
-        answer: Answer = self._fit(sample)
-        self._predictor = taylor_predictor(*answer)
-        self._index = answer.rows.index
-        if len(self._index) == 0:
-            warn_nothing_selected("the mean of y", "Use a smaller alpha, below alpha_max_.")
-        return self
+    field_: KernelField
+    predictor_: TaylorPredictor
 
     @same_bits
     def predict(self, X: Any) -> Array:
@@ -94,12 +81,13 @@ class FieldRegressor(RegressorMixin):
         y : (n,) array
         """
         check_is_fitted(self)
-        X = check_new_X(self, X).columns(self._index)
-        return self._predictor(self._scaling.apply(X, self._index))[0]
+        index = self.field_.index
+        columns = check_new_X(self, X).columns(index)
+        return self.predictor_(self.field_.scaling.apply(columns, index))[0]
 
 
 class LabelPredictions:
-    """Probabilities and labels from `decision_function` and `classes_`."""
+    """Mixin: probabilities and labels from `decision_function` and `classes_`."""
 
     classes_: Array
 
@@ -135,49 +123,10 @@ class LabelPredictions:
         return np.asarray(self.classes_[best])
 
 
-class FieldClassifier(LabelPredictions, ClassifierMixin):
-    """fit and predict for labels; scores are the fitted offset function."""
+class OffsetScores(LabelPredictions):
+    """Mixin: scores are the fitted offset function of `field_`."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the log odds and their gradient.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array of labels, of any type
-        sample_weight : (n,) array, optional
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_labels(X, y, sample_weight)
-
-    @all_or_nothing
-    @same_bits
-    def _fit_labels(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        X_unlabeled: Any = None,
-        unlabeled_mark: Any = None,
-    ) -> Self:
-        X, y = check_fit_X(self, X, y)
-        kept, weight = check_weights(sample_weight, X)
-        extra = [] if X_unlabeled is None else [check_new_X(self, X_unlabeled, seen=False)]
-        if unlabeled_mark is not None and y.dtype.kind in "iuf":
-            labelled = y[kept] != unlabeled_mark
-            extra.append(take_rows(X, kept[~labelled]))
-            weight = None if weight is None else weight[labelled]
-            kept = kept[labelled]
-        self.classes_, codes = check_labels(y[kept])
-        response = Response.labels(codes, len(self.classes_))
-        extra = [part for part in extra if part.shape[0]]
-        unlabeled = reduce(stack_rows, extra) if extra else None
-        sample = Sample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
-        self._fit(sample)
-        return self
+    field_: KernelField
 
     @same_bits
     def decision_function(self, X: Any) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -74,7 +74,7 @@ class Settings:
     curl: float = 0.0
     smoothness: float = 0.0
     X_unlabeled: Source | None = None
-    missing: str = "error"
+    missing: Literal["error", "mean"] = "error"
 
     def take(self, rows: IntArray) -> Settings:
         """The settings for some of the samples: only a kernel matrix knows which they are."""

@@ -88,8 +88,6 @@ CLASSES: dict[str, type] = {
 """What a model may consist of, by the names that files use. They stay when a class moves."""
 
 NAME_OF = {cls: name for name, cls in (ESTIMATORS | CLASSES).items()}
-PRIVATE = ("_scaling", "_predictor", "_index", "_n_features_out")
-"""Fitted attributes whose names do not end in an underscore."""
 FITTED = re.compile(r"[a-z][a-z0-9_]*_")
 KINDS = "biufU"  # types of arrays that can be stored: no objects, so no pickles
 
@@ -207,8 +205,7 @@ class Reader:
         for name, found in values.items():
             if name in names:
                 continue
-            allowed = name in PRIVATE or (FITTED.fullmatch(name) and not hasattr(cls, name))
-            if not allowed:
+            if not FITTED.fullmatch(name) or hasattr(cls, name):
                 raise NotOursError(f"{cls.__name__} has no fitted attribute {name!r}")
             setattr(model, name, found)
         return model

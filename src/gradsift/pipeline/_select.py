@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from gradsift import (
@@ -27,9 +28,6 @@ from gradsift.trust import held_out, stability
 Method = Literal["sift", "sparse-gradient"]
 MOST_REPEATED = 5_000_000
 """Numbers in a table up to which the fit is repeated on half samples unless asked otherwise."""
-TIGHTER = 10.0
-MOST_TIGHTENED = 12
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -48,7 +46,10 @@ class Settings:
     selection : {'min', '1se'}
         Which alpha (sparse-gradient).
     max_features : int, optional
-        Select no more than this many.
+        Select no more than this many; categories count once, columns that are kept not at all.
+    predict_with : {'selected', 'auto'}
+        What the model predicts with (sift): the selected variables alone, or their average with a
+        ridge on all columns, where it has a part.
     repeats : int, optional
         Half samples to repeat the selection on; None = 10, or none for large tables.
     seed : int
@@ -61,13 +62,18 @@ class Settings:
     cv: int = 5
     selection: Literal["min", "1se"] = "min"
     max_features: int | None = None
+    predict_with: Literal["selected", "auto"] = "selected"
     repeats: int | None = None
     seed: int = 0
     n_jobs: int = 1
 
 
 def make_estimator(table: Table, settings: Settings) -> Any:
-    """The estimator the settings ask for, not fitted."""
+    """The whole procedure that the settings ask for as one estimator, not fitted.
+
+    Filling missing values, whole categories and the limit to the selection are part of its fit.
+    Clones of it are fitted to all rows, to folds and to half samples, and nothing else is.
+    """
     labels = table.recipe.task == "classification"
     missing: Literal["error", "mean"] = "mean" if table.recipe.missing == "mean" else "error"
     if settings.method == "sift":
@@ -76,6 +82,9 @@ def make_estimator(table: Table, settings: Settings) -> Any:
             settings.false_positives,
             interactions=settings.interactions,
             always_keep=table.keep.tolist() or None,
+            column_groups=table.recipe.origins if table.recipe.levels else None,
+            max_features=settings.max_features,
+            predict_with="auto",  # so that both ways to predict can be scored
             missing=missing,
             random_state=settings.seed,
         )
@@ -91,52 +100,11 @@ def make_estimator(table: Table, settings: Settings) -> Any:
     return sparse(
         cv=settings.cv,
         selection=settings.selection,
+        max_features=settings.max_features,
         penalty_factor=factor,
         missing=missing,
         n_jobs=settings.n_jobs,
     )
-
-
-def fit_at_most(estimator: Any, table: Table, most: int | None) -> Any:
-    """Fit; where more than `most` variables are selected, again at stricter levels.
-
-    The sift gets a smaller `false_positives`, the paper's estimator the smallest alpha of its path
-    that selects few enough.
-    """
-    model = estimator.fit(table.X, table.y)
-    if most is None:
-        return model
-    most = max(most, len(table.keep))
-    tightened = 0
-    while model.get_support().sum() > most:
-        if model.describe().penalty_choice is not None:
-            few = [a for a, s in zip(model.alphas_, model.path_.supports) if len(s) <= most]
-            if not few or tightened:
-                break
-            model = type(model)(**{**model.get_params(), "alphas": [min(few)]})
-        else:
-            if tightened == MOST_TIGHTENED:
-                break
-            model = model.set_params(false_positives=model.false_positives / TIGHTER)
-        model.fit(table.X, table.y)
-        tightened += 1
-    return model
-
-
-def with_whole_categories(model: Any, table: Table) -> Any:
-    """A column of categories is in or out as a whole: where one level is selected, all are kept.
-
-    The sift is fitted again with them; the paper's estimator selects levels one by one.
-    """
-    if not table.recipe.levels or model.describe().false_positives is None:
-        return model
-    origins = np.array(table.recipe.origins)
-    chosen = [c for c in table.recipe.levels if model.get_support()[origins == c].any()]
-    levels = np.isin(origins, chosen)
-    if not (levels & ~model.get_support()).any():
-        return model
-    keep = np.union1d(table.keep, np.flatnonzero(levels))
-    return model.set_params(always_keep=keep.tolist()).fit(table.X, table.y)
 
 
 class Origin(TypedDict, total=False):
@@ -180,25 +148,25 @@ def select(
     X, y = table.X, table.y
     n, p = X.shape
     settings, notes = affordable(table, settings)
+    procedure = make_estimator(table, settings)
+    notes += duplicate_rows(X, y)
     held = stable = None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         say(f"sifting {p:,} columns of {n:,} rows")
         start = perf_counter()
         with progress_to(say):
-            model = fit_at_most(make_estimator(table, settings), table, settings.max_features)
-            model = with_whole_categories(model, table)
+            model = clone(procedure).fit(X, y)
+        if settings.method == "sift":
+            model.set_params(predict_with=settings.predict_with)
         seconds = perf_counter() - start
-        count = int(model.get_support().sum())
-        if settings.max_features is not None and count > settings.max_features:
-            notes.append(f"{BEWARE}{count} variables stay selected at every level tried")
         if settings.cv:
             say(f"scoring {settings.cv} held-out folds")
-            held = held_out(model, X, y, cv=settings.cv, n_jobs=settings.n_jobs)
+            held = held_out(procedure, X, y, cv=settings.cv, n_jobs=settings.n_jobs)
         if settings.repeats:
             say(f"selecting again on {settings.repeats} half samples")
             stable = stability(
-                at_its_level(model), X, y, settings.repeats, settings.seed, n_jobs=settings.n_jobs
+                procedure, X, y, settings.repeats, settings.seed, n_jobs=settings.n_jobs
             )
     told = [w for w in caught if issubclass(w.category, UserWarning)]
     names = table.names
@@ -209,6 +177,8 @@ def select(
         without_holes(model, X),
         y,
         names=names,
+        groups=table.recipe.origins if table.recipe.levels else None,
+        covariates=tuple(table.keep.tolist()),
         target=table.recipe.target,
         sample_names=None if table.ids is None else table.ids.tolist(),
         stability=stable,
@@ -246,8 +216,17 @@ def without_holes(model: Any, X: Any) -> Any:
     return fill_holes(X, model.mean_)
 
 
-def at_its_level(model: Any) -> Any:
-    """The estimator to repeat: with the penalty that was chosen, not chosen anew."""
-    if model.describe().penalty_choice is None:
-        return model
-    return type(model)(**{**model.get_params(), "alphas": [model.alpha_], "cv": 2})
+def duplicate_rows(X: Any, y: Any) -> list[str]:
+    """A note on rows that occur more than once: copies in two folds make scores too good."""
+    if isinstance(X, Source):
+        return []
+    seen: set[bytes] = set()
+    for row, value in zip(X, y):
+        seen.add(np.ascontiguousarray(row).tobytes() + repr(value).encode())
+    more = len(y) - len(seen)
+    if more == 0:
+        return []
+    return [
+        f"{BEWARE}{more:,} of {len(y):,} rows repeat another one in every column: copies on both "
+        "sides of a fold make held-out scores and half samples look better than they are"
+    ]
