@@ -20,6 +20,7 @@ from gradsift import (
 from gradsift._run.progress import Say, progress_to, silent
 from gradsift._typing import Source
 from gradsift.data import FilledSource, fill_holes
+from gradsift.exceptions import NothingSelectedWarning
 from gradsift.explain import names_of_best
 from gradsift.report import Findings
 from gradsift.tables import BEWARE, Table
@@ -28,6 +29,7 @@ from gradsift.trust import held_out, stability
 Method = Literal["sift", "sparse-gradient"]
 MOST_REPEATED = 5_000_000
 """Numbers in a table up to which the fit is repeated on half samples unless asked otherwise."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -168,7 +170,12 @@ def select(
             stable = stability(
                 procedure, X, y, settings.repeats, settings.seed, n_jobs=settings.n_jobs
             )
-    told = [w for w in caught if issubclass(w.category, UserWarning)]
+    # that nothing was selected is the first thing the findings say
+    told = [
+        w
+        for w in caught
+        if issubclass(w.category, UserWarning) and w.category is not NothingSelectedWarning
+    ]
     names = table.names
     if names is None and isinstance(X, Source):
         names = names_of_best(model, X)

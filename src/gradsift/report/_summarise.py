@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from gradsift.explain import VariableSummary, best_unselected
+from gradsift.explain import VariableSummary
 from gradsift.explain.displays._style import readable
 from gradsift.report import _words as words
 from gradsift.report._findings import Findings
+from gradsift.report._score_words import as_data, predictor_name, scores_as_data
+from gradsift.report._sure_words import cautions, sureness
 
-SCHEMA = 1
-MOST_LISTED = 20_000  # unselected variables named, best ranked first
+SCHEMA = 2
 
 
 def summarise(findings: Findings) -> dict[str, Any]:
@@ -35,7 +36,7 @@ def summarise(findings: Findings) -> dict[str, Any]:
     >>> summarise(Findings(model, X, y, target="yield"))["headline"]
     'x4 explains yield, out of 10 variables'
     """
-    held, proof = findings.held_out, findings.described.optimality
+    held, new, proof = findings.held_out, findings.new_scores, findings.described.optimality
     return clean(
         {
             "schema": SCHEMA,
@@ -50,12 +51,19 @@ def summarise(findings: Findings) -> dict[str, Any]:
             "source": findings.source,
             "metric": findings.metric,
             "score": findings.score,
+            "score_rows": score_rows(findings),
             "held_out": None if held is None else held.mean,
+            "scores": scores_as_data(findings),
+            "new_rows": None if new is None else as_data(new),
+            "predicts_with": predictor_name(findings.described.ridge),
+            "ridge": None if findings.described.ridge is None else vars(findings.described.ridge),
+            "covariates": findings.covariate_names,
             "n_directions": int(findings.model.n_components_),
-            "variables": [variable_row(row) for row in findings.variables],
-            "others": other_variables(findings),
-            "sure": [list(item) for item in words.sureness(findings)],
-            "beware": [list(item) for item in words.cautions(findings)],
+            "variables": [variable_row(findings, row) for row in findings.variables],
+            "others": [list(item) for item in findings.others],
+            "picked": [list(item) for item in findings.picked],
+            "sure": [list(item) for item in sureness(findings)],
+            "beware": [list(item) for item in cautions(findings)],
             "certificate": None if proof is None else vars(proof),
             "settings": dict(findings.settings),
             "redo": {
@@ -71,9 +79,17 @@ def summarise(findings: Findings) -> dict[str, Any]:
     )
 
 
-def variable_row(row: VariableSummary) -> dict[str, Any]:
+def score_rows(findings: Findings) -> str:
+    """Which rows `score` was computed on."""
+    if findings.unseen is None or not np.any(findings.unseen):
+        return "rows of the fit"
+    return "new rows" if np.all(findings.unseen) else "new rows and rows of the fit"
+
+
+def variable_row(findings: Findings, row: VariableSummary) -> dict[str, Any]:
     """One selected variable as plain values."""
     low, median, high = row.effect.quantiles
+    levels = findings.level_effects.get(row.column)
     return {
         "rank": row.rank,
         "column": row.column,
@@ -83,8 +99,11 @@ def variable_row(row: VariableSummary) -> dict[str, Any]:
         "family_frequency": row.family_frequency,
         "sign": row.effect.sign,
         "shape": row.effect.shape,
-        "effect": row.effect.words,
-        "output": row.output,
+        "effect": row.effect.words if levels is None else levels.words,
+        "output": row.output if levels is None else levels.output,
+        "levels": None
+        if levels is None
+        else [list(item) for item in zip(levels.levels, levels.values)],
         "gradient_low": low,
         "gradient_median": median,
         "gradient_high": high,
@@ -94,13 +113,6 @@ def variable_row(row: VariableSummary) -> dict[str, Any]:
         ],
         "n_stand_ins": row.stand_ins.total,
     }
-
-
-def other_variables(findings: Findings) -> list[list[Any]]:
-    """[rank, name] of variables that were not selected, best first."""
-    ranking, names = findings.model.ranking_, findings.all_names
-    order = best_unselected(findings.model, MOST_LISTED)
-    return [[int(ranking[k]), names[k]] for k in order.tolist()]
 
 
 def clean(value: Any) -> Any:

@@ -132,8 +132,7 @@ def held_out(
         delayed(predict_fold)(clone(estimator), X, y, train, test, classes, simple)
         for train, test in splits
     )
-    counts = None if codes is None else np.bincount(codes)
-    positive = None if counts is None or len(counts) != 2 else int(counts[1] <= counts[0])
+    positive = None if codes is None else rarer(codes, int(codes.max()) + 1)
     found = {way: score_way(folds, way, y, codes, positive) for way in folds[0].predicted}
     shares = [fold.ridge_share for fold in folds]
     return HeldOut(
@@ -210,3 +209,34 @@ def score_way(
         [score_labels(codes[f.rows], f.predicted[way], positive) for f in folds],
         [confusion(codes[f.rows], f.predicted[way]) for f in folds],
     )
+
+
+def score_model(model: Any, X: Any, y: Any) -> Scores:
+    """The scores of a fitted model on one set of rows.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : (n, p) array or data frame
+    y : (n,) array
+        Labels that the model does not know count as wrong.
+
+    Returns
+    -------
+    scores : Scores
+    """
+    y = np.asarray(y)
+    if not is_classifier(model):
+        return gather([score_numbers(y, predictions(model, X, None))], [])
+    classes = np.union1d(model.classes_.astype(str), y.astype(str))
+    codes = np.searchsorted(classes, y.astype(str))
+    P = np.zeros((X.shape[0], len(classes)))
+    P[:, np.searchsorted(classes, model.classes_.astype(str))] = model.predict_proba(X)
+    positive = rarer(codes, len(classes))
+    return gather([score_labels(codes, P, positive)], [confusion(codes, P)])
+
+
+def rarer(codes: IntArray, n_classes: int) -> int | None:
+    """The rarer of two classes; None where there are more."""
+    counts = np.bincount(codes, minlength=n_classes)
+    return int(counts[1] <= counts[0]) if n_classes == 2 else None

@@ -39,6 +39,11 @@ class Scores:
     values: Mapping[str, Array]
     confusion: IntArray | None = None
 
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return len(next(iter(self.values.values())))
+
     def mean(self, name: str) -> float:
         """The mean over the folds in which the score has a meaning."""
         known = self.values[name][np.isfinite(self.values[name])]
