@@ -90,6 +90,7 @@ SIFT: Params = {
     "max_features": Choice([None, 1, 3, 99], [0, -1, 1.5, "few"]),
     "predict_with": Choice(["auto", "selected"], ["all"]),
     "tol": Choice([1e-3, 1e-1], [0.0, np.nan]),
+    "weight_kind": Choice(["frequency", "importance"], ["survey"]),
     "random_state": Choice([None, 0, 2**31], [-1, "seed"]),
     "n_jobs": Choice([None, 1, 2, -1], [0]),
 }

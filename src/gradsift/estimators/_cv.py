@@ -33,10 +33,12 @@ from gradsift.estimators._tasks import (
     OffsetScores,
     labels_sample,
     numbers_sample,
+    sample_class_weights,
 )
 from gradsift.numerics.ranking import choose_alpha
-from gradsift.pairwise.fitting import Sample, SparseFit, SparseSettings, Started, finish, start
+from gradsift.pairwise.fitting import Sample, SparseFit, SparseSettings, finish, start
 from gradsift.pairwise.folds import Fold, fold_scores, saved_scores
+from gradsift.pairwise.rounds import Started
 from gradsift.solver import Solution
 from gradsift.solver.checkpoint import digest, open_checkpoint
 from gradsift.solver.path import PathResult, Step, check_alphas, fit_path, geometric_grid
@@ -260,8 +262,8 @@ class SparseGradientRegressorCV(NumberPredictions, RegressorMixin, CrossValidate
     checkpoint : path, optional
         A folder in which every answer and the scores of every fold are kept as soon as they are
         there. The same fit after a kill goes on from it, to the same bits.
-    kernel, weights, standardize, n_components, penalty_factor, curl, smoothness, solver, tol, \
-max_iter, missing, verbose
+    kernel, weights, standardize, n_components, penalty_factor, loss, penalty, curl, smoothness, \
+solver, tol, max_iter, missing, verbose
         As in `SparseGradientRegressor`.
 
     Attributes
@@ -323,8 +325,8 @@ class SparseGradientClassifierCV(OffsetScores, ClassifierMixin, CrossValidated):
     ----------
     alphas, n_alphas, eps, cv, selection, max_features, n_jobs, checkpoint
         As in `SparseGradientRegressorCV`; folds are stratified.
-    alpha_0, kernel, weights, standardize, n_components, penalty_factor, curl, smoothness, solver, \
-tol, max_iter, missing, verbose
+    alpha_0, class_weight, kernel, weights, standardize, n_components, penalty_factor, loss, \
+penalty, curl, smoothness, solver, tol, max_iter, missing, verbose
         As in `SparseGradientClassifier`.
 
     Attributes
@@ -333,8 +335,8 @@ tol, max_iter, missing, verbose
         Held-out negative log loss; larger is better.
     alphas_, alpha_min_, alpha_1se_, path_
         As in `SparseGradientRegressorCV`.
-    classes_, feature_importances_, ranking_, components_, eigenvalues_, alpha_, alpha_max_, \
-dual_gap_, kkt_violation_, objective_, n_iter_, mean_, scale_, field_
+    classes_, class_weight_, feature_importances_, ranking_, components_, eigenvalues_, alpha_, \
+alpha_max_, dual_gap_, kkt_violation_, objective_, n_iter_, mean_, scale_, field_
         As in `SparseGradientClassifier`.
 
     Examples
@@ -351,6 +353,7 @@ dual_gap_, kkt_violation_, objective_, n_iter_, mean_, scale_, field_
     """
 
     alpha_0: float | None = None
+    class_weight: Any = None
 
     @with_callbacks
     @same_bits
@@ -373,7 +376,8 @@ dual_gap_, kkt_violation_, objective_, n_iter_, mean_, scale_, field_
         """
         door, mark = blank(self), unlabeled_mark(self.smoothness)
         classes, sample = labels_sample(door, X, y, sample_weight, X_unlabeled, mark)
+        shifts = sample_class_weights(self.class_weight, classes, sample)
         fit, choice = self._fit_sample(sample)
         warn_unless_converged(fit.solution, self.max_iter)
         found = sparse_attributes(fit) | choice.attributes()
-        return keep(self, door, classes_=classes, **found)
+        return keep(self, door, classes_=classes, class_weight_=shifts, **found)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gradsift._run.overflow import refuse_overflow
 from gradsift._run.threads import one_blas_thread, same_bits
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import (
@@ -27,7 +28,7 @@ from gradsift.estimators._base import (
 from gradsift.estimators._tasks import numbers_sample
 from gradsift.estimators._validation import check_new_X
 from gradsift.numerics.directions import Directions, find_directions
-from gradsift.numerics.kernels import products, squared_distances
+from gradsift.numerics.distances import products, squared_distances
 from gradsift.numerics.ranking import rank_variables
 from gradsift.pairwise.field import TaylorPredictor, taylor_average
 from gradsift.pairwise.fitting import Sample
@@ -69,6 +70,7 @@ class LocalFit:
         return self.field.scaling
 
 
+@refuse_overflow
 def fit_local(
     sample: Sample,
     weights: Any,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, Self
 
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -20,6 +20,7 @@ from gradsift.estimators._tasks import (
     OffsetScores,
     labels_sample,
     numbers_sample,
+    sample_class_weights,
 )
 from gradsift.pairwise.assemble import Settings
 from gradsift.pairwise.fitting import RidgeFit, Sample, fit_ridge
@@ -103,13 +104,13 @@ class RidgeGradientClassifier(OffsetScores, ClassifierMixin, RidgeGradient):
     ----------
     alpha : float, optional
         Ridge penalty. None = a thousandth of the data term's largest curvature (halved).
-    kernel, weights, standardize, n_components
+    class_weight, kernel, weights, standardize, n_components
         As in `SparseGradientClassifier`.
 
     Attributes
     ----------
-    classes_, feature_importances_, ranking_, components_, eigenvalues_, alpha_, mean_, scale_, \
-field_
+    classes_, class_weight_, feature_importances_, ranking_, components_, eigenvalues_, alpha_, \
+mean_, scale_, field_
         As in `SparseGradientClassifier`; no exact zeros but for constant columns.
 
     Examples
@@ -121,6 +122,8 @@ field_
     >>> int(model.ranking_.argmin())
     2
     """
+
+    class_weight: Any = field(default=None, kw_only=True)
 
     @same_bits
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -139,6 +142,7 @@ field_
         """
         door = blank(self)
         classes, sample = labels_sample(door, X, y, sample_weight)
+        shifts = sample_class_weights(self.class_weight, classes, sample)
         fit = self._fit_sample(sample)
-        found = {"classes_": classes, "alpha_": fit.alpha, **summary_attributes(fit)}
-        return keep(self, door, **found)
+        found = {"classes_": classes, "class_weight_": shifts, "alpha_": fit.alpha}
+        return keep(self, door, **found, **summary_attributes(fit))

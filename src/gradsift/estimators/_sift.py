@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -21,6 +21,7 @@ from gradsift.estimators._base import (
 )
 from gradsift.estimators._column_rule import check_column_rule
 from gradsift.estimators._description import RidgePart
+from gradsift.estimators._sample_weight import WeightKind, check_weights, warn_of_counts
 from gradsift.estimators._sift_parts import (
     Interaction,
     Labels,
@@ -32,15 +33,13 @@ from gradsift.estimators._sift_parts import (
     fit_sift,
     seed_of,
 )
-from gradsift.estimators._tasks import LabelPredictions
+from gradsift.estimators._tasks import LabelPredictions, class_weights
 from gradsift.estimators._validation import (
     check_columns,
     check_fit_X,
     check_labels,
     check_new_X,
     check_numbers,
-    check_weights,
-    warn_of_counts,
 )
 from gradsift.refit import Dense
 from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
@@ -93,6 +92,7 @@ class GradientSift(Sifting):
     predict_with: Literal["auto", "selected"] = "auto"
     tol: float = 1e-3
     missing: Literal["error", "mean"] = "error"
+    weight_kind: WeightKind = "frequency"
     random_state: Any = None
     n_jobs: int | None = None
     verbose: int = 0
@@ -186,6 +186,11 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     missing : {'error', 'mean'}, default='error'
         'error' refuses missing values and names their columns; 'mean' puts the column's mean (of
         the training samples) in their place.
+    weight_kind : {'frequency', 'importance'}, default='frequency'
+        What `sample_weight` means. 'frequency': counts of rows (the `freq_weights` of statsmodels);
+        a `CountedRowsWarning` says where they claim much more or less evidence than weights of such
+        spread can carry. 'importance': survey weights and the like, of any unit; they are scaled to
+        the effective number of samples, so that equal weights change nothing.
     random_state : int, optional
         Seed for the rows that tune the refit when there are more than 300. The selected set does
         not depend on it.
@@ -240,10 +245,8 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         X : (n, p) array or data frame
         y : (n,) array
         sample_weight : (n,) array, optional
-            How much each row counts beside the others; 0 = not at all. Weights are scaled to the
-            effective number of samples, so their unit does not matter and equal weights change
-            nothing. Only whole numbers from 1 (which must occur) to 1000 count rows instead: 2 =
-            the row twice; a `CountedRowsWarning` says so where that makes many more samples.
+            How many times each row counts: 2 is the row twice, 2.001 nearly the same, 0 = not at
+            all. With ``weight_kind="importance"``, how much it counts beside the others.
 
         Returns
         -------
@@ -251,8 +254,8 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         """
         door = blank(self)
         X, y = check_fit_X(door, X, y, y_numeric=True)
-        kept, weight = check_weights(sample_weight, X)
-        warn_of_counts(weight)
+        kept, weight = check_weights(sample_weight, X, self.weight_kind)
+        warn_of_counts(weight, self.weight_kind)
         target = Numbers(check_numbers(y[kept]))
         fit = fit_sift(take_rows(X, kept), target, weight, self._options(door))
         warn_of_nothing(fit, "the mean of y")
@@ -290,13 +293,18 @@ class GradientSiftClassifier(LabelPredictions, ClassifierMixin, GradientSift):
     Parameters
     ----------
     false_positives, interactions, standardize, n_components, always_keep, column_groups, \
-max_features, predict_with, tol, missing, \
-random_state, n_jobs, verbose
+max_features, predict_with, tol, missing, weight_kind, random_state, n_jobs, verbose
         As in `GradientSiftRegressor`.
+    class_weight : dict, 'balanced' or None, default=None
+        How much each class counts when samples are assigned to one: a weight of w multiplies the
+        odds of the class by w. 'balanced' makes rare classes as likely as frequent ones. Selection,
+        ranking, gradients and directions do not depend on it: weights add no evidence.
 
     Attributes
     ----------
     classes_ : array
+    class_weight_ : (n_classes,) array
+        The weight of each class.
     refit_ : ClassificationRefit
     feature_importances_, ranking_, interactions_, components_, eigenvalues_, sift_, dense_, \
 mean_, scale_, field_
@@ -317,6 +325,8 @@ mean_, scale_, field_
 
     refit_settings = LABELS
 
+    class_weight: Any = field(default=None, kw_only=True)
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Sift, then refit.
 
@@ -325,10 +335,8 @@ mean_, scale_, field_
         X : (n, p) array or data frame
         y : (n,) array of labels, of any type
         sample_weight : (n,) array, optional
-            How much each row counts beside the others; 0 = not at all. Weights are scaled to the
-            effective number of samples, so their unit does not matter and equal weights change
-            nothing. Only whole numbers from 1 (which must occur) to 1000 count rows instead: 2 =
-            the row twice; a `CountedRowsWarning` says so where that makes many more samples.
+            How many times each row counts: 2 is the row twice, 2.001 nearly the same, 0 = not at
+            all. With ``weight_kind="importance"``, how much it counts beside the others.
 
         Returns
         -------
@@ -336,13 +344,15 @@ mean_, scale_, field_
         """
         door = blank(self)
         X, y = check_fit_X(door, X, y)
-        kept, weight = check_weights(sample_weight, X)
-        warn_of_counts(weight)
+        kept, weight = check_weights(sample_weight, X, self.weight_kind)
+        warn_of_counts(weight, self.weight_kind)
         classes, codes = check_labels(y[kept])
+        shifts = class_weights(self.class_weight, classes, y[kept], weight)
         target = Labels(codes, len(classes))
         fit = fit_sift(take_rows(X, kept), target, weight, self._options(door))
         warn_of_nothing(fit, "the class shares")
-        return keep(self, door, classes_=classes, **sift_attributes(fit))
+        found = sift_attributes(fit)
+        return keep(self, door, classes_=classes, class_weight_=shifts, **found)
 
     def _find_support(self, X: Any, y: Any) -> IntArray:
         door = blank(self)
@@ -350,21 +360,9 @@ mean_, scale_, field_
         classes, codes = check_labels(y)
         return find_support(X, Labels(codes, len(classes)), self._options(door))
 
-    @same_bits
-    def decision_function(self, X: Any) -> Array:
-        """Log odds of the second class, or one score per class when there are more than two.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-
-        Returns
-        -------
-        scores : (n,) array, or (n, n_classes)
-        """
-        check_is_fitted(self)
-        X = check_new_X(self, X)
-        return self._blend(self.refit_.decision_function(self.field_.columns(X)), X)
+    def _scores(self, X: Source) -> Array:
+        scores = self._blend(self.refit_.decision_function(self.field_.columns(X)), X)
+        return scores[:, None] if scores.ndim == 1 else scores
 
 
 NO_VARIABLE = (

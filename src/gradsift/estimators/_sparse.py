@@ -23,8 +23,11 @@ from gradsift.estimators._tasks import (
     OffsetScores,
     labels_sample,
     numbers_sample,
+    sample_class_weights,
 )
+from gradsift.numerics.losses import Loss
 from gradsift.pairwise.assemble import Settings
+from gradsift.pairwise.contracts import ConcavePenalty
 from gradsift.pairwise.fitting import Sample, SparseFit, SparseSettings, fit_sparse
 from gradsift.solver import Solver
 
@@ -62,6 +65,8 @@ class SparseGradient(GradientEstimator):
     standardize: bool = True
     n_components: int | Literal["auto"] = "auto"
     penalty_factor: Any = None
+    loss: Loss | None = None
+    penalty: ConcavePenalty | None = None
     curl: float = 0.0
     smoothness: float = 0.0
     solver: str = "auto"
@@ -86,6 +91,8 @@ class SparseGradient(GradientEstimator):
             curl=self.curl,
             smoothness=self.smoothness,
             missing=self.missing,
+            loss=self.loss,
+            penalty=self.penalty,
         )
         solver = make_solver(self.solver, self.tol, self.max_iter)
         alpha = getattr(self, "alpha", None)
@@ -146,6 +153,14 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
         Number of directions; 'auto' keeps 95 % of the trace of the gradient covariance.
     penalty_factor : (p,) array, optional
         omega; 0 = this variable is never penalised.
+    loss : object, optional
+        A loss of your own for pairs; None = the paper's, squares. It has the methods of
+        `gradsift.numerics.losses.Loss`, and is refused where they contradict each other. See
+        `docs/tutorials/own_loss.md`.
+    penalty : object, optional
+        A concave penalty of your own; None = the paper's group lasso. It has a method
+        ``factors(sizes, alpha)``, its slope at the sizes ||f^k||_K in units of alpha. Solved by
+        repeated group lassos; the certificate is that of the last one.
     curl : float, default=0
         Adds ``curl / (2 n) sum_i ||J(x_i) - J(x_i)'||^2`` with J the Jacobian of f: a true
         gradient has a symmetric one. Affine, linear, constant and Gaussian kernels.
@@ -249,14 +264,18 @@ class SparseGradientClassifier(OffsetScores, ClassifierMixin, SparseGradient):
     alpha_0 : float, optional
         The paper's lambda_1, the penalty on the offset function. None = 1e-4, in units of the
         kernel's size and the mean pair weight.
-    kernel, weights, standardize, n_components, penalty_factor, curl, smoothness, solver, tol, \
-max_iter, missing, verbose
+    class_weight : dict, 'balanced' or None, default=None
+        As in `GradientSiftClassifier`: it moves the boundary between classes, not the field.
+    kernel, weights, standardize, n_components, penalty_factor, loss, penalty, curl, smoothness, \
+solver, tol, max_iter, missing, verbose
         As in `SparseGradientRegressor`.
 
     Attributes
     ----------
     classes_ : array
         Class labels.
+    class_weight_ : (n_classes,) array
+        The weight of each class.
     feature_importances_, ranking_, components_, eigenvalues_, alpha_, alpha_max_, dual_gap_, \
 kkt_violation_, objective_, n_iter_, mean_, scale_, field_
         As in `SparseGradientRegressor`.
@@ -276,6 +295,7 @@ kkt_violation_, objective_, n_iter_, mean_, scale_, field_
 
     alpha: float | None = None
     alpha_0: float | None = field(default=None, kw_only=True)
+    class_weight: Any = field(default=None, kw_only=True)
 
     @same_bits
     def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
@@ -297,9 +317,11 @@ kkt_violation_, objective_, n_iter_, mean_, scale_, field_
         """
         door, mark = blank(self), unlabeled_mark(self.smoothness)
         classes, sample = labels_sample(door, X, y, sample_weight, X_unlabeled, mark)
+        shifts = sample_class_weights(self.class_weight, classes, sample)
         fit = fit_sparse(sample, self._settings(sample))
         warn_unless_converged(fit.solution, self.max_iter)
-        return keep(self, door, classes_=classes, **sparse_attributes(fit))
+        found = sparse_attributes(fit)
+        return keep(self, door, classes_=classes, class_weight_=shifts, **found)
 
 
 def unlabeled_mark(smoothness: float) -> int | None:

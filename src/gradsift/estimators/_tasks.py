@@ -7,17 +7,19 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit, softmax
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.threads import same_bits
-from gradsift._typing import Array
+from gradsift._typing import Array, Source
 from gradsift.data import stack_rows, take_rows
+from gradsift.estimators._sample_weight import check_weights
 from gradsift.estimators._validation import (
     check_fit_X,
     check_labels,
     check_new_X,
     check_numbers,
-    check_weights,
 )
 from gradsift.pairwise.assemble import Response
 from gradsift.pairwise.field import KernelField, TaylorPredictor
@@ -86,11 +88,73 @@ class NumberPredictions:
         return self.predictor_(self.field_.scaling.apply(columns, index))[0]
 
 
+def has_probabilities(estimator: Any) -> bool:
+    """Scores are log odds under the logistic loss only."""
+    if getattr(estimator, "loss", None) is not None:
+        raise AttributeError(
+            "there are no probabilities with a loss of your own: its scores are no log odds. Use "
+            "decision_function."
+        )
+    return True
+
+
+def class_weights(class_weight: Any, classes: Array, y: Array, weight: Array | None) -> Array:
+    """One positive number per class from None, 'balanced' or a dict, as in scikit-learn.
+
+    'balanced' is inversely proportional to the number of samples of the class.
+    """
+    weight = np.ones(len(y)) if weight is None else weight
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        counts = np.array([weight[y == label].sum() for label in classes])
+        return np.asarray(counts.sum() / (len(classes) * counts))
+    if class_weight is not None and not isinstance(class_weight, dict):
+        raise ValueError(
+            f"class_weight={class_weight!r}: use None, 'balanced' or a dict from labels to weights."
+        )
+    found = compute_class_weight(class_weight, classes=classes, y=y)
+    if not (np.isfinite(found).all() and (found > 0.0).all()):
+        raise ValueError(f"class_weight={class_weight!r}: weights are finite and positive.")
+    return np.asarray(found)
+
+
+def sample_class_weights(class_weight: Any, classes: Array, sample: Sample) -> Array:
+    """The same for a checked sample."""
+    return class_weights(class_weight, classes, classes[sample.response.codes()], sample.weight)
+
+
 class LabelPredictions:
-    """Mixin: probabilities and labels from `decision_function` and `classes_`."""
+    """Mixin: scores, probabilities and labels from `_scores`, `classes_` and `class_weight_`.
+
+    A class that counts w times as much has odds w times as large: its score is log w higher. That
+    moves the boundary between classes and nothing else.
+    """
 
     classes_: Array
+    class_weight_: Array
 
+    def _scores(self, X: Source) -> Array:
+        """(n, 1) log odds of the second class, or (n, n_classes) scores, before class weights."""
+        raise NotImplementedError
+
+    @same_bits
+    def decision_function(self, X: Any) -> Array:
+        """Log odds of the second class, or one score per class when there are more than two.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+
+        Returns
+        -------
+        scores : (n,) array, or (n, n_classes)
+        """
+        check_is_fitted(self)
+        scores = self._scores(check_new_X(self, X))
+        shift = np.log(self.class_weight_)
+        scores = scores + (shift if scores.shape[1] > 1 else shift[1:] - shift[:1])
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities.
 
@@ -102,7 +166,7 @@ class LabelPredictions:
         -------
         probabilities : (n, n_classes) array
         """
-        scores = self.decision_function(X)  # type: ignore[attr-defined]
+        scores = self.decision_function(X)
         if scores.ndim == 1:
             return np.column_stack([expit(-scores), expit(scores)])
         return np.asarray(softmax(scores, axis=1))
@@ -118,7 +182,7 @@ class LabelPredictions:
         -------
         labels : (n,) array
         """
-        scores = self.decision_function(X)  # type: ignore[attr-defined]
+        scores = self.decision_function(X)
         best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[best])
 
@@ -128,18 +192,5 @@ class OffsetScores(LabelPredictions):
 
     field_: KernelField
 
-    @same_bits
-    def decision_function(self, X: Any) -> Array:
-        """Log odds of the second class, or one score per class when there are more than two.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-
-        Returns
-        -------
-        scores : (n,) array, or (n, n_classes)
-        """
-        check_is_fitted(self)
-        scores = self.field_.offset(check_new_X(self, X))
-        return scores[:, 0] if len(self.classes_) == 2 else scores
+    def _scores(self, X: Source) -> Array:
+        return self.field_.offset(X)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -13,12 +13,12 @@ from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling
 from gradsift.numerics.directions import Directions, find_directions
-from gradsift.numerics.kernels import products
+from gradsift.numerics.distances import products
 from gradsift.numerics.ranking import rank_variables
 from gradsift.pairwise.assemble import Assembly, Response, Settings, assemble
 from gradsift.pairwise.field import KernelField, TaylorPredictor, kernel_field, taylor_predictor
-from gradsift.pairwise.weights import Adaptive, as_weights
-from gradsift.solver import Rows, Solution, Solver, exact_norms, null_solution
+from gradsift.pairwise.rounds import Rounds, Started, begin
+from gradsift.solver import Rows, Solution, Solver, exact_norms
 from gradsift.solver.forward_backward import step_bound
 from gradsift.solver.path import fit_to, steps_to
 from gradsift.solver.penalty import row_norms
@@ -106,78 +106,43 @@ class RidgeFit(FittedField):
     alpha: float
 
 
-class Started(NamedTuple):
-    """An assembled problem and its answer at alpha_max, where nothing is selected."""
-
-    assembly: Assembly
-    null: Solution
-
-
 def fit_sparse(sample: Sample, settings: SparseSettings) -> SparseFit:
     """The sparse gradient field at the alpha asked for."""
     with one_blas_thread():
         started = start(sample, settings.problem)
-        alpha = requested_alpha(settings.alpha, started.null)
-        return finish(started, descend(started, alpha, settings), settings)
+        alpha = requested_alpha(settings.alpha, started.null.alpha)
+        with follow(settings.verbose, len(steps_to(alpha, started.null.alpha))) as steps:
+            solution = fit_to(
+                started.assembly.problem, alpha, settings.solver,
+                null=started.null, progress=steps,
+            )  # fmt: skip
+        return finish(started, solution, settings)
 
 
 def start(sample: Sample, problem: Settings) -> Started:
     """Assemble the problem, and find where its path begins."""
     problem = replace(problem, X_unlabeled=sample.unlabeled)
-    assembly = assemble(sample.X, sample.response, problem, sample.weight)
-    return Started(assembly, null_solution(assembly.problem))
+    return begin(assemble(sample.X, sample.response, problem, sample.weight))
 
 
-def requested_alpha(
-    alpha: float | None, null: Solution, fraction: float = DEFAULT_FRACTION
-) -> float:
-    """The user's alpha; with None, this fraction of alpha_max."""
+def requested_alpha(alpha: float | None, alpha_max: float) -> float:
+    """The user's alpha; with None, a part of alpha_max."""
     if alpha is None:
-        return fraction * null.alpha
+        return DEFAULT_FRACTION * alpha_max
     if not isinstance(alpha, Real) or not 0.0 <= float(alpha) < np.inf:
         raise ValueError(f"alpha={alpha!r}: the penalty is a finite number >= 0, or None.")
     return float(alpha)
 
 
-def descend(started: Started, alpha: float, settings: SparseSettings) -> Solution:
-    """The answer at alpha, with progress shown."""
-    assembly, null = started
-    with follow(settings.verbose, len(steps_to(alpha, null.alpha))) as steps:
-        return fit_to(assembly.problem, alpha, settings.solver, null=null, progress=steps)
-
-
 def finish(started: Started, solution: Solution, settings: SparseSettings) -> SparseFit:
-    """Adapt the pair weights, where asked for, and say what follows from the answer."""
-    (assembly, null), solution = adapt(started, solution, settings)
+    """Further rounds, where asked for, and what follows from the answer."""
+    (assembly, null), solution = Rounds(settings.solver, settings.alpha).settle(started, solution)
     problem, rows = assembly.problem, solution.rows
     omega = problem.penalty.limits(1.0)
     # variables still out are ranked by how close they are to coming in
     runner_up = exact_norms(problem, solution) / np.where(omega > 0.0, omega, 1.0)
     found = describe(assembly, rows, solution.v, settings.n_components, runner_up)
     return SparseFit(**vars(found), solution=solution, alpha_max=null.alpha)
-
-
-def adapt(
-    started: Started, solution: Solution, settings: SparseSettings
-) -> tuple[Started, Solution]:
-    """With adaptive weights: measure again in what was selected and refit, until that stays.
-
-    A selected set that was there before ends the rounds too.
-    """
-    rule = as_weights(settings.problem.weights)
-    seen = [solution.rows.index]
-    for _ in range(rule.max_rounds if isinstance(rule, Adaptive) else 0):
-        if len(seen[-1]) == 0:
-            break
-        fraction = solution.alpha / started.null.alpha
-        assembly = started.assembly.measured_in(seen[-1])
-        started = Started(assembly, null_solution(assembly.problem))
-        alpha = requested_alpha(settings.alpha, started.null, fraction)
-        solution = descend(started, alpha, settings)
-        if any(np.array_equal(solution.rows.index, index) for index in seen):
-            break
-        seen.append(solution.rows.index)
-    return started, solution
 
 
 def describe(

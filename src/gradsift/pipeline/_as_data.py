@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 import gradsift as public
 from gradsift._typing import Source
 from gradsift.data import ArraySource, Scaling
+from gradsift.data.read_options import ReadOptions
 from gradsift.estimators._sift_parts import Interaction, RefitField
 from gradsift.numerics import ard_kernels, kernels
 from gradsift.numerics.factors import Factor
@@ -54,6 +55,7 @@ ESTIMATORS: dict[str, type] = {
 CLASSES: dict[str, type] = {
     "ArraySource": ArraySource,
     "Scaling": Scaling,
+    "ReadOptions": ReadOptions,
     "SiftResult": SiftResult,
     "ChosenGroup": ChosenGroup,
     "Interaction": Interaction,

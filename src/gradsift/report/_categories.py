@@ -68,13 +68,13 @@ def _merged(
 ) -> VariableSummary:
     columns = np.flatnonzero(labels == name)
     if len(columns) == 1:
-        return parts[0]
+        return _with_group_partners(parts[0], labels)
     own = {part.name for part in parts}
-    partners: dict[str, int] = {}
+    partners: dict[str, Any] = {}
     for part in parts:
-        for column in part.partner_columns:
+        for column, curves in zip(part.partner_columns, part.partner_curves):
             if labels[column] != name:
-                partners.setdefault(str(labels[column]), column)
+                partners.setdefault(str(labels[column]), (column, curves))
     again = None if stability is None else stability.frequency_of_any(columns)
     return replace(
         parts[0],
@@ -84,7 +84,22 @@ def _merged(
         family_frequency=again,
         stand_in_names=tuple(n for n in parts[0].stand_in_names if n not in own),
         partners=tuple(partners),
-        partner_columns=tuple(partners.values()),
+        partner_columns=tuple(column for column, _ in partners.values()),
+        partner_curves=tuple(curves for _, curves in partners.values()),
+    )
+
+
+def _with_group_partners(row: VariableSummary, labels: Any) -> VariableSummary:
+    """Partners under the names of their groups, each once."""
+    kept: dict[str, int] = {}
+    for k, column in enumerate(row.partner_columns):
+        kept.setdefault(str(labels[column]), k)
+    which = list(kept.values())
+    return replace(
+        row,
+        partners=tuple(kept),
+        partner_columns=tuple(row.partner_columns[k] for k in which),
+        partner_curves=tuple(row.partner_curves[k] for k in which),
     )
 
 

@@ -148,7 +148,9 @@ class Findings:
     @cached_property
     def variables(self) -> list[VariableSummary]:
         """What is known about each selected variable, best ranked first."""
-        rows = summarise_variables(self.model, self.X, names=self.names, stability=self.stability)
+        rows = summarise_variables(
+            self.model, self.X, self.y, names=self.names, stability=self.stability
+        )
         rows = [row for row in rows if row.column not in self.covariates]
         return rows if self.groups is None else merge_groups(rows, self.groups, self.stability)
 

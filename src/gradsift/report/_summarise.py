@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -88,8 +89,12 @@ def score_rows(findings: Findings) -> str:
 
 def variable_row(findings: Findings, row: VariableSummary) -> dict[str, Any]:
     """One selected variable as plain values."""
-    low, median, high = row.effect.quantiles
+    change, low, high = row.effect.change
     levels = findings.level_effects.get(row.column)
+    per_sd, per_unit = row.effect.per_sd, row.effect.per_unit
+    if levels is not None:  # from the highest level to the lowest, not along a 0/1 column
+        change, low, high = levels.values[0] - levels.values[-1], nan, nan
+        per_sd = per_unit = nan
     return {
         "rank": row.rank,
         "column": row.column,
@@ -99,14 +104,23 @@ def variable_row(findings: Findings, row: VariableSummary) -> dict[str, Any]:
         "family_frequency": row.family_frequency,
         "sign": row.effect.sign,
         "shape": row.effect.shape,
-        "effect": row.effect.words if levels is None else levels.words,
+        "effect": row.words if levels is None else levels.words,
         "output": row.output if levels is None else levels.output,
         "levels": None
         if levels is None
         else [list(item) for item in zip(levels.levels, levels.values)],
-        "gradient_low": low,
-        "gradient_median": median,
-        "gradient_high": high,
+        "classes": [
+            [output, effect.sign, effect.words]
+            for output, effect in row.effects
+            if output is not None
+        ],
+        "span": list(row.effect.span),
+        "change": change,
+        "change_low": low,
+        "change_high": high,
+        "per_sd": per_sd,
+        "per_unit": per_unit,
+        "swing": row.effect.swing,
         "partners": list(row.partners),
         "stand_ins": [
             [name, float(r)] for name, r in zip(row.stand_in_names, row.stand_ins.correlations)
