@@ -24,4 +24,4 @@ class ExtrapolationWarning(UserWarning):
 
 
 class CountedRowsWarning(UserWarning):
-    """Whole-number weights are taken as counts of rows, and make many more samples than rows."""
+    """Weights are taken as counts of rows, and claim more or less evidence than there are rows."""

@@ -89,6 +89,7 @@ SIFT: Params = {
     "always_keep": Choice([None, [0], [0, 0], []], [[-1], [99], ["x99"], "x99", [0.5], 0]),
     "predict_with": Choice(["auto", "selected"], ["all"]),
     "tol": Choice([1e-3, 1e-1], [0.0, np.nan]),
+    "weight_kind": Choice(["frequency", "importance"], ["survey"]),
     "random_state": Choice([None, 0, 2**31], [-1, "seed"]),
     "n_jobs": Choice([None, 1, 2, -1], [0]),
 }

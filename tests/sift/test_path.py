@@ -59,7 +59,7 @@ def test_bench_agrees_with_the_rows(problem):
     bench = normal_equations(groups, [0, 21, 45], Y)
     B, cov = bench.fit((0, 45))
     Z = groups.stack((0, 45))
-    np.testing.assert_allclose(B, least_squares(Z, Y, 120.0, DEFAULT.solve_ridge))
+    np.testing.assert_allclose(B, least_squares(Z, Y, 120.0, DEFAULT.ridge))
     R = Y - Z.T @ B
     np.testing.assert_allclose(cov, R.T @ R / 120)
 

@@ -33,7 +33,7 @@ def test_features_take_the_room_of_the_table_or_what_is_free(n, p):
     table = ArraySource(np.broadcast_to(0.0, (n, p)))
     values = 10 * n * pool_size(table)
     fair = 8 * n * p / 4
-    assert values <= max(fair, FREE_VALUES, 10 * n * DEFAULT.least_pooled)
+    assert values <= max(fair, FREE_VALUES, 10 * n * DEFAULT.least_columns)
     assert values <= MOST_VALUES
 
 

@@ -8,7 +8,7 @@ import pytest
 import gradsift.sift.columns as source_module
 import gradsift.sift.levels as levels
 import gradsift.sift.procedure as core
-from gradsift.data import ArraySource
+from gradsift.data import ArraySource, Source
 from gradsift.sift import SiftSettings, sift
 
 
@@ -76,7 +76,7 @@ def test_blocks_equal_one_block(data, width, monkeypatch):
 
 def test_restricted_partners_still_find_a_pair(data):
     X, y = data
-    few = SiftSettings(most_partners=30)
+    few = SiftSettings(most_columns=30)
     result = sift(ArraySource(standardised(X)), y[:, None], settings=few)
     assert {3, 7, 11} <= set(result.selected.tolist())
 
@@ -192,7 +192,7 @@ def test_constant_response_and_single_column():
 
 
 @dataclass(frozen=True)
-class Counting:
+class Counting(Source):
     """A source that counts its passes."""
 
     inner: ArraySource

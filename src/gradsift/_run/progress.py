@@ -254,7 +254,7 @@ def follow_trend(costs: Array) -> Array:
     late = places[-max(len(places) // 2, 4) :]
     slope = np.polyfit(late, costs[late], 1)[0] if len(late) > 1 else 0.0
     line = costs[late].mean() + max(slope, 0.0) * (np.arange(len(costs)) - late.mean())
-    return np.maximum(line, 0.0)
+    return np.asarray(np.maximum(line, 0.0))
 
 
 def describe_use(rate: float | None, memory: int | None, seconds: float) -> str:

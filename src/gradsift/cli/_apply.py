@@ -14,17 +14,20 @@ import numpy as np
 
 from gradsift.cli._printable import printable
 from gradsift.data.missing import known
-from gradsift.estimators._validation import far_note
+from gradsift.estimators._validation import far_note, used_columns
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.pipeline import load_model, new_file, projected, write_rows
 from gradsift.report import Findings, build_report
 from gradsift.tables import fingerprint, open_new
 
+Given = dict[str, Any]
+"""How the new table is written, where that is said: option -> value."""
 
-def predict(model_path: Path, path: Path, out: Path, *, force: bool) -> None:
+
+def predict(model_path: Path, path: Path, out: Path, *, force: bool, reading: Given) -> None:
     """Names of the rows, predictions, and for labels the probability of every class."""
     with new_file(out, force=force, inputs=[model_path, path]) as file, told():
-        model, X, ids, _ = opened(model_path, path)
+        model, X, ids, _ = opened(model_path, path, reading)
         predictions = model.predict(X)
         names = ids if ids is not None else [str(i + 1) for i in range(len(predictions))]
         header, columns = ["row", "predicted"], [names, predictions]
@@ -35,26 +38,26 @@ def predict(model_path: Path, path: Path, out: Path, *, force: bool) -> None:
     print(f"{len(predictions)} predictions in {out}")
 
 
-def transform(model_path: Path, path: Path, out: Path, *, force: bool) -> None:
+def transform(model_path: Path, path: Path, out: Path, *, force: bool, reading: Given) -> None:
     """Places on the directions, and predictions beside them."""
     with new_file(out, force=force, inputs=[model_path, path]) as file, told():
-        model, X, ids, y = opened(model_path, path)
+        model, X, ids, y = opened(model_path, path, reading)
         head = [f"direction{i + 1}" for i in range(len(model.components_))]
         write_rows(file, *projected(model, X, ids, head, y))
     print(f"{X.shape[0]} samples on {len(head)} direction(s) in {out}")
 
 
-def report(model_path: Path, path: Path, out: Path, *, force: bool) -> None:
+def report(model_path: Path, path: Path, out: Path, *, force: bool, reading: Given) -> None:
     """The report, with effects and scores on this table."""
     with new_file(out, force=force, inputs=[model_path, path]) as file, told():
-        file.write_text(report_page(model_path, path), encoding="utf-8")
+        file.write_text(report_page(model_path, path, reading), encoding="utf-8")
     print(f"the report is in {out}")
 
 
-def report_page(model_path: Path, path: Path) -> str:
+def report_page(model_path: Path, path: Path, reading: Given) -> str:
     """The page of a saved model on a table."""
     model, recipe = load_model(model_path)
-    X, ids, y = open_new(path, recipe)
+    X, ids, y = open_new(path, recipe, options=recipe.options.given(**reading))
     if y is None:
         raise ValueError(f"{path.name} has no values of {recipe.target!r}, which the report needs.")
     there = known(y, texts=False)
@@ -80,10 +83,16 @@ def report_page(model_path: Path, path: Path) -> str:
     return build_report(findings)
 
 
-def opened(model_path: Path, path: Path) -> tuple[Any, Any, Any, Any]:
+def opened(model_path: Path, path: Path, reading: Given) -> tuple[Any, Any, Any, Any]:
     """The model, and what it needs of a new table; values far beyond those of its fit are said."""
     model, recipe = load_model(model_path)
-    X, ids, y = open_new(path, recipe)
+    X, ids, y = open_new(
+        path,
+        recipe,
+        used=used_columns(model),
+        fill=np.nan_to_num(model.mean_),
+        options=recipe.options.given(**reading),
+    )
     if isinstance(X, np.ndarray):
         note = far_note(model, X, recipe.names)
         if note is not None:

@@ -120,5 +120,5 @@ def grid(rows: list[VariableSummary]) -> Grid:
         cells: list[Any] = [str(row.rank), shown_text(row.name), f"{row.importance:.3g}"]
         if steady:
             cells.append(f"{row.frequency:.0%}")
-        out.add_row(*cells, shown_text(row.effect.words), shown_text(", ".join(row.partners)))
+        out.add_row(*cells, shown_text(row.words), shown_text(", ".join(row.partners)))
     return out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -18,9 +18,11 @@ from gradsift.data import (
     standardised,
     take_rows,
 )
+from gradsift.numerics.distances import Products
 from gradsift.numerics.factors import Factor
-from gradsift.numerics.kernels import AnyKernel, Landmarks, Precomputed, Products, as_kernel
-from gradsift.numerics.losses import Logistic, Multinomial, Squared
+from gradsift.numerics.kernels import AnyKernel, Landmarks, Precomputed, as_kernel
+from gradsift.numerics.losses import Logistic, Loss, Multinomial, Squared
+from gradsift.pairwise.contracts import ConcavePenalty, check_loss, check_penalty
 from gradsift.pairwise.datafit import PairDatafit
 from gradsift.pairwise.geometry import (
     check_pairs,
@@ -64,6 +66,10 @@ class Settings:
         Samples without a response.
     missing : {'error', 'mean'}
         What to do with missing values; see `measure_scaling`.
+    loss : Loss or None
+        Loss of a pair; None = the paper's (`paper_loss`).
+    penalty : ConcavePenalty or None
+        None = the paper's group lasso; see `gradsift.pairwise.rounds`.
     """
 
     kernel: Any = "affine"
@@ -74,7 +80,9 @@ class Settings:
     curl: float = 0.0
     smoothness: float = 0.0
     X_unlabeled: Source | None = None
-    missing: str = "error"
+    missing: Literal["error", "mean"] = "error"
+    loss: Loss | None = None
+    penalty: ConcavePenalty | None = None
 
     def take(self, rows: IntArray) -> Settings:
         """The settings for some of the samples: only a kernel matrix knows which they are."""
@@ -169,7 +177,7 @@ class Assembly:
         term = old.field_term if isinstance(old, PairDatafit) else None
         datafit = pair_datafit(
             self.paired * normalise(W, self.share), self.L, self.response, self.share,
-            self.settings.alpha_0, term,
+            self.settings.alpha_0, term, self.settings.loss,
         )  # fmt: skip
         return replace(self, problem=replace(self.problem, datafit=datafit))
 
@@ -184,6 +192,9 @@ def assemble(
     weights for all pairs, n x n arrays; else n x (landmarks) and n x (neighbours), where n counts
     the samples that are in a pair.
     """
+    if settings.loss is not None:
+        check_loss(settings.loss, response.values)
+    check_penalty(settings.penalty)
     n, p = source.shape
     weight = np.ones(n) if sample_weight is None else sample_weight
     share = weight / weight.sum()
@@ -237,7 +248,7 @@ def assemble(
     if W is None:
         W = normalise(geometry.weights(rule, n, sample_weight), share)
     term = field_term(settings, rule, kernel, geometry.among, K, factor) if extended else None
-    datafit = pair_datafit(W, factor.L[:n], response, share, settings.alpha_0, term)
+    datafit = pair_datafit(W, factor.L[:n], response, share, settings.alpha_0, term, settings.loss)
     penalty = GroupLasso(check_penalty_factor(settings.penalty_factor, p))
     problem = Problem(labelled, datafit, penalty)
     return Assembly(
@@ -286,21 +297,22 @@ def pair_datafit(
     share: Array,
     alpha_0: float | None = None,
     term: FieldTerm | None = None,
+    loss: Loss | None = None,
 ) -> PairDatafit:
-    """The data term of sections 2 (numbers) and 5 (labels) of the paper."""
+    """The data term of sections 2 (numbers) and 5 (labels) of the paper, or with another loss."""
     pairs: DensePairs | SparsePairs = make_pairs(W)
     values = response.values
+    loss = paper_loss(response) if loss is None else loss
     if not response.is_labels:
         values = (
             values - (values @ share)[:, None]
         )  # differences only: a shift must not cost digits
         target = pairs.at_far(values) - pairs.at_near(values)
-        return PairDatafit(pairs, L, Squared(), target, n_outputs=len(values), field_term=term)
+        return PairDatafit(pairs, L, loss, target, n_outputs=len(values), field_term=term)
     if alpha_0 is None:
         alpha_0 = default_offset_penalty(pairs, L, share)
     elif not alpha_0 > 0:
         raise ValueError(f"alpha_0={alpha_0} must be positive: the offset needs some penalty.")
-    loss = Logistic() if len(values) == 1 else Multinomial()
     return PairDatafit(
         pairs,
         L,
@@ -310,6 +322,13 @@ def pair_datafit(
         offset_penalty=float(alpha_0),
         field_term=term,
     )
+
+
+def paper_loss(response: Response) -> Loss:
+    """Squares for numbers, the logistic loss for two classes, its multinomial form for more."""
+    if not response.is_labels:
+        return Squared()
+    return Logistic() if len(response.values) == 1 else Multinomial()
 
 
 def default_offset_penalty(pairs: DensePairs | SparsePairs, L: Array, share: Array) -> float:

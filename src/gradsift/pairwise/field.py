@@ -9,12 +9,11 @@ import numpy as np
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling, open_source, standardised, take_rows
 from gradsift.data.source import BLOCK_BYTES
+from gradsift.numerics.distances import median_distance, squared_distances
 from gradsift.numerics.factors import Factor, spread_landmarks
 from gradsift.numerics.kernels import (
     AnyKernel,
     cross_kernel,
-    median_distance,
-    squared_distances,
 )
 from gradsift.pairwise.assemble import Assembly
 from gradsift.solver import Rows

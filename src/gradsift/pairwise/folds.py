@@ -11,9 +11,9 @@ from gradsift._run.overflow import refuse_overflow
 from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import open_source, standardised, take_rows
-from gradsift.numerics.losses import log_sum_exp
-from gradsift.pairwise.assemble import Assembly, Response, Settings, assemble
+from gradsift.pairwise.assemble import Response, Settings, assemble, paper_loss
 from gradsift.pairwise.field import taylor_predictor
+from gradsift.pairwise.rounds import Rounds, Started, begin
 from gradsift.solver import Solution, Solver
 from gradsift.solver.checkpoint import digest, load_arrays, open_checkpoint, save_arrays
 from gradsift.solver.path import Step, fit_path
@@ -68,11 +68,19 @@ def fold_scores(
             kept = open_checkpoint(
                 checkpoint, assembly.problem, alphas, solver, digest([fold.train, fold.test])
             )
-        path = fit_path(assembly.problem, alphas, solver, progress=progress, checkpoint=kept)
+        started, rounds = begin(assembly), Rounds(solver)
+        path = fit_path(
+            assembly.problem, alphas, solver, null=started.null, progress=progress, checkpoint=kept
+        )
         weight = np.ones(len(fold.test)) if sample_weight is None else sample_weight[fold.test]
         truth = response.take(fold.test)
         held_out = standardised(take_rows(source, fold.test), assembly.scaling)
-        scores = np.array([_score(assembly, s, held_out, truth, weight) for s in path.solutions])
+        scores = np.array(
+            [
+                _score(*rounds.settle(started, solution), held_out, truth, weight)
+                for solution in path.solutions
+            ]
+        )
         if kept is not None:
             save_arrays(kept.folder / SCORES, {"scores": scores})
             kept.clear()
@@ -86,18 +94,10 @@ def saved_scores(checkpoint: Path | None) -> Array | None:
 
 
 def _score(
-    assembly: Assembly, solution: Solution, held_out: Source, truth: Response, weight: Array
+    started: Started, solution: Solution, held_out: Source, truth: Response, weight: Array
 ) -> float:
-    rows = solution.rows.drop_zeros()
+    assembly, rows = started.assembly, solution.rows.drop_zeros()
     predict = taylor_predictor(assembly, rows, solution.v)
-    losses = held_out_loss(truth, predict(held_out.columns(rows.index)))
+    loss = paper_loss(truth) if assembly.settings.loss is None else assembly.settings.loss
+    losses = loss.value(predict(held_out.columns(rows.index)), truth.values)
     return -float(losses @ weight / weight.sum())
-
-
-def held_out_loss(truth: Response, predicted: Array) -> Array:
-    """Squared error of numbers, log loss of labels, one per row; arrays are (c, n)."""
-    if not truth.is_labels:
-        return np.square(truth.values - predicted).sum(axis=0)
-    if len(predicted) == 1:
-        return np.logaddexp(0.0, -truth.values[0] * predicted[0])
-    return log_sum_exp(predicted) - (truth.values * predicted).sum(axis=0)

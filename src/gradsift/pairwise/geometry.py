@@ -17,8 +17,9 @@ from scipy import sparse
 from gradsift._run.memory import check_memory
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import take_rows
+from gradsift.numerics.distances import Products, products
 from gradsift.numerics.factors import Factor, nystroem_factor, spread_landmarks
-from gradsift.numerics.kernels import AnyKernel, Gaussian, Products, products, training_kernel
+from gradsift.numerics.kernels import AnyKernel, Gaussian, training_kernel
 from gradsift.pairwise.weights import (
     DENSE_ROWS,
     AnyWeights,

@@ -21,7 +21,8 @@ import numpy as np
 from scipy import sparse
 
 from gradsift._typing import Array, IntArray, Source
-from gradsift.numerics.kernels import Gaussian, ScaleRule, bandwidth, median_distance
+from gradsift.numerics.distances import median_distance
+from gradsift.numerics.kernels import Gaussian, ScaleRule, bandwidth
 from gradsift.pairwise.neighbours import Near, find_nearest, nearest_in
 
 

@@ -93,7 +93,7 @@ def write_files(out: Path, answer: Answer, findings: Findings) -> None:
 
 SELECTED = [
     "rank", "name", "importance", "stability", "family_stability", "sign", "effect", "about",
-    "gradient_low", "gradient_median", "gradient_high", "acts_with", "stand_ins",
+    "change", "change_low", "change_high", "per_sd", "per_unit", "acts_with", "stand_ins",
 ]  # fmt: skip
 
 
@@ -108,7 +108,7 @@ def selected_row(row: dict[str, Any]) -> list[Any]:
         row["sign"],
         row["effect"],
         row["output"] or "",
-        *(short(row[f"gradient_{q}"]) for q in ("low", "median", "high")),
+        *(short(row[k]) for k in ("change", "change_low", "change_high", "per_sd", "per_unit")),
         "; ".join(row["partners"]),
         stand_ins,
     ]

@@ -228,7 +228,7 @@ def select(table: Table, settings: Settings, say: Callable[[str], None] | None =
         if table.names is None and isinstance(X, Source):
             table = replace(table, names=names_of_best(model, X))
         table = replace(table, X=without_holes(model, X))
-        variables = summarise_variables(model, table.X, names=table.names, stability=steady)
+        variables = summarise_variables(model, table.X, y, names=table.names, stability=steady)
     said = [w for w in caught if issubclass(w.category, UserWarning)]
     return Answer(
         model,

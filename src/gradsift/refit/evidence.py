@@ -94,7 +94,7 @@ def negative_log_evidence(theta: Array, kernel: Kernel, rows: Rows) -> tuple[flo
 
 
 def maximise_evidence(
-    kernel: Kernel, rows: Rows, log_noise: float, *, max_iter: int = 40, tol: float = 1e-6
+    kernel: Kernel, rows: Rows, log_noise: float, *, max_iter: int = 40, tol: float = 1e-5
 ) -> EvidenceFit:
     """Hyperparameters of largest (penalised) evidence, by L-BFGS from the kernel's own theta."""
     bounds = [*kernel.bounds, NOISE_BOUNDS]

@@ -15,9 +15,8 @@ from gradsift.data.slices import take_rows
 from gradsift.explain import VariableSummary, variable_names
 from gradsift.explain.displays import (
     CVDisplay,
+    EffectDisplay,
     EigenvaluesDisplay,
-    GradientCovarianceDisplay,
-    GradientFieldDisplay,
     ImportanceDisplay,
     InteractionDisplay,
     LoadingsDisplay,
@@ -28,7 +27,7 @@ from gradsift.explain.displays._style import readable
 from gradsift.report._findings import Findings
 from gradsift.report._svg import inline_svg
 
-MOST_ROWS, MOST_FIELDS = 400, 6
+MOST_ROWS, MOST_EFFECTS, MOST_PAIRS = 400, 12, 6
 
 
 @dataclass(frozen=True)
@@ -100,48 +99,29 @@ class Easel:
         )
 
     def effect(self, row: VariableSummary) -> Picture:
-        through = row.effect.shape == "through interactions" and row.partners
-        against = row.partner_columns[0] if through else None
         return self.picture(
-            lambda ax: GradientFieldDisplay.from_estimator(
-                self.model,
-                self.X,
-                row.column,
-                against=against,
-                class_name=row.output,
-                names=self.names,
-                target=self.target,
-                sample_names=self.samples,
-                ax=ax,
+            lambda ax: EffectDisplay(effects=row.effects, name=row.name, target=self.target).plot(
+                ax=ax
             ),
             (4.4, 3.1),
             row.name,
-            f"{row.effect.words}; laid out by {row.partners[0]}" if through else row.effect.words,
+            row.words,
         )
 
-    def interactions(self) -> Picture:
-        shown = min(int(self.model.get_support().sum()), 20)
-        side = 2.4 + 0.26 * max(shown, 4)
+    def interaction(self, row: VariableSummary, partner: int) -> Picture:
+        other = row.partners[partner]
         return self.picture(
-            lambda ax: InteractionDisplay.from_estimator(
-                self.model, self.X, names=self.names, ax=ax
-            ),
-            (side + 1.2, side),
-            "Who changes whose effect",
-            "Each row: how much of that variable's effect depends on another variable, or, on the "
-            "diagonal, on its own value. All white: straight effects that simply add up.",
-        )
-
-    def covariance(self) -> Picture:
-        shown = min(int(self.model.get_support().sum()), 20)
-        side = 2.4 + 0.26 * max(shown, 4)
-        return self.picture(
-            lambda ax: GradientCovarianceDisplay.from_estimator(
-                self.model, self.X, names=self.names, ax=ax
-            ),
-            (side + 1.2, side),
-            "Covariance of the derivatives",
-            "The S-EGCM: variables whose effects rise and fall together share a colour.",
+            lambda ax: InteractionDisplay(
+                curves=row.partner_curves[partner],
+                name=row.name,
+                partner=other,
+                output=row.output,
+                target=self.target,
+            ).plot(ax=ax),
+            (4.4, 3.1),
+            f"{row.name} and {other}",
+            f"What {row.name} does where {other} is low, and where it is high: at the lower and "
+            "the upper quarter of its values.",
         )
 
     def projection(self) -> Picture:
@@ -197,14 +177,31 @@ class Easel:
         )
 
 
+def effects_to_draw(variables: list[VariableSummary]) -> list[VariableSummary]:
+    """Variables whose curve says something, best ranked first."""
+    quiet = ("unclear", "through interactions")
+    return [row for row in variables if row.effect.shape not in quiet][:MOST_EFFECTS]
+
+
+def pairs_to_draw(variables: list[VariableSummary]) -> list[tuple[VariableSummary, int]]:
+    """(variable, number of its partner) of each pair that acts together, once."""
+    out, seen = [], set()
+    for row in variables:
+        for k, other in enumerate(row.partner_columns):
+            if (pair := frozenset((row.column, other))) not in seen:
+                seen.add(pair)
+                out.append((row, k))
+    return out[:MOST_PAIRS]
+
+
 def draw_all(findings: Findings, variables: list[VariableSummary]) -> dict[str, list[Picture]]:
     """The pictures of each section of the report."""
     model, easel = findings.model, Easel(findings)
     several = len(variables) > 1
     sections: dict[str, list[Picture]] = {
         "importance": [easel.importance()] if several else [],
-        "effects": [easel.effect(row) for row in variables[:MOST_FIELDS]],
-        "together": [easel.interactions(), easel.covariance()] if several else [],
+        "effects": [easel.effect(row) for row in effects_to_draw(variables)],
+        "together": [easel.interaction(*pair) for pair in pairs_to_draw(variables)],
         "directions": [],
         "sure": [],
     }

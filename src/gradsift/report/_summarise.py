@@ -21,7 +21,11 @@ def describe_variables(findings: Findings) -> list[VariableSummary]:
     if findings.variables is not None:
         return list(findings.variables)
     return summarise_variables(
-        findings.model, findings.X, names=findings.names, stability=findings.stability
+        findings.model,
+        findings.X,
+        findings.y,
+        names=findings.names,
+        stability=findings.stability,
     )
 
 
@@ -102,7 +106,7 @@ def summarise(findings: Findings, variables: list[VariableSummary] | None = None
 
 def variable_row(row: VariableSummary) -> dict[str, Any]:
     """One selected variable as plain values."""
-    low, median, high = row.effect.quantiles
+    change, low, high = row.effect.change
     return {
         "rank": row.rank,
         "column": row.column,
@@ -112,11 +116,20 @@ def variable_row(row: VariableSummary) -> dict[str, Any]:
         "family_frequency": row.family_frequency,
         "sign": row.effect.sign,
         "shape": row.effect.shape,
-        "effect": row.effect.words,
+        "effect": row.words,
         "output": row.output,
-        "gradient_low": low,
-        "gradient_median": median,
-        "gradient_high": high,
+        "classes": [
+            [output, effect.sign, effect.words]
+            for output, effect in row.effects
+            if output is not None
+        ],
+        "span": list(row.effect.span),
+        "change": change,
+        "change_low": low,
+        "change_high": high,
+        "per_sd": row.effect.per_sd,
+        "per_unit": row.effect.per_unit,
+        "swing": row.effect.swing,
         "partners": list(row.partners),
         "stand_ins": [
             [name, float(r)] for name, r in zip(row.stand_in_names, row.stand_ins.correlations)

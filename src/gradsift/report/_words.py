@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsift.explain import VariableSummary
+from gradsift.explain import VariableSummary, effect_clause, pair_clause
 from gradsift.report._findings import Findings
 
 FEW_ROWS, FEW_PER_CLASS = 50, 10
@@ -90,45 +90,11 @@ def sentences(findings: Findings, facts: Facts) -> list[str]:
 def strongest(facts: Facts, target: str) -> str:
     """What the best variable does, and who acts together."""
     best = facts.variables[0]
-    pairs = {
-        tuple(sorted((row.name, partner))) for row in facts.variables for partner in row.partners
-    }
     text = f"Ranked first is {best.name}: {effect_clause(best, target)}"
-    if pairs and best.effect.shape != "through interactions":
-        row = next(row for row in facts.variables if row.partners)
-        low, _, high = row.effect.quantiles
-        pair = f"{row.name} and {row.partners[0]}"
-        if high - low > 1e-6 * max(abs(low), abs(high)):
-            text += f"; {pair} change each other's effect"
-        else:  # the selection saw a product, the fitted surface came out flat
-            text += f"; {pair} act together, too weakly to bend the fitted surface"
+    pair = pair_clause(facts.variables)
+    if pair and best.effect.shape != "through interactions":
+        text += f"; {pair}"
     return text + "."
-
-
-def effect_clause(row: VariableSummary, target: str) -> str:
-    """'yield rises with it, nearly in a straight line'."""
-    what = target if row.output is None else f"the odds of {row.output}"
-    rise, fall = ("rises", "falls") if row.output is None else ("rise", "fall")
-    shape = row.effect.shape
-    if shape in ("increasing", "decreasing"):
-        how = ", by how much depends on other variables" if row.effect.mixed else ""
-        if not how:
-            how = ", nearly in a straight line" if row.effect.straight else ", along a curve"
-        return f"{what} {rise if shape == 'increasing' else fall} with it{how}"
-    if shape == "U-shaped":
-        return f"{what} first {fall} and then {rise} with it (U-shaped)"
-    if shape == "inverted U":
-        return f"{what} first {rise} and then {fall} with it (an inverted U)"
-    if shape == "wavy":
-        return (
-            f"{what} goes up and down with it"
-            if row.output is None
-            else (f"{what} go up and down with it")
-        )
-    if shape == "through interactions":
-        partner = f" together with {join(row.partners, 2)}" if row.partners else ""
-        return f"it acts{partner or ' together with other variables'}, hardly on its own"
-    return f"its effect on {what} is small at these samples"
 
 
 def quality(findings: Findings, facts: Facts) -> str:

@@ -73,7 +73,7 @@ def whitener(cov: Array, settings: SiftSettings = DEFAULT) -> Array:
     sd = np.sqrt(np.einsum("kjj->kj", cov))
     scale = 1 / np.where(sd > 1e-10, sd, np.inf)
     corr = cov * scale[:, :, None] * scale[:, None, :]
-    corr += settings.feature_ridge * np.eye(cov.shape[1])
+    corr += settings.ridge * np.eye(cov.shape[1])
     return np.asarray(np.linalg.inv(np.linalg.cholesky(corr)) * scale[:, None, :])
 
 

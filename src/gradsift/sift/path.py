@@ -4,7 +4,7 @@
     u_g s t_g / sqrt n
 
 for a falling scale s. t_g is the level of the group, so that groups of different size enter on
-equal terms; u_g in [.05, 1] falls with ||B_g|| (one local linear approximation of the MCP per
+equal terms; u_g in [0, 1] falls with ||B_g|| (one local linear approximation of the MCP per
 solve), so that strong groups stop masking weak ones. The path proposes supports, nothing else: none
 of its coefficients is used.
 """
@@ -104,7 +104,7 @@ def path(groups: Groups, response: Response, fixed: Support, tol: float = TOL) -
             for g, b in active.items():
                 if penalty[g] > 0:
                     weight = 1 - np.linalg.norm(b) / (settings.mcp * penalty[g])
-                    penalty[g] *= min(max(weight, settings.least_weight), 1.0)
+                    penalty[g] *= max(weight, 0.0)
             active, R = solve(groups, Y, penalty, active, tol)
             Y = response.adapted(Y - R)
         found[tuple(sorted({*active, *fixed}))] = None

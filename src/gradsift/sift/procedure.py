@@ -8,7 +8,6 @@ import numpy as np
 
 from gradsift._run.progress import Say, silent
 from gradsift._typing import Source
-from gradsift.data import held_bytes
 from gradsift.sift.columns import Single, clipped_columns, single_columns, wide_statistics
 from gradsift.sift.groups import Groups, Support, pool, with_products
 from gradsift.sift.interaction_screen import Screen, screen
@@ -54,11 +53,9 @@ def pool_size(source: Source, settings: SiftSettings = DEFAULT) -> int:
     """Columns whose features are kept: so many that these take a quarter of the memory the table
     does (a compressed one takes less than it looks), but as many as are no trouble.
     """
-    n, p = source.shape
-    held = held_bytes(source) or 8 * n * p
-    each = settings.n_features * n
-    fair = min(held // (4 * each), WIDE_VALUES // each, settings.most_pooled)
-    least = max(fair, FREE_VALUES // each, settings.least_pooled)
+    each = settings.n_features * source.shape[0]
+    fair = min(source.held_bytes // (4 * each), WIDE_VALUES // each, settings.most_columns)
+    least = max(fair, FREE_VALUES // each, settings.least_columns)
     return max(1, min(least, MOST_VALUES // each))
 
 
@@ -200,7 +197,7 @@ class Sifter:
         """
         p = self.source.shape[1]
         columns: IntArray = np.arange(p)
-        most = self.settings.most_partners
+        most = self.settings.most_columns
         if p > most:
             columns = promising(statistics, self.levels[0], most, selected)
         return columns, single_columns(self.source, columns, groups.rows, self.settings)
@@ -208,9 +205,9 @@ class Sifter:
     def add_pairs(
         self, groups: Groups, support: Support, loose: Support
     ) -> tuple[Groups, Support, Support]:
-        """Screen products against the residual, admit what passes, choose again; twice at most."""
+        """Screen products against the residual, admit what passes, choose again."""
         products: dict[tuple[int, int], float] = {}
-        for _ in range(self.settings.pair_rounds):
+        for _ in range(self.settings.rounds):
             selected = groups.variables(support)
             R = self.unit_residual(groups, support)
             rows = groups.rows
@@ -266,7 +263,7 @@ class Sifter:
         groups, marginal = self.first_pool()
         self.say(f"path and search over {len(groups.columns):,} columns")
         support, loose = self.choose_supports(groups, [])
-        for _ in range(self.settings.most_refills):
+        for _ in range(self.settings.rounds):
             columns = self.refill(groups, [support, loose], marginal)
             if columns is None:
                 break

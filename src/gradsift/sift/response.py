@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradsift.sift.rows import Array, Rows, winsorise
+from gradsift._typing import Array
+from gradsift.numerics.robust import winsorise
+from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 
@@ -37,7 +39,7 @@ class Response:
         if not self.robust:
             return self.Y * self.root
         plain = fit / self.root
-        Y = plain + winsorise(self.Y - plain, self.rows, self.settings.winsorise_at)
+        Y = plain + winsorise(self.Y - plain, self.settings.clip, self.rows.weight)
         return (Y - self.rows.mean(Y)) * self.root
 
 

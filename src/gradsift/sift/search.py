@@ -99,7 +99,7 @@ def robust_fit(groups: Groups, support: Support, response: Response) -> tuple[Ar
     Z = groups.stack(support)
     settings = groups.settings
     for _ in range(settings.robust_rounds if response.robust else 1):
-        fit = Z.T @ least_squares(Z, Y, groups.rows.total, settings.solve_ridge)
+        fit = Z.T @ least_squares(Z, Y, groups.rows.total, settings.ridge)
         Y = response.adapted(fit)
     return Y - fit, Y
 
@@ -136,7 +136,7 @@ def normal_equations(groups: Groups, members: list[int], Y: Array) -> NormalEqua
         g: slice(int(e - s), int(e))
         for g, e, s in zip(members, ends, groups.size[members], strict=True)
     }
-    return NormalEquations(Z @ Z.T / n, Z @ Y / n, Y.T @ Y / n, where, groups.settings.solve_ridge)
+    return NormalEquations(Z @ Z.T / n, Z @ Y / n, Y.T @ Y / n, where, groups.settings.ridge)
 
 
 def entering(groups: Groups, R: Array, exclude: Support, count: int) -> IntArray:
@@ -221,14 +221,24 @@ def search(
     return end
 
 
-def criterion(groups: Groups, support: Support, response: Response) -> float:
-    """The criterion at a support, refitted (robustly) on it."""
+def criterion(
+    groups: Groups,
+    support: Support,
+    response: Response,
+    fitted: dict[Support, float] | None = None,
+) -> float:
+    """The criterion at a support, refitted (robustly) on it. `fitted` remembers the first term of
+    supports, which is the same at any levels.
+    """
+    fitted = {} if fitted is None else fitted
     cost = complexity(groups, support, response.Y.shape[1])
     if not np.isfinite(cost):
         return np.inf
-    n = groups.rows.total
-    R = robust_fit(groups, support, response)[0]
-    return n * log_det(R.T @ R / n) + cost
+    if support not in fitted:
+        n = groups.rows.total
+        R = robust_fit(groups, support, response)[0]
+        fitted[support] = n * log_det(R.T @ R / n)
+    return fitted[support] + cost
 
 
 def choose(
@@ -240,14 +250,17 @@ def choose(
     the relaxed optimum does, and is a second start for the search at the true levels.
     """
 
+    fitted: dict[Support, float] = {}
+
     def best(table: Groups, starts: list[Support]) -> Support:
-        return first_of_least(table, starts, [criterion(table, T, response) for T in starts])
+        values = [criterion(table, T, response, fitted) for T in starts]
+        return first_of_least(table, starts, values)
 
     def searches(table: Groups, starts: list[Support]) -> list[Support]:
         ends: dict[Support, Support] = {}
         return [search(table, T, response, fixed, ends) for T in starts]
 
-    value = {T: np.round(criterion(relaxed, T, response) / TIE) for T in supports}
+    value = {T: np.round(criterion(relaxed, T, response, fitted) / TIE) for T in supports}
     starts = sorted(supports, key=lambda T: (value[T], in_order(relaxed, T)))
     starts = starts[: groups.settings.n_starts]
     loose = first_copies(relaxed, best(relaxed, searches(relaxed, starts)), response, fixed)

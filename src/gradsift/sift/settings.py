@@ -20,13 +20,17 @@ class SiftSettings:
 
     # features of one column
     clip: float = 3.0
-    """Standard deviations at which columns are cut off: one outlying row must not own a feature."""
+    """Standard deviations at which columns are cut off, and robust ones at which residuals are: one
+    outlying row must own neither a feature nor a fit.
+    """
     n_bumps: int = 8
     """Local features per column. Fewer miss waves, more spend degrees of freedom on noise."""
     bump_width: float = 3.5
     """Range that the bumps cover, in standard deviations: their width is this over their number."""
-    feature_ridge: float = 1e-3
-    """Added to the correlations before whitening: ties make features (nearly) dependent."""
+    ridge: float = 1e-3
+    """Added to the correlations of features, where ties make them (nearly) dependent, and to those
+    of a support, where near-copies do; coefficients lose .1 %.
+    """
     # how large a group must be
     part_shares: tuple[float, float, float] = (0.4, 0.35, 0.25)
     """How linear, quadratic and local groups divide what the products leave of the level."""
@@ -35,16 +39,14 @@ class SiftSettings:
     n_known: int = 30
     """Rivals of a further group of a selected column: a generous size of a support."""
     # the path that proposes supports
-    path_step: float = 0.9
+    path_step: float = 0.8
     """Factor from one penalty of the path to the next."""
     path_end: float = 0.12
     """Where the path ends, as a fraction of its first penalty."""
     mcp: float = 2.0
-    """Penalty multiples over which a group's weight falls to its least (MCP): strong groups stop
+    """Penalty multiples over which a group's weight falls to zero (MCP): strong groups stop
     masking weak ones.
     """
-    least_weight: float = 0.05
-    """Least weight of a group in the path: none is free, or correlated ones would trade places."""
     # the search for the best support
     searched_df: float = 0.5
     """Degrees of freedom a column costs for having been searched for. Without, sets of two or three
@@ -56,27 +58,17 @@ class SiftSettings:
     """Supports of the path from which the relaxed search starts: weak signals have many optima."""
     relaxed: float = 2.0
     """False columns allowed in the relaxed support, which only proposes and ranks."""
-    solve_ridge: float = 1e-3
-    """Ridge of the least-squares fits: near-copies stay solvable, coefficients lose .1 %."""
-    # outliers in the response
-    winsorise_at: float = 3.0
-    """Robust standard deviations at which residuals are cut off."""
     robust_rounds: int = 3
     """Fits in turn with cutting off residuals."""
-    # products of two columns
-    pair_rounds: int = 2
-    """Screens of products, each against the residual of the support before it."""
+    # what the residual of a support may bring in: products, and columns of a wide table
+    rounds: int = 3
+    """Times that a residual is looked at for products, and for columns left out of the search."""
     most_pairs: int = 15
     """Products that a screen may pass on to the search."""
-    most_partners: int = 5000
-    """Columns among which products are looked for: the most promising of a wide table."""
-    # wide tables
-    most_pooled: int = 4000
-    """Columns that the search works on at most."""
-    least_pooled: int = 250
-    """Columns that it works on at least, however little memory the table takes."""
-    most_refills: int = 3
-    """Times that columns left out may come in because they pass against the residual."""
+    most_columns: int = 4000
+    """Columns of a wide table, the most promising, that are searched, and paired with others."""
+    least_columns: int = 250
+    """Columns that are searched at least, however little memory the table takes."""
 
     @property
     def n_features(self) -> int:

@@ -94,6 +94,20 @@ def axis_labels(ax: Any, x: str, y: str) -> None:
     ax.set_ylabel(y, color=INK)
 
 
+def legend_above(ax: Any) -> None:
+    """The legend over the axes, where it hides nothing."""
+    ax.legend(
+        frameon=False,
+        fontsize="small",
+        labelcolor=INK,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=2,
+        borderaxespad=0.0,
+        handletextpad=0.4,
+    )
+
+
 def top_counts(ax: Any, alphas: Array, counts: Sequence[int], most: int = 7) -> Any:
     """A second x axis on top that says how many variables are selected."""
     top = ax.twiny()
