@@ -282,11 +282,14 @@ def reproduce(
     repeats: Annotated[
         int | None, typer.Option(help="Simulated data sets per setting, instead of the default.")
     ] = None,
+    docs: Annotated[
+        Path | None, typer.Option(help="Page (.md) whose tables are written anew from --out.")
+    ] = None,
 ) -> None:
     """Regenerate tables and figures of the paper."""
     from gradsift.cli._reproduce import run
 
-    run(experiment, out, data, repeats)
+    run(experiment, out, data, repeats, docs)
 
 
 @app.command()
