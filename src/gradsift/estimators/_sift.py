@@ -43,6 +43,7 @@ from gradsift.estimators._validation import (
     check_numbers,
     check_weights,
     warn_of_counts,
+    warn_of_rare_classes,
 )
 from gradsift.numerics.directions import find_directions
 from gradsift.refit import (
@@ -381,6 +382,7 @@ mean_, scale_, field_
         warn_of_counts(weight)
         X = take_rows(X, kept)
         self.classes_, codes = check_labels(y[kept])
+        warn_of_rare_classes(self.classes_, codes)
         n_classes = len(self.classes_)
         seed = seed_of(self.random_state)
         with one_blas_thread(workers=self.n_jobs), stages(self.verbose) as say:

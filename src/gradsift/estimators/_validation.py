@@ -26,12 +26,19 @@ from gradsift.data.finite import all_good, labels_of, refuse
 from gradsift.data.missing import known
 from gradsift.data.opening import holds_target
 from gradsift.data.source import LabelledRows
-from gradsift.exceptions import CountedRowsWarning, ExtrapolationWarning, MissingTargetWarning
+from gradsift.exceptions import (
+    CountedRowsWarning,
+    ExtrapolationWarning,
+    MissingTargetWarning,
+    RareClassWarning,
+)
 from gradsift.sift import are_counts, as_counts
 
 MIN_SAMPLES = 3
 MOST_RATIO = 1e12
 """Weights further apart than this would leave nothing of the lighter row but rounding."""
+FEW_CASES = 8
+"""Rows of a class below which the sift's level is no promise (`docs/levels.md`)."""
 MANY_MORE = 1.5
 """Counts that make so many times the rows are worth a word."""
 LARGEST = 1e70
@@ -357,6 +364,21 @@ def warn_of_counts(weight: Array | None) -> None:
         f"counts of rows: {weight.sum():.0f} samples instead of {len(weight)}. If they say how "
         "much a row counts beside others, as survey weights do, divide them by their mean.",
         CountedRowsWarning,
+        stacklevel=3,
+    )
+
+
+def warn_of_rare_classes(classes: Array, codes: IntArray) -> None:
+    """Say so where a class has too few rows for the level of the sift to hold."""
+    counts = np.bincount(codes)
+    rarest = int(counts.argmin())
+    if counts[rarest] >= FEW_CASES:
+        return
+    warnings.warn(
+        f"class {classes[rarest]} has {counts[rarest]} rows. With fewer than {FEW_CASES} rows in a "
+        "class, false_positives is no promise: take the selected columns as a ranking, or "
+        "collect more rows of that class.",
+        RareClassWarning,
         stacklevel=3,
     )
 

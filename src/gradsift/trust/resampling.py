@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from gradsift._typing import Array, IntArray
 from gradsift.data.slices import take_rows
-from gradsift.exceptions import NothingSelectedWarning
+from gradsift.exceptions import NothingSelectedWarning, RareClassWarning
 
 
 @dataclass(frozen=True)
@@ -171,6 +171,7 @@ def held_out(estimator: Any, X: Any, y: Any, cv: Any = 5, n_jobs: int | None = N
     splitter = check_cv(cv, y, classifier=labels)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NothingSelectedWarning)
+        warnings.simplefilter("ignore", RareClassWarning)
         scores = cross_val_score(clone(estimator), X, y, cv=splitter, n_jobs=n_jobs)
     share = float(np.unique(y, return_counts=True)[1].max() / len(y)) if labels else 0.0
     return HeldOut("accuracy" if labels else "R²", scores, share)
