@@ -102,6 +102,14 @@ def test_counts_are_copies(data):
     np.testing.assert_allclose(a.scores, b.scores, rtol=1e-3, atol=1e-5)
 
 
+def test_weights_are_continuous(data):
+    """Numbers of samples, whole or not."""
+    X, y = data
+    w = np.random.default_rng(0).integers(1, 4, 150).astype(float)
+    a, b = run(X, y, sample_weight=w), run(X, y, sample_weight=w + 0.001)
+    assert a.selected.tolist() == b.selected.tolist()
+
+
 def test_always_keep(data):
     X, y = data
     result = run(X, y, always_keep=[0, 30])

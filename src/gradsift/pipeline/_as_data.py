@@ -33,6 +33,7 @@ from gradsift.numerics import ard_kernels, kernels
 from gradsift.numerics.factors import Factor
 from gradsift.pairwise import weights
 from gradsift.pairwise.field import KernelField, TaylorPredictor
+from gradsift.pairwise.index_predictor import IndexPredictor
 from gradsift.refit import ClassificationRefit, Dense, RegressionRefit
 from gradsift.refit.candidates import Candidate
 from gradsift.refit.evidence import EvidenceFit
@@ -71,6 +72,7 @@ CLASSES: dict[str, type] = {
     "refit.Linear": ard_kernels.Linear,
     "KernelField": KernelField,
     "TaylorPredictor": TaylorPredictor,
+    "IndexPredictor": IndexPredictor,
     "Factor": Factor,
     "PathResult": PathResult,
     "Solution": Solution,
