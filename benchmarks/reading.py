@@ -59,9 +59,11 @@ def blocks(path: Path) -> Iterator[bytes]:
 def polars_blocks(path: Path) -> np.ndarray:
     import polars as pl
 
-    how = {"has_header": False, "infer_schema": False}
-    parts = [pl.read_csv(io.BytesIO(text), **how) for text in blocks(path)]
-    return np.concatenate([part.cast(pl.Float64).to_numpy() for part in parts])
+    def numbers(text: bytes) -> np.ndarray:
+        cells = pl.read_csv(io.BytesIO(text), has_header=False, infer_schema=False)
+        return cells.cast(pl.Float64).to_numpy()
+
+    return np.concatenate([numbers(text) for text in blocks(path)])
 
 
 def pyarrow_whole(path: Path) -> np.ndarray:
