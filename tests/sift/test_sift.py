@@ -102,13 +102,6 @@ def test_counts_are_copies(data):
     np.testing.assert_allclose(a.scores, b.scores, rtol=1e-3, atol=1e-5)
 
 
-def test_weights_have_no_unit(data):
-    X, y = data
-    w = np.random.default_rng(0).uniform(0.5, 1.5, 150)
-    a, b = run(X, y, sample_weight=w), run(X, y, sample_weight=1e-3 * w)
-    assert a.selected.tolist() == b.selected.tolist()
-
-
 def test_always_keep(data):
     X, y = data
     result = run(X, y, always_keep=[0, 30])

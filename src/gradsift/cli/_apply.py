@@ -17,25 +17,36 @@ from gradsift.data.missing import known
 from gradsift.estimators._validation import far_note, used_columns
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.pipeline import load_model, new_file, projected, write_rows
-from gradsift.report import Findings, build_report
+from gradsift.report import Findings, build_report, predictor_name
 from gradsift.tables import fingerprint, open_new
 
 Given = dict[str, Any]
 """How the new table is written, where that is said: option -> value."""
 
 
-def predict(model_path: Path, path: Path, out: Path, *, force: bool, reading: Given) -> None:
+def predict(
+    model_path: Path,
+    path: Path,
+    out: Path,
+    *,
+    force: bool,
+    reading: Given,
+    way: str | None = None,
+) -> None:
     """Names of the rows, predictions, and for labels the probability of every class."""
     with new_file(out, force=force, inputs=[model_path, path]) as file, told():
         model, X, ids, _ = opened(model_path, path, reading)
+        if way is not None and "predict_with" in model.get_params(deep=False):
+            model.set_params(predict_with=way)
         predictions = model.predict(X)
         names = ids if ids is not None else [str(i + 1) for i in range(len(predictions))]
         header, columns = ["row", "predicted"], [names, predictions]
-        if hasattr(model, "predict_proba"):
+        if model.describe().labels:
             header += [f"probability of {c}" for c in model.classes_]
             columns += list(np.asarray(model.predict_proba(X)).round(6).T)
         write_rows(file, header, zip(*columns))
-    print(f"{len(predictions)} predictions in {out}")
+        who = predictor_name(model.describe().ridge)
+    print(f"{len(predictions)} predictions in {out}, with {who}")
 
 
 def transform(model_path: Path, path: Path, out: Path, *, force: bool, reading: Given) -> None:

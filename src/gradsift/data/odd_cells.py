@@ -11,6 +11,8 @@ from gradsift.data.missing import is_missing, to_number
 from gradsift.data.read_options import PLAIN, ReadOptions
 
 MOST_SHOWN = 3
+MOST_KEPT = 100
+"""Different cells that are looked at for what helps."""
 MOST_TOLD = 10
 """Columns of a message that tells of many."""
 MOSTLY = 0.5
@@ -22,15 +24,15 @@ DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([ T]\d{1,2}:\d{2}.*)?"
 )
 FLAGS = (
-    (ReadOptions(decimal=","), "--decimal ,"),
-    (ReadOptions(thousands=","), "--thousands ,"),
+    (ReadOptions(decimal=","), "--decimal ','"),
+    (ReadOptions(thousands=","), "--thousands ','"),
     (ReadOptions(thousands=" "), "--thousands ' '"),
     (ReadOptions(thousands="'"), '--thousands "\'"'),
     (ReadOptions(thousands="’"), "--thousands ’"),
 )
 BOTH_FLAGS = (
-    (ReadOptions(decimal=",", thousands="."), "--decimal , --thousands ."),
-    (ReadOptions(decimal=",", thousands=" "), "--decimal , --thousands ' '"),
+    (ReadOptions(decimal=",", thousands="."), "--decimal ',' --thousands ."),
+    (ReadOptions(decimal=",", thousands=" "), "--decimal ',' --thousands ' '"),
 )
 """Ways to write numbers, and the options that read them."""
 
@@ -76,7 +78,8 @@ class OddCells:
         """The options that help."""
         cells = [cell for _, cell in self.odd]
         missing = " ".join(f"--na {quoted(cell)}" for cell in cells[:MOST_SHOWN])
-        give = [f"{missing} to read them as missing"]
+        # nothing would be left of a column that is written so throughout
+        give = [f"{missing} to read them as missing"] if self.n_odd < self.n_cells else []
         mend = ""
         if flags := self.flags:
             give = [" or ".join(flags) + (" (whichever is meant)" if len(flags) > 1 else "")]
@@ -98,7 +101,7 @@ def fitting_flags(cells: Sequence[str]) -> list[str]:
     Examples
     --------
     >>> fitting_flags(["1,234", "12"]), fitting_flags(["1.234,5"]), fitting_flags(["<5"])
-    (['--decimal ,', '--thousands ,'], ['--decimal , --thousands .'], [])
+    (["--decimal ','", "--thousands ','"], ["--decimal ',' --thousands ."], [])
     """
     for flags in (FLAGS, BOTH_FLAGS):
         if fit := [flag for how, flag in flags if all(how.number(c) is not None for c in cells)]:
@@ -141,9 +144,11 @@ def odd_cells(
     mostly = len(plain) + alike > MOSTLY * len(written) or len(plain) >= MOSTLY * len(written)
     if not (mostly and (plain or alike == len(odd))):
         return None
-    shown = {cell: place(k) for k, cell in reversed(odd)}
-    places = [(where, cell) for cell, where in reversed(shown.items())]
-    return OddCells(column, len(written), plain[:100], places, len(odd))
+    first: dict[str, int] = {}
+    for k, cell in odd:
+        first.setdefault(cell, k)
+    places = [(place(k), cell) for cell, k in list(first.items())[:MOST_KEPT]]
+    return OddCells(column, len(written), plain[:MOST_KEPT], places, len(odd))
 
 
 def is_dates(cells: Sequence[str]) -> bool:

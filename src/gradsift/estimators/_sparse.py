@@ -17,6 +17,7 @@ from gradsift.estimators._base import (
     warn_nothing_selected,
     warn_unless_converged,
 )
+from gradsift.estimators._description import Optimality
 from gradsift.estimators._tasks import (
     NumberPredictions,
     OffsetScores,
@@ -96,6 +97,10 @@ class SparseGradient(GradientEstimator):
         solver = make_solver(self.solver, self.tol, self.max_iter)
         alpha = getattr(self, "alpha", None)
         return SparseSettings(problem, solver, self.n_components, alpha, self.verbose)
+
+    def _particulars(self) -> dict[str, Any]:
+        found = (self.alpha_, self.alpha_max_, self.dual_gap_, self.kkt_violation_, self.tol)
+        return {"optimality": Optimality(*map(float, found))}
 
 
 def sparse_attributes(fit: SparseFit) -> dict[str, Any]:

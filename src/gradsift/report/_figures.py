@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._typing import IntArray
 from gradsift.data.slices import take_rows
-from gradsift.explain import VariableSummary, variable_names
+from gradsift.explain import VariableSummary
 from gradsift.explain.displays import (
     CVDisplay,
     EffectDisplay,
@@ -24,6 +23,7 @@ from gradsift.explain.displays import (
     ProjectionDisplay,
 )
 from gradsift.explain.displays._style import readable
+from gradsift.numerics.sampling import evenly_spaced
 from gradsift.report._findings import Findings
 from gradsift.report._svg import inline_svg
 
@@ -52,21 +52,16 @@ def drawing() -> Iterator[None]:
         yield
 
 
-def some_rows(count: int, most: int = MOST_ROWS) -> IntArray:
-    """Evenly spread rows, at most `most` of them."""
-    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
-
-
 class Easel:
     """Draws displays of one fitted model on figures of a given size."""
 
     def __init__(self, findings: Findings) -> None:
-        rows = some_rows(len(findings.y))
+        rows = evenly_spaced(len(findings.y), MOST_ROWS)
         names = findings.sample_names
         self.model = findings.model
         self.X = take_rows(findings.X, rows)
         self.y = np.asarray(findings.y)[rows]
-        self.names = variable_names(findings.model, findings.names)
+        self.names = findings.all_names
         self.samples = [f"row {k + 1}" if names is None else str(names[k]) for k in rows.tolist()]
         self.target = findings.target
         self.count = 0
@@ -88,11 +83,14 @@ class Easel:
         svg = inline_svg(figure, display.hover_, f"p{self.count}-", title)
         return Picture(readable(title), readable(caption), svg, wide)
 
-    def importance(self) -> Picture:
-        shown = min(int(self.model.get_support().sum()), 25)
+    def importance(self, variables: list[VariableSummary]) -> Picture:
+        rows = sorted(variables, key=lambda row: -row.importance)
+        sizes = np.array([row.importance for row in rows])
         return self.picture(
-            lambda ax: ImportanceDisplay.from_estimator(self.model, names=self.names, ax=ax),
-            (7.2, 0.9 + 0.24 * max(shown, 3)),
+            lambda ax: ImportanceDisplay(importances=sizes, names=[row.name for row in rows]).plot(
+                ax=ax
+            ),
+            (7.2, 0.9 + 0.24 * max(min(len(rows), 25), 3)),
             "Importance",
             "How strongly the response changes with each variable, per standard deviation of it.",
             wide=True,
@@ -194,13 +192,18 @@ def pairs_to_draw(variables: list[VariableSummary]) -> list[tuple[VariableSummar
     return out[:MOST_PAIRS]
 
 
-def draw_all(findings: Findings, variables: list[VariableSummary]) -> dict[str, list[Picture]]:
+def draw_all(findings: Findings) -> dict[str, list[Picture]]:
     """The pictures of each section of the report."""
-    model, easel = findings.model, Easel(findings)
+    model, variables, easel = findings.model, findings.variables, Easel(findings)
     several = len(variables) > 1
     sections: dict[str, list[Picture]] = {
-        "importance": [easel.importance()] if several else [],
-        "effects": [easel.effect(row) for row in effects_to_draw(variables)],
+        "importance": [easel.importance(variables)] if several else [],
+        # how the levels of a category compare is said in the table
+        "effects": [
+            easel.effect(row)
+            for row in effects_to_draw(variables)
+            if row.column not in findings.level_effects
+        ],
         "together": [easel.interaction(*pair) for pair in pairs_to_draw(variables)],
         "directions": [],
         "sure": [],
@@ -209,7 +212,7 @@ def draw_all(findings: Findings, variables: list[VariableSummary]) -> dict[str, 
         sections["directions"].append(easel.projection())
         if several:
             sections["directions"] += [easel.loadings(), easel.eigenvalues()]
-    if hasattr(model, "path_") and hasattr(model, "cv_scores_"):
+    if findings.described.penalty_choice is not None:
         sections["sure"] = [easel.cv_curve()]
         if any(len(s) for s in model.path_.supports):
             sections["sure"].append(easel.path())
