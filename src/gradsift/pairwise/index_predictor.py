@@ -16,7 +16,7 @@ import numpy as np
 
 from gradsift._typing import Array
 from gradsift.data.source import BLOCK_BYTES
-from gradsift.numerics.factors import spread_landmarks
+from gradsift.numerics.sampling import spread_along
 from gradsift.pairwise.assemble import Assembly
 from gradsift.solver import Rows
 
@@ -128,7 +128,7 @@ def ridge_index(X: Array, directions: Array, y: Array, share: Array) -> Index:
 def _linked(found: Index, y: Array, share: Array) -> tuple[float, IndexPredictor]:
     """The leave-one-out error with the best bandwidth of the link, and the predictor."""
     order = np.argsort(found.left_out, kind="stable")
-    some = spread_landmarks(len(y), MOST_LINKED, order)
+    some = spread_along(order, MOST_LINKED)
     index, y, share = found.left_out[some], y[some], share[some] / share[some].sum()
     middle, level = float(share @ index), float(share @ y)
     spread = float(np.sqrt(share @ (index - middle) ** 2))
