@@ -100,7 +100,7 @@ def test_predict_transform_and_report_with_a_saved_model(table):
     assert run(["select", "t.csv", "--target", "y", *QUICK, "--out", "o"]) == 0
     assert run(["predict", "o", "t.csv", "--out", "p.csv"]) == 0
     predicted = [float(row["predicted"]) for row in read("p.csv")]
-    _, recipe = load_model(table.parent / "o")
+    recipe = load_model(table.parent / "o").recipe
     assert recipe.target == "y"
     assert np.corrcoef(predicted, [float(r["y"]) for r in read("t.csv")])[0, 1] > 0.9
     assert run(["transform", "o/model.gradsift", "t.csv"]) == 0
