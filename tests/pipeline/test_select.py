@@ -24,7 +24,10 @@ SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
 def table_of(columns, y, **choices):
-    return prepare(make_frame([*columns, "y"], [*columns.values(), y]), Choices("y", **choices))
+    """A table of arrays; those of text become categories."""
+    parts = [np.asarray(part) for part in (*columns.values(), y)]
+    parts = [part.astype(object) if part.dtype.kind == "U" else part for part in parts]
+    return prepare(make_frame([*columns, "y"], parts), Choices("y", **choices))
 
 
 # ------------------------------------------------------------------ folds repeat everything
@@ -32,7 +35,7 @@ def table_of(columns, y, **choices):
 
 def noise_with_texts(rng, n=100, count=150):
     letters = np.array(list("abcd"))
-    columns = {f"t{k}": letters[rng.integers(4, size=n)].tolist() for k in range(count)}
+    columns = {f"t{k}": letters[rng.integers(4, size=n)] for k in range(count)}
     return table_of(columns, rng.normal(size=n))
 
 
@@ -72,7 +75,7 @@ def strong(rng, n=200):
     """Four strong variables, a category, an age."""
     columns = {name: rng.normal(size=n) for name in "abcdefg"}
     kind = rng.integers(3, size=n)
-    columns["kind"] = np.array(["x", "y", "z"])[kind].tolist()
+    columns["kind"] = np.array(["x", "y", "z"])[kind]
     columns["age"] = rng.normal(size=n)
     y = sum(k * columns[name] for k, name in enumerate("abcd", 2)) + 3.0 * (kind == 1)
     return columns, y + 0.5 * columns["age"] + 0.1 * rng.normal(size=n)
@@ -107,10 +110,11 @@ def test_a_category_is_one_variable(rng):
 def test_duplicate_rows_are_said(rng):
     X = rng.normal(size=(60, 3))
     X[50:] = X[:10]
-    columns = dict(zip("abc", X.T))
-    found = select(table_of(columns, X[:, 0]), Settings(cv=0, repeats=0))
+    columns, y = dict(zip("abc", X.T)), X[:, 0] + X[:, 1] ** 2
+    found = select(table_of(columns, y), Settings(cv=0, repeats=0))
     assert any("10 of 60 rows repeat another one" in note for note in found.notes)
-    alone = select(table_of({k: v[:50] for k, v in columns.items()}, X[:50, 0]), Settings(cv=0))
+    once = table_of({k: v[:50] for k, v in columns.items()}, y[:50])
+    alone = select(once, Settings(cv=0, repeats=0))
     assert not any("repeat another" in note for note in alone.notes)
 
 
@@ -152,7 +156,7 @@ def test_both_scores_equal_an_independent_computation(name):
     X, y = real(name)
     labels = y.dtype.kind == "U"
     columns = {f"x{k}": X[:, k] for k in range(X.shape[1])}
-    held = select(table_of(columns, y.tolist() if labels else y), Settings(repeats=0)).held_out
+    held = select(table_of(columns, y), Settings(repeats=0)).held_out
     folds = (StratifiedKFold if labels else KFold)(5, shuffle=True, random_state=0)
     sift = GradientSiftClassifier if labels else GradientSiftRegressor
     for way, scores in (("selected", held.selected), ("auto", held.together)):
