@@ -234,7 +234,9 @@ def what_was_seen(estimator: Any) -> Seen | None:
 def used_columns(estimator: Any) -> IntArray:
     """The columns that predictions rest on: the selected, and those of the ridge beside them."""
     dense = getattr(estimator, "dense_", None)
-    others = np.zeros(0, dtype=np.intp) if dense is None else dense.index
+    others = np.zeros(0, dtype=np.intp)
+    if dense is not None and estimator.predict_with == "auto":
+        others = dense.index
     return np.union1d(estimator.get_support(indices=True), others).astype(np.intp)
 
 

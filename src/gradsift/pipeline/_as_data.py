@@ -34,6 +34,7 @@ from gradsift.numerics.factors import Factor
 from gradsift.pairwise import weights
 from gradsift.pairwise.field import KernelField, TaylorPredictor
 from gradsift.pairwise.index_predictor import IndexPredictor
+from gradsift.pipeline._training import Training
 from gradsift.refit import ClassificationRefit, Dense, RegressionRefit
 from gradsift.refit.candidates import Candidate
 from gradsift.refit.evidence import EvidenceFit
@@ -56,6 +57,7 @@ ESTIMATORS: dict[str, type] = {
 CLASSES: dict[str, type] = {
     "ArraySource": ArraySource,
     "Scaling": Scaling,
+    "Training": Training,
     "ReadOptions": ReadOptions,
     "SiftResult": SiftResult,
     "ChosenGroup": ChosenGroup,
