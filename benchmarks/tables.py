@@ -99,6 +99,25 @@ def show(name: str, title: str | None = None, columns: Sequence[str] | None = No
     put(markdown([head[k] for k in keep], ([row[k] for k in keep] for row in rows)))
 
 
+def pivot(name: str, column: str) -> None:
+    """Write one column of all tables of a record: a row for each table."""
+    tables = load(name)["tables"]
+    labels = [row[0] for row in next(iter(tables.values()))["rows"]]
+    rows = []
+    for title, found in tables.items():
+        at = found["head"].index(column)
+        values = {row[0]: row[at] if at < len(row) else "" for row in found["rows"]}
+        rows.append([title, *(values.get(label, "") for label in labels)])
+    put(markdown(["", *labels], rows))
+
+
+def pick(name: str, rows: Mapping[str, Sequence[str]], title: str | None = None) -> None:
+    """Write some rows of a recorded table, each under the words given for its first cell."""
+    found = {row[0]: row[1:] for row in one(name, title)[1]}
+    lines = [[*words, *found[label]] for label, words in rows.items()]
+    put("".join("| " + " | ".join(line) + " |\n" for line in lines))
+
+
 def measured(name: str) -> None:
     """Write the command and the day of a record into the page."""
     kept = load(name)

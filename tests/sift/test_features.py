@@ -16,7 +16,7 @@ from gradsift.sift.features import (
     whitening,
 )
 from gradsift.sift.levels import chi2_log_sf
-from gradsift.sift.rows import make_rows, winsorise
+from gradsift.sift.rows import make_rows
 from gradsift.sift.settings import DEFAULT
 
 
@@ -144,14 +144,6 @@ def test_counts_are_copies(rng):
     Z2 = own_features(clipped(X[copies], plain), plain)
     r = rng.normal(size=30)
     np.testing.assert_allclose((Z * rows.root) @ r, Z2 @ r[copies], atol=1e-9)
-
-
-def test_winsorise_pulls_in_outliers_only(rng):
-    r = rng.normal(size=(101, 1))
-    r[0] = 1e6
-    out = winsorise(r, make_rows(101, None), 3.0)
-    assert out[0] < 10
-    assert (out[1:] == r[1:]).mean() > 0.95
 
 
 def test_log_tail_of_chi_square_goes_on_where_the_tail_underflows():

@@ -46,7 +46,7 @@ def test_finds_linear_quadratic_wave_and_product(data):
     assert set(np.flatnonzero(result.ranking <= len(result.selected))) == set(
         result.selected.tolist()
     )
-    assert (result.p_values < 0.01).all()
+    assert (result.chi_square_tails < 0.01).all()
 
 
 def test_same_bits_every_time(data):
@@ -244,7 +244,7 @@ def test_largest_is_the_head_of_a_stable_sort(count):
     np.testing.assert_array_equal(core.largest(best, count), expected)
 
 
-def test_p_values_in_pieces(monkeypatch):
+def test_tails_in_pieces(monkeypatch):
     statistics = np.random.default_rng(0).chisquare(3, size=(3, 50))
     whole = levels.own_log_p(statistics, 2, True)
     monkeypatch.setattr(levels, "AT_A_TIME", 7)

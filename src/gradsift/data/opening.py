@@ -131,6 +131,20 @@ def read_target(X: Any, name: str) -> Any:
     return read(X, name)
 
 
+def read_ids(X: Any) -> tuple[list[str] | None, list[str] | None]:
+    """What names the samples in storage, and PLINK's families; None where nothing does.
+
+    Parameters
+    ----------
+    X : path or object
+        AnnData: ``obs_names``. PLINK: the second and the first column of the ``.fam`` file. Zarr:
+        the names that `convert` kept.
+    """
+    module = None if isinstance(X, np.ndarray) else format_module(X)
+    read = None if module is None else getattr(reader(module), "read_ids", None)
+    return (None, None) if read is None else read(X)
+
+
 def holds_target(X: Any) -> bool:
     """Whether the response is one of the columns, so that it must be left out of them."""
     return format_module(X) == "arrow"

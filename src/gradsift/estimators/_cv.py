@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
+from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.model_selection import LeaveOneOut, check_cv
 
@@ -19,6 +20,8 @@ from gradsift._run.threads import one_blas_thread, same_bits
 from gradsift._typing import Array
 from gradsift.estimators._base import blank, keep, warn_unless_converged
 from gradsift.estimators._callbacks import CallbackSupportMixin, Task, fit_task, with_callbacks
+from gradsift.estimators._column_rule import check_max_features
+from gradsift.estimators._description import PenaltyChoice
 from gradsift.estimators._judges import make_judge
 from gradsift.estimators._sparse import (
     SparseGradient,
@@ -51,6 +54,7 @@ class CVSettings:
     eps: float
     cv: Any
     selection: Literal["min", "1se"]
+    max_features: int | None
     n_jobs: int | None
     checkpoint: Any
     scoring: Any
@@ -75,6 +79,16 @@ class Choice:
 
     def best(self, rule: Literal["min", "1se"]) -> int:
         return choose_alpha(self.scores, rule)
+
+    def best_of_few(
+        self, rule: Literal["min", "1se"], penalised: NDArray[np.bool_], most: int | None
+    ) -> int:
+        """The same among those that select no more than `most` penalised variables."""
+        if most is None:
+            return self.best(rule)
+        counts = np.array([penalised[support].sum() for support in self.path.supports])
+        few = np.flatnonzero(counts <= most)
+        return int(few[choose_alpha(self.scores[few], rule)]) if len(few) else 0
 
     def attributes(self) -> dict[str, Any]:
         """The attributes that the estimators below have on top."""
@@ -101,6 +115,7 @@ def fit_cross_validated(
     """
     if how.selection not in ("min", "1se"):
         raise ValueError(f"selection={how.selection!r}: use 'min' or '1se'.")
+    check_max_features(how.max_features)
     with one_blas_thread():
         judge = make_judge(
             how.scoring, how.judge, how.judge_on, classes, settings.n_components,
@@ -108,7 +123,9 @@ def fit_cross_validated(
         )  # fmt: skip
         started = start(sample, settings.problem)
         choice = cross_validate(estimator, started, sample, settings, how, judge)
-        solution = choice.path.solutions[choice.best(how.selection)]
+        penalised = started.assembly.problem.penalty.limits(1.0) > 0
+        best = choice.best_of_few(how.selection, penalised, how.max_features)
+        solution = choice.path.solutions[best]
         return finish(started, solution, settings), choice
 
 
@@ -231,11 +248,16 @@ class CrossValidated(CallbackSupportMixin, SparseGradient):
     eps: float = 0.01
     cv: Any = 5
     selection: Literal["min", "1se"] = "min"
+    max_features: int | None = None
     scoring: Any = None
     judge: Any = None
     judge_on: Literal["selected", "directions"] = "selected"
     n_jobs: int | None = None
     checkpoint: Any = None
+
+    def _particulars(self) -> dict[str, Any]:
+        choice = PenaltyChoice(float(self.alpha_), self.alphas_, -self.cv_scores_, self.selection)
+        return {**super()._particulars(), "penalty_choice": choice}
 
     def _fit_sample(self, sample: Sample, classes: Any = None) -> tuple[SparseFit, Choice]:
         how = CVSettings(**{f.name: getattr(self, f.name) for f in fields(CVSettings)})
@@ -257,6 +279,8 @@ class SparseGradientRegressorCV(NumberPredictions, RegressorMixin, CrossValidate
         Folds; 'loo' leaves one sample out at a time.
     selection : {'min', '1se'}, default='min'
         The alpha with the best held-out score, or the largest one within a standard error of it.
+    max_features : int, optional
+        Choose only among the alphas that select no more than this many penalised variables.
     scoring : str or callable, optional
         A score of scikit-learn for the held-out rows. None = minus the mean loss (squared error),
         or the `score` of `judge`.
@@ -333,7 +357,8 @@ class SparseGradientClassifierCV(OffsetScores, ClassifierMixin, CrossValidated):
 
     Parameters
     ----------
-    alphas, n_alphas, eps, cv, selection, scoring, judge, judge_on, n_jobs, checkpoint
+    alphas, n_alphas, eps, cv, selection, max_features, scoring, judge, judge_on, n_jobs, \
+checkpoint
         As in `SparseGradientRegressorCV`; folds are stratified.
     alpha_0, class_weight, kernel, weights, standardize, n_components, penalty_factor, loss, \
 penalty, curl, smoothness, solver, tol, max_iter, missing, verbose

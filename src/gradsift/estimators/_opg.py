@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gradsift._run.overflow import refuse_overflow
 from gradsift._run.threads import one_blas_thread, same_bits
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import (
@@ -69,6 +70,7 @@ class LocalFit:
         return self.field.scaling
 
 
+@refuse_overflow
 def fit_local(
     sample: Sample,
     weights: Any,

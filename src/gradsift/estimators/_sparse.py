@@ -19,6 +19,7 @@ from gradsift.estimators._base import (
     warn_nothing_selected,
     warn_unless_converged,
 )
+from gradsift.estimators._description import Optimality
 from gradsift.estimators._tasks import (
     NumberPredictions,
     OffsetScores,
@@ -119,6 +120,10 @@ class SparseGradient(GradientEstimator):
         if predict_with not in ("directions", "taylor"):
             raise ValueError(f"predict_with={predict_with!r}: use 'directions' or 'taylor'.")
         return SparseSettings(problem, solver, self.n_components, alpha, self.verbose, predict_with)
+
+    def _particulars(self) -> dict[str, Any]:
+        found = (self.alpha_, self.alpha_max_, self.dual_gap_, self.kkt_violation_, self.tol)
+        return {"optimality": Optimality(*map(float, found))}
 
 
 def sparse_attributes(fit: SparseFit) -> dict[str, Any]:

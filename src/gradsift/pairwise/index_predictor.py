@@ -20,7 +20,7 @@ import numpy as np
 
 from gradsift._typing import Array
 from gradsift.data.source import BLOCK_BYTES
-from gradsift.numerics.factors import spread_landmarks
+from gradsift.numerics.sampling import spread_along
 from gradsift.pairwise.assemble import Assembly
 from gradsift.solver import Rows
 
@@ -153,7 +153,7 @@ def _linked(
     An index that does not rise with the response (`rising`) predicts nothing.
     """
     order = np.argsort(found.left_out[:, 0], kind="stable")
-    some = spread_landmarks(len(y), MOST_LINKED, order)
+    some = spread_along(order, MOST_LINKED)
     places, y, share = found.left_out[some], y[some], share[some] / share[some].sum()
     away, level = places - share @ places, float(share @ y)
     spread = float(np.sqrt(share @ (away**2).sum(axis=1)))

@@ -66,7 +66,7 @@ class Rounds:
         for _ in range(rule.max_rounds if isinstance(rule, Adaptive) else 0):
             if len(seen[-1]) == 0:
                 break
-            part = solution.alpha / started.null.alpha
+            part = solution.alpha / started.null.alpha if started.null.alpha > 0.0 else 0.0
             started = begin(started.assembly.measured_in(seen[-1]))
             alpha = part * started.null.alpha if self.alpha is None else self.alpha
             solution = self._descend(started, alpha)

@@ -27,12 +27,14 @@ from numpy.typing import NDArray
 import gradsift as public
 from gradsift._typing import Source
 from gradsift.data import ArraySource, Scaling
+from gradsift.data.read_options import ReadOptions
 from gradsift.estimators._sift_parts import Interaction, RefitField
 from gradsift.numerics import ard_kernels, kernels
 from gradsift.numerics.factors import Factor
 from gradsift.pairwise import weights
 from gradsift.pairwise.field import KernelField, TaylorPredictor
 from gradsift.pairwise.index_predictor import IndexPredictor
+from gradsift.pipeline._training import Training
 from gradsift.refit import ClassificationRefit, Dense, RegressionRefit
 from gradsift.refit.candidates import Candidate
 from gradsift.refit.evidence import EvidenceFit
@@ -55,6 +57,8 @@ ESTIMATORS: dict[str, type] = {
 CLASSES: dict[str, type] = {
     "ArraySource": ArraySource,
     "Scaling": Scaling,
+    "Training": Training,
+    "ReadOptions": ReadOptions,
     "SiftResult": SiftResult,
     "ChosenGroup": ChosenGroup,
     "Interaction": Interaction,

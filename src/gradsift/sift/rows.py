@@ -12,9 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift._typing import Array, IntArray
-
-MAD_TO_SD = 1.4826
-"""Standard deviation of a normal variable over its median absolute deviation."""
+from gradsift.numerics.robust import quantiles
 
 
 @dataclass(frozen=True)
@@ -46,22 +44,9 @@ class Rows:
             return np.asarray(X.mean(axis=0))
         return np.asarray(self.weight @ X / self.total)
 
-    def quantile(self, X: Array, level: float) -> Array:
-        """Weighted lower quantile over the first axis (an observed value, so that counts mean
-        copies).
-        """
-        return np.asarray(self.quantiles(X, np.array([level]))[0])
-
     def quantiles(self, X: Array, levels: Array) -> Array:
         """Weighted lower quantiles, (len(levels), ...), of the columns of X."""
-        if self.weight is None:
-            n = len(X)
-            rank = np.clip(np.ceil(levels * n - 1e-9).astype(int) - 1, 0, n - 1)
-            return np.asarray(np.partition(X, np.unique(rank), axis=0)[rank])
-        order = np.argsort(X, axis=0, kind="stable")
-        below = np.cumsum(self.weight[order], axis=0)
-        rank = np.stack([(below < level * self.total - 1e-9).sum(axis=0) for level in levels])
-        return np.take_along_axis(np.take_along_axis(X, order, axis=0), rank, axis=0)
+        return quantiles(X, levels, self.weight)
 
 
 def make_rows(n: int, sample_weight: Array | None) -> Rows:
@@ -75,15 +60,3 @@ def make_rows(n: int, sample_weight: Array | None) -> Rows:
     weight = weight[kept]
     where = None if len(kept) == n else kept
     return Rows(where, None if np.all(weight == 1) else weight, float(weight.sum()))
-
-
-def winsorise(residual: Array, rows: Rows, width: float) -> Array:
-    """Pull residuals beyond `width` robust standard deviations of the median back to that edge.
-
-    `residual` is (n, q), unscaled. A column more than half of whose values agree has no robust
-    scale: left as is.
-    """
-    centre = rows.quantile(residual, 0.5)
-    spread = width * MAD_TO_SD * rows.quantile(np.abs(residual - centre), 0.5)
-    spread = np.where(spread > 0, spread, np.inf)
-    return np.clip(residual, centre - spread, centre + spread)
