@@ -69,7 +69,10 @@ def test_fit_to_reaches_the_path(problem):
         problem, 0.02 * null.alpha, sharp, null=null, progress=lambda *step: seen.append(step)
     )
     assert [found.alpha for found, _ in seen] == steps_to(0.02 * null.alpha, null.alpha)
-    assert seen[-1] == (one, True)
+    last, fresh = seen[-1]
+    assert fresh
+    assert last.rows is one.rows
+    assert one.n_iter == sum(found.n_iter for found, _ in seen)  # the whole way down
     path = fit_path(problem, null.alpha * np.geomspace(1, 0.02, 5), sharp)
     assert one.certificate.primal == pytest.approx(path.solutions[-1].certificate.primal, rel=1e-8)
 
