@@ -1,7 +1,7 @@
 """Tables in which (almost) nothing is true: what `false_positives` promises is measured on them.
 
-A table is a kind of columns, a kind of response, and perhaps one true variable, which is kept apart:
-only other selected columns are false.
+A table is a kind of columns, a kind of response, and perhaps one true variable, which is kept
+apart: only other selected columns are false.
 """
 
 from __future__ import annotations
