@@ -1,5 +1,7 @@
 # make demo   set up and run the main job on embedded data
 # make test   set up with the test tools and run the whole suite
+# make docs   rewrite the tables of the pages from what was recorded, and what their commands print
+# make docs-check   run the code blocks of README.md and docs/, compare outputs and tables
 # make test-processors   the numerical tests again, with the arithmetic of other processors
 # make test-oldest   the suite on the oldest supported versions of everything
 # make fuzz   thousands of new cases per public entry, then damaged files; figures in build/ (an hour or two)
@@ -18,7 +20,7 @@ NUMERICAL := tests/solver tests/sift/test_copies.py tests/sift/test_feature_stor
 	tests/estimators/test_invariances.py tests/refit/test_regression.py tests/pairwise/test_datafit.py \
 	tests/pairwise/test_geometry.py tests/numerics/test_kernels.py
 
-.PHONY: help demo test test-processors test-oldest fuzz bench-selection bench-paths bench-peers lint clean
+.PHONY: help demo test docs docs-check test-processors test-oldest fuzz bench-selection bench-paths bench-peers lint clean
 help:
 	@sed -n 's/^# //p' Makefile
 
@@ -39,6 +41,18 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2 --dist=worksteal --cov --cov-report=term
+
+# cog writes what stands between its marks in the pages, and --check compares
+PAGES := README.md $(wildcard docs/*.md benchmarks/README.md benchmarks/*/README.md)
+COG := $(BIN)/cog -I benchmarks -p 'import tables'
+
+docs: $(VENV)/.installed-test
+	$(COG) -r $(PAGES)
+	GRADSIFT_DOCS=rewrite OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --quiet README.md docs
+
+docs-check: $(VENV)/.installed-test
+	$(COG) --check --diff $(PAGES)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --quiet README.md docs
 
 test-processors: $(VENV)/.installed-test
 	@set -e; for kind in $$($(BIN)/python tests/processors.py); do \

@@ -98,28 +98,64 @@ def run(what: str) -> None:
                 flush=True,
             )
         table[contestant] = rows
-        sizes = np.log([max(r["p"] if what == "columns" else r["n"], 1) for r in rows])
-        times = np.log([r["seconds"] for r in rows])
-        half = len(sizes) // 2
-        upper = np.polyfit(sizes[half:], times[half:], 1)[0]
-        print(
-            f"{contestant}: exponent {upper:.2f} ({np.polyfit(sizes, times, 1)[0]:.2f} over all)\n"
-        )
+        upper, all_of_them = exponents(what, rows)
+        print(f"{contestant}: exponent {upper:.2f} ({all_of_them:.2f} over all)\n")
     (HERE / f"{what}.json").write_text(json.dumps(table, indent=1))
 
 
+LABELS = {
+    ("columns", "sift"): "`GradientSiftRegressor()` in p",
+    ("columns", "path"): "`gradient_path`, 20 alphas, 50 landmarks, in p",
+    ("rows", "sift"): "`GradientSiftRegressor()` in n",
+    ("rows", "neighbours"): "`SparseGradientRegressor`, 10 neighbours of 5,000 anchors, "
+    "100 landmarks, in n",
+}
+
+
+def exponents(what: str, rows: list[dict[str, float]]) -> tuple[float, float]:
+    """Slopes of log time against log size: over the upper half of the sizes, over all."""
+    sizes = np.log([r["p"] if what == "columns" else r["n"] for r in rows])
+    times = np.log([r["seconds"] for r in rows])
+    half = len(sizes) // 2
+    upper, all_of_them = (np.polyfit(sizes[k:], times[k:], 1)[0] for k in (half, 0))
+    return upper, all_of_them
+
+
+def summary() -> str:
+    """What was stored by `columns` and `rows`, as a Markdown table."""
+    lines = [
+        "| what | sizes | seconds, smallest to largest | exponent, upper half (all) "
+        "| memory above X at the largest |",
+        "|---|---|---|---|---|",
+    ]
+    for what in ("columns", "rows"):
+        for contestant, rows in json.loads((HERE / f"{what}.json").read_text()).items():
+            upper, all_of_them = exponents(what, rows)
+            first, last = rows[0], rows[-1]
+            size = "p" if what == "columns" else "n"
+            lines.append(
+                f"| {LABELS[what, contestant]} | {first[size]:,} to {last[size]:,} "
+                f"| {first['seconds']:.2f} to {last['seconds']:.0f} | {upper:.2f} "
+                f"({all_of_them:.2f}) | {last['memory']:.1f} times X |"
+            )
+    return "\n".join(lines) + "\n"
+
+
 def memory() -> None:
-    """Peak memory above X, in megabytes and in units of X."""
-    for contestant in ("sift", "path", "default"):
-        for p in MEMORY:
+    """Peak memory above X, in megabytes and in units of X, as a Markdown table."""
+    print(
+        "| p (X) | `GradientSiftRegressor()` | `gradient_path`, 20 alphas, 50 landmarks "
+        "| `SparseGradientRegressor()` |\n|---|---|---|---|"
+    )
+    for p in MEMORY:
+        size = 100 * p * 8e-6
+        cells = [f"{p:,} ({size:g} MB)"]
+        for contestant in ("sift", "path", "default"):
             command = [sys.executable, "-m", "growth.measure", "one", contestant, "100", str(p)]
             printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-            r, size = json.loads(printed.splitlines()[-1]), 100 * p * 8e-6
-            print(
-                f"{contestant:8s} p={p:<8} X {size:6.1f} MB   {r['memory'] * size:7.1f} MB = "
-                f"{r['memory']:.1f} X",
-                flush=True,
-            )
+            times = json.loads(printed.splitlines()[-1])["memory"]
+            cells.append(f"{times * size:,.1f} MB = {times:.1f} X")
+        print("| " + " | ".join(cells) + " |", flush=True)
 
 
 def picture() -> None:

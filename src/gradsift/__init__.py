@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gradsift.numerics.kernels import Gaussian, Landmarks, Precomputed, TheoryRate
     from gradsift.pairwise.weights import Adaptive, NearestNeighbors, Uniform
 
-__version__ = "0.1.0"
+__version__ = "0.1.0"  # the one place: pyproject.toml reads it from here
 
 __all__ = [
     "GradientSiftRegressor",

@@ -1,4 +1,4 @@
-"""Array aliases and the three protocols the solver talks to.
+"""Array aliases, the base class of sources, and the protocols the solver talks to.
 
 The solver never sees a kernel, a label or a file. It minimises
 
@@ -10,8 +10,9 @@ over the rows B_k (one per variable) and a few free parameters v, where Phi is s
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,20 +22,86 @@ IntArray: TypeAlias = NDArray[np.integer[Any]]
 HessianProduct: TypeAlias = Callable[[Array, Array], tuple[Array, Array]]
 
 
-@runtime_checkable
-class Source(Protocol):
-    """A wide table met only as columns: the whole out-of-core story is this interface."""
+R = TypeVar("R")
+Job: TypeAlias = Callable[[Array], R]
+"""What is done to one block; it may be sent to another machine, so it carries what it needs."""
+
+
+class Runner(Protocol):
+    """Runs a job on every block of a source where the block lies; results come in order."""
+
+    def __call__(
+        self, job_for: Callable[[slice], Job[Any]], width: int | None
+    ) -> Iterator[tuple[slice, Any]]: ...
+
+
+class Source(ABC):
+    """A wide table that is read column by column, wherever it is stored.
+
+    A source of your own inherits this class and defines `shape`, `columns` and `blocks`. The other
+    members say what else it can do; their defaults hold for a table on disk without names. Blocks
+    come in order and are always cut the same way, so that sums over them give the same bits.
+
+    Examples
+    --------
+    >>> class Ramp(Source):
+    ...     shape = (3, 4)
+    ...     def columns(self, index):
+    ...         return np.arange(3.0)[:, None] * index
+    ...     def blocks(self):
+    ...         for start in (0, 2):
+    ...             yield slice(start, start + 2), self.columns(np.arange(start, start + 2))
+    >>> ramp = Ramp()
+    >>> ramp.columns(np.array([3])).ravel().tolist(), ramp.names(), ramp.held_bytes
+    ([0.0, 3.0, 6.0], None, 96)
+    """
 
     @property
-    def shape(self) -> tuple[int, int]: ...
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
 
+    @abstractmethod
     def columns(self, index: IntArray) -> Array:
-        """The named columns, (n, len(index)), in memory."""
-        ...
+        """The columns with these numbers, (n, len(index)) in double precision."""
 
+    @abstractmethod
     def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """All columns, in order, as (which, (n, width)) pieces."""
-        ...
+        """All columns in order, as pairs of their numbers and their values (n, width)."""
+
+    def names(self, index: IntArray | None = None) -> list[str] | None:
+        """Names of the columns (of some, by number), None where the storage has none.
+
+        Ten million names can take more memory than the table: ask for those you show.
+        """
+        return None
+
+    @property
+    def array(self) -> Array | None:
+        """The whole table where it is an array in memory, of any numeric type; else None."""
+        return None
+
+    @property
+    def runner(self) -> Runner | None:
+        """What runs jobs on blocks that lie elsewhere (dask); None where that is this process."""
+        return None
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes the table takes: 8 for each value, or what a compressed table really takes."""
+        return 8 * self.shape[0] * self.shape[1]
+
+    @property
+    def expects_missing(self) -> bool:
+        """Whether missing values belong to the format (genotypes), so that they are filled."""
+        return False
+
+    def align_rows(self, values: Array) -> Array:
+        """Values given for every row of the user's file, of the rows that this source has.
+
+        They differ only where rows without a response were left out as the file was opened.
+        """
+        return values
 
 
 class Datafit(Protocol):

@@ -28,4 +28,4 @@ class RareClassWarning(UserWarning):
 
 
 class CountedRowsWarning(UserWarning):
-    """Whole-number weights are taken as counts of rows, and make many more samples than rows."""
+    """Weights are taken as counts of rows, and claim more or less evidence than there are rows."""

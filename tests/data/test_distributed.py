@@ -16,7 +16,7 @@ from gradsift import (
     SparseGradientRegressor,
     gradient_path,
 )
-from gradsift._run.passes import each_block, elsewhere
+from gradsift._run.passes import each_block
 from gradsift.data import ArraySource, open_source
 from gradsift.data.simulate import turlach
 
@@ -57,8 +57,8 @@ def chunked(X):
 def test_jobs_go_to_the_blocks(client, problem):
     X, _ = problem
     source = open_source(chunked(X))
-    assert elsewhere(source) is not None
-    assert elsewhere(ArraySource(X)) is None
+    assert source.runner is not None
+    assert ArraySource(X).runner is None
     here = os.getpid()
     found = list(each_block(source, lambda where: who_am_i, width=20))
     assert [(w.start, w.stop) for w, _ in found][:3] == [(0, 20), (20, 40), (40, 50)]

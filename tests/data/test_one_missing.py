@@ -87,7 +87,7 @@ def test_numbers_with_underscores_are_text_for_both(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b_c\n1_01,2\n1_02,3\n")
     assert read_frame(path).texts["a"].tolist() == ["1_01", "1_02"]
-    with pytest.raises(ValueError, match=r"line 2: column 'a' holds text \('1_01'\)"):
+    with pytest.raises(ValueError, match=r"column 'a' holds text \('1_01', line 2\)"):
         convert(path, tmp_path / "t.zarr")
 
 

@@ -212,3 +212,15 @@ def test_the_unit_of_a_column_does_not_matter_however_small_or_large(size, table
     other = GradientSiftRegressor().fit(X * [size, 1, 1, 1, 1, 1], y)
     assert other.get_support().tolist() == plain.get_support().tolist()
     assert plain.get_support()[0]
+
+
+def test_columns_whose_squares_overflow_are_refused_in_words():
+    X = np.array([[4e-194], [2e125], [1e165]])
+    with pytest.raises(ValueError, match="too large to compute with"):
+        OuterProductGradient(standardize=False).fit(X, [0.0, 1.0, 2.0])
+
+
+def test_adaptive_weights_where_no_variable_is_penalised(table):
+    X, y = table
+    model = SparseGradientRegressor(weights="adaptive", penalty_factor=np.zeros(X.shape[1]))
+    assert model.fit(X, y).get_support().all()

@@ -5,12 +5,12 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from gradsift.estimators._sample_weight import check_weights, relative_weights
 from gradsift.estimators._validation import (
     check_finite,
     check_labels,
     check_numbers,
     check_table,
-    check_weights,
     column_names,
 )
 
@@ -70,7 +70,9 @@ def test_weights():
     assert weight is None
     rows, weight = check_weights([1, 0, 2, 3], X)
     assert rows.tolist() == [0, 2, 3]
-    assert weight.tolist() == [1.0, 2.0, 3.0]
+    assert weight == pytest.approx(np.array([1.0, 2.0, 3.0]) * 6 / 14)  # sum w / sum w^2
+    assert check_weights([1, 0, 2.5, 3], X, "frequency")[1].tolist() == [1.0, 2.5, 3.0]
+    assert check_weights([1, 0, 1, 1], X, "frequency")[1] is None
     for equal in (3.0, [5, 5, 5, 5], [1e-200, 0.0, 1e-200, 1e-200]):
         assert check_weights(equal, X)[1] is None
     assert check_weights([2, 2, 4, 4], X)[1] == pytest.approx(np.array([0.6, 0.6, 1.2, 1.2]))
@@ -82,5 +84,20 @@ def test_weights():
         ([0, 0, 0, 0], "all sample weights are zero: no row is left"),
         ([1, 0, 2, 0], r"only 2 sample\(s\) have a weight above zero"),
     ):
-        with pytest.raises(ValueError, match=message):
-            check_weights(bad, X)
+        for kind in ("importance", "frequency"):
+            with pytest.raises(ValueError, match=message):
+                check_weights(bad, X, kind)
+    for bad in ([0.1, 0.2, 0.1, 0.1], [2e6, 1.0, 1.0, 1.0]):
+        with pytest.raises(ValueError, match=r"as counts of rows.*Set weight_kind='importance'"):
+            check_weights(bad, X, "frequency")
+    with pytest.raises(ValueError, match="weight_kind='survey': use"):
+        check_weights([1, 1, 1, 1], X, "survey")
+
+
+def test_relative_weights_sum_to_the_effective_sample_size():
+    """A weighted sum of unit noise has variance sum w^2; levels take sum w: both must be one."""
+    weight = np.random.default_rng(0).uniform(0.1, 3.0, size=50)
+    counts = relative_weights(weight)
+    assert counts.sum() == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
+    assert (counts**2).sum() == pytest.approx(counts.sum())
+    np.testing.assert_allclose(relative_weights(counts), counts)  # nothing is scaled twice

@@ -1,4 +1,4 @@
-"""What `sample_weight` means: relative, whatever the unit; bounded, finite, and said where not."""
+"""What `sample_weight` means: counts of rows, or relative in any unit; continuous and finite."""
 
 import warnings
 
@@ -21,8 +21,8 @@ from gradsift.exceptions import CountedRowsWarning, NothingSelectedWarning
 MODELS = {
     type(model).__name__: model
     for model in [
-        GradientSiftRegressor(),
-        GradientSiftClassifier(),
+        GradientSiftRegressor(weight_kind="importance"),
+        GradientSiftClassifier(weight_kind="importance"),
         SparseGradientRegressor(),
         SparseGradientClassifier(),
         SparseGradientRegressorCV(n_alphas=4, cv=2),
@@ -87,14 +87,20 @@ def test_the_unit_of_weights_does_not_matter(model):
             np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("unit", MAGNITUDES[1:-1])
-def test_whole_numbers_that_count_nothing_have_no_unit_either(unit):
-    X, y = data_for(GradientSiftRegressor())
-    weight = np.random.default_rng(0).integers(2, 9, 60)
-    one = GradientSiftRegressor().fit(X, y, sample_weight=weight)
-    other = GradientSiftRegressor().fit(X, y, sample_weight=unit * weight)
-    assert one.get_support().tolist() == other.get_support().tolist()
-    np.testing.assert_allclose(one.predict(X), other.predict(X), rtol=1e-3, atol=1e-3)
+@pytest.mark.parametrize("kind", ["frequency", "importance"])
+@pytest.mark.parametrize("estimator", [GradientSiftRegressor, GradientSiftClassifier])
+@pytest.mark.filterwarnings("ignore::gradsift.exceptions.CountedRowsWarning")
+def test_a_thousandth_more_weight_changes_next_to_nothing(kind, estimator):
+    """The answer is a continuous function of the weights, whole numbers or not."""
+    X, y = data_for(estimator())
+    weight = np.random.default_rng(0).integers(1, 5, 60).astype(float)
+    for base in (weight, np.full(60, 3.0)):
+        one = estimator(weight_kind=kind).fit(X, y, sample_weight=base)
+        for near in (base + 0.001, base * 1.001, base + 0.001 * (np.arange(60) == 7)):
+            other = estimator(weight_kind=kind).fit(X, y, sample_weight=near)
+            assert one.get_support().tolist() == other.get_support().tolist()
+            moved = np.abs(one.gradient(X) - other.gradient(X)).max()
+            assert moved <= 0.05 * np.abs(one.gradient(X)).max()
 
 
 def false_selections(weights, tables=30):
@@ -105,9 +111,8 @@ def false_selections(weights, tables=30):
         X, y = rng.normal(size=(80, 15)), rng.normal(size=80)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NothingSelectedWarning)
-            found += (
-                GradientSiftRegressor().fit(X, y, sample_weight=weights(rng)).get_support().sum()
-            )
+            model = GradientSiftRegressor(weight_kind="importance")
+            found += model.fit(X, y, sample_weight=weights(rng)).get_support().sum()
     return found / tables
 
 
@@ -116,23 +121,31 @@ def false_selections(weights, tables=30):
     [lambda rng: np.full(80, 5), lambda rng: rng.integers(2, 12, 80)],
     ids=["five each", "survey weights"],
 )
-def test_whole_number_weights_keep_the_promise_on_noise(weights):
+def test_importance_weights_keep_the_promise_on_noise(weights):
     """0.3 false variables per table are promised; 30 tables leave a standard error of 0.1."""
     assert false_selections(weights) < 0.3 + 3 * 0.1
 
 
 @pytest.mark.parametrize("estimator", [GradientSiftRegressor, GradientSiftClassifier])
-def test_small_whole_numbers_count_rows_and_say_so(estimator):
+def test_counts_are_repeated_rows_and_say_so(estimator):
     X, y = data_for(estimator())
     counts = np.random.default_rng(0).integers(0, 5, 60)
     total, rows = counts.sum(), (counts > 0).sum()
-    message = rf"from 1 to 4, which are taken as counts of rows: {total} samples instead of {rows}"
+    message = rf"counts of rows: {total} samples in {rows} rows.*weight_kind='importance'"
     with pytest.warns(CountedRowsWarning, match=message):
         weighted = estimator().fit(X, y, sample_weight=counts)
     repeated = estimator().fit(X.repeat(counts, axis=0), y.repeat(counts))
     assert weighted.get_support().tolist() == repeated.get_support().tolist()
     np.testing.assert_allclose(weighted.gradient(X), repeated.gradient(X), rtol=1e-3, atol=1e-3)
-    estimator().fit(X, y, sample_weight=counts / counts.mean())  # and no warning
+    estimator(weight_kind="importance").fit(X, y, sample_weight=counts)  # and no warning
+
+
+def test_five_each_are_five_copies_with_a_warning_or_nothing_at_all():
+    X, y = data_for(GradientSiftRegressor())
+    with pytest.warns(CountedRowsWarning, match=r"300 samples in 60 rows.* as good as 60 samples"):
+        GradientSiftRegressor().fit(X, y, sample_weight=np.full(60, 5))
+    with pytest.warns(CountedRowsWarning, match=r"15 samples in 60 rows.* as good as 60 samples"):
+        GradientSiftRegressor().fit(X, y, sample_weight=np.full(60, 0.25))
 
 
 def test_no_words_where_counts_make_few_more_samples(table):

@@ -1,60 +1,94 @@
-"""What an effect depends on, for gradients known in closed form."""
+"""Pairs that act together are shown; nothing else is."""
 
 import numpy as np
 import pytest
 
-from gradsift.explain import acting_together, effect_dependence
+from gradsift.explain.additive import fit_additive, target_of
+from gradsift.explain.dependence import coefficient_tests, fit_with_pairs, score_tests
+
+PAIRS = [(0, 1), (0, 2), (1, 2)]
 
 
-@pytest.fixture
-def Z(rng):
-    return rng.normal(size=(200, 3))
+def draw(kind, f, rng, strength=1.0):
+    """(target) with the additive or interacting function f, strongly or weakly separated."""
+    f = strength * f
+    if kind == "numbers":
+        return target_of(f + rng.normal(size=len(f)))
+    if kind == "two":
+        return target_of(f + rng.logistic(size=len(f)) > 0, np.array([False, True]))
+    scores = np.column_stack([f, -f, 0 * f]) + rng.gumbel(size=(len(f), 3))
+    return target_of(scores.argmax(axis=1), np.arange(3))
 
 
-def test_additive_effects_depend_on_themselves(Z):
-    # y = z0^2 + z1 + z2^3
-    G = np.column_stack([2 * Z[:, 0], np.ones(200), 3 * Z[:, 2] ** 2])
-    shares = effect_dependence(Z, G)
-    assert np.abs(shares - np.diag(np.diag(shares))).max() < 1e-9
-    assert shares[0, 0] == pytest.approx(1, abs=0.05)
-    assert shares[1, 1] == 0
-    # 1 - mean^2 / mean square of 3 z^2
-    truth = G[:, 2].var() / (G[:, 2] ** 2).mean()
-    assert shares[2, 2] == pytest.approx(truth, abs=1e-6)
-    assert acting_together(shares) == []
+@pytest.mark.parametrize("kind", ["numbers", "two", "three"])
+@pytest.mark.parametrize("strength", [1.0, 6.0])
+def test_additive_effects_show_no_pair(kind, strength):
+    """However well the classes are separated: 36 tables, three pairs each, at a level of 5 %."""
+    found = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(150, 3))
+        X[:, 1] += X[:, 0]
+        target = draw(kind, X[:, 0] - X[:, 1] + X[:, 2], rng, strength)
+        found += len(fit_with_pairs(X, target).design.pairs)
+    assert found <= 2
 
 
-def test_a_product_beside_a_main_effect(Z):
-    # y = 2 z0 + z0 z1: the effect 2 + z1 varies with z1 by 1 / 5 of its mean square
-    G = np.column_stack([2 + Z[:, 1], Z[:, 0], 0 * Z[:, 2]])
-    shares = effect_dependence(Z, G)
-    assert shares[0, 1] == pytest.approx(1 / 5, abs=0.06)
-    assert shares[1, 0] == pytest.approx(1, abs=0.05)
-    assert not shares[2].any()
-    assert acting_together(shares) == [(0, 1)]
+@pytest.mark.parametrize("kind", ["numbers", "two", "three"])
+@pytest.mark.parametrize("form", ["product", "xor"])
+def test_a_pair_is_shown_and_no_other(kind, form):
+    right = 0
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(250, 3))
+        together = X[:, 0] * X[:, 2]
+        together = np.sign(together) if form == "xor" else together
+        target = draw(kind, X[:, 1] + 1.5 * together, rng, 1.5)
+        right += fit_with_pairs(X, target).design.pairs == ((0, 2),)
+    assert right >= 4
 
 
-def test_an_interaction_that_cancels_on_average(rng):
-    """sin(pi x0 x1): the mean mixed derivative is nearly zero, the dependence is not."""
-    X = rng.uniform(size=(300, 3))
-    slope = np.pi * np.cos(np.pi * X[:, 0] * X[:, 1])
-    G = np.column_stack([slope * X[:, 1], slope * X[:, 0], np.ones(300)])
-    Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    shares = effect_dependence(Z, G)
-    assert min(shares[0, 1], shares[1, 0]) > 0.2
-    assert acting_together(shares) == [(0, 1)]
+def test_p_values_of_true_null_hypotheses_are_not_too_small():
+    p = []
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(120, 3))
+        fit = fit_additive(X, draw("two", X[:, 0] + X[:, 1], rng))
+        p.append(score_tests(X, fit, PAIRS)[seed % 3])
+    assert np.mean(np.array(p) < 0.05) < 0.08
+    assert 0.05 < np.mean(np.array(p) < 0.2) < 0.28
 
 
-def test_noise_depends_on_nothing(rng):
-    Z, G = rng.normal(size=(60, 12)), rng.normal(size=(60, 12))
-    shares = effect_dependence(Z, G)
-    # the gain of noise is taken off: right on average, small each
-    assert shares.mean() < 0.03
-    assert len(acting_together(shares)) <= 3
+def test_a_pair_whose_plain_product_cancels():
+    """sin(pi x0 x1), of Friedman: hardly a product, yet each changes the other's slope."""
+    rng = np.random.default_rng(1000)
+    X = rng.uniform(size=(200, 3))
+    y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 5 * X[:, 2] + rng.normal(size=200)
+    assert fit_with_pairs(X, target_of(y)).design.pairs == ((0, 1),)
 
 
-def test_straight_lines_and_constant_columns(rng):
-    G = np.ones((50, 2)) + 1e-15 * rng.normal(size=(50, 2))
-    assert not effect_dependence(rng.normal(size=(50, 2)), G).any()
-    Z = np.column_stack([np.zeros(50), rng.integers(2, size=50)])
-    assert np.isfinite(effect_dependence(Z, rng.normal(size=(50, 2)))).all()
+def test_unequal_noise_is_no_interaction():
+    small = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(200, 2))
+        y = X[:, 0] + np.abs(X[:, 0] * X[:, 1]) * rng.normal(size=200)
+        small += score_tests(X, fit_additive(X, target_of(y)), [(0, 1)])[0] < 0.05
+    assert small <= 9  # 3 are expected
+
+
+def test_pairs_inside_and_outside_the_model_agree(rng):
+    """The score test before and the coefficient test after taking a pair in say the same."""
+    X = rng.normal(size=(400, 2))
+    target = draw("two", X[:, 0] + 0.4 * X[:, 0] * X[:, 1], rng)
+    before = score_tests(X, fit_additive(X, target), [(0, 1)])[0]
+    after = coefficient_tests(fit_additive(X, target, [(0, 1)]))[0]
+    assert np.log(before) == pytest.approx(np.log(after), rel=0.5)
+
+
+def test_one_variable_and_constant_columns(rng):
+    X = rng.normal(size=(60, 2))
+    target = target_of(X[:, 0] + rng.normal(size=60))
+    assert fit_with_pairs(X[:, :1], target).design.pairs == ()
+    X[:, 1] = 3.0
+    assert fit_with_pairs(X, target).design.pairs == ()

@@ -12,7 +12,7 @@ from guard.sound import Unclear, check_refusal
 from hypothesis import strategies as st
 
 from gradsift import SparseGradientClassifier, SparseGradientRegressor
-from gradsift.data import convert, open_source, read_target, source_names
+from gradsift.data import convert, open_source, read_target
 from gradsift.pipeline import load_model, save_model
 from gradsift.tables import Choices, open_new, prepare, read_frame
 from gradsift.tables.frame import is_missing
@@ -152,7 +152,7 @@ def test_a_converted_table_holds_what_the_text_held():
                 return refused(error)
             opened = open_source(done.path, exclude=[target] if suffix == ".parquet" else [])
             X = opened.columns(np.arange(len(done.names)))
-            found, y = source_names(opened), read_target(done.path, target)
+            found, y = opened.names(), read_target(done.path, target)
         assert tuple(found) == done.names
         assert done.names == table.names[:-1] or table.encoding == "latin-1"  # not every letter
         for values, cells in zip(X.T, table.columns):
@@ -188,7 +188,7 @@ def test_a_stored_model_answers_as_before():
             kind = SparseGradientClassifier if labels else SparseGradientRegressor
             model = kind(max_iter=500).fit(ready.X, ready.y)
             save_model(folder / "model.skops", model, ready.recipe)
-            again, recipe = load_model(folder / "model.skops")
+            again, recipe, _ = load_model(folder / "model.skops")
             X, _, y_again = open_new(path, recipe)
         assert recipe == ready.recipe
         np.testing.assert_array_equal(X, ready.X)

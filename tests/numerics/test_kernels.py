@@ -5,6 +5,7 @@ import pytest
 from helpers import assert_same_sums, loop_kernel, loop_sqdist
 
 from gradsift.data import ArraySource
+from gradsift.numerics.distances import median_distance, products, squared_distances
 from gradsift.numerics.kernels import (
     Function,
     Gaussian,
@@ -13,9 +14,6 @@ from gradsift.numerics.kernels import (
     as_kernel,
     bandwidth,
     cross_kernel,
-    median_distance,
-    products,
-    squared_distances,
     training_kernel,
 )
 

@@ -71,7 +71,7 @@ def test_curvature_bounds_the_whole_segment(case, e, d):
     """A step judged by it is never longer than a descent step may be; nor is it above the worst."""
     loss, t = case
     e, d = cut(e, t), cut(d, t)
-    bound = float(loss.curvature(e, d))
+    bound = float(loss.curvature(e, t, d))
     for at in np.linspace(0, 1, 9):
         assert second_derivative(loss, e + at * d, t, d) <= bound * (1 + 1e-6) + 1e-7
     assert bound <= loss.steepest * (d @ d) * (1 + 1e-12)
@@ -82,7 +82,7 @@ def test_hessian_is_the_derivative_of_the_slope(case, e, d):
     loss, t = case
     e, d, h = cut(e, t), cut(d, t), 1e-5
     slopes = loss.slope(e + h * d, t) - loss.slope(e - h * d, t)
-    np.testing.assert_allclose(loss.hessian(e)(d), slopes / (2 * h), atol=1e-4)
+    np.testing.assert_allclose(loss.hessian(e, t)(d), slopes / (2 * h), atol=1e-4)
 
 
 def test_one_number_per_pair(rng, case):
@@ -92,7 +92,7 @@ def test_one_number_per_pair(rng, case):
     T = np.broadcast_to(t[:, None, None], E.shape)
     for got, one in (
         (loss.value(E, T), lambda e: loss.value(e, t)),
-        (loss.curvature(E, 0.3 * E), lambda e: loss.curvature(e, 0.3 * e)),
+        (loss.curvature(E, T, 0.3 * E), lambda e: loss.curvature(e, t, 0.3 * e)),
         (loss.conjugate(loss.slope(E, T), T), lambda e: loss.conjugate(loss.slope(e, t), t)),
     ):
         assert got.shape == (4, 5)

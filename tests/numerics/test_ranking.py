@@ -30,6 +30,7 @@ def test_rules():
     # best mean -3.1, error 0.6/sqrt(2)/sqrt(2) = 0.3: the second row, at -3.2, is as good
     assert choose_alpha(scores, "1se") == 1
     assert choose_alpha(scores[:, :1], "1se") == 2  # one fold has no standard error
+    assert choose_alpha(1e200 * scores, "1se") == 1  # the unit of the scores does not matter
 
 
 @given(scores=arrays(float, (6, 4), elements=st.floats(-3, 3)))

@@ -6,8 +6,8 @@ from helpers import make_data, make_response
 from sklearn.metrics import log_loss
 
 from gradsift import SparseGradientRegressor
-from gradsift.pairwise.assemble import Settings
-from gradsift.pairwise.folds import Fold, fold_scores, held_out_loss
+from gradsift.pairwise.assemble import Settings, paper_loss
+from gradsift.pairwise.folds import Fold, fold_scores
 from gradsift.solver import Solver
 
 FOLD = Fold(np.arange(0, 22), np.arange(22, 30))
@@ -46,7 +46,8 @@ def test_losses_of_labels_are_log_losses(rng):
         scores = rng.normal(size=(1 if classes == 2 else 3, 20))
         full = np.vstack([0 * scores, scores]) if classes == 2 else scores
         proba = np.exp(full) / np.exp(full).sum(axis=0)
-        got = held_out_loss(make_response(task, y), scores)
+        truth = make_response(task, y)
+        got = paper_loss(truth).value(scores, truth.values)
         assert got.shape == (20,)
         assert got.mean() == pytest.approx(log_loss(y, proba.T, labels=np.arange(classes)))
 

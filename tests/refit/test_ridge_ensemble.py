@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from gradsift.data import ArraySource
+from gradsift.data import ArraySource, Source
 from gradsift.refit import (
     dense_classification,
     dense_regression,
@@ -145,8 +145,11 @@ def test_columns_on_disk_are_read_once_for_all_grams(many_effects):
     Z, y = many_effects
     reads = []
 
-    class OnDisk:
+    class OnDisk(Source):
         shape = Z.shape
+
+        def blocks(self):
+            return ArraySource(Z).blocks()
 
         def columns(self, index):
             reads.append(len(index))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers import assert_same_sums
 
-from gradsift.data import ArraySource
+from gradsift.data import ArraySource, Source
 from gradsift.sift import feature_store, sift
 from gradsift.sift.feature_store import DenseFeatures, QuantisedFeatures, pooled_features
 from gradsift.sift.rows import make_rows
@@ -103,12 +103,15 @@ def test_long_tables_keep_single_precision(monkeypatch):
     np.testing.assert_allclose(single.residual, double.residual, atol=1e-5)
 
 
-class Elsewhere:
+class Elsewhere(Source):
     """A table that is not in memory, and counts how often it is read."""
 
     def __init__(self, X):
         self.inner, self.reads = ArraySource(X), 0
-        self.shape = X.shape
+
+    @property
+    def shape(self):
+        return self.inner.shape
 
     def columns(self, index):
         self.reads += 1

@@ -16,7 +16,7 @@ from gradsift.sift.features import (
     whitening,
 )
 from gradsift.sift.levels import chi2_log_sf
-from gradsift.sift.rows import as_counts, make_rows, winsorise
+from gradsift.sift.rows import make_rows
 from gradsift.sift.settings import DEFAULT
 
 
@@ -144,25 +144,6 @@ def test_counts_are_copies(rng):
     Z2 = own_features(clipped(X[copies], plain), plain)
     r = rng.normal(size=30)
     np.testing.assert_allclose((Z * rows.root) @ r, Z2 @ r[copies], atol=1e-9)
-
-
-def test_winsorise_pulls_in_outliers_only(rng):
-    r = rng.normal(size=(101, 1))
-    r[0] = 1e6
-    out = winsorise(r, make_rows(101, None), 3.0)
-    assert out[0] < 10
-    assert (out[1:] == r[1:]).mean() > 0.95
-
-
-def test_relative_weights_sum_to_the_effective_sample_size():
-    """A weighted sum of unit noise has variance sum w^2; levels take sum w: both must be one."""
-    weight = np.random.default_rng(0).uniform(0.1, 3.0, size=50)
-    counts = as_counts(weight)
-    assert counts.sum() == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
-    assert (counts**2).sum() == pytest.approx(counts.sum())
-    np.testing.assert_allclose(as_counts(counts), counts)  # nothing is scaled twice
-    whole = np.array([1.0, 3.0, 2.0])
-    assert as_counts(whole) is whole
 
 
 def test_log_tail_of_chi_square_goes_on_where_the_tail_underflows():

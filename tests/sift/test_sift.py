@@ -8,7 +8,7 @@ import pytest
 import gradsift.sift.columns as source_module
 import gradsift.sift.levels as levels
 import gradsift.sift.procedure as core
-from gradsift.data import ArraySource
+from gradsift.data import ArraySource, Source
 from gradsift.sift import SiftSettings, sift
 
 
@@ -102,10 +102,11 @@ def test_counts_are_copies(data):
     np.testing.assert_allclose(a.scores, b.scores, rtol=1e-3, atol=1e-5)
 
 
-def test_weights_have_no_unit(data):
+def test_weights_are_continuous(data):
+    """Numbers of samples, whole or not."""
     X, y = data
-    w = np.random.default_rng(0).uniform(0.5, 1.5, 150)
-    a, b = run(X, y, sample_weight=w), run(X, y, sample_weight=1e-3 * w)
+    w = np.random.default_rng(0).integers(1, 4, 150).astype(float)
+    a, b = run(X, y, sample_weight=w), run(X, y, sample_weight=w + 0.001)
     assert a.selected.tolist() == b.selected.tolist()
 
 
@@ -192,7 +193,7 @@ def test_constant_response_and_single_column():
 
 
 @dataclass(frozen=True)
-class Counting:
+class Counting(Source):
     """A source that counts its passes."""
 
     inner: ArraySource

@@ -5,7 +5,13 @@ import pytest
 from helpers import make_assembly, make_data
 
 from gradsift.pairwise.datafit import GramForm, ResidualForm
-from gradsift.solver.forward_backward import InnerSolver, feasibility, forward_backward, step_bound
+from gradsift.solver.forward_backward import (
+    InnerSolver,
+    curvature_along,
+    feasibility,
+    forward_backward,
+    step_bound,
+)
 from gradsift.solver.newton import manifold_newton
 from gradsift.solver.penalty import GroupLasso
 
@@ -65,3 +71,11 @@ def test_feasibility():
     assert got.shrink == 0.25
     assert got.residual == 1.5
     assert feasibility(limits[:1], norms[:1], sizes[:1]).shrink == 1.0
+
+
+def test_curvature_along_steps_whose_squares_vanish():
+    """Columns of values around 1e200 move by 1e-200: the step is short, its curvature is not 0."""
+    dB, dv = np.array([[3e-170, 0.0]]), np.array([4e-170])
+    assert curvature_along(2.0 * (5e-170 * 1e150) ** 2, dB, dv) == pytest.approx(2e300)
+    assert curvature_along(0.0, dB, dv) == 0.0
+    assert curvature_along(1.0, 0 * dB, 0 * dv) == 0.0

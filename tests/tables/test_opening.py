@@ -36,7 +36,7 @@ def test_target_from_another_table(numbers):
     assert table.names == ("a", "b", "c", "d", "e")
     short = folder / "short.csv"
     short.write_text("y\n1\n2\n")
-    with pytest.raises(ValueError, match="has 2 rows, the table 12"):
+    with pytest.raises(ValueError, match=r"short\.csv has 2 rows, X\.csv 12"):
         open_table(folder / "X.csv", Choices("y"), target_from=short)
     with pytest.raises(ValueError, match="no column 'z'"):
         open_table(folder / "X.csv", Choices("z"), target_from=folder / "y.csv")

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from gradsift.tables import Choices, prepare
-from gradsift.tables.frame import make_frame, read_rows, to_text
-from gradsift.tables.prepare import guess_task, number_text
+from gradsift.tables.frame import make_frame, number_text, read_rows, to_text
+from gradsift.tables.task import read_target_as
 
 HEADER = ["who", "sex", "dose", "count", "out"]
 ROWS = [["a", "f", "1", "3", "yes"], ["b", "m", "2", "0", "no"], ["c", "f", "", "1", "yes"]]
@@ -82,13 +82,19 @@ def column(cells):
 
 
 def test_numbers_written_otherwise_are_neither_names_nor_categories():
-    with pytest.raises(ValueError, match=r"'x' holds numbers but for 1 of 30 cells.*'<0.1'"):
+    with pytest.raises(
+        ValueError, match=r"'x' holds numbers, but 1 of its 30 cells.*'<0.1' \(line 2"
+    ):
         prepare(column(["<0.1"]), Choices("y"))
     commas = column([f"{k},25" for k in range(30)])
-    with pytest.raises(ValueError, match=r"'x' holds numbers that are not written.*'0,25'"):
+    with pytest.raises(
+        ValueError, match=r"'x' holds numbers, but 30 of its 30 .*'0,25'.*--decimal ','"
+    ):
         prepare(commas, Choices("y"))
     minus = column([f"\u2212{k}.25" for k in range(30)])
-    with pytest.raises(ValueError, match="'x' holds numbers that are not written"):
+    with pytest.raises(
+        ValueError, match=r"'x' holds numbers, but 30 of its 30 .* a plain minus sign"
+    ):
         prepare(minus, Choices("y"))
     assert prepare(commas, Choices("y", id="x")).ids[0] == "0,25"
     assert prepare(column([f"s{k}" for k in range(30)]), Choices("y")).ids[0] == "s0"
@@ -106,10 +112,11 @@ def test_numbers_written_otherwise_are_neither_names_nor_categories():
     ],
 )
 def test_the_task_is_told_from_the_target(y, task):
-    assert guess_task(y, "auto")[0] == task
-    assert guess_task(y, "regression") == ("regression", "")
+    assert read_target_as(y, "auto", "y").task == task
+    assert "--task" in read_target_as(y, "auto", "y").note or y.dtype.kind in "Of"
+    assert read_target_as(y, "regression", "y").note == ""
     with pytest.raises(ValueError, match="--task tree"):
-        guess_task(y, "tree")
+        read_target_as(y, "tree", "y")
 
 
 def test_large_class_numbers_stay_apart():

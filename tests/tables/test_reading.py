@@ -5,7 +5,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from gradsift.data import cells, text
+from gradsift.data import cells, lines
 from gradsift.tables import read_frame
 
 TEXT = "id,age,sex,dose\na,31,f,0.5\nb,NA,m,1e-3\nc,40,f,\n"
@@ -56,7 +56,7 @@ def test_row_names_of_r_get_a_name(tmp_path):
 
 
 def test_text_far_down_turns_the_column_into_text(tmp_path, monkeypatch):
-    monkeypatch.setattr(cells, "HEAD_CELLS", 1)
+    monkeypatch.setattr(lines, "CHUNK", 100)
     path = tmp_path / "t.csv"
     path.write_text("x,y\n" + "1,2\n" * 150 + "one,2\n")
     frame = read_frame(path)
@@ -100,6 +100,7 @@ def test_archives_bring_names_classes_and_ids(tmp_path, rng):
     frame = read_frame(path)
     assert frame.order == ("x1", "x2", "x3", "y_train", "sample_id_train")
     assert list(frame.texts) == ["sample_id_train"]
+    assert frame.id == "sample_id_train"
     np.savez(path, a=X, b=X)
     with pytest.raises(ValueError, match=r"holds a, b: expected a matrix X"):
         read_frame(path)
@@ -122,7 +123,8 @@ def test_marked_encodings_are_read(tmp_path, encoding):
     frame = read_frame(tmp_path / "t.csv")
     assert frame.order == ("größe", "y")
     assert frame.texts["y"].tolist() == ["é", "ü"]
-    assert frame.notes == ()
+    told = [] if encoding.startswith("utf-8") else [f"t.csv: encoded as {encoding}"]
+    assert list(frame.notes) == ["t.csv: cells are separated by commas", *told]
 
 
 def test_other_text_is_read_as_latin_1_with_a_note(tmp_path):
@@ -133,12 +135,12 @@ def test_other_text_is_read_as_latin_1_with_a_note(tmp_path):
         frame = read_frame(path)
         assert frame.order[0] == content.split(",")[0]
         assert frame.texts["y"][-1] == "é"
-        assert frame.notes == (
-            f"{where}.csv is not UTF-8: read as Windows-1252; if names look odd, save it as UTF-8 "
-            "first",
+        assert frame.notes[-1] == (
+            f"beware: {where}.csv is not UTF-8: read as Windows-1252; if names look odd, give its "
+            "--encoding"
         )
     (tmp_path / "t.csv").write_bytes(b"a\x81,y\n1,2\n")
-    assert "read as Latin-1" in read_frame(tmp_path / "t.csv").notes[0]
+    assert "read as Latin-1" in read_frame(tmp_path / "t.csv").notes[-1]
 
 
 def test_numbers_with_underscores_are_text(tmp_path):
@@ -184,7 +186,7 @@ def test_a_line_without_end_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "bomb.csv.gz"
     with gzip.open(path, "wt") as file:
         file.write("a,b\n" + "0" * 5_000_000)
-    monkeypatch.setattr(text, "available_memory", lambda: 50e6)
+    monkeypatch.setattr(lines, "available_memory", lambda: 50e6)
     with pytest.raises(ValueError, match="line 2 is longer than 1,000,000 characters"):
         read_frame(path)
 

@@ -1,8 +1,8 @@
 """One pass over all columns of a table: a function of every block, run where the block lies.
 
 Most sources hand their blocks to threads of this process. One whose blocks lie elsewhere (a dask
-array on a cluster) says so by a method `elsewhere`, which gives a `Runner`: then the function goes
-to the block, and only its result comes back. Views of other sources pass their part on.
+array on a cluster) declares a `runner`: then the function goes to the block, and only its result
+comes back. Views of other sources pass their part on.
 """
 
 from __future__ import annotations
@@ -11,14 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import TypeVar
 
 from gradsift._run.threads import map_blocks, one_blas_thread
-from gradsift._typing import Array, Source
+from gradsift._typing import Array, Job, Source
 
 R = TypeVar("R")
-Job = Callable[[Array], R]
-"""What is done to one piece; it may be sent to another machine, so it carries what it needs."""
 
 
 @dataclass
@@ -47,18 +45,6 @@ def count_columns(number: int) -> None:
         seen.columns += number
 
 
-class Runner(Protocol):
-    def __call__(
-        self, job_for: Callable[[slice], Job[Any]], width: int | None
-    ) -> Iterator[tuple[slice, Any]]: ...
-
-
-def elsewhere(source: Source) -> Runner | None:
-    """What runs jobs on the blocks of a source, None where that is this process."""
-    found = getattr(source, "elsewhere", None)
-    return None if found is None else found()
-
-
 def each_block(
     source: Source, job_for: Callable[[slice], Job[R]], *, width: int | None = None
 ) -> Iterator[tuple[slice, R]]:
@@ -77,9 +63,8 @@ def each_block(
         where, piece = item
         return where, job_for(where)(piece)
 
-    runner = elsewhere(source)
-    if runner is not None:
-        results: Iterator[tuple[slice, R]] = runner(job_for, width)
+    if source.runner is not None:
+        results: Iterator[tuple[slice, R]] = source.runner(job_for, width)
     else:
         results = map_blocks(here, _cut(source, width))
     for where, found in results:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -40,6 +40,14 @@ class Rule(StrEnum):
     one_se = "1se"
 
 
+class Way(StrEnum):
+    selected = "selected"
+    all = "all"
+
+
+WAYS: dict[Way, Literal["selected", "auto"]] = {Way.selected: "selected", Way.all: "auto"}
+"""What estimators call them."""
+
 Table = Annotated[
     Path,
     typer.Argument(
@@ -49,6 +57,23 @@ Table = Annotated[
 ]
 Model = Annotated[
     Path, typer.Argument(help="A folder `gradsift select` wrote, or a .gradsift file.")
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(help="What separates cells: one character, tab or space. Found unless given."),
+]
+Decimal = Annotated[str | None, typer.Option(help="Decimal mark of numbers: . or ,")]
+Thousands = Annotated[
+    str | None, typer.Option(help="Mark between groups of three digits, such as , or ' '.")
+]
+Encoding = Annotated[str | None, typer.Option(help="Such as cp1252. Found unless given.")]
+Sheet = Annotated[str | None, typer.Option(help="Of a workbook: name or number.")]
+Comment = Annotated[str | None, typer.Option(help="Lines that begin with this are remarks.")]
+Na = Annotated[
+    list[str] | None, typer.Option(help="A cell that means missing; may be given several times.")
+]
+Transpose = Annotated[
+    bool, typer.Option("--transpose", help="Variables (genes) are in rows, samples in columns.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 
@@ -86,7 +111,7 @@ def select(
     ] = "",
     target_from: Annotated[
         Path | None,
-        typer.Option(help="Another table that holds the target, rows in the same order."),
+        typer.Option(help="Another table that holds the target; samples are found by --id."),
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Take log2(1 + x) of the columns.")] = False,
     missing: Annotated[
@@ -101,8 +126,16 @@ def select(
         Rule, typer.Option(help="Which penalty of the path (sparse-gradient).")
     ] = Rule.min,
     max_features: Annotated[
-        int | None, typer.Option(min=1, help="Select no more than this many.")
+        int | None,
+        typer.Option(min=1, help="Select no more than this many; --keep comes on top."),
     ] = None,
+    predict_with: Annotated[
+        Way,
+        typer.Option(
+            help="What the saved model predicts with: the selected variables alone, or their "
+            "average with a ridge on all columns (sift)."
+        ),
+    ] = Way.selected,
     stability: Annotated[
         int | None,
         typer.Option(min=0, help="Half samples to select again on; 10 unless the table is large."),
@@ -112,6 +145,14 @@ def select(
         int,
         typer.Option(min=0, max=2**32 - 1, help="Seed of the half samples and the refit."),
     ] = 0,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    comment: Comment = None,
+    na: Na = None,
+    transpose: Transpose = False,
 ) -> None:
     """Find the variables that matter, and write a report about them.
 
@@ -120,14 +161,17 @@ def select(
     """
     from gradsift.cli._select import run
     from gradsift.pipeline import Settings
-    from gradsift.tables import Choices
+    from gradsift.tables import Choices, ReadOptions
 
+    reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
     choices = Choices(
-        target, task.value, names(drop), names(categorical), names(keep), id, log, missing.value
-    )
+        target, task.value, names(drop), names(categorical), names(keep), id, log, missing.value,
+        ReadOptions(**reading),
+    )  # fmt: skip
     settings = Settings(
-        method.value, false_positives, interactions, cv, selection.value, max_features, stability,
-        seed, threads or 1,
+        method=method.value, false_positives=false_positives, interactions=interactions, cv=cv,
+        selection=selection.value, max_features=max_features, predict_with=WAYS[predict_with],
+        repeats=stability, seed=seed, n_jobs=threads or 1,
     )  # fmt: skip
     run(table, choices, settings, out, force=force, target_from=target_from, threads=threads)
 
@@ -138,11 +182,25 @@ def predict(
     table: Table,
     out: Annotated[Path, typer.Option(help="CSV file.")] = Path("predictions.csv"),
     force: Force = False,
+    predict_with: Annotated[
+        Way | None,
+        typer.Option(help="The selected variables alone, or all columns; None = as it was saved."),
+    ] = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    comment: Comment = None,
+    na: Na = None,
+    transpose: Transpose = False,
 ) -> None:
     """Predict the response of new samples."""
     from gradsift.cli._apply import predict as run
 
-    run(model, table, out, force=force)
+    reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
+    way = None if predict_with is None else WAYS[predict_with]
+    run(model, table, out, force=force, reading=reading, way=way)
 
 
 @app.command()
@@ -151,11 +209,20 @@ def transform(
     table: Table,
     out: Annotated[Path, typer.Option(help="CSV file.")] = Path("projection.csv"),
     force: Force = False,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    comment: Comment = None,
+    na: Na = None,
+    transpose: Transpose = False,
 ) -> None:
     """Project new samples on the directions found."""
     from gradsift.cli._apply import transform as run
 
-    run(model, table, out, force=force)
+    reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
+    run(model, table, out, force=force, reading=reading)
 
 
 @app.command()
@@ -164,11 +231,23 @@ def report(
     table: Table,
     out: Annotated[Path, typer.Option(help="HTML file.")] = Path("report.html"),
     force: Force = False,
+    target_from: Annotated[
+        Path | None, typer.Option(help="Another table that holds the target, for .bed and Zarr.")
+    ] = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    comment: Comment = None,
+    na: Na = None,
+    transpose: Transpose = False,
 ) -> None:
     """Write the report of a saved model again, on a table that holds the target."""
     from gradsift.cli._apply import report as run
 
-    run(model, table, out, force=force)
+    reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
+    run(model, table, out, force=force, reading=reading, target_from=target_from)
 
 
 @app.command()
@@ -177,11 +256,21 @@ def convert(
     out: Annotated[Path, typer.Argument(help="A .zarr or .parquet path to write.")],
     target: Annotated[str | None, typer.Option(help="The column with the response.")] = None,
     drop: Annotated[str, typer.Option(help="Columns to leave out, a,b,c.")] = "",
+    id: Annotated[str | None, typer.Option(help="The column that names the rows.")] = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    comment: Comment = None,
+    na: Na = None,
+    transpose: Transpose = False,
 ) -> None:
     """Turn a wide text table into columns on disk, once: everything after that is fast."""
     from gradsift.cli._convert import run
 
-    run(table, out, target, names(drop))
+    reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
+    run(table, out, target, names(drop), id, reading)
 
 
 @app.command()
@@ -196,11 +285,14 @@ def reproduce(
     repeats: Annotated[
         int | None, typer.Option(help="Simulated data sets per setting, instead of the default.")
     ] = None,
+    docs: Annotated[
+        Path | None, typer.Option(help="Page (.md) whose tables are written anew from --out.")
+    ] = None,
 ) -> None:
     """Regenerate tables and figures of the paper."""
     from gradsift.cli._reproduce import run
 
-    run(experiment, out, data, repeats)
+    run(experiment, out, data, repeats, docs)
 
 
 @app.command()
@@ -217,6 +309,15 @@ def info() -> None:
     from gradsift.cli._info import run
 
     run()
+
+
+def given(*values: str | list[str] | bool | None) -> dict[str, Any]:
+    """How a table is written, as far as it was said: option -> value, in the order of above."""
+    options = (
+        "delimiter", "decimal", "thousands", "encoding", "sheet", "comment", "na", "transpose"
+    )  # fmt: skip
+    kept = [tuple(value) if isinstance(value, list) else value for value in values]
+    return {option: value for option, value in zip(options, kept) if value}
 
 
 def names(text: str) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Where columns come from: sources, standardising, simulated problems."""
 
+from gradsift._typing import Source
 from gradsift.data.converting import Converted, convert
 from gradsift.data.finite import CheckedSource, checked
 from gradsift.data.formats.anndata import annotate
@@ -17,16 +18,14 @@ from gradsift.data.source import (
     ArraySource,
     NamedSource,
     RowsSource,
-    held_bytes,
-    source_names,
     stack_rows,
     take_rows,
 )
 
 __all__ = [
+    "Source",
     "open_source",
     "read_target",
-    "source_names",
     "convert",
     "Converted",
     "annotate",
@@ -42,7 +41,6 @@ __all__ = [
     "ScaledSource",
     "Scaling",
     "fill_holes",
-    "held_bytes",
     "identity_scaling",
     "measure_scaling",
     "standardised",

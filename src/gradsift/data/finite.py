@@ -9,10 +9,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from gradsift._run.passes import Job, Runner, elsewhere
-from gradsift._typing import Array, IntArray, Source
+from gradsift._typing import Array, IntArray, Job, Runner, Source
 from gradsift.data.far import Seen
-from gradsift.data.source import ArraySource, expects_missing, source_names
+from gradsift.data.source import ArraySource, SourceView
 
 SHOWN = 5
 FILL = (
@@ -63,20 +62,15 @@ def refuse(
 
 
 @dataclass(frozen=True)
-class CheckedSource:
+class CheckedSource(SourceView):
     """Another source whose values are looked at as they are read; no pass of its own."""
 
-    base: Source
     allow_missing: bool = False
     seen: Seen | None = None
     """What a fitted model has seen, to say so where new values are far from it."""
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.base.shape
-
     def label(self, columns: IntArray) -> list[str]:
-        return labels_of(columns, source_names(self.base, columns))
+        return labels_of(columns, self.base.names(columns))
 
     def columns(self, index: IntArray) -> Array:
         X = self.base.columns(index)
@@ -92,8 +86,9 @@ class CheckedSource:
                 refuse(self.base, self.label, self.allow_missing)
             yield where, block
 
-    def elsewhere(self) -> Runner | None:
-        base = elsewhere(self.base)
+    @property
+    def runner(self) -> Runner | None:
+        base = self.base.runner
         if base is None:
             return None
 
@@ -118,4 +113,4 @@ def on_checked(allow_missing: bool, job: Job[Any], block: Array) -> tuple[bool, 
 
 def checked(source: Source, missing: str, seen: Seen | None = None) -> CheckedSource:
     """Refuse infinity, and NaN too unless it will be filled; warn of what is far from `seen`."""
-    return CheckedSource(source, missing == "mean" or expects_missing(source), seen)
+    return CheckedSource(source, missing == "mean" or source.expects_missing, seen)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradsift.data.read_options import PLAIN, ReadOptions
+
 MISSING = frozenset(
     {"", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NaT", "NULL", "null"}
     | {"None", "?", "-", "."}
@@ -31,12 +33,15 @@ def is_hole(value: Any) -> bool:
         return False
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: Any, options: ReadOptions = PLAIN) -> bool:
     """Whether a value read from a file is missing: a hole, or a text that stands for one."""
-    return value.strip() in MISSING if isinstance(value, str) else is_hole(value)
+    if isinstance(value, str):
+        text = value.strip()
+        return text in MISSING or text in options.na
+    return is_hole(value)
 
 
-def to_number(cell: Any) -> float | None:
+def to_number(cell: Any, options: ReadOptions = PLAIN) -> float | None:
     """The number in a cell, NaN where it is missing, None where it is text.
 
     Examples
@@ -45,10 +50,9 @@ def to_number(cell: Any) -> float | None:
     (1000.0, nan, None, None)
     """
     if isinstance(cell, str):
-        try:
-            return None if "_" in cell else float(cell)  # Python reads 1_01 as 101
-        except ValueError:
-            return float("nan") if cell.strip() in MISSING else None
+        text = cell.strip()
+        missing = text in MISSING or text in options.na
+        return float("nan") if missing else options.number(text)
     if isinstance(cell, NUMBERS):
         return float(cell)
     return float("nan") if is_hole(cell) else None

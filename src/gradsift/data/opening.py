@@ -78,7 +78,7 @@ def open_source(X: Any, *, exclude: Sequence[str] = ()) -> Source:
     Returns
     -------
     source : Source
-        With ``shape``, ``columns(index)`` and ``blocks()``.
+        With ``shape``, ``columns(index)``, ``blocks()``, and ``names(index)`` if it has names.
 
     Examples
     --------
@@ -94,7 +94,8 @@ def open_source(X: Any, *, exclude: Sequence[str] = ()) -> Source:
     module = format_module(X)
     if module is None:
         raise TypeError(
-            f"cannot read columns from {type(X).__name__}: pass a NumPy array or a source."
+            f"cannot read columns from {type(X).__name__}: pass a NumPy array or a source (a class "
+            "of your own inherits gradsift.data.Source)."
         )
     if module == "arrow":
         return reader(module).open(X, exclude=exclude)
@@ -128,6 +129,20 @@ def read_target(X: Any, name: str) -> Any:
             "values of y."
         )
     return read(X, name)
+
+
+def read_ids(X: Any) -> tuple[list[str] | None, list[str] | None]:
+    """What names the samples in storage, and PLINK's families; None where nothing does.
+
+    Parameters
+    ----------
+    X : path or object
+        AnnData: ``obs_names``. PLINK: the second and the first column of the ``.fam`` file. Zarr:
+        the names that `convert` kept.
+    """
+    module = None if isinstance(X, np.ndarray) else format_module(X)
+    read = None if module is None else getattr(reader(module), "read_ids", None)
+    return (None, None) if read is None else read(X)
 
 
 def holds_target(X: Any) -> bool:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from gradsift._run.passes import Job, Runner, each_block, elsewhere
+from gradsift._run.passes import each_block
 from gradsift._typing import Array, IntArray, Source
-from gradsift.data.source import ArraySource, expects_missing
+from gradsift.data.source import ArraySource, SourceView
 from gradsift.exceptions import ImputedWarning
 
 PIECE_BYTES = 8 << 20  # columns measured at a time: they are copied twice
@@ -42,7 +41,7 @@ class Scaling:
                 Z[holes] = np.broadcast_to(level, Z.shape)[holes]
         return Z
 
-    def take(self, where: slice) -> Scaling:
+    def take(self, where: slice | IntArray) -> Scaling:
         """The scaling of some columns."""
         fill = None if self.fill is None else self.fill[where]
         return Scaling(self.mean[where], self.scale[where], fill)
@@ -73,7 +72,7 @@ def measure_scaling(
         (genotype calls) are always filled, with a warning that says how many.
     """
     p = source.shape[1]
-    filled = missing == "mean" or expects_missing(source)
+    filled = missing == "mean" or source.expects_missing
     if not standardize and not filled:
         return identity_scaling(p)
     mean, scale = np.empty(p), np.empty(p)
@@ -126,53 +125,31 @@ def fill_means(block: Array, share: Array, mean: Array) -> tuple[Array, Array, i
 
 
 @dataclass(frozen=True)
-class ScaledSource:
+class ScaledSource(SourceView):
     """A view of another source through a `Scaling`; nothing is copied but the block in hand."""
 
-    base: Source
     scaling: Scaling
 
+    def change(self, where: slice | IntArray) -> Callable[[Array], Array]:
+        return self.scaling.take(where).apply
+
     @property
-    def shape(self) -> tuple[int, int]:
-        return self.base.shape
-
-    def columns(self, index: IntArray) -> Array:
-        return self.scaling.apply(self.base.columns(index), index)
-
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        for where, block in self.base.blocks():
-            yield where, self.scaling.apply(block, where)
-
-    def elsewhere(self) -> Runner | None:
-        base = elsewhere(self.base)
-        if base is None:
-            return None
-        return lambda job_for, width: base(
-            lambda where: partial(on_scaled, self.scaling.take(where), job_for(where)), width
-        )
-
-
-def on_scaled(scaling: Scaling, job: Job[Any], block: Array) -> Any:
-    return job(scaling.apply(block))
+    def expects_missing(self) -> bool:
+        return self.scaling.fill is None and self.base.expects_missing
 
 
 @dataclass(frozen=True)
-class FilledSource:
+class FilledSource(SourceView):
     """A view of another source with one value per column in place of what is missing."""
 
-    base: Source
     fill: Array
 
+    def change(self, where: slice | IntArray) -> Callable[[Array], Array]:
+        return partial(fill_holes, fill=self.fill[where])
+
     @property
-    def shape(self) -> tuple[int, int]:
-        return self.base.shape
-
-    def columns(self, index: IntArray) -> Array:
-        return fill_holes(self.base.columns(index), self.fill[index])
-
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        for where, block in self.base.blocks():
-            yield where, fill_holes(block, self.fill[where])
+    def expects_missing(self) -> bool:
+        return False
 
 
 def fill_holes(X: Array, fill: Array) -> Array:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gradsift._run.passes import Job, Runner, elsewhere
-from gradsift._typing import Array, IntArray, Source
+from gradsift._typing import Array, IntArray, Job, Runner, Source
 
 BLOCK_BYTES = 32 << 20  # one float64 block: large enough for BLAS, small beside the data
 
@@ -32,7 +31,7 @@ def positions(where: slice) -> IntArray:
 
 
 @dataclass(frozen=True)
-class ArraySource:
+class ArraySource(Source):
     """Columns of an array in memory.
 
     Parameters
@@ -50,8 +49,7 @@ class ArraySource:
         return self.X.shape[0], self.X.shape[1]
 
     @property
-    def table(self) -> Array:
-        """All of it, because it is in memory; other sources have no such thing."""
+    def array(self) -> Array:
         return self.X
 
     def columns(self, index: IntArray) -> Array:
@@ -64,68 +62,112 @@ class ArraySource:
 
 
 @dataclass(frozen=True)
-class NamedSource:
-    """Another source whose columns have names."""
+class SourceView(Source):
+    """Another source, its columns changed as they are read; the view has what the other has."""
 
     base: Source
-    labels: Sequence[str]
+
+    def change(self, where: slice | IntArray) -> Callable[[Array], Array]:
+        """What is done to the values of these columns.
+
+        It may be sent to another machine, so it holds no more than those columns need.
+        """
+        return unchanged
 
     @property
     def shape(self) -> tuple[int, int]:
         return self.base.shape
 
-    def elsewhere(self) -> Runner | None:
-        return elsewhere(self.base)
+    def columns(self, index: IntArray) -> Array:
+        return self.change(index)(self.base.columns(index))
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        for where, block in self.base.blocks():
+            yield where, self.change(where)(block)
+
+    def names(self, index: IntArray | None = None) -> list[str] | None:
+        return self.base.names(index)
+
+    @property
+    def runner(self) -> Runner | None:
+        base = self.base.runner
+        if base is None:
+            return None
+        return lambda job_for, width: base(
+            lambda where: partial(on_changed, self.change(where), job_for(where)), width
+        )
+
+    @property
+    def held_bytes(self) -> int:
+        return self.base.held_bytes
+
+    @property
+    def expects_missing(self) -> bool:
+        return self.base.expects_missing
+
+    def align_rows(self, values: Array) -> Array:
+        return self.base.align_rows(values)
+
+
+def unchanged(block: Array) -> Array:
+    return block
+
+
+def on_changed(change: Callable[[Array], Array], job: Job[Any], block: Array) -> Any:
+    return job(change(block))
+
+
+@dataclass(frozen=True)
+class NamedSource(SourceView):
+    """Another source whose columns have names."""
+
+    labels: Sequence[str]
+
+    @property
+    def array(self) -> Array | None:
+        return self.base.array
 
     def names(self, index: IntArray | None = None) -> list[str]:
         chosen = self.labels if index is None else [self.labels[k] for k in index]
         return [str(name) for name in chosen]
 
-    def columns(self, index: IntArray) -> Array:
-        return self.base.columns(index)
-
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        return self.base.blocks()
-
 
 @dataclass(frozen=True)
-class RowsSource:
+class RowsSource(SourceView):
     """Some rows of another source."""
 
-    base: Source
     rows: IntArray
 
     @property
     def shape(self) -> tuple[int, int]:
         return len(self.rows), self.base.shape[1]
 
-    def columns(self, index: IntArray) -> Array:
-        return self.base.columns(index)[self.rows]
+    def change(self, where: slice | IntArray) -> Callable[[Array], Array]:
+        return partial(rows_of, self.rows)
 
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        for where, block in self.base.blocks():
-            yield where, block[self.rows]
+    @property
+    def held_bytes(self) -> int:
+        """The share of the other's bytes that so many of its rows take."""
+        return self.base.held_bytes * len(self.rows) // max(1, self.base.shape[0])
 
-    def elsewhere(self) -> Runner | None:
-        base = elsewhere(self.base)
-        if base is None:
-            return None
-        return lambda job_for, width: base(
-            lambda where: partial(on_rows, self.rows, job_for(where)), width
-        )
+    def align_rows(self, values: Array) -> Array:
+        return values
+
+
+def rows_of(rows: IntArray, block: Array) -> Array:
+    return block[rows]
 
 
 @dataclass(frozen=True)
 class LabelledRows(RowsSource):
-    """The rows of a file that have a response, the others left out at the door."""
+    """The rows of a file that have a response; the others are left out as it is opened."""
 
-
-def on_rows(rows: IntArray, job: Job[Any], block: Array) -> Any:
-    return job(block[rows])
+    def align_rows(self, values: Array) -> Array:
+        return values[self.rows] if len(values) == self.base.shape[0] else values
 
 
 @dataclass(frozen=True)
-class StackedSource:
+class StackedSource(Source):
     """The rows of one source above those of another with the same columns."""
 
     base: Source
@@ -142,6 +184,17 @@ class StackedSource:
         for where, block in self.base.blocks():
             yield where, np.vstack([block, self.below.columns(positions(where))])
 
+    def names(self, index: IntArray | None = None) -> list[str] | None:
+        return self.base.names(index)
+
+    @property
+    def held_bytes(self) -> int:
+        return self.base.held_bytes + self.below.held_bytes
+
+    @property
+    def expects_missing(self) -> bool:
+        return self.base.expects_missing or self.below.expects_missing
+
 
 def take_rows(source: Source, rows: IntArray) -> Source:
     """Some rows: a copy where the data is in memory, a view where it is not."""
@@ -157,30 +210,3 @@ def stack_rows(above: Source, below: Source) -> Source:
     if isinstance(above, ArraySource) and isinstance(below, ArraySource):
         return ArraySource(np.vstack([above.X, below.X]))
     return StackedSource(above, below)
-
-
-def source_names(source: Source, index: IntArray | None = None) -> list[str] | None:
-    """Names of the columns (of some, by number), None where the storage has none.
-
-    Ten million names cost more memory than their table of genotypes: ask for those you show.
-    """
-    names = getattr(source, "names", None)
-    if names is not None:
-        return list(names(index))
-    base = getattr(source, "base", None)
-    return None if base is None else source_names(base, index)
-
-
-def held_bytes(source: Source) -> int | None:
-    """Memory a compressed table takes, None where a table is as large as it looks."""
-    base = getattr(source, "base", None)
-    held: int | None = getattr(source, "held", None)
-    return held_bytes(base) if held is None and base is not None else held
-
-
-def expects_missing(source: Source) -> bool:
-    """Whether holes belong to this format (genotype calls), so that they are always filled."""
-    base = getattr(source, "base", None)
-    return bool(getattr(source, "holes_expected", False)) or (
-        base is not None and expects_missing(base)
-    )

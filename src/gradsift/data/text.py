@@ -1,8 +1,13 @@
-"""Delimited text, line by line: its encoding, its separator, its header, its rows of cells."""
+"""Delimited text: its encoding, its delimiter, its header, and its cells in blocks of rows.
+
+Cells between delimiters are split by polars, records with quotes by the csv module of Python. Both
+are fed blocks of lines, so that memory is bounded by the size of a block whatever the file unpacks
+to. (`polars.read_csv` on such blocks takes ten times as long on tables of many columns; on whole
+files it has no bound on memory. Figures: `benchmarks/reading.py`.)
+"""
 
 from __future__ import annotations
 
-import codecs
 import csv
 import gzip
 import os
@@ -10,40 +15,56 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from gradsift._run.memory import available_memory
+import numpy as np
 
-Row = tuple[int, Sequence[Any], bool]
-"""Number of the line, cells, and whether a cell may hold an underscore."""
+from gradsift._run.extras import require
+from gradsift._typing import IntArray
+from gradsift.data.encodings import DECODERS, TITLES, encoding_of
+from gradsift.data.lines import Lines
+from gradsift.data.read_options import BLANK, PLAIN, ReadOptions
+
 T = TypeVar("T")
 
+BEWARE = "beware: "
+"""How a note begins that must not be overlooked."""
 ROW_NAMES = "row"
-"""What an unnamed first column (as R writes row names) is called."""
-PEEK_BYTES = 1 << 16
+"""What an unnamed first column (as R and pandas write row names) is called."""
 CELL_CHARACTERS = 1 << 20
-LINE_SHARE = 1 / 50
-"""Part of the memory a line may take as text: as cells it takes up to 40 times that."""
-MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-CONTROLS = bytes(set(range(32)) - set(b"\t\n\r")) + b"\x7f"
-MOST_CONTROLS = 0.05
-"""Bytes that text hardly holds, and their part of a file above which it is none."""
+REMARK = "#"
+"""How remarks above the header begin, unless said otherwise."""
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars (|)"}
+QUOTED = re.compile(r'"[^"]*"')
+
+
+@dataclass(frozen=True)
+class CellBlock:
+    """Some rows of a text table.
+
+    Attributes
+    ----------
+    cells : polars Series of (n * width) texts
+        Row after row.
+    lines : (n,) int array
+        The line of the file on which each row begins.
+    """
+
+    cells: Any
+    lines: IntArray
 
 
 def read_text(
-    path: Any, work: Callable[[TextTable], T], separator: str | None = None
+    path: Any, work: Callable[[TextTable], T], options: ReadOptions = PLAIN
 ) -> tuple[T, tuple[str, ...]]:
     """work(table) on a delimited text file, and notes on how the file was read.
 
-    UTF-8 is expected, and UTF-16 or UTF-32 where the file begins with their mark. A file that turns
-    out to be neither is read again from its beginning as Windows-1252, or else Latin-1.
+    UTF-8 is expected unless said otherwise, and UTF-16 or UTF-32 where the file begins with their
+    mark. A file that turns out to be neither is read again from its beginning as Windows-1252, or
+    else Latin-1.
 
     Parameters
     ----------
@@ -51,200 +72,281 @@ def read_text(
         Unpacked on the way if its name ends in ``.gz``.
     work : callable
         Gets a `TextTable` whose rows have not been read.
-    separator : str, optional
-        None = a tab for ``.tsv``; else the one of comma, semicolon and tab the header has most of.
+    options : ReadOptions
     """
     name = os.path.basename(os.fspath(path))
     try:
-        encoding = encoding_of(path)
-        for attempt in (encoding, "cp1252", "latin-1"):
+        expected = options.encoding or encoding_of(path, unpacked)
+        attempts = (expected, "cp1252", "latin-1") if expected == DECODERS[0] else (expected,)
+        for encoding in attempts:
             try:
-                with _opened(path, "rt", encoding=attempt, newline="") as file:
-                    found = work(TextTable(file, name, separator))
+                with unpacked(path, "rt", encoding=encoding) as file:
+                    table = TextTable(file, name, options)
+                    found = work(table)
             except UnicodeDecodeError:
-                if encoding != "utf-8-sig":
+                if encoding == attempts[-1]:
                     raise
                 continue
-            return found, () if attempt == encoding else (_read_as(name, attempt),)
+            return found, (*table.notes, *_encoding_notes(name, encoding, expected))
         raise AssertionError("latin-1 decodes everything")
-    except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
+    except UnicodeError as error:
+        raise ValueError(
+            f"{name} is damaged or cut short, or not encoded as {expected}: {_said(error)}. "
+            "If it is encoded otherwise, give --encoding."
+        ) from error
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{name} is damaged or cut short: {_said(error)}.") from error
 
 
-def _read_as(name: str, encoding: str) -> str:
-    title = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}[encoding]
-    return f"{name} is not UTF-8: read as {title}; if names look odd, save it as UTF-8 first"
+def _encoding_notes(name: str, encoding: str, expected: str) -> tuple[str, ...]:
+    if encoding == expected:
+        return () if encoding == DECODERS[0] else (f"{name}: encoded as {encoding}",)
+    read_as = f"{name} is not UTF-8: read as {TITLES[encoding]}"
+    return (f"{BEWARE}{read_as}; if names look odd, give its --encoding",)
 
 
 def _said(error: Exception) -> str:
     return " ".join(str(error).split()).rstrip(".")
 
 
-def _opened(path: Any, mode: str, **how: Any) -> Any:
+def unpacked(path: Any, mode: str, **how: Any) -> Any:
+    """A file opened for reading, through gzip if its name says so."""
     packed = os.fspath(path).lower().endswith(".gz")
     return gzip.open(path, mode, **how) if packed else open(path, mode, **how)
 
 
-def encoding_of(path: Any) -> str:
-    """The encoding that the first bytes tell; files that are no text are refused."""
-    with _opened(path, "rb") as file:
-        start = file.read(PEEK_BYTES)
-    for mark, encoding in MARKS:
-        if start.startswith(mark):
-            return encoding
-    strange = len(start) - len(start.translate(None, CONTROLS))
-    if b"\0" in start or strange > MOST_CONTROLS * len(start):
-        name = os.path.basename(os.fspath(path))
-        raise ValueError(
-            f"{name} holds binary data, not text. If it is another format, give it the suffix of "
-            "that format; if it is UTF-16 text without a mark, save it as UTF-8."
-        )
-    return "utf-8-sig"
-
-
 class TextTable:
-    """A header, and rows to be read once.
+    """A header, and rows of cells to be read once.
 
     Parameters
     ----------
     file : text file
-        Opened with ``newline=""``.
     name : str
         The name of the file, for messages.
-    separator : str, optional
+    options : ReadOptions
+
+    Attributes
+    ----------
+    header : list of str
+        Names of the columns.
+    row_names : bool
+        Whether the first column has no name in the file, as where R or pandas write row names.
+    notes : list of str
+        What was found out.
     """
 
-    def __init__(self, file: IO[str], name: str, separator: str | None = None) -> None:
-        self.name = name
-        self._file = file
-        self._most = int(min(available_memory() * LINE_SHARE, 1 << 31))
-        self._line = self._skipped = self._quotes = self._before = 0
-        self._underscore = False
-        head = self._head()
-        self.separator = separator or separator_of("".join(head), name)
+    def __init__(self, file: IO[str], name: str, options: ReadOptions = PLAIN) -> None:
+        self.name, self.options = name, options
+        self.notes: list[str] = []
         csv.field_size_limit(max(CELL_CHARACTERS, csv.field_size_limit()))
-        self._reader = csv.reader(
-            chain(head, self._lines()), delimiter=self.separator, skipinitialspace=True
-        )
-        cells = next(self._cells())
-        if self._open_quote():
-            raise self._never_closed(self._before + 1)
-        self.header = named(cells, name)
+        self._lines = Lines(file, name)
+        self._remark = options.comment
+        self._skip_remarks()
+        head = self._lines.peek()
+        self.delimiter = options.delimiter or delimiter_of(head, name, options)
+        if options.delimiter is None and self.delimiter != BLANK:
+            self.notes.append(f"{name}: cells are separated by {DELIMITERS[self.delimiter]}")
+        elif options.delimiter is None:
+            self.notes.append(f"{name}: cells are separated by spaces")
+        self._header_line = self._lines.number + 1
+        first, _ = next(self._records([str(self._lines.line())], self._header_line))
+        self._settle(first)
 
-    def _head(self) -> list[str]:
-        """The lines of the header: more than one where a quoted name holds a line break."""
-        lines = self._lines()
-        head = [next((line for line in lines if line.strip()), "")]
-        if not head[0]:
+    def _skip_remarks(self) -> None:
+        """Go to the header, past blank lines and remarks."""
+        mark, count = self._remark or REMARK, 0
+        while head := self._lines.peek():
+            if head[0].startswith(mark):
+                if self._remark is None and _names_columns(head, self.options):
+                    break
+                count += 1
+            elif head[0].strip():
+                break
+            self._lines.line()
+        if not head:
             raise ValueError(f"{self.name} is empty.")
-        self._skipped = self._line - 1
-        size = 0
-        while self._quotes % 2 and size < CELL_CHARACTERS and (line := next(lines, "")):
-            head.append(line)
-            size += len(line)
-        return head
+        if count and self._remark is None:
+            self.notes.append(f"{count} lines that begin with {mark} above the header are remarks")
 
-    def _lines(self) -> Iterator[str]:
-        while line := self._file.readline(self._most):
-            if len(line) == self._most and not line.endswith("\n"):
-                raise ValueError(
-                    f"{self.name}, line {self._line + 1} is longer than {self._most:,} "
-                    "characters, more than the memory available can take: it is no table."
-                )
-            self._line += 1
-            if '"' in line:
-                self._quotes += line.count('"')
-            if "_" in line:
-                self._underscore = True
-            yield line
+    def _settle(self, header: list[str]) -> None:
+        """Names, and what the first rows have that the header has not."""
+        if self._remark is None and header[0].startswith(REMARK):
+            header = [header[0].removeprefix(REMARK), *header[1:]]
+        width = len(header)
+        rows = [cells for cells, _ in self._records(self._lines.peek(), 0, known=False)]
+        beyond = bool(rows) and all(len(cells) == width + 1 for cells in rows)
+        if beyond and all(not cells[-1].strip() for cells in rows):
+            header = [*header, ""]  # a delimiter at the end of every row
+        elif beyond and width > 1:
+            header = ["", *header]  # as R writes row names
+        names = [re.sub(r"\s*[\r\n]+\s*", " ", name.strip()) for name in header]
+        self.row_names = not names[0]
+        names[0] = names[0] or ROW_NAMES
+        self.width = len(names)
+        self._unnamed = [k for k, name in enumerate(names) if not name]
+        self.header = checked_names([name for name in names if name], self.name)
 
-    def _cells(self) -> Iterator[list[str]]:
-        while True:
-            self._before = self._reader.line_num + self._skipped
+    def _records(
+        self, lines: Sequence[str], first: int, known: bool = True
+    ) -> Iterator[tuple[list[str], int]]:
+        """(cells, line) of each record that begins in these lines; it may end below them."""
+        over = False
+
+        def feed() -> Iterator[str]:
+            nonlocal over
+            for line in lines:
+                yield f"{self._spaced(line)}\n"
+            while known and (below := self._lines.line()) is not None:
+                yield f"{self._spaced(below)}\n"
+            over = True
+
+        reader = csv.reader(feed(), delimiter=self.delimiter, skipinitialspace=True)
+        while (start := reader.line_num) < len(lines):
             try:
-                cells = next(self._reader, None)
+                cells = next(reader)
             except csv.Error as error:
-                line = self._before + 1
-                if "field limit" in str(error):
+                raise self._no_record(error, first + start) from error
+            if over:  # a record asked for lines beyond the end
+                if known:
                     raise ValueError(
-                        f"{self.name}, line {line} begins a cell of more than "
-                        f"{csv.field_size_limit():,} characters: is a closing quote missing?"
-                    ) from error
-                raise ValueError(f"{self.name}, line {line}: {_said(error)}.") from error
-            if cells is None:
+                        f"{self.name}, line {first + start} opens a quote that is never closed: "
+                        "the file is damaged or cut short."
+                    )
                 return
-            if cells:  # a blank line is no row
-                yield cells
+            if not self._is_blank(lines[start]):
+                yield cells, first + start
 
-    def _open_quote(self) -> bool:
-        """Whether the row in hand may have run on to the end because a quote is not closed."""
-        lines = self._reader.line_num + self._skipped - self._before
-        return self._quotes % 2 == 1 and lines > 1
+    def _no_record(self, error: csv.Error, line: int) -> ValueError:
+        if "field limit" in str(error):
+            return ValueError(
+                f"{self.name}, line {line} begins a cell of more than {csv.field_size_limit():,} "
+                "characters: is a closing quote missing?"
+            )
+        return ValueError(f"{self.name}, line {line}: {_said(error)}.")
 
-    def _never_closed(self, line: int) -> ValueError:
+    def _spaced(self, line: str) -> str:
+        return " ".join(line.split()) if self.delimiter == BLANK else line
+
+    def _is_blank(self, line: str) -> bool:
+        """Whether a line is no row: nothing is written, or a remark."""
+        if self._remark is not None and line.startswith(self._remark):
+            return True
+        return not line.strip() and self.delimiter not in line.strip(" ")
+
+    def blocks(self) -> Iterator[CellBlock]:
+        """The rows below the header."""
+        while lines := self._lines.block():
+            first = self._lines.number - len(lines) + 1
+            quoted = any('"' in line for line in lines)
+            yield (self._quoted if quoted else self._split)(lines, first)
+
+    def _split(self, lines: Sequence[str], first: int) -> CellBlock:
+        """Cells of lines without quotes."""
+        pl = require("polars", "cli", "reading text tables")
+        rows = [(first + k, self._spaced(v)) for k, v in enumerate(lines) if not self._is_blank(v)]
+        cells = pl.Series([row for _, row in rows], dtype=pl.String).str.split(self.delimiter)
+        counts = cells.list.len().to_numpy()
+        for k in np.flatnonzero(counts != self.width)[:1]:
+            raise self._ragged(rows[k][0], int(counts[k]))
+        return self._named(cells.explode(), [line for line, _ in rows])
+
+    def _quoted(self, lines: Sequence[str], first: int) -> CellBlock:
+        """Cells of lines of which some hold quotes."""
+        pl = require("polars", "cli", "reading text tables")
+        rows, numbers = [], []
+        for cells, line in self._records(lines, first):
+            if len(cells) != self.width:
+                raise self._ragged(line, len(cells))
+            rows.append(cells)
+            numbers.append(line)
+        return self._named(pl.Series(list(chain.from_iterable(rows)), dtype=pl.String), numbers)
+
+    def _named(self, cells: Any, lines: list[int]) -> CellBlock:
+        """The cells of columns with a name; the others must be empty."""
+        for k in self._unnamed if lines else ():
+            for row, cell in enumerate(cells.gather_every(self.width, k).to_list()):
+                if cell.strip():
+                    raise ValueError(
+                        f"column {k + 1} of {self.name} has no name in the header (line "
+                        f"{self._header_line}) but holds {cell.strip()!r} in line {lines[row]}: "
+                        "give it a name."
+                    )
+        if self._unnamed and lines:
+            pl = require("polars", "cli", "reading text tables")
+            kept = np.ones(self.width, dtype=bool)
+            kept[self._unnamed] = False
+            cells = cells.filter(pl.Series(np.tile(kept, len(lines))))
+        return CellBlock(cells, np.array(lines, dtype=np.intp))
+
+    def _ragged(self, line: int, found: int) -> ValueError:
         return ValueError(
-            f"{self.name}, line {line} opens a quote that is never closed: the file is damaged or "
-            "cut short."
+            f"{self.name}: line {line} has {found} cells but the header names {self.width} columns "
+            f"(line {self._header_line}). If something else separates the cells, give --delimiter; "
+            "if the line is a remark, give --comment with what it begins with."
         )
 
-    def rows(self) -> Iterator[Row]:
-        """(line, cells, whether there may be an underscore) of every row below the header."""
-        width = len(self.header)
-        opened_at = 0
-        self._quotes, self._underscore = 0, False
-        for cells in self._cells():
-            line = self._before + 1
-            opened_at = line if self._open_quote() else 0
-            if len(cells) != width:
-                if opened_at:
-                    raise self._never_closed(line)
-                raise ValueError(
-                    f"{self.name}: line {line} has {len(cells)} cells but the header names "
-                    f"{width} columns."
-                )
-            yield line, cells, self._underscore
-            self._quotes, self._underscore = 0, False
-        if opened_at:
-            raise self._never_closed(opened_at)
 
+def delimiter_of(lines: Sequence[str], name: str, options: ReadOptions = PLAIN) -> str:
+    """Tab for .tsv; else what separates the first lines into the same number of cells, the most.
 
-def separator_of(header: str, name: str) -> str:
-    """Tab for .tsv; else whichever of comma, semicolon and tab the header has most of."""
+    Where nothing does, what the header has most of.
+
+    Examples
+    --------
+    >>> delimiter_of(["name;dose, mg", "a;1,5", "b;2,5"], "t.csv")
+    ';'
+    """
     if Path(name.lower().removesuffix(".gz")).suffix == ".tsv":
         return "\t"
-    bare = re.sub(r'"[^"]*"', "", header)
-    return max(",;\t", key=bare.count)
+    bare = [line for line in QUOTED.sub("", "\n".join(lines)).split("\n") if line.strip(" ")]
+    if options.comment is not None:
+        bare = [line for line in bare if not line.startswith(options.comment)] or bare[:1]
+    marks = [m for m in DELIMITERS if m not in (options.decimal, options.thousands)]
+    counts = {mark: [line.count(mark) for line in bare] for mark in marks}
+    even = {m: c[-1] for m, c in counts.items() if c and c[0] > 0 and _even(c)}
+    if even:  # a comma as regular as another mark is one inside names and numbers
+        return max(even, key=lambda mark: (even[mark], mark != ","))
+    spaced = {len(line.split()) for line in bare}
+    if len(spaced) == 1 and spaced != {1} and not any(c and c[0] for c in counts.values()):
+        return BLANK
+    return max(marks, key=lambda mark: counts[mark][0] if bare else 0)
 
 
-def named(header: Sequence[Any], file: str) -> list[str]:
-    """The header, an unnamed first column given a name; refused if it is a row of numbers."""
-    names = [re.sub(r"\s*[\r\n]+\s*", " ", str(name).strip()) for name in header]
-    if names and not names[0]:
-        names[0] = ROW_NAMES
-    if "" in names:
-        raise ValueError(f"column {names.index('') + 1} of {file} has no name in the header.")
-    if len(names) > 1 and all(_is_number(name) for name in names):
+def _even(counts: Sequence[int]) -> bool:
+    """Whether all rows have as many delimiters, and the header too or one less."""
+    rows = set(counts[1:]) or {counts[0]}
+    return len(rows) == 1 and min(rows) - counts[0] in (0, 1)
+
+
+def _names_columns(lines: Sequence[str], options: ReadOptions) -> bool:
+    """Whether the first of these lines, which begins as remarks do, is the header (as in PLINK)."""
+    pair = [line for line in lines[:2] if line.strip()]
+    if len(pair) < 2 or pair[0].startswith(2 * REMARK) or pair[1].startswith(REMARK):
+        return False
+    mark = options.delimiter or delimiter_of(pair, "", options)
+    names, cells = (line.split() if mark == BLANK else line.split(mark) for line in pair)
+    numbers = [options.number(cell.strip()) is not None for cell in cells]
+    return len(names) == len(cells) > 1 and any(numbers)
+
+
+def checked_names(names: Sequence[str], file: str) -> list[str]:
+    """The names of a header; refused where two are the same, or where it is a row of numbers."""
+    if len(names) > 1 and all(PLAIN.number(name) is not None for name in names):
         raise ValueError(
             f"the first line of {file} holds numbers ({', '.join(names[:3])}, ...): expected "
-            "a header with the names of the columns."
+            "a header with the names of the columns. Add one above it."
         )
     check_names(names)
-    return names
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return list(names)
 
 
 def check_names(names: Sequence[str]) -> None:
     """Refuse a header in which two columns share a name."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
+        at = [k + 1 for k, name in enumerate(names) if name == twice[0]]
         some = ", ".join(repr(name) for name in twice[:5])
         raise ValueError(
-            f"the header names {some} more than once: give every column a name of its own."
+            f"the header names {some} more than once: give every column a name of its own "
+            f"({twice[0]!r} is in columns {', '.join(map(str, at[:5]))})."
         )

@@ -3,70 +3,114 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, Self, TypeVar, cast
+from copy import copy
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from scipy import sparse as sp
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    clone,
+    is_classifier,
+)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.threads import same_bits
 from gradsift._typing import Array, IntArray
 from gradsift.data import Scaling
+from gradsift.estimators._description import ModelDescription
 from gradsift.estimators._notebook import NotebookForm
 from gradsift.estimators._validation import check_new_X
 from gradsift.exceptions import NothingSelectedWarning
 from gradsift.numerics.directions import Directions
 from gradsift.solver import Solution, Status
 
-F = TypeVar("F", bound=Callable[..., Any])
+E = TypeVar("E", bound=BaseEstimator)
 
 
-def all_or_nothing(fit: F) -> F:
-    """A fit that, interrupted or failed, leaves the estimator as it was before.
+def blank(estimator: E) -> E:
+    """A copy with the parameters only, for the checks of a fit to write on.
 
-    What was fitted before stays, and nothing of the new table does. Fits replace attributes and
-    never change them in place, so that a copy of the names is enough.
+    What they learn (`n_features_in_`, `feature_names_in_`) reaches the estimator itself with the
+    rest of the fit, by `keep`.
     """
+    door = copy(estimator)
+    door.__dict__ = {name: value for name, value in vars(estimator).items() if name[-1] != "_"}
+    return door
 
-    @wraps(fit)
-    def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = dict(vars(self))
-        try:
-            return fit(self, *args, **kwargs)
-        except BaseException:  # Ctrl-C is the one that matters most
-            self.__dict__ = before
-            raise
 
-    return cast(F, wrapped)
+def keep(estimator: E, door: E, **found: Any) -> E:
+    """Take over what a fit found, all in one step, in place of what the last one left.
+
+    Until then nothing on the estimator has changed, so that a fit which is interrupted or fails
+    leaves it as it was.
+    """
+    stays = {name: value for name, value in vars(estimator).items() if name[-1] != "_"}
+    seen = {name: value for name, value in vars(door).items() if name[-1] == "_"}
+    estimator.__dict__ = {**stays, **seen, **found}
+    return estimator
+
+
+class Summary(Protocol):
+    """What every fit of a gradient field comes to."""
+
+    @property
+    def field(self) -> Any:
+        """`index`, the variables the gradient depends on, and `gradient(X)`, (outputs, n,
+        len(index)) in the user's units.
+        """
+        ...
+
+    @property
+    def importances(self) -> Array: ...
+
+    @property
+    def ranking(self) -> IntArray: ...
+
+    @property
+    def directions(self) -> Directions: ...
+
+    @property
+    def scaling(self) -> Scaling: ...
+
+
+def summary_attributes(fit: Summary) -> dict[str, Any]:
+    """The attributes that every fitted estimator has."""
+    return {
+        "field_": fit.field,
+        "feature_importances_": fit.importances,
+        "ranking_": fit.ranking,
+        "components_": fit.directions.components,
+        "eigenvalues_": fit.directions.eigenvalues,
+        "n_components_": len(fit.directions.components),
+        "mean_": fit.scaling.mean,
+        "scale_": fit.scaling.scale,
+    }
 
 
 class GradientEstimator(
     NotebookForm, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
-    """Selection, directions and gradients of a fitted `field_`; subclasses fit it.
-
-    `fit` calls `_store`, and leaves `field_`: an object with `index`, the variables the gradient
-    depends on, and `gradient(X)`, (outputs, n, len(index)) in the user's units.
-    """
+    """Selection, directions and gradients of a fitted field; subclasses fit it."""
 
     field_: Any
-    _scaling: Scaling
+    feature_importances_: Array
+    components_: Array
+    mean_: Array
+    scale_: Array
 
-    def _store(
-        self, importances: Array, ranking: IntArray, directions: Directions, scaling: Scaling
-    ) -> Self:
-        self.feature_importances_ = importances
-        self.ranking_ = ranking
-        self.components_ = directions.components
-        self.eigenvalues_ = directions.eigenvalues
-        self.n_components_ = self._n_features_out = len(directions.components)
-        self._scaling = scaling
-        self.mean_, self.scale_ = scaling.mean, scaling.scale
-        return self
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    @property
+    def _scaling(self) -> Scaling:
+        """From the user's columns to those that directions are reported in."""
+        return replace(self.field_.scaling, mean=self.mean_, scale=self.scale_)
 
     def get_support(self, indices: bool = False) -> Any:
         """Selected variables.
@@ -83,6 +127,26 @@ class GradientEstimator(
         check_is_fitted(self)
         mask = np.asarray(self.feature_importances_ > 0.0)
         return np.flatnonzero(mask) if indices else mask
+
+    def describe(self) -> ModelDescription:
+        """What the fitted model is: its kind, what it predicts with, what vouches for its answer.
+
+        Returns
+        -------
+        description : ModelDescription
+        """
+        check_is_fitted(self)
+        return ModelDescription(
+            kind=type(self).__name__,
+            classes=tuple(str(c) for c in self.classes_) if is_classifier(self) else (),
+            n_features=int(self.n_features_in_),
+            n_selected=int(self.get_support().sum()),
+            **self._particulars(),
+        )
+
+    def _particulars(self) -> dict[str, Any]:
+        """Fields of the description that only some kinds of models have."""
+        return {}
 
     def _find_support(self, X: Any, y: Any) -> IntArray:
         """Column numbers that `fit` would select, by the least work; leaves no fitted model."""

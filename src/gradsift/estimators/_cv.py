@@ -4,128 +4,190 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.model_selection import LeaveOneOut, check_cv
 
 from gradsift._run.progress import Steps, follow
+from gradsift._run.threads import one_blas_thread, same_bits
 from gradsift._typing import Array
+from gradsift.estimators._base import blank, keep, warn_unless_converged
 from gradsift.estimators._callbacks import CallbackSupportMixin, Task, fit_task, with_callbacks
+from gradsift.estimators._column_rule import check_max_features
+from gradsift.estimators._description import PenaltyChoice
+from gradsift.estimators._judges import make_judge
 from gradsift.estimators._sparse import (
     SparseGradient,
-    SparseGradientClassifier,
-    SparseGradientRegressor,
+    sparse_attributes,
+    unlabeled_mark,
+    warn_of_numbers,
 )
-from gradsift.estimators._tasks import Answer, Sample
+from gradsift.estimators._tasks import (
+    NumberPredictions,
+    OffsetScores,
+    labels_sample,
+    numbers_sample,
+    sample_class_weights,
+)
 from gradsift.numerics.ranking import choose_alpha
-from gradsift.pairwise.assemble import Assembly
-from gradsift.pairwise.folds import Fold, fold_scores, saved_scores
-from gradsift.solver import Solution, Solver
+from gradsift.pairwise.fitting import PredictWith, Sample, SparseFit, SparseSettings, finish, start
+from gradsift.pairwise.folds import Fold, Judge, fold_scores, saved_scores
+from gradsift.pairwise.rounds import Started
+from gradsift.solver import Solution
 from gradsift.solver.checkpoint import digest, open_checkpoint
-from gradsift.solver.path import Step, check_alphas, fit_path, geometric_grid
+from gradsift.solver.path import PathResult, Step, check_alphas, fit_path, geometric_grid
 
 
-class CrossValidated(CallbackSupportMixin, SparseGradient):
-    """How alpha is chosen; everything else is the parent estimator."""
+@dataclass(frozen=True)
+class CVSettings:
+    """How alpha is chosen; the fields are parameters of the estimators below."""
 
-    def __init__(
-        self,
-        *,
-        alphas: Any,
-        n_alphas: int,
-        eps: float,
-        cv: Any,
-        selection: Literal["min", "1se"],
-        n_jobs: int | None,
-        checkpoint: Any,
-        **shared: Any,
-    ) -> None:
-        SparseGradient.__init__(self, **shared)
-        self.alphas = alphas
-        self.n_alphas = n_alphas
-        self.eps = eps
-        self.cv = cv
-        self.selection = selection
-        self.n_jobs = n_jobs
-        self.checkpoint = checkpoint
+    alphas: Any
+    n_alphas: int
+    eps: float
+    cv: Any
+    selection: Literal["min", "1se"]
+    max_features: int | None
+    n_jobs: int | None
+    checkpoint: Any
+    scoring: Any
+    judge: Any
+    judge_on: Literal["selected", "directions"]
 
-    @with_callbacks
-    def _fit(self, sample: Sample) -> Answer:
-        return super()._fit(sample)
-
-    def _solve(
-        self, assembly: Assembly, sample: Sample, solver: Solver, null: Solution
-    ) -> Solution:
-        """Scores of every fold, then the path on all samples."""
-        if self.selection not in ("min", "1se"):
-            raise ValueError(f"selection={self.selection!r}: use 'min' or '1se'.")
+    def grid(self, alpha_max: float) -> Array:
+        """Penalties to try, largest first."""
         if self.alphas is None:
-            self.alphas_ = geometric_grid(null.alpha, self.n_alphas, self.eps)
-        else:
-            self.alphas_ = check_alphas(self.alphas)
-        folds, kept = make_folds(self.cv, sample), None
-        if self.checkpoint is not None:
-            told = digest(part for fold in folds for part in (fold.train, fold.test))
-            kept = open_checkpoint(self.checkpoint, assembly.problem, self.alphas_, solver, told)
-        total = (len(folds) + 1) * len(self.alphas_)
-        with (
-            fit_task(self, len(folds) + 1) as task,
-            follow(self.verbose, total, len(self.alphas_)) as steps,
-        ):
-            jobs = [
-                Job(fold, None if kept is None else kept.folder / f"fold-{i:03d}")
-                for i, fold in enumerate(folds)
-            ]
-            scores = self._score_folds(jobs, sample, solver, task, steps)
-            self.cv_scores_ = np.column_stack(scores)
-            best = {rule: choose_alpha(self.cv_scores_, rule) for rule in ("min", "1se")}
-            self.alpha_min_ = float(self.alphas_[best["min"]])
-            self.alpha_1se_ = float(self.alphas_[best["1se"]])
-            with shown(task, "path", len(self.alphas_), steps) as step:
-                self.path_ = fit_path(
-                    assembly.problem, self.alphas_, solver, null=null, progress=step,
-                    checkpoint=kept,
-                )  # fmt: skip
-        return self.path_.solutions[best[self.selection]]
+            return geometric_grid(alpha_max, self.n_alphas, self.eps)
+        return check_alphas(self.alphas)
 
-    def _score_folds(
-        self, jobs: list[Job], sample: Sample, solver: Solver, task: Task, steps: Steps | None
-    ) -> list[Array]:
-        """Scores of every fold, in order."""
-        score = partial(
-            fold_scores,
-            sample.X,
-            sample.response,
-            self._settings(sample.unlabeled),
-            alphas=self.alphas_,
-            solver=solver,
-            sample_weight=sample.weight,
-        )
-        k, done = len(self.alphas_), [saved_scores(job.checkpoint) is not None for job in jobs]
-        scores: list[Array] = []
-        if (at_once := effective_n_jobs(self.n_jobs)) == 1:
-            for i, job in enumerate(jobs):
-                with shown(task, "fold", k, steps) as step:
-                    scores.append(score(job.fold, checkpoint=job.checkpoint, progress=step))
-                if steps is not None:
-                    steps.upto((i + 1) * k, fresh=not done[i])
-            return scores
-        # other processes cannot tell how far they are: a fold counts when it is done
-        most = max(1, cpu_count() // at_once)
-        results = Parallel(n_jobs=self.n_jobs, return_as="generator")(
-            delayed(score)(job.fold, checkpoint=job.checkpoint, most_threads=most) for job in jobs
-        )
-        with task.loop("fold", len(jobs)) as ended:
-            for i, found in enumerate(results):
-                scores.append(found)
-                ended()
-                if steps is not None:
-                    steps.upto((i + 1) * k, fresh=not done[i])
+
+@dataclass(frozen=True)
+class Choice:
+    """Held-out scores along a grid of alphas, and what each rule chooses."""
+
+    alphas: Array
+    scores: Array
+    path: PathResult
+
+    def best(self, rule: Literal["min", "1se"]) -> int:
+        return choose_alpha(self.scores, rule)
+
+    def best_of_few(
+        self, rule: Literal["min", "1se"], penalised: NDArray[np.bool_], most: int | None
+    ) -> int:
+        """The same among those that select no more than `most` penalised variables."""
+        if most is None:
+            return self.best(rule)
+        counts = np.array([penalised[support].sum() for support in self.path.supports])
+        few = np.flatnonzero(counts <= most)
+        return int(few[choose_alpha(self.scores[few], rule)]) if len(few) else 0
+
+    def attributes(self) -> dict[str, Any]:
+        """The attributes that the estimators below have on top."""
+        return {
+            "alphas_": self.alphas,
+            "cv_scores_": self.scores,
+            "alpha_min_": float(self.alphas[self.best("min")]),
+            "alpha_1se_": float(self.alphas[self.best("1se")]),
+            "path_": self.path,
+        }
+
+
+def fit_cross_validated(
+    estimator: Any,
+    sample: Sample,
+    settings: SparseSettings,
+    how: CVSettings,
+    classes: Array | None = None,
+) -> tuple[SparseFit, Choice]:
+    """The sparse gradient field at the alpha that predicts held-out rows best.
+
+    `estimator` only passes on what its callbacks are to be told.
+    """
+    if how.selection not in ("min", "1se"):
+        raise ValueError(f"selection={how.selection!r}: use 'min' or '1se'.")
+    check_max_features(how.max_features)
+    with one_blas_thread():
+        judge = make_judge(
+            how.scoring, how.judge, how.judge_on, classes, settings.n_components,
+            settings.predict_with,
+        )  # fmt: skip
+        started = start(sample, settings.problem)
+        choice = cross_validate(estimator, started, sample, settings, how, judge)
+        penalised = started.assembly.problem.penalty.limits(1.0) > 0
+        best = choice.best_of_few(how.selection, penalised, how.max_features)
+        solution = choice.path.solutions[best]
+        return finish(started, solution, settings), choice
+
+
+def cross_validate(
+    estimator: Any,
+    started: Started,
+    sample: Sample,
+    settings: SparseSettings,
+    how: CVSettings,
+    judge: Judge,
+) -> Choice:
+    """Scores of every fold, then the path on all samples."""
+    (assembly, null), solver = started, settings.solver
+    alphas, folds, kept = how.grid(null.alpha), make_folds(how.cv, sample), None
+    if how.checkpoint is not None:
+        words = np.frombuffer(repr(judge).encode(), dtype=np.uint8)
+        told = digest([*(part for fold in folds for part in (fold.train, fold.test)), words])
+        kept = open_checkpoint(how.checkpoint, assembly.problem, alphas, solver, told)
+    jobs = [
+        Job(fold, None if kept is None else kept.folder / f"fold-{i:03d}")
+        for i, fold in enumerate(folds)
+    ]
+    score = partial(
+        fold_scores, sample.X, sample.response, assembly.settings, alphas=how.grid,
+        solver=solver, sample_weight=sample.weight, judge=judge,
+    )  # fmt: skip
+    k = len(alphas)
+    with (
+        fit_task(estimator, len(folds) + 1) as task,
+        follow(settings.verbose, (len(folds) + 1) * k, k) as steps,
+    ):
+        scores = np.column_stack(score_folds(score, jobs, k, how.n_jobs, task, steps))
+        with shown(task, "path", k, steps) as step:
+            path = fit_path(
+                assembly.problem, alphas, solver, null=null, progress=step, checkpoint=kept
+            )
+    return Choice(alphas, scores, path)
+
+
+def score_folds(
+    score: Any, jobs: list[Job], k: int, n_jobs: int | None, task: Task, steps: Steps | None
+) -> list[Array]:
+    """Scores of every fold along k alphas, folds in order."""
+    done = [saved_scores(job.checkpoint) is not None for job in jobs]
+    scores: list[Array] = []
+    if (at_once := effective_n_jobs(n_jobs)) == 1:
+        for i, job in enumerate(jobs):
+            with shown(task, "fold", k, steps) as step:
+                scores.append(score(job.fold, checkpoint=job.checkpoint, progress=step))
+            if steps is not None:
+                steps.upto((i + 1) * k, fresh=not done[i])
         return scores
+    # other processes cannot tell how far they are: a fold counts when it is done
+    most = max(1, cpu_count() // at_once)
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(score)(job.fold, checkpoint=job.checkpoint, most_threads=most) for job in jobs
+    )
+    with task.loop("fold", len(jobs)) as ended:
+        for i, found in enumerate(results):
+            scores.append(found)
+            ended()
+            if steps is not None:
+                steps.upto((i + 1) * k, fresh=not done[i])
+    return scores
 
 
 class Job(NamedTuple):
@@ -175,39 +237,76 @@ def make_folds(cv: Any, sample: Sample) -> list[Fold]:
     return folds
 
 
-class SparseGradientRegressorCV(CrossValidated, SparseGradientRegressor):
+@dataclass(kw_only=True, eq=False, repr=False)
+class CrossValidated(CallbackSupportMixin, SparseGradient):
+    """The parameters that say how alpha is chosen."""
+
+    alphas: Any = None
+    n_alphas: int = 50
+    eps: float = 0.01
+    cv: Any = 5
+    selection: Literal["min", "1se"] = "min"
+    max_features: int | None = None
+    scoring: Any = None
+    judge: Any = None
+    judge_on: Literal["selected", "directions"] = "selected"
+    n_jobs: int | None = None
+    checkpoint: Any = None
+
+    def _particulars(self) -> dict[str, Any]:
+        choice = PenaltyChoice(float(self.alpha_), self.alphas_, -self.cv_scores_, self.selection)
+        return {**super()._particulars(), "penalty_choice": choice}
+
+    def _fit_sample(self, sample: Sample, classes: Any = None) -> tuple[SparseFit, Choice]:
+        how = CVSettings(**{f.name: getattr(self, f.name) for f in fields(CVSettings)})
+        return fit_cross_validated(self, sample, self._settings(sample), how, classes)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SparseGradientRegressorCV(NumberPredictions, RegressorMixin, CrossValidated):
     """Sparse gradient learning for regression, alpha chosen by cross-validation.
 
     Parameters
     ----------
     alphas : (n_alphas,) array, optional
-        Penalties to try. None = `n_alphas` values from ``alpha_max_`` down to `eps` times it.
+        Penalties to try. None = `n_alphas` values from ``alpha_max_`` down to `eps` times it; every
+        fold then tries the same parts of its own largest penalty.
     n_alphas : int, default=50
     eps : float, default=0.01
     cv : int, splitter, iterable or 'loo', default=5
         Folds; 'loo' leaves one sample out at a time.
     selection : {'min', '1se'}, default='min'
         The alpha with the best held-out score, or the largest one within a standard error of it.
+    max_features : int, optional
+        Choose only among the alphas that select no more than this many penalised variables.
+    scoring : str or callable, optional
+        A score of scikit-learn for the held-out rows. None = minus the mean loss (squared error),
+        or the `score` of `judge`.
+    judge : estimator, optional
+        Fitted in every fold on what was selected, and scored in place of the estimator's own
+        predictions: e.g. a linear support vector machine, the paper's criterion.
+    judge_on : {'selected', 'directions'}, default='selected'
+        Whether `judge` sees the selected columns or their projections on the sparse directions.
     n_jobs : int, optional
         Folds fitted at a time, in processes that share the cores; the scores do not depend on it.
     checkpoint : path, optional
         A folder in which every answer and the scores of every fold are kept as soon as they are
         there. The same fit after a kill goes on from it, to the same bits.
-    kernel, weights, standardize, n_components, penalty_factor, curl, smoothness, solver, tol, \
-max_iter, missing, random_state, verbose
+    kernel, weights, standardize, n_components, penalty_factor, loss, penalty, curl, smoothness, \
+solver, tol, max_iter, predict_with, missing, verbose
         As in `SparseGradientRegressor`.
 
     Attributes
     ----------
     alphas_ : (n_alphas,) array, decreasing
     cv_scores_ : (n_alphas, n_folds) array
-        Held-out negative mean squared error; larger is better.
+        Held-out scores, by default the negative mean squared error; larger is better.
     alpha_min_, alpha_1se_ : float
         What each rule of `selection` chooses.
     path_ : PathResult
         The path on all samples.
     feature_importances_, ranking_, components_, eigenvalues_, alpha_, alpha_max_, dual_gap_, \
-kkt_violation_, objective_, n_iter_, mean_, scale_, field_
+kkt_violation_, objective_, n_iter_, mean_, scale_, field_, predictor_
         As in `SparseGradientRegressor`.
 
     Examples
@@ -223,58 +322,54 @@ kkt_violation_, objective_, n_iter_, mean_, scale_, field_
     True
     """
 
-    def __init__(
-        self,
-        *,
-        alphas: Any = None,
-        n_alphas: int = 50,
-        eps: float = 0.01,
-        cv: Any = 5,
-        selection: Literal["min", "1se"] = "min",
-        n_jobs: int | None = None,
-        checkpoint: Any = None,
-        kernel: Any = "affine",
-        weights: Any = "gaussian",
-        standardize: bool = True,
-        n_components: int | Literal["auto"] = "auto",
-        penalty_factor: Any = None,
-        curl: float = 0.0,
-        smoothness: float = 0.0,
-        solver: str = "auto",
-        tol: float = 1e-4,
-        max_iter: int = 20_000,
-        missing: Literal["error", "mean"] = "error",
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            alphas=alphas, n_alphas=n_alphas, eps=eps, cv=cv, selection=selection, n_jobs=n_jobs,
-            checkpoint=checkpoint, kernel=kernel, weights=weights, standardize=standardize,
-            n_components=n_components,
-            penalty_factor=penalty_factor, curl=curl, smoothness=smoothness, solver=solver, tol=tol,
-            max_iter=max_iter, missing=missing, random_state=random_state, verbose=verbose,
-        )  # fmt: skip
+    predict_with: PredictWith = "directions"
+
+    @with_callbacks
+    @same_bits
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
+        """Choose alpha, then fit the gradient field.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array
+        sample_weight : (n,) array, optional
+            Pair (i, j) counts w_ij times both weights.
+        X_unlabeled : (u, p) array or data frame, optional
+            Samples without a response; they shape the field through `smoothness`.
+
+        Returns
+        -------
+        self
+        """
+        door = blank(self)
+        fit, choice = self._fit_sample(numbers_sample(door, X, y, sample_weight, X_unlabeled))
+        warn_of_numbers(fit, self.max_iter)
+        found = sparse_attributes(fit) | choice.attributes()
+        return keep(self, door, predictor_=fit.predictor, **found)
 
 
-class SparseGradientClassifierCV(CrossValidated, SparseGradientClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class SparseGradientClassifierCV(OffsetScores, ClassifierMixin, CrossValidated):
     """Sparse gradient learning for classification, alpha chosen by cross-validation.
 
     Parameters
     ----------
-    alphas, n_alphas, eps, cv, selection, n_jobs, checkpoint
+    alphas, n_alphas, eps, cv, selection, max_features, scoring, judge, judge_on, n_jobs, \
+checkpoint
         As in `SparseGradientRegressorCV`; folds are stratified.
-    alpha_0, kernel, weights, standardize, n_components, penalty_factor, curl, smoothness, solver, \
-tol, max_iter, missing, random_state, verbose
+    alpha_0, class_weight, kernel, weights, standardize, n_components, penalty_factor, loss, \
+penalty, curl, smoothness, solver, tol, max_iter, missing, verbose
         As in `SparseGradientClassifier`.
 
     Attributes
     ----------
     cv_scores_ : (n_alphas, n_folds) array
-        Held-out negative log loss; larger is better.
+        Held-out scores, by default the negative log loss; larger is better.
     alphas_, alpha_min_, alpha_1se_, path_
         As in `SparseGradientRegressorCV`.
-    classes_, feature_importances_, ranking_, components_, eigenvalues_, alpha_, alpha_max_, \
-dual_gap_, kkt_violation_, objective_, n_iter_, mean_, scale_, field_
+    classes_, class_weight_, feature_importances_, ranking_, components_, eigenvalues_, alpha_, \
+alpha_max_, dual_gap_, kkt_violation_, objective_, n_iter_, mean_, scale_, field_
         As in `SparseGradientClassifier`.
 
     Examples
@@ -290,36 +385,32 @@ dual_gap_, kkt_violation_, objective_, n_iter_, mean_, scale_, field_
     2
     """
 
-    def __init__(
-        self,
-        *,
-        alphas: Any = None,
-        n_alphas: int = 50,
-        eps: float = 0.01,
-        cv: Any = 5,
-        selection: Literal["min", "1se"] = "min",
-        n_jobs: int | None = None,
-        checkpoint: Any = None,
-        alpha_0: float | None = None,
-        kernel: Any = "affine",
-        weights: Any = "gaussian",
-        standardize: bool = True,
-        n_components: int | Literal["auto"] = "auto",
-        penalty_factor: Any = None,
-        curl: float = 0.0,
-        smoothness: float = 0.0,
-        solver: str = "auto",
-        tol: float = 1e-4,
-        max_iter: int = 20_000,
-        missing: Literal["error", "mean"] = "error",
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            alphas=alphas, n_alphas=n_alphas, eps=eps, cv=cv, selection=selection, n_jobs=n_jobs,
-            checkpoint=checkpoint, kernel=kernel, weights=weights, standardize=standardize,
-            n_components=n_components,
-            penalty_factor=penalty_factor, curl=curl, smoothness=smoothness, solver=solver, tol=tol,
-            max_iter=max_iter, missing=missing, random_state=random_state, verbose=verbose,
-        )  # fmt: skip
-        self.alpha_0 = alpha_0
+    alpha_0: float | None = None
+    class_weight: Any = None
+
+    @with_callbacks
+    @same_bits
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
+        """Choose alpha, then fit the log odds and their gradient.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array of labels, of any type
+            With `smoothness` above 0, numeric labels of -1 mark unlabelled rows, as in
+            scikit-learn's semi-supervised estimators.
+        sample_weight : (n,) array, optional
+        X_unlabeled : (u, p) array or data frame, optional
+            More samples without a label.
+
+        Returns
+        -------
+        self
+        """
+        door, mark = blank(self), unlabeled_mark(self.smoothness)
+        classes, sample = labels_sample(door, X, y, sample_weight, X_unlabeled, mark)
+        shifts = sample_class_weights(self.class_weight, classes, sample)
+        fit, choice = self._fit_sample(sample, classes)
+        warn_unless_converged(fit.solution, self.max_iter)
+        found = sparse_attributes(fit) | choice.attributes()
+        return keep(self, door, classes_=classes, class_weight_=shifts, **found)

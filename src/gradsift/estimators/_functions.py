@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from sklearn.base import BaseEstimator
-
 from gradsift._run.progress import follow
 from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array
-from gradsift.data import take_rows
-from gradsift.estimators._sparse import make_solver
-from gradsift.estimators._validation import check_fit_X, check_labels, check_numbers, check_weights
-from gradsift.pairwise.assemble import Assembly, Response, Settings, assemble
+from gradsift.estimators._sparse import (
+    SparseGradientClassifier,
+    SparseGradientRegressor,
+    make_solver,
+)
+from gradsift.estimators._tasks import labels_sample, numbers_sample
+from gradsift.pairwise.assemble import Assembly, Settings, assemble
 from gradsift.solver import null_solution
 from gradsift.solver.checkpoint import open_checkpoint
 from gradsift.solver.path import PathResult, check_alphas, fit_path, geometric_grid
@@ -21,18 +22,15 @@ Task = Literal["regression", "classification"]
 
 
 def _assemble(X: Any, y: Any, task: Task, sample_weight: Any, settings: Settings) -> Assembly:
-    if task not in ("regression", "classification"):
-        raise ValueError(f"task={task!r}: use 'regression' or 'classification'.")
-    door = BaseEstimator()  # only to be asked and told about X
-    door.missing = settings.missing
-    source, y = check_fit_X(door, X, y, y_numeric=task == "regression")
-    kept, sample_weight = check_weights(sample_weight, source)
     if task == "regression":
-        response = Response.numbers(check_numbers(y[kept]))
+        door = SparseGradientRegressor(missing=settings.missing)
+        sample = numbers_sample(door, X, y, sample_weight)
+    elif task == "classification":
+        door = SparseGradientClassifier(missing=settings.missing)
+        sample = labels_sample(door, X, y, sample_weight)[1]
     else:
-        classes, codes = check_labels(y[kept])
-        response = Response.labels(codes, len(classes))
-    return assemble(take_rows(source, kept), response, settings, sample_weight)
+        raise ValueError(f"task={task!r}: use 'regression' or 'classification'.")
+    return assemble(sample.X, sample.response, settings, sample.weight)
 
 
 def gradient_path(

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gradsift._run.overflow import refuse_overflow
 from gradsift._run.threads import one_blas_thread, same_bits
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import (
@@ -16,14 +17,21 @@ from gradsift.data import (
     measure_scaling,
     open_source,
     standardised,
-    take_rows,
 )
-from gradsift.estimators._base import GradientEstimator, all_or_nothing, check_n_components
-from gradsift.estimators._validation import check_fit_X, check_new_X, check_numbers, check_weights
-from gradsift.numerics.directions import find_directions
-from gradsift.numerics.kernels import products, squared_distances
+from gradsift.estimators._base import (
+    GradientEstimator,
+    blank,
+    check_n_components,
+    keep,
+    summary_attributes,
+)
+from gradsift.estimators._tasks import numbers_sample
+from gradsift.estimators._validation import check_new_X
+from gradsift.numerics.directions import Directions, find_directions
+from gradsift.numerics.distances import products, squared_distances
 from gradsift.numerics.ranking import rank_variables
 from gradsift.pairwise.field import TaylorPredictor, taylor_average
+from gradsift.pairwise.fitting import Sample
 from gradsift.pairwise.local_linear import local_gradients
 from gradsift.pairwise.weights import as_weights, base_rule, normalise, pair_weights
 from gradsift.solver.penalty import row_norms
@@ -47,6 +55,50 @@ class NearestField:
         return self.scaling.derivative(self.field[D.argmin(axis=1)])[None]
 
 
+@dataclass(frozen=True)
+class LocalFit:
+    """A local linear fit at every sample, and what follows from it."""
+
+    field: NearestField
+    predictor: TaylorPredictor
+    importances: Array
+    ranking: IntArray
+    directions: Directions
+
+    @property
+    def scaling(self) -> Scaling:
+        return self.field.scaling
+
+
+@refuse_overflow
+def fit_local(
+    sample: Sample,
+    weights: Any,
+    standardize: bool,
+    intercept: bool,
+    n_components: int | Literal["auto"],
+) -> LocalFit:
+    """Slopes of a weighted linear fit around every sample."""
+    n, p = sample.X.shape
+    y = sample.response.values[0]
+    weight = np.ones(n) if sample.weight is None else sample.weight
+    share = weight / weight.sum()
+    with one_blas_thread():
+        scaling = measure_scaling(sample.X, share, standardize=standardize)
+        scaled = standardised(sample.X, scaling)
+        Z = scaled.columns(np.arange(p))  # a local fit in every column: dense by nature
+        rule = base_rule(as_weights(weights))
+        W = normalise(pair_weights(rule, products(scaled).sqdist, p, sample.weight), share)
+        F = local_gradients(Z, y, W, intercept=intercept)
+        weighted = np.sqrt(share)[:, None] * F
+        directions = find_directions(np.arange(p), weighted.T, p, n_components)
+        predictor = taylor_average(Z, y[None], F[None], share)
+    importances = row_norms(weighted.T)
+    ranking = rank_variables(importances, importances)
+    return LocalFit(NearestField(scaling, Z, F), predictor, importances, ranking, directions)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class OuterProductGradient(RegressorMixin, GradientEstimator):
     """Outer product of gradients: an independent local linear fit at every sample.
 
@@ -67,7 +119,7 @@ class OuterProductGradient(RegressorMixin, GradientEstimator):
     ----------
     feature_importances_ : (p,) array
         Root mean square of the partial derivatives over the samples.
-    ranking_, components_, eigenvalues_, mean_, scale_, field_
+    ranking_, components_, eigenvalues_, mean_, scale_, field_, predictor_
         As in `SparseGradientRegressor`.
 
     Examples
@@ -80,22 +132,12 @@ class OuterProductGradient(RegressorMixin, GradientEstimator):
     array([[0.7, 0.7, 0. ]])
     """
 
-    field_: NearestField
+    weights: Any = "gaussian"
+    fit_intercept: bool = False
+    standardize: bool = True
+    n_components: int | Literal["auto"] = "auto"
 
-    def __init__(
-        self,
-        *,
-        weights: Any = "gaussian",
-        fit_intercept: bool = False,
-        standardize: bool = True,
-        n_components: int | Literal["auto"] = "auto",
-    ) -> None:
-        self.weights = weights
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.n_components = n_components
-
-    @all_or_nothing
+    @same_bits
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the local slopes.
 
@@ -110,29 +152,12 @@ class OuterProductGradient(RegressorMixin, GradientEstimator):
         self
         """
         check_n_components(self.n_components)
-        X, y = check_fit_X(self, X, y, y_numeric=True)
-        kept, sample_weight = check_weights(sample_weight, X)
-        source, y = take_rows(X, kept), check_numbers(y[kept])
-        n, p = source.shape
-        weight = np.ones(n) if sample_weight is None else sample_weight
-        share = weight / weight.sum()
-        with one_blas_thread():
-            scaling = measure_scaling(source, share, standardize=self.standardize)
-            scaled = standardised(source, scaling)
-            Z = scaled.columns(np.arange(p))  # a local fit in every column: dense by nature
-            sqdist = products(scaled).sqdist
-            W = normalise(
-                pair_weights(base_rule(as_weights(self.weights)), sqdist, p, sample_weight), share
-            )
-            F = local_gradients(Z, y, W, intercept=self.fit_intercept)
-            weighted = np.sqrt(share)[:, None] * F
-            directions = find_directions(np.arange(p), weighted.T, p, self.n_components)
-            self._predictor: TaylorPredictor = taylor_average(Z, y[None], F[None], share)
-        self.field_ = NearestField(scaling, Z, F)
-        importances = row_norms(weighted.T)
-        return self._store(
-            importances, rank_variables(importances, importances), directions, scaling
+        door = blank(self)
+        sample = numbers_sample(door, X, y, sample_weight)
+        fit = fit_local(
+            sample, self.weights, self.standardize, self.fit_intercept, self.n_components
         )
+        return keep(self, door, predictor_=fit.predictor, **summary_attributes(fit))
 
     @same_bits
     def predict(self, X: Any) -> Array:
@@ -148,4 +173,4 @@ class OuterProductGradient(RegressorMixin, GradientEstimator):
         """
         check_is_fitted(self)
         source = standardised(check_new_X(self, X), self._scaling)
-        return self._predictor(source.columns(np.arange(source.shape[1])))[0]
+        return self.predictor_(source.columns(np.arange(source.shape[1])))[0]

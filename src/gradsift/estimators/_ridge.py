@@ -2,76 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Literal, Self
 
-import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
 
-from gradsift._run.threads import one_blas_thread
-from gradsift._typing import Array
-from gradsift.estimators._base import GradientEstimator, check_n_components
-from gradsift.estimators._tasks import Answer, FieldClassifier, FieldRegressor, Sample
-from gradsift.numerics.directions import find_directions
-from gradsift.numerics.kernels import products
-from gradsift.numerics.ranking import rank_variables
-from gradsift.pairwise.assemble import Assembly, Settings, assemble
-from gradsift.pairwise.field import kernel_field
-from gradsift.solver import Rows
-from gradsift.solver.forward_backward import step_bound
-from gradsift.solver.penalty import row_norms
-from gradsift.solver.ridge import expand, solve_ridge
+from gradsift._run.threads import same_bits
+from gradsift.estimators._base import (
+    GradientEstimator,
+    blank,
+    check_n_components,
+    keep,
+    summary_attributes,
+)
+from gradsift.estimators._tasks import (
+    NumberPredictions,
+    OffsetScores,
+    labels_sample,
+    numbers_sample,
+    sample_class_weights,
+)
+from gradsift.pairwise.assemble import Settings
+from gradsift.pairwise.fitting import RidgeFit, Sample, fit_ridge
 
 
+@dataclass(eq=False, repr=False)
 class RidgeGradient(GradientEstimator):
-    """Shared by both tasks."""
+    """Parameters of both tasks, and the fit from a checked sample."""
 
-    def __init__(
-        self,
-        alpha: float | None = None,
-        *,
-        kernel: Any = "affine",
-        weights: Any = "gaussian",
-        standardize: bool = True,
-        n_components: int | Literal["auto"] = "auto",
-    ) -> None:
-        self.alpha = alpha
-        self.kernel = kernel
-        self.weights = weights
-        self.standardize = standardize
-        self.n_components = n_components
+    alpha: float | None = None
+    _: KW_ONLY
+    kernel: Any = "affine"
+    weights: Any = "gaussian"
+    standardize: bool = True
+    n_components: int | Literal["auto"] = "auto"
 
-    def _fit(self, sample: Sample) -> Answer:
+    def _fit_sample(self, sample: Sample) -> RidgeFit:
         check_n_components(self.n_components)
-        if self.alpha is not None and not (np.isfinite(self.alpha) and self.alpha > 0):
-            raise ValueError(f"alpha={self.alpha}: the ridge penalty is a positive number or None.")
         settings = Settings(self.kernel, self.weights, self.standardize)
-        with one_blas_thread():
-            assembly = assemble(sample.X, sample.response, settings, sample.weight)
-            problem, p = assembly.problem, assembly.problem.n_features
-            inner = products(problem.source).inner
-            self.alpha_ = self.alpha if self.alpha is not None else default_ridge(assembly, inner)
-            A, v = solve_ridge(problem.datafit, inner, self.alpha_)
-            rows = Rows(np.arange(p), expand(problem.source, A)).drop_zeros()
-            importances = np.zeros(p)
-            importances[rows.index] = row_norms(rows.values)
-            directions = find_directions(rows.index, rows.values, p, self.n_components)
-            self.field_ = kernel_field(assembly, rows, v)
-        ranking = rank_variables(importances, importances)
-        self._store(importances, ranking, directions, assembly.scaling)
-        return Answer(assembly, rows, v)
+        return fit_ridge(sample, settings, self.alpha, self.n_components)
 
 
-def default_ridge(assembly: Assembly, inner: Array) -> float:
-    """A thousandth of the largest curvature of the data term: scale-free, mild."""
-    datafit = assembly.problem.datafit
-    values, vectors = np.linalg.eigh(inner)
-    T = vectors * np.sqrt(np.maximum(values, 0.0))
-    phi, v = datafit.restrict(T), datafit.start()
-    zero = np.zeros((T.shape[1], datafit.n_tasks))
-    G, g = phi.gradient(phi.image(zero, v), zero, v)
-    return 5e-4 * step_bound(phi, G, np.zeros_like(g)) or 1.0
-
-
-class RidgeGradientRegressor(FieldRegressor, RidgeGradient):
+@dataclass(eq=False, repr=False)
+class RidgeGradientRegressor(NumberPredictions, RegressorMixin, RidgeGradient):
     """Gradient learning (GL; Mukherjee & Zhou) for regression: every variable stays in.
 
     Minimises 1/n^2 sum_ij w_ij (y_i - y_j + f(x_i) . (x_j - x_i))^2 + alpha sum_k ||f^k||_K^2, a
@@ -88,7 +61,8 @@ class RidgeGradientRegressor(FieldRegressor, RidgeGradient):
 
     Attributes
     ----------
-    feature_importances_, ranking_, components_, eigenvalues_, alpha_, mean_, scale_, field_
+    feature_importances_, ranking_, components_, eigenvalues_, alpha_, mean_, scale_, field_, \
+predictor_
         As in `SparseGradientRegressor`; no exact zeros but for constant columns.
 
     Examples
@@ -101,21 +75,42 @@ class RidgeGradientRegressor(FieldRegressor, RidgeGradient):
     [2, 1]
     """
 
+    @same_bits
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the gradient field.
 
-class RidgeGradientClassifier(FieldClassifier, RidgeGradient):
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array
+        sample_weight : (n,) array, optional
+            Pair (i, j) counts w_ij times both weights.
+
+        Returns
+        -------
+        self
+        """
+        door = blank(self)
+        fit = self._fit_sample(numbers_sample(door, X, y, sample_weight))
+        found = {"alpha_": fit.alpha, "predictor_": fit.predictor, **summary_attributes(fit)}
+        return keep(self, door, **found)
+
+
+@dataclass(eq=False, repr=False)
+class RidgeGradientClassifier(OffsetScores, ClassifierMixin, RidgeGradient):
     """Gradient learning (GL) for classification: logistic loss, ridge penalty, dense fields.
 
     Parameters
     ----------
     alpha : float, optional
         Ridge penalty. None = a thousandth of the data term's largest curvature (halved).
-    kernel, weights, standardize, n_components
+    class_weight, kernel, weights, standardize, n_components
         As in `SparseGradientClassifier`.
 
     Attributes
     ----------
-    classes_, feature_importances_, ranking_, components_, eigenvalues_, alpha_, mean_, scale_, \
-field_
+    classes_, class_weight_, feature_importances_, ranking_, components_, eigenvalues_, alpha_, \
+mean_, scale_, field_
         As in `SparseGradientClassifier`; no exact zeros but for constant columns.
 
     Examples
@@ -127,3 +122,27 @@ field_
     >>> int(model.ranking_.argmin())
     2
     """
+
+    class_weight: Any = field(default=None, kw_only=True)
+
+    @same_bits
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the log odds and their gradient.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array of labels, of any type
+        sample_weight : (n,) array, optional
+            Pair (i, j) counts w_ij times both weights.
+
+        Returns
+        -------
+        self
+        """
+        door = blank(self)
+        classes, sample = labels_sample(door, X, y, sample_weight)
+        shifts = sample_class_weights(self.class_weight, classes, sample)
+        fit = self._fit_sample(sample)
+        found = {"classes_": classes, "class_weight_": shifts, "alpha_": fit.alpha}
+        return keep(self, door, **found, **summary_attributes(fit))

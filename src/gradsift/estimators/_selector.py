@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gradsift._typing import Array
 from gradsift.data import is_storage
-from gradsift.estimators._base import all_or_nothing
+from gradsift.estimators._base import blank, keep
 from gradsift.estimators._validation import check_new_X
 
 
@@ -54,7 +54,6 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
         self.max_features = max_features
 
-    @all_or_nothing
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
         """Fit a clone of the estimator.
 
@@ -72,15 +71,12 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         most = self.max_features
         if most is not None and not (isinstance(most, Integral) and most >= 1):
             raise ValueError(f"max_features={most!r}: a whole number of at least 1, or None.")
-        self.estimator_ = clone(self.estimator)
         if sklearn.get_config()["enable_metadata_routing"]:
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
-        self.estimator_.fit(X, y, **fit_params)
-        self.ranking_ = self.estimator_.ranking_
-        self.n_features_in_ = self.estimator_.n_features_in_
-        if hasattr(self.estimator_, "feature_names_in_"):
-            self.feature_names_in_ = self.estimator_.feature_names_in_
-        return self
+        fitted = clone(self.estimator).fit(X, y, **fit_params)
+        shared = ("ranking_", "n_features_in_", "feature_names_in_")
+        found = {name: getattr(fitted, name) for name in shared if hasattr(fitted, name)}
+        return keep(self, blank(self), estimator_=fitted, **found)
 
     def transform(self, X: Any) -> Any:
         """Keep the selected columns.

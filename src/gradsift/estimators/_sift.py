@@ -2,179 +2,153 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gradsift._run.progress import Say, silent, stages
-from gradsift._run.threads import one_blas_thread, same_bits
+from gradsift._run.threads import same_bits
 from gradsift._typing import Array, IntArray, Source
-from gradsift.data import (
-    ScaledSource,
-    Scaling,
-    measure_scaling,
-    standardised,
-    take_rows,
-)
+from gradsift.data import ScaledSource, take_rows
 from gradsift.estimators._base import (
     GradientEstimator,
-    all_or_nothing,
+    blank,
     check_n_components,
+    keep,
+    summary_attributes,
     warn_nothing_selected,
 )
+from gradsift.estimators._column_rule import check_column_rule
+from gradsift.estimators._description import RidgePart
+from gradsift.estimators._sample_weight import WeightKind, check_weights, warn_of_counts
 from gradsift.estimators._sift_parts import (
     Interaction,
+    Labels,
+    Numbers,
     RefitField,
-    Sifted,
-    class_contrasts,
-    refit_rows,
+    SiftFit,
+    SiftOptions,
+    find_support,
+    fit_sift,
     seed_of,
 )
-from gradsift.estimators._tasks import LabelPredictions
+from gradsift.estimators._tasks import LabelPredictions, class_weights
 from gradsift.estimators._validation import (
     check_columns,
     check_fit_X,
     check_labels,
     check_new_X,
     check_numbers,
-    check_weights,
-    warn_of_counts,
     warn_of_rare_classes,
 )
-from gradsift.numerics.directions import find_directions
-from gradsift.refit import (
-    ClassificationRefit,
-    Dense,
-    RegressionRefit,
-    dense_classification,
-    dense_regression,
-    refit_classification,
-    refit_regression,
-)
+from gradsift.refit import Dense
 from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
-from gradsift.sift import SiftSettings, sift, sift_support
-
-T = TypeVar("T")
-
-ENERGY = 0.99  # share of the gradient's covariance that 'auto' directions hold
+from gradsift.sift import SiftSettings
 
 
-class GradientSift(GradientEstimator):
-    """Shared by both tasks: sift, then refit."""
+class Sifting(GradientEstimator):
+    """What a fitted sift has: its field, and the ridge that may have a part in predictions."""
 
     field_: RefitField
     dense_: Dense | None
+    refit_: Any
+    interactions_: list[Interaction]
+    false_positives: float
+    predict_with: Literal["auto", "selected"]
 
     sift_settings: ClassVar[SiftSettings] = SiftSettings()
     refit_settings: ClassVar[RefitSettings]
-
-    def __init__(
-        self,
-        false_positives: float = 0.3,
-        *,
-        interactions: bool = True,
-        standardize: bool = True,
-        n_components: int | Literal["auto"] = "auto",
-        always_keep: Any = None,
-        predict_with: Literal["auto", "selected"] = "auto",
-        tol: float = 1e-3,
-        missing: Literal["error", "mean"] = "error",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.false_positives = false_positives
-        self.interactions = interactions
-        self.standardize = standardize
-        self.n_components = n_components
-        self.always_keep = always_keep
-        self.predict_with = predict_with
-        self.tol = tol
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _check_parameters(self, X: Source) -> None:
-        check_n_components(self.n_components)
-        if not 0.0 < self.false_positives < X.shape[1] + 1e-9:
-            raise ValueError(
-                f"false_positives={self.false_positives}: the expected number of false variables "
-                f"lies above 0 and below the number of columns ({X.shape[1]})."
-            )
-        if not self.tol > 0:
-            raise ValueError(f"tol={self.tol} must be positive.")
-        if self.predict_with not in ("auto", "selected"):
-            raise ValueError(f"predict_with={self.predict_with!r}: use 'auto' or 'selected'.")
-
-    def _sift(
-        self, sift: Callable[..., T], X: Source, Y: Array, weight: Array | None, say: Say
-    ) -> tuple[Source, Array, Scaling, T]:
-        """Which variables matter; always judged on standardised columns.
-
-        Gives these columns, the shares of the rows, the scaling, and what `sift` gives.
-        """
-        self._check_parameters(X)
-        names = getattr(self, "feature_names_in_", None)
-        keep = check_columns(self.always_keep, X.shape[1], names, "always_keep")
-        n = X.shape[0]
-        share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
-        say(f"standardising {X.shape[1]:,} columns")
-        scaling = measure_scaling(X, share, missing=self.missing)
-        source = standardised(X, scaling)
-        found = sift(
-            source,
-            Y,
-            false_positives=self.false_positives,
-            interactions=self.interactions,
-            always_keep=keep.tolist(),
-            sample_weight=weight,
-            robust=not is_classifier(self),  # labels have no outliers
-            tol=self.tol,
-            say=say,
-            settings=self.sift_settings,
-        )
-        return source, share, scaling, found
-
-    def _finish(
-        self, sifted: Sifted, refit: RegressionRefit | ClassificationRefit, rows: IntArray
-    ) -> None:
-        """Importances, ranking and directions from the refitted gradient at some rows."""
-        X, _, share, scaling, found = sifted
-        p, index = X.shape[1], found.selected
-        self.field_ = RefitField(scaling, index, refit)
-        report = self.field_.standard_gradient if self.standardize else self.field_.gradient
-        if len(rows) < len(share):
-            share = share[rows] / share[rows].sum()
-        F = np.sqrt(share)[:, None] * report(take_rows(X, rows))
-        stacked = F.transpose(2, 0, 1).reshape(len(index), F.shape[0] * F.shape[1])
-        importances = np.zeros(p)
-        # a selected variable is in, however flat the refit finds it: never an exact zero
-        importances[index] = np.maximum(np.linalg.norm(stacked, axis=1), np.finfo(float).tiny)
-        directions = find_directions(index, stacked, p, self.n_components, energy=ENERGY)
-        self.sift_, self.refit_ = found, refit
-        self.interactions_ = [Interaction(*pair) for pair in found.interactions]
-        if not self.standardize:
-            scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
-        self._store(importances, found.ranking, directions, scaling)
 
     def _blend(self, sparse: Array, X: Source) -> Array:
         """Predictions from the selected variables, averaged with those of the ridge, if it
         has a part in them.
         """
-        if self.dense_ is None:
+        if self.dense_ is None or self.predict_with == "selected":
             return sparse
         # a view: only the columns that the ridge uses are read and standardised
         return self.dense_.blend(sparse, ScaledSource(X, self.field_.scaling))
 
-    def _fallback(self, constant: str) -> str:
-        return constant if self.dense_ is None else "a ridge on the columns that stand out (dense_)"
+    def _particulars(self) -> dict[str, Any]:
+        ridge, used = self.dense_, self.predict_with == "auto"
+        return {
+            "interactions": tuple((pair.first, pair.second) for pair in self.interactions_),
+            "false_positives": float(self.false_positives),
+            "ridge": None if ridge is None else RidgePart(ridge.share, len(ridge.index), used),
+        }
 
 
+@dataclass(eq=False, repr=False)
+class GradientSift(Sifting):
+    """Parameters of both tasks, and how they become options."""
+
+    false_positives: float = 0.3
+    _: KW_ONLY
+    interactions: bool = True
+    standardize: bool = True
+    n_components: int | Literal["auto"] = "auto"
+    always_keep: Any = None
+    column_groups: Any = None
+    max_features: int | None = None
+    predict_with: Literal["auto", "selected"] = "auto"
+    tol: float = 1e-3
+    missing: Literal["error", "mean"] = "error"
+    weight_kind: WeightKind = "frequency"
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    def _options(self, door: Any) -> SiftOptions:
+        """The parameters, checked against the columns that `door` was told about."""
+        p = door.n_features_in_
+        check_n_components(self.n_components)
+        if not 0.0 < self.false_positives < p + 1e-9:
+            raise ValueError(
+                f"false_positives={self.false_positives}: the expected number of false variables "
+                f"lies above 0 and below the number of columns ({p})."
+            )
+        if not self.tol > 0:
+            raise ValueError(f"tol={self.tol} must be positive.")
+        if self.predict_with not in ("auto", "selected"):
+            raise ValueError(f"predict_with={self.predict_with!r}: use 'auto' or 'selected'.")
+        names = getattr(door, "feature_names_in_", None)
+        kept = check_columns(self.always_keep, p, names, "always_keep")
+        return SiftOptions(
+            false_positives=self.false_positives,
+            interactions=self.interactions,
+            standardize=self.standardize,
+            n_components=self.n_components,
+            rule=check_column_rule(self.column_groups, kept, self.max_features, p),
+            predict_with=self.predict_with,
+            tol=self.tol,
+            missing=self.missing,
+            seed=seed_of(self.random_state),
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            sift=self.sift_settings,
+            refit=self.refit_settings,
+        )
+
+
+def sift_attributes(fit: SiftFit) -> dict[str, Any]:
+    """The attributes of a fitted GradientSift."""
+    return {
+        **summary_attributes(fit),
+        "sift_": fit.found,
+        "refit_": fit.refit,
+        "dense_": fit.dense,
+        "interactions_": [Interaction(*pair) for pair in fit.found.interactions],
+    }
+
+
+def warn_of_nothing(fit: SiftFit, constant: str) -> None:
+    """Say what predictions rest on where nothing was selected."""
+    if len(fit.found.selected) == 0:
+        ridge = "a ridge on the columns that stand out (dense_)"
+        warn_nothing_selected(constant if fit.dense is None else ridge, NO_VARIABLE)
+
+
+@dataclass(eq=False, repr=False)
 class GradientSiftRegressor(RegressorMixin, GradientSift):
     """Find the variables that matter, nonlinear and interacting ones included; no tuning.
 
@@ -197,16 +171,27 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         Number of directions; 'auto' keeps 99 % of the trace of the gradient covariance.
     always_keep : list of column numbers or names, optional
         Columns that are always selected.
+    column_groups : (p,) array of labels, optional
+        Columns with the same label, such as the 0/1 columns of one categorical variable, are
+        selected or left out together, and count as one.
+    max_features : int, optional
+        Select no more than this many, the best ranked; columns that are always kept come on top.
     predict_with : 'auto' or 'selected', default='auto'
         'selected' predicts from the selected variables alone. 'auto' does so too, unless there are
         more columns than rows and a ridge on all that stand out predicts held-out rows better: then
         predictions are an average of both, and `dense_` says in which shares. Selection, ranking,
-        gradients and directions are the same either way.
+        gradients and directions are the same either way. A model fitted with 'auto' predicts from
+        the selected variables alone after ``set_params(predict_with="selected")``.
     tol : float, default=1e-3
         Accuracy of the group-lasso path that proposes which variables to choose from.
     missing : {'error', 'mean'}, default='error'
         'error' refuses missing values and names their columns; 'mean' puts the column's mean (of
         the training samples) in their place.
+    weight_kind : {'frequency', 'importance'}, default='frequency'
+        What `sample_weight` means. 'frequency': counts of rows (the `freq_weights` of statsmodels);
+        a `CountedRowsWarning` says where they claim much more or less evidence than weights of such
+        spread can carry. 'importance': survey weights and the like, of any unit; they are scaled to
+        the effective number of samples, so that equal weights change nothing.
     random_state : int, optional
         Seed for the rows that tune the refit when there are more than 300. The selected set does
         not depend on it.
@@ -252,9 +237,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     """
 
     refit_settings = NUMBERS
-    refit_: RegressionRefit
 
-    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Sift, then refit.
 
@@ -263,47 +246,26 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         X : (n, p) array or data frame
         y : (n,) array
         sample_weight : (n,) array, optional
-            How much each row counts beside the others; 0 = not at all. Weights are scaled to the
-            effective number of samples, so their unit does not matter and equal weights change
-            nothing. Only whole numbers from 1 (which must occur) to 1000 count rows instead: 2 =
-            the row twice; a `CountedRowsWarning` says so where that makes many more samples.
+            How many times each row counts: 2 is the row twice, 2.001 nearly the same, 0 = not at
+            all. With ``weight_kind="importance"``, how much it counts beside the others.
 
         Returns
         -------
         self
         """
-        X, y = check_fit_X(self, X, y, y_numeric=True)
-        kept, weight = check_weights(sample_weight, X)
-        warn_of_counts(weight)
-        X, y = take_rows(X, kept), check_numbers(y[kept])
-        seed = seed_of(self.random_state)
-        with one_blas_thread(workers=self.n_jobs), stages(self.verbose) as say:
-            sifted = Sifted(X, *self._sift(sift, X, y[:, None], weight, say))
-            rows = refit_rows(np.zeros(len(y), dtype=int))
-            say(f"refit on {len(sifted.found.selected):,} selected, {len(rows):,} rows")
-            Z = sifted.refit_columns(rows)
-            refit = refit_regression(
-                Z,
-                y[rows],
-                sample_weight=None if weight is None else weight[rows],
-                random_state=seed,
-                settings=self.refit_settings,
-            )
-            self.dense_ = None
-            if self.predict_with == "auto":
-                say("a ridge on all columns")
-                self.dense_ = dense_regression(
-                    sifted.standardised, Z, y, refit, weight, self.refit_settings
-                )
-            self._finish(sifted, refit, rows)
-        if len(sifted.found.selected) == 0:
-            warn_nothing_selected(self._fallback("the mean of y"), NO_VARIABLE)
-        return self
+        door = blank(self)
+        X, y = check_fit_X(door, X, y, y_numeric=True)
+        kept, weight = check_weights(sample_weight, X, self.weight_kind)
+        warn_of_counts(weight, self.weight_kind)
+        target = Numbers(check_numbers(y[kept]))
+        fit = fit_sift(take_rows(X, kept), target, weight, self._options(door))
+        warn_of_nothing(fit, "the mean of y")
+        return keep(self, door, **sift_attributes(fit))
 
     def _find_support(self, X: Any, y: Any) -> IntArray:
-        X, y = check_fit_X(self, X, y, y_numeric=True)
-        with one_blas_thread(workers=self.n_jobs):
-            return self._sift(sift_support, X, check_numbers(y)[:, None], None, silent)[-1]
+        door = blank(self)
+        X, y = check_fit_X(door, X, y, y_numeric=True)
+        return find_support(X, Numbers(check_numbers(y)), self._options(door))
 
     @same_bits
     def predict(self, X: Any) -> Array:
@@ -322,6 +284,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         return self._blend(self.refit_.predict(self.field_.columns(X)), X)
 
 
+@dataclass(eq=False, repr=False)
 class GradientSiftClassifier(LabelPredictions, ClassifierMixin, GradientSift):
     """Find the variables that tell classes apart, nonlinear and interacting ones included.
 
@@ -330,14 +293,19 @@ class GradientSiftClassifier(LabelPredictions, ClassifierMixin, GradientSift):
 
     Parameters
     ----------
-    false_positives, interactions, standardize, n_components, always_keep, predict_with, tol, \
-missing, \
-random_state, n_jobs, verbose
+    false_positives, interactions, standardize, n_components, always_keep, column_groups, \
+max_features, predict_with, tol, missing, weight_kind, random_state, n_jobs, verbose
         As in `GradientSiftRegressor`.
+    class_weight : dict, 'balanced' or None, default=None
+        How much each class counts when samples are assigned to one: a weight of w multiplies the
+        odds of the class by w. 'balanced' makes rare classes as likely as frequent ones. Selection,
+        ranking, gradients and directions do not depend on it: weights add no evidence.
 
     Attributes
     ----------
     classes_ : array
+    class_weight_ : (n_classes,) array
+        The weight of each class.
     refit_ : ClassificationRefit
     feature_importances_, ranking_, interactions_, components_, eigenvalues_, sift_, dense_, \
 mean_, scale_, field_
@@ -357,9 +325,9 @@ mean_, scale_, field_
     """
 
     refit_settings = LABELS
-    refit_: ClassificationRefit
 
-    @all_or_nothing
+    class_weight: Any = field(default=None, kw_only=True)
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Sift, then refit.
 
@@ -368,70 +336,35 @@ mean_, scale_, field_
         X : (n, p) array or data frame
         y : (n,) array of labels, of any type
         sample_weight : (n,) array, optional
-            How much each row counts beside the others; 0 = not at all. Weights are scaled to the
-            effective number of samples, so their unit does not matter and equal weights change
-            nothing. Only whole numbers from 1 (which must occur) to 1000 count rows instead: 2 =
-            the row twice; a `CountedRowsWarning` says so where that makes many more samples.
+            How many times each row counts: 2 is the row twice, 2.001 nearly the same, 0 = not at
+            all. With ``weight_kind="importance"``, how much it counts beside the others.
 
         Returns
         -------
         self
         """
-        X, y = check_fit_X(self, X, y)
-        kept, weight = check_weights(sample_weight, X)
-        warn_of_counts(weight)
-        X = take_rows(X, kept)
-        self.classes_, codes = check_labels(y[kept])
-        warn_of_rare_classes(self.classes_, codes)
-        n_classes = len(self.classes_)
-        seed = seed_of(self.random_state)
-        with one_blas_thread(workers=self.n_jobs), stages(self.verbose) as say:
-            Y = class_contrasts(codes, n_classes)
-            sifted = Sifted(X, *self._sift(sift, X, Y, weight, say))
-            rows = refit_rows(codes)
-            say(f"refit on {len(sifted.found.selected):,} selected, {len(rows):,} rows")
-            Z = sifted.refit_columns(rows)
-            refit = refit_classification(
-                Z,
-                codes[rows],
-                n_classes=n_classes,
-                sample_weight=None if weight is None else weight[rows],
-                random_state=seed,
-                settings=self.refit_settings,
-            )
-            self.dense_ = None
-            if self.predict_with == "auto":
-                say("a ridge on all columns")
-                self.dense_ = dense_classification(
-                    sifted.standardised, Z, codes, refit, weight, self.refit_settings
-                )
-            self._finish(sifted, refit, rows)
-        if len(sifted.found.selected) == 0:
-            warn_nothing_selected(self._fallback("the class shares"), NO_VARIABLE)
-        return self
+        door = blank(self)
+        X, y = check_fit_X(door, X, y)
+        kept, weight = check_weights(sample_weight, X, self.weight_kind)
+        warn_of_counts(weight, self.weight_kind)
+        classes, codes = check_labels(y[kept])
+        warn_of_rare_classes(classes, codes)
+        shifts = class_weights(self.class_weight, classes, y[kept], weight)
+        target = Labels(codes, len(classes))
+        fit = fit_sift(take_rows(X, kept), target, weight, self._options(door))
+        warn_of_nothing(fit, "the class shares")
+        found = sift_attributes(fit)
+        return keep(self, door, classes_=classes, class_weight_=shifts, **found)
 
     def _find_support(self, X: Any, y: Any) -> IntArray:
-        X, y = check_fit_X(self, X, y)
+        door = blank(self)
+        X, y = check_fit_X(door, X, y)
         classes, codes = check_labels(y)
-        with one_blas_thread(workers=self.n_jobs):
-            Y = class_contrasts(codes, len(classes))
-            return self._sift(sift_support, X, Y, None, silent)[-1]
+        return find_support(X, Labels(codes, len(classes)), self._options(door))
 
-    @same_bits
-    def decision_function(self, X: Any) -> Array:
-        """Log odds of the second class, or one score per class when there are more than two.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-
-        Returns
-        -------
-        scores : (n,) array, or (n, n_classes)
-        """
-        check_is_fitted(self)
-        X = check_new_X(self, X)
-        return self._blend(self.refit_.decision_function(self.field_.columns(X)), X)
+    def _scores(self, X: Source) -> Array:
+        scores = self._blend(self.refit_.decision_function(self.field_.columns(X)), X)
+        return scores[:, None] if scores.ndim == 1 else scores
 
 
 NO_VARIABLE = (

@@ -1,17 +1,34 @@
-"""Pieces that both estimators of the sift are made of."""
+"""Sift, then refit: a checked table, its target and options in, a frozen answer out."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
+from gradsift._run.progress import Say, silent, stages
+from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray, Source
-from gradsift.data import Scaling, open_source, take_rows
-from gradsift.refit import ClassificationRefit, RegressionRefit
-from gradsift.sift import SiftResult
+from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
+from gradsift.estimators._column_rule import ColumnRule
+from gradsift.numerics.directions import Directions, find_directions
+from gradsift.numerics.sampling import drawn_rows
+from gradsift.refit import (
+    ClassificationRefit,
+    Dense,
+    RegressionRefit,
+    dense_classification,
+    dense_regression,
+    refit_classification,
+    refit_regression,
+)
+from gradsift.refit.settings import RefitSettings
+from gradsift.sift import SiftResult, SiftSettings, sift, sift_support
 
+T = TypeVar("T")
+ENERGY = 0.99  # share of the gradient's covariance that 'auto' directions hold
 REFIT_ROWS = 200_000  # rows the refit learns from at most: its 1,000 landmarks gain nothing by more
 
 
@@ -53,18 +70,190 @@ def refit_columns(X: Source | Array, scaling: Scaling, index: IntArray) -> Array
     return np.round(scaling.apply(open_source(X).columns(index), index), 10) + 0.0
 
 
-class Sifted(NamedTuple):
-    """A table as the sift saw it, and what it found there."""
+@dataclass(frozen=True)
+class SiftOptions:
+    """What a user chose; see `GradientSiftRegressor`."""
 
-    X: Source
-    standardised: Source
-    share: Array
-    scaling: Scaling
+    false_positives: float
+    interactions: bool
+    standardize: bool
+    n_components: int | Literal["auto"]
+    rule: ColumnRule
+    predict_with: Literal["auto", "selected"]
+    tol: float
+    missing: str
+    seed: int | None
+    n_jobs: int | None
+    verbose: int
+    sift: SiftSettings
+    refit: RefitSettings
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A response of numbers, for the sift and for the refit."""
+
+    y: Array
+    robust = True
+
+    @property
+    def contrasts(self) -> Array:
+        return self.y[:, None]
+
+    def rows(self) -> IntArray:
+        """Rows that the refit learns from."""
+        return refit_rows(np.zeros(len(self.y), dtype=int))
+
+    def refit(
+        self, Z: Array, rows: IntArray, weight: Array | None, options: SiftOptions
+    ) -> RegressionRefit:
+        some = None if weight is None else weight[rows]
+        return refit_regression(
+            Z, self.y[rows], sample_weight=some, random_state=options.seed, settings=options.refit
+        )
+
+    def dense(
+        self, columns: Source, Z: Array, refit: Any, weight: Array | None, options: SiftOptions
+    ) -> Dense | None:
+        return dense_regression(columns, Z, self.y, refit, weight, options.refit)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A response of class numbers, for the sift and for the refit."""
+
+    codes: IntArray
+    n_classes: int
+    robust = False  # labels have no outliers
+
+    @property
+    def contrasts(self) -> Array:
+        return class_contrasts(self.codes, self.n_classes)
+
+    def rows(self) -> IntArray:
+        """Rows that the refit learns from."""
+        return refit_rows(self.codes)
+
+    def refit(
+        self, Z: Array, rows: IntArray, weight: Array | None, options: SiftOptions
+    ) -> ClassificationRefit:
+        return refit_classification(
+            Z,
+            self.codes[rows],
+            n_classes=self.n_classes,
+            sample_weight=None if weight is None else weight[rows],
+            random_state=options.seed,
+            settings=options.refit,
+        )
+
+    def dense(
+        self, columns: Source, Z: Array, refit: Any, weight: Array | None, options: SiftOptions
+    ) -> Dense | None:
+        return dense_classification(columns, Z, self.codes, refit, weight, options.refit)
+
+
+@dataclass(frozen=True)
+class SiftFit:
+    """What was found, and the predictor on it.
+
+    Attributes
+    ----------
+    found : SiftResult
+    refit : RegressionRefit or ClassificationRefit
+    dense : Dense or None
+        The ridge on all columns that has a part in the predictions.
+    scaling : Scaling
+        From the user's columns to those that importances and directions are reported in.
+    """
+
     found: SiftResult
+    refit: RegressionRefit | ClassificationRefit
+    dense: Dense | None
+    field: RefitField
+    importances: Array
+    directions: Directions
+    scaling: Scaling
 
-    def refit_columns(self, rows: IntArray) -> Array:
-        """Selected columns as the refit takes them, at some rows."""
-        return refit_columns(take_rows(self.X, rows), self.scaling, self.found.selected)
+    @property
+    def ranking(self) -> IntArray:
+        return self.found.ranking
+
+
+def fit_sift(
+    X: Source, target: Numbers | Labels, weight: Array | None, options: SiftOptions
+) -> SiftFit:
+    """Sift all columns, then refit on those that were selected."""
+    with one_blas_thread(workers=options.n_jobs), stages(options.verbose) as say:
+        columns, share, scaling, found = run_sift(sift, X, target, weight, options, say)
+        found = options.rule.settle(found)
+        rows = target.rows()
+        say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
+        Z = refit_columns(take_rows(X, rows), scaling, found.selected)
+        refit = target.refit(Z, rows, weight, options)
+        dense = None
+        if options.predict_with == "auto":
+            say("a ridge on all columns")
+            dense = target.dense(columns, Z, refit, weight, options)
+        field = RefitField(scaling, found.selected, refit)
+        importances, directions = summarise(field, X, rows, share, options)
+    if not options.standardize:
+        p = X.shape[1]
+        scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
+    return SiftFit(found, refit, dense, field, importances, directions, scaling)
+
+
+def find_support(X: Source, target: Numbers | Labels, options: SiftOptions) -> IntArray:
+    """The selected columns alone, by the least work: ranked only where too many count."""
+    rule = options.rule
+    with one_blas_thread(workers=options.n_jobs):
+        if rule.most is None:
+            return rule.choose(run_sift(sift_support, X, target, None, options, silent)[-1])
+        return rule.settle(run_sift(sift, X, target, None, options, silent)[-1]).selected
+
+
+def run_sift(
+    sift: Callable[..., T],
+    X: Source,
+    target: Numbers | Labels,
+    weight: Array | None,
+    options: SiftOptions,
+    say: Say,
+) -> tuple[Source, Array, Scaling, T]:
+    """Standardised columns, the shares of the rows, the scaling, and what `sift` finds there."""
+    n = X.shape[0]
+    share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
+    say(f"standardising {X.shape[1]:,} columns")
+    scaling = measure_scaling(X, share, missing=options.missing)
+    columns = standardised(X, scaling)
+    found = sift(
+        columns,
+        target.contrasts,
+        false_positives=options.false_positives,
+        interactions=options.interactions,
+        always_keep=options.rule.keep.tolist(),
+        sample_weight=weight,
+        robust=target.robust,
+        tol=options.tol,
+        say=say,
+        settings=options.sift,
+    )
+    return columns, share, scaling, found
+
+
+def summarise(
+    field: RefitField, X: Source, rows: IntArray, share: Array, options: SiftOptions
+) -> tuple[Array, Directions]:
+    """Importances and directions from the refitted gradient at some rows."""
+    p, index = X.shape[1], field.index
+    report = field.standard_gradient if options.standardize else field.gradient
+    if len(rows) < len(share):
+        share = share[rows] / share[rows].sum()
+    F = np.sqrt(share)[:, None] * report(take_rows(X, rows))
+    stacked = F.transpose(2, 0, 1).reshape(len(index), F.shape[0] * F.shape[1])
+    importances = np.zeros(p)
+    # a selected variable is in, however flat the refit finds it: never an exact zero
+    importances[index] = np.maximum(np.linalg.norm(stacked, axis=1), np.finfo(float).tiny)
+    return importances, find_directions(index, stacked, p, options.n_components, energy=ENERGY)
 
 
 def refit_rows(codes: IntArray) -> IntArray:
@@ -74,8 +263,7 @@ def refit_rows(codes: IntArray) -> IntArray:
     n = len(codes)
     if n <= REFIT_ROWS:
         return np.arange(n)
-    drawn = np.random.default_rng(0).choice(n, REFIT_ROWS, replace=False)
-    return np.union1d(drawn, np.unique(codes, return_index=True)[1])
+    return np.union1d(drawn_rows(n, REFIT_ROWS), np.unique(codes, return_index=True)[1])
 
 
 def class_contrasts(codes: IntArray, n_classes: int) -> Array:

@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
-import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
 
-from gradsift._run.progress import follow
-from gradsift._run.threads import one_blas_thread
-from gradsift._typing import Source
-from gradsift.estimators._base import GradientEstimator, check_n_components, warn_unless_converged
-from gradsift.estimators._tasks import Answer, FieldClassifier, FieldRegressor, Sample
-from gradsift.numerics.directions import find_directions
-from gradsift.numerics.ranking import rank_variables
-from gradsift.pairwise.assemble import Assembly, Settings, assemble
-from gradsift.pairwise.field import kernel_field
-from gradsift.pairwise.weights import Adaptive, as_weights
-from gradsift.solver import Solution, Solver, exact_norms, null_solution
-from gradsift.solver.path import fit_to, steps_to
-from gradsift.solver.penalty import row_norms
+from gradsift._run.threads import same_bits
+from gradsift.estimators._base import (
+    GradientEstimator,
+    blank,
+    check_n_components,
+    keep,
+    summary_attributes,
+    warn_nothing_selected,
+    warn_unless_converged,
+)
+from gradsift.estimators._description import Optimality
+from gradsift.estimators._tasks import (
+    NumberPredictions,
+    OffsetScores,
+    labels_sample,
+    numbers_sample,
+    sample_class_weights,
+)
+from gradsift.numerics.losses import Loss
+from gradsift.pairwise.assemble import Settings
+from gradsift.pairwise.contracts import ConcavePenalty
+from gradsift.pairwise.fitting import (
+    PredictWith,
+    Sample,
+    SparseFit,
+    SparseSettings,
+    fit_sparse,
+)
+from gradsift.solver import Solver
 
 SOLVERS: dict[str, dict[str, Any]] = {
     "auto": {},
@@ -42,126 +58,83 @@ def make_solver(name: str, tol: float, max_iter: int) -> Solver:
     return Solver(tol=tol, max_iter=int(max_iter), **SOLVERS[name])
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SparseGradient(GradientEstimator):
-    """Shared by both tasks: parameters, fitting, and what follows from an answer."""
+    """The parameters of the paper's estimators, written down once, and how they become settings.
 
-    def __init__(
-        self,
-        *,
-        kernel: Any,
-        weights: Any,
-        standardize: bool,
-        n_components: int | Literal["auto"],
-        penalty_factor: Any,
-        curl: float,
-        smoothness: float,
-        solver: str,
-        tol: float,
-        max_iter: int,
-        missing: Literal["error", "mean"],
-        random_state: Any,
-        verbose: int,
-    ) -> None:
-        self.kernel = kernel
-        self.weights = weights
-        self.standardize = standardize
-        self.n_components = n_components
-        self.penalty_factor = penalty_factor
-        self.curl = curl
-        self.smoothness = smoothness
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    A dataclass only for its `__init__`, which stores every parameter and does nothing else, as
+    scikit-learn asks. Subclasses add parameters of their own in the same way.
+    """
 
-    def _settings(self, X_unlabeled: Source | None = None) -> Settings:
-        if X_unlabeled is not None and not self.smoothness > 0:
+    kernel: Any = "affine"
+    weights: Any = "gaussian"
+    standardize: bool = True
+    n_components: int | Literal["auto"] = "auto"
+    penalty_factor: Any = None
+    loss: Loss | None = None
+    penalty: ConcavePenalty | None = None
+    curl: float = 0.0
+    smoothness: float = 0.0
+    solver: str = "auto"
+    tol: float = 1e-4
+    max_iter: int = 20_000
+    missing: Literal["error", "mean"] = "error"
+    verbose: int = 0
+
+    def _settings(self, sample: Sample) -> SparseSettings:
+        if sample.unlabeled is not None and not self.smoothness > 0:
             raise ValueError(
                 f"unlabelled samples were given but smoothness={self.smoothness}: set it above 0 "
                 "to use them."
             )
-        return Settings(
-            self.kernel,
-            self.weights,
-            self.standardize,
-            self.penalty_factor,
-            getattr(self, "alpha_0", None),
-            self.curl,
-            self.smoothness,
-            X_unlabeled,
-            self.missing,
-        )
-
-    def _fit(self, sample: Sample) -> Answer:
-        """Assemble, solve, unpack."""
         check_n_components(self.n_components)
+        problem = Settings(
+            kernel=self.kernel,
+            weights=self.weights,
+            standardize=self.standardize,
+            penalty_factor=self.penalty_factor,
+            alpha_0=getattr(self, "alpha_0", None),
+            curl=self.curl,
+            smoothness=self.smoothness,
+            missing=self.missing,
+            loss=self.loss,
+            penalty=self.penalty,
+        )
         solver = make_solver(self.solver, self.tol, self.max_iter)
-        rule = as_weights(self.weights)
-        with one_blas_thread():
-            settings = self._settings(sample.unlabeled)
-            assembly = assemble(sample.X, sample.response, settings, sample.weight)
-            null = null_solution(assembly.problem)
-            solution = self._solve(assembly, sample, solver, null)
-            seen = [solution.rows.index]
-            for _ in range(rule.max_rounds if isinstance(rule, Adaptive) else 0):
-                if len(seen[-1]) == 0:
-                    break
-                assembly, previous = assembly.measured_in(seen[-1]), null
-                null = null_solution(assembly.problem)
-                alpha = self._alpha_again(solution.alpha / previous.alpha, null)
-                solution = self._descend(assembly, alpha, solver, null)
-                if any(np.array_equal(solution.rows.index, index) for index in seen):
-                    break
-                seen.append(solution.rows.index)
-            self._unpack(assembly, solution, null)
-        warn_unless_converged(solution, self.max_iter)
-        return Answer(assembly, solution.rows, solution.v)
-
-    def _solve(
-        self, assembly: Assembly, sample: Sample, solver: Solver, null: Solution
-    ) -> Solution:
-        """The answer at the alpha asked for; the cross-validated forms choose it first."""
-        return self._descend(assembly, self._alpha_again(0.1, null), solver, null)
-
-    def _descend(
-        self, assembly: Assembly, alpha: float, solver: Solver, null: Solution
-    ) -> Solution:
-        with follow(self.verbose, len(steps_to(alpha, null.alpha))) as steps:
-            return fit_to(assembly.problem, alpha, solver, null=null, progress=steps)
-
-    def _alpha_again(self, fraction: float, null: Solution) -> float:
-        """The user's alpha, or else this fraction of alpha_max."""
         alpha = getattr(self, "alpha", None)
-        if alpha is None:
-            return fraction * null.alpha
-        if not isinstance(alpha, Real) or not 0.0 <= float(alpha) < np.inf:
-            raise ValueError(f"alpha={alpha!r}: the penalty is a finite number >= 0, or None.")
-        return float(alpha)
+        predict_with: PredictWith = getattr(self, "predict_with", "directions")
+        if predict_with not in ("directions", "taylor"):
+            raise ValueError(f"predict_with={predict_with!r}: use 'directions' or 'taylor'.")
+        return SparseSettings(problem, solver, self.n_components, alpha, self.verbose, predict_with)
 
-    def _unpack(self, assembly: Assembly, solution: Solution, null: Solution) -> None:
-        p = assembly.problem.n_features
-        rows = solution.rows
-        omega = assembly.problem.penalty.limits(1.0)
-        importances = np.zeros(p)
-        importances[rows.index] = row_norms(rows.values)
-        # variables still out are ranked by how close they are to coming in
-        runner_up = exact_norms(assembly.problem, solution) / np.where(omega > 0.0, omega, 1.0)
-        ranking = rank_variables(importances, runner_up)
-        # outputs side by side: B B' summed over class contrasts
-        directions = find_directions(rows.index, rows.values, p, self.n_components)
-        self.field_ = kernel_field(assembly, rows, solution.v)
-        self.alpha_ = solution.alpha
-        self.alpha_max_ = null.alpha
-        self.dual_gap_ = solution.certificate.gap
-        self.kkt_violation_ = solution.certificate.violation
-        self.objective_ = solution.certificate.primal
-        self.n_iter_ = max(1, solution.n_iter)
-        self._store(importances, ranking, directions, assembly.scaling)
+    def _particulars(self) -> dict[str, Any]:
+        found = (self.alpha_, self.alpha_max_, self.dual_gap_, self.kkt_violation_, self.tol)
+        return {"optimality": Optimality(*map(float, found))}
 
 
-class SparseGradientRegressor(FieldRegressor, SparseGradient):
+def sparse_attributes(fit: SparseFit) -> dict[str, Any]:
+    """The attributes of a fitted estimator of the paper."""
+    proof = fit.solution.certificate
+    return {
+        **summary_attributes(fit),
+        "alpha_": fit.solution.alpha,
+        "alpha_max_": fit.alpha_max,
+        "dual_gap_": proof.gap,
+        "kkt_violation_": proof.violation,
+        "objective_": proof.primal,
+        "n_iter_": max(1, fit.solution.n_iter),
+    }
+
+
+def warn_of_numbers(fit: SparseFit, max_iter: int) -> None:
+    """Say what a user should know about a fit to numbers."""
+    warn_unless_converged(fit.solution, max_iter)
+    if len(fit.field.index) == 0:
+        warn_nothing_selected("the mean of y", "Use a smaller alpha, below alpha_max_.")
+
+
+@dataclass(eq=False, repr=False)
+class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient):
     """Sparse gradient learning for regression (Ye & Xie).
 
     Minimises over gradient fields f = (f^1, ..., f^p), each f^k in the space of `kernel`,
@@ -189,6 +162,14 @@ class SparseGradientRegressor(FieldRegressor, SparseGradient):
         Number of directions; 'auto' keeps 95 % of the trace of the gradient covariance.
     penalty_factor : (p,) array, optional
         omega; 0 = this variable is never penalised.
+    loss : object, optional
+        A loss of your own for pairs; None = the paper's, squares. It has the methods of
+        `gradsift.numerics.losses.Loss`, and is refused where they contradict each other. See
+        `docs/tutorials/own_loss.md`.
+    penalty : object, optional
+        A concave penalty of your own; None = the paper's group lasso. It has a method
+        ``factors(sizes, alpha)``, its slope at the sizes ||f^k||_K in units of alpha. Solved by
+        repeated group lassos; the certificate is that of the last one.
     curl : float, default=0
         Adds ``curl / (2 n) sum_i ||J(x_i) - J(x_i)'||^2`` with J the Jacobian of f: a true
         gradient has a symmetric one. Affine, linear, constant and Gaussian kernels.
@@ -202,11 +183,13 @@ class SparseGradientRegressor(FieldRegressor, SparseGradient):
         Relative duality gap to reach.
     max_iter : int, default=20000
         Most steps of the inner solver.
+    predict_with : {'directions', 'taylor'}, default='directions'
+        'directions': a ridge in the coordinates of the sparse directions, and a local linear link
+        on what it predicts, both tuned by leave-one-out. 'taylor': the average of the Taylor
+        expansions around the training samples that are near in the selected variables.
     missing : {'error', 'mean'}, default='error'
         'error' refuses missing values and names their columns; 'mean' puts the column's mean (of
         the training samples) in their place.
-    random_state : ignored
-        Nothing here is random; the parameter keeps signatures alike.
     verbose : int, default=0
         Above 0 shows the steps down to alpha, as `gradient_path` does.
 
@@ -231,6 +214,8 @@ class SparseGradientRegressor(FieldRegressor, SparseGradient):
         The standardising.
     field_ : KernelField
         The fitted gradient field.
+    predictor_ : IndexPredictor or TaylorPredictor
+        What `predict` asks.
 
     Examples
     --------
@@ -247,31 +232,10 @@ class SparseGradientRegressor(FieldRegressor, SparseGradient):
     True
     """
 
-    def __init__(
-        self,
-        alpha: float | None = None,
-        *,
-        kernel: Any = "affine",
-        weights: Any = "gaussian",
-        standardize: bool = True,
-        n_components: int | Literal["auto"] = "auto",
-        penalty_factor: Any = None,
-        curl: float = 0.0,
-        smoothness: float = 0.0,
-        solver: str = "auto",
-        tol: float = 1e-4,
-        max_iter: int = 20_000,
-        missing: Literal["error", "mean"] = "error",
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            kernel=kernel, weights=weights, standardize=standardize, n_components=n_components,
-            penalty_factor=penalty_factor, curl=curl, smoothness=smoothness, solver=solver, tol=tol,
-            max_iter=max_iter, missing=missing, random_state=random_state, verbose=verbose,
-        )  # fmt: skip
-        self.alpha = alpha
+    alpha: float | None = None
+    predict_with: PredictWith = field(default="directions", kw_only=True)
 
+    @same_bits
     def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
         """Fit the gradient field.
 
@@ -288,10 +252,15 @@ class SparseGradientRegressor(FieldRegressor, SparseGradient):
         -------
         self
         """
-        return self._fit_numbers(X, y, sample_weight, X_unlabeled)
+        door = blank(self)
+        sample = numbers_sample(door, X, y, sample_weight, X_unlabeled)
+        fit = fit_sparse(sample, self._settings(sample))
+        warn_of_numbers(fit, self.max_iter)
+        return keep(self, door, predictor_=fit.predictor, **sparse_attributes(fit))
 
 
-class SparseGradientClassifier(FieldClassifier, SparseGradient):
+@dataclass(eq=False, repr=False)
+class SparseGradientClassifier(OffsetScores, ClassifierMixin, SparseGradient):
     """Sparse gradient learning for classification (Ye & Xie), any number of classes.
 
     With labels +-1, minimises over the log odds f^0 and their gradient f
@@ -309,14 +278,18 @@ class SparseGradientClassifier(FieldClassifier, SparseGradient):
     alpha_0 : float, optional
         The paper's lambda_1, the penalty on the offset function. None = 1e-4, in units of the
         kernel's size and the mean pair weight.
-    kernel, weights, standardize, n_components, penalty_factor, curl, smoothness, solver, tol, \
-max_iter, missing, random_state, verbose
+    class_weight : dict, 'balanced' or None, default=None
+        As in `GradientSiftClassifier`: it moves the boundary between classes, not the field.
+    kernel, weights, standardize, n_components, penalty_factor, loss, penalty, curl, smoothness, \
+solver, tol, max_iter, missing, verbose
         As in `SparseGradientRegressor`.
 
     Attributes
     ----------
     classes_ : array
         Class labels.
+    class_weight_ : (n_classes,) array
+        The weight of each class.
     feature_importances_, ranking_, components_, eigenvalues_, alpha_, alpha_max_, dual_gap_, \
 kkt_violation_, objective_, n_iter_, mean_, scale_, field_
         As in `SparseGradientRegressor`.
@@ -334,33 +307,11 @@ kkt_violation_, objective_, n_iter_, mean_, scale_, field_
     (60, 2)
     """
 
-    def __init__(
-        self,
-        alpha: float | None = None,
-        *,
-        alpha_0: float | None = None,
-        kernel: Any = "affine",
-        weights: Any = "gaussian",
-        standardize: bool = True,
-        n_components: int | Literal["auto"] = "auto",
-        penalty_factor: Any = None,
-        curl: float = 0.0,
-        smoothness: float = 0.0,
-        solver: str = "auto",
-        tol: float = 1e-4,
-        max_iter: int = 20_000,
-        missing: Literal["error", "mean"] = "error",
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            kernel=kernel, weights=weights, standardize=standardize, n_components=n_components,
-            penalty_factor=penalty_factor, curl=curl, smoothness=smoothness, solver=solver, tol=tol,
-            max_iter=max_iter, missing=missing, random_state=random_state, verbose=verbose,
-        )  # fmt: skip
-        self.alpha = alpha
-        self.alpha_0 = alpha_0
+    alpha: float | None = None
+    alpha_0: float | None = field(default=None, kw_only=True)
+    class_weight: Any = field(default=None, kw_only=True)
 
+    @same_bits
     def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
         """Fit the log odds and their gradient.
 
@@ -378,5 +329,15 @@ kkt_violation_, objective_, n_iter_, mean_, scale_, field_
         -------
         self
         """
-        mark = -1 if self.smoothness > 0 else None
-        return self._fit_labels(X, y, sample_weight, X_unlabeled, mark)
+        door, mark = blank(self), unlabeled_mark(self.smoothness)
+        classes, sample = labels_sample(door, X, y, sample_weight, X_unlabeled, mark)
+        shifts = sample_class_weights(self.class_weight, classes, sample)
+        fit = fit_sparse(sample, self._settings(sample))
+        warn_unless_converged(fit.solution, self.max_iter)
+        found = sparse_attributes(fit)
+        return keep(self, door, classes_=classes, class_weight_=shifts, **found)
+
+
+def unlabeled_mark(smoothness: float) -> int | None:
+    """The label of unlabelled rows, where these have a say: scikit-learn's -1."""
+    return -1 if smoothness > 0 else None

@@ -1,89 +1,78 @@
-"""The two tasks: the door in, and what a field predicts. Mixins over any way to fit a field."""
+"""The two tasks: a checked sample from what a user passed, and what a field predicts."""
 
 from __future__ import annotations
 
 from functools import reduce
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, softmax
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.threads import same_bits
-from gradsift._typing import Array, IntArray, Source
+from gradsift._typing import Array, Source
 from gradsift.data import stack_rows, take_rows
-from gradsift.estimators._base import all_or_nothing, warn_nothing_selected
+from gradsift.estimators._sample_weight import check_weights
 from gradsift.estimators._validation import (
     check_fit_X,
     check_labels,
     check_new_X,
     check_numbers,
-    check_weights,
 )
-from gradsift.pairwise.assemble import Assembly, Response
-from gradsift.pairwise.field import TaylorPredictor, taylor_predictor
-from gradsift.solver import Rows
+from gradsift.pairwise.assemble import Response
+from gradsift.pairwise.field import KernelField
+from gradsift.pairwise.fitting import Predictor, Sample
 
 
-class Sample(NamedTuple):
-    """Checked training data: rows of weight zero are gone, `kept` says which rows are left."""
-
-    X: Source
-    response: Response
-    weight: Array | None
-    kept: IntArray
-    n_rows: int
-    unlabeled: Source | None = None
-
-
-class Answer(NamedTuple):
-    """What `_fit(sample)` of a field estimator returns."""
-
-    assembly: Assembly
-    rows: Rows
-    v: Array
+def numbers_sample(
+    door: Any, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any = None
+) -> Sample:
+    """Training data for numbers; `door` is told about the columns (see `blank`)."""
+    X, y = check_fit_X(door, X, y, y_numeric=True)
+    kept, weight = check_weights(sample_weight, X)
+    response = Response.numbers(check_numbers(y[kept]))
+    unlabeled = None if X_unlabeled is None else check_new_X(door, X_unlabeled, seen=False)
+    return Sample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
 
 
-class FieldRegressor(RegressorMixin):
-    """fit and predict for numbers."""
+def labels_sample(
+    door: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    X_unlabeled: Any = None,
+    unlabeled_mark: Any = None,
+) -> tuple[Array, Sample]:
+    """The classes, and training data for labels; `door` is told about the columns.
 
-    _predictor: TaylorPredictor
+    Rows whose numeric label is `unlabeled_mark` join those of `X_unlabeled`.
+    """
+    X, y = check_fit_X(door, X, y)
+    kept, weight = check_weights(sample_weight, X)
+    extra = [] if X_unlabeled is None else [check_new_X(door, X_unlabeled, seen=False)]
+    if unlabeled_mark is not None and y.dtype.kind in "iuf":
+        labelled = y[kept] != unlabeled_mark
+        extra.append(take_rows(X, kept[~labelled]))
+        weight = None if weight is None else weight[labelled]
+        kept = kept[labelled]
+    classes, codes = check_labels(y[kept])
+    extra = [part for part in extra if part.shape[0]]
+    unlabeled = reduce(stack_rows, extra) if extra else None
+    response = Response.labels(codes, len(classes))
+    return classes, Sample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the gradient field.
 
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array
-        sample_weight : (n,) array, optional
-            Pair (i, j) counts w_ij times both weights.
+class NumberPredictions:
+    """Mixin: `predict` from the columns that `field_` depends on, by `predictor_`."""
 
-        Returns
-        -------
-        self
-        """
-        return self._fit_numbers(X, y, sample_weight)
-
-    @all_or_nothing
-    @same_bits
-    def _fit_numbers(self, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any = None) -> Self:
-        X, y = check_fit_X(self, X, y, y_numeric=True)
-        kept, weight = check_weights(sample_weight, X)
-        response = Response.numbers(check_numbers(y[kept]))
-        unlabeled = None if X_unlabeled is None else check_new_X(self, X_unlabeled, seen=False)
-        sample = Sample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
-        answer: Answer = self._fit(sample)
-        self._predictor = taylor_predictor(*answer)
-        self._index = answer.rows.index
-        if len(self._index) == 0:
-            warn_nothing_selected("the mean of y", "Use a smaller alpha, below alpha_max_.")
-        return self
+    field_: KernelField
+    predictor_: Predictor
 
     @same_bits
     def predict(self, X: Any) -> Array:
-        """Average the Taylor expansions around the training samples near in selected variables.
+        """Predict the response from the selected variables.
 
         Parameters
         ----------
@@ -94,15 +83,78 @@ class FieldRegressor(RegressorMixin):
         y : (n,) array
         """
         check_is_fitted(self)
-        X = check_new_X(self, X).columns(self._index)
-        return self._predictor(self._scaling.apply(X, self._index))[0]
+        index = self.field_.index
+        columns = check_new_X(self, X).columns(index)
+        return self.predictor_(self.field_.scaling.apply(columns, index))[0]
+
+
+def has_probabilities(estimator: Any) -> bool:
+    """Scores are log odds under the logistic loss only."""
+    if getattr(estimator, "loss", None) is not None:
+        raise AttributeError(
+            "there are no probabilities with a loss of your own: its scores are no log odds. Use "
+            "decision_function."
+        )
+    return True
+
+
+def class_weights(class_weight: Any, classes: Array, y: Array, weight: Array | None) -> Array:
+    """One positive number per class from None, 'balanced' or a dict, as in scikit-learn.
+
+    'balanced' is inversely proportional to the number of samples of the class.
+    """
+    weight = np.ones(len(y)) if weight is None else weight
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        counts = np.array([weight[y == label].sum() for label in classes])
+        return np.asarray(counts.sum() / (len(classes) * counts))
+    if class_weight is not None and not isinstance(class_weight, dict):
+        raise ValueError(
+            f"class_weight={class_weight!r}: use None, 'balanced' or a dict from labels to weights."
+        )
+    found = compute_class_weight(class_weight, classes=classes, y=y)
+    if not (np.isfinite(found).all() and (found > 0.0).all()):
+        raise ValueError(f"class_weight={class_weight!r}: weights are finite and positive.")
+    return np.asarray(found)
+
+
+def sample_class_weights(class_weight: Any, classes: Array, sample: Sample) -> Array:
+    """The same for a checked sample."""
+    return class_weights(class_weight, classes, classes[sample.response.codes()], sample.weight)
 
 
 class LabelPredictions:
-    """Probabilities and labels from `decision_function` and `classes_`."""
+    """Mixin: scores, probabilities and labels from `_scores`, `classes_` and `class_weight_`.
+
+    A class that counts w times as much has odds w times as large: its score is log w higher. That
+    moves the boundary between classes and nothing else.
+    """
 
     classes_: Array
+    class_weight_: Array
 
+    def _scores(self, X: Source) -> Array:
+        """(n, 1) log odds of the second class, or (n, n_classes) scores, before class weights."""
+        raise NotImplementedError
+
+    @same_bits
+    def decision_function(self, X: Any) -> Array:
+        """Log odds of the second class, or one score per class when there are more than two.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+
+        Returns
+        -------
+        scores : (n,) array, or (n, n_classes)
+        """
+        check_is_fitted(self)
+        scores = self._scores(check_new_X(self, X))
+        shift = np.log(self.class_weight_)
+        scores = scores + (shift if scores.shape[1] > 1 else shift[1:] - shift[:1])
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities.
 
@@ -114,7 +166,7 @@ class LabelPredictions:
         -------
         probabilities : (n, n_classes) array
         """
-        scores = self.decision_function(X)  # type: ignore[attr-defined]
+        scores = self.decision_function(X)
         if scores.ndim == 1:
             return np.column_stack([expit(-scores), expit(scores)])
         return np.asarray(softmax(scores, axis=1))
@@ -130,67 +182,15 @@ class LabelPredictions:
         -------
         labels : (n,) array
         """
-        scores = self.decision_function(X)  # type: ignore[attr-defined]
+        scores = self.decision_function(X)
         best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[best])
 
 
-class FieldClassifier(LabelPredictions, ClassifierMixin):
-    """fit and predict for labels; scores are the fitted offset function."""
+class OffsetScores(LabelPredictions):
+    """Mixin: scores are the fitted offset function of `field_`."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the log odds and their gradient.
+    field_: KernelField
 
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array of labels, of any type
-        sample_weight : (n,) array, optional
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_labels(X, y, sample_weight)
-
-    @all_or_nothing
-    @same_bits
-    def _fit_labels(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        X_unlabeled: Any = None,
-        unlabeled_mark: Any = None,
-    ) -> Self:
-        X, y = check_fit_X(self, X, y)
-        kept, weight = check_weights(sample_weight, X)
-        extra = [] if X_unlabeled is None else [check_new_X(self, X_unlabeled, seen=False)]
-        if unlabeled_mark is not None and y.dtype.kind in "iuf":
-            labelled = y[kept] != unlabeled_mark
-            extra.append(take_rows(X, kept[~labelled]))
-            weight = None if weight is None else weight[labelled]
-            kept = kept[labelled]
-        self.classes_, codes = check_labels(y[kept])
-        response = Response.labels(codes, len(self.classes_))
-        extra = [part for part in extra if part.shape[0]]
-        unlabeled = reduce(stack_rows, extra) if extra else None
-        sample = Sample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
-        self._fit(sample)
-        return self
-
-    @same_bits
-    def decision_function(self, X: Any) -> Array:
-        """Log odds of the second class, or one score per class when there are more than two.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-
-        Returns
-        -------
-        scores : (n,) array, or (n, n_classes)
-        """
-        check_is_fitted(self)
-        scores = self.field_.offset(check_new_X(self, X))
-        return scores[:, 0] if len(self.classes_) == 2 else scores
+    def _scores(self, X: Source) -> Array:
+        return self.field_.offset(X)

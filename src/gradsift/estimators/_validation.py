@@ -19,28 +19,17 @@ from gradsift.data import (
     is_storage,
     open_source,
     read_target,
-    source_names,
 )
 from gradsift.data.far import Seen
 from gradsift.data.finite import all_good, labels_of, refuse
 from gradsift.data.missing import known
 from gradsift.data.opening import holds_target
 from gradsift.data.source import LabelledRows
-from gradsift.exceptions import (
-    CountedRowsWarning,
-    ExtrapolationWarning,
-    MissingTargetWarning,
-    RareClassWarning,
-)
-from gradsift.sift import are_counts, as_counts
+from gradsift.exceptions import ExtrapolationWarning, MissingTargetWarning, RareClassWarning
 
 MIN_SAMPLES = 3
-MOST_RATIO = 1e12
-"""Weights further apart than this would leave nothing of the lighter row but rounding."""
 FEW_CASES = 8
 """Rows of a class below which the sift's level is no promise (`docs/levels.md`)."""
-MANY_MORE = 1.5
-"""Counts that make so many times the rows are worth a word."""
 LARGEST = 1e70
 """Fourth powers of a response beyond this, or that varies by less than one over it, are lost."""
 MOST_NAMES = 1_000_000
@@ -206,7 +195,7 @@ def check_lengths(source: Source, y: Any) -> None:
 def remember_columns(estimator: Any, source: Source) -> None:
     """n_features_in_, and feature_names_in_ where there are names and not too many."""
     estimator.n_features_in_ = source.shape[1]
-    names = source_names(source) if source.shape[1] <= MOST_NAMES else None
+    names = source.names() if source.shape[1] <= MOST_NAMES else None
     if names is not None:
         repeated = [name for name, count in Counter(names).items() if count > 1]
         if repeated:
@@ -242,14 +231,21 @@ def what_was_seen(estimator: Any) -> Seen | None:
     return None if mean is None else Seen(mean, estimator.scale_)
 
 
+def used_columns(estimator: Any) -> IntArray:
+    """The columns that predictions rest on: the selected, and those of the ridge beside them."""
+    dense = getattr(estimator, "dense_", None)
+    others = np.zeros(0, dtype=np.intp)
+    if dense is not None and estimator.predict_with == "auto":
+        others = dense.index
+    return np.union1d(estimator.get_support(indices=True), others).astype(np.intp)
+
+
 def far_note(estimator: Any, X: Array, names: Sequence[str] | None) -> str | None:
     """A sentence on values far beyond those of the fit, in columns that predictions rest on."""
     seen = what_was_seen(estimator)
     if seen is None or len(seen.mean) != X.shape[1]:
         return None
-    dense = getattr(estimator, "dense_", None)
-    others = np.zeros(0, dtype=np.intp) if dense is None else dense.index
-    used = np.union1d(estimator.get_support(indices=True), others).astype(np.intp)
+    used = used_columns(estimator)
 
     def label(found: IntArray) -> list[str]:
         return labels_of(found, None if names is None else [names[int(k)] for k in found])
@@ -266,7 +262,7 @@ def check_same_columns(estimator: Any, source: Source) -> None:
             f"{expected} features as input."
         )
     known = getattr(estimator, "feature_names_in_", None)
-    names = None if known is None else source_names(source)
+    names = None if known is None else source.names()
     if known is not None and names is not None:
         other = np.flatnonzero(np.array(names, dtype=object) != known)
         if len(other):
@@ -306,68 +302,6 @@ def check_labels(y: Array) -> tuple[Array, IntArray]:
     return classes, codes
 
 
-def check_weights(sample_weight: Any, X: Array | Source) -> tuple[IntArray, Array | None]:
-    """(rows with positive weight, their weights as numbers of samples or None if all are equal).
-
-    See `as_counts` for the scaling.
-    """
-    n = X.shape[0]
-    if sample_weight is None:
-        return np.arange(n), None
-    weight = read_weights(sample_weight, X)
-    rows = np.flatnonzero(weight > 0)
-    if len(rows) == 0:
-        raise ValueError("all sample weights are zero: no row is left to learn from.")
-    if len(rows) < MIN_SAMPLES:
-        raise ValueError(
-            f"only {len(rows)} sample(s) have a weight above zero, while a minimum of "
-            f"{MIN_SAMPLES} is required."
-        )
-    weight = weight[rows]
-    least, most = int(weight.argmin()), int(weight.argmax())
-    if weight[least] < weight[most] / MOST_RATIO:
-        raise ValueError(
-            f"sample_weight[{rows[least]}] is {weight[least]:.3g} and sample_weight[{rows[most]}] "
-            f"is {weight[most]:.3g}: weights may differ by a factor of {MOST_RATIO:.0e} at most. "
-            "Give rows that hardly count a weight of zero."
-        )
-    weight = as_counts(weight)
-    return rows, None if weight.min() == weight.max() else weight
-
-
-def read_weights(sample_weight: Any, X: Array | Source) -> Array:
-    """One finite number, not negative, for each row of X."""
-    n = X.shape[0]
-    try:
-        weight = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"sample_weight holds values that are not numbers: {error}.") from error
-    if weight.ndim == 0:
-        weight = np.full(n, float(weight))
-    weight = of_labelled_rows(weight, X)
-    if weight.shape != (n,):
-        raise ValueError(f"sample_weight has shape {weight.shape} but X has {n} rows: need ({n},).")
-    bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
-    if len(bad):
-        raise ValueError(
-            f"sample_weight[{bad[0]}] is {weight[bad[0]]}: weights are finite and not negative."
-        )
-    return weight
-
-
-def warn_of_counts(weight: Array | None) -> None:
-    """Say so where weights that count rows make many more samples than there are rows."""
-    if weight is None or not are_counts(weight) or weight.sum() <= MANY_MORE * len(weight):
-        return
-    warnings.warn(
-        f"sample_weight holds whole numbers from 1 to {weight.max():.0f}, which are taken as "
-        f"counts of rows: {weight.sum():.0f} samples instead of {len(weight)}. If they say how "
-        "much a row counts beside others, as survey weights do, divide them by their mean.",
-        CountedRowsWarning,
-        stacklevel=3,
-    )
-
-
 def warn_of_rare_classes(classes: Array, codes: IntArray) -> None:
     """Say so where a class has too few rows for the level of the sift to hold."""
     counts = np.bincount(codes)
@@ -381,14 +315,6 @@ def warn_of_rare_classes(classes: Array, codes: IntArray) -> None:
         RareClassWarning,
         stacklevel=3,
     )
-
-
-def of_labelled_rows(weight: Any, X: Any) -> Any:
-    """Weights given for all rows of a file, of those rows that have a response."""
-    base = getattr(X, "base", None)
-    if isinstance(base, LabelledRows) and weight.shape == (base.base.shape[0],):
-        return weight[base.rows]
-    return weight
 
 
 def check_columns(columns: Any, n_features: int, names: Array | None, parameter: str) -> IntArray:

@@ -1,9 +1,10 @@
 """What a fitted model says about each variable, as plain data for tables, plots and files."""
 
 from gradsift.explain.correlated import StandIns, correlated_stand_ins
-from gradsift.explain.dependence import acting_together, effect_dependence
-from gradsift.explain.effects import Effect, describe_effect
+from gradsift.explain.effects import Curve, Effect, describe_effect
 from gradsift.explain.names import Names, names_of_best, variable_names
+from gradsift.explain.partial import PartialEffects, partial_effects
+from gradsift.explain.sentences import effect_clause, pair_clause
 from gradsift.explain.variables import (
     VariableSummary,
     best_selected,
@@ -17,8 +18,13 @@ from gradsift.explain.variables import (
 __all__ = [
     "VariableSummary",
     "summarise_variables",
+    "Curve",
     "Effect",
     "describe_effect",
+    "effect_clause",
+    "pair_clause",
+    "PartialEffects",
+    "partial_effects",
     "StandIns",
     "correlated_stand_ins",
     "variable_names",
@@ -29,6 +35,4 @@ __all__ = [
     "gradient_columns",
     "gradient_covariance",
     "output_names",
-    "effect_dependence",
-    "acting_together",
 ]

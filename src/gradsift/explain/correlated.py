@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._run.passes import Job, each_block
+from gradsift._run.passes import each_block
 from gradsift._run.threads import one_blas_thread
-from gradsift._typing import Array, IntArray, Source
+from gradsift._typing import Array, IntArray, Job, Source
 from gradsift.data import open_source
 
 

@@ -1,92 +1,142 @@
-"""What the effect of a variable depends on: itself, or others."""
+"""Which variables change each other's effect, as far as the data show it."""
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
+from scipy.stats import chi2
 
-from gradsift._run.threads import same_bits
 from gradsift._typing import Array
+from gradsift.explain.additive import (
+    PER_PAIR,
+    AdditiveFit,
+    Pair,
+    Target,
+    contrasts,
+    fit_additive,
+    information,
+    pair_products,
+)
 
-CLEAR, FAINT = 0.1, 0.02  # shares of an effect that another variable must explain, both ways
+LEVEL = 0.05  # chance that a table of additive effects shows a pair that acts together
 
 
-@same_bits
-def effect_dependence(Z: Array, G: Array) -> Array:
-    """Share of each gradient that varies with each variable: hints at interactions.
+def fit_with_pairs(X: Array, target: Target) -> AdditiveFit:
+    """The additive model with every pair of variables that the data show to act together.
+
+    Pairs are taken in one by one: all that are left are tested beside the model so far, and the
+    clearest comes in if chance would show one so clear in fewer than 5 % of tables (Bonferroni
+    over all pairs). Those that are no longer clear beside the ones that came later go again.
 
     Parameters
     ----------
-    Z : (n, a) array
-        Standardised variables.
-    G : (n, a) array
-        Gradients along them.
+    X : (n, a) array
+    target : Target
 
     Returns
     -------
-    shares : (a, a) array
-        Row k, column l: the part of the mean of (f^k)^2 that a cubic in (x^k, x^l) explains beyond
-        a cubic in x^k alone, between 0 and 1. On the diagonal, what the cubic in x^k explains
-        beyond a constant. Zero for a straight effect.
+    fit : AdditiveFit
+        Its `design.pairs` are the pairs shown.
 
     Examples
     --------
-    >>> Z = np.random.default_rng(0).normal(size=(100, 2))
-    >>> effect_dependence(Z, Z[:, ::-1]).round(1)  # of y = x1 x2
-    array([[0., 1.],
-           [1., 0.]])
+    >>> from gradsift.explain.additive import target_of
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3))
+    >>> y = X[:, 0] * X[:, 2] + X[:, 1] + 0.5 * rng.normal(size=200)
+    >>> fit_with_pairs(X, target_of(y)).design.pairs
+    ((0, 2),)
     """
-    n, a = Z.shape
-    shares = np.zeros((a, a))
-    for k in range(a):
-        g, z = G[:, k], Z[:, k]
-        power = float(g @ g)
-        # the gradient of a straight line is constant but for rounding
-        if g.std() <= 1e-9 * np.abs(g).max(initial=0.0):
-            continue
-        own = np.column_stack([np.ones(n), z, z**2, z**3])
-        alone = _left_over(own[:, :1], g)
-        with_own = _left_over(own, g)
-        shares[k, k] = _gain(alone, with_own, n) / power
-        for j in range(a):
-            if j != k:
-                x = Z[:, j]
-                both = np.column_stack([own, x, x**2, x**3, x * z, x**2 * z, x * z**2])
-                shares[k, j] = _gain(with_own, _left_over(both, g), n) / power
-    return np.clip(shares, 0.0, 1.0)
+    candidates = list(combinations(range(X.shape[1]), 2))
+    pairs: list[Pair] = []
+    fit = fit_additive(X, target)
+    while len(pairs) < min(X.shape[1], len(candidates)):
+        left = [pair for pair in candidates if pair not in pairs]
+        p = score_tests(X, fit, left)
+        best = int(p.argmin())
+        if p[best] * len(candidates) > LEVEL:
+            break
+        pairs.append(left[best])
+        fit = fit_additive(X, target, pairs)
+    while pairs:
+        p = coefficient_tests(fit)
+        worst = int(p.argmax())
+        if p[worst] * len(candidates) <= LEVEL:
+            break
+        del pairs[worst]
+        fit = fit_additive(X, target, pairs)
+    return fit
 
 
-def _left_over(A: Array, g: Array) -> tuple[float, int]:
-    """(residual sum of squares, rank) of g on the columns of A."""
-    coefficients, _, rank, _ = np.linalg.lstsq(A, g, rcond=1e-10)
-    residual = g - A @ coefficients
-    return float(residual @ residual), int(rank)
+def score_tests(X: Array, fit: AdditiveFit, pairs: list[Pair]) -> Array:
+    """P-values of pairs that are not in the model: would it fit better with them?
 
-
-def _gain(small: tuple[float, int], large: tuple[float, int], n: int) -> float:
-    """What the larger model explains beyond the smaller, less what it would explain of noise."""
-    noise = large[0] / max(n - large[1], 1)
-    return small[0] - large[0] - (large[1] - small[1]) * noise
-
-
-def acting_together(shares: Array) -> list[tuple[int, int]]:
-    """Pairs (k, l) that change each other's effect, clearest first.
+    The slope of the log likelihood along each of their products, less what the model's own
+    coefficients would make of it. Its variance is the sum of squares of the samples' contributions,
+    so that unequal noise does not pass for an interaction.
 
     Parameters
     ----------
-    shares : (a, a) array
-        From `effect_dependence`.
-
-    Returns
-    -------
+    X : (n, a) array
+    fit : AdditiveFit
     pairs : list of (int, int)
 
-    Examples
-    --------
-    >>> acting_together(np.array([[0.0, 0.9, 0.2], [0.3, 0.0, 0.0], [0.0, 0.0, 0.5]]))
-    [(0, 1)]
+    Returns
+    -------
+    p : (pairs,) array
     """
-    both = np.triu(np.minimum(shares, shares.T), 1)
-    either = np.maximum(shares, shares.T)
-    first, second = np.nonzero((both >= FAINT) & (either >= CLEAR))
-    order = np.argsort(-either[first, second], kind="stable")
-    return list(zip(first[order].tolist(), second[order].tolist()))
+    D, R = fit.design.matrix, fit.residuals
+    F = pair_products(X, fit.splines, pairs)
+    F = F - F.mean(axis=0)
+    n, f = R.shape
+    M = fit.covariance @ information(D, F, fit.weights)
+    taken = (R[:, :, None] * D[:, None, :]).reshape(n, -1) @ M
+    E = R[:, :, None] * F[:, None, :] - taken.reshape(n, f, F.shape[1])
+    E = E.reshape(n, f, len(pairs), PER_PAIR).transpose(2, 0, 3, 1)  # pair, sample, term, output
+    U = E.sum(axis=1)
+    V = np.einsum("qntf,qnsg->qtfsg", E, E, optimize=True)
+    return plain_or_any(U, V)
+
+
+def coefficient_tests(fit: AdditiveFit) -> Array:
+    """P-values of the pairs in the model (Wald tests).
+
+    Parameters
+    ----------
+    fit : AdditiveFit
+
+    Returns
+    -------
+    p : (pairs,) array
+    """
+    m, outputs = fit.coefficients.shape
+    Q = contrasts(outputs)
+    f = Q.shape[1]
+    covariance = fit.covariance.reshape(f, m, f, m)
+    where = [fit.design.pair_columns(j) for j in range(len(fit.design.pairs))]
+    U = np.array([fit.coefficients[w] @ Q for w in where])
+    V = np.array([covariance[:, w][:, :, :, w].transpose(1, 0, 3, 2) for w in where])
+    return plain_or_any(U, V)
+
+
+def plain_or_any(U: Array, V: Array) -> Array:
+    """P-values of pairs: of the plain product or of all terms, whichever is clearer, twice.
+
+    U is (pairs, terms, outputs), V its covariances (pairs, terms, outputs, terms, outputs).
+    """
+    size = U.shape[1] * U.shape[2]
+    plain = chi_square_tests(U[:, 0], V[:, 0, :, 0])
+    every = chi_square_tests(U.reshape(-1, size), V.reshape(-1, size, size))
+    return np.minimum(1.0, 2.0 * np.minimum(plain, every))
+
+
+def chi_square_tests(U: Array, V: Array) -> Array:
+    """P-values of U_q' V_q^-1 U_q for U (q, f) and covariances V (q, f, f)."""
+    f = U.shape[1]
+    size = np.trace(V, axis1=1, axis2=2)
+    if not size.any():
+        return np.ones(len(U))
+    V = V + (1e-10 * size + 1e-30 * size.max())[:, None, None] * np.eye(f)
+    statistic = (U * np.linalg.solve(V, U[:, :, None])[:, :, 0]).sum(axis=1)
+    return np.asarray(chi2.sf(statistic, f))

@@ -8,7 +8,6 @@ from typing import Any, overload
 import numpy as np
 
 from gradsift._typing import IntArray, Source
-from gradsift.data import source_names
 
 MOST_NAMED = 20_000
 
@@ -56,7 +55,7 @@ def names_of_best(model: Any, source: Source) -> Names:
     """What a source calls the best ranked columns of a fitted model."""
     count = source.shape[1]
     best: IntArray = np.flatnonzero(model.ranking_ <= MOST_NAMED)
-    found = source_names(source, best)
+    found = source.names(best)
     return Names(count, None if found is None else dict(zip(best.tolist(), found)))
 
 

@@ -13,15 +13,14 @@ from gradsift._run.threads import same_bits
 from gradsift._typing import Array, IntArray
 from gradsift.data.slices import take_columns
 from gradsift.explain.correlated import StandIns, correlated_stand_ins
-from gradsift.explain.dependence import acting_together, effect_dependence
-from gradsift.explain.effects import Effect, describe_effect
+from gradsift.explain.effects import Curve, Effect
 from gradsift.explain.names import variable_names
+from gradsift.explain.partial import partial_effects
 from gradsift.trust.resampling import Stability
 
-MOST_DESCRIBED = 500  # dense relatives of the method select everything: describe the best ranked
+MOST_DESCRIBED = 100  # dense relatives of the method select everything: describe the best ranked
 MOST_NAMED = 10  # stand-ins named
-NEGLIGIBLE = 0.01  # an effect below this share of the largest one counts as flat
-MOST_HINTED = 30  # variables whose pairs are looked at
+MOST_CLASSES = 3  # classes named that a variable has the same effect on
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,10 @@ class VariableSummary:
         The same for the variable or any of its stand-ins: near-copies take turns.
     effect : Effect
     output : str or None
-        The class whose log odds the effect is about; None for numbers.
+        The class whose log odds `effect` is about, the one the variable matters to most; None for
+        numbers.
+    effects : tuple of (str or None, Effect)
+        The effect on every output: one for numbers, the second of two classes, or all of several.
     stand_ins : StandIns
         Unselected columns that could take its place.
     stand_in_names : tuple of str
@@ -50,6 +52,9 @@ class VariableSummary:
     partners : tuple of str
         Variables it acts together with.
     partner_columns : tuple of int
+    partner_curves : tuple of (Curve, Curve)
+        For each partner, the curve of this variable where the partner is at its lower and at its
+        upper quartile.
     """
 
     rank: int
@@ -60,10 +65,40 @@ class VariableSummary:
     family_frequency: float | None
     effect: Effect
     output: str | None
+    effects: tuple[tuple[str | None, Effect], ...]
     stand_ins: StandIns
     stand_in_names: tuple[str, ...]
     partners: tuple[str, ...]
     partner_columns: tuple[int, ...]
+    partner_curves: tuple[tuple[Curve, Curve], ...]
+
+    @property
+    def words(self) -> str:
+        """What it does, in a few words; for labels, to the odds of which class."""
+        if self.output is None:
+            return self.effect.words
+        said: dict[str, list[str]] = {}
+        for output, effect in self.effects:
+            said.setdefault(effect.words, []).append(str(output))
+        unclear = said.pop("not clear", [])
+        parts = [f"{short_list(classes)}: {words}" for words, classes in said.items()]
+        if unclear and parts:
+            parts.append(f"not clear for {short_list(unclear)}")
+        return f"odds of {'; '.join(parts)}" if parts else "not clear"
+
+
+def short_list(classes: list[str]) -> str:
+    """The first classes, and how many more.
+
+    Examples
+    --------
+    >>> short_list(list("abcdef"))
+    'a, b, c and 3 more'
+    """
+    hidden = len(classes) - MOST_CLASSES
+    if hidden <= 0:
+        return ", ".join(classes)
+    return f"{', '.join(classes[:MOST_CLASSES])} and {hidden} more"
 
 
 def best_selected(model: Any, most: int | None = None) -> IntArray:
@@ -139,21 +174,11 @@ def output_names(model: Any) -> list[str | None]:
     return [str(c) for c in (classes[1:] if len(classes) == 2 else classes)]
 
 
-def strongest_output(G: Array) -> Array:
-    """For each column, which output has the largest mean squared gradient; G is (c, n, a)."""
-    return np.asarray(np.square(G).mean(axis=1).argmax(axis=0))
-
-
-def standard(X: Array) -> tuple[Array, Array]:
-    """(centred columns of unit variance, their standard deviations); constant columns are zero."""
-    scale = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0), scale
-
-
 @same_bits
 def summarise_variables(
     model: Any,
     X: Any,
+    y: Any,
     *,
     names: Sequence[str] | None = None,
     stability: Stability | None = None,
@@ -167,6 +192,8 @@ def summarise_variables(
         Any estimator of this package.
     X : (n, p) array or data frame
         Samples to judge the effects at: the training table, or some of its rows.
+    y : (n,) array
+        Their responses or labels.
     names : sequence of str, optional
         Column names; None = as the model knows them.
     stability : Stability, optional
@@ -181,11 +208,12 @@ def summarise_variables(
     Examples
     --------
     >>> from gradsift import GradientSiftRegressor
-    >>> X = np.random.default_rng(0).normal(size=(150, 20))
-    >>> y = X[:, 3] * X[:, 7] + 2 * X[:, 11]
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(150, 20))
+    >>> y = X[:, 3] * X[:, 7] + 2 * X[:, 11] + 0.5 * rng.normal(size=150)
     >>> model = GradientSiftRegressor().fit(X, y)
-    >>> for row in summarise_variables(model, X):
-    ...     print(row.rank, row.name, row.effect.words, row.partners)
+    >>> for row in summarise_variables(model, X, y):
+    ...     print(row.rank, row.name, row.words, row.partners)
     1 x11 increasing, straight ()
     2 x3 through interactions ('x7',)
     3 x7 through interactions ('x3',)
@@ -195,58 +223,44 @@ def summarise_variables(
     if len(columns) == 0:
         return []
     values = take_columns(X, columns)
-    Z, scale = standard(values)
-    G = gradient_columns(model, X, columns)
-    output = strongest_output(G)
-    G = G[output, :, np.arange(len(columns))].T
-    sizes = scale * np.sqrt(np.square(G).mean(axis=0))
-    floor = NEGLIGIBLE * sizes.max() / np.where(scale > 0, scale, 1.0)
-    partners = _partners(model, columns, Z, G * scale)
+    found = partial_effects(values, np.asarray(y), getattr(model, "classes_", None))
     relatives = correlated_stand_ins(X, columns, threshold=threshold)
-    labels, alone = output_names(model), len(columns) == 1
+    labels = output_names(model)
     again = None if stability is None else stability.frequencies
-    return [
-        VariableSummary(
-            rank=int(model.ranking_[k]),
-            column=int(k),
-            name=names[k],
-            importance=float(model.feature_importances_[k]),
-            frequency=None if again is None else float(again[k]),
-            family_frequency=None
-            if stability is None
-            else stability.frequency_of_any(np.append(relatives[j].columns, k)),
-            effect=describe_effect(values[:, j], G[:, j], floor=float(floor[j]), alone=alone),
-            output=labels[output[j]],
-            stand_ins=relatives[j],
-            stand_in_names=tuple(names[c] for c in relatives[j].columns[:MOST_NAMED]),
-            partners=tuple(names[c] for c in partners.get(int(k), [])),
-            partner_columns=tuple(partners.get(int(k), [])),
+    rows = []
+    for j, k in enumerate(columns.tolist()):
+        partners, leading = found.partners(j), found.leading(j)
+        rows.append(
+            VariableSummary(
+                rank=int(model.ranking_[k]),
+                column=k,
+                name=names[k],
+                importance=float(model.feature_importances_[k]),
+                frequency=None if again is None else float(again[k]),
+                family_frequency=None
+                if stability is None
+                else stability.frequency_of_any(np.append(relatives[j].columns, k)),
+                effect=found.effects[j][leading],
+                output=labels[leading],
+                effects=tuple(zip(labels, found.effects[j])),
+                stand_ins=relatives[j],
+                stand_in_names=tuple(names[c] for c in relatives[j].columns[:MOST_NAMED]),
+                partners=tuple(names[columns[i]] for i in partners),
+                partner_columns=tuple(int(columns[i]) for i in partners),
+                partner_curves=tuple(found.curves_beside(j, i, leading) for i in partners),
+            )
         )
-        for j, k in enumerate(columns)
-    ]
-
-
-def _partners(model: Any, columns: IntArray, Z: Array, G: Array) -> dict[int, list[int]]:
-    """Products the sift found, then what the gradients of the best ranked variables hint at."""
-    pairs = [(pair.first, pair.second) for pair in getattr(model, "interactions_", [])]
-    best = columns[:MOST_HINTED]
-    hints = acting_together(effect_dependence(Z[:, : len(best)], G[:, : len(best)]))
-    pairs += [(int(best[a]), int(best[b])) for a, b in hints]
-    out: dict[int, list[int]] = {}
-    for a, b in dict.fromkeys(tuple(sorted(pair)) for pair in pairs):
-        out.setdefault(a, []).append(b)
-        out.setdefault(b, []).append(a)
-    return out
+    return rows
 
 
 def gradient_covariance(model: Any, X: Any, columns: IntArray) -> Array:
-    """The S-EGCM of a fitted model on a few of its selected columns.
+    """Covariance of the partial derivatives along a few selected columns (in the paper: S-EGCM).
 
     Parameters
     ----------
     model : fitted estimator
     X : (n, p) array or data frame
-        Samples to average over, for models whose S-EGCM is a mean over samples (GradientSift*,
+        Samples to average over, for models whose covariance is a mean over samples (GradientSift*,
         OuterProductGradient); the others hold theirs exactly.
     columns : (a,) int array
         Selected columns.

@@ -1,5 +1,8 @@
 """Three kernels on the selected variables, each with the two derivatives the refit needs.
 
+Those of `kernels` see all columns through inner products and distances alone; these see few columns
+one by one, so that each can have a length scale of its own.
+
     Gaussian   k(x, z) = exp(-1/2 sum_k ((x - z)' v_k / l_k)^2),   axes v_k, length scales l_k
     Anova      k(x, z) = prod_k (1 + c_k e_k) / (1 + c_k),  e_k = exp(-(x_k - z_k)^2 / 2 l_k^2)
     Linear     k(x, z) = x'z / d
@@ -21,6 +24,7 @@ from typing import Protocol, Self, TypeAlias
 import numpy as np
 
 from gradsift._typing import Array
+from gradsift.numerics.distances import squared_distances
 
 Pullback: TypeAlias = Callable[[Array], Array]
 Bounds: TypeAlias = list[tuple[float, float]]
@@ -63,15 +67,9 @@ class Kernel(Protocol):
         ...
 
 
-def _square_distances(A: Array, B: Array) -> Array:
-    """|a_i - b_j|^2 by one matrix product; rounding may leave tiny negatives, cut off here."""
-    squares = (A * A).sum(1)[:, None] + (B * B).sum(1) - 2.0 * (A @ B.T)
-    return np.maximum(squares, 0.0, out=squares)
-
-
 def _moment(T: Array, x: Array, z: Array) -> Array:
     """sum_ij T_ij (x_ik - z_jk)^2 for every coordinate k, by matrix products."""
-    return T.sum(1) @ (x * x) + T.sum(0) @ (z * z) - 2.0 * (x * (T @ z)).sum(0)
+    return np.asarray(T.sum(1) @ (x * x) + T.sum(0) @ (z * z) - 2.0 * (x * (T @ z)).sum(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,13 +110,13 @@ class Gaussian:
         return (X if self.axes is None else X @ self.axes) * np.exp(-self.log_scales)
 
     def __call__(self, A: Array, B: Array) -> Array:
-        K = _square_distances(self._scaled(A), self._scaled(B))
+        K = squared_distances(self._scaled(A), self._scaled(B))
         K *= -0.5
-        return np.exp(K, out=K)
+        return np.asarray(np.exp(K, out=K))
 
     def value_and_pullback(self, X: Array) -> tuple[Array, Pullback]:
         U = self._scaled(X)
-        K = _square_distances(U, U)
+        K = squared_distances(U, U)
         K *= -0.5
         np.exp(K, out=K)
 
@@ -131,7 +129,7 @@ class Gaussian:
     def gradient(self, Z: Array, P: Array, a: Array) -> Array:
         T = self(Z, P) * a
         inverse = np.exp(-self.log_scales)
-        G = T @ self._scaled(P) - self._scaled(Z) * T.sum(1)[:, None]
+        G: Array = T @ self._scaled(P) - self._scaled(Z) * T.sum(1)[:, None]
         G *= inverse
         return G if self.axes is None else G @ self.axes.T
 

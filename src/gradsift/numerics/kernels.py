@@ -1,4 +1,4 @@
-"""Kernels of the space the partial derivatives live in, squared distances, and bandwidth rules.
+"""Kernels of the space the partial derivatives live in, and bandwidth rules.
 
 A kernel is a small frozen object. Most depend on the samples only through inner products and
 distances, which add up over column blocks: nothing wider than a block is ever needed.
@@ -16,33 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from gradsift._run.passes import each_block, elsewhere
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import open_source
-
-
-class Products(NamedTuple):
-    """All that kernels and weights ask of two sets of samples.
-
-    Attributes
-    ----------
-    inner : (n, m) array
-        Inner products a_i . b_j.
-    sqdist : (n, m) array
-        Squared distances ||a_i - b_j||^2.
-    """
-
-    inner: Array
-    sqdist: Array
-
-    def against(self, rows: IntArray) -> Products:
-        """Only those with some of the second samples."""
-        return Products(self.inner[:, rows], self.sqdist[:, rows])
+from gradsift.numerics.distances import Products, median_distance, source_products
 
 
 class Kernel(Protocol):
@@ -51,104 +31,7 @@ class Kernel(Protocol):
         ...
 
 
-# ---------------------------------------------------------------------------- distances, bandwidths
-
-
-def products(source: Source, rows: IntArray | None = None) -> Products:
-    """Inner products and squared distances of all samples with each other, or with some of them.
-
-    Summed over column blocks: nothing wider than a block is held.
-    """
-    n = source.shape[0]
-    total = _Total(n, n if rows is None else len(rows))
-    if elsewhere(source) is not None:
-        for _, part in each_block(source, lambda _: partial(_total_of, rows)):
-            total.merge(part)
-    else:  # one sum, not one per block: n x n each
-        for _, block in source.blocks():
-            total.add(block, block if rows is None else block[rows])
-    return total.products()
-
-
-def _total_of(rows: IntArray | None, block: Array) -> _Total:
-    total = _Total(len(block), len(block) if rows is None else len(rows))
-    total.add(block, block if rows is None else block[rows])
-    return total
-
-
-def source_products(A: Source, B: Source) -> Products:
-    """The same between the rows of two sources with the same columns."""
-    total = _Total(A.shape[0], B.shape[0])
-    for where, block in A.blocks():
-        total.add(block, B.columns(np.arange(where.start, where.stop)))
-    return total.products()
-
-
-def squared_distances(A: Array, B: Array) -> Array:
-    """||a_i - b_j||^2, (len(A), len(B))."""
-    mean = B.mean(axis=0)
-    A, B = A - mean, B - mean
-    return _apart(A @ B.T, np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B))
-
-
-def _apart(inner: Array, norms_a: Array, norms_b: Array) -> Array:
-    """Squared distances from inner products and squared norms, of data about the origin."""
-    size = norms_a[:, None] + norms_b
-    sqdist = size - 2.0 * inner
-    # rounding leaves equal rows some 1e-16 of their norm apart: put them at distance zero
-    sqdist[sqdist <= 1e-13 * size] = 0.0
-    return sqdist
-
-
-class _Total:
-    """Products summed over column blocks, each block centred at the mean of B.
-
-    Distances do not change with the origin but lose digits far from it: data around 10^6 with unit
-    spread would keep four. Inner products are put together again from the centred ones.
-    """
-
-    def __init__(self, n: int, m: int) -> None:
-        self.centred = np.zeros((n, m))
-        self.norms = np.zeros(n), np.zeros(m)
-        self.shift = np.zeros(n), np.zeros(m)
-        self.origin = 0.0
-
-    def add(self, A: Array, B: Array) -> None:
-        mean = B.mean(axis=0)
-        right = B - mean
-        parts = right if A is B else A - mean, right
-        self.centred += parts[0] @ parts[1].T
-        for part, norm, shift in zip(parts, self.norms, self.shift):
-            norm += np.einsum("ij,ij->i", part, part)
-            shift += part @ mean
-        self.origin += float(mean @ mean)
-
-    def merge(self, other: _Total) -> None:
-        self.centred += other.centred
-        for mine, theirs in zip((*self.norms, *self.shift), (*other.norms, *other.shift)):
-            mine += theirs
-        self.origin += other.origin
-
-    def products(self) -> Products:
-        inner = self.centred + self.shift[0][:, None] + self.shift[1] + self.origin
-        return Products(inner, _apart(self.centred, *self.norms))
-
-
-def median_distance(sqdist: Array, sample_weight: Array | None = None) -> float:
-    """Median distance between samples at distinct places; 1 if there is only one place.
-
-    Pairs count with the product of their sample weights, so a weight of two equals a repeated row.
-    """
-    apart = sqdist > 0.0
-    if not apart.any():
-        return 1.0
-    d = sqdist[apart]
-    if sample_weight is None or np.ptp(sample_weight) == 0.0:
-        return float(np.sqrt(np.median(d)))
-    order = np.argsort(d, kind="stable")
-    total = np.cumsum(np.multiply.outer(sample_weight, sample_weight)[apart][order])
-    middle = [np.searchsorted(total, total[-1] / 2, side=side) for side in ("left", "right")]
-    return float(np.sqrt(d[order][np.minimum(middle, len(d) - 1)].mean()))
+# ---------------------------------------------------------------------------- bandwidths
 
 
 @dataclass(frozen=True)
@@ -258,7 +141,7 @@ class Gaussian:
     def of_distances(self, sqdist: Array) -> Array:
         if not isinstance(self.scale, (int, float)):
             raise TypeError(f"scale={self.scale!r} is a rule: call resolve() first")
-        return np.exp(sqdist / (-2.0 * self.scale**2))
+        return np.asarray(np.exp(sqdist / (-2.0 * self.scale**2)))
 
     def values(self, products: Products) -> Array:
         return self.of_distances(products.sqdist)
@@ -277,7 +160,7 @@ class Delta:
     """K(x, z) = 1 where x = z: a free gradient at every sample (OPG, when alpha = 0)."""
 
     def values(self, products: Products) -> Array:
-        return (products.sqdist == 0.0).astype(float)
+        return np.asarray(products.sqdist == 0.0, dtype=float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -379,7 +262,7 @@ def training_kernel(
         )
     if not np.allclose(K, K.T, rtol=1e-8, atol=1e-10):
         raise ValueError("the kernel matrix is not symmetric: K[i, j] must equal K[j, i].")
-    K = 0.5 * (K + K.T)
+    K = np.asarray(0.5 * (K + K.T))
     return K if landmarks is None else K[:, landmarks]
 
 

@@ -9,11 +9,11 @@ axis 0, so every loss sums over axis 0 and returns one number per pair.
 | `Logistic`    | log odds at the far end, label -1, 1  | log(1 + exp(-t e))          | 1/4      |
 | `Multinomial` | scores at the far end, one-hot label  | log sum_c exp(e_c) - t . e  | 1/2      |
 
-`curvature(e, d)` bounds d . psi'' d along the whole segment from e to e + d: the judge of a step's
-length. Away from the decision boundary it is far below the global bound `steepest` |d|^2, and a
-solver may step as much further.
+`curvature(e, t, d)` bounds d . psi'' d along the whole segment from e to e + d: the judge of a
+step's length. Away from the decision boundary it is far below the global bound `steepest` |d|^2,
+and a solver may step as much further.
 
-`hessian(e)` is the linear map d -> psi''(e) d.
+`hessian(e, t)` is the linear map d -> psi''(e) d.
 
 `conjugate(g, t)` is psi*(g) = sup_e (g . e - psi(e, t)); the duality gap is built on it.
 """
@@ -31,22 +31,24 @@ from gradsift._typing import Array
 
 
 class Loss(Protocol):
-    steepest: ClassVar[float]
+    """A convex, smooth loss; `docs/tutorials/own_loss.md` writes one."""
 
     def value(self, e: Array, t: Array) -> Array: ...
     def slope(self, e: Array, t: Array) -> Array: ...
-    def curvature(self, e: Array, d: Array) -> Array: ...
+    def curvature(self, e: Array, t: Array, d: Array) -> Array: ...
     def conjugate(self, g: Array, t: Array) -> Array: ...
-    def hessian(self, e: Array) -> Callable[[Array], Array]: ...
+    def hessian(self, e: Array, t: Array) -> Callable[[Array], Array]: ...
 
-    def mean_bend(self, e: Array) -> Array | None:
-        """Second derivative in one output, averaged over them; None if outputs are coupled."""
+    def mean_bend(self, e: Array, t: Array) -> Array | None:
+        """Second derivative in one output, averaged over them; None if outputs are coupled, or
+        where it is not worth computing.
+        """
         ...
 
 
 def softmax(e: Array) -> Array:
     """exp(e_c) / sum_c exp(e_c) over axis 0; scipy's takes three times as long on small axes."""
-    q = np.exp(e - e.max(axis=0))
+    q: Array = np.exp(e - e.max(axis=0))
     q /= q.sum(axis=0)
     return q
 
@@ -54,7 +56,7 @@ def softmax(e: Array) -> Array:
 def log_sum_exp(e: Array) -> Array:
     """log sum_c exp(e_c) over axis 0."""
     top = e.max(axis=0)
-    return top + np.log(np.exp(e - top).sum(axis=0))
+    return np.asarray(top + np.log(np.exp(e - top).sum(axis=0)))
 
 
 @dataclass(frozen=True)
@@ -64,21 +66,21 @@ class Squared:
     steepest: ClassVar[float] = 2.0
 
     def value(self, e: Array, t: Array) -> Array:
-        return np.square(t - e).sum(axis=0)
+        return np.asarray(np.square(t - e).sum(axis=0))
 
     def slope(self, e: Array, t: Array) -> Array:
         return 2.0 * (e - t)
 
-    def curvature(self, e: Array, d: Array) -> Array:
-        return 2.0 * np.square(d).sum(axis=0)
+    def curvature(self, e: Array, t: Array, d: Array) -> Array:
+        return np.asarray(2.0 * np.square(d).sum(axis=0))
 
     def conjugate(self, g: Array, t: Array) -> Array:
-        return (g * t + 0.25 * g * g).sum(axis=0)
+        return np.asarray((g * t + 0.25 * g * g).sum(axis=0))
 
-    def hessian(self, e: Array) -> Callable[[Array], Array]:
+    def hessian(self, e: Array, t: Array) -> Callable[[Array], Array]:
         return lambda d: 2.0 * d
 
-    def mean_bend(self, e: Array) -> Array:
+    def mean_bend(self, e: Array, t: Array) -> Array:
         return np.full(e.shape[1:], 2.0)
 
 
@@ -89,30 +91,30 @@ class Logistic:
     steepest: ClassVar[float] = 0.25
 
     def value(self, e: Array, t: Array) -> Array:
-        return np.logaddexp(0.0, -t * e).sum(axis=0)
+        return np.asarray(np.logaddexp(0.0, -t * e).sum(axis=0))
 
     def slope(self, e: Array, t: Array) -> Array:
-        return -t * expit(-t * e)
+        return np.asarray(-t * expit(-t * e))
 
-    def curvature(self, e: Array, d: Array) -> Array:
+    def curvature(self, e: Array, t: Array, d: Array) -> Array:
         # the third derivative is at most the second, so that grows at most by exp(|d|)
         p = expit(e)
         grown = p * (1.0 - p) * np.exp(np.minimum(np.abs(d), 50.0))
-        return (np.minimum(grown, self.steepest) * d * d).sum(axis=0)
+        return np.asarray((np.minimum(grown, self.steepest) * d * d).sum(axis=0))
 
     def conjugate(self, g: Array, t: Array) -> Array:
         # finite only where q = -t g is a probability; slopes and shrunken slopes always are
         q = np.clip(-t * g, 0.0, 1.0)
-        return (xlogy(q, q) + xlogy(1.0 - q, 1.0 - q)).sum(axis=0)
+        return np.asarray((xlogy(q, q) + xlogy(1.0 - q, 1.0 - q)).sum(axis=0))
 
-    def hessian(self, e: Array) -> Callable[[Array], Array]:
+    def hessian(self, e: Array, t: Array) -> Callable[[Array], Array]:
         p = expit(e)
         p *= 1.0 - p
         return lambda d: p * d
 
-    def mean_bend(self, e: Array) -> Array:
+    def mean_bend(self, e: Array, t: Array) -> Array:
         p = expit(e)
-        return (p * (1.0 - p)).mean(axis=0)
+        return np.asarray((p * (1.0 - p)).mean(axis=0))
 
 
 @dataclass(frozen=True)
@@ -122,25 +124,25 @@ class Multinomial:
     steepest: ClassVar[float] = 0.5
 
     def value(self, e: Array, t: Array) -> Array:
-        return log_sum_exp(e) - (t * e).sum(axis=0)
+        return np.asarray(log_sum_exp(e) - (t * e).sum(axis=0))
 
     def slope(self, e: Array, t: Array) -> Array:
         return softmax(e) - t
 
-    def curvature(self, e: Array, d: Array) -> Array:
+    def curvature(self, e: Array, t: Array, d: Array) -> Array:
         # the form is the variance of d under p, and p changes at most by exp(2 max |d|)
         p = softmax(e)
         variance = (p * np.square(d - (p * d).sum(axis=0))).sum(axis=0)
         grown = variance * np.exp(np.minimum(2.0 * np.abs(d).max(axis=0), 50.0))
-        return np.minimum(grown, self.steepest * np.square(d).sum(axis=0))
+        return np.asarray(np.minimum(grown, self.steepest * np.square(d).sum(axis=0)))
 
     def conjugate(self, g: Array, t: Array) -> Array:
         q = np.clip(t + g, 0.0, 1.0)
-        return xlogy(q, q).sum(axis=0)
+        return np.asarray(xlogy(q, q).sum(axis=0))
 
-    def hessian(self, e: Array) -> Callable[[Array], Array]:
+    def hessian(self, e: Array, t: Array) -> Callable[[Array], Array]:
         p = softmax(e)
         return lambda d: p * (d - (p * d).sum(axis=0))
 
-    def mean_bend(self, e: Array) -> None:
+    def mean_bend(self, e: Array, t: Array) -> None:
         return None

@@ -76,21 +76,21 @@ def conjugate_gradients(
 ) -> tuple[Array, int]:
     """(x, products used): H x = b to a residual of forcing * ||b||, as the preconditioner measures.
 
-    Stops early at a direction of no curvature.
+    x and b are arrays of any shape, seen as vectors. Stops early at a direction of no curvature.
     """
     x, r = np.zeros_like(b), b
     z = precondition(r)
-    d, rz = z, float(r @ z)
+    d, rz = z, float(np.vdot(r, z))
     goal, products = forcing**2 * rz, 0
     while rz > goal and products < max_products:
         Hd = product(d)
         products += 1
-        curvature = float(d @ Hd)
+        curvature = float(np.vdot(d, Hd))
         if curvature <= 0.0:
             break
         a = rz / curvature
         x, r = x + a * d, r - a * Hd
         z = precondition(r)
-        rz, previous = float(r @ z), rz
+        rz, previous = float(np.vdot(r, z)), rz
         d = z + (rz / previous) * d
     return x, products

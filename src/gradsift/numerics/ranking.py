@@ -40,6 +40,7 @@ def choose_alpha(scores: Array, rule: Literal["min", "1se"]) -> int:
     scores : (k, folds) array
         Larger is better; rows in order of decreasing alpha.
     """
+    scores = scores / (np.abs(scores).max(initial=0.0) or 1.0)  # squares of huge ones overflow
     mean = scores.mean(axis=1)
     best = int(np.argmax(mean))
     if rule == "min" or scores.shape[1] < 2:

@@ -95,7 +95,7 @@ class PairDatafit:
 
     def hessian(self, E: Array) -> Callable[[Array, Array], tuple[Array, Array]]:
         """The map from a change of the predictions, and of v, to that of the gradients."""
-        bend = self.loss.hessian(E)
+        bend = self.loss.hessian(E, self.target)
 
         def product(dE: Array, dv: Array) -> tuple[Array, Array]:
             M, pull = self._collect(self.pairs.weight * bend(dE), dv)
@@ -105,14 +105,14 @@ class PairDatafit:
 
     def mean_hessian(self, E: Array, X: Array) -> Array | None:
         """(w, w) second derivative in one task of the rows B of X, averaged over the tasks."""
-        bend = self.loss.mean_bend(E)
+        bend = self.loss.mean_bend(E, self.target)
         if bend is None:
             return None
         share = np.einsum("ij,ij->i", self.L, self.L) / self.L.shape[1]
         return self.pairs.scatter(self.pairs.weight * bend * self.pairs.at_near(share[None])[0], X)
 
     def curvature(self, E: Array, dE: Array, dv: Array) -> float:
-        form = np.vdot(self.pairs.weight, self.loss.curvature(E, dE))
+        form = np.vdot(self.pairs.weight, self.loss.curvature(E, self.target, dE))
         return float(form + 2.0 * self._ridge * np.vdot(dv, dv))
 
     def dual_value(self, E: Array, v: Array, shrink: float) -> float:

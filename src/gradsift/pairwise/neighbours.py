@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from gradsift._run.extras import require
 from gradsift._run.threads import map_blocks
 from gradsift._typing import Array, IntArray, Source
-from gradsift.numerics.kernels import products
+from gradsift.numerics.distances import products
 
 IN_MEMORY = 1 << 27  # numbers (1 GB) up to which the columns are loaded to search in them
 TILE_BYTES = 64 << 20  # one tile of distances

@@ -27,11 +27,14 @@ from numpy.typing import NDArray
 import gradsift as public
 from gradsift._typing import Source
 from gradsift.data import ArraySource, Scaling
+from gradsift.data.read_options import ReadOptions
 from gradsift.estimators._sift_parts import Interaction, RefitField
 from gradsift.numerics import ard_kernels, kernels
 from gradsift.numerics.factors import Factor
 from gradsift.pairwise import weights
 from gradsift.pairwise.field import KernelField, TaylorPredictor
+from gradsift.pairwise.index_predictor import IndexPredictor
+from gradsift.pipeline._training import Training
 from gradsift.refit import ClassificationRefit, Dense, RegressionRefit
 from gradsift.refit.candidates import Candidate
 from gradsift.refit.evidence import EvidenceFit
@@ -54,6 +57,8 @@ ESTIMATORS: dict[str, type] = {
 CLASSES: dict[str, type] = {
     "ArraySource": ArraySource,
     "Scaling": Scaling,
+    "Training": Training,
+    "ReadOptions": ReadOptions,
     "SiftResult": SiftResult,
     "ChosenGroup": ChosenGroup,
     "Interaction": Interaction,
@@ -69,6 +74,7 @@ CLASSES: dict[str, type] = {
     "refit.Linear": ard_kernels.Linear,
     "KernelField": KernelField,
     "TaylorPredictor": TaylorPredictor,
+    "IndexPredictor": IndexPredictor,
     "Factor": Factor,
     "PathResult": PathResult,
     "Solution": Solution,
@@ -88,8 +94,6 @@ CLASSES: dict[str, type] = {
 """What a model may consist of, by the names that files use. They stay when a class moves."""
 
 NAME_OF = {cls: name for name, cls in (ESTIMATORS | CLASSES).items()}
-PRIVATE = ("_scaling", "_predictor", "_index", "_n_features_out")
-"""Fitted attributes whose names do not end in an underscore."""
 FITTED = re.compile(r"[a-z][a-z0-9_]*_")
 KINDS = "biufU"  # types of arrays that can be stored: no objects, so no pickles
 
@@ -207,8 +211,7 @@ class Reader:
         for name, found in values.items():
             if name in names:
                 continue
-            allowed = name in PRIVATE or (FITTED.fullmatch(name) and not hasattr(cls, name))
-            if not allowed:
+            if not FITTED.fullmatch(name) or hasattr(cls, name):
                 raise NotOursError(f"{cls.__name__} has no fitted attribute {name!r}")
             setattr(model, name, found)
         return model

@@ -19,16 +19,21 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
-from scipy.special import expit, logsumexp
 
 from gradsift._typing import Array
+from gradsift.numerics.losses import Logistic, Multinomial, softmax
+from gradsift.numerics.newton import conjugate_gradients
 
 INTERCEPT_RIDGE = 1e-6
 MAX_NEWTON = 50
 MAX_CG = 30
+FORCING = 0.01  # a Newton step is solved to this part of its right-hand side
 MAX_HALVINGS = 30
 MIN_CURVATURE = 1e-6
 """Floor of p (1 - p): keeps the Newton matrix regular where the classes are separated."""
+
+
+TWO, MORE = Logistic(), Multinomial()
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +60,7 @@ def _curvature_factor(Phi: Array, curvature: Array, ridge: Array) -> Array:
     factor, failed = dpotrf(H, lower=1, overwrite_a=1)
     if failed:
         raise np.linalg.LinAlgError("the curvature of the logistic loss is not positive definite")
-    return factor
+    return np.asarray(factor)
 
 
 def _descend(
@@ -79,37 +84,37 @@ def fit_binary(Phi: Array, t: Array, weights: Array, penalty: float, start: Arra
     """Two classes by Newton's method from `start` (r + 1,)."""
     ridge = _ridge(Phi.shape[1], penalty)
     tol = 1e-7 * weights.sum()
+    signs = 2.0 * t[None] - 1.0
 
     def objective(beta: Array, u: Array) -> float:
-        return float(weights @ (np.logaddexp(0.0, u) - t * u) + 0.5 * ridge @ (beta * beta))
+        return float(weights @ TWO.value(u[None], signs) + 0.5 * ridge @ (beta * beta))
 
     beta: Array = start
     u: Array = Phi @ start
     value = objective(beta, u)
     for _ in range(MAX_NEWTON):
-        p = expit(u)
-        factor = _curvature_factor(Phi, weights * np.maximum(p * (1.0 - p), MIN_CURVATURE), ridge)
-        slope = Phi.T @ (weights * (p - t)) + ridge * beta
+        bend = np.maximum(TWO.mean_bend(u[None], signs), MIN_CURVATURE)
+        factor = _curvature_factor(Phi, weights * bend, ridge)
+        slope = Phi.T @ (weights * TWO.slope(u[None], signs)[0]) + ridge * beta
         step = dpotrs(factor, slope, lower=1)[0]
         decrease = float(slope @ step)
         if decrease < tol:
             break
         beta, u, value = _descend(objective, (beta, u, value), (step, Phi @ step), decrease)
-    return LogisticFit(beta[:, None], _leave_one_out_loss(Phi, t, weights, u, factor))
+    return LogisticFit(beta[:, None], _leave_one_out_loss(Phi, signs, weights, u, factor))
 
 
-def _leave_one_out_loss(Phi: Array, t: Array, weights: Array, u: Array, factor: Array) -> float:
+def _leave_one_out_loss(Phi: Array, signs: Array, weights: Array, u: Array, factor: Array) -> float:
     """Log loss of each row under the fit without it, one Newton step away from the full fit.
 
     Leaving out one copy of row i moves its margin by h (p - t) / (1 - p (1 - p) h), where
     h = phi_i' H^-1 phi_i and H is the curvature of the whole objective.
     """
-    p = expit(u)
     copies = np.minimum(weights, 1.0)
     leverage = copies * (Phi * dpotrs(factor, Phi.T, lower=1)[0].T).sum(1)
-    left = u + leverage * (p - t) / np.maximum(1.0 - p * (1.0 - p) * leverage, 1e-3)
-    losses = np.logaddexp(0.0, left) - t * left
-    return float(weights @ losses / weights.sum())
+    kept = np.maximum(1.0 - TWO.mean_bend(u[None], signs) * leverage, 1e-3)
+    left = u + leverage * TWO.slope(u[None], signs)[0] / kept
+    return float(weights @ TWO.value(left[None], signs) / weights.sum())
 
 
 def fit_multinomial(Phi: Array, T: Array, weights: Array, penalty: float, start: Array) -> Array:
@@ -121,47 +126,29 @@ def fit_multinomial(Phi: Array, T: Array, weights: Array, penalty: float, start:
     C = T.shape[1]
     ridge = _ridge(Phi.shape[1], penalty)[:, None]
     tol = 1e-7 * weights.sum()
-    w = weights[:, None]
 
     def objective(beta: Array, U: Array) -> float:
-        fit = logsumexp(U, axis=1) - (T * U).sum(1)
-        return float(weights @ fit + 0.5 * (ridge * beta * beta).sum())
+        return float(weights @ MORE.value(U.T, T.T) + 0.5 * (ridge * beta * beta).sum())
 
     beta = start - start.mean(1, keepdims=True)
     U = Phi @ beta
     value = objective(beta, U)
     for _ in range(MAX_NEWTON):
-        P = np.exp(U - logsumexp(U, axis=1, keepdims=True))
-        slope = Phi.T @ (w * (P - T)) + ridge * beta
-        mean_curvature = np.maximum((P * (1.0 - P)).mean(1) * C / (C - 1.0), MIN_CURVATURE)
+        P = softmax(U.T)
+        slope = Phi.T @ (weights * MORE.slope(U.T, T.T)).T + ridge * beta
+        mean_curvature = np.maximum((P * (1.0 - P)).mean(0) * C / (C - 1.0), MIN_CURVATURE)
         factor = _curvature_factor(Phi, weights * mean_curvature, ridge[:, 0])
+        bend = MORE.hessian(U.T, T.T)
 
-        def curvature(V: Array, P: Array = P) -> Array:
-            S = P * (Phi @ V)
-            S -= P * S.sum(1, keepdims=True)
-            return Phi.T @ (w * S) + ridge * V
+        def curvature(V: Array, bend: Callable[[Array], Array] = bend) -> Array:
+            return Phi.T @ (weights * bend((Phi @ V).T)).T + ridge * V
 
-        step = _conjugate_gradients(curvature, slope, factor)
+        def precondition(R: Array, factor: Array = factor) -> Array:
+            return np.asarray(dpotrs(factor, R, lower=1)[0])
+
+        step, _ = conjugate_gradients(curvature, slope, precondition, FORCING, MAX_CG)
         decrease = float((slope * step).sum())
         if decrease < tol:
             break
         beta, U, value = _descend(objective, (beta, U, value), (step, Phi @ step), decrease)
-    return beta - beta.mean(1, keepdims=True)
-
-
-def _conjugate_gradients(curvature: Callable[[Array], Array], slope: Array, factor: Array) -> Array:
-    """Solve curvature(step) = slope to 1 % in the preconditioned norm: enough for Newton steps."""
-    step, residual = np.zeros_like(slope), slope
-    scaled = dpotrs(factor, residual, lower=1)[0]
-    direction, energy = scaled, float((residual * scaled).sum())
-    goal = 1e-4 * energy
-    for _ in range(MAX_CG):
-        if energy <= goal:
-            break
-        image = curvature(direction)
-        length = energy / float((direction * image).sum())
-        step, residual = step + length * direction, residual - length * image
-        scaled = dpotrs(factor, residual, lower=1)[0]
-        previous, energy = energy, float((residual * scaled).sum())
-        direction = scaled + (energy / previous) * direction
-    return step
+    return np.asarray(beta - beta.mean(1, keepdims=True))

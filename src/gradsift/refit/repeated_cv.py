@@ -130,7 +130,7 @@ def row_grams(source: Source, sets: list[ScreenedColumns]) -> Array:
 
 def each_gram(source: Source, sets: list[ScreenedColumns]) -> Iterator[Array]:
     """`row_grams` one after the other: where the table is in memory no two of them are held."""
-    at_once = 1 if hasattr(source, "table") else len(sets)
+    at_once = len(sets) if source.array is None else 1
     for first in range(0, len(sets), at_once):
         yield from row_grams(source, sets[first : first + at_once])
 
@@ -188,7 +188,8 @@ class GramRidge:
 def normal_score(error: Array, variance: Array, weights: Array) -> Array:
     """Weighted log density of errors (.., m, q), summed over the rows; constants left out."""
     variance = np.maximum(variance, 1e-300)
-    return -0.5 * (weights @ (np.log(variance) + error**2 / variance)).sum(axis=-1)
+    scores = np.log(variance) + error**2 / variance
+    return np.asarray(-0.5 * (weights @ scores).sum(axis=-1))
 
 
 @dataclass(frozen=True, eq=False)

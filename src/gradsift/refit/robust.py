@@ -16,43 +16,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift._typing import Array, IntArray
+from gradsift.numerics.robust import median, scale_about_zero, winsorise
 from gradsift.refit.candidates import Candidate, fit_ard, rank_candidates
 from gradsift.refit.evidence import EvidenceFit, Rows
 from gradsift.refit.expansion import Features, pivoted_features
 from gradsift.refit.ridge import Ridge, residuals_and_leverages, solve_ridge
 from gradsift.refit.settings import RefitSettings
 
-TO_SD = 1.4826
-"""Standard deviation of a normal variable over its median absolute value."""
-
-
-def weighted_median(x: Array, weights: Array) -> float:
-    """The smallest value with at least half of the total weight at or below it."""
-    order = np.argsort(x, kind="stable")
-    mass = np.cumsum(weights[order])
-    return float(x[order[np.searchsorted(mass, 0.5 * mass[-1] * (1.0 - 1e-12))]])
-
-
-def robust_scale(x: Array, weights: Array) -> float:
-    """1.4826 times the weighted median of |x|."""
-    return TO_SD * weighted_median(np.abs(x), weights)
-
 
 def trust_from(residuals: Array, weights: Array, floor: float, settings: RefitSettings) -> Array:
     """min(1, (c sd / |r|)^2) with a robust sd, at least `floor`; all ones unless there is alarm."""
-    sd = max(robust_scale(residuals, weights), floor)
+    sd = max(float(scale_about_zero(residuals, weights)), floor)
     size = np.abs(residuals)
     if sd <= 0.0 or size.max() <= settings.outlier_z * sd:
         return np.ones_like(residuals)
     edge = settings.downweight_z * sd
     return (edge / np.maximum(size, edge)) ** 2
-
-
-def clip_response(y: Array, weights: Array, width: float) -> Array:
-    """y cut at `width` robust sd from its median: only to get a first fit started."""
-    centre = weighted_median(y, weights)
-    reach = width * robust_scale(y - centre, weights)
-    return np.clip(y, centre - reach, centre + reach) if reach > 0.0 else y
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +45,7 @@ class Responses:
     @property
     def spread(self) -> float:
         """The robust spread of y."""
-        deviations = self.y - weighted_median(self.y, self.weights)
-        return robust_scale(deviations, self.weights)
+        return float(scale_about_zero(self.y - median(self.y, self.weights), self.weights))
 
     def trust(self, residuals: Array, settings: RefitSettings) -> Array:
         """`trust_from` these residuals, noise never taken to be below a share of the spread."""
@@ -115,7 +93,7 @@ def solve_and_judge(
     residuals, leverages = residuals_and_leverages(ridge, rows, leverage=leverage)
     r = residuals[:, 0]
     next_trust = data.trust(r / np.sqrt(1.0 - leverages), settings)
-    typical_error = robust_scale(r / (1.0 - leverages), data.weights)
+    typical_error = float(scale_about_zero(r / (1.0 - leverages), data.weights))
     settled = bool(np.abs(next_trust - trust).max() < settings.settled)
     return Judged(ridge, mean, trust, next_trust, typical_error, settled)
 
@@ -163,9 +141,7 @@ def _fit_ard_with_outliers_down(
 ) -> tuple[EvidenceFit, Array]:
     """The ard fit and the trust in each row under it, starting from a clipped response."""
     trust: Array = np.ones(len(data.y))
-    clipped = Responses(
-        data.X, clip_response(data.y, data.weights, settings.first_clip), data.weights
-    )
+    clipped = Responses(data.X, winsorise(data.y, settings.first_clip, data.weights), data.weights)
     rows, mean = clipped.centred(trust)
     fit = fit_ard(rows, settings)
     ridge = solve_ridge(pivoted_features(fit.kernel, data.X), fit.noise_ratio, rows)

@@ -10,25 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._typing import IntArray
 from gradsift.data.slices import take_rows
-from gradsift.explain import VariableSummary, variable_names
+from gradsift.explain import VariableSummary
 from gradsift.explain.displays import (
     CVDisplay,
+    EffectDisplay,
     EigenvaluesDisplay,
-    GradientCovarianceDisplay,
-    GradientFieldDisplay,
-    ImportanceDisplay,
     InteractionDisplay,
     LoadingsDisplay,
     PathDisplay,
     ProjectionDisplay,
 )
 from gradsift.explain.displays._style import readable
+from gradsift.numerics.sampling import evenly_spaced
 from gradsift.report._findings import Findings
 from gradsift.report._svg import inline_svg
 
-MOST_ROWS, MOST_FIELDS = 400, 6
+MOST_ROWS, MOST_EFFECTS, MOST_PAIRS = 400, 12, 6
 
 
 @dataclass(frozen=True)
@@ -53,21 +51,16 @@ def drawing() -> Iterator[None]:
         yield
 
 
-def some_rows(count: int, most: int = MOST_ROWS) -> IntArray:
-    """Evenly spread rows, at most `most` of them."""
-    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
-
-
 class Easel:
     """Draws displays of one fitted model on figures of a given size."""
 
     def __init__(self, findings: Findings) -> None:
-        rows = some_rows(len(findings.y))
+        rows = evenly_spaced(len(findings.y), MOST_ROWS)
         names = findings.sample_names
         self.model = findings.model
         self.X = take_rows(findings.X, rows)
         self.y = np.asarray(findings.y)[rows]
-        self.names = variable_names(findings.model, findings.names)
+        self.names = findings.all_names
         self.samples = [f"row {k + 1}" if names is None else str(names[k]) for k in rows.tolist()]
         self.target = findings.target
         self.count = 0
@@ -89,59 +82,30 @@ class Easel:
         svg = inline_svg(figure, display.hover_, f"p{self.count}-", title)
         return Picture(readable(title), readable(caption), svg, wide)
 
-    def importance(self) -> Picture:
-        shown = min(int(self.model.get_support().sum()), 25)
-        return self.picture(
-            lambda ax: ImportanceDisplay.from_estimator(self.model, names=self.names, ax=ax),
-            (7.2, 0.9 + 0.24 * max(shown, 3)),
-            "Importance",
-            "How strongly the response changes with each variable, per standard deviation of it.",
-            wide=True,
-        )
-
     def effect(self, row: VariableSummary) -> Picture:
-        through = row.effect.shape == "through interactions" and row.partners
-        against = row.partner_columns[0] if through else None
         return self.picture(
-            lambda ax: GradientFieldDisplay.from_estimator(
-                self.model,
-                self.X,
-                row.column,
-                against=against,
-                class_name=row.output,
-                names=self.names,
-                target=self.target,
-                sample_names=self.samples,
-                ax=ax,
+            lambda ax: EffectDisplay(effects=row.effects, name=row.name, target=self.target).plot(
+                ax=ax
             ),
             (4.4, 3.1),
             row.name,
-            f"{row.effect.words}; laid out by {row.partners[0]}" if through else row.effect.words,
+            row.words,
         )
 
-    def interactions(self) -> Picture:
-        shown = min(int(self.model.get_support().sum()), 20)
-        side = 2.4 + 0.26 * max(shown, 4)
+    def interaction(self, row: VariableSummary, partner: int) -> Picture:
+        other = row.partners[partner]
         return self.picture(
-            lambda ax: InteractionDisplay.from_estimator(
-                self.model, self.X, names=self.names, ax=ax
-            ),
-            (side + 1.2, side),
-            "Who changes whose effect",
-            "Each row: how much of that variable's effect depends on another variable, or, on the "
-            "diagonal, on its own value. All white: straight effects that simply add up.",
-        )
-
-    def covariance(self) -> Picture:
-        shown = min(int(self.model.get_support().sum()), 20)
-        side = 2.4 + 0.26 * max(shown, 4)
-        return self.picture(
-            lambda ax: GradientCovarianceDisplay.from_estimator(
-                self.model, self.X, names=self.names, ax=ax
-            ),
-            (side + 1.2, side),
-            "Covariance of the derivatives",
-            "The S-EGCM: variables whose effects rise and fall together share a colour.",
+            lambda ax: InteractionDisplay(
+                curves=row.partner_curves[partner],
+                name=row.name,
+                partner=other,
+                output=row.output,
+                target=self.target,
+            ).plot(ax=ax),
+            (4.4, 3.1),
+            f"{row.name} and {other}",
+            f"What {row.name} does where {other} is low, and where it is high: at the lower and "
+            "the upper quarter of its values.",
         )
 
     def projection(self) -> Picture:
@@ -197,22 +161,48 @@ class Easel:
         )
 
 
-def draw_all(findings: Findings, variables: list[VariableSummary]) -> dict[str, list[Picture]]:
-    """The pictures of each section of the report."""
-    model, easel = findings.model, Easel(findings)
-    several = len(variables) > 1
+def effects_to_draw(variables: list[VariableSummary]) -> list[VariableSummary]:
+    """Variables whose curve says something, best ranked first."""
+    quiet = ("unclear", "through interactions")
+    return [row for row in variables if row.effect.shape not in quiet][:MOST_EFFECTS]
+
+
+def pairs_to_draw(variables: list[VariableSummary]) -> list[tuple[VariableSummary, int]]:
+    """(variable, number of its partner) of each pair that acts together, once."""
+    out, seen = [], set()
+    for row in variables:
+        for k, other in enumerate(row.partner_columns):
+            if (pair := frozenset((row.column, other))) not in seen:
+                seen.add(pair)
+                out.append((row, k))
+    return out[:MOST_PAIRS]
+
+
+def directions_to_draw(model: Any) -> list[str]:
+    """Pictures of the directions that say something the effects do not.
+
+    One variable is its own direction, and one direction needs no count of directions.
+    """
+    if model.n_components_ == 0 or int(model.get_support().sum()) < 2:
+        return []
+    return ["projection", "loadings"] + (["eigenvalues"] if model.n_components_ > 1 else [])
+
+
+def draw_all(findings: Findings) -> dict[str, list[Picture]]:
+    """The pictures of each section of the report: those that say something."""
+    model, variables, easel = findings.model, findings.variables, Easel(findings)
     sections: dict[str, list[Picture]] = {
-        "importance": [easel.importance()] if several else [],
-        "effects": [easel.effect(row) for row in variables[:MOST_FIELDS]],
-        "together": [easel.interactions(), easel.covariance()] if several else [],
-        "directions": [],
+        # how the levels of a category compare is said in the table
+        "effects": [
+            easel.effect(row)
+            for row in effects_to_draw(variables)
+            if row.column not in findings.level_effects
+        ],
+        "together": [easel.interaction(*pair) for pair in pairs_to_draw(variables)],
+        "directions": [getattr(easel, name)() for name in directions_to_draw(model)],
         "sure": [],
     }
-    if variables and model.n_components_ > 0:
-        sections["directions"].append(easel.projection())
-        if several:
-            sections["directions"] += [easel.loadings(), easel.eigenvalues()]
-    if hasattr(model, "path_") and hasattr(model, "cv_scores_"):
+    if findings.described.penalty_choice is not None:
         sections["sure"] = [easel.cv_curve()]
         if any(len(s) for s in model.path_.supports):
             sections["sure"].append(easel.path())

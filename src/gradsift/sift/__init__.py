@@ -29,15 +29,13 @@ from gradsift.sift.path import TOL
 from gradsift.sift.procedure import Sifter
 from gradsift.sift.ranking import loss_without, ranks, scores, variable_losses
 from gradsift.sift.response import make_response
-from gradsift.sift.rows import Array, IntArray, are_counts, as_counts, make_rows
+from gradsift.sift.rows import Array, IntArray, make_rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 __all__ = [
     "ChosenGroup",
     "SiftResult",
     "SiftSettings",
-    "are_counts",
-    "as_counts",
     "sift",
     "sift_support",
 ]
@@ -108,7 +106,7 @@ def sift(
     always_keep : sequence of int
         Columns that are always selected; their linear part is not penalised.
     sample_weight : array (n,), optional
-        Zero removes a row; how the others are scaled: see `as_counts`.
+        Numbers of samples: 2 is the row twice, 0 removes it.
     robust : bool
         Winsorise residuals at three robust standard deviations. Off for labels.
     tol : float

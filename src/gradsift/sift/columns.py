@@ -68,7 +68,7 @@ def odd_rows(
     """Rows, by weight, in which each column is not at its median, (k,)."""
     out = np.empty(len(index))
     for first, X in read_pieces(source, index, rows, settings):
-        differs = (rows.quantile(X, 0.5) != X).astype(np.float64)
+        differs = (rows.quantiles(X, np.array([0.5]))[0] != X).astype(np.float64)
         out[first : first + X.shape[1]] = rows.mean(differs) * rows.total
     return out
 

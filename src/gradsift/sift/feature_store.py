@@ -181,7 +181,7 @@ def pooled_features(
         for some, piece in feature_pieces(source, columns, rows, settings):
             Z[some] = piece
         return DenseFeatures(Z, settings)
-    if not hasattr(source, "table"):  # on disk, compressed, or elsewhere: read its columns once
+    if source.array is None:  # on disk, compressed, or elsewhere: read its columns once
         source, columns = in_memory(source, columns), np.arange(k)
     codes = in_own_pages((k, each, n), np.int8)
     scale = np.empty((k, each), dtype=np.float32)

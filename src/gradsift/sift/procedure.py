@@ -8,7 +8,6 @@ import numpy as np
 
 from gradsift._run.progress import Say, silent
 from gradsift._typing import Source
-from gradsift.data import held_bytes
 from gradsift.sift.columns import (
     Single,
     clipped_columns,
@@ -61,10 +60,8 @@ def pool_size(source: Source, settings: SiftSettings = DEFAULT) -> int:
     """Columns whose features are kept: so many that these take a quarter of the memory the table
     does (a compressed one takes less than it looks), but as many as are no trouble.
     """
-    n, p = source.shape
-    held = held_bytes(source) or 8 * n * p
-    each = settings.n_features * n
-    fair = min(held // (4 * each), WIDE_VALUES // each, settings.most_columns)
+    each = settings.n_features * source.shape[0]
+    fair = min(source.held_bytes // (4 * each), WIDE_VALUES // each, settings.most_columns)
     least = max(fair, FREE_VALUES // each, settings.least_columns)
     return max(1, min(least, MOST_VALUES // each))
 

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradsift.sift.rows import Array, Rows, winsorise
+from gradsift._typing import Array
+from gradsift.numerics.robust import winsorise
+from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 
@@ -38,7 +40,7 @@ class Response:
         if not self.robust:
             return self.Y * self.root
         plain = fit / self.root
-        Y = plain + winsorise(self.Y - plain, self.rows, self.settings.clip)
+        Y = plain + winsorise(self.Y - plain, self.settings.clip, self.rows.weight)
         return (Y - self.rows.mean(Y)) * self.root
 
 

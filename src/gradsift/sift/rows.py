@@ -2,8 +2,7 @@
 
 With rows scaled by sqrt(w_i) a weighted inner product sum_i w_i a_i b_i is a plain one, so that
 weights are met once, here and in `features`, and nowhere else. A row of weight zero is dropped.
-Weights are relative, and are scaled to sum to the effective number of samples, but for small whole
-numbers that count rows (`as_counts`).
+A weight is a number of samples: two is the row twice, and every formula is continuous in it.
 """
 
 from __future__ import annotations
@@ -13,11 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift._typing import Array, IntArray
-
-MAD_TO_SD = 1.4826
-"""Standard deviation of a normal variable over its median absolute deviation."""
-MOST_COPIES = 1000
-"""Whole numbers above this are no counts of copies of a row."""
+from gradsift.numerics.robust import quantiles
 
 
 @dataclass(frozen=True)
@@ -49,47 +44,9 @@ class Rows:
             return np.asarray(X.mean(axis=0))
         return np.asarray(self.weight @ X / self.total)
 
-    def quantile(self, X: Array, level: float) -> Array:
-        """Weighted lower quantile over the first axis (an observed value, so that counts mean
-        copies).
-        """
-        return np.asarray(self.quantiles(X, np.array([level]))[0])
-
     def quantiles(self, X: Array, levels: Array) -> Array:
         """Weighted lower quantiles, (len(levels), ...), of the columns of X."""
-        if self.weight is None:
-            n = len(X)
-            rank = np.clip(np.ceil(levels * n - 1e-9).astype(int) - 1, 0, n - 1)
-            return np.asarray(np.partition(X, np.unique(rank), axis=0)[rank])
-        order = np.argsort(X, axis=0, kind="stable")
-        below = np.cumsum(self.weight[order], axis=0)
-        rank = np.stack([(below < level * self.total - 1e-9).sum(axis=0) for level in levels])
-        return np.take_along_axis(np.take_along_axis(X, order, axis=0), rank, axis=0)
-
-
-def are_counts(weight: Array) -> bool:
-    """Whether positive weights count rows: whole numbers from 1, which occurs, to `MOST_COPIES`.
-
-    Weights that are all equal count nothing, whatever they are.
-    """
-    whole = np.array_equal(weight, np.round(weight))
-    return whole and weight.min() == 1.0 and 1.0 < weight.max() <= MOST_COPIES
-
-
-def as_counts(weight: Array) -> Array:
-    """Positive weights as numbers of samples.
-
-    Weights say how much a row matters beside another, so their unit must not matter: scaled by
-    sum w / sum w^2 they sum to Kish's effective sample size, and a weighted sum of noise has the
-    variance its chi2 level takes for granted, sum w^2 = sum w. Equal weights of any size become
-    ones. Weights that count rows (`are_counts`) are left as they are.
-    """
-    if are_counts(weight):
-        return weight
-    weight = weight / weight.max()  # squares neither overflow nor vanish
-    if weight.min() == 1.0:
-        return weight
-    return np.asarray(weight * (weight.sum() / (weight @ weight)))
+        return quantiles(X, levels, self.weight)
 
 
 def make_rows(n: int, sample_weight: Array | None) -> Rows:
@@ -100,18 +57,6 @@ def make_rows(n: int, sample_weight: Array | None) -> Rows:
     kept = np.flatnonzero(weight > 0)
     if len(kept) == 0:
         raise ValueError("sample_weight is zero for every row: nothing is left to learn from.")
-    weight = as_counts(weight[kept])
+    weight = weight[kept]
     where = None if len(kept) == n else kept
     return Rows(where, None if np.all(weight == 1) else weight, float(weight.sum()))
-
-
-def winsorise(residual: Array, rows: Rows, width: float) -> Array:
-    """Pull residuals beyond `width` robust standard deviations of the median back to that edge.
-
-    `residual` is (n, q), unscaled. A column more than half of whose values agree has no robust
-    scale: left as is.
-    """
-    centre = rows.quantile(residual, 0.5)
-    spread = width * MAD_TO_SD * rows.quantile(np.abs(residual - centre), 0.5)
-    spread = np.where(spread > 0, spread, np.inf)
-    return np.clip(residual, centre - spread, centre + spread)

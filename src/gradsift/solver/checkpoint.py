@@ -161,7 +161,7 @@ def identify(problem: Problem, alphas: Array, solver: Solver) -> dict[str, Any]:
 
 def _pattern(count: int, step: float, first: int = 0) -> Array:
     """Fixed numbers in (-1/2, 1/2) that look random, the same however they are cut."""
-    return np.modf(np.arange(1 + first, 1 + first + count) * step)[0] - 0.5
+    return np.asarray(np.modf(np.arange(1 + first, 1 + first + count) * step)[0] - 0.5)
 
 
 def _look_at_columns(source: Source) -> list[float]:

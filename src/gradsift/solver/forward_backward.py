@@ -120,6 +120,18 @@ def rung_above(curvature: float) -> int:
     return int(np.ceil(np.log(curvature) / np.log(RUNG)))
 
 
+def curvature_along(form: float, dB: Array, dv: Array) -> float:
+    """The quadratic form of a step over the step's squared length; 0 where nothing moves.
+
+    The length is measured in units of its largest part: squares of small steps would vanish.
+    """
+    unit = np.float64(max(np.abs(dB).max(initial=0.0), np.abs(dv).max(initial=0.0)))
+    if unit == 0.0 or form <= 0.0:
+        return 0.0
+    length = unit * np.sqrt(np.sum((dB / unit) ** 2) + np.sum((dv / unit) ** 2))
+    return float((np.sqrt(form) / length) ** 2)
+
+
 class Descent(NamedTuple):
     """Where a forward-backward step leads, the rung it took, and that of the curvature it met."""
 
@@ -144,12 +156,11 @@ def descend(
         v = start.v - slope.v / bound
         image = phi.image(B, v)
         dB, dv = B - start.B, v - start.v
-        size = float(np.vdot(dB, dB) + np.vdot(dv, dv))
-        form = phi.curvature(start.image, image - start.image, dB, dv)
-        if form <= bound * size * (1.0 + 1e-9):
-            met = rung_above(form / size) if form > 0.0 else rung - 1
-            return Descent(Point(B, v, image), rung, min(met, rung))
-        rung = max(rung + 1, rung_above(form / size))
+        met = curvature_along(phi.curvature(start.image, image - start.image, dB, dv), dB, dv)
+        if met <= bound * (1.0 + 1e-9):
+            rung_met = rung_above(met) if met > 0.0 else rung - 1
+            return Descent(Point(B, v, image), rung, min(rung_met, rung))
+        rung = max(rung + 1, rung_above(met))
 
 
 def forward_backward(

@@ -59,7 +59,7 @@ class RowBend:
         return cls(B / sizes, limits[:, None] / sizes)
 
     def _along(self, D: Array) -> Array:
-        return np.einsum("ij,ij->i", self.unit, D)[:, None]
+        return np.asarray(np.einsum("ij,ij->i", self.unit, D)[:, None])
 
     def times(self, D: Array) -> Array:
         return self.stiff * D - (self.stiff * self._along(D)) * self.unit

@@ -11,7 +11,7 @@ from gradsift._typing import Array, IntArray
 
 def row_norms(B: Array) -> Array:
     """Euclidean norm of each row."""
-    return np.sqrt(np.einsum("ij,ij->i", B, B))
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", B, B)))
 
 
 @dataclass(frozen=True)

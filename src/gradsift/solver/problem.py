@@ -28,10 +28,9 @@ class Problem:
     @cached_property
     def screen(self) -> Screen | None:
         """Columns in single precision, where the table is in memory and wide."""
-        table = getattr(self.source, "table", None)
-        if table is None or self.n_features < LEAST_COLUMNS:
+        if self.source.array is None or self.n_features < LEAST_COLUMNS:
             return None
-        return Screen.of(table)
+        return Screen.of(self.source.array)
 
 
 class Status(Enum):

@@ -4,16 +4,19 @@ Formats meant for large data (`.npy`, Zarr, PLINK, AnnData) are opened as source
 column; the others are read whole.
 """
 
+from gradsift.data.read_options import ReadOptions
+from gradsift.data.text import BEWARE
 from gradsift.tables.frame import Frame
-from gradsift.tables.leaks import BEWARE
 from gradsift.tables.opening import fingerprint, open_new, open_table
-from gradsift.tables.prepare import Choices, Recipe, Table, prepare
+from gradsift.tables.prepare import Table, prepare
 from gradsift.tables.reading import read_frame
+from gradsift.tables.recipe import Choices, Recipe
 
 __all__ = [
     "BEWARE",
     "Choices",
     "Frame",
+    "ReadOptions",
     "Recipe",
     "Table",
     "fingerprint",

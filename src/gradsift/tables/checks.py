@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
-from gradsift.data.missing import to_number
+from gradsift.data.text import BEWARE
 from gradsift.tables.frame import listed
-from gradsift.tables.leaks import BEWARE, Leaks
+from gradsift.tables.leaks import Leaks
 
 
 def check_columns_exist(order: Sequence[str], asked: Sequence[str]) -> None:
@@ -43,25 +42,6 @@ def check_encoded_names(names: Sequence[str], origins: Sequence[str], target: st
         raise ValueError(
             f"two columns would be called {twice[0]!r}: they come from {listed(behind)} of the "
             f"table, where categories are named COLUMN=CATEGORY. Rename one, or --drop {behind[0]}."
-        )
-
-
-def check_no_numbers(name: str, values: Iterable[Any]) -> None:
-    """Refuse a column of numbers that is text because of how some or all of them are written."""
-    written = [v for v in values if v is not None]
-    others = [v for v in written if to_number(v) is None]
-    if not others:  # digits that the file says are text
-        return
-    if 2 * len(others) <= len(written):
-        raise ValueError(
-            f"column {name!r} holds numbers but for {len(others)} of {len(written)} cells (such as "
-            f"{others[0]!r}): mend them or leave them empty, or give --drop {name}, --id {name} or "
-            f"--categorical {name}."
-        )
-    if all(to_number(v.replace(",", ".").replace("\u2212", "-")) is not None for v in written):
-        raise ValueError(
-            f"column {name!r} holds numbers that are not written with a decimal point and a plain "
-            f"minus sign (such as {others[0]!r}): save the table with those, or give --drop {name}."
         )
 
 

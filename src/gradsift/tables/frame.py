@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from gradsift._typing import Array, IntArray
-from gradsift.data.cells import Cells, TextMetError, Texts, parse
+from gradsift.data.cells import Texts
 from gradsift.data.missing import is_missing, to_number
-from gradsift.data.text import Row, check_names
+from gradsift.data.read_options import PLAIN, ReadOptions
+from gradsift.data.text import check_names
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where rows, or cells, are in the file.
+
+    Attributes
+    ----------
+    lines : int array, optional
+        The line of each row; None where the file has no lines.
+    columns : dict, optional
+        For a file with variables in rows: the line of each variable.
+    """
+
+    lines: IntArray | None = None
+    columns: dict[str, int] | None = None
+
+    def of(self, column: str, row: int) -> str:
+        """The place of a cell, beside the name of its column."""
+        if self.columns is not None:
+            return f"line {self.columns[column]}, sample {row + 1}"
+        return f"row {row + 1}" if self.lines is None else f"line {self.lines[row]}"
+
+    def take(self, rows: IntArray) -> Places:
+        return self if self.lines is None else replace(self, lines=self.lines[rows])
 
 
 @dataclass(frozen=True)
@@ -32,6 +58,12 @@ class Frame:
         Column -> names of the classes its numbers stand for, in order, where the file tells.
     notes : tuple of str
         What was decided while reading.
+    id : str, optional
+        The column that the file itself marks as the names of the rows.
+    places : Places
+        Where the rows are in the file.
+    options : ReadOptions
+        How the file was read.
     """
 
     names: tuple[str, ...]
@@ -40,6 +72,9 @@ class Frame:
     order: tuple[str, ...]
     class_names: dict[str, tuple[str, ...]]
     notes: tuple[str, ...] = ()
+    id: str | None = None
+    places: Places = field(default_factory=Places)
+    options: ReadOptions = PLAIN
 
     @property
     def n_rows(self) -> int:
@@ -53,7 +88,7 @@ class Frame:
 
     def take(self, rows: IntArray) -> Frame:
         texts = {name: values[rows] for name, values in self.texts.items()}
-        return replace(self, numbers=self.numbers[rows], texts=texts)
+        return replace(self, numbers=self.numbers[rows], texts=texts, places=self.places.take(rows))
 
 
 def make_frame(
@@ -74,53 +109,51 @@ def make_frame(
     return Frame(tuple(kept), numbers, texts, tuple(order), class_names or {})
 
 
-def read_rows(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Frame:
+def read_rows(
+    header: Sequence[str], rows: Iterable[Sequence[Any]], options: ReadOptions = PLAIN
+) -> Frame:
     """A frame from rows of cells: text, numbers or None.
 
     A column is one of numbers if every cell is a number or missing.
     """
-    held = [(line, cells, True) for line, cells in enumerate(rows, start=2)]
-    for line, cells, _ in held:
+    held = list(rows)
+    for line, cells in enumerate(held, start=2):
         if len(cells) != len(header):
             raise ValueError(
                 f"line {line} has {len(cells)} cells but the header names {len(header)} columns."
             )
-    return read_again(lambda as_text: frame_of(header, held, as_text))
+    columns = [to_column(cells, options) for cells in zip(*held)] or [np.zeros(0) for _ in header]
+    lines = Places(np.arange(2, len(held) + 2))
+    return replace(make_frame(header, columns), places=lines, options=options)
 
 
-def frame_of(
-    header: Sequence[str], rows: Iterable[Row], as_text: frozenset[int], name: str = "the table"
-) -> Frame:
-    """A frame from rows that are read once; `TextMetError` asks for another reading."""
-    check_names(header)
-    cells: Cells = parse(len(header), rows, as_text, name)
-    texts = {header[k]: column for k, column in cells.texts.items()}
-    names = tuple(title for title in header if title not in texts)
-    return Frame(names, cells.numbers, texts, tuple(header), {})
-
-
-def read_again(read: Callable[[frozenset[int]], Frame]) -> Frame:
-    """read(columns of text), a second time where text is met far down."""
-    as_text: frozenset[int] = frozenset()
-    while True:
-        try:
-            return read(as_text)
-        except TextMetError as met:
-            as_text |= met.columns
-
-
-def to_column(cells: Sequence[Any]) -> Array | Texts:
+def to_column(cells: Sequence[Any], options: ReadOptions = PLAIN) -> Array | Texts:
     """Numbers if every cell is one or missing, else text."""
-    found = [to_number(cell) for cell in cells]
+    found = [to_number(cell, options) for cell in cells]
     if any(value is None for value in found):
-        return to_text(cells)
+        return to_text(cells, options)
     return np.array(found, dtype=np.float64)
 
 
-def to_text(cells: Sequence[Any]) -> Texts:
+def to_text(cells: Sequence[Any], options: ReadOptions = PLAIN) -> Texts:
     out = np.empty(len(cells), dtype=object)
-    out[:] = [None if is_missing(c) else str(c).strip() for c in cells]
+    out[:] = [None if is_missing(c, options) else str(c).strip() for c in cells]
     return out
+
+
+def number_text(value: float) -> str:
+    """A number as short as possible, but never that of another.
+
+    Examples
+    --------
+    >>> number_text(2.0), number_text(0.1), number_text(20231001.0), number_text(np.float32(0.1))
+    ('2', '0.1', '20231001', '0.1')
+    """
+    short = f"{value:g}"
+    with np.errstate(over="ignore"):
+        if float(short) == value or np.float32(float(short)) == np.float64(value):
+            return short
+    return next(text for d in (15, 17) if float(text := f"{value:.{d}g}") == value)
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:

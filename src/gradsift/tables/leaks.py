@@ -14,8 +14,6 @@ from gradsift._typing import Array, IntArray
 from gradsift.data.missing import known
 from gradsift.data.source import windows
 
-BEWARE = "beware: "
-"""How a note begins that must not be overlooked."""
 PAIRS = 64
 WIDTH = 8192
 LEAST_KNOWN = 0.5

@@ -11,26 +11,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._typing import Source
+from gradsift._typing import Array, IntArray, Source
 from gradsift.data import open_source, read_target, take_rows
 from gradsift.data.missing import known
+from gradsift.data.opening import holds_target, read_ids
+from gradsift.data.read_options import ReadOptions
+from gradsift.data.text import BEWARE
 from gradsift.exceptions import ExtrapolationWarning, SkippedColumnsWarning
-from gradsift.tables.frame import Frame, listed, to_column
-from gradsift.tables.prepare import (
-    Choices,
-    Recipe,
-    Table,
-    as_texts,
-    check_some_known,
-    guess_task,
-    left_out,
-    prepare,
-    response,
+from gradsift.tables.frame import Frame, to_column
+from gradsift.tables.joining import (
+    INDIVIDUAL,
+    Samples,
+    joined_target,
+    samples_of,
+    with_column,
+    without_plink_codes,
 )
-from gradsift.tables.reading import read_frame, reader_for
+from gradsift.tables.prepare import Table, check_some_known, left_out, prepare, response
+from gradsift.tables.reading import can_be_transposed, read_frame, reader_for
+from gradsift.tables.recipe import Choices, Recipe, as_texts
+from gradsift.tables.task import read_target_as
 
 WHOLE_FILE = 1 << 30
 """Bytes up to which a Parquet file is read whole, with its text, and a fingerprint covers all."""
+ARROW = (".parquet", ".feather", ".arrow")
 
 
 def open_table(path: Path, choices: Choices, target_from: Path | None = None) -> Table:
@@ -41,7 +45,8 @@ def open_table(path: Path, choices: Choices, target_from: Path | None = None) ->
     path : Path
     choices : Choices
     target_from : Path, optional
-        Another table with the target, one row per sample in the same order.
+        Another table with the target. Its rows are found by identifier, in any order; where
+        nothing names the samples in both, they must be in the same order.
 
     Returns
     -------
@@ -49,50 +54,41 @@ def open_table(path: Path, choices: Choices, target_from: Path | None = None) ->
     """
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
-    if read_whole(path):
-        frame = read_frame(path)
-        if target_from is not None:
-            frame = with_target(frame, choices.target, read_frame(target_from))
-        return prepare(frame, choices)
-    return _open_storage(path, choices, target_from)
+    if not read_whole(path):
+        return _open_storage(path, choices, target_from)
+    frame = read_frame(path, choices.options)
+    if target_from is not None:
+        samples = samples_of(frame, path.name, choices.id)
+        values, notes = _target_from(samples, target_from, choices)
+        frame = with_column(frame, choices.target, values)
+        frame = replace(frame, notes=(*frame.notes, *notes))
+    elif INDIVIDUAL in frame.order and choices.target in frame.order:
+        frame = _known_to_plink(frame, choices.target)
+    return prepare(frame, choices)
 
 
 def read_whole(path: Path) -> bool:
     """Whether a file is read into memory, text columns included."""
     if reader_for(path) is None or path.is_dir():
         return False
-    arrow = path.suffix.lower() in (".parquet", ".feather", ".arrow")
-    return not arrow or path.stat().st_size <= WHOLE_FILE
+    return path.suffix.lower() not in ARROW or path.stat().st_size <= WHOLE_FILE
 
 
-def with_target(frame: Frame, target: str, other: Frame) -> Frame:
-    """The frame with a target column from another one."""
-    values = target_of(other, target)
-    if other.n_rows != frame.n_rows:
-        raise ValueError(
-            f"the table of targets has {other.n_rows} rows, the table {frame.n_rows}: they must "
-            "list the same samples in the same order."
-        )
-    if target in frame.order:
-        raise ValueError(f"both tables have a column {target!r}: drop or rename one.")
-    if values.dtype.kind == "O":
-        texts = {**frame.texts, target: values}
-        return replace(frame, texts=texts, order=(*frame.order, target))
-    return replace(
-        frame,
-        names=(*frame.names, target),
-        numbers=np.column_stack([frame.numbers, values]),
-        order=(*frame.order, target),
-    )
+def _target_from(samples: Samples, path: Path, choices: Choices) -> tuple[Any, list[str]]:
+    """The target of samples, from another table."""
+    other = read_frame(path, replace(choices.options, transpose=False, sheet=None))
+    values, notes = joined_target(samples, other, path.name, choices.target, choices.id)
+    return values, [*other.notes, *notes]
 
 
-def target_of(other: Frame, target: str) -> Any:
-    """The target in a table of targets."""
-    if target not in other.order:
-        raise ValueError(
-            f"the table of targets has no column {target!r}. It has {listed(other.order, 5)}."
-        )
-    return other.column(target)
+def _known_to_plink(frame: Frame, target: str) -> Frame:
+    """A frame of PLINK's own (with a column IID), without its codes for a missing target."""
+    values, notes = without_plink_codes(frame.column(target), target)
+    if target in frame.texts:
+        frame = replace(frame, texts={**frame.texts, target: values})
+    else:
+        frame.numbers[:, frame.names.index(target)] = values
+    return replace(frame, notes=(*frame.notes, *notes))
 
 
 def opened(path: Path, exclude: list[str]) -> tuple[Source, list[str]]:
@@ -104,57 +100,108 @@ def opened(path: Path, exclude: list[str]) -> tuple[Source, list[str]]:
 
 
 def _open_storage(path: Path, choices: Choices, target_from: Path | None) -> Table:
-    asked = {"--drop": choices.drop, "--categorical": choices.categorical, "--keep": choices.keep}
-    for option, given in {**asked, "--log": choices.log, "--id": choices.id}.items():
+    arrow = holds_target(path)
+    _check_applies(path, choices, arrow)
+    ids, families = _storage_ids(path, choices, arrow)
+    beside = [choices.target] if arrow and target_from is None else []
+    source, notes = opened(path, beside + ([choices.id] if arrow and choices.id else []))
+    if target_from is not None:
+        samples = Samples(path.name, source.shape[0], ids, families, choices.id)
+        found, said = _target_from(samples, target_from, choices)
+        notes += said
+    else:
+        found = read_target(path, choices.target)
+    y = to_column(np.asarray(found).tolist())
+    if len(y) != source.shape[0]:
+        raise ValueError(f"{len(y)} targets were found for {source.shape[0]} rows.")
+    there = known(y)
+    check_some_known(there, choices.target)
+    names = None if ids is None else np.array([str(name) for name in ids])
+    if not there.all():
+        notes.append(left_out(there, choices.target))
+        source, y = take_rows(source, np.flatnonzero(there)), y[there]
+        names = None if names is None else names[there]
+    reading = read_target_as(y, choices.task, choices.target)
+    notes += [reading.note] if reading.note else []
+    recipe = Recipe(choices.target, reading.task, (), {}, missing=choices.missing)
+    return Table(source, response(y, recipe), None, recipe, names, notes=tuple(notes))
+
+
+def _check_applies(path: Path, choices: Choices, arrow: bool) -> None:
+    """Refuse what only works on a table in memory."""
+    asked: dict[str, Any] = {option: names for option, names in choices.roles.items() if names}
+    asked |= {"--log": choices.log, "--transpose": choices.options.transpose}
+    if arrow:
+        asked.pop("--id", None)
+    for option, given in asked.items():
         if given:
             raise ValueError(
                 f"{option} works on tables read into memory; {path.name} is read column by column."
             )
     if choices.missing == "drop":
         raise ValueError(f"--missing drop: {path.name} is read column by column; use mean.")
-    if target_from is not None:
-        found: Any = target_of(read_frame(target_from), choices.target)
-    else:
-        found = read_target(path, choices.target)
-    y = to_column(np.asarray(found).tolist())
-    beside = target_from is None and path.suffix.lower() in (".parquet", ".feather", ".arrow")
-    source, notes = opened(path, [choices.target] if beside else [])
-    if len(y) != source.shape[0]:
-        raise ValueError(f"{len(y)} targets were found for {source.shape[0]} rows.")
-    there = known(y)
-    check_some_known(there, choices.target)
-    if not there.all():
-        notes.append(left_out(there, choices.target))
-        source, y = take_rows(source, np.flatnonzero(there)), y[there]
-    task, why = guess_task(y, choices.task)
-    if why:
-        notes.append(f"task: {task}, because {why} (--task overrides)")
-    recipe = Recipe(choices.target, task, (), {}, missing=choices.missing)
-    return Table(source, response(y, recipe), None, recipe, notes=tuple(notes))
 
 
-def open_new(path: Path, recipe: Recipe) -> tuple[Any, NDArray[Any] | None, NDArray[Any] | None]:
+def _storage_ids(path: Path, choices: Choices, arrow: bool) -> tuple[Any, Any]:
+    """Identifiers of the samples in storage, and PLINK's families; None where there are none."""
+    if arrow:
+        return (read_target(path, choices.id).tolist() if choices.id else None), None
+    return read_ids(path)
+
+
+def open_new(
+    path: Path,
+    recipe: Recipe,
+    *,
+    used: IntArray | None = None,
+    fill: Array | None = None,
+    options: ReadOptions | None = None,
+) -> tuple[Any, NDArray[Any] | None, NDArray[Any] | None]:
     """(X, row names or None, target or None) of a new table, made as the recipe says.
 
     Categories that the recipe does not know get a warning. Targets that are missing are NaN among
     numbers, None among labels.
+
+    Parameters
+    ----------
+    path : Path
+    recipe : Recipe
+    used : int array, optional
+        The columns that the model uses: the table may lack the others, which get `fill`.
+    fill : array, optional
+        One number per column.
+    options : ReadOptions, optional
+        How the new table is written; None = as that of the fit.
     """
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
     if not recipe.names or not read_whole(path):
         return open_source(path), None, None
-    frame = read_frame(path)
+    options = options or recipe.options
+    if not can_be_transposed(path):
+        options = replace(options, transpose=False)
+    frame = read_frame(path, options)
     ids = None
     if recipe.id is not None and recipe.id in frame.order:
         ids = np.array([str(v) for v in as_texts(frame, recipe.id)])
     y = None
     if recipe.target in frame.order:
         y = new_response(frame.column(recipe.target), recipe)
+    X = recipe.columns(frame, used, fill)
     for note in frame.notes:
-        warnings.warn(f"{note}.", UserWarning, stacklevel=2)
-    for note in recipe.unseen(frame):
+        if note.startswith(BEWARE):
+            warnings.warn(f"{note.removeprefix(BEWARE)}.", UserWarning, stacklevel=2)
+    for note in (*recipe.unseen(frame), *_filled(X, recipe, used)):
         warnings.warn(f"{note}.", ExtrapolationWarning, stacklevel=2)
-    return recipe.columns(frame), ids, y
+    return X, ids, y
+
+
+def _filled(X: Array, recipe: Recipe, used: IntArray | None) -> list[str]:
+    """A note on missing values of a new table that get the means of the fit."""
+    columns = X if used is None else X[:, used]
+    count = int(np.isnan(columns).sum()) if recipe.missing == "mean" else 0
+    what = "value is" if count == 1 else "values are"
+    return [f"{count:,} missing {what} filled with the mean of the column at the fit"] * (count > 0)
 
 
 def new_response(values: Any, recipe: Recipe) -> NDArray[Any] | None:

@@ -11,6 +11,7 @@ from gradsift import RidgeGradientRegressor, SparseGradientRegressor, gradient_p
 from gradsift.explain import displays
 from gradsift.explain.displays import (
     CVDisplay,
+    EffectDisplay,
     EigenvaluesDisplay,
     GradientCovarianceDisplay,
     GradientFieldDisplay,
@@ -36,9 +37,11 @@ def draw_all(numbers, labels, path_model, names=None, **options):
     three, X3, y3 = labels
     return [
         ImportanceDisplay.from_estimator(model, **each),
+        EffectDisplay.from_estimator(model, X, y, 1, **each),
+        EffectDisplay.from_estimator(three, X3, y3, 0, **options),
         GradientFieldDisplay.from_estimator(model, X, 1, **each),
         GradientFieldDisplay.from_estimator(three, X3, 0, **options),
-        InteractionDisplay.from_estimator(model, X, **each),
+        InteractionDisplay.from_estimator(model, X, y, 2, 3, **each),
         ProjectionDisplay.from_estimator(model, X, y, **options),
         ProjectionDisplay.from_estimator(three, X3, y3, **options),
         LoadingsDisplay.from_estimator(model, **each),
@@ -106,16 +109,40 @@ def test_the_covariance_has_the_importances_on_its_diagonal(which, numbers):
     assert np.allclose(values, model.eigenvalues_, atol=1e-8 * values[0])
 
 
-def test_the_interaction_stands_out(numbers):
-    model, X, _ = numbers
-    shown = InteractionDisplay.from_estimator(model, X)
-    at = {name: k for k, name in enumerate(shown.names)}
-    others = shown.shares.copy()
-    for pair in (("x2", "x3"), ("x3", "x2"), ("x1", "x1")):
-        where = at[pair[0]], at[pair[1]]
-        assert others[where] > 0.8
-        others[where] = 0.0
-    assert others.max() < 0.1
+def test_a_rise_is_drawn_as_a_rise(numbers):
+    """A straight effect is a sloping line with its band, its samples and their marks."""
+    model, X, y = numbers
+    shown = EffectDisplay.from_estimator(model, X, y, "x0", target="yield")
+    (line,) = shown.lines_
+    x, height = line.get_data()
+    assert np.polyfit(x, height, 1)[0] == pytest.approx(2.0, abs=0.2)
+    assert (np.diff(height) > 0).all()
+    kinds = [type(c).__name__ for c in shown.ax_.collections]
+    assert sorted(kinds) == ["FillBetweenPolyCollection", "LineCollection", "PathCollection"]
+    assert shown.ax_.get_ylabel().startswith("yield")
+
+
+def test_all_classes_are_drawn(labels):
+    model, X, y = labels
+    shown = EffectDisplay.from_estimator(model, X, y, 0)
+    assert [text.get_text() for text in shown.ax_.get_legend().get_texts()] == [
+        "high",
+        "low",
+        "mid",
+    ]
+    one = EffectDisplay.from_estimator(model, X, y, 0, class_name="low")
+    assert "log odds of low" in one.ax_.get_ylabel()
+    (line,) = one.lines_
+    assert np.diff(line.get_ydata()).sum() < 0
+
+
+def test_a_pair_crosses(numbers):
+    model, X, y = numbers
+    shown = InteractionDisplay.from_estimator(model, X, y, "x2", "x3")
+    low, high = (np.ptp(c.effect) * np.sign(c.effect[-1] - c.effect[0]) for c in shown.curves)
+    assert low < 0 < high
+    texts = [text.get_text() for text in shown.ax_.get_legend().get_texts()]
+    assert texts == ["x3 low", "x3 high"]
 
 
 def test_the_field_is_the_gradient(numbers, labels):
@@ -136,6 +163,12 @@ def test_bad_questions_get_an_answer(numbers, labels):
         GradientFieldDisplay.from_estimator(model, X, "nobody")
     with pytest.raises(ValueError, match="columns are 0 to 15"):
         GradientFieldDisplay.from_estimator(model, X, 16)
+    with pytest.raises(ValueError, match="use one of"):
+        EffectDisplay.from_estimator(*labels, 0, class_name="none")
+    with pytest.raises(ValueError, match="'x9' is not selected"):
+        EffectDisplay.from_estimator(model, X, y, "x9")
+    with pytest.raises(ValueError, match="do not show that 'x0' and 'x1' act together"):
+        InteractionDisplay.from_estimator(model, X, y, 0, 1)
     with pytest.raises(ValueError, match="use one of"):
         GradientFieldDisplay.from_estimator(labels[0], labels[1], 0, class_name="none")
     with pytest.raises(ValueError, match="has no path"):

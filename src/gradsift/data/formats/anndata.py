@@ -21,7 +21,7 @@ H5AD = "an AnnData (.h5ad) file"
 
 
 @dataclass(frozen=True)
-class Hdf5Source:
+class Hdf5Source(Source):
     """Columns of a dense matrix, or of a CSC matrix, inside an HDF5 file."""
 
     X: Any
@@ -91,6 +91,11 @@ def read_target(X: Any, name: str) -> Any:
     if name not in table.obs:
         raise ValueError(f"y={name!r}: obs has no such column (it has {list(table.obs)[:10]}).")
     return as_response(np.asarray(table.obs[name]))
+
+
+def read_ids(X: Any) -> tuple[list[str], None]:
+    """The names of the observations."""
+    return [str(name) for name in open_file(X).obs_names], None
 
 
 def annotate(adata: Any, model: Any) -> Any:

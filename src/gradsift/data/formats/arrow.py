@@ -15,7 +15,7 @@ from gradsift._run.extras import require
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data.damaged import file_name, reading
 from gradsift.data.missing import as_response, to_number
-from gradsift.data.source import NamedSource, block_width, positions, windows
+from gradsift.data.source import block_width, positions, windows
 from gradsift.exceptions import SkippedColumnsWarning
 
 ARROW = "a Parquet or Arrow table"
@@ -24,16 +24,19 @@ WAS_TEXT = {"gradsift": "as written"}
 
 
 @dataclass(frozen=True)
-class ArrowSource:
+class ArrowSource(Source):
     """Numeric columns of an Arrow data set, by projection; nulls are missing values."""
 
-    table: Any
+    dataset: Any
     labels: tuple[str, ...]
     n_rows: int
 
     @property
     def shape(self) -> tuple[int, int]:
         return self.n_rows, len(self.labels)
+
+    def names(self, index: IntArray | None = None) -> list[str]:
+        return list(self.labels) if index is None else [self.labels[k] for k in index]
 
     def columns(self, index: IntArray) -> Array:
         chosen = [self.labels[k] for k in index]
@@ -43,7 +46,7 @@ class ArrowSource:
             # a field of its own name, because a plain string with a dot means a nested column
             wanted = {str(i): field(c) for i, c in enumerate(chosen)}
             with reading("the table", ARROW):
-                found = self.table.to_table(columns=wanted)
+                found = self.dataset.to_table(columns=wanted)
                 for k, column in enumerate(found.itercolumns()):
                     out[:, k] = as_floats(column)
         return out
@@ -105,7 +108,7 @@ def open(X: Any, *, exclude: Sequence[str] = ()) -> Source:
     labels = tuple(kept)
     with reading(X, ARROW):
         n_rows = table.count_rows()
-    return NamedSource(ArrowSource(table, labels, n_rows), labels)
+    return ArrowSource(table, labels, n_rows)
 
 
 def read_target(X: Any, name: str) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradsift._run.extras import require
-from gradsift._typing import Array, IntArray
+from gradsift._typing import Array, IntArray, Source
 from gradsift.data.damaged import reading
 from gradsift.data.missing import to_number
 from gradsift.data.source import block_width, windows
@@ -22,15 +22,22 @@ HEADER = 3
 
 
 @dataclass(frozen=True)
-class BedSource:
+class BedSource(Source):
     """Genotypes (counts of allele 1), read through bed-reader in column blocks.
 
     The names of the variants stay in the .bim file until somebody asks for them.
     """
 
     path: Path
-    shape: tuple[int, int]
-    holes_expected = True
+    size: tuple[int, int]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.size
+
+    @property
+    def expects_missing(self) -> bool:
+        return True
 
     def read(self, where: slice | IntArray) -> Array:
         open_bed = require("bed_reader", "genomics", "reading this format").open_bed
@@ -111,28 +118,39 @@ def read_target(X: Any, name: str) -> Any:
     """The phenotype, last column of the .fam file; NaN where it is missing."""
     if name != "phenotype":
         raise ValueError(f"y={name!r}: PLINK files hold one response, 'phenotype' (.fam file).")
-    fam = Path(os.fspath(X)).with_suffix(".fam")
-    if not fam.exists():
-        raise FileNotFoundError(f"no such file: {str(fam)!r} (PLINK data are three files).")
-    with fam.open("rb") as lines:
-        numbered = ((row, line) for row, line in enumerate(lines, start=1) if line.strip())
-        values = [_phenotype(row, line, fam) for row, line in numbered]
+    fam, rows = _fam_rows(X)
+    values = []
+    for line, parts in rows:
+        value = to_number(parts[5])
+        if value is None:
+            raise ValueError(f"{fam.name}, line {line}: the phenotype {parts[5]!r} is no number.")
+        values.append(value)
     return with_codes_of_plink(np.array(values))
 
 
-def _phenotype(row: int, line: bytes, path: Path) -> float:
-    """The last of the six columns of a .fam file, NaN where it is missing."""
-    parts = line.split()
-    if len(parts) != 6:
-        raise ValueError(
-            f"{path.name}, line {row} has {len(parts)} columns: expected six, the last of them the "
-            "phenotype."
-        )
-    text = parts[5].decode(errors="replace")
-    value = to_number(text)
-    if value is None:
-        raise ValueError(f"{path.name}, line {row}: the phenotype {text!r} is no number.")
-    return value
+def read_ids(X: Any) -> tuple[list[str], list[str]]:
+    """(individuals, families): the second and the first column of the .fam file."""
+    _, rows = _fam_rows(X)
+    return [parts[1] for _, parts in rows], [parts[0] for _, parts in rows]
+
+
+def _fam_rows(X: Any) -> tuple[Path, list[tuple[int, list[str]]]]:
+    """The .fam file, and (line, six columns) of its rows."""
+    fam = Path(os.fspath(X)).with_suffix(".fam")
+    if not fam.exists():
+        raise FileNotFoundError(f"no such file: {str(fam)!r} (PLINK data are three files).")
+    rows = []
+    with fam.open("rb") as lines:
+        for line, text in enumerate(lines, start=1):
+            parts = text.decode(errors="replace").split()
+            if parts and len(parts) != 6:
+                raise ValueError(
+                    f"{fam.name}, line {line} has {len(parts)} columns: expected six, the last of "
+                    "them the phenotype."
+                )
+            if parts:
+                rows.append((line, parts))
+    return fam, rows
 
 
 def with_codes_of_plink(values: Array) -> Array:

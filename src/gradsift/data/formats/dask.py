@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from gradsift._run.extras import require
-from gradsift._run.passes import Job, Runner, pieces, run_jobs
-from gradsift._typing import Array, IntArray
+from gradsift._run.passes import pieces, run_jobs
+from gradsift._typing import Array, IntArray, Job, Runner, Source
 from gradsift.data.source import block_width
 
 CHUNKS_AT_A_TIME = 256  # results of so many chunks are held at once
 
 
 @dataclass(frozen=True)
-class DaskSource:
+class DaskSource(Source):
     """Columns of a dask array; each block is one or more whole column chunks."""
 
     X: Any
@@ -50,7 +50,8 @@ class DaskSource:
         for where in self.pieces():
             yield where, np.asarray(self.X[:, where].compute(), dtype=np.float64)
 
-    def elsewhere(self) -> Runner:
+    @property
+    def runner(self) -> Runner:
         return self.run
 
     def run(

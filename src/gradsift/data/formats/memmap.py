@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray
+from gradsift._typing import Array, IntArray, Source
 from gradsift.data.damaged import reading
 from gradsift.data.source import BLOCK_BYTES, block_width, windows
 
@@ -19,7 +19,7 @@ NEARBY = 64 << 10
 
 
 @dataclass(frozen=True)
-class MemmapSource:
+class MemmapSource(Source):
     """Columns of a file, mapped into memory piece by piece."""
 
     X: np.memmap[Any, Any]

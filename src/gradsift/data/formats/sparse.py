@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gradsift._typing import Array, IntArray
+from gradsift._typing import Array, IntArray, Source
 from gradsift.data.source import block_width, windows
 
 SHARE = 32
@@ -20,7 +20,7 @@ LEAST_BYTES = 1 << 19
 
 
 @dataclass(frozen=True)
-class SparseSource:
+class SparseSource(Source):
     """Columns of a CSC matrix; standardising happens in the dense block, never in the matrix."""
 
     X: Any
@@ -30,14 +30,15 @@ class SparseSource:
         return self.X.shape[0], self.X.shape[1]
 
     @property
-    def held(self) -> int:
+    def held_bytes(self) -> int:
         """Bytes the matrix takes: what is made from it should be of that order."""
         return int(self.X.data.nbytes + self.X.indices.nbytes + self.X.indptr.nbytes)
 
     @property
     def width(self) -> int:
         n = self.shape[0]
-        return max(1, min(block_width(n), max(self.held // SHARE, LEAST_BYTES) // (8 * max(n, 1))))
+        most_bytes = max(self.held_bytes // SHARE, LEAST_BYTES)
+        return max(1, min(block_width(n), most_bytes // (8 * max(n, 1))))
 
     def columns(self, index: IntArray) -> Array:
         return np.asarray(self.X[:, index].toarray(), dtype=np.float64)

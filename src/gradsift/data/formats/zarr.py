@@ -18,11 +18,13 @@ from gradsift.data.source import NamedSource, block_width, windows
 ZARR = "a Zarr array"
 NAMES = "names"
 TARGET = "target"
-"""Attributes of the array: the names of its columns; the response, as {name: values}."""
+IDS = "ids"
+"""Attributes of the array: the names of its columns; the response, as {name: values}; the names of
+its rows."""
 
 
 @dataclass(frozen=True)
-class ZarrSource:
+class ZarrSource(Source):
     """Columns of a two-dimensional Zarr array."""
 
     X: Any
@@ -108,3 +110,9 @@ def read_target(X: Any, name: str) -> Any:
             "of y."
         )
     return as_response(kept[name])
+
+
+def read_ids(X: Any) -> tuple[list[str] | None, None]:
+    """The names of the rows in the attribute 'ids', if it has one."""
+    kept = open_array(X).attrs.get(IDS)
+    return (None if kept is None else [str(name) for name in kept]), None

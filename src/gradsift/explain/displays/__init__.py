@@ -2,6 +2,7 @@
 
 from gradsift.explain.displays._covariance import GradientCovarianceDisplay
 from gradsift.explain.displays._cv import CVDisplay
+from gradsift.explain.displays._effect import EffectDisplay
 from gradsift.explain.displays._eigenvalues import EigenvaluesDisplay
 from gradsift.explain.displays._field import GradientFieldDisplay
 from gradsift.explain.displays._importance import ImportanceDisplay
@@ -11,6 +12,7 @@ from gradsift.explain.displays._path import PathDisplay
 from gradsift.explain.displays._projection import ProjectionDisplay
 
 __all__ = [
+    "EffectDisplay",
     "ImportanceDisplay",
     "GradientFieldDisplay",
     "InteractionDisplay",

@@ -11,7 +11,9 @@ from gradsift.explain.displays import _style as style
 
 
 class GradientCovarianceDisplay:
-    """The S-EGCM on the selected variables, as a heat map.
+    """Covariance of the partial derivatives of the selected variables, as a heat map.
+
+    Its eigenvectors are the directions of the model. The paper calls it S-EGCM.
 
     Parameters
     ----------
@@ -52,13 +54,13 @@ class GradientCovarianceDisplay:
         most: int = 20,
         ax: Any = None,
     ) -> Self:
-        """Draw the S-EGCM of a fitted estimator.
+        """Draw the covariance of the partial derivatives of a fitted estimator.
 
         Parameters
         ----------
         estimator : fitted estimator
         X : (n, p) array or data frame
-            Samples to average over, where the S-EGCM is such an average.
+            Samples to average over, where the covariance is such an average.
         names : sequence of str, optional
         most : int, default=20
             Draw the best ranked variables, at most this many.

@@ -1,4 +1,4 @@
-"""The effect of a variable at every sample."""
+"""The gradient along a variable at every sample."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from gradsift._typing import Array
 from gradsift.data.slices import take_columns
 from gradsift.explain import gradient_columns, output_names, variable_names
 from gradsift.explain.displays import _style as style
-from gradsift.explain.effects import mean_gradient
+from gradsift.explain.displays._effect import find_column
+
+MOST_GROUPS, PER_GROUP = 12, 8
 
 
 class GradientFieldDisplay:
@@ -158,33 +160,23 @@ class GradientFieldDisplay:
                 f"{names[i]}: {self.x[i]:.3g}, slope {self.gradient[i]:.3g}" for i in rows.tolist()
             ]
             self.hover_.append((marks, texts))
-        centres, means, _ = mean_gradient(self.x, self.gradient)
-        (line,) = ax.plot(centres, means, color=style.INK, lw=1.4)
+        (line,) = ax.plot(*mean_in_groups(self.x, self.gradient), color=style.INK, lw=1.4)
         self.hover_.append((line, ["mean"]))
         style.axis_labels(
             ax,
             style.label(self.against, 40),
             f"change of {style.label(self.response, 24)}\nper unit of {style.label(self.name, 24)}",
         )
-        ax.legend(
-            frameon=False,
-            fontsize="small",
-            labelcolor=style.INK,
-            loc="lower left",
-            bbox_to_anchor=(0.0, 1.0),
-            ncols=2,
-            borderaxespad=0.0,
-            handletextpad=0.2,
-        )
+        style.legend_above(ax)
         return self
 
 
-def find_column(variable: int | str, names: Sequence[str]) -> int:
-    """A column number from a number or a name."""
-    if isinstance(variable, str):
-        if variable not in names:
-            raise ValueError(f"no column is called {variable!r}.")
-        return list(names).index(variable)
-    if not -len(names) <= variable < len(names):
-        raise ValueError(f"column {variable}: the columns are 0 to {len(names) - 1}.")
-    return int(variable) % len(names)
+def mean_in_groups(x: Array, g: Array) -> tuple[Array, Array]:
+    """(centres, means of g) of groups of samples with similar x: values where there are few."""
+    values, group = np.unique(x, return_inverse=True)
+    if len(values) > MOST_GROUPS:
+        count = int(np.clip(len(x) // PER_GROUP, 2, MOST_GROUPS))
+        rank = np.argsort(np.argsort(x, kind="stable"), kind="stable")
+        group = rank * count // len(x)
+    size = np.bincount(group)
+    return np.bincount(group, weights=x) / size, np.bincount(group, weights=g) / size

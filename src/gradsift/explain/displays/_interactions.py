@@ -1,31 +1,29 @@
-"""Which variables change each other's effect."""
+"""Two variables that change each other's effect."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Self
 
-import numpy as np
-
-from gradsift._typing import Array
-from gradsift.data.slices import take_columns
-from gradsift.explain import best_selected, effect_dependence, gradient_columns, variable_names
+from gradsift.explain import Curve, variable_names
 from gradsift.explain.displays import _style as style
-from gradsift.explain.variables import standard, strongest_output
+from gradsift.explain.displays._effect import draw_curve, find_column, find_row, response_label
 
 
 class InteractionDisplay:
-    """How much the effect of one variable depends on another: hints at interactions.
-
-    Row k, column l: the share of the derivative f^k that varies with x^l; on the diagonal, with x^k
-    itself (its curvature). See `gradsift.explain.effect_dependence`.
+    """The effect of one variable where another one is low, and where it is high.
 
     Parameters
     ----------
-    shares : (a, a) array
-    names : sequence of str
-    n_selected : int, optional
-        How many variables are selected altogether; None = as many as there are names.
+    curves : (Curve, Curve)
+        Of the variable, at the lower and at the upper quartile of its partner.
+    name : str
+        The variable.
+    partner : str
+        The variable that changes its effect.
+    output : str, optional
+        The class whose log odds the curves are about; None for numbers.
+    target : str, default='response'
 
     Attributes
     ----------
@@ -36,39 +34,54 @@ class InteractionDisplay:
     >>> import numpy as np
     >>> from gradsift import GradientSiftRegressor
     >>> from gradsift.explain.displays import InteractionDisplay
-    >>> X = np.random.default_rng(0).normal(size=(100, 10))
-    >>> model = GradientSiftRegressor().fit(X, X[:, 4] * X[:, 5])
-    >>> shares = InteractionDisplay.from_estimator(model, X).shares
-    >>> bool(shares[0, 1] > 0.8 and shares[0, 0] < 0.2)
-    True
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 10))
+    >>> y = X[:, 4] * X[:, 5] + 0.1 * rng.normal(size=100)
+    >>> model = GradientSiftRegressor().fit(X, y)
+    >>> low, high = InteractionDisplay.from_estimator(model, X, y, 4, 5).curves
+    >>> bool(low.effect[0] > low.effect[-1]), bool(high.effect[0] < high.effect[-1])
+    (True, True)
     """
 
     def __init__(
-        self, *, shares: Array, names: Sequence[str], n_selected: int | None = None
+        self,
+        *,
+        curves: tuple[Curve, Curve],
+        name: str,
+        partner: str,
+        output: str | None = None,
+        target: str = "response",
     ) -> None:
-        self.shares = shares
-        self.names = names
-        self.n_selected = n_selected
+        self.curves = curves
+        self.name = name
+        self.partner = partner
+        self.output = output
+        self.target = target
 
     @classmethod
     def from_estimator(
         cls,
         estimator: Any,
         X: Any,
+        y: Any,
+        variable: int | str,
+        partner: int | str,
         *,
         names: Sequence[str] | None = None,
-        most: int = 20,
+        target: str = "response",
         ax: Any = None,
     ) -> Self:
-        """Draw the hints a fitted estimator gives at these samples.
+        """Draw a pair of selected variables that the data show to act together.
 
         Parameters
         ----------
         estimator : fitted estimator
         X : (n, p) array or data frame
+        y : (n,) array
+        variable, partner : int or str
+            Column numbers or names.
         names : sequence of str, optional
-        most : int, default=20
-            Look at the best ranked variables, at most this many.
+        target : str, default='response'
         ax : matplotlib axes, optional
 
         Returns
@@ -76,14 +89,18 @@ class InteractionDisplay:
         display : InteractionDisplay
         """
         names = variable_names(estimator, names)
-        columns = best_selected(estimator, most)
-        Z, scale = standard(take_columns(X, columns))
-        G = gradient_columns(estimator, X, columns)
-        G = G[strongest_output(G), :, np.arange(len(columns))].T * scale
+        row = find_row(estimator, X, y, variable, names)
+        other = find_column(partner, names)
+        if other not in row.partner_columns:
+            raise ValueError(
+                f"the data do not show that {row.name!r} and {names[other]!r} act together."
+            )
         return cls(
-            shares=effect_dependence(Z, G),
-            names=[names[k] for k in columns],
-            n_selected=int(estimator.get_support().sum()),
+            curves=row.partner_curves[row.partner_columns.index(other)],
+            name=row.name,
+            partner=names[other],
+            output=row.output,
+            target=target,
         ).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
@@ -97,23 +114,17 @@ class InteractionDisplay:
         -------
         display : InteractionDisplay
         """
-        count = len(self.names)
-        side = 2.4 + 0.26 * max(count, 4)
-        self.figure_, self.ax_ = style.start(ax, (side + 1.2, side))
+        self.figure_, self.ax_ = style.start(ax, (5.2, 3.6))
         ax = self.ax_
-        mesh = style.heatmap(
-            ax, 100 * self.shares, self.names, self.names, numbers=count <= 8, shares=True
+        self.hover_: style.Hover = []
+        looks = (("low", style.RED, "--"), ("high", style.BLUE, "-"))
+        for curve, (where, colour, dashes) in zip(self.curves, looks):
+            line = draw_curve(ax, curve, colour, dashes)
+            line.set_label(f"{style.label(self.partner, 24)} {where}")
+            self.hover_.append((line, [f"{self.partner} {where}"]))
+        ax.axhline(0.0, color=style.FAINT, lw=0.8, zorder=0)
+        style.axis_labels(
+            ax, style.label(self.name, 40), response_label(self.target, self.output, 1)
         )
-        ax.set_aspect("equal")
-        style.colour_bar(mesh, ax, "share of the effect, %")
-        hidden = (self.n_selected or count) - count
-        note = f"\nand {hidden:,} more variables" if hidden else ""
-        style.axis_labels(ax, f"depends on{note}", "effect of")
-        self.hover_: style.Hover = [
-            (mesh, [
-                f"effect of {a}, depending on {b}: {100 * value:.0f} %"
-                for a, row in zip(self.names, self.shares)
-                for b, value in zip(self.names, row)
-            ])
-        ]  # fmt: skip
+        style.legend_above(ax)
         return self

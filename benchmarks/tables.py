@@ -1,0 +1,140 @@
+"""What a benchmark printed, kept as JSON beside it, and shown on the pages.
+
+    export PYTHONPATH=benchmarks
+    python -m tables record selection/rivals python -m selection.measure rivals
+    python -m tables repeat selection/rivals    the recorded command again
+    make docs                                    rewrite the pages
+
+`record` runs a command, lets its output through, and keeps every Markdown table in it. Pages hold
+a comment such as [[[cog tables.show("selection/rivals") ]]]; below it cog writes the table, and
+`make docs-check` fails where a page and a record differ.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+
+
+def parse(text: str) -> dict[str, dict[str, Any]]:
+    """Title -> head and rows of every Markdown table; the title is the last line of text before it.
+
+    >>> parse("two seeds\\n| design | AP |\\n|---|---|\\n| xor | 1.00 |\\n")
+    {'two seeds': {'head': ['design', 'AP'], 'rows': [['xor', '1.00']]}}
+    """
+    found: dict[str, dict[str, Any]] = {}
+    title, current = "", None
+    for line in text.splitlines():
+        if not line.startswith("|"):
+            title, current = line.strip() or title, None
+        elif current is None:
+            current = found.setdefault(title or f"table {len(found) + 1}", {})
+            current.update(head=cells(line), rows=[])
+        elif not re.fullmatch(r"[|:\- ]+", line):
+            current["rows"].append(cells(line))
+    return found
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+# ---------------------------------------------------------------------------- files
+
+
+def load(name: str) -> dict[str, Any]:
+    return json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def save(name: str, command: str, tables: Mapping[str, Any], measured: str) -> None:
+    """One row of a table to a line, so that differences can be read."""
+    text = json.dumps(
+        {"command": command, "measured": measured, "tables": tables}, indent=1, ensure_ascii=False
+    )
+    flat = re.sub(r"\[\s+([^\[\]]*?)\s+\]", lambda m: "[" + re.sub(r"\s+", " ", m[1]) + "]", text)
+    (HERE / f"{name}.json").write_text(flat + "\n", encoding="utf-8")
+
+
+def record(name: str, command: str) -> None:
+    """Run a command and keep the tables it prints."""
+    lines = []
+    with subprocess.Popen(shlex.split(command), stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout or ():
+            print(line, end="", flush=True)
+            lines.append(line)
+    tables = parse("".join(lines))
+    if process.returncode or not tables:
+        sys.exit(f"{command!r} printed no table (exit code {process.returncode})")
+    save(name, command, tables, date.today().isoformat())
+
+
+# ---------------------------------------------------------------------------- pages
+
+
+def one(name: str, title: str | None = None) -> tuple[list[str], list[list[str]]]:
+    """(head, rows) of a recorded table; its title is needed where there are several."""
+    tables = load(name)["tables"]
+    table = tables[title] if title is not None else next(iter(tables.values()))
+    return table["head"], table["rows"]
+
+
+def show(name: str, title: str | None = None, columns: Sequence[str] | None = None) -> None:
+    """Write a recorded table into the page, all columns or those named."""
+    head, rows = one(name, title)
+    keep = [head.index(c) for c in columns] if columns else range(len(head))
+    put(markdown([head[k] for k in keep], ([row[k] for k in keep] for row in rows)))
+
+
+def pivot(name: str, column: str) -> None:
+    """Write one column of all tables of a record: a row for each table."""
+    tables = load(name)["tables"]
+    labels = [row[0] for row in next(iter(tables.values()))["rows"]]
+    rows = []
+    for title, found in tables.items():
+        at = found["head"].index(column)
+        values = {row[0]: row[at] if at < len(row) else "" for row in found["rows"]}
+        rows.append([title, *(values.get(label, "") for label in labels)])
+    put(markdown(["", *labels], rows))
+
+
+def pick(name: str, rows: Mapping[str, Sequence[str]], title: str | None = None) -> None:
+    """Write some rows of a recorded table, each under the words given for its first cell."""
+    found = {row[0]: row[1:] for row in one(name, title)[1]}
+    lines = [[*words, *found[label]] for label, words in rows.items()]
+    put("".join("| " + " | ".join(line) + " |\n" for line in lines))
+
+
+def measured(name: str) -> None:
+    """Write the command and the day of a record into the page."""
+    kept = load(name)
+    put(f"`{kept['command']}`, {kept['measured']}\n")
+
+
+def put(text: str) -> None:
+    import cog
+
+    cog.out(text)
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["record", name, *words] if words:
+            record(name, shlex.join(words))
+        case ["repeat", name]:
+            record(name, load(name)["command"])
+        case _:
+            sys.exit(__doc__)

@@ -1,0 +1,59 @@
+"""Quantiles, scale and clipping that a few wild values do not move.
+
+A row of weight w counts as w copies of it. Quantiles are therefore observed values (the lower one
+where two would do), for the mean of two neighbours would be another with copies than with weights.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradsift._typing import Array
+
+MAD_TO_SD = 1.4826
+"""Standard deviation of a normal variable over its median absolute deviation."""
+
+ROUNDING = 1e-12
+"""A sum of weights that falls short of a level by less, relative to it, has reached it."""
+
+
+def quantiles(X: Array, levels: Array, weights: Array | None = None) -> Array:
+    """Lower quantiles of the columns of X, (len(levels), ...).
+
+    Examples
+    --------
+    >>> quantiles(np.array([3.0, 1.0, 2.0, 4.0]), np.array([0.5, 1.0])).tolist()
+    [2.0, 4.0]
+    >>> quantiles(np.array([1.0, 2.0]), np.array([0.5]), weights=np.array([1.0, 2.0])).tolist()
+    [2.0]
+    """
+    reached = levels * (1.0 - ROUNDING)
+    if weights is None:
+        n = len(X)
+        rank = np.clip(np.ceil(reached * n).astype(int) - 1, 0, n - 1)
+        return np.asarray(np.partition(X, np.unique(rank), axis=0)[rank])
+    order = np.argsort(X, axis=0, kind="stable")
+    below = np.cumsum(weights[order], axis=0)
+    rank = np.stack([(below < level * below[-1]).sum(axis=0) for level in reached])
+    return np.take_along_axis(np.take_along_axis(X, order, axis=0), rank, axis=0)
+
+
+def median(X: Array, weights: Array | None = None) -> Array:
+    """Lower median of the columns of X: the least value that half of the weight does not exceed."""
+    return np.asarray(quantiles(X, np.array([0.5]), weights)[0])
+
+
+def scale_about_zero(X: Array, weights: Array | None = None) -> Array:
+    """Robust standard deviation of the columns of X about zero: 1.4826 median |x|."""
+    return MAD_TO_SD * median(np.abs(X), weights)
+
+
+def winsorise(X: Array, width: float, weights: Array | None = None) -> Array:
+    """Values beyond `width` robust standard deviations of the median, pulled back to that edge.
+
+    A column more than half of whose values agree has no robust scale, and is left as it is.
+    """
+    centre = median(X, weights)
+    reach = width * scale_about_zero(X - centre, weights)
+    reach = np.where(reach > 0.0, reach, np.inf)
+    return np.clip(X, centre - reach, centre + reach)

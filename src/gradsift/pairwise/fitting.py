@@ -1,0 +1,218 @@
+"""Fitting the paper's problem: a checked sample and settings go in, a frozen answer comes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Literal
+
+import numpy as np
+
+from gradsift._run.progress import follow
+from gradsift._run.threads import one_blas_thread
+from gradsift._typing import Array, IntArray, Source
+from gradsift.data import Scaling
+from gradsift.numerics.directions import Directions, find_directions
+from gradsift.numerics.distances import products
+from gradsift.numerics.ranking import rank_variables
+from gradsift.pairwise.assemble import Assembly, Response, Settings, assemble
+from gradsift.pairwise.field import KernelField, TaylorPredictor, kernel_field, taylor_predictor
+from gradsift.pairwise.index_predictor import IndexPredictor, index_predictor
+from gradsift.pairwise.rounds import Rounds, Started, begin
+from gradsift.solver import Rows, Solution, Solver, exact_norms
+from gradsift.solver.forward_backward import step_bound
+from gradsift.solver.path import fit_to, steps_to
+from gradsift.solver.penalty import row_norms
+from gradsift.solver.ridge import expand, solve_ridge
+
+PredictWith = Literal["directions", "taylor"]
+Predictor = IndexPredictor | TaylorPredictor
+DEFAULT_FRACTION = 0.1
+"""alpha=None means this part of alpha_max."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Checked training data. Rows of weight zero are gone; `kept` says which rows are left.
+
+    Attributes
+    ----------
+    X : Source
+    response : Response
+    weight : (n,) array or None
+        None = all rows count the same.
+    kept : (n,) int array
+        Places of the rows among the `n_rows` that the user passed.
+    n_rows : int
+    unlabeled : Source or None
+        Samples without a response.
+    """
+
+    X: Source
+    response: Response
+    weight: Array | None
+    kept: IntArray
+    n_rows: int
+    unlabeled: Source | None = None
+
+
+@dataclass(frozen=True)
+class SparseSettings:
+    """What a user chose of a sparse fit."""
+
+    problem: Settings
+    solver: Solver
+    n_components: int | Literal["auto"] = "auto"
+    alpha: float | None = None
+    verbose: int = 0
+    predict_with: PredictWith = "directions"
+
+
+@dataclass(frozen=True)
+class FittedField:
+    """A gradient field, and what follows from it.
+
+    Attributes
+    ----------
+    field : KernelField
+        The gradient at any sample.
+    predictor : IndexPredictor, TaylorPredictor or None
+        Predictions of numbers from the selected columns; labels are predicted by the field.
+    importances : (p,) array
+        ||f^k||_K.
+    ranking : (p,) int array
+    directions : Directions
+    """
+
+    field: KernelField
+    predictor: Predictor | None
+    importances: Array
+    ranking: IntArray
+    directions: Directions
+
+    @property
+    def scaling(self) -> Scaling:
+        return self.field.scaling
+
+
+@dataclass(frozen=True)
+class SparseFit(FittedField):
+    """The answer of the group lasso, with its certificate."""
+
+    solution: Solution
+    alpha_max: float
+
+
+@dataclass(frozen=True)
+class RidgeFit(FittedField):
+    """The answer of gradient learning with a ridge penalty."""
+
+    alpha: float
+
+
+def fit_sparse(sample: Sample, settings: SparseSettings) -> SparseFit:
+    """The sparse gradient field at the alpha asked for."""
+    with one_blas_thread():
+        started = start(sample, settings.problem)
+        alpha = requested_alpha(settings.alpha, started.null.alpha)
+        with follow(settings.verbose, len(steps_to(alpha, started.null.alpha))) as steps:
+            solution = fit_to(
+                started.assembly.problem, alpha, settings.solver,
+                null=started.null, progress=steps,
+            )  # fmt: skip
+        return finish(started, solution, settings)
+
+
+def start(sample: Sample, problem: Settings) -> Started:
+    """Assemble the problem, and find where its path begins."""
+    problem = replace(problem, X_unlabeled=sample.unlabeled)
+    return begin(assemble(sample.X, sample.response, problem, sample.weight))
+
+
+def requested_alpha(alpha: float | None, alpha_max: float) -> float:
+    """The user's alpha; with None, a part of alpha_max."""
+    if alpha is None:
+        return DEFAULT_FRACTION * alpha_max
+    if not isinstance(alpha, Real) or not 0.0 <= float(alpha) < np.inf:
+        raise ValueError(f"alpha={alpha!r}: the penalty is a finite number >= 0, or None.")
+    return float(alpha)
+
+
+def finish(started: Started, solution: Solution, settings: SparseSettings) -> SparseFit:
+    """Further rounds, where asked for, and what follows from the answer."""
+    (assembly, null), solution = Rounds(settings.solver, settings.alpha).settle(started, solution)
+    problem, rows = assembly.problem, solution.rows
+    omega = problem.penalty.limits(1.0)
+    # variables still out are ranked by how close they are to coming in
+    runner_up = exact_norms(problem, solution) / np.where(omega > 0.0, omega, 1.0)
+    predictor = None
+    if not assembly.response.is_labels:
+        predictor = make_predictor(assembly, rows, solution.v, settings.predict_with)
+    found = describe(assembly, rows, solution.v, settings.n_components, runner_up, predictor)
+    return SparseFit(**vars(found), solution=solution, alpha_max=null.alpha)
+
+
+def make_predictor(
+    assembly: Assembly, rows: Rows, v: Array, predict_with: PredictWith
+) -> Predictor:
+    """What predicts numbers from the selected columns."""
+    if predict_with == "directions":
+        return index_predictor(assembly, rows)
+    if predict_with == "taylor":
+        return taylor_predictor(assembly, rows, v)
+    raise ValueError(f"predict_with={predict_with!r}: use 'directions' or 'taylor'.")
+
+
+def describe(
+    assembly: Assembly,
+    rows: Rows,
+    v: Array,
+    n_components: int | Literal["auto"],
+    runner_up: Array,
+    predictor: Predictor | None,
+) -> FittedField:
+    """Importances, ranking and directions of coefficients B (rows) and v."""
+    p = assembly.problem.n_features
+    importances = np.zeros(p)
+    importances[rows.index] = row_norms(rows.values)
+    return FittedField(
+        kernel_field(assembly, rows, v),
+        predictor,
+        importances,
+        rank_variables(importances, runner_up),
+        # outputs side by side: B B' summed over class contrasts
+        find_directions(rows.index, rows.values, p, n_components),
+    )
+
+
+def fit_ridge(
+    sample: Sample,
+    problem: Settings,
+    alpha: float | None,
+    n_components: int | Literal["auto"],
+) -> RidgeFit:
+    """Gradient learning (GL) with the penalty alpha sum_k ||f^k||_K^2: every variable stays in."""
+    if alpha is not None and not (np.isfinite(alpha) and alpha > 0):
+        raise ValueError(f"alpha={alpha}: the ridge penalty is a positive number or None.")
+    with one_blas_thread():
+        assembly = assemble(sample.X, sample.response, problem, sample.weight)
+        source, datafit = assembly.problem.source, assembly.problem.datafit
+        inner = products(source).inner
+        alpha = default_ridge(assembly, inner) if alpha is None else float(alpha)
+        A, v = solve_ridge(datafit, inner, alpha)
+        rows = Rows(np.arange(source.shape[1]), expand(source, A)).drop_zeros()
+        labels = assembly.response.is_labels
+        predictor = None if labels else taylor_predictor(assembly, rows, v)
+        found = describe(assembly, rows, v, n_components, np.zeros(source.shape[1]), predictor)
+    return RidgeFit(**vars(found), alpha=alpha)
+
+
+def default_ridge(assembly: Assembly, inner: Array) -> float:
+    """A thousandth of the largest curvature of the data term: scale-free, mild."""
+    datafit = assembly.problem.datafit
+    values, vectors = np.linalg.eigh(inner)
+    T = vectors * np.sqrt(np.maximum(values, 0.0))
+    phi, v = datafit.restrict(T), datafit.start()
+    zero = np.zeros((T.shape[1], datafit.n_tasks))
+    G, g = phi.gradient(phi.image(zero, v), zero, v)
+    return 5e-4 * step_bound(phi, G, np.zeros_like(g)) or 1.0

@@ -1,0 +1,193 @@
+"""How a table becomes columns: what the user asked for, and what was done, to do it again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from gradsift._typing import Array, IntArray
+from gradsift.data.odd_cells import odd_cells
+from gradsift.data.read_options import PLAIN, ReadOptions
+from gradsift.data.source import block_width, windows
+from gradsift.tables.frame import Frame, listed, number_text
+
+Task = Literal["regression", "classification"]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the user asked for.
+
+    Parameters
+    ----------
+    target : str
+    task : {'auto', 'regression', 'classification'}
+    drop, categorical, keep : tuples of str
+        Columns to leave out; to take for categories; never to be penalised.
+    id : str, optional
+        Column that names the rows.
+    log : bool
+        Take log2(1 + x) of the columns of numbers.
+    missing : {'error', 'mean', 'drop'}
+        Refuse missing values, let the estimator impute column means, or drop such rows.
+    options : ReadOptions
+        How the file is written.
+    """
+
+    target: str
+    task: str = "auto"
+    drop: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    id: str | None = None
+    log: bool = False
+    missing: str = "error"
+    options: ReadOptions = PLAIN
+
+    @property
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        """The columns given to each option."""
+        return {
+            "--drop": self.drop,
+            "--id": () if self.id is None else (self.id,),
+            "--categorical": self.categorical,
+            "--keep": self.keep,
+        }
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a table becomes columns: enough to do the same to a new one. Plain data only.
+
+    Attributes
+    ----------
+    numbers : tuple of str
+        Columns of numbers, in order.
+    levels : dict
+        Column of categories -> its levels; each is a column of 0 and 1.
+    classes : tuple of str
+        Class names, for labels given as numbers: one per distinct number, in their order.
+    options : ReadOptions
+        How the file was read; new tables are read likewise.
+    """
+
+    target: str
+    task: Task
+    numbers: tuple[str, ...]
+    levels: dict[str, tuple[str, ...]]
+    id: str | None = None
+    log: bool = False
+    missing: str = "error"
+    classes: tuple[str, ...] = ()
+    options: ReadOptions = PLAIN
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns after encoding."""
+        encoded = (f"{c}={level}" for c, levels in self.levels.items() for level in levels)
+        return (*self.numbers, *encoded)
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """The column of the table behind each of `names`."""
+        encoded = (column for column, levels in self.levels.items() for _ in levels)
+        return (*self.numbers, *encoded)
+
+    def needed(self, used: IntArray | None = None) -> set[str]:
+        """The columns of the table behind encoded columns (None = all)."""
+        origins = self.origins
+        return set(origins) if used is None else {origins[int(k)] for k in used}
+
+    def unseen(self, frame: Frame) -> list[str]:
+        """A sentence for each column of categories that holds others than those of the fit."""
+        out = []
+        for name, levels in self.levels.items():
+            values = as_texts(frame, name) if name in frame.order else []
+            new = [v for v in values if v is not None and v not in levels]
+            if new:
+                out.append(
+                    f"{len(new)} of {len(values)} rows hold categories of {name!r} that the model "
+                    f"has not seen ({listed(sorted(set(new)))}): they count as none of those known"
+                )
+        return out
+
+    def columns(
+        self, frame: Frame, used: IntArray | None = None, fill: Array | None = None
+    ) -> Array:
+        """The encoded columns of a frame, (n, len(names)).
+
+        Parameters
+        ----------
+        frame : Frame
+        used : int array, optional
+            The encoded columns that matter. The frame may lack the others, which get `fill`.
+        fill : (len(names),) array, optional
+        """
+        needed = self.needed(used)
+        self._check(frame, needed)
+        where = {name: k for k, name in enumerate(frame.names)}
+        X = np.empty((frame.n_rows, len(self.names)))
+        if fill is not None:
+            X[:] = fill
+        take = np.array([k for k, name in enumerate(self.numbers) if name in needed], dtype=np.intp)
+        chosen = [where[self.numbers[k]] for k in take]
+        for rows in windows(frame.n_rows, block_width(max(len(take), 1))):  # no copy of all
+            X[rows, take] = frame.numbers[rows, chosen]
+        if self.log:
+            X[:, take] = log_columns(X[:, take], [self.numbers[k] for k in take])
+        k = len(self.numbers)
+        for name, levels in self.levels.items():
+            if name in needed:
+                values = np.array(as_texts(frame, name), dtype=object)
+                for j, level in enumerate(levels):
+                    X[:, k + j] = values == level
+            k += len(levels)
+        return X
+
+    def _check(self, frame: Frame, needed: set[str]) -> None:
+        """All that is needed is there, and what should be numbers is."""
+        there = set(frame.order)
+        wanted = [name for name in (*self.numbers, *self.levels) if name in needed]
+        lost = [name for name in wanted if name not in there]
+        if lost:
+            raise ValueError(f"the table lacks {listed(lost)}, which the model uses.")
+        problems = [
+            self._not_numbers(frame, name)
+            for name in self.numbers
+            if name in needed and name in frame.texts
+        ]
+        if problems:
+            raise ValueError(" ".join(problems))
+
+    def _not_numbers(self, frame: Frame, name: str) -> str:
+        values = frame.texts[name]
+        row = next((k for k, v in enumerate(values) if v is not None), 0)
+        odd = odd_cells(name, values, lambda k: frame.places.of(name, k), frame.options)
+        if odd is not None:
+            return odd.sentence()
+        return (
+            f"column {name!r} should hold numbers but holds {values[row]!r} "
+            f"({frame.places.of(name, row)})."
+        )
+
+
+def as_texts(frame: Frame, name: str) -> list[Any]:
+    """A column as texts; whole numbers without a decimal point."""
+    if name in frame.texts:
+        return list(frame.texts[name])
+    values = frame.column(name)
+    return [None if np.isnan(v) else number_text(v) for v in values]
+
+
+def log_columns(X: Array, names: Sequence[str]) -> Array:
+    """log2(1 + x), refused for negative values."""
+    bad = np.flatnonzero((X < 0).any(axis=0))
+    if len(bad):
+        raise ValueError(
+            f"--log needs values of at least 0, but {listed([names[int(k)] for k in bad])} hold "
+            f"negative ones (e.g. {np.nanmin(X[:, bad[0]]):g})."
+        )
+    return np.log2(1.0 + X)

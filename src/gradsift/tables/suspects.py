@@ -1,0 +1,109 @@
+"""What often goes wrong in tables: identifiers and dates among the variables, rows twice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradsift._typing import Array
+from gradsift.data.odd_cells import is_dates
+from gradsift.data.source import windows
+from gradsift.data.text import BEWARE
+from gradsift.tables.frame import Frame, Places, listed
+
+FEWEST_ROWS = 10
+"""Rows from which on an order is no chance: a column is sorted with probability 2 / n!."""
+NAMES_ROWS = re.compile(r"(^|[^a-z])(id|iid|uid|idx|index|nr|no|number|key|code)s?$", re.IGNORECASE)
+WIDTH = 1024
+CONTINUOUS = 0.5
+"""Part of the rows with a value of their own, from which on a column is continuous."""
+
+
+def identifier_notes(frame: Frame, numbers: Sequence[str]) -> list[str]:
+    """A note on columns of whole numbers, different in every row, that may name the rows.
+
+    So they seem if they are sorted, or called like an identifier.
+    """
+    if frame.n_rows < FEWEST_ROWS:
+        return []
+    found = []
+    for name, values in _whole_numbers(frame, numbers):
+        steps = np.diff(values)
+        ordered = (steps > 0).all() or (steps < 0).all()
+        named = NAMES_ROWS.search(name) is not None and len(np.unique(values)) == len(values)
+        if ordered or named:
+            found.append(name)
+    if not found:
+        return []
+    holds, names = ("holds", "it names") if len(found) == 1 else ("hold", "they name")
+    return [
+        f"{BEWARE}{listed(found)} {holds} another whole number in every row, as identifiers do. If "
+        f"{names} the samples, give --id {found[0]} or --drop {','.join(found[:3])}"
+    ]
+
+
+def _whole_numbers(frame: Frame, numbers: Sequence[str]) -> Iterator[tuple[str, Array]]:
+    """The columns of whole numbers in which nothing is missing."""
+    wanted = set(numbers)
+    for where in windows(len(frame.names), WIDTH):
+        block = frame.numbers[:, where]
+        for k in np.flatnonzero((block == np.round(block)).all(axis=0)):
+            name = frame.names[where.start + int(k)]
+            if name in wanted:
+                yield name, block[:, k]
+
+
+def date_notes(frame: Frame, numbers: Sequence[str], categories: Sequence[str]) -> list[str]:
+    """A note on columns of dates, written as texts or as whole numbers like 20231001."""
+    found = [name for name, values in _whole_numbers(frame, numbers) if _are_dates(values)]
+    texts = [name for name in categories if name in frame.texts]
+    found += [name for name in texts if is_dates([v for v in frame.texts[name] if v is not None])]
+    if not found:
+        return []
+    return [
+        f"{BEWARE}{listed(found)} {'looks' if len(found) == 1 else 'look'} like dates, which are "
+        f"no amounts: leave out with --drop {','.join(found[:3])}, or put the days since a first "
+        "day in their place"
+    ]
+
+
+def _are_dates(values: Array) -> bool:
+    """Whether whole numbers are dates of this or the last century, year, month, day."""
+    year, month, day = values // 10_000, values // 100 % 100, values % 100
+    valid = (year >= 1900) & (year < 2100) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
+    return bool(len(values) and valid.all())
+
+
+def repeat_notes(X: Array, y: Any, places: Places) -> list[str]:
+    """A note on rows that are equal to another, target included.
+
+    Rows of few distinct values are equal by chance: nothing is said unless some column is
+    continuous.
+    """
+    n = len(X)
+    if n < 3 or X.shape[1] == 0:
+        return []
+    digests = [hash((X[i].tobytes(), str(y[i]))) for i in range(n)]
+    _, first, inverse, counts = np.unique(
+        digests, return_index=True, return_inverse=True, return_counts=True
+    )
+    extra = n - len(first)
+    if extra == 0:
+        return []
+    alone = np.sort(first)
+    continuous = any(
+        len(np.unique(X[alone, k])) > CONTINUOUS * len(alone) for k in range(min(X.shape[1], 1000))
+    )
+    if not continuous:
+        return []
+    twice = np.flatnonzero(counts > 1)
+    rows = np.flatnonzero(inverse == twice[np.argmin(first[twice])])[:2]
+    where = [places.of("", int(k)) if places.columns is None else f"sample {k + 1}" for k in rows]
+    return [
+        f"{BEWARE}{extra} of {n} rows repeat another (such as {where[0]} and {where[1]}): where "
+        "copies fall on both sides of a split, held-out scores are too good. Leave them out unless "
+        "they are samples of their own"
+    ]

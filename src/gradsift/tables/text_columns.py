@@ -1,0 +1,104 @@
+"""What a column of text is: the names of the rows, categories, or nothing that can be used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from gradsift.data.odd_cells import OddCells, is_dates, odd_cells, told
+from gradsift.tables.frame import Frame, listed, text_levels
+from gradsift.tables.recipe import Choices, as_texts
+
+MOST_LEVELS = 20
+"""Distinct texts up to which a column is taken for categories unless asked otherwise."""
+
+
+@dataclass(frozen=True)
+class TextColumns:
+    """What the columns of text are taken for.
+
+    Attributes
+    ----------
+    id : str or None
+        The column that names the rows.
+    levels : tuple of str
+        Columns of categories.
+    notes : tuple of str
+    """
+
+    id: str | None
+    levels: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def levels_of(self, frame: Frame) -> dict[str, tuple[str, ...]]:
+        """Column -> its categories, those of them that occur."""
+        found = {name: tuple(text_levels(as_texts(frame, name))) for name in self.levels}
+        return {name: levels for name, levels in found.items() if levels}
+
+
+def row_names(frame: Frame) -> str | None:
+    """The column that names the rows, where none was asked for.
+
+    The one that the file marks as such; else the first column, if it holds texts that are not
+    numbers, all different.
+    """
+    if frame.id is not None or not frame.order:
+        return frame.id
+    first = frame.order[0]
+    if first not in frame.texts:
+        return None
+    values = frame.texts[first]
+    if None in values or len(set(values)) < frame.n_rows or frame.n_rows < 2:
+        return None
+    return None if _odd(frame, first) is not None else first
+
+
+def _odd(frame: Frame, name: str) -> OddCells | None:
+    """The cells that keep a column from being one of numbers."""
+    return odd_cells(name, frame.texts[name], lambda k: frame.places.of(name, k), frame.options)
+
+
+def text_columns(frame: Frame, choices: Choices) -> TextColumns:
+    """What each column of text is, asked for or plain to see; all that cannot be used are told."""
+    automatic = row_names(frame) if choices.target != frame.order[0] else frame.id
+    if automatic in (choices.target, *choices.drop, *choices.categorical, *choices.keep):
+        automatic = None
+    id_column = choices.id or automatic
+    notes, levels = [], list(choices.categorical)
+    problems: list[tuple[str, OddCells | str]] = []
+    if choices.id is None and id_column is not None:
+        notes.append(f"{id_column!r} names the rows (its texts all differ)")
+    aside = {*choices.drop, *choices.categorical, id_column, frame.id}
+    for name, values in frame.texts.items():
+        if name in aside or (name == choices.target and choices.task == "classification"):
+            continue
+        if odd := _odd(frame, name):
+            problems.append((name, odd))
+        elif name != choices.target:
+            count = len(text_levels(values))
+            if count <= min(MOST_LEVELS, max(frame.n_rows - 1, 1)):
+                levels.append(name)
+                notes.append(f"{name!r} holds text: taken for {count} categories")
+            else:
+                problems.append((name, _no_use(name, values)))
+    if problems:
+        ways = [_ways_out(frame, name, choices.target) for name, _ in problems]
+        raise ValueError(told(problems, *ways))
+    return TextColumns(id_column, tuple(levels), tuple(notes))
+
+
+def _ways_out(frame: Frame, name: str, target: str) -> list[str]:
+    """Options for a column that is not to be one of numbers."""
+    if name == target:
+        return ["--task classification"]
+    out = [f"--drop {name}", f"--categorical {name}"]
+    return [f"--id {name}", *out] if name == frame.order[0] else out
+
+
+def _no_use(name: str, values: Any) -> str:
+    found = text_levels(values)
+    what = "dates" if is_dates(found) else "different texts"
+    advice = f"give --drop {name}, --id {name} or --categorical {name}"
+    if what == "dates":
+        advice = f"give --drop {name} or --id {name}, or put the days since a first day in place"
+    return f"column {name!r} holds {len(found)} {what} ({listed(found, 2)}): {advice}."

@@ -1,0 +1,111 @@
+"""One table of genotypes, stored in every format."""
+
+import anndata
+import dask.array as da
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.feather
+import pyarrow.parquet as pq
+import zarr
+from bed_reader import to_bed
+from scipy import sparse
+
+N, P = 60, 30
+NAMES = [f"g{k}" for k in range(P)]
+
+
+def genotypes():
+    rng = np.random.default_rng(4)
+    X = rng.binomial(2, rng.uniform(0.2, 0.8, P), size=(N, P)).astype(float)
+    y = 2.0 * X[:, 3] + 3.0 * (X[:, 7] == 1) + 0.2 * rng.normal(size=N)
+    return X, y
+
+
+X, Y = genotypes()
+
+
+def npy(order, dtype):
+    def write(folder):
+        path = folder / "x.npy"
+        np.save(path, np.asarray(X, dtype=dtype, order=order))
+        return path
+
+    return write
+
+
+def write_parquet(folder):
+    path = folder / "x.parquet"
+    pq.write_table(pa.table(dict(zip(NAMES, X.T))), path, row_group_size=25)
+    return path
+
+
+def write_dataset(folder):
+    """Rows spread over three files."""
+    for k, rows in enumerate(np.array_split(np.arange(N), 3)):
+        pq.write_table(pa.table(dict(zip(NAMES, X[rows].T))), folder / f"part{k}.parquet")
+    return folder
+
+
+def write_feather(folder):
+    path = folder / "x.feather"
+    pa.feather.write_feather(pa.table(dict(zip(NAMES, X.T))), str(path))
+    return path
+
+
+def write_zarr(folder):
+    path = str(folder / "x.zarr")
+    stored = zarr.create_array(path, shape=X.shape, chunks=(N, 7), dtype="float32")
+    stored[:] = X
+    stored.attrs["names"] = NAMES
+    return path
+
+
+def write_bed(folder):
+    path = folder / "x.bed"
+    to_bed(path, X, properties={"sid": NAMES})
+    return path
+
+
+def annotated(matrix=X):
+    return anndata.AnnData(
+        matrix, obs=pd.DataFrame({"y": Y}, index=[f"s{i}" for i in range(N)]),
+        var=pd.DataFrame(index=NAMES),
+    )  # fmt: skip
+
+
+def h5ad(convert):
+    def write(folder):
+        path = folder / "x.h5ad"
+        annotated(convert(X)).write_h5ad(path)
+        return path
+
+    return write
+
+
+FORMATS = {
+    "npy by rows": npy("C", np.float32),
+    "npy by columns": npy("F", np.float64),
+    "npy int8": npy("C", np.int8),
+    "memmap": lambda folder: np.load(npy("C", np.float32)(folder), mmap_mode="r"),
+    "csc": lambda _: sparse.csc_array(X),
+    "csr": lambda _: sparse.csr_matrix(X),
+    "coo": lambda _: sparse.coo_array(X),
+    "parquet": write_parquet,
+    "parquet files": write_dataset,
+    "feather": write_feather,
+    "arrow table": lambda _: pa.table(dict(zip(NAMES, X.T))),
+    "arrow dataset": lambda folder: pa.dataset.dataset(write_parquet(folder)),
+    "zarr": write_zarr,
+    "zarr array": lambda folder: zarr.open_array(write_zarr(folder), mode="r"),
+    "bed": write_bed,
+    "anndata": lambda _: annotated(),
+    "anndata csr": lambda _: annotated(sparse.csr_matrix(X)),
+    "h5ad": h5ad(np.asarray),
+    "h5ad csr": h5ad(sparse.csr_matrix),
+    "h5ad csc": h5ad(sparse.csc_matrix),
+    "dask": lambda _: da.from_array(X, chunks=(20, 7)),
+    "dask one chunk": lambda _: da.from_array(X, chunks=(N, P)),
+}
+NAMED = ("parquet", "feather", "arrow", "zarr", "bed", "anndata", "h5ad")
