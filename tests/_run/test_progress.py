@@ -4,6 +4,7 @@ import io
 import logging
 import re
 import sys
+import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,7 +20,16 @@ from gradsift import (
 )
 from gradsift._run import progress
 from gradsift._run.passes import Counter, counting, each_block
-from gradsift._run.progress import Bar, Lines, Standing, Steps, choose_display, follow, time_left
+from gradsift._run.progress import (
+    Bar,
+    Lines,
+    Standing,
+    Steps,
+    choose_display,
+    follow,
+    progress_to,
+    time_left,
+)
 from gradsift.data import ArraySource
 
 
@@ -275,3 +285,27 @@ def test_a_sift_says_which_stage_begins(name, table, capfd, monkeypatch):
 def test_folds_in_other_processes_count_when_they_are_done(table, capfd):
     SparseGradientRegressorCV(n_alphas=3, cv=2, eps=0.1, verbose=1, n_jobs=2).fit(*table)
     assert "9/9 alphas" in capfd.readouterr().err
+
+
+def test_a_listener_hears_a_fit_and_the_logger_of_the_process_is_left_alone(table, caplog):
+    log = logging.getLogger("gradsift")
+    before, heard = (log.level, list(log.handlers), log.propagate), []
+    with progress_to(heard.append):
+        GradientSiftRegressor().fit(*table)
+        SparseGradientRegressor().fit(*table)
+        assert (log.level, list(log.handlers), log.propagate) == before
+    assert any("standardising" in line for line in heard)
+    assert any("alphas" in line for line in heard)
+    assert caplog.records == []
+    count = len(heard)
+    GradientSiftRegressor().fit(*table)  # nobody listens any more
+    assert len(heard) == count
+
+
+def test_only_the_calling_thread_is_listened_to(table):
+    heard = []
+    with progress_to(heard.append):
+        other = threading.Thread(target=lambda: GradientSiftRegressor().fit(*table))
+        other.start()
+        other.join()
+    assert heard == []

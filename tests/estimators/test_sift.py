@@ -220,3 +220,51 @@ def test_no_class_is_lost_among_very_many_rows(monkeypatch):
     model = GradientSiftClassifier().fit(X, labels)
     assert model.predict_proba(X).shape == (600, 3)
     assert model.score(X, labels) > 0.9
+
+
+# ------------------------------------------------------------------ whole groups, at most so many
+
+
+def with_categories(rng, n=150):
+    """Four columns of numbers and one variable of three categories (columns 4 to 6)."""
+    X = rng.normal(size=(n, 7))
+    kind = rng.integers(3, size=n)
+    X[:, 4:] = kind[:, None] == np.arange(3)
+    y = 3 * X[:, 0] + 2 * X[:, 1] + X[:, 2] + 2.0 * (kind == 1) + 0.3 * rng.normal(size=n)
+    return X, y, ["a", "b", "c", "d", "kind", "kind", "kind"]
+
+
+def test_columns_of_a_group_are_selected_together(rng):
+    X, y, groups = with_categories(rng)
+    loose = GradientSiftRegressor().fit(X, y)
+    assert loose.get_support()[4:].sum() < 3
+    model = GradientSiftRegressor(column_groups=groups).fit(X, y)
+    assert model.get_support()[4:].all()
+    assert not model.get_support()[3]
+    assert model._find_support(X, y).tolist() == model.get_support(indices=True).tolist()
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_at_most_so_many_groups_are_selected(rng, most):
+    X, y, groups = with_categories(rng)
+    model = GradientSiftRegressor(column_groups=groups, max_features=most, always_keep=[3])
+    model.fit(X, y)
+    chosen = {groups[k] for k in model.get_support(indices=True)}
+    assert "d" in chosen
+    assert len(chosen - {"d"}) == most
+    free = GradientSiftRegressor(column_groups=groups, always_keep=[3]).fit(X, y)
+    order = [groups[k] for k in np.argsort(free.ranking_) if groups[k] != "d"]
+    assert chosen - {"d"} == set(list(dict.fromkeys(order))[:most])
+    assert model._find_support(X, y).tolist() == model.get_support(indices=True).tolist()
+    assert {k for pair in model.interactions_ for k in pair[:2]} <= set(
+        model.get_support(indices=True)
+    )
+
+
+def test_bad_groups_and_limits_are_refused(table):
+    X, y = table
+    for wrong in (0, -1, 1.5, True, "few"):
+        with pytest.raises(ValueError, match="max_features"):
+            GradientSiftRegressor(max_features=wrong).fit(X, y)
+    with pytest.raises(ValueError, match="one label for each of the 30 columns"):
+        GradientSiftRegressor(column_groups=["a"]).fit(X, y)

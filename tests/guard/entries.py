@@ -87,6 +87,7 @@ SIFT: Params = {
     "false_positives": Choice([0.3, 1e-6, 0.9], [0.0, -1.0, np.nan, 1e9]),
     "interactions": YES_OR_NO,
     "always_keep": Choice([None, [0], [0, 0], []], [[-1], [99], ["x99"], "x99", [0.5], 0]),
+    "max_features": Choice([None, 1, 3, 99], [0, -1, 1.5, "few"]),
     "predict_with": Choice(["auto", "selected"], ["all"]),
     "tol": Choice([1e-3, 1e-1], [0.0, np.nan]),
     "weight_kind": Choice(["frequency", "importance"], ["survey"]),

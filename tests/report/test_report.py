@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+from copy import copy
 from dataclasses import replace
 
 import html5lib
@@ -12,8 +13,10 @@ import numpy as np
 import pytest
 from report_cases import KINDS, NASTY
 
+from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.report import Findings, build_report, summarise, write_report
 from gradsift.report._render import script_safe
+from gradsift.trust import Scores, held_out
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "nasty"])
@@ -85,9 +88,9 @@ def test_what_was_found_is_what_is_said(findings):
 def test_labels_are_spoken_of_as_classes(findings):
     two, three = summarise(findings["two"]), summarise(findings["three"])
     assert "tell apart the classes of yield" in two["headline"]
-    assert "right class comes out" in two["found"][2]
+    assert "the selected variables alone give the right class" in two["found"][2]
     assert "the 3 classes of yield (high, low and mid)" in three["asked"]
-    assert "no held-out check was run" in three["found"][2]
+    assert "no held-out rows were scored" in three["found"][2]
     assert three["variables"][0]["output"] in {"low", "mid", "high"}
 
 
@@ -120,7 +123,8 @@ def test_certificate_and_penalty(findings):
 
 def test_a_poor_score_is_not_hidden(findings):
     old = findings["regressor"]
-    poor = replace(old.held_out, scores=np.array([-0.2, 0.0, -0.1]))
+    worse = {"R²": np.array([-0.2, 0.0, -0.1]), "RMSE": np.full(3, 99.0), "MAE": np.full(3, 50.0)}
+    poor = replace(old.held_out, selected=Scores(worse))
     summary = summarise(replace(old, held_out=poor))
     assert "no better than the mean" in summary["found"][2]
     assert "A gap to new rows" in dict(summary["beware"])
@@ -147,12 +151,75 @@ def test_the_same_findings_give_the_same_page(findings, pages):
 
 def test_plots_have_hover_names(pages, findings):
     titles = re.findall(r"<title>([^<]*)</title>", pages["regressor"])
-    size = findings["regressor"].model.feature_importances_[0]
-    assert f"gene 0: {size:.3g}" in titles  # a bar
+    assert "gene 0" in titles  # a curve
     assert sum(t.startswith("row 1:") for t in titles) == 1  # a sample on the directions
     assert {"gene 3 low", "gene 3 high"} <= set(titles)  # two lines of a pair
     cv = re.findall(r"<title>([^<]*)</title>", pages["cv"])
     assert "gene 0" in cv  # a line of the path
+
+
+def sections(page):
+    tree = html5lib.parse(page, namespaceHTMLElements=False)
+    return {part.get("id"): part for part in tree.iter("section")}
+
+
+def test_the_answer_comes_first(pages):
+    order = list(sections(pages["regressor"]))
+    assert order == ["variables", "effects", "together", "sure", "beware", "directions", "redo"]
+
+
+def test_pictures_that_say_nothing_are_left_out(findings):
+    """One straight effect: its curve is all there is to see."""
+    old = findings["regressor"]
+    y = 2 * old.X[:, 0]
+    model = type(old.model)().fit(old.X, y)
+    page = build_report(Findings(model, old.X, y, names=old.names))
+    there = sections(page)
+    assert {"together", "directions"} & set(there) == set()
+    assert len(list(there["effects"].iter("figure"))) == 1
+    assert page.count("<figure") == 1
+
+
+def test_a_straight_effect_is_drawn_as_a_slope(findings, pages):
+    """The curve in the page goes up from left to right, as its words say."""
+    row = findings["regressor"].variables[0]
+    assert row.words == "increasing, straight"
+    figure = next(sections(pages["regressor"])["effects"].iter("figure"))
+    assert "".join(figure.find("figcaption").itertext()) == f"{row.name} {row.words}"
+    group = next(g for g in figure.iter() if (g.get("id") or "").endswith("hover0"))
+    path = next(e.get("d") for e in group.iter() if e.tag.endswith("path"))
+    at = np.array(re.findall(r"[ML] ([\d.]+) ([\d.]+)", path), dtype=float)
+    assert (np.diff(at[:, 0]) > 0).all()
+    assert (np.diff(at[:, 1]) < 0).all()  # heights of an SVG count downwards
+
+
+def test_change_in_three_units(findings, pages):
+    row = findings["regressor"].variables[0]
+    text = "".join(sections(pages["regressor"])["variables"].itertext())
+    change, low, high = row.effect.change
+    for part in (f"{change:.3g}", f"{low:.3g} to {high:.3g}", f"{row.effect.per_sd:.3g} per SD",
+                 f"{row.effect.per_unit:.3g} per unit"):  # fmt: skip
+        assert part in text
+
+
+def test_every_class_is_told_of(findings, pages):
+    table = "".join(sections(pages["three"])["variables"].itertext())
+    for row in findings["three"].variables:
+        assert [name for name, _ in row.effects] == ["high", "low", "mid"]
+        assert row.words in table
+        assert all(name in row.words for name, _ in row.effects)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_plain_words(kind, pages):
+    for word in ("S-EGCM", "bend the fitted surface", "EDR"):
+        assert word not in pages[kind]
+
+
+def test_ordinary_notes_are_not_warnings(findings):
+    beware = summarise(replace(findings["sparse"], notes=("12 cells were empty",)))["beware"]
+    assert ["Note", "12 cells were empty"] in beware
+    assert "Warning" not in [title for title, _ in beware]
 
 
 def test_names_are_escaped(pages):
@@ -206,3 +273,134 @@ def test_without_jinja_the_error_names_the_extra(findings, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r"gradsift\[report\]"):
         build_report(findings["nothing"])
+
+
+# ------------------------------------------------------------------ what the scores are scores of
+
+
+def many_small_effects(rng):
+    """A table whose ridge has a part in the predictions."""
+    X = rng.normal(size=(80, 200))
+    return X, X[:, 0] + X[:, 1:101] @ rng.normal(size=100) / 8
+
+
+@pytest.fixture(scope="module")
+def blended():
+    X, y = many_small_effects(np.random.default_rng(0))
+    model = GradientSiftRegressor()
+    return Findings(model.fit(X, y), X, y, target="yield", held_out=held_out(model, X, y, 3))
+
+
+def test_both_scores_are_said_and_named(blended):
+    summary = summarise(blended)
+    ways, held = summary["scores"]["ways"], blended.held_out
+    assert list(ways) == ["selected", "together", "simple", "baseline"]
+    assert ways["selected"]["mean"]["R²"] == held.selected.mean("R²") == summary["held_out"]
+    assert ways["together"]["mean"]["R²"] != ways["selected"]["mean"]["R²"]
+    ridge = blended.model.dense_
+    assert f"ridge on {len(ridge.index)} columns" in ways["together"]["detail"]
+    assert summary["ridge"] == {
+        "share": ridge.share,
+        "n_columns": len(ridge.index),
+        "used": True,
+    }
+    said = summary["found"][2]
+    assert "the selected variables alone" in said
+    assert "all columns together" in said
+    assert "ridge regression on all columns" in said
+    page = build_report(blended)
+    for name in ("selected variables alone", "all columns together", "mean of yield", "RMSE"):
+        assert name in page
+
+
+def test_the_model_says_what_it_predicts_with(blended):
+    both = summarise(blended)["predicts_with"]
+    assert "averaged with a ridge" in both
+    alone = copy(blended.model).set_params(predict_with="selected")
+    assert summarise(replace(blended, model=alone))["predicts_with"] == (
+        "the selected variables alone"
+    )
+
+
+def test_a_rare_class_is_not_called_no_better_than_chance(rng):
+    """2 % positives: accuracy can hardly beat the most frequent class, log loss does."""
+    X = rng.normal(size=(600, 5))
+    y = np.where(X[:, 1] + 0.3 * rng.normal(size=600) > 2.1, "ill", "well")
+    assert 0.005 < (y == "ill").mean() < 0.04
+    model = GradientSiftClassifier()
+    found = Findings(model.fit(X, y), X, y, held_out=held_out(model, X, y, 3))
+    said = summarise(found)
+    assert "no better" not in said["found"][2]
+    values = said["scores"]["ways"]["selected"]["mean"]
+    assert values["ROC AUC"] > 0.9
+    assert said["scores"]["average_precision_of"] == "ill"
+    confusion = np.array(said["scores"]["ways"]["selected"]["confusion"])
+    assert confusion.sum() == 600
+    assert confusion.sum(axis=1).tolist() == [(y == "ill").sum(), (y == "well").sum()]
+    assert "Held-out rows by their class" in build_report(found)
+
+
+def test_suspiciously_good_answers_are_said_loudly(rng):
+    X = rng.normal(size=(120, 5))
+    y = 3 * X[:, 2] + 1e-3 * rng.normal(size=120)
+    model = GradientSiftRegressor()
+    found = Findings(model.fit(X, y), X, y, target="dose", held_out=held_out(model, X, y, 3))
+    beware = summarise(found)["beware"]
+    assert beware[0][0] == "Too good to be true?"
+    assert "R² 0.99" in beware[0][1] or "R² 1.00" in beware[0][1]
+    assert beware[1] == [
+        "A possible leak",
+        "x2 alone reproduces dose in these rows. A true cause or marker can do so too; what was "
+        "made from dose, or is known only after it, must be left out (--drop).",
+    ]
+    labels = np.where(X[:, 2] > 0.3, "a", "b")
+    model = GradientSiftClassifier()
+    found = Findings(model.fit(X, labels), X, labels, held_out=held_out(model, X, labels, 3))
+    assert "A possible leak" in dict(summarise(found)["beware"])
+
+
+def test_good_answers_are_not_suspected(findings):
+    for kind in ("regressor", "two", "three"):
+        titles = dict(summarise(findings[kind])["beware"])
+        assert not {"Too good to be true?", "A possible leak"} & set(titles)
+
+
+def test_what_half_samples_picked_is_shown(findings):
+    old = findings["regressor"]
+    picks = (np.array([0, 5]), np.array([5]), np.array([5, 1]), np.array([7]))
+    found = replace(old, stability=replace(old.stability, selections=picks))
+    assert found.picked[0] == ("gene 5", 3, False)
+    assert ("gene 0", 1, True) in found.picked
+    assert (
+        "gene 5 in 3 of 4 halves (not selected)"
+        in dict(summarise(found)["sure"])["Picked most often"]
+    )
+
+
+# ------------------------------------------------------------------ categories and covariates
+
+
+def test_a_category_counts_once_and_covariates_not_at_all(rng):
+    X = rng.normal(size=(150, 7))
+    kind = rng.integers(3, size=150)
+    X[:, 4:] = kind[:, None] == np.arange(3)
+    y = 3 * X[:, 0] + 2.0 * (kind == 1) + 0.3 * rng.normal(size=150)
+    groups = ["a", "b", "c", "age", "kind", "kind", "kind"]
+    names = [*groups[:4], "kind=x", "kind=y", "kind=z"]
+    model = GradientSiftRegressor(column_groups=groups, always_keep=[3]).fit(X, y)
+    found = Findings(model, X, y, names=names, groups=groups, covariates=[3], target="out")
+    summary = summarise(found)
+    assert summary["headline"] == "2 of 4 variables explain out"
+    rows = {row["name"]: row for row in summary["variables"]}
+    assert set(rows) == {"a", "kind"}
+    assert rows["kind"]["effect"].startswith("highest for y, lowest for")
+    assert summary["covariates"] == ["age"]
+    assert "Beside age, kept as asked and not counted" in summary["asked"]
+    assert {name for _, name in summary["others"]} == {"b", "c"}
+    assert build_report(found).count('data-name="kind"') == 1
+
+
+def test_a_notebook_shows_the_headline_and_escapes_names(findings):
+    text = findings["nasty"]._repr_html_()
+    assert "<script>" not in text
+    assert findings["regressor"]._repr_html_().count("<tr>") == 4

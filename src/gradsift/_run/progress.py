@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -26,10 +27,31 @@ FEWEST = 3  # steps before a time left is named
 
 log = logging.getLogger("gradsift")
 Say = Callable[[str], None]
+_listener: ContextVar[Say | None] = ContextVar("_listener", default=None)
 
 
 def silent(_: str) -> None:
     """Say nothing."""
+
+
+@contextmanager
+def progress_to(say: Say) -> Iterator[None]:
+    """Fits inside tell `say` what they do, whatever their `verbose`; nobody else hears of it.
+
+    Only the calling thread is listened to: fits elsewhere in the process go on as before.
+
+    Examples
+    --------
+    >>> with progress_to(print), stages(verbose=0) as say:
+    ...     say("standardising 10 columns")
+    standardising 10 columns
+    done (...)
+    """
+    before = _listener.set(say)
+    try:
+        yield
+    finally:
+        _listener.reset(before)
 
 
 @dataclass(frozen=True)
@@ -152,7 +174,7 @@ def follow(verbose: int, total: int, period: int | None = None) -> Iterator[Step
     period : int, optional
         Steps of one path, where several follow one another.
     """
-    if not verbose:
+    if not verbose and _listener.get() is None:
         yield None
         return
     display = choose_display()
@@ -164,7 +186,9 @@ def follow(verbose: int, total: int, period: int | None = None) -> Iterator[Step
 
 
 def choose_display() -> Display:
-    """A bar if there is a terminal and rich, else lines."""
+    """Lines for whoever listens; a bar if there is a terminal and rich; else lines."""
+    if _listener.get() is not None:
+        return Lines(say_line)
     if sys.stderr is not None and sys.stderr.isatty():
         try:
             return Bar()
@@ -174,8 +198,11 @@ def choose_display() -> Display:
 
 
 def say_line(text: str) -> None:
-    """To the logger "gradsift" if anybody listens to it, else to stderr."""
-    if log.isEnabledFor(logging.INFO) and log.hasHandlers():
+    """To whom `progress_to` names, else to the logger "gradsift" if it is heard, else to stderr."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(text)
+    elif log.isEnabledFor(logging.INFO) and log.hasHandlers():
         log.info(text)
     else:
         print(f"gradsift: {text}", file=sys.stderr, flush=True)
@@ -184,7 +211,7 @@ def say_line(text: str) -> None:
 @contextmanager
 def stages(verbose: int) -> Iterator[Say]:
     """What to call when a stage of a fit begins; a long one also tells what it took."""
-    if not verbose:
+    if not verbose and _listener.get() is None:
         yield silent
         return
     with counting() as seen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -39,6 +39,14 @@ class Rule(StrEnum):
     min = "min"
     one_se = "1se"
 
+
+class Way(StrEnum):
+    selected = "selected"
+    all = "all"
+
+
+WAYS: dict[Way, Literal["selected", "auto"]] = {Way.selected: "selected", Way.all: "auto"}
+"""What estimators call them."""
 
 Table = Annotated[
     Path,
@@ -118,8 +126,16 @@ def select(
         Rule, typer.Option(help="Which penalty of the path (sparse-gradient).")
     ] = Rule.min,
     max_features: Annotated[
-        int | None, typer.Option(min=1, help="Select no more than this many.")
+        int | None,
+        typer.Option(min=1, help="Select no more than this many; --keep comes on top."),
     ] = None,
+    predict_with: Annotated[
+        Way,
+        typer.Option(
+            help="What the saved model predicts with: the selected variables alone, or their "
+            "average with a ridge on all columns (sift)."
+        ),
+    ] = Way.selected,
     stability: Annotated[
         int | None,
         typer.Option(min=0, help="Half samples to select again on; 10 unless the table is large."),
@@ -153,8 +169,9 @@ def select(
         ReadOptions(**reading),
     )  # fmt: skip
     settings = Settings(
-        method.value, false_positives, interactions, cv, selection.value, max_features, stability,
-        seed, threads or 1,
+        method=method.value, false_positives=false_positives, interactions=interactions, cv=cv,
+        selection=selection.value, max_features=max_features, predict_with=WAYS[predict_with],
+        repeats=stability, seed=seed, n_jobs=threads or 1,
     )  # fmt: skip
     run(table, choices, settings, out, force=force, target_from=target_from, threads=threads)
 
@@ -165,6 +182,10 @@ def predict(
     table: Table,
     out: Annotated[Path, typer.Option(help="CSV file.")] = Path("predictions.csv"),
     force: Force = False,
+    predict_with: Annotated[
+        Way | None,
+        typer.Option(help="The selected variables alone, or all columns; None = as it was saved."),
+    ] = None,
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     thousands: Thousands = None,
@@ -178,7 +199,8 @@ def predict(
     from gradsift.cli._apply import predict as run
 
     reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
-    run(model, table, out, force=force, reading=reading)
+    way = None if predict_with is None else WAYS[predict_with]
+    run(model, table, out, force=force, reading=reading, way=way)
 
 
 @app.command()
@@ -209,6 +231,9 @@ def report(
     table: Table,
     out: Annotated[Path, typer.Option(help="HTML file.")] = Path("report.html"),
     force: Force = False,
+    target_from: Annotated[
+        Path | None, typer.Option(help="Another table that holds the target, for .bed and Zarr.")
+    ] = None,
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     thousands: Thousands = None,
@@ -222,7 +247,7 @@ def report(
     from gradsift.cli._apply import report as run
 
     reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
-    run(model, table, out, force=force, reading=reading)
+    run(model, table, out, force=force, reading=reading, target_from=target_from)
 
 
 @app.command()
@@ -260,11 +285,14 @@ def reproduce(
     repeats: Annotated[
         int | None, typer.Option(help="Simulated data sets per setting, instead of the default.")
     ] = None,
+    docs: Annotated[
+        Path | None, typer.Option(help="Page (.md) whose tables are written anew from --out.")
+    ] = None,
 ) -> None:
     """Regenerate tables and figures of the paper."""
     from gradsift.cli._reproduce import run
 
-    run(experiment, out, data, repeats)
+    run(experiment, out, data, repeats, docs)
 
 
 @app.command()

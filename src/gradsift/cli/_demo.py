@@ -13,7 +13,7 @@ from gradsift import SparseGradientRegressor
 from gradsift._typing import Array, IntArray
 from gradsift.cli._select import console, show
 from gradsift.data.simulate import circles, turlach
-from gradsift.pipeline import Settings, findings_of, select, write_answer
+from gradsift.pipeline import Settings, record_training, select, write_results
 from gradsift.tables import Choices, Table, prepare
 from gradsift.tables.frame import make_frame
 
@@ -28,16 +28,18 @@ def run(out: Path) -> None:
     names = [*data.feature_names, *(f"noise{k}" for k in range(1, 41)), "progression"]
     title = f"Diabetes: {n} patients, {p} measurements and 40 columns of pure noise"
     console.rule(title, align="left")
-    answer = select(prepare(make_frame(names, columns), Choices("progression")), Settings())
-    findings = findings_of(
-        answer,
+    table = prepare(make_frame(names, columns), Choices("progression"))
+    findings = select(
+        table,
+        Settings(),
         source="diabetes with 40 columns of noise",
         command="gradsift demo",
         fingerprint="scikit-learn: load_diabetes",
         created=datetime.now().astimezone().isoformat(timespec="seconds"),
     )
-    write_answer(out, answer, findings, force=True)
-    show(answer, out, perf_counter() - start)
+    training = record_training(findings.model, table.X, table.y)
+    write_results(out, findings, table.recipe, training, force=True)
+    show(findings, out, perf_counter() - start)
 
     X, y, support = turlach(n_features=200, random_state=0)
     known_answer("y = (2 x1 - 1)^2 + x2 + .. + x5 + noise, 200 columns", X, y, support)
@@ -58,9 +60,9 @@ def known_answer(title: str, X: Array, y: Array, support: IntArray) -> None:
     console.rule(f"Simulated: {title}", align="left")
     names = [f"x{k}" for k in range(1, X.shape[1] + 1)]
     table = simulated(names, X, y)
-    answer = select(table, Settings(cv=0, repeats=0))
-    found = ", ".join(names[k] for k in answer.model.get_support(indices=True))
-    console.print(f"selected in {answer.seconds:.2f} s: [bold]{found}[/bold]")
+    findings = select(table, Settings(cv=0, repeats=0))
+    found = ", ".join(names[k] for k in findings.model.get_support(indices=True))
+    console.print(f"selected in {findings.seconds:.2f} s: [bold]{found}[/bold]")
     console.print(f"the truth: {', '.join(names[k] for k in support)}")
 
 

@@ -17,8 +17,11 @@ from rich.table import Table as Grid
 from threadpoolctl import threadpool_limits
 
 from gradsift.cli._printable import printable
-from gradsift.explain import VariableSummary
-from gradsift.pipeline import Answer, Settings, findings_of, select, whole_folder, write_files
+from gradsift.pipeline import Settings, record_training, select, whole_folder, write_files
+from gradsift.report import Findings, predictor_name, score_table, summarise
+from gradsift.report._sure_words import alarms, picked_words
+from gradsift.report._text import join
+from gradsift.report._words import headline
 from gradsift.tables import BEWARE, Choices, fingerprint, open_table
 
 NOT_CONVERGED = 3
@@ -52,24 +55,26 @@ def run(
         table = open_table(path, choices, target_from)
         for note in table.notes:
             console.print(shown_note(note))
-        answer = select(table, settings, say)
-        say("writing")
-        findings = findings_of(
-            answer,
+        findings = select(
+            table,
+            settings,
+            say,
             source=path.name,
             command=command_line(),
             fingerprint=fingerprint(path),
             created=datetime.now().astimezone().isoformat(timespec="seconds"),
         )
-        write_files(folder, answer, findings)
-    show(answer, out, perf_counter() - start)
-    if not answer.converged:
+        say("writing")
+        training = record_training(findings.model, table.X, table.y, table.keep.tolist())
+        write_files(folder, findings, table.recipe, training)
+    show(findings, out, perf_counter() - start)
+    if not findings.converged:
         raise typer.Exit(NOT_CONVERGED)
 
 
 def shown_text(text: object) -> str:
     """Text from a file as a terminal may have it: no control characters, no markup."""
-    return escape(printable(text))
+    return escape(printable(str(text).replace("\u00a0", " ")))
 
 
 def shown_note(note: str) -> str:
@@ -84,41 +89,58 @@ def command_line() -> str:
     return shlex.join(["gradsift", *sys.argv[1:]])
 
 
-def show(answer: Answer, out: Path, seconds: float) -> None:
+def show(findings: Findings, out: Path, seconds: float) -> None:
     """The selected variables, how sure, and where everything is."""
-    table, rows = answer.table, answer.variables
-    n, p = table.X.shape
-    count = int(answer.model.get_support().sum())
-    what = shown_text(table.recipe.target)
-    console.print(f"\n[bold]{count} of {p:,} variables explain {what}[/bold] ({n:,} rows)")
-    if rows:
-        console.print(grid(rows))
-    if count > MOST_SHOWN:
-        console.print(f"and {count - MOST_SHOWN} more in selected.csv")
-    if answer.held_out is not None:
-        scored = answer.held_out
-        console.print(
-            f"held-out {scored.metric}: {scored.mean:.2f} "
-            f"(without any variable {scored.baseline:.2f})"
-        )
-    again = [note.removeprefix(BEWARE) for note in table.notes if note.startswith(BEWARE)]
-    said = [*again, *answer.warnings, *answer.notes[len(table.notes) :]]
-    for message in dict.fromkeys(said):
+    console.print(f"\n[bold]{shown_text(headline(findings))}[/bold] ({findings.rows:,} rows)")
+    if findings.covariate_names:
+        console.print(f"beside {shown_text(join(findings.covariate_names))}, kept as asked")
+    if findings.variables:
+        console.print(grid(findings))
+    if findings.n_selected > MOST_SHOWN:
+        console.print(f"and {findings.n_selected - MOST_SHOWN} more in selected.csv")
+    if findings.picked:
+        console.print(f"half samples picked {shown_text(picked_words(findings))}")
+    if findings.held_out is not None:
+        show_scores(findings)
+    loud = [note.removeprefix(BEWARE) for note in findings.notes if note.startswith(BEWARE)]
+    for title, text in alarms(findings):
+        console.print(f"[bold red]{title}[/bold red] {shown_text(text)}")
+    for message in dict.fromkeys([*loud, *findings.warnings]):
         console.print(f"[yellow]beware:[/yellow] {shown_text(message)}")
     console.print(f"{out / 'report.html'} tells the whole story ({seconds:.1f} s)")
 
 
-def grid(rows: list[VariableSummary]) -> Grid:
+def show_scores(findings: Findings) -> None:
+    """Every way to predict, scored on the same held-out rows."""
+    ways = score_table(findings)
+    metrics = list(ways[0].scores.values)
+    out = Grid(f"held-out rows, {ways[0].scores.n_folds} folds", box=None, pad_edge=False)
+    for name in metrics:
+        out.add_column(name, justify="right")
+    for way in ways:
+        out.add_row(shown_text(way.name), *(way.cell(name) for name in metrics))
+    console.print()
+    console.print(out)
+    for way in ways:
+        if way.key == "together":
+            console.print(f"[dim]{way.name}: {shown_text(way.detail)}[/dim]")
+    console.print(
+        f"[dim]the saved model predicts with {predictor_name(findings.described.ridge)}[/dim]"
+    )
+
+
+def grid(findings: Findings) -> Grid:
     """The first rows of selected.csv, for a terminal."""
-    steady = rows[0].frequency is not None
+    steady = findings.stability is not None
     out = Grid("rank", "variable", "importance", box=None, pad_edge=False)
     if steady:
         out.add_column("stable", justify="right")
+        out.add_column("or a stand-in", justify="right")
     out.add_column("effect")
     out.add_column("acts with")
-    for row in rows[:MOST_SHOWN]:
-        cells: list[Any] = [str(row.rank), shown_text(row.name), f"{row.importance:.3g}"]
+    for row in summarise(findings)["variables"][:MOST_SHOWN]:
+        cells: list[Any] = [str(row["rank"]), shown_text(row["name"]), f"{row['importance']:.3g}"]
         if steady:
-            cells.append(f"{row.frequency:.0%}")
-        out.add_row(*cells, shown_text(row.words), shown_text(", ".join(row.partners)))
+            cells += [f"{row['frequency']:.0%}", f"{row['family_frequency']:.0%}"]
+        out.add_row(*cells, shown_text(row["effect"]), shown_text(", ".join(row["partners"])))
     return out

@@ -1,6 +1,12 @@
 """scikit-learn estimators: thin shells around the rooms below."""
 
 from gradsift.estimators._cv import SparseGradientClassifierCV, SparseGradientRegressorCV
+from gradsift.estimators._description import (
+    ModelDescription,
+    Optimality,
+    PenaltyChoice,
+    RidgePart,
+)
 from gradsift.estimators._functions import alpha_grid, alpha_max, gradient_path
 from gradsift.estimators._opg import OuterProductGradient
 from gradsift.estimators._ridge import RidgeGradientClassifier, RidgeGradientRegressor
@@ -19,6 +25,10 @@ __all__ = [
     "RidgeGradientRegressor",
     "RidgeGradientClassifier",
     "OuterProductGradient",
+    "ModelDescription",
+    "Optimality",
+    "PenaltyChoice",
+    "RidgePart",
     "gradient_path",
     "alpha_max",
     "alpha_grid",

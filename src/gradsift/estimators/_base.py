@@ -9,13 +9,20 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from scipy import sparse as sp
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    clone,
+    is_classifier,
+)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.threads import same_bits
 from gradsift._typing import Array, IntArray
 from gradsift.data import Scaling
+from gradsift.estimators._description import ModelDescription
 from gradsift.estimators._notebook import NotebookForm
 from gradsift.estimators._validation import check_new_X
 from gradsift.exceptions import NothingSelectedWarning
@@ -120,6 +127,26 @@ class GradientEstimator(
         check_is_fitted(self)
         mask = np.asarray(self.feature_importances_ > 0.0)
         return np.flatnonzero(mask) if indices else mask
+
+    def describe(self) -> ModelDescription:
+        """What the fitted model is: its kind, what it predicts with, what vouches for its answer.
+
+        Returns
+        -------
+        description : ModelDescription
+        """
+        check_is_fitted(self)
+        return ModelDescription(
+            kind=type(self).__name__,
+            classes=tuple(str(c) for c in self.classes_) if is_classifier(self) else (),
+            n_features=int(self.n_features_in_),
+            n_selected=int(self.get_support().sum()),
+            **self._particulars(),
+        )
+
+    def _particulars(self) -> dict[str, Any]:
+        """Fields of the description that only some kinds of models have."""
+        return {}
 
     def _find_support(self, X: Any, y: Any) -> IntArray:
         """Column numbers that `fit` would select, by the least work; leaves no fitted model."""

@@ -19,6 +19,8 @@ from gradsift.estimators._base import (
     summary_attributes,
     warn_nothing_selected,
 )
+from gradsift.estimators._column_rule import check_column_rule
+from gradsift.estimators._description import RidgePart
 from gradsift.estimators._sample_weight import WeightKind, check_weights, warn_of_counts
 from gradsift.estimators._sift_parts import (
     Interaction,
@@ -38,6 +40,7 @@ from gradsift.estimators._validation import (
     check_labels,
     check_new_X,
     check_numbers,
+    warn_of_rare_classes,
 )
 from gradsift.refit import Dense
 from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
@@ -50,6 +53,9 @@ class Sifting(GradientEstimator):
     field_: RefitField
     dense_: Dense | None
     refit_: Any
+    interactions_: list[Interaction]
+    false_positives: float
+    predict_with: Literal["auto", "selected"]
 
     sift_settings: ClassVar[SiftSettings] = SiftSettings()
     refit_settings: ClassVar[RefitSettings]
@@ -58,10 +64,18 @@ class Sifting(GradientEstimator):
         """Predictions from the selected variables, averaged with those of the ridge, if it
         has a part in them.
         """
-        if self.dense_ is None:
+        if self.dense_ is None or self.predict_with == "selected":
             return sparse
         # a view: only the columns that the ridge uses are read and standardised
         return self.dense_.blend(sparse, ScaledSource(X, self.field_.scaling))
+
+    def _particulars(self) -> dict[str, Any]:
+        ridge, used = self.dense_, self.predict_with == "auto"
+        return {
+            "interactions": tuple((pair.first, pair.second) for pair in self.interactions_),
+            "false_positives": float(self.false_positives),
+            "ridge": None if ridge is None else RidgePart(ridge.share, len(ridge.index), used),
+        }
 
 
 @dataclass(eq=False, repr=False)
@@ -74,6 +88,8 @@ class GradientSift(Sifting):
     standardize: bool = True
     n_components: int | Literal["auto"] = "auto"
     always_keep: Any = None
+    column_groups: Any = None
+    max_features: int | None = None
     predict_with: Literal["auto", "selected"] = "auto"
     tol: float = 1e-3
     missing: Literal["error", "mean"] = "error"
@@ -96,12 +112,13 @@ class GradientSift(Sifting):
         if self.predict_with not in ("auto", "selected"):
             raise ValueError(f"predict_with={self.predict_with!r}: use 'auto' or 'selected'.")
         names = getattr(door, "feature_names_in_", None)
+        kept = check_columns(self.always_keep, p, names, "always_keep")
         return SiftOptions(
             false_positives=self.false_positives,
             interactions=self.interactions,
             standardize=self.standardize,
             n_components=self.n_components,
-            always_keep=check_columns(self.always_keep, p, names, "always_keep").tolist(),
+            rule=check_column_rule(self.column_groups, kept, self.max_features, p),
             predict_with=self.predict_with,
             tol=self.tol,
             missing=self.missing,
@@ -154,11 +171,17 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         Number of directions; 'auto' keeps 99 % of the trace of the gradient covariance.
     always_keep : list of column numbers or names, optional
         Columns that are always selected.
+    column_groups : (p,) array of labels, optional
+        Columns with the same label, such as the 0/1 columns of one categorical variable, are
+        selected or left out together, and count as one.
+    max_features : int, optional
+        Select no more than this many, the best ranked; columns that are always kept come on top.
     predict_with : 'auto' or 'selected', default='auto'
         'selected' predicts from the selected variables alone. 'auto' does so too, unless there are
         more columns than rows and a ridge on all that stand out predicts held-out rows better: then
         predictions are an average of both, and `dense_` says in which shares. Selection, ranking,
-        gradients and directions are the same either way.
+        gradients and directions are the same either way. A model fitted with 'auto' predicts from
+        the selected variables alone after ``set_params(predict_with="selected")``.
     tol : float, default=1e-3
         Accuracy of the group-lasso path that proposes which variables to choose from.
     missing : {'error', 'mean'}, default='error'
@@ -270,8 +293,8 @@ class GradientSiftClassifier(LabelPredictions, ClassifierMixin, GradientSift):
 
     Parameters
     ----------
-    false_positives, interactions, standardize, n_components, always_keep, predict_with, tol, \
-missing, weight_kind, random_state, n_jobs, verbose
+    false_positives, interactions, standardize, n_components, always_keep, column_groups, \
+max_features, predict_with, tol, missing, weight_kind, random_state, n_jobs, verbose
         As in `GradientSiftRegressor`.
     class_weight : dict, 'balanced' or None, default=None
         How much each class counts when samples are assigned to one: a weight of w multiplies the
@@ -325,6 +348,7 @@ mean_, scale_, field_
         kept, weight = check_weights(sample_weight, X, self.weight_kind)
         warn_of_counts(weight, self.weight_kind)
         classes, codes = check_labels(y[kept])
+        warn_of_rare_classes(classes, codes)
         shifts = class_weights(self.class_weight, classes, y[kept], weight)
         target = Labels(codes, len(classes))
         fit = fit_sift(take_rows(X, kept), target, weight, self._options(door))

@@ -12,7 +12,9 @@ from gradsift._run.progress import Say, silent, stages
 from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
+from gradsift.estimators._column_rule import ColumnRule
 from gradsift.numerics.directions import Directions, find_directions
+from gradsift.numerics.sampling import drawn_rows
 from gradsift.refit import (
     ClassificationRefit,
     Dense,
@@ -76,7 +78,7 @@ class SiftOptions:
     interactions: bool
     standardize: bool
     n_components: int | Literal["auto"]
-    always_keep: list[int]
+    rule: ColumnRule
     predict_with: Literal["auto", "selected"]
     tol: float
     missing: str
@@ -183,6 +185,7 @@ def fit_sift(
     """Sift all columns, then refit on those that were selected."""
     with one_blas_thread(workers=options.n_jobs), stages(options.verbose) as say:
         columns, share, scaling, found = run_sift(sift, X, target, weight, options, say)
+        found = options.rule.settle(found)
         rows = target.rows()
         say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
         Z = refit_columns(take_rows(X, rows), scaling, found.selected)
@@ -200,9 +203,12 @@ def fit_sift(
 
 
 def find_support(X: Source, target: Numbers | Labels, options: SiftOptions) -> IntArray:
-    """The selected columns alone, by the least work."""
+    """The selected columns alone, by the least work: ranked only where too many count."""
+    rule = options.rule
     with one_blas_thread(workers=options.n_jobs):
-        return run_sift(sift_support, X, target, None, options, silent)[-1]
+        if rule.most is None:
+            return rule.choose(run_sift(sift_support, X, target, None, options, silent)[-1])
+        return rule.settle(run_sift(sift, X, target, None, options, silent)[-1]).selected
 
 
 def run_sift(
@@ -224,7 +230,7 @@ def run_sift(
         target.contrasts,
         false_positives=options.false_positives,
         interactions=options.interactions,
-        always_keep=options.always_keep,
+        always_keep=options.rule.keep.tolist(),
         sample_weight=weight,
         robust=target.robust,
         tol=options.tol,
@@ -257,8 +263,7 @@ def refit_rows(codes: IntArray) -> IntArray:
     n = len(codes)
     if n <= REFIT_ROWS:
         return np.arange(n)
-    drawn = np.random.default_rng(0).choice(n, REFIT_ROWS, replace=False)
-    return np.union1d(drawn, np.unique(codes, return_index=True)[1])
+    return np.union1d(drawn_rows(n, REFIT_ROWS), np.unique(codes, return_index=True)[1])
 
 
 def class_contrasts(codes: IntArray, n_classes: int) -> Array:

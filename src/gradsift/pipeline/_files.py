@@ -1,4 +1,4 @@
-"""An answer as files: all of them, or none."""
+"""Findings as files: all of them, or none."""
 
 from __future__ import annotations
 
@@ -11,80 +11,55 @@ from typing import Any
 
 import numpy as np
 
-from gradsift.explain import best_selected, variable_names
+from gradsift.explain import best_selected
 from gradsift.pipeline._folder import whole_folder
 from gradsift.pipeline._model_file import NAME as MODEL
 from gradsift.pipeline._model_file import save_model
-from gradsift.pipeline._select import Answer
+from gradsift.pipeline._training import Training
 from gradsift.report import Findings, build_report, summarise
-from gradsift.report._summarise import variable_row
-
-MOST_DRAWN = 5_000
-"""Rows that effects are judged at and pictures drawn from."""
+from gradsift.tables import Recipe
 
 
-def findings_of(
-    answer: Answer, *, source: str, command: str, fingerprint: str, created: str
-) -> Findings:
-    """What the report is made from."""
-    table = answer.table
-    X, y, ids, n = table.X, table.y, table.ids, len(table.y)
-    if n > MOST_DRAWN and isinstance(X, np.ndarray):
-        rows = np.linspace(0, n - 1, MOST_DRAWN).round().astype(int)
-        X, y, ids = X[rows], y[rows], None if ids is None else ids[rows]
-    return Findings(
-        answer.model,
-        X,
-        y,
-        names=table.names,
-        target=table.recipe.target,
-        source=source,
-        n_samples=n,
-        sample_names=None if ids is None else ids.tolist(),
-        variables=answer.variables,
-        stability=answer.stability,
-        held_out=answer.held_out,
-        command=command,
-        seed=answer.settings.seed,
-        fingerprint=fingerprint,
-        seconds=answer.seconds,
-        created=created,
-        warnings=(*answer.warnings, *answer.notes),
-    )
-
-
-def write_answer(folder: Path, answer: Answer, findings: Findings, *, force: bool = False) -> None:
-    """All files of an answer in a new folder.
+def write_results(
+    folder: Path, findings: Findings, recipe: Recipe, training: Training, *, force: bool = False
+) -> None:
+    """All files of a finding in a new folder.
 
     Parameters
     ----------
     folder : Path
         Made by this call; results of an earlier run are replaced with `force` only.
-    answer : Answer
     findings : Findings
+    recipe : Recipe
+        How the table was made; the model file holds it.
+    training : Training
+        Fingerprints of the rows of the fit, from `record_training`; the model file holds them.
     force : bool
     """
     with whole_folder(folder, force=force) as out:
-        write_files(out, answer, findings)
+        write_files(out, findings, recipe, training)
 
 
-def write_files(out: Path, answer: Answer, findings: Findings) -> None:
+def write_files(
+    out: Path, findings: Findings, recipe: Recipe, training: Training | None = None
+) -> None:
     """selected.csv, directions.csv, projection.csv, model.gradsift, summary.json, report.html."""
-    rows = [variable_row(row) for row in answer.variables]
-    write_rows(out / "selected.csv", SELECTED, (selected_row(row) for row in rows))
-    names = variable_names(answer.model, answer.table.names)
-    model = answer.model
-    columns = best_selected(model)
+    model, summary = findings.model, summarise(findings)
+    write_rows(out / "selected.csv", SELECTED, map(selected_row, summary["variables"]))
     head = [f"direction{i + 1}" for i in range(len(model.components_))]
     write_rows(
         out / "directions.csv",
         ["name", *head],
-        ([names[k], *map(short, model.components_[:, k])] for k in columns.tolist()),
+        (
+            [findings.all_names[k], *map(short, model.components_[:, k])]
+            for k in best_selected(model).tolist()
+        ),
     )
-    write_rows(out / "projection.csv", *projection(answer, head))
-    save_model(out / MODEL, model, answer.table.recipe)
-    summary = {**summarise(findings, answer.variables), "certificate": certificate(model)}
-    summary["settings"] = dict(vars(answer.settings))
+    write_rows(
+        out / "projection.csv",
+        *projected(model, findings.X, findings.sample_names, head, findings.y),
+    )
+    save_model(out / MODEL, model, recipe, training)
     (out / "summary.json").write_text(
         json.dumps(summary, indent=1, ensure_ascii=False), encoding="utf-8"
     )
@@ -114,12 +89,6 @@ def selected_row(row: dict[str, Any]) -> list[Any]:
     ]
 
 
-def projection(answer: Answer, head: Sequence[str]) -> tuple[list[str], Iterable[list[Any]]]:
-    """Header and rows of projection.csv: every sample on the directions, observed and predicted."""
-    model, table = answer.model, answer.table
-    return projected(model, table.X, table.ids, head, table.y)
-
-
 def projected(
     model: Any, X: Any, ids: Any, head: Sequence[str], y: Any = None
 ) -> tuple[list[str], Iterable[list[Any]]]:
@@ -136,16 +105,9 @@ def projected(
     return ["row", *head, *outcomes], rows
 
 
-def certificate(model: Any) -> dict[str, float] | None:
-    """The proof of optimality that the paper's estimator comes with."""
-    if not hasattr(model, "dual_gap_"):
-        return None
-    names = ("alpha_", "alpha_max_", "dual_gap_", "kkt_violation_")
-    return {name.rstrip("_"): float(getattr(model, name)) for name in names}
-
-
 def short(value: Any) -> str:
-    return f"{float(value):.6g}"
+    """Six digits; nothing where there is no number."""
+    return "" if value is None else f"{float(value):.6g}"
 
 
 def plain(value: Any) -> Any:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from gradsift import (
@@ -19,17 +17,18 @@ from gradsift import (
     SparseGradientClassifierCV,
     SparseGradientRegressorCV,
 )
+from gradsift._run.progress import Say, progress_to, silent
 from gradsift._typing import Source
 from gradsift.data import FilledSource, fill_holes
-from gradsift.explain import VariableSummary, names_of_best, summarise_variables
-from gradsift.tables import Table
-from gradsift.trust import HeldOut, Stability, held_out, stability
+from gradsift.exceptions import NothingSelectedWarning
+from gradsift.explain import names_of_best
+from gradsift.report import Findings
+from gradsift.tables import BEWARE, Table
+from gradsift.trust import held_out, stability
 
 Method = Literal["sift", "sparse-gradient"]
 MOST_REPEATED = 5_000_000
 """Numbers in a table up to which the fit is repeated on half samples unless asked otherwise."""
-TIGHTER = 10.0
-MOST_TIGHTENED = 12
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,10 @@ class Settings:
     selection : {'min', '1se'}
         Which alpha (sparse-gradient).
     max_features : int, optional
-        Select no more than this many.
+        Select no more than this many; categories count once, columns that are kept not at all.
+    predict_with : {'selected', 'auto'}
+        What the model predicts with (sift): the selected variables alone, or their average with a
+        ridge on all columns, where it has a part.
     repeats : int, optional
         Half samples to repeat the selection on; None = 10, or none for large tables.
     seed : int
@@ -62,39 +64,18 @@ class Settings:
     cv: int = 5
     selection: Literal["min", "1se"] = "min"
     max_features: int | None = None
+    predict_with: Literal["selected", "auto"] = "selected"
     repeats: int | None = None
     seed: int = 0
     n_jobs: int = 1
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What was found, and how sure.
-
-    Attributes
-    ----------
-    model : fitted estimator
-    variables : list of VariableSummary
-    seconds : float
-        Time taken by the fit alone.
-    warnings : tuple of str
-    converged : bool
-    """
-
-    model: Any
-    table: Table
-    settings: Settings
-    variables: list[VariableSummary]
-    held_out: HeldOut | None
-    stability: Stability | None
-    seconds: float
-    warnings: tuple[str, ...] = ()
-    converged: bool = True
-    notes: tuple[str, ...] = field(default=())
-
-
 def make_estimator(table: Table, settings: Settings) -> Any:
-    """The estimator the settings ask for, not fitted."""
+    """The whole procedure that the settings ask for as one estimator, not fitted.
+
+    Filling missing values, whole categories and the limit to the selection are part of its fit.
+    Clones of it are fitted to all rows, to folds and to half samples, and nothing else is.
+    """
     labels = table.recipe.task == "classification"
     missing: Literal["error", "mean"] = "mean" if table.recipe.missing == "mean" else "error"
     if settings.method == "sift":
@@ -103,6 +84,9 @@ def make_estimator(table: Table, settings: Settings) -> Any:
             settings.false_positives,
             interactions=settings.interactions,
             always_keep=table.keep.tolist() or None,
+            column_groups=table.recipe.origins if table.recipe.levels else None,
+            max_features=settings.max_features,
+            predict_with="auto",  # so that both ways to predict can be scored
             missing=missing,
             random_state=settings.seed,
         )
@@ -118,56 +102,26 @@ def make_estimator(table: Table, settings: Settings) -> Any:
     return sparse(
         cv=settings.cv,
         selection=settings.selection,
+        max_features=settings.max_features,
         penalty_factor=factor,
         missing=missing,
         n_jobs=settings.n_jobs,
     )
 
 
-def fit_at_most(estimator: Any, table: Table, most: int | None) -> Any:
-    """Fit; where more than `most` variables are selected, again at stricter levels.
+class Origin(TypedDict, total=False):
+    """Where a table came from, and how it was run: goes into `Findings` as it is."""
 
-    The sift gets a smaller `false_positives`, the paper's estimator the smallest alpha of its path
-    that selects few enough.
-    """
-    model = estimator.fit(table.X, table.y)
-    if most is None:
-        return model
-    most = max(most, len(table.keep))
-    tightened = 0
-    while model.get_support().sum() > most:
-        if hasattr(model, "path_"):
-            few = [a for a, s in zip(model.alphas_, model.path_.supports) if len(s) <= most]
-            if not few or tightened:
-                break
-            model = type(model)(**{**model.get_params(), "alphas": [min(few)]})
-        else:
-            if tightened == MOST_TIGHTENED:
-                break
-            model = model.set_params(false_positives=model.false_positives / TIGHTER)
-        model.fit(table.X, table.y)
-        tightened += 1
-    return model
+    source: str
+    command: str
+    fingerprint: str
+    created: str
 
 
-def with_whole_categories(model: Any, table: Table) -> Any:
-    """A column of categories is in or out as a whole: where one level is selected, all are kept.
-
-    The sift is fitted again with them; the paper's estimator selects levels one by one.
-    """
-    if not table.recipe.levels or not hasattr(model, "always_keep"):
-        return model
-    origins = np.array(table.recipe.origins)
-    chosen = [c for c in table.recipe.levels if model.get_support()[origins == c].any()]
-    levels = np.isin(origins, chosen)
-    if not (levels & ~model.get_support()).any():
-        return model
-    keep = np.union1d(table.keep, np.flatnonzero(levels))
-    return model.set_params(always_keep=keep.tolist()).fit(table.X, table.y)
-
-
-def select(table: Table, settings: Settings, say: Callable[[str], None] | None = None) -> Answer:
-    """Fit, describe, and find out how sure one can be.
+def select(
+    table: Table, settings: Settings, say: Say = silent, **origin: Unpack[Origin]
+) -> Findings:
+    """Fit, and find out how sure one can be.
 
     Parameters
     ----------
@@ -176,10 +130,12 @@ def select(table: Table, settings: Settings, say: Callable[[str], None] | None =
     settings : Settings
     say : callable, optional
         Told what is being done.
+    **origin : str
+        `source`, `command`, `fingerprint` and `created`, as in `Findings`.
 
     Returns
     -------
-    answer : Answer
+    findings : Findings
 
     Examples
     --------
@@ -187,79 +143,77 @@ def select(table: Table, settings: Settings, say: Callable[[str], None] | None =
     >>> from gradsift.tables.frame import make_frame
     >>> X = np.random.default_rng(0).normal(size=(80, 4))
     >>> frame = make_frame(["a", "b", "c", "d", "y"], [*X.T, X[:, 1] ** 2])
-    >>> answer = select(prepare(frame, Choices("y")), Settings(cv=0, repeats=0))
-    >>> [(row.name, row.effect.words) for row in answer.variables]
+    >>> found = select(prepare(frame, Choices("y")), Settings(cv=0, repeats=0))
+    >>> [(row.name, row.effect.words) for row in found.variables]
     [('b', 'U-shaped')]
     """
-    say = say or (lambda _: None)
     X, y = table.X, table.y
     n, p = X.shape
-    notes: list[str] = []
-    repeats = settings.repeats
-    if repeats is None:
-        repeats = 10 if n * p <= MOST_REPEATED else 0
-    cv = settings.cv
-    if isinstance(X, Source) and (cv or repeats):
-        notes.append("read column by column: no held-out score, no half samples")
-        cv = repeats = 0
-    outside = steady = None
+    settings, notes = affordable(table, settings)
+    procedure = make_estimator(table, settings)
+    notes += duplicate_rows(X, y)
+    held = stable = None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         say(f"sifting {p:,} columns of {n:,} rows")
         start = perf_counter()
-        estimator = make_estimator(table, settings)
-        with heard(say):
-            model = fit_at_most(estimator.set_params(verbose=1), table, settings.max_features)
-            model = with_whole_categories(model, table)
-        model.set_params(verbose=0)
+        with progress_to(say):
+            model = clone(procedure).fit(X, y)
+        if settings.method == "sift":
+            model.set_params(predict_with=settings.predict_with)
         seconds = perf_counter() - start
-        count = int(model.get_support().sum())
-        if settings.max_features is not None and count > settings.max_features:
-            notes.append(f"{count} variables stay selected at every level tried")
-        if cv:
-            say(f"scoring {cv} held-out folds")
-            outside = held_out(model, X, y, cv=cv, n_jobs=settings.n_jobs)
-        if repeats:
-            say(f"selecting again on {repeats} half samples")
-            steady = stability(
-                at_its_level(model), X, y, repeats, settings.seed, n_jobs=settings.n_jobs
+        if settings.cv:
+            say(f"scoring {settings.cv} held-out folds")
+            held = held_out(procedure, X, y, cv=settings.cv, n_jobs=settings.n_jobs)
+        if settings.repeats:
+            say(f"selecting again on {settings.repeats} half samples")
+            stable = stability(
+                procedure, X, y, settings.repeats, settings.seed, n_jobs=settings.n_jobs
             )
-        say("describing what the variables do")
-        if table.names is None and isinstance(X, Source):
-            table = replace(table, names=names_of_best(model, X))
-        table = replace(table, X=without_holes(model, X))
-        variables = summarise_variables(model, table.X, y, names=table.names, stability=steady)
-    said = [w for w in caught if issubclass(w.category, UserWarning)]
-    return Answer(
+    # that nothing was selected is the first thing the findings say
+    told = [
+        w
+        for w in caught
+        if issubclass(w.category, UserWarning) and w.category is not NothingSelectedWarning
+    ]
+    names = table.names
+    if names is None and isinstance(X, Source):
+        names = names_of_best(model, X)
+    findings = Findings(
         model,
-        table,
-        replace(settings, repeats=repeats),
-        variables,
-        outside,
-        steady,
-        seconds,
-        tuple(dict.fromkeys(str(w.message) for w in said)),
-        not any(issubclass(w.category, ConvergenceWarning) for w in caught),
-        (*table.notes, *notes),
+        without_holes(model, X),
+        y,
+        names=names,
+        groups=table.recipe.origins if table.recipe.levels else None,
+        covariates=tuple(table.keep.tolist()),
+        target=table.recipe.target,
+        sample_names=None if table.ids is None else table.ids.tolist(),
+        stability=stable,
+        held_out=held,
+        settings=vars(settings),
+        seed=settings.seed,
+        seconds=seconds,
+        converged=not any(issubclass(w.category, ConvergenceWarning) for w in caught),
+        notes=(*table.notes, *notes),
+        warnings=tuple(dict.fromkeys(str(w.message) for w in told)),
+        **origin,
     )
+    say("describing what the variables do")
+    findings.variables  # noqa: B018  (computed now, and kept)
+    return findings
 
 
-@contextmanager
-def heard(say: Callable[[str], None]) -> Iterator[None]:
-    """What a verbose fit tells its log goes to `say`."""
-    log = logging.getLogger("gradsift")
-    handler = logging.Handler()
-    handler.emit = lambda record: say(record.getMessage())  # type: ignore[method-assign]
-    level, passed_on = log.level, log.propagate
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    log.propagate = False
-    try:
-        yield
-    finally:
-        log.removeHandler(handler)
-        log.setLevel(level)
-        log.propagate = passed_on
+def affordable(table: Table, settings: Settings) -> tuple[Settings, list[str]]:
+    """The settings with what this table allows of folds and half samples, and a note on it."""
+    n, p = table.X.shape
+    cv, repeats = settings.cv, settings.repeats
+    if repeats is None:
+        repeats = 10 if n * p <= MOST_REPEATED else 0
+    notes = []
+    if isinstance(table.X, Source) and (cv or repeats):
+        notes.append(f"{BEWARE}read column by column: no held-out score, no half samples")
+        cv = repeats = 0
+    return replace(settings, cv=cv, repeats=repeats), notes
 
 
 def without_holes(model: Any, X: Any) -> Any:
@@ -269,8 +223,17 @@ def without_holes(model: Any, X: Any) -> Any:
     return fill_holes(X, model.mean_)
 
 
-def at_its_level(model: Any) -> Any:
-    """The estimator to repeat: with the penalty that was chosen, not chosen anew."""
-    if not hasattr(model, "cv_scores_"):
-        return model
-    return type(model)(**{**model.get_params(), "alphas": [model.alpha_], "cv": 2})
+def duplicate_rows(X: Any, y: Any) -> list[str]:
+    """A note on rows that occur more than once: copies in two folds make scores too good."""
+    if isinstance(X, Source):
+        return []
+    seen: set[bytes] = set()
+    for row, value in zip(X, y):
+        seen.add(np.ascontiguousarray(row).tobytes() + repr(value).encode())
+    more = len(y) - len(seen)
+    if more == 0:
+        return []
+    return [
+        f"{BEWARE}{more:,} of {len(y):,} rows repeat another one in every column: copies on both "
+        "sides of a fold make held-out scores and half samples look better than they are"
+    ]

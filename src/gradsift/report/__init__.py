@@ -2,6 +2,16 @@
 
 from gradsift.report._findings import Findings, versions
 from gradsift.report._render import build_report, write_report
+from gradsift.report._score_words import ScoredWay, predictor_name, score_table
 from gradsift.report._summarise import summarise
 
-__all__ = ["Findings", "build_report", "write_report", "summarise", "versions"]
+__all__ = [
+    "Findings",
+    "ScoredWay",
+    "build_report",
+    "predictor_name",
+    "score_table",
+    "summarise",
+    "versions",
+    "write_report",
+]

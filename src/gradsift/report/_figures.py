@@ -10,20 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._typing import IntArray
 from gradsift.data.slices import take_rows
-from gradsift.explain import VariableSummary, variable_names
+from gradsift.explain import VariableSummary
 from gradsift.explain.displays import (
     CVDisplay,
     EffectDisplay,
     EigenvaluesDisplay,
-    ImportanceDisplay,
     InteractionDisplay,
     LoadingsDisplay,
     PathDisplay,
     ProjectionDisplay,
 )
 from gradsift.explain.displays._style import readable
+from gradsift.numerics.sampling import evenly_spaced
 from gradsift.report._findings import Findings
 from gradsift.report._svg import inline_svg
 
@@ -52,21 +51,16 @@ def drawing() -> Iterator[None]:
         yield
 
 
-def some_rows(count: int, most: int = MOST_ROWS) -> IntArray:
-    """Evenly spread rows, at most `most` of them."""
-    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
-
-
 class Easel:
     """Draws displays of one fitted model on figures of a given size."""
 
     def __init__(self, findings: Findings) -> None:
-        rows = some_rows(len(findings.y))
+        rows = evenly_spaced(len(findings.y), MOST_ROWS)
         names = findings.sample_names
         self.model = findings.model
         self.X = take_rows(findings.X, rows)
         self.y = np.asarray(findings.y)[rows]
-        self.names = variable_names(findings.model, findings.names)
+        self.names = findings.all_names
         self.samples = [f"row {k + 1}" if names is None else str(names[k]) for k in rows.tolist()]
         self.target = findings.target
         self.count = 0
@@ -87,16 +81,6 @@ class Easel:
         self.count += 1
         svg = inline_svg(figure, display.hover_, f"p{self.count}-", title)
         return Picture(readable(title), readable(caption), svg, wide)
-
-    def importance(self) -> Picture:
-        shown = min(int(self.model.get_support().sum()), 25)
-        return self.picture(
-            lambda ax: ImportanceDisplay.from_estimator(self.model, names=self.names, ax=ax),
-            (7.2, 0.9 + 0.24 * max(shown, 3)),
-            "Importance",
-            "How strongly the response changes with each variable, per standard deviation of it.",
-            wide=True,
-        )
 
     def effect(self, row: VariableSummary) -> Picture:
         return self.picture(
@@ -194,22 +178,31 @@ def pairs_to_draw(variables: list[VariableSummary]) -> list[tuple[VariableSummar
     return out[:MOST_PAIRS]
 
 
-def draw_all(findings: Findings, variables: list[VariableSummary]) -> dict[str, list[Picture]]:
-    """The pictures of each section of the report."""
-    model, easel = findings.model, Easel(findings)
-    several = len(variables) > 1
+def directions_to_draw(model: Any) -> list[str]:
+    """Pictures of the directions that say something the effects do not.
+
+    One variable is its own direction, and one direction needs no count of directions.
+    """
+    if model.n_components_ == 0 or int(model.get_support().sum()) < 2:
+        return []
+    return ["projection", "loadings"] + (["eigenvalues"] if model.n_components_ > 1 else [])
+
+
+def draw_all(findings: Findings) -> dict[str, list[Picture]]:
+    """The pictures of each section of the report: those that say something."""
+    model, variables, easel = findings.model, findings.variables, Easel(findings)
     sections: dict[str, list[Picture]] = {
-        "importance": [easel.importance()] if several else [],
-        "effects": [easel.effect(row) for row in effects_to_draw(variables)],
+        # how the levels of a category compare is said in the table
+        "effects": [
+            easel.effect(row)
+            for row in effects_to_draw(variables)
+            if row.column not in findings.level_effects
+        ],
         "together": [easel.interaction(*pair) for pair in pairs_to_draw(variables)],
-        "directions": [],
+        "directions": [getattr(easel, name)() for name in directions_to_draw(model)],
         "sure": [],
     }
-    if variables and model.n_components_ > 0:
-        sections["directions"].append(easel.projection())
-        if several:
-            sections["directions"] += [easel.loadings(), easel.eigenvalues()]
-    if hasattr(model, "path_") and hasattr(model, "cv_scores_"):
+    if findings.described.penalty_choice is not None:
         sections["sure"] = [easel.cv_curve()]
         if any(len(s) for s in model.path_.supports):
             sections["sure"].append(easel.path())

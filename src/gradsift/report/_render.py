@@ -12,11 +12,16 @@ from typing import Any
 
 from gradsift._run.atomic import whole_file
 from gradsift._run.extras import require
+from gradsift.explain.displays._style import readable
 from gradsift.report._figures import draw_all, drawing
 from gradsift.report._findings import Findings
-from gradsift.report._summarise import describe_variables, summarise
+from gradsift.report._score_words import number as score_number
+from gradsift.report._score_words import score_table
+from gradsift.report._summarise import summarise
 
 DIGITS = 3
+MOST_CLASSES = 12
+"""Classes up to which a confusion matrix is shown."""
 
 
 def build_report(findings: Findings) -> str:
@@ -42,14 +47,16 @@ def build_report(findings: Findings) -> str:
     """
     environment = _environment()
     with drawing():
-        variables = describe_variables(findings)
-        summary = summarise(findings, variables)
-        pictures = draw_all(findings, variables)
+        summary = summarise(findings)
+        pictures = draw_all(findings)
     script = _asset("report.js")
     return str(
         environment.get_template("report.html.j2").render(
             **summary,
             pictures=pictures,
+            ways=score_table(findings),
+            metrics=list(findings.held_out.selected.values) if findings.held_out else [],
+            confusion=confusion_rows(findings),
             largest=max((row["importance"] for row in summary["variables"]), default=1.0) or 1.0,
             ranks_differ=differ(summary["variables"]),
             css=_asset("report.css"),
@@ -59,6 +66,14 @@ def build_report(findings: Findings) -> str:
             others_json=script_safe(summary["others"]),
         )
     )
+
+
+def confusion_rows(findings: Findings) -> list[tuple[str, list[int]]]:
+    """(class, held-out rows of it by the class that the selected variables name)."""
+    held = findings.held_out
+    if held is None or held.selected.confusion is None or len(held.classes) > MOST_CLASSES:
+        return []
+    return list(zip(map(readable, held.classes), held.selected.confusion.tolist()))
 
 
 def write_report(path: str | os.PathLike[str], findings: Findings) -> Path:
@@ -109,6 +124,17 @@ def number(value: float | None) -> str:
     return f"{value:.{DIGITS}g}".replace("-", "−")
 
 
+def shortened(name: str, most: int = 24) -> str:
+    """A name that leaves room for others.
+
+    Examples
+    --------
+    >>> shortened("a response with a very long name")
+    'a response with a very …'
+    """
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
 def _environment() -> Any:
     jinja2 = require("jinja2", "report", "a report")
     environment = jinja2.Environment(
@@ -119,6 +145,9 @@ def _environment() -> Any:
         lstrip_blocks=True,
     )
     environment.filters["number"] = number
+    environment.filters["score"] = score_number
+    environment.filters["readable"] = readable
+    environment.filters["shortened"] = shortened
     return environment
 
 

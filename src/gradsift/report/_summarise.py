@@ -2,57 +2,27 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
-from gradsift.explain import VariableSummary, best_unselected, summarise_variables, variable_names
+from gradsift.explain import VariableSummary
 from gradsift.explain.displays._style import readable
 from gradsift.report import _words as words
 from gradsift.report._findings import Findings
+from gradsift.report._score_words import as_data, predictor_name, scores_as_data
+from gradsift.report._sure_words import cautions, sureness
 
-SCHEMA = 1
-MOST_LISTED = 20_000  # unselected variables named, best ranked first
-
-
-def describe_variables(findings: Findings) -> list[VariableSummary]:
-    """The table of selected variables, as given or computed now."""
-    if findings.variables is not None:
-        return list(findings.variables)
-    return summarise_variables(
-        findings.model,
-        findings.X,
-        findings.y,
-        names=findings.names,
-        stability=findings.stability,
-    )
+SCHEMA = 2
 
 
-def collect_facts(findings: Findings, variables: list[VariableSummary]) -> words.Facts:
-    """Numbers the sentences are about."""
-    model = findings.model
-    names = variable_names(model, findings.names)
-    others = best_unselected(model, 3)
-    return words.Facts(
-        rows=len(findings.y) if findings.n_samples is None else findings.n_samples,
-        columns=len(names),
-        variables=variables,
-        n_selected=int(model.get_support().sum()),
-        labels=is_classifier(model),
-        score=float(model.score(findings.X, findings.y)),
-        runners_up=[names[k] for k in others],
-    )
-
-
-def summarise(findings: Findings, variables: list[VariableSummary] | None = None) -> dict[str, Any]:
+def summarise(findings: Findings) -> dict[str, Any]:
     """Everything the report says, without its pictures, as a dict that JSON can hold.
 
     Parameters
     ----------
     findings : Findings
-    variables : list of VariableSummary, optional
-        None = `findings.variables`, or computed.
 
     Returns
     -------
@@ -67,33 +37,39 @@ def summarise(findings: Findings, variables: list[VariableSummary] | None = None
     >>> summarise(Findings(model, X, y, target="yield"))["headline"]
     'x4 explains yield, out of 10 variables'
     """
-    variables = describe_variables(findings) if variables is None else variables
-    facts = collect_facts(findings, variables)
-    model = findings.model
-    directions = int(model.n_components_)
+    held, new, proof = findings.held_out, findings.new_scores, findings.described.optimality
     return clean(
         {
             "schema": SCHEMA,
-            "headline": words.headline(facts, findings.target),
-            "asked": words.asked(findings, facts),
-            "found": words.sentences(findings, facts),
-            "rows": facts.rows,
-            "columns": facts.columns,
-            "n_selected": facts.n_selected,
-            "task": "classification" if facts.labels else "regression",
+            "headline": words.headline(findings),
+            "asked": words.asked(findings),
+            "found": words.sentences(findings),
+            "rows": findings.rows,
+            "columns": findings.columns,
+            "n_selected": findings.n_selected,
+            "task": "classification" if findings.labels else "regression",
             "target": findings.target,
             "source": findings.source,
-            "metric": facts.metric,
-            "score": facts.score,
-            "held_out": None if findings.held_out is None else findings.held_out.mean,
-            "n_directions": directions,
-            "variables": [variable_row(row) for row in variables],
-            "others": other_variables(findings),
-            "sure": [list(item) for item in words.sureness(findings, facts)],
-            "beware": [list(item) for item in words.cautions(findings, facts)],
+            "metric": findings.metric,
+            "score": findings.score,
+            "score_rows": score_rows(findings),
+            "held_out": None if held is None else held.mean,
+            "scores": scores_as_data(findings),
+            "new_rows": None if new is None else as_data(new),
+            "predicts_with": predictor_name(findings.described.ridge),
+            "ridge": None if findings.described.ridge is None else vars(findings.described.ridge),
+            "covariates": findings.covariate_names,
+            "n_directions": int(findings.model.n_components_),
+            "variables": [variable_row(findings, row) for row in findings.variables],
+            "others": [list(item) for item in findings.others],
+            "picked": [list(item) for item in findings.picked],
+            "sure": [list(item) for item in sureness(findings)],
+            "beware": [list(item) for item in cautions(findings)],
+            "certificate": None if proof is None else vars(proof),
+            "settings": dict(findings.settings),
             "redo": {
                 "command": findings.command,
-                "model": " ".join(repr(model).split()),
+                "model": " ".join(repr(findings.model).split()),
                 "seed": findings.seed,
                 "fingerprint": findings.fingerprint,
                 "seconds": findings.seconds,
@@ -104,9 +80,21 @@ def summarise(findings: Findings, variables: list[VariableSummary] | None = None
     )
 
 
-def variable_row(row: VariableSummary) -> dict[str, Any]:
+def score_rows(findings: Findings) -> str:
+    """Which rows `score` was computed on."""
+    if findings.unseen is None or not np.any(findings.unseen):
+        return "rows of the fit"
+    return "new rows" if np.all(findings.unseen) else "new rows and rows of the fit"
+
+
+def variable_row(findings: Findings, row: VariableSummary) -> dict[str, Any]:
     """One selected variable as plain values."""
     change, low, high = row.effect.change
+    levels = findings.level_effects.get(row.column)
+    per_sd, per_unit = row.effect.per_sd, row.effect.per_unit
+    if levels is not None:  # from the highest level to the lowest, not along a 0/1 column
+        change, low, high = levels.values[0] - levels.values[-1], nan, nan
+        per_sd = per_unit = nan
     return {
         "rank": row.rank,
         "column": row.column,
@@ -116,19 +104,25 @@ def variable_row(row: VariableSummary) -> dict[str, Any]:
         "family_frequency": row.family_frequency,
         "sign": row.effect.sign,
         "shape": row.effect.shape,
-        "effect": row.words,
-        "output": row.output,
+        "effect": row.words if levels is None else levels.words,
+        "output": row.output if levels is None else levels.output,
+        "levels": None
+        if levels is None
+        else [list(item) for item in zip(levels.levels, levels.values)],
         "classes": [
             [output, effect.sign, effect.words]
             for output, effect in row.effects
             if output is not None
         ],
         "span": list(row.effect.span),
+        "alone": row.effect.alone and levels is None,
+        "above": row.effect.above,
+        "below": row.effect.below,
         "change": change,
         "change_low": low,
         "change_high": high,
-        "per_sd": row.effect.per_sd,
-        "per_unit": row.effect.per_unit,
+        "per_sd": per_sd,
+        "per_unit": per_unit,
         "swing": row.effect.swing,
         "partners": list(row.partners),
         "stand_ins": [
@@ -136,14 +130,6 @@ def variable_row(row: VariableSummary) -> dict[str, Any]:
         ],
         "n_stand_ins": row.stand_ins.total,
     }
-
-
-def other_variables(findings: Findings) -> list[list[Any]]:
-    """[rank, name] of variables that were not selected, best first."""
-    model = findings.model
-    names = variable_names(model, findings.names)
-    order = best_unselected(model, MOST_LISTED)
-    return [[int(model.ranking_[k]), names[k]] for k in order.tolist()]
 
 
 def clean(value: Any) -> Any:

@@ -1,5 +1,7 @@
-"""How sure one can be: the selection repeated on half samples, scores on held-out rows."""
+"""How sure: the selection repeated on half samples, scores on held-out rows."""
 
-from gradsift.trust.resampling import HeldOut, Stability, held_out, stability
+from gradsift.trust.held_out import HeldOut, held_out, score_model
+from gradsift.trust.resampling import Stability, stability
+from gradsift.trust.scores import Scores
 
-__all__ = ["HeldOut", "Stability", "held_out", "stability"]
+__all__ = ["HeldOut", "Scores", "Stability", "held_out", "score_model", "stability"]

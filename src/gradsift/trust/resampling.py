@@ -1,4 +1,4 @@
-"""How sure: the selection repeated on half samples, and the score on held-out rows."""
+"""The selection repeated on half samples of the rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv, cross_val_score
 from sklearn.utils import check_random_state
 
 from gradsift._typing import Array, IntArray
@@ -47,28 +46,6 @@ class Stability:
     def frequency_of_any(self, columns: IntArray) -> float:
         """Share of the subsamples that selected at least one of these columns."""
         return float(np.mean([np.isin(columns, s).any() for s in self.selections]))
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """Scores on rows that neither selection nor fit has seen.
-
-    Attributes
-    ----------
-    metric : str
-        'R²' or 'accuracy'.
-    scores : (folds,) array
-    baseline : float
-        What the mean of y, or always the most frequent class, would score.
-    """
-
-    metric: str
-    scores: Array
-    baseline: float
-
-    @property
-    def mean(self) -> float:
-        return float(np.mean(self.scores))
 
 
 def half_samples(y: Array, labels: bool, count: int, random_state: Any) -> list[IntArray]:
@@ -138,39 +115,3 @@ def stability(
         delayed(_support)(estimator, take_rows(X, h), y[h]) for h in halves
     )
     return Stability(tuple(found), np.shape(X)[1], len(halves[0]))
-
-
-def held_out(estimator: Any, X: Any, y: Any, cv: Any = 5, n_jobs: int | None = None) -> HeldOut:
-    """Cross-validated score of the whole procedure, selection included in every fold.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Any estimator of this package; clones of it are fitted.
-    X : (n, p) array or data frame
-    y : (n,) array
-    cv : int, splitter or iterable, default=5
-        A number of folds shuffles the rows first, always in the same way.
-    n_jobs : int, optional
-
-    Returns
-    -------
-    held_out : HeldOut
-
-    Examples
-    --------
-    >>> from gradsift import GradientSiftRegressor
-    >>> X = np.random.default_rng(0).normal(size=(90, 10))
-    >>> bool(held_out(GradientSiftRegressor(), X, X[:, 2] ** 2, cv=3).mean > 0.9)
-    True
-    """
-    y = np.asarray(y)
-    labels = is_classifier(estimator)
-    if isinstance(cv, (int, np.integer)):
-        cv = (StratifiedKFold if labels else KFold)(int(cv), shuffle=True, random_state=0)
-    splitter = check_cv(cv, y, classifier=labels)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NothingSelectedWarning)
-        scores = cross_val_score(clone(estimator), X, y, cv=splitter, n_jobs=n_jobs)
-    share = float(np.unique(y, return_counts=True)[1].max() / len(y)) if labels else 0.0
-    return HeldOut("accuracy" if labels else "R²", scores, share)

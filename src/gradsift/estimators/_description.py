@@ -1,0 +1,130 @@
+"""What a fitted model is, in its own words: reports ask it instead of probing for attributes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradsift._typing import Array
+
+
+@dataclass(frozen=True)
+class Optimality:
+    """The proof of optimality that the paper's estimators come with.
+
+    Attributes
+    ----------
+    alpha, alpha_max : float
+        The penalty used, and the smallest one at which nothing is selected.
+    dual_gap, kkt_violation : float
+        Relative duality gap; largest violation of the optimality conditions by any variable.
+    tol : float
+        The duality gap that was asked for.
+    """
+
+    alpha: float
+    alpha_max: float
+    dual_gap: float
+    kkt_violation: float
+    tol: float
+
+    @property
+    def reached(self) -> bool:
+        """Whether the duality gap is as small as asked for."""
+        return self.dual_gap <= self.tol
+
+
+@dataclass(frozen=True, eq=False)
+class PenaltyChoice:
+    """How the penalty was chosen by held-out rows.
+
+    Attributes
+    ----------
+    alpha : float
+    alphas : (n_alphas,) array
+        Those tried, decreasing.
+    losses : (n_alphas, n_folds) array
+        Held-out mean squared errors or log losses.
+    rule : str
+        'min' or '1se'.
+    """
+
+    alpha: float
+    alphas: Array
+    losses: Array
+    rule: str
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return int(self.losses.shape[1])
+
+    @property
+    def mean_losses(self) -> Array:
+        """Mean loss over the folds, one per penalty."""
+        return np.asarray(self.losses.mean(axis=1))
+
+    @property
+    def chosen_loss(self) -> float:
+        """Mean loss at the penalty that was chosen."""
+        return float(self.mean_losses[int(np.abs(self.alphas - self.alpha).argmin())])
+
+
+@dataclass(frozen=True)
+class RidgePart:
+    """The ridge on all columns that stand out, which predictions may be averaged with.
+
+    Attributes
+    ----------
+    share : float
+        Its part in the average: predictions are (1 - share) selected + share ridge.
+    n_columns : int
+        Columns it uses.
+    used : bool
+        Whether `predict` takes the average, or the selected variables alone.
+    """
+
+    share: float
+    n_columns: int
+    used: bool
+
+
+@dataclass(frozen=True, eq=False)
+class ModelDescription:
+    """What a fitted model is.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the estimator.
+    classes : tuple of str
+        Names of the classes; empty for numbers.
+    n_features, n_selected : int
+        Columns of the table, and those that were selected.
+    interactions : tuple of (int, int)
+        Pairs of columns whose product the model found in the response, strongest first.
+    false_positives : float or None
+        The number of false variables its levels let in on pure noise; None where it has no levels.
+    ridge : RidgePart or None
+        What else predictions may be made with, besides the selected variables.
+    optimality : Optimality or None
+        The certificate of the answer, where there is one.
+    penalty_choice : PenaltyChoice or None
+        How the penalty was chosen, where it was by held-out rows.
+    """
+
+    kind: str
+    classes: tuple[str, ...]
+    n_features: int
+    n_selected: int
+    interactions: tuple[tuple[int, int], ...] = ()
+    false_positives: float | None = None
+    ridge: RidgePart | None = None
+    optimality: Optimality | None = None
+    penalty_choice: PenaltyChoice | None = None
+
+    @property
+    def labels(self) -> bool:
+        """Whether it tells classes apart."""
+        return len(self.classes) > 0

@@ -1,0 +1,125 @@
+"""A variable of several columns (the 0/1 columns of one category) as one variable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gradsift._typing import Array
+from gradsift.data.slices import take_rows
+from gradsift.explain import VariableSummary
+from gradsift.trust import Stability
+
+MOST_ROWS = 1_000
+"""Rows that the levels of a category are compared at."""
+
+
+@dataclass(frozen=True)
+class LevelEffect:
+    """What is predicted on average if every row had one level, and nothing else changed.
+
+    Attributes
+    ----------
+    levels : tuple of str
+        From the highest prediction to the lowest.
+    values : tuple of float
+        Predicted numbers, or log odds of `output`.
+    output : str or None
+        The class they are about; None for numbers.
+    """
+
+    levels: tuple[str, ...]
+    values: tuple[float, ...]
+    output: str | None
+
+    @property
+    def words(self) -> str:
+        """Which levels are high and which are low.
+
+        Examples
+        --------
+        >>> LevelEffect(("f", "m"), (2.0, 0.0), None).words
+        'higher for f than for m'
+        """
+        if len(self.levels) == 2:
+            return f"higher for {self.levels[0]} than for {self.levels[1]}"
+        return f"highest for {self.levels[0]}, lowest for {self.levels[-1]}"
+
+
+def merge_groups(
+    rows: Sequence[VariableSummary], groups: Sequence[str], stability: Stability | None
+) -> list[VariableSummary]:
+    """One row for each group: that of its best ranked column, under the name of the group.
+
+    Importances of the columns add up in squares, as those of independent changes do.
+    """
+    labels = np.asarray(groups)
+    out: dict[str, list[VariableSummary]] = {}
+    for row in rows:
+        out.setdefault(str(labels[row.column]), []).append(row)
+    return [_merged(name, parts, labels, stability) for name, parts in out.items()]
+
+
+def _merged(
+    name: str, parts: list[VariableSummary], labels: Any, stability: Stability | None
+) -> VariableSummary:
+    columns = np.flatnonzero(labels == name)
+    if len(columns) == 1:
+        return _with_group_partners(parts[0], labels)
+    own = {part.name for part in parts}
+    partners: dict[str, Any] = {}
+    for part in parts:
+        for column, curves in zip(part.partner_columns, part.partner_curves):
+            if labels[column] != name:
+                partners.setdefault(str(labels[column]), (column, curves))
+    again = None if stability is None else stability.frequency_of_any(columns)
+    return replace(
+        parts[0],
+        name=name,
+        importance=float(np.sqrt(sum(part.importance**2 for part in parts))),
+        frequency=again,
+        family_frequency=again,
+        stand_in_names=tuple(n for n in parts[0].stand_in_names if n not in own),
+        partners=tuple(partners),
+        partner_columns=tuple(column for column, _ in partners.values()),
+        partner_curves=tuple(curves for _, curves in partners.values()),
+    )
+
+
+def _with_group_partners(row: VariableSummary, labels: Any) -> VariableSummary:
+    """Partners under the names of their groups, each once."""
+    kept: dict[str, int] = {}
+    for k, column in enumerate(row.partner_columns):
+        kept.setdefault(str(labels[column]), k)
+    which = list(kept.values())
+    return replace(
+        row,
+        partners=tuple(kept),
+        partner_columns=tuple(row.partner_columns[k] for k in which),
+        partner_curves=tuple(row.partner_curves[k] for k in which),
+    )
+
+
+def level_effect(
+    model: Any, X: Any, columns: Sequence[int], levels: Sequence[str], classes: Sequence[str]
+) -> LevelEffect:
+    """Predictions with every row put to each level in turn."""
+    n = X.shape[0]
+    some = np.unique(np.linspace(0, n - 1, min(n, MOST_ROWS)).round().astype(int))
+    table = np.array(take_rows(X, some), dtype=float)
+    found = []
+    for column in columns:
+        table[:, list(columns)] = 0.0
+        table[:, column] = 1.0
+        scores = model.decision_function(table) if classes else model.predict(table)
+        found.append(np.atleast_1d(np.mean(scores, axis=0)))
+    values: Array = np.array(found)
+    which = int(np.ptp(values, axis=0).argmax())
+    order = np.argsort(-values[:, which], kind="stable")
+    output = None if not classes else classes[-1] if values.shape[1] == 1 else classes[which]
+    return LevelEffect(
+        tuple(levels[k] for k in order), tuple(float(values[k, which]) for k in order), output
+    )

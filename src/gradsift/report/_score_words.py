@@ -1,0 +1,213 @@
+"""What each score is a score of: the table of scores, and sentences about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradsift.estimators import PenaltyChoice, RidgePart
+from gradsift.report._findings import Findings
+from gradsift.report._text import join, percent
+from gradsift.trust import HeldOut, Scores
+
+
+@dataclass(frozen=True)
+class ScoredWay:
+    """One way to predict, under the name that terminal and page show.
+
+    Attributes
+    ----------
+    key : str
+        'selected', 'together', 'simple' or 'baseline', as in `HeldOut`.
+    name : str
+    detail : str
+        What else to know about it; may be empty.
+    scores : Scores
+    """
+
+    key: str
+    name: str
+    detail: str
+    scores: Scores
+
+    def cell(self, metric: str) -> str:
+        """'0.43 ± 0.20': mean and standard deviation over the folds."""
+        mean, spread = self.scores.mean(metric), self.scores.spread(metric)
+        if not np.isfinite(mean):
+            return "–"
+        if not np.isfinite(spread):
+            return number(mean)
+        return f"{number(mean)} ± {number(spread, beside=mean)}"
+
+
+def number(value: float, beside: float | None = None) -> str:
+    """Two decimals, or three digits where that says nothing of `beside`; a true minus sign.
+
+    Examples
+    --------
+    >>> number(0.873), number(0.004), number(0.004, beside=0.87), number(12345.0)
+    ('0.87', '0.004', '0.00', '1.23e+04')
+    """
+    size = abs(value if beside is None else beside)
+    text = f"{value:.2f}" if 0.01 <= size < 1000 or size == 0 else f"{value:.3g}"
+    return text.replace("-", "\u2212")
+
+
+def score_table(findings: Findings) -> list[ScoredWay]:
+    """Every way to predict that was scored on the same held-out rows."""
+    held = findings.held_out
+    if held is None:
+        return []
+    guess = "most frequent class" if held.classes else f"mean of {findings.target}"
+    ways = [
+        ScoredWay(
+            "selected", "selected variables alone", "chosen anew in every fold", held.selected
+        )
+    ]
+    if held.together is not None:
+        ways.append(
+            ScoredWay(
+                "together", "all columns together", ridge_words(findings, held), held.together
+            )
+        )
+    if held.simple is not None:
+        detail = f"{findings.columns:,} variables, penalty tuned by cross-validation"
+        ways.append(ScoredWay("simple", f"{held.tool}, all columns", detail, held.simple))
+    ways.append(ScoredWay("baseline", guess, "no variable at all", held.baseline))
+    return ways
+
+
+def ridge_words(findings: Findings, held: HeldOut) -> str:
+    """How large the part of the ridge is, and on how many columns."""
+    ridge = findings.described.ridge
+    if ridge is None:
+        return (
+            "the selected variables averaged with a ridge, whose part over the folds was "
+            f"{percent(held.ridge_share)} on average; on all rows it has none"
+        )
+    return (
+        f"the selected variables averaged with a ridge on {ridge.n_columns:,} columns, whose part "
+        f"is {percent(ridge.share)} (over the folds {percent(held.ridge_share)} on average)"
+    )
+
+
+def quality(findings: Findings) -> str:
+    """How well the selected variables predict, and on which rows that was measured."""
+    held, choice = findings.held_out, findings.described.penalty_choice
+    if held is not None:
+        return f"{held_out_sentence(findings, held)}{compared(held)}"
+    if findings.new_scores is not None:
+        return new_rows_sentence(findings, findings.new_scores)
+    if choice is not None:
+        return held_out_error(choice, findings.labels)
+    share = percent(max(findings.score, 0.0))
+    what = (
+        f"give the right class {share} of the time"
+        if findings.labels
+        else f"explain {share} of the variation"
+    )
+    return (
+        f"On the rows they were chosen from, they {what}; on new rows it will be less, and no "
+        "held-out rows were scored here."
+    )
+
+
+def held_out_sentence(findings: Findings, held: HeldOut) -> str:
+    """What the selected variables alone reach."""
+    where = f"On held-out rows ({held.n_folds} folds, selection repeated in each)"
+    if not held.better_than_nothing:
+        guess = "the shares of the classes" if held.classes else "the mean"
+        return (
+            f"{where} variables chosen this way predict no better than {guess} "
+            f"({held.loss} {number(held.selected.mean(held.loss))} against "
+            f"{number(held.baseline.mean(held.loss))}): take the list with great care."
+        )
+    if held.classes:
+        return (
+            f"{where} the selected variables alone give the right class {percent(held.mean)} of "
+            f"the time (balanced accuracy {number(held.selected.mean('balanced accuracy'))}, ROC "
+            f"AUC {number(held.selected.mean('ROC AUC'))}); always naming the most frequent class "
+            f"would reach {percent(held.baseline.mean('accuracy'))}."
+        )
+    return f"{where} the selected variables alone explain {percent(held.mean)} of the variation."
+
+
+def compared(held: HeldOut) -> str:
+    """The same for all columns together and for a simple tool on them."""
+    parts = []
+    if held.together is not None:
+        parts.append(f"all columns together reach {number(held.together.mean(held.metric))}")
+    if held.simple is not None:
+        parts.append(f"{held.tool} on all columns {number(held.simple.mean(held.metric))}")
+    if not parts:
+        return ""
+    return f" In {held.metric}: {number(held.mean)} alone, {join(parts)}."
+
+
+def predictor_name(ridge: RidgePart | None) -> str:
+    """What a saved model predicts with."""
+    if ridge is None or not ridge.used:
+        return "the selected variables alone"
+    return (
+        f"the selected variables averaged with a ridge on {ridge.n_columns:,} columns (its part "
+        f"{percent(ridge.share)})"
+    )
+
+
+def new_rows_sentence(findings: Findings, scores: Scores) -> str:
+    """What a saved model reaches on rows that its fit has not seen."""
+    count, total = int(np.sum(findings.unseen)), len(findings.y)
+    known = total - count
+    aside = "" if known == 0 else f" ({known:,} others are rows of the fit and do not count here)"
+    who = predictor_name(findings.described.ridge)
+    if findings.labels:
+        what = (
+            f"{who} give the right class {percent(scores.mean('accuracy'))} of the time (balanced "
+            f"accuracy {number(scores.mean('balanced accuracy'))}, ROC AUC "
+            f"{number(scores.mean('ROC AUC'))})"
+        )
+    else:
+        what = f"{who} reach R² {number(scores.mean('R²'))}, RMSE {number(scores.mean('RMSE'))}"
+    return f"On {count:,} rows that the fit has not seen{aside}, {what}."
+
+
+def held_out_error(choice: PenaltyChoice, labels: bool) -> str:
+    """What the choice of alpha saw of held-out rows."""
+    first, chosen = float(choice.mean_losses[0]), choice.chosen_loss
+    kind = "log loss" if labels else "mean squared error"
+    gain = f", {percent(1.0 - chosen / first)} less" if 0.0 < chosen < first else ""
+    return (
+        f"On held-out rows ({choice.n_folds} folds) the {kind} goes from {first:.3g} at the "
+        f"largest penalty to {chosen:.3g}{gain}; the penalty was chosen by it, so expect a little "
+        "less on new rows."
+    )
+
+
+def scores_as_data(findings: Findings) -> dict[str, Any] | None:
+    """The table of scores for summary.json."""
+    held = findings.held_out
+    if held is None:
+        return None
+    return {
+        "folds": held.n_folds,
+        "metric": held.metric,
+        "classes": list(held.classes),
+        "average_precision_of": held.positive,
+        "ways": {
+            way.key: {"name": way.name, "detail": way.detail, **as_data(way.scores)}
+            for way in score_table(findings)
+        },
+        "ridge_share_over_folds": held.ridge_share,
+    }
+
+
+def as_data(scores: Scores) -> dict[str, Any]:
+    """Scores as plain numbers."""
+    return {
+        "mean": {name: scores.mean(name) for name in scores.values},
+        "spread": {name: scores.spread(name) for name in scores.values},
+        "folds": {name: values.tolist() for name, values in scores.values.items()},
+        "confusion": None if scores.confusion is None else scores.confusion.tolist(),
+    }

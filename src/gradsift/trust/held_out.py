@@ -1,0 +1,243 @@
+"""Scores on held-out rows: of the selected variables, of all columns, of simple tools, of none."""
+
+from __future__ import annotations
+
+import warnings
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+
+from gradsift._typing import Array, IntArray, Source
+from gradsift.data.slices import take_rows
+from gradsift.exceptions import NothingSelectedWarning, RareClassWarning
+from gradsift.trust.scores import Scores, confusion, gather, score_labels, score_numbers
+from gradsift.trust.simple import simple_tool
+
+SELECTED, TOGETHER, SIMPLE, BASELINE = "selected", "together", "simple", "baseline"
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Scores on rows that neither selection nor fit has seen, all from the same folds.
+
+    Attributes
+    ----------
+    selected : Scores
+        Of the variables that were selected in each fold, alone.
+    together : Scores or None
+        Of the same averaged with a ridge on all columns; None where no fold gave it a part.
+    simple : Scores or None
+        Of `tool` on all columns; None where it was not asked for.
+    baseline : Scores
+        Of the mean of y, or of the shares of the classes, in the other folds.
+    tool : str
+        'ridge regression' or 'logistic regression', tuned by cross-validation.
+    n_folds : int
+    ridge_share : float
+        The part of the ridge in `together`, mean over the folds.
+    classes : tuple of str
+        Empty for numbers.
+    positive : str or None
+        The class whose average precision is given: the rarer of two.
+    """
+
+    selected: Scores
+    together: Scores | None
+    simple: Scores | None
+    baseline: Scores
+    tool: str
+    n_folds: int
+    ridge_share: float = 0.0
+    classes: tuple[str, ...] = ()
+    positive: str | None = None
+
+    @property
+    def metric(self) -> str:
+        """The score to quote: 'R²' or 'accuracy'."""
+        return "accuracy" if self.classes else "R²"
+
+    @property
+    def loss(self) -> str:
+        """The score to compare by: 'RMSE' or 'log loss'."""
+        return "log loss" if self.classes else "RMSE"
+
+    @property
+    def mean(self) -> float:
+        """What the selected variables alone reach, in `metric`."""
+        return self.selected.mean(self.metric)
+
+    @property
+    def better_than_nothing(self) -> bool:
+        """Whether the selected variables lose less than the baseline does."""
+        return self.selected.mean(self.loss) < self.baseline.mean(self.loss)
+
+
+class Fold(NamedTuple):
+    """Predictions at the held-out rows of one fold, by the way they were made."""
+
+    rows: IntArray
+    predicted: dict[str, Array]
+    ridge_share: float
+
+
+def held_out(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    cv: Any = 5,
+    n_jobs: int | None = None,
+    *,
+    simple: bool = True,
+) -> HeldOut:
+    """Cross-validated scores of the whole procedure, selection included in every fold.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any estimator of this package; clones of it are fitted.
+    X : (n, p) array or data frame
+    y : (n,) array
+    cv : int, splitter or iterable, default=5
+        A number of folds shuffles the rows first, always in the same way.
+    n_jobs : int, optional
+    simple : bool, default=True
+        Also score ridge or logistic regression on all columns, for comparison.
+
+    Returns
+    -------
+    held_out : HeldOut
+
+    Examples
+    --------
+    >>> from gradsift import GradientSiftRegressor
+    >>> X = np.random.default_rng(0).normal(size=(90, 10))
+    >>> found = held_out(GradientSiftRegressor(), X, X[:, 2] ** 2, cv=3)
+    >>> bool(found.mean > 0.9), bool(found.simple.mean("R²") < 0.1)
+    (True, True)
+    """
+    y = np.asarray(y)
+    labels = is_classifier(estimator)
+    if isinstance(cv, (int, np.integer)):
+        cv = (StratifiedKFold if labels else KFold)(int(cv), shuffle=True, random_state=0)
+    classes, codes = np.unique(y, return_inverse=True) if labels else (None, None)
+    splits = check_cv(cv, y, classifier=labels).split(np.zeros((len(y), 1)), y)
+    simple = simple and not isinstance(X, Source)
+    folds: list[Fold] = Parallel(n_jobs=n_jobs)(
+        delayed(predict_fold)(clone(estimator), X, y, train, test, classes, simple)
+        for train, test in splits
+    )
+    positive = None if codes is None else rarer(codes, int(codes.max()) + 1)
+    found = {way: score_way(folds, way, y, codes, positive) for way in folds[0].predicted}
+    shares = [fold.ridge_share for fold in folds]
+    return HeldOut(
+        found[SELECTED],
+        found[TOGETHER] if max(shares) > 0 else None,
+        found.get(SIMPLE),
+        found[BASELINE],
+        "logistic regression" if labels else "ridge regression",
+        len(folds),
+        float(np.mean(shares)),
+        () if classes is None else tuple(str(c) for c in classes),
+        None if positive is None or classes is None else str(classes[positive]),
+    )
+
+
+def predict_fold(
+    estimator: Any, X: Any, y: Array, train: IntArray, test: IntArray, classes: Any, simple: bool
+) -> Fold:
+    """Fit to some rows, predict the others in every way."""
+    known, new, labels = take_rows(X, train), take_rows(X, test), classes is not None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NothingSelectedWarning)
+        warnings.simplefilter("ignore", RareClassWarning)  # said of all rows, once
+        model = estimator.fit(known, y[train])
+    out, share = {}, 0.0
+    for way, fitted in ways_to_predict(model).items():
+        out[way] = predictions(fitted, new, classes)
+    ridge = model.describe().ridge
+    if ridge is not None:
+        share = ridge.share
+    if simple:
+        known, new = np.asarray(known, dtype=float), np.asarray(new, dtype=float)
+        with warnings.catch_warnings():
+            # far down the grid of penalties it takes long, and these are not chosen
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            tool = simple_tool(known, y[train], labels)[1].fit(known, y[train])
+        out[SIMPLE] = predictions(tool, new, classes)
+    out[BASELINE] = constant(y[train], len(test), classes)
+    return Fold(test, out, share)
+
+
+def ways_to_predict(model: Any) -> dict[str, Any]:
+    """The fitted model, predicting from the selected variables alone and with all it has."""
+    if "predict_with" not in model.get_params(deep=False):
+        return {SELECTED: model, TOGETHER: model}
+    return {
+        SELECTED: copy(model).set_params(predict_with="selected"),
+        TOGETHER: copy(model).set_params(predict_with="auto"),
+    }
+
+
+def predictions(model: Any, X: Any, classes: Any) -> Array:
+    """Numbers, or probabilities of all classes: zero for those that the model has not met."""
+    if classes is None:
+        return np.asarray(model.predict(X), dtype=float)
+    out = np.zeros((X.shape[0], len(classes)))
+    out[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(X)
+    return out
+
+
+def constant(y: Array, count: int, classes: Any) -> Array:
+    """The mean, or the share of each class, for every row."""
+    if classes is None:
+        return np.full(count, float(np.mean(y)))
+    return np.tile((y[:, None] == classes).mean(axis=0), (count, 1))
+
+
+def score_way(
+    folds: list[Fold], way: str, y: Array, codes: IntArray | None, positive: int | None
+) -> Scores:
+    """The scores of one way to predict, fold by fold."""
+    if codes is None:
+        return gather([score_numbers(y[f.rows], f.predicted[way]) for f in folds], [])
+    return gather(
+        [score_labels(codes[f.rows], f.predicted[way], positive) for f in folds],
+        [confusion(codes[f.rows], f.predicted[way]) for f in folds],
+    )
+
+
+def score_model(model: Any, X: Any, y: Any) -> Scores:
+    """The scores of a fitted model on one set of rows.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : (n, p) array or data frame
+    y : (n,) array
+        Labels that the model does not know count as wrong.
+
+    Returns
+    -------
+    scores : Scores
+    """
+    y = np.asarray(y)
+    if not is_classifier(model):
+        return gather([score_numbers(y, predictions(model, X, None))], [])
+    classes = np.union1d(model.classes_.astype(str), y.astype(str))
+    codes = np.searchsorted(classes, y.astype(str))
+    P = np.zeros((X.shape[0], len(classes)))
+    P[:, np.searchsorted(classes, model.classes_.astype(str))] = model.predict_proba(X)
+    positive = rarer(codes, len(classes))
+    return gather([score_labels(codes, P, positive)], [confusion(codes, P)])
+
+
+def rarer(codes: IntArray, n_classes: int) -> int | None:
+    """The rarer of two classes; None where there are more."""
+    counts = np.bincount(codes, minlength=n_classes)
+    return int(counts[1] <= counts[0]) if n_classes == 2 else None

@@ -1,0 +1,121 @@
+"""What a prediction is worth on rows that it has not seen: the usual scores, fold by fold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics import (
+    average_precision_score,
+    confusion_matrix,
+    mean_absolute_error,
+    mean_squared_error,
+    r2_score,
+    roc_auc_score,
+)
+
+from gradsift._typing import Array, IntArray
+
+NUMBERS = ("R²", "RMSE", "MAE")
+LABELS = ("accuracy", "balanced accuracy", "ROC AUC", "average precision", "log loss")
+LOSSES = frozenset({"RMSE", "MAE", "log loss"})
+"""Scores of which less is better."""
+LEAST_PROBABILITY = 1e-15
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What one way to predict reaches.
+
+    Attributes
+    ----------
+    values : mapping
+        Name of a score -> (folds,) array; NaN in a fold where it has no meaning.
+    confusion : (classes, classes) int array or None
+        Rows of the table by their class and by the class that was predicted, over all folds.
+    """
+
+    values: Mapping[str, Array]
+    confusion: IntArray | None = None
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return len(next(iter(self.values.values())))
+
+    def mean(self, name: str) -> float:
+        """The mean over the folds in which the score has a meaning."""
+        known = self.values[name][np.isfinite(self.values[name])]
+        return float(known.mean()) if len(known) else float("nan")
+
+    def spread(self, name: str) -> float:
+        """The standard deviation over these folds."""
+        known = self.values[name][np.isfinite(self.values[name])]
+        return float(known.std(ddof=1)) if len(known) > 1 else float("nan")
+
+
+def score_numbers(y: Array, predicted: Array) -> dict[str, float]:
+    """R², RMSE and MAE of predicted numbers.
+
+    Examples
+    --------
+    >>> score_numbers(np.array([0.0, 2.0]), np.array([0.0, 1.0]))
+    {'R²': 0.5, 'RMSE': 0.70..., 'MAE': 0.5}
+    """
+    varied = len(y) > 1 and np.ptp(y) > 0
+    return {
+        "R²": float(r2_score(y, predicted)) if varied else float("nan"),
+        "RMSE": float(np.sqrt(mean_squared_error(y, predicted))),
+        "MAE": float(mean_absolute_error(y, predicted)),
+    }
+
+
+def score_labels(codes: IntArray, probabilities: Array, positive: int | None) -> dict[str, float]:
+    """Accuracy, balanced accuracy, ROC AUC, average precision and log loss of class numbers.
+
+    Parameters
+    ----------
+    codes : (n,) int array
+        Class numbers 0 .. C - 1.
+    probabilities : (n, C) array
+    positive : int or None
+        The class whose average precision is given; None = the mean over the classes, as for the
+        area under the ROC curve, each against the rest.
+
+    Examples
+    --------
+    >>> P = np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]])
+    >>> found = score_labels(np.array([0, 1, 1]), P, positive=1)
+    >>> found["accuracy"], found["ROC AUC"], found["balanced accuracy"]
+    (0.66..., 1.0, 0.75)
+    """
+    right = probabilities.argmax(axis=1) == codes
+    there = [c for c in range(probabilities.shape[1]) if 0 < (codes == c).sum() < len(codes)]
+    asked = there if positive is None else [c for c in there if c == positive]
+    own = probabilities[np.arange(len(codes)), codes]
+    return {
+        "accuracy": float(right.mean()),
+        "balanced accuracy": float(np.mean([right[codes == c].mean() for c in np.unique(codes)])),
+        "ROC AUC": _mean([roc_auc_score(codes == c, probabilities[:, c]) for c in there]),
+        "average precision": _mean(
+            [average_precision_score(codes == c, probabilities[:, c]) for c in asked]
+        ),
+        "log loss": float(-np.log(np.maximum(own, LEAST_PROBABILITY)).mean()),
+    }
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if len(values) else float("nan")
+
+
+def gather(folds: Sequence[dict[str, float]], confusions: Sequence[IntArray]) -> Scores:
+    """The scores of all folds as one."""
+    values = {name: np.array([fold[name] for fold in folds]) for name in folds[0]}
+    return Scores(values, np.sum(confusions, axis=0) if len(confusions) else None)
+
+
+def confusion(codes: IntArray, probabilities: Array) -> IntArray:
+    """(C, C) counts of rows by class and by the most likely class."""
+    classes = np.arange(probabilities.shape[1])
+    return np.asarray(confusion_matrix(codes, probabilities.argmax(axis=1), labels=classes))

@@ -1,0 +1,131 @@
+"""Held-out scores: of what, on which rows, equal to those of an independent computation."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.metrics import average_precision_score, balanced_accuracy_score, log_loss
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
+from gradsift.trust import Scores, held_out, score_model
+from gradsift.trust.scores import LABELS, NUMBERS, score_labels, score_numbers
+from gradsift.trust.simple import ALPHAS, STRENGTHS
+
+
+def test_the_selection_is_repeated_in_every_fold(rng):
+    # 400 columns of noise and random labels: a score with selection outside the folds would be high
+    X, y = rng.normal(size=(60, 400)), rng.permutation(np.repeat([0, 1], 30))
+    found = held_out(GradientSiftClassifier(), X, y, cv=3)
+    assert found.metric == "accuracy"
+    assert found.baseline.mean("accuracy") == 0.5
+    assert len(found.selected.values["accuracy"]) == found.n_folds == 3
+    assert found.mean < 0.7
+    assert set(found.selected.values) == set(LABELS)
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    """Many small effects, so that the ridge has a part in predictions."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 150))
+    y = X[:, 0] + X[:, 1:101] @ rng.normal(size=100) / 8
+    return X, y, held_out(GradientSiftRegressor(), X, y, cv=3)
+
+
+def test_both_ways_to_predict_numbers(numbers):
+    X, y, found = numbers
+    folds = KFold(3, shuffle=True, random_state=0)
+    for way, scores in (("selected", found.selected), ("auto", found.together)):
+        model = GradientSiftRegressor(predict_with=way)
+        expected = cross_val_score(model, X, y, cv=folds)
+        np.testing.assert_allclose(scores.values["R²"], expected, rtol=1e-12)
+    assert 0 < found.ridge_share < 1
+    tool = make_pipeline(StandardScaler(), RidgeCV(ALPHAS))
+    expected = cross_val_score(tool, X, y, cv=folds, scoring="neg_root_mean_squared_error")
+    np.testing.assert_allclose(found.simple.values["RMSE"], -expected, rtol=1e-9)
+    expected = cross_val_score(DummyRegressor(), X, y, cv=folds, scoring="neg_mean_absolute_error")
+    np.testing.assert_allclose(found.baseline.values["MAE"], -expected)
+    assert set(found.selected.values) == set(NUMBERS)
+    assert found.together.spread("R²") == pytest.approx(found.together.values["R²"].std(ddof=1))
+
+
+def test_both_ways_to_predict_labels(rng):
+    X = rng.normal(size=(60, 80))
+    y = np.where(2 * X[:, 0] + X[:, 1:41] @ rng.normal(size=40) / 8 > 0.5, "high", "low")
+    found = held_out(GradientSiftClassifier(), X, y, cv=3)
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    alone = GradientSiftClassifier(predict_with="selected")
+    for k, (train, test) in enumerate(folds.split(X, y)):
+        P = clone(alone).fit(X[train], y[train]).predict_proba(X[test])
+        mine = {name: values[k] for name, values in found.selected.values.items()}
+        named = np.array(["high", "low"])[P.argmax(axis=1)]
+        assert mine["log loss"] == pytest.approx(log_loss(y[test], P))
+        assert mine["balanced accuracy"] == pytest.approx(balanced_accuracy_score(y[test], named))
+        rare = ["high", "low"].index(found.positive)
+        expected = average_precision_score(y[test] == found.positive, P[:, rare])
+        assert mine["average precision"] == pytest.approx(expected)
+    assert found.positive == ("high" if (y == "high").sum() < 30 else "low")
+    inner = StratifiedKFold(5, shuffle=True, random_state=0)
+    # on all columns, without the turn of the axes that makes it fast
+    search = GridSearchCV(
+        LogisticRegression(max_iter=5000, tol=1e-8), {"C": STRENGTHS}, scoring="neg_log_loss",
+        cv=inner,
+    )  # fmt: skip
+    tool = make_pipeline(StandardScaler(), search)
+    expected = -cross_val_score(tool, X, y, cv=folds, scoring="neg_log_loss")
+    np.testing.assert_allclose(found.simple.values["log loss"], expected, rtol=1e-3)
+    shares = -cross_val_score(
+        DummyClassifier(strategy="prior"), X, y, cv=folds, scoring="neg_log_loss"
+    )
+    np.testing.assert_allclose(found.baseline.values["log loss"], shares)
+    assert found.selected.confusion.sum() == 60
+
+
+def test_a_model_with_one_way_to_predict(rng):
+    X = rng.normal(size=(40, 3))
+    found = held_out(SparseGradientRegressor(), X, X[:, 0], cv=2, simple=False)
+    assert found.together is found.simple is None
+    assert found.better_than_nothing
+
+
+def test_missing_values_do_not_stop_the_simple_tool(rng):
+    X = rng.normal(size=(60, 4))
+    y = X[:, 0] + 0.1 * rng.normal(size=60)
+    X[rng.random(size=X.shape) < 0.05] = np.nan
+    found = held_out(GradientSiftRegressor(missing="mean"), X, y, cv=3)
+    assert found.simple.mean("R²") > 0.5
+
+
+def test_a_class_that_a_fold_lacks(rng):
+    X = rng.normal(size=(40, 3))
+    y = np.array(["a"] * 20 + ["b"] * 18 + ["c"] * 2)
+    y[:20][X[:20, 0] > 0.8] = "b"
+    with pytest.warns(UserWarning, match="least populated class"):
+        found = held_out(GradientSiftClassifier(), X, y, cv=3)
+    assert np.isfinite(found.selected.mean("log loss"))
+    assert found.selected.confusion.shape == (3, 3)
+
+
+def test_scores_without_a_meaning_are_left_out_of_the_mean():
+    P = np.array([[0.7, 0.3], [0.6, 0.4]])
+    one_class = score_labels(np.zeros(2, dtype=int), P, positive=1)
+    assert np.isnan(one_class["ROC AUC"])
+    assert np.isnan(one_class["average precision"])
+    assert one_class["accuracy"] == 1.0
+    assert np.isnan(score_numbers(np.ones(2), np.ones(2))["R²"])
+    scores = Scores({"R²": np.array([0.5, np.nan, 0.7])})
+    assert scores.mean("R²") == pytest.approx(0.6)
+
+
+def test_a_fitted_model_on_new_rows(rng):
+    X = rng.normal(size=(100, 3))
+    y = np.where(X[:, 1] > 0, "yes", "no")
+    model = GradientSiftClassifier().fit(X[:60], y[:60])
+    found = score_model(model, X[60:], y[60:])
+    assert found.mean("accuracy") == model.score(X[60:], y[60:])
+    strange = np.append(y[60:-1], "maybe")  # a class that the model does not know is never right
+    assert score_model(model, X[60:], strange).mean("accuracy") <= found.mean("accuracy")
