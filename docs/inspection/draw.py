@@ -14,6 +14,7 @@ from sklearn.datasets import make_friedman1
 from gradsift import GradientSiftRegressor, SparseGradientRegressorCV
 from gradsift.explain.displays import (
     CVDisplay,
+    EffectDisplay,
     EigenvaluesDisplay,
     GradientCovarianceDisplay,
     GradientFieldDisplay,
@@ -55,11 +56,12 @@ def main(folder: Path) -> None:
     called = {"target": "y"}
     displays: dict[str, Any] = {
         "importance": ImportanceDisplay.from_estimator(model, names=names),
+        "effect": EffectDisplay.from_estimator(model, X, y, "x3", names=names, **called),
+        "pair": InteractionDisplay.from_estimator(model, X, y, "x1", "x2", names=names, **called),
         "field": GradientFieldDisplay.from_estimator(model, X, "x3", names=names, **called),
         "against": GradientFieldDisplay.from_estimator(
             model, X, "x1", against="x2", names=names, **called
         ),
-        "interactions": InteractionDisplay.from_estimator(model, X, names=names),
         "projection": ProjectionDisplay.from_estimator(model, X, y, **called),
         "loadings": LoadingsDisplay.from_estimator(model, names=names),
         "eigenvalues": EigenvaluesDisplay.from_estimator(model),

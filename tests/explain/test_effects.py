@@ -106,4 +106,5 @@ def test_figures_are_those_of_the_curve():
 def test_few_values_are_enough(values):
     x = np.array(values)
     few = Curve(x, 2 * x, 0.01 * np.eye(len(x)), (0.0, x[-1]), 0.5)
-    assert describe_effect(few).words == "increasing, straight"
+    # two values are always on a line
+    assert describe_effect(few).words == ("increasing, straight" if len(x) > 2 else "increasing")

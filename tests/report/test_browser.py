@@ -62,6 +62,24 @@ def test_loads_quietly_and_fits_the_screen(kind, visit):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("kind", ["regressor", "two", "three", "wide"])
+def test_the_whole_table_is_seen_at_1280(kind, visit):
+    """Nothing is cut off, and no short name is broken inside."""
+    page = visit(kind, viewport={"width": 1280, "height": 900})
+    inner, outer = page.evaluate(
+        "(() => { const box = document.querySelector('#variables .scroll');"
+        " return [box.scrollWidth, box.clientWidth]; })()"
+    )
+    assert inner <= outer
+    lines = page.evaluate(
+        "[...document.querySelectorAll('#table tbody th, #table .whole')].map((cell) => {"
+        " const range = document.createRange(); range.selectNodeContents(cell);"
+        " return range.getClientRects().length; })"
+    )
+    assert lines
+    assert set(lines) == {1}
+
+
 def test_sorting(visit, findings):
     page = visit("regressor")
     model = findings["regressor"].model

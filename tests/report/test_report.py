@@ -151,12 +151,75 @@ def test_the_same_findings_give_the_same_page(findings, pages):
 
 def test_plots_have_hover_names(pages, findings):
     titles = re.findall(r"<title>([^<]*)</title>", pages["regressor"])
-    size = findings["regressor"].model.feature_importances_[0]
-    assert f"gene 0: {size:.3g}" in titles  # a bar
+    assert "gene 0" in titles  # a curve
     assert sum(t.startswith("row 1:") for t in titles) == 1  # a sample on the directions
     assert {"gene 3 low", "gene 3 high"} <= set(titles)  # two lines of a pair
     cv = re.findall(r"<title>([^<]*)</title>", pages["cv"])
     assert "gene 0" in cv  # a line of the path
+
+
+def sections(page):
+    tree = html5lib.parse(page, namespaceHTMLElements=False)
+    return {part.get("id"): part for part in tree.iter("section")}
+
+
+def test_the_answer_comes_first(pages):
+    order = list(sections(pages["regressor"]))
+    assert order == ["variables", "effects", "together", "sure", "beware", "directions", "redo"]
+
+
+def test_pictures_that_say_nothing_are_left_out(findings):
+    """One straight effect: its curve is all there is to see."""
+    old = findings["regressor"]
+    y = 2 * old.X[:, 0]
+    model = type(old.model)().fit(old.X, y)
+    page = build_report(Findings(model, old.X, y, names=old.names))
+    there = sections(page)
+    assert {"together", "directions"} & set(there) == set()
+    assert len(list(there["effects"].iter("figure"))) == 1
+    assert page.count("<figure") == 1
+
+
+def test_a_straight_effect_is_drawn_as_a_slope(findings, pages):
+    """The curve in the page goes up from left to right, as its words say."""
+    row = findings["regressor"].variables[0]
+    assert row.words == "increasing, straight"
+    figure = next(sections(pages["regressor"])["effects"].iter("figure"))
+    assert "".join(figure.find("figcaption").itertext()) == f"{row.name} {row.words}"
+    group = next(g for g in figure.iter() if (g.get("id") or "").endswith("hover0"))
+    path = next(e.get("d") for e in group.iter() if e.tag.endswith("path"))
+    at = np.array(re.findall(r"[ML] ([\d.]+) ([\d.]+)", path), dtype=float)
+    assert (np.diff(at[:, 0]) > 0).all()
+    assert (np.diff(at[:, 1]) < 0).all()  # heights of an SVG count downwards
+
+
+def test_change_in_three_units(findings, pages):
+    row = findings["regressor"].variables[0]
+    text = "".join(sections(pages["regressor"])["variables"].itertext())
+    change, low, high = row.effect.change
+    for part in (f"{change:.3g}", f"{low:.3g} to {high:.3g}", f"{row.effect.per_sd:.3g} per SD",
+                 f"{row.effect.per_unit:.3g} per unit"):  # fmt: skip
+        assert part in text
+
+
+def test_every_class_is_told_of(findings, pages):
+    table = "".join(sections(pages["three"])["variables"].itertext())
+    for row in findings["three"].variables:
+        assert [name for name, _ in row.effects] == ["high", "low", "mid"]
+        assert row.words in table
+        assert all(name in row.words for name, _ in row.effects)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_plain_words(kind, pages):
+    for word in ("S-EGCM", "bend the fitted surface", "EDR"):
+        assert word not in pages[kind]
+
+
+def test_ordinary_notes_are_not_warnings(findings):
+    beware = summarise(replace(findings["sparse"], notes=("12 cells were empty",)))["beware"]
+    assert ["Note", "12 cells were empty"] in beware
+    assert "Warning" not in [title for title, _ in beware]
 
 
 def test_names_are_escaped(pages):
@@ -287,8 +350,8 @@ def test_suspiciously_good_answers_are_said_loudly(rng):
     assert "R² 0.99" in beware[0][1] or "R² 1.00" in beware[0][1]
     assert beware[1] == [
         "A possible leak",
-        "x2 alone reproduces dose in these rows. If made from dose, or known only after it, "
-        "leave out with --drop.",
+        "x2 alone reproduces dose in these rows. A true cause or marker can do so too; what was "
+        "made from dose, or is known only after it, must be left out (--drop).",
     ]
     labels = np.where(X[:, 2] > 0.3, "a", "b")
     model = GradientSiftClassifier()

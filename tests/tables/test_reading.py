@@ -100,6 +100,7 @@ def test_archives_bring_names_classes_and_ids(tmp_path, rng):
     frame = read_frame(path)
     assert frame.order == ("x1", "x2", "x3", "y_train", "sample_id_train")
     assert list(frame.texts) == ["sample_id_train"]
+    assert frame.id == "sample_id_train"
     np.savez(path, a=X, b=X)
     with pytest.raises(ValueError, match=r"holds a, b: expected a matrix X"):
         read_frame(path)

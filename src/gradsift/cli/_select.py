@@ -17,7 +17,7 @@ from rich.table import Table as Grid
 from threadpoolctl import threadpool_limits
 
 from gradsift.cli._printable import printable
-from gradsift.pipeline import Settings, select, whole_folder, write_files
+from gradsift.pipeline import Settings, record_training, select, whole_folder, write_files
 from gradsift.report import Findings, predictor_name, score_table, summarise
 from gradsift.report._sure_words import alarms, picked_words
 from gradsift.report._text import join
@@ -65,7 +65,8 @@ def run(
             created=datetime.now().astimezone().isoformat(timespec="seconds"),
         )
         say("writing")
-        write_files(folder, findings, table.recipe)
+        training = record_training(findings.model, table.X, table.y, table.keep.tolist())
+        write_files(folder, findings, table.recipe, training)
     show(findings, out, perf_counter() - start)
     if not findings.converged:
         raise typer.Exit(NOT_CONVERGED)

@@ -1,12 +1,13 @@
 """An additive model of the selected variables: one curve each, on the scale where effects add up.
 
-    numbers    y = b + sum_k h_k(x_k) + sum_kl c_kl x_k x_l + noise
+    numbers    y = b + sum_k h_k(x_k) + sum_kl h_kl(x_k, x_l) + noise
     labels     log odds, or the score of each class, in place of y
 
 Each h_k is a line plus a penalised spline. The penalty of every curve is chosen by its marginal
 likelihood (MacKay's fixed point), so straight effects come out straight; slopes of log odds have a
-weak prior, so that they stay finite where classes are separated. The products are those that
-`gradsift.explain.dependence` shows.
+weak prior, so that they stay finite where classes are separated. The pairs are those that
+`gradsift.explain.dependence` shows; h_kl is a multiple of x_k x_l plus penalised multiples of
+(x_k^2 - 1) x_l and x_k (x_l^2 - 1).
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ SLOPE_SD = 2.5  # prior of a log odds ratio per standard deviation
 LOOSE_SD = 100.0  # of slopes of numbers, in standard deviations of the response: no prior at all
 BEND_SD = (1e-3, 10.0)  # range of the prior standard deviation of a curve's bend
 CLIP = 2.5  # products use values up to this many standard deviations from the mean
-CLEAR = 2.0  # standard errors beyond which a product counts for an output
+PER_PAIR = 3
+CLEAR = (4.0, 8.0)  # chi-squares beyond which a pair counts for an output: of 1 term, of all 3
 HUBER = 3.0  # robust standard deviations beyond which a residual loses weight
 ROUNDS, SETTLED = 12, 0.05  # of the penalties; change of a log penalty that ends them
 
@@ -74,16 +76,27 @@ def target_of(y: Array, classes: Array | None = None) -> Target:
 class Design:
     """Columns of an additive model and where each curve's are.
 
-    `blocks[k]` are the columns of variable k, its line first; `products` are those of `pairs`, less
-    `centre` and divided by `spread`. The last column is one everywhere.
+    `blocks[k]` are the columns of variable k, its line first. Those of the pairs follow, three
+    each, less `centre` and divided by `spread`. The last column is one everywhere.
     """
 
     matrix: Array
     blocks: tuple[slice, ...]
     pairs: tuple[Pair, ...]
-    products: slice
     centre: Array
     spread: Array
+
+    def pair_columns(self, j: int) -> IntArray:
+        """Where the columns of the j-th pair are."""
+        start = self.blocks[-1].stop + PER_PAIR * j
+        return np.arange(start, start + PER_PAIR)
+
+    @property
+    def penalised(self) -> list[slice]:
+        """Columns that share a penalty: the bends of each curve, and those of each pair."""
+        curves = [slice(b.start + 1, b.stop) for b in self.blocks if b.stop > b.start + 1]
+        first = [int(self.pair_columns(j)[0]) for j in range(len(self.pairs))]
+        return curves + [slice(start + 1, start + PER_PAIR) for start in first]
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,9 +153,14 @@ class AdditiveFit:
             B[:, self.design.blocks[other]] = self.splines[other](at)
             for j, pair in enumerate(self.design.pairs):
                 if set(pair) == {k, other}:
-                    product = clipped(self.splines[k], x) * clipped(self.splines[other], at)
-                    where = self.design.products.start + j
-                    B[:, where] = (product - self.design.centre[j]) / self.design.spread[j]
+                    values = {
+                        k: clipped(self.splines[k], x),
+                        other: clipped(self.splines[other], at),
+                    }
+                    own = slice(PER_PAIR * j, PER_PAIR * (j + 1))
+                    columns = products(values[pair[0]], values[pair[1]])
+                    columns = (columns - self.design.centre[own]) / self.design.spread[own]
+                    B[:, self.design.pair_columns(j)] = columns
         used = np.flatnonzero(B.any(axis=0))
         B = B[:, used]
         V = self.coefficient_covariance(used, output)
@@ -162,13 +180,15 @@ class AdditiveFit:
         return float(self.unit**2 * values.var())
 
     def shared_spread(self, k: int, output: int) -> float:
-        """Variance over the samples of the clear products that variable k takes part in."""
-        where = np.arange(len(self.coefficients))[self.design.products]
-        c = self.coefficients[where, output]
-        error = np.sqrt(np.diagonal(self.coefficient_covariance(where, output)))
-        own = np.array([k in pair for pair in self.design.pairs], dtype=bool)
-        used = where[own & (np.abs(c) > CLEAR * error)]
-        values = self.design.matrix[:, used] @ self.coefficients[used, output]
+        """Variance over the samples of what variable k does together with others, if clear."""
+        values: Array = np.zeros(len(self.design.matrix))
+        for j, pair in enumerate(self.design.pairs):
+            where = self.design.pair_columns(j)
+            c = self.coefficients[where, output]
+            V = self.coefficient_covariance(where, output)
+            clear = c[0] ** 2 > CLEAR[0] * V[0, 0] or c @ np.linalg.solve(V, c) > CLEAR[1]
+            if k in pair and clear:
+                values = values + self.design.matrix[:, where] @ c
         return float(self.unit**2 * values.var())
 
 
@@ -179,12 +199,11 @@ def make_design(X: Array, splines: Sequence[Spline], pairs: Sequence[Pair] = ())
         parts.append(spline(x))
         blocks.append(slice(start, start + spline.size))
         start += spline.size
-    products = pair_products(X, splines, pairs)
-    centre, spread = products.mean(axis=0), products.std(axis=0)
+    together = pair_products(X, splines, pairs)
+    centre, spread = together.mean(axis=0), together.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
-    where = slice(start, start + len(pairs))
-    matrix = np.hstack([*parts, (products - centre) / spread, np.ones((len(X), 1))])
-    return Design(matrix, tuple(blocks), tuple(pairs), where, centre, spread)
+    matrix = np.hstack([*parts, (together - centre) / spread, np.ones((len(X), 1))])
+    return Design(matrix, tuple(blocks), tuple(pairs), centre, spread)
 
 
 def clipped(spline: Spline, x: Array) -> Array:
@@ -192,11 +211,15 @@ def clipped(spline: Spline, x: Array) -> Array:
     return np.clip((x - spline.mean) / spline.scale, -CLIP, CLIP)
 
 
+def products(a: Array, b: Array) -> Array:
+    """What two standardised variables may do together, (n, 3): the plain product first."""
+    return np.column_stack([a * b, (a * a - 1.0) * b, a * (b * b - 1.0)])
+
+
 def pair_products(X: Array, splines: Sequence[Spline], pairs: Sequence[Pair]) -> Array:
-    """Products of standardised variables, (n, pairs)."""
-    Z = np.column_stack([clipped(spline, x) for spline, x in zip(splines, X.T)])
-    first, second = np.array(pairs, dtype=int).reshape(-1, 2).T
-    return np.asarray(Z[:, first] * Z[:, second])
+    """Columns of the pairs at the samples, (n, 3 pairs)."""
+    Z = [clipped(spline, x) for spline, x in zip(splines, X.T)]
+    return np.hstack([np.zeros((len(X), 0)), *(products(Z[k], Z[j]) for k, j in pairs)])
 
 
 def fit_additive(X: Array, target: Target, pairs: Sequence[Pair] = ()) -> AdditiveFit:
@@ -224,9 +247,8 @@ def fit_additive(X: Array, target: Target, pairs: Sequence[Pair] = ()) -> Additi
     splines = tuple(make_spline(x) for x in X.T)
     design = make_design(X, splines, pairs)
     D = design.matrix
-    bent = [slice(b.start + 1, b.stop) for b in design.blocks if b.stop > b.start + 1]
     prior = np.full(D.shape[1], target.slope_sd**2)
-    for block in bent:
+    for block in design.penalised:
         prior[block] = 1.0
     solve = solve_labels if target.labels else solve_numbers
     coefficients: Array = np.zeros((D.shape[1], target.values.shape[1]))
@@ -235,7 +257,7 @@ def fit_additive(X: Array, target: Target, pairs: Sequence[Pair] = ()) -> Additi
         covariance = posterior(D, weights, prior)
         variances = np.diagonal(covariance).reshape(-1, len(prior))
         before = prior.copy()
-        for block in bent:
+        for block in design.penalised:
             prior[block] = bend_variance(
                 coefficients[block], variances[:, block], before[block.start]
             )

@@ -9,6 +9,7 @@ from scipy.stats import chi2
 
 from gradsift._typing import Array
 from gradsift.explain.additive import (
+    PER_PAIR,
     AdditiveFit,
     Pair,
     Target,
@@ -22,7 +23,7 @@ LEVEL = 0.05  # chance that a table of additive effects shows a pair that acts t
 
 
 def fit_with_pairs(X: Array, target: Target) -> AdditiveFit:
-    """The additive model with every product of two variables that the data show.
+    """The additive model with every pair of variables that the data show to act together.
 
     Pairs are taken in one by one: all that are left are tested beside the model so far, and the
     clearest comes in if chance would show one so clear in fewer than 5 % of tables (Bonferroni
@@ -69,11 +70,11 @@ def fit_with_pairs(X: Array, target: Target) -> AdditiveFit:
 
 
 def score_tests(X: Array, fit: AdditiveFit, pairs: list[Pair]) -> Array:
-    """P-values of products that are not in the model: would it fit better with them?
+    """P-values of pairs that are not in the model: would it fit better with them?
 
-    The slope of the log likelihood along each product, less what the model's own coefficients would
-    make of it. Its variance is the sum of squares of the samples' contributions, so that unequal
-    noise does not pass for an interaction.
+    The slope of the log likelihood along each of their products, less what the model's own
+    coefficients would make of it. Its variance is the sum of squares of the samples' contributions,
+    so that unequal noise does not pass for an interaction.
 
     Parameters
     ----------
@@ -91,14 +92,15 @@ def score_tests(X: Array, fit: AdditiveFit, pairs: list[Pair]) -> Array:
     n, f = R.shape
     M = fit.covariance @ information(D, F, fit.weights)
     taken = (R[:, :, None] * D[:, None, :]).reshape(n, -1) @ M
-    E = R[:, :, None] * F[:, None, :] - taken.reshape(n, f, len(pairs))
-    U = E.sum(axis=0).T
-    V = np.einsum("nfq,ngq->qfg", E, E, optimize=True)
-    return chi_square_tests(U, V)
+    E = R[:, :, None] * F[:, None, :] - taken.reshape(n, f, F.shape[1])
+    E = E.reshape(n, f, len(pairs), PER_PAIR).transpose(2, 0, 3, 1)  # pair, sample, term, output
+    U = E.sum(axis=1)
+    V = np.einsum("qntf,qnsg->qtfsg", E, E, optimize=True)
+    return plain_or_any(U, V)
 
 
 def coefficient_tests(fit: AdditiveFit) -> Array:
-    """P-values of the products in the model (Wald tests).
+    """P-values of the pairs in the model (Wald tests).
 
     Parameters
     ----------
@@ -111,9 +113,22 @@ def coefficient_tests(fit: AdditiveFit) -> Array:
     m, outputs = fit.coefficients.shape
     Q = contrasts(outputs)
     f = Q.shape[1]
-    where = np.arange(m)[fit.design.products]
-    covariance = fit.covariance.reshape(f, m, f, m)[:, where, :, where]
-    return chi_square_tests(fit.coefficients[where] @ Q, covariance)
+    covariance = fit.covariance.reshape(f, m, f, m)
+    where = [fit.design.pair_columns(j) for j in range(len(fit.design.pairs))]
+    U = np.array([fit.coefficients[w] @ Q for w in where])
+    V = np.array([covariance[:, w][:, :, :, w].transpose(1, 0, 3, 2) for w in where])
+    return plain_or_any(U, V)
+
+
+def plain_or_any(U: Array, V: Array) -> Array:
+    """P-values of pairs: of the plain product or of all terms, whichever is clearer, twice.
+
+    U is (pairs, terms, outputs), V its covariances (pairs, terms, outputs, terms, outputs).
+    """
+    size = U.shape[1] * U.shape[2]
+    plain = chi_square_tests(U[:, 0], V[:, 0, :, 0])
+    every = chi_square_tests(U.reshape(-1, size), V.reshape(-1, size, size))
+    return np.minimum(1.0, 2.0 * np.minimum(plain, every))
 
 
 def chi_square_tests(U: Array, V: Array) -> Array:

@@ -199,7 +199,12 @@ def standard_errors(curve: Curve, a: int, b: int) -> float:
 
 
 def bend_of(curve: Curve) -> Literal["straight", "curved"] | None:
-    """'straight' where the curve is close to a line, 'curved' where it shows that it is not."""
+    """'straight' where the curve is close to a line, 'curved' where it shows that it is not.
+
+    None where it shows neither; two values of a variable cannot.
+    """
+    if len(curve.x) < 3:
+        return None
     x = curve.x - curve.x.mean()
     A = np.column_stack([np.ones(len(x)), x / (np.ptp(x) or 1.0)])
     off = np.eye(len(x)) - A @ np.linalg.pinv(A)

@@ -16,7 +16,6 @@ from gradsift.explain.displays import (
     CVDisplay,
     EffectDisplay,
     EigenvaluesDisplay,
-    ImportanceDisplay,
     InteractionDisplay,
     LoadingsDisplay,
     PathDisplay,
@@ -82,19 +81,6 @@ class Easel:
         self.count += 1
         svg = inline_svg(figure, display.hover_, f"p{self.count}-", title)
         return Picture(readable(title), readable(caption), svg, wide)
-
-    def importance(self, variables: list[VariableSummary]) -> Picture:
-        rows = sorted(variables, key=lambda row: -row.importance)
-        sizes = np.array([row.importance for row in rows])
-        return self.picture(
-            lambda ax: ImportanceDisplay(importances=sizes, names=[row.name for row in rows]).plot(
-                ax=ax
-            ),
-            (7.2, 0.9 + 0.24 * max(min(len(rows), 25), 3)),
-            "Importance",
-            "How strongly the response changes with each variable, per standard deviation of it.",
-            wide=True,
-        )
 
     def effect(self, row: VariableSummary) -> Picture:
         return self.picture(
@@ -192,12 +178,20 @@ def pairs_to_draw(variables: list[VariableSummary]) -> list[tuple[VariableSummar
     return out[:MOST_PAIRS]
 
 
+def directions_to_draw(model: Any) -> list[str]:
+    """Pictures of the directions that say something the effects do not.
+
+    One variable is its own direction, and one direction needs no count of directions.
+    """
+    if model.n_components_ == 0 or int(model.get_support().sum()) < 2:
+        return []
+    return ["projection", "loadings"] + (["eigenvalues"] if model.n_components_ > 1 else [])
+
+
 def draw_all(findings: Findings) -> dict[str, list[Picture]]:
-    """The pictures of each section of the report."""
+    """The pictures of each section of the report: those that say something."""
     model, variables, easel = findings.model, findings.variables, Easel(findings)
-    several = len(variables) > 1
     sections: dict[str, list[Picture]] = {
-        "importance": [easel.importance(variables)] if several else [],
         # how the levels of a category compare is said in the table
         "effects": [
             easel.effect(row)
@@ -205,13 +199,9 @@ def draw_all(findings: Findings) -> dict[str, list[Picture]]:
             if row.column not in findings.level_effects
         ],
         "together": [easel.interaction(*pair) for pair in pairs_to_draw(variables)],
-        "directions": [],
+        "directions": [getattr(easel, name)() for name in directions_to_draw(model)],
         "sure": [],
     }
-    if variables and model.n_components_ > 0:
-        sections["directions"].append(easel.projection())
-        if several:
-            sections["directions"] += [easel.loadings(), easel.eigenvalues()]
     if findings.described.penalty_choice is not None:
         sections["sure"] = [easel.cv_curve()]
         if any(len(s) for s in model.path_.supports):

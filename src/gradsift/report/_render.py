@@ -124,6 +124,17 @@ def number(value: float | None) -> str:
     return f"{value:.{DIGITS}g}".replace("-", "−")
 
 
+def shortened(name: str, most: int = 24) -> str:
+    """A name that leaves room for others.
+
+    Examples
+    --------
+    >>> shortened("a response with a very long name")
+    'a response with a very …'
+    """
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
 def _environment() -> Any:
     jinja2 = require("jinja2", "report", "a report")
     environment = jinja2.Environment(
@@ -136,6 +147,7 @@ def _environment() -> Any:
     environment.filters["number"] = number
     environment.filters["score"] = score_number
     environment.filters["readable"] = readable
+    environment.filters["shortened"] = shortened
     return environment
 
 

@@ -115,6 +115,9 @@ def variable_row(findings: Findings, row: VariableSummary) -> dict[str, Any]:
             if output is not None
         ],
         "span": list(row.effect.span),
+        "alone": row.effect.alone and levels is None,
+        "above": row.effect.above,
+        "below": row.effect.below,
         "change": change,
         "change_low": low,
         "change_high": high,
