@@ -9,8 +9,8 @@ solve), so that strong groups stop masking weak ones. The path proposes supports
 of its coefficients is used, and no certificate is needed.
 
 Why not `gradsift.solver`? Its groups are rows of B, one column of the table each; a local group is
-eight features here, which its problem cannot state. Why a path at all beside the search? Without it,
-many equal weak effects are not found together (`benchmarks/ablation`: `path_end off`).
+eight features here, which its problem cannot state. Why a path at all beside the search? Without
+it, many equal weak effects are not found together (`benchmarks/ablation`: `path_end off`).
 """
 
 from __future__ import annotations
