@@ -103,9 +103,10 @@ def legend_above(ax: Any) -> None:
         labelcolor=INK,
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
-        ncols=2,
+        ncols=min(len(ax.get_legend_handles_labels()[0]), 3),
         borderaxespad=0.0,
         handletextpad=0.4,
+        columnspacing=1.2,
     )
 
 
