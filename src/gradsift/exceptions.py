@@ -23,5 +23,9 @@ class ExtrapolationWarning(UserWarning):
     """New samples lie far beyond what the model has seen, or hold categories it has not seen."""
 
 
+class RareClassWarning(UserWarning):
+    """A class has so few rows that `false_positives` is no promise for it."""
+
+
 class CountedRowsWarning(UserWarning):
     """Weights are taken as counts of rows, and claim more or less evidence than there are rows."""

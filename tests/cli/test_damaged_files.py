@@ -193,7 +193,7 @@ CASES = {
     "header only": (file("t.csv", "a,y\n"), "a header but no rows"),
     "binary": (file("t.csv", bytes(range(256)) * 8), "binary data, not text"),
     "gzip named text": (file("t.csv", PACKED), "binary data, not text"),
-    "UTF-16 without a mark": (file("t.csv", TEXT.encode("utf-16-le")), "save it as UTF-8"),
+    "UTF-16 without a mark": (file("t.csv", TEXT.encode("utf-16-le")), "give --encoding utf-16-le"),
     "odd UTF-16": (file("t.csv", TEXT.encode("utf-16")[:-1]), "damaged or cut short"),
     "short row": (file("t.csv", "a,y\n1,2\n\n3\n"), "line 4 has 1 cells but the header names 2"),
     "open quote": (file("t.csv", 'a,y\n1,2\n3,"4\n5,6\n'), "line 3 opens a quote"),
@@ -289,7 +289,7 @@ def test_a_wrong_column_of_targets_is_named(tmp_path, capsys, monkeypatch):
     options = beside(path)
     options[1] = "z"
     assert run(["select", str(path), *options]) == 2
-    assert "the table of targets has no column 'z'. It has 'y'." in sentence(capsys)
+    assert "the table of targets, y.csv, has no column 'z'. It has 'y'." in sentence(capsys)
 
 
 def test_a_negative_seed_is_refused_before_any_work(tmp_path, capsys, monkeypatch):
@@ -311,7 +311,7 @@ def test_lack_of_memory_and_early_ends_are_said(error, said, tmp_path, capsys, m
     """Raised where reading would meet them; only the system can run out of memory on demand."""
     import gradsift.tables.opening as opening
 
-    def fail(path):
+    def fail(path, options):
         raise error
 
     monkeypatch.chdir(tmp_path)

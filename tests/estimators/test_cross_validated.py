@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 from helpers import make_data
 from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold, LeaveOneOut, StratifiedKFold
+from sklearn.svm import SVC
 
 from gradsift import (
     SparseGradientClassifier,
     SparseGradientClassifierCV,
     SparseGradientRegressor,
     SparseGradientRegressorCV,
+    alpha_max,
 )
 
 CASES = {
@@ -50,12 +53,14 @@ def test_chosen_model_is_the_plain_one_at_that_alpha(case):
     )
 
 
+@pytest.mark.filterwarnings("ignore::gradsift.exceptions.NothingSelectedWarning")
 def test_one_standard_error_rule(case):
     model, X, y = case
     model.set_params(selection="1se").fit(X, y)
     assert model.alpha_ == model.alpha_1se_ >= model.alpha_min_
 
 
+@pytest.mark.filterwarnings("ignore::gradsift.exceptions.NothingSelectedWarning")
 def test_loo_is_leave_one_out(case):
     model, X, y = case
     X, y = X[:15], y[:15]
@@ -125,3 +130,65 @@ def test_a_fold_without_a_class_is_refused():
     model = SparseGradientClassifierCV(n_alphas=3, cv=KFold(2))
     with pytest.raises(ValueError, match=r"fold 0 of cv leaves 1 class\(es\) out.*stratified"):
         model.fit(X[order], y[order])
+
+
+def test_folds_are_aligned_by_their_own_largest_penalty():
+    """At alpha_max nothing is selected, in every fold: each score is that of its own mean."""
+    X, y = make_data("regression", n=30, p=40, seed=2)
+    folds = list(KFold(5).split(X))
+    model = SparseGradientRegressorCV(n_alphas=4, cv=folds).fit(X, y)
+    for (train, test), score in zip(folds, model.cv_scores_[0]):
+        assert score == pytest.approx(-np.mean((y[test] - y[train].mean()) ** 2))
+
+
+def test_scoring_scores_the_predictions_of_a_fit_in_the_fold(case):
+    model, X, y = case
+    numbers = y.dtype.kind == "f"
+    name = "neg_mean_absolute_error" if numbers else "roc_auc"
+    folds = list((KFold if numbers else StratifiedKFold)(3).split(X, y))
+    model.set_params(scoring=name, cv=folds).fit(X, y)
+    assert model.cv_scores_.shape == (5, 3)
+    if not numbers:
+        assert ((model.cv_scores_ >= 0) & (model.cv_scores_ <= 1)).all()
+        return
+    train, test = folds[0]
+    top = alpha_max(X[train], y[train])
+    for i, part in enumerate(np.geomspace(1, 0.01, 5)[1:], start=1):
+        inside = SparseGradientRegressor(part * top).fit(X[train], y[train])
+        by_hand = -np.abs(y[test] - inside.predict(X[test])).mean()
+        assert model.cv_scores_[i, 0] == pytest.approx(by_hand, rel=0.02)
+
+
+@pytest.mark.filterwarnings("ignore:R.2 score")
+@pytest.mark.filterwarnings("ignore::gradsift.exceptions.NothingSelectedWarning")
+@pytest.mark.parametrize("on", ["selected", "directions"])
+def test_another_estimator_may_judge(case, on):
+    model, X, y = case
+    numbers = y.dtype.kind == "f"
+    judge = LinearRegression() if numbers else SVC(kernel="linear")
+    folds = list((KFold if numbers else StratifiedKFold)(3).split(X, y))
+    model.set_params(judge=judge, judge_on=on, cv=folds).fit(X, y)
+    train, test = folds[1]
+    plain = SparseGradientRegressor() if numbers else SparseGradientClassifier()
+    labels = {} if numbers else {"task": "classification"}
+    top = alpha_max(X[train], y[train], **labels)
+    plain.set_params(alpha=0.1 * top).fit(X[train], y[train])  # the third of five alphas
+    if on == "selected":
+        scaled = (X - plain.mean_) / plain.scale_
+        features = scaled[:, plain.get_support()]
+    else:
+        features = plain.transform(X)
+    by_hand = judge.fit(features[train], y[train]).score(features[test], y[test])
+    assert model.cv_scores_[2, 1] == pytest.approx(by_hand, abs=0.02)
+    again = clone(model).set_params(n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(again.cv_scores_, model.cv_scores_)
+
+
+@pytest.mark.filterwarnings("ignore:R.2 score")
+def test_scores_that_do_not_exist_are_refused(case):
+    model, X, y = case
+    if y.dtype.kind == "f":
+        with pytest.raises(ValueError, match=r"scoring='r2' gives nan on a fold of 1 row"):
+            model.set_params(scoring="r2", cv="loo").fit(X, y)
+    with pytest.raises(ValueError, match="judge_on='all'"):
+        model.set_params(judge_on="all").fit(X, y)

@@ -155,7 +155,7 @@ def run(case: Any) -> bool:
         path = Path(folder) / "model.gradsift"
         path.write_bytes(case.apply())
         try:
-            model, recipe = load_model(path)
+            model, recipe, _ = load_model(path)
         except ValueError as error:
             assert str(error).startswith("model.gradsift is no model file")  # noqa: PT017
             assert "\n" not in str(error)  # noqa: PT017

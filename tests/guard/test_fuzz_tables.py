@@ -188,7 +188,7 @@ def test_a_stored_model_answers_as_before():
             kind = SparseGradientClassifier if labels else SparseGradientRegressor
             model = kind(max_iter=500).fit(ready.X, ready.y)
             save_model(folder / "model.skops", model, ready.recipe)
-            again, recipe = load_model(folder / "model.skops")
+            again, recipe, _ = load_model(folder / "model.skops")
             X, _, y_again = open_new(path, recipe)
         assert recipe == ready.recipe
         np.testing.assert_array_equal(X, ready.X)

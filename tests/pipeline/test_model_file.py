@@ -24,7 +24,7 @@ from gradsift import (
 from gradsift.cli._exit import run
 from gradsift.numerics.kernels import Gaussian
 from gradsift.pairwise.weights import NearestNeighbors
-from gradsift.pipeline import load_model, save_model
+from gradsift.pipeline import Training, load_model, record_training, save_model
 from gradsift.pipeline._as_data import CLASSES, ESTIMATORS, field_types
 from gradsift.pipeline._model_file import FORMAT, KIND
 from gradsift.tables import Recipe
@@ -83,7 +83,7 @@ def good(path):
 def test_a_model_comes_back_to_the_bit(name, path):
     model = model_of(name)
     save_model(path, model, RECIPE)
-    again, recipe = load_model(path)
+    again, recipe, _ = load_model(path)
     assert recipe == RECIPE
     assert vars(again).keys() == vars(model).keys()
     assert again.get_params().keys() == model.get_params().keys()
@@ -92,6 +92,31 @@ def test_a_model_comes_back_to_the_bit(name, path):
     np.testing.assert_array_equal(again.transform(X), model.transform(X))
     np.testing.assert_array_equal(again.gradient(X), model.gradient(X))
     np.testing.assert_array_equal(again.ranking_, model.ranking_)
+
+
+def test_the_rows_of_the_fit_come_back(path):
+    X, y = sample()
+    model = model_of("sift")
+    save_model(path, model, RECIPE, record_training(model, X, y, [2]))
+    training = load_model(path).training
+    assert training.covariates == (2,)
+    assert not training.unseen(X, y).any()
+    assert training.unseen(X + 1.0, y).all()
+
+
+@pytest.mark.parametrize(
+    "training",
+    [
+        Training(np.array([999]), np.zeros(3, dtype=np.int64)),
+        Training(np.array([-1]), np.zeros(3, dtype=np.int64)),
+        Training(np.array([0]), np.zeros(3)),
+        Training(np.array([[0]]), np.zeros(3, dtype=np.int64)),
+        Training(np.array([0]), np.zeros(3, dtype=np.int64), (999,)),
+    ],
+)
+def test_rows_that_do_not_fit_the_model_are_refused(path, training, monkeypatch):
+    save_model(path, model_of("sift"), RECIPE, training)
+    refused(path, monkeypatch)
 
 
 def test_the_same_model_gives_the_same_bytes(good, tmp_path):
@@ -400,7 +425,7 @@ def test_a_file_cut_anywhere_is_refused(good, monkeypatch):
 
 def test_a_flipped_bit_is_refused_or_means_nothing(good):
     """Some bits of an archive mean nothing (dates, a version); every other one is noticed."""
-    model, _ = load_model(good)
+    model = load_model(good).model
     X = np.random.default_rng(0).normal(size=(5, model.n_features_in_))
     expected = model.predict(X), model.gradient(X), model.ranking_
     data = good.read_bytes()
@@ -410,7 +435,7 @@ def test_a_flipped_bit_is_refused_or_means_nothing(good):
         flipped[at] ^= 1 << bit
         good.write_bytes(bytes(flipped))
         try:
-            again, recipe = load_model(good)
+            again, recipe, _ = load_model(good)
         except ValueError:
             continue
         kept += 1

@@ -350,8 +350,8 @@ def test_suspiciously_good_answers_are_said_loudly(rng):
     assert "R² 0.99" in beware[0][1] or "R² 1.00" in beware[0][1]
     assert beware[1] == [
         "A possible leak",
-        "x2 alone reproduces dose in these rows. If made from dose, or known only after it, "
-        "leave out with --drop.",
+        "x2 alone reproduces dose in these rows. A true cause or marker can do so too; what was "
+        "made from dose, or is known only after it, must be left out (--drop).",
     ]
     labels = np.where(X[:, 2] > 0.3, "a", "b")
     model = GradientSiftClassifier()

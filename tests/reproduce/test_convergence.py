@@ -3,7 +3,7 @@ import pytest
 
 from gradsift import alpha_max
 from gradsift.numerics.kernels import TheoryRate
-from gradsift.reproduce import convergence
+from gradsift.reproduce import EXPERIMENTS, convergence
 from gradsift.reproduce._manifolds import Cube, Torus
 from gradsift.reproduce._tools import silent
 
@@ -67,8 +67,13 @@ def test_errors_fall_and_the_rate_is_that_of_the_manifold(few, tmp_path):
     assert np.all(slopes["by theory"] < 0)
     # d = 2 in 50 dimensions: much steeper than a rate of the space around it allows
     assert slopes["by theory"][1] < convergence.theory_slope(2) < convergence.theory_slope(50)
-    paths = convergence.write(result, tmp_path)
-    assert [p.name for p in paths] == ["convergence.md", "convergence-errors.png"]
+    paths = EXPERIMENTS["convergence"].write(result, tmp_path)
+    assert [p.name for p in paths] == [
+        "convergence.json",
+        "convergence.md",
+        "convergence-errors.png",
+        "convergence-errors.pdf",
+    ]
 
 
 def test_schedules_meet_at_the_smallest_n():

@@ -1,6 +1,6 @@
 import numpy as np
 
-from gradsift.reproduce import figure1
+from gradsift.reproduce import EXPERIMENTS, figure1
 from gradsift.reproduce._tools import silent
 
 
@@ -15,5 +15,10 @@ def test_paths_start_empty_and_x1_is_fifth_for_sgl_not_for_the_lasso(few, tmp_pa
     assert figure1.entry_order(result.printed)[4] == 1
     assert figure1.entry_order(result.standardised)[4] == 1
     assert figure1.entry_order(result.lasso)[4] != 1
-    paths = figure1.write(result, tmp_path)
-    assert [p.name for p in paths] == ["figure1.md", "figure1-paths.png"]
+    paths = EXPERIMENTS["figure1"].write(result, tmp_path)
+    assert [p.name for p in paths] == [
+        "figure1.json",
+        "figure1.md",
+        "figure1-paths.png",
+        "figure1-paths.pdf",
+    ]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from gradsift.reproduce import Settings, _leukemia_data, leukemia
+from gradsift.reproduce import EXPERIMENTS, Settings, _leukemia_data, leukemia
 from gradsift.reproduce import _leukemia_methods as methods
 from gradsift.reproduce._leukemia_data import DataMissing, Leukemia, load
 from gradsift.reproduce._tools import silent
@@ -41,9 +41,20 @@ def test_table_on_a_small_problem(small, tmp_path):
         if row.name in ("SGL (variables)", "LASSO", "GradientSift (selected), log values"):
             assert row.genes[0] in {0, 1, 2}
             assert max(row.loo, row.nested, row.test) <= 1
-    paths = leukemia.write(result, tmp_path)
-    assert [p.name for p in paths] == ["leukemia.md", "leukemia-direction.png"]
-    assert "G0_at" in paths[0].read_text()
+    # along the path variables come in; the test part chooses nothing, so any error may stand there
+    sizes = [e.n_variables for e in result.sgl["variables"]]
+    assert sizes[0] <= 3 <= sizes[-1]
+    assert len(result.gl) == len(methods.RIDGES) * methods.MOST_ESFS
+    paths = EXPERIMENTS["leukemia"].write(result, tmp_path)
+    assert [p.name for p in paths] == [
+        "leukemia.json",
+        "leukemia.md",
+        "leukemia-direction.png",
+        "leukemia-direction.pdf",
+        "leukemia-path.png",
+        "leukemia-path.pdf",
+    ]
+    assert "G0_at" in paths[1].read_text()
 
 
 def test_left_out_sample_touches_nothing(small):

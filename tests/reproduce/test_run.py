@@ -79,4 +79,5 @@ def test_the_same_figure_is_the_same_file(tmp_path):
         figure, axes = canvas(1, 1, (2, 2))
         axes[0, 0].plot(np.arange(3))
         save_figure(tmp_path / name, figure)
-    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+    for kind in ("png", "pdf"):
+        assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()

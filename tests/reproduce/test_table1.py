@@ -1,7 +1,7 @@
 import numpy as np
 
 from gradsift.data.simulate import turlach
-from gradsift.reproduce import table1
+from gradsift.reproduce import EXPERIMENTS, table1
 from gradsift.reproduce._tools import exactly
 
 
@@ -15,10 +15,17 @@ def test_exactly_five_variables_per_repeat_and_method(few, seen, tmp_path):
     np.testing.assert_array_equal(result.percent[:, :, 1:5], 100.0)
     np.testing.assert_array_equal(result.percent[:, 2:, 0], 100.0)
     assert calls[-1] == (4, 4, "table1")
-    paths = table1.write(result, tmp_path)
-    assert [p.name for p in paths] == ["table1.md", "table1-frequencies.png"]
-    assert "SGL, the paper's settings (paper) | 78 | 100" in paths[0].read_text()
-    assert paths[1].read_bytes().startswith(b"\x89PNG")
+    np.testing.assert_array_equal(table1.restore(table1.record(result)).hits, result.hits)
+    paths = EXPERIMENTS["table1"].write(result, tmp_path)
+    assert [p.name for p in paths] == [
+        "table1.json",
+        "table1.md",
+        "table1-frequencies.png",
+        "table1-frequencies.pdf",
+    ]
+    assert "SGL, the paper's settings: the paper | 78 | 100" in paths[1].read_text()
+    assert paths[2].read_bytes().startswith(b"\x89PNG")
+    assert paths[3].read_bytes().startswith(b"%PDF")
 
 
 def test_lasso_is_blind_to_x1_where_the_gradient_is_not():

@@ -46,7 +46,7 @@ def test_finds_linear_quadratic_wave_and_product(data):
     assert set(np.flatnonzero(result.ranking <= len(result.selected))) == set(
         result.selected.tolist()
     )
-    assert (result.p_values < 0.01).all()
+    assert (result.chi_square_tails < 0.01).all()
 
 
 def test_same_bits_every_time(data):
@@ -100,6 +100,14 @@ def test_counts_are_copies(data):
     b = sift(ArraySource(Z[copies]), y[copies, None])
     assert a.selected.tolist() == b.selected.tolist()
     np.testing.assert_allclose(a.scores, b.scores, rtol=1e-3, atol=1e-5)
+
+
+def test_weights_are_continuous(data):
+    """Numbers of samples, whole or not."""
+    X, y = data
+    w = np.random.default_rng(0).integers(1, 4, 150).astype(float)
+    a, b = run(X, y, sample_weight=w), run(X, y, sample_weight=w + 0.001)
+    assert a.selected.tolist() == b.selected.tolist()
 
 
 def test_always_keep(data):
@@ -236,7 +244,7 @@ def test_largest_is_the_head_of_a_stable_sort(count):
     np.testing.assert_array_equal(core.largest(best, count), expected)
 
 
-def test_p_values_in_pieces(monkeypatch):
+def test_tails_in_pieces(monkeypatch):
     statistics = np.random.default_rng(0).chisquare(3, size=(3, 50))
     whole = levels.own_log_p(statistics, 2, True)
     monkeypatch.setattr(levels, "AT_A_TIME", 7)

@@ -88,7 +88,7 @@ def test_numbers_written_otherwise_are_neither_names_nor_categories():
         prepare(column(["<0.1"]), Choices("y"))
     commas = column([f"{k},25" for k in range(30)])
     with pytest.raises(
-        ValueError, match=r"'x' holds numbers, but 30 of its 30 .*'0,25'.*--decimal ,"
+        ValueError, match=r"'x' holds numbers, but 30 of its 30 .*'0,25'.*--decimal ','"
     ):
         prepare(commas, Choices("y"))
     minus = column([f"\u2212{k}.25" for k in range(30)])

@@ -231,6 +231,9 @@ def report(
     table: Table,
     out: Annotated[Path, typer.Option(help="HTML file.")] = Path("report.html"),
     force: Force = False,
+    target_from: Annotated[
+        Path | None, typer.Option(help="Another table that holds the target, for .bed and Zarr.")
+    ] = None,
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     thousands: Thousands = None,
@@ -244,7 +247,7 @@ def report(
     from gradsift.cli._apply import report as run
 
     reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
-    run(model, table, out, force=force, reading=reading)
+    run(model, table, out, force=force, reading=reading, target_from=target_from)
 
 
 @app.command()
@@ -282,11 +285,14 @@ def reproduce(
     repeats: Annotated[
         int | None, typer.Option(help="Simulated data sets per setting, instead of the default.")
     ] = None,
+    docs: Annotated[
+        Path | None, typer.Option(help="Page (.md) whose tables are written anew from --out.")
+    ] = None,
 ) -> None:
     """Regenerate tables and figures of the paper."""
     from gradsift.cli._reproduce import run
 
-    run(experiment, out, data, repeats)
+    run(experiment, out, data, repeats, docs)
 
 
 @app.command()

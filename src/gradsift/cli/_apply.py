@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from gradsift._typing import Source
 from gradsift.cli._printable import printable
 from gradsift.data.missing import known
 from gradsift.estimators._validation import far_note, used_columns
 from gradsift.exceptions import ExtrapolationWarning
-from gradsift.pipeline import load_model, new_file, projected, write_rows
+from gradsift.explain import names_of_best
+from gradsift.pipeline import load_model, new_file, projected, without_holes, write_rows
 from gradsift.report import Findings, build_report, predictor_name
-from gradsift.tables import fingerprint, open_new
+from gradsift.tables import Choices, Recipe, fingerprint, open_new, open_table
 
 Given = dict[str, Any]
 """How the new table is written, where that is said: option -> value."""
@@ -35,9 +37,7 @@ def predict(
 ) -> None:
     """Names of the rows, predictions, and for labels the probability of every class."""
     with new_file(out, force=force, inputs=[model_path, path]) as file, told():
-        model, X, ids, _ = opened(model_path, path, reading)
-        if way is not None and "predict_with" in model.get_params(deep=False):
-            model.set_params(predict_with=way)
+        model, X, ids, _ = opened(model_path, path, reading, way)
         predictions = model.predict(X)
         names = ids if ids is not None else [str(i + 1) for i in range(len(predictions))]
         header, columns = ["row", "predicted"], [names, predictions]
@@ -58,16 +58,65 @@ def transform(model_path: Path, path: Path, out: Path, *, force: bool, reading: 
     print(f"{X.shape[0]} samples on {len(head)} direction(s) in {out}")
 
 
-def report(model_path: Path, path: Path, out: Path, *, force: bool, reading: Given) -> None:
+def report(
+    model_path: Path,
+    path: Path,
+    out: Path,
+    *,
+    force: bool,
+    reading: Given,
+    target_from: Path | None = None,
+) -> None:
     """The report, with effects and scores on this table."""
-    with new_file(out, force=force, inputs=[model_path, path]) as file, told():
-        file.write_text(report_page(model_path, path, reading), encoding="utf-8")
+    inputs = [model_path, path, target_from]
+    with new_file(out, force=force, inputs=inputs) as file, told():
+        file.write_text(report_page(model_path, path, reading, target_from), encoding="utf-8")
     print(f"the report is in {out}")
 
 
-def report_page(model_path: Path, path: Path, reading: Given) -> str:
+def report_page(
+    model_path: Path, path: Path, reading: Given, target_from: Path | None = None
+) -> str:
     """The page of a saved model on a table."""
-    model, recipe = load_model(model_path)
+    model, recipe, training = load_model(model_path)
+    X, ids, y = open_labelled(path, recipe, reading, target_from)
+    names: Any = recipe.names or None
+    if isinstance(X, Source):
+        names = names_of_best(model, X)
+    findings = Findings(
+        model,
+        without_holes(model, X),
+        y,
+        names=names,
+        groups=recipe.origins if recipe.levels else None,
+        covariates=() if training is None else training.covariates,
+        target=recipe.target,
+        source=path.name,
+        n_samples=None if training is None else len(training.digests),
+        unseen=None if training is None else training.unseen(X, y),
+        sample_names=None if ids is None else ids.tolist(),
+        fingerprint=fingerprint(path),
+        created=datetime.now().astimezone().isoformat(timespec="seconds"),
+        command=f"gradsift report {model_path.name} {path.name}",
+    )
+    return build_report(findings)
+
+
+def open_labelled(
+    path: Path, recipe: Recipe, reading: Given, target_from: Path | None
+) -> tuple[Any, Any, Any]:
+    """(X, row names or None, target) of the rows of a table that have a target."""
+    if not path.exists():
+        raise FileNotFoundError(f"no such file: {path}")
+    if not recipe.names:  # columns stay where they lie
+        asked = Choices(recipe.target, recipe.task, missing=recipe.missing)
+        table = open_table(path, asked, target_from)
+        return table.X, table.ids, table.y
+    if target_from is not None:
+        raise ValueError(
+            f"--target-from goes with tables that are read column by column, not with {path.name}: "
+            f"put {recipe.target!r} into the table itself."
+        )
     X, ids, y = open_new(path, recipe, options=recipe.options.given(**reading))
     if y is None:
         raise ValueError(f"{path.name} has no values of {recipe.target!r}, which the report needs.")
@@ -77,26 +126,16 @@ def report_page(model_path: Path, path: Path, reading: Given) -> str:
             f"{(~there).sum()} rows without {recipe.target!r} were left out.", stacklevel=2
         )
         X, y, ids = X[there], y[there], None if ids is None else ids[there]
-    if y.dtype.kind == "O":
-        y = y.astype(str)
-    findings = Findings(
-        model,
-        X,
-        y,
-        names=recipe.names or None,
-        target=recipe.target,
-        source=path.name,
-        sample_names=None if ids is None else ids.tolist(),
-        fingerprint=fingerprint(path),
-        created=datetime.now().astimezone().isoformat(timespec="seconds"),
-        command=f"gradsift report {model_path.name} {path.name}",
-    )
-    return build_report(findings)
+    return X, ids, y.astype(str) if y.dtype.kind == "O" else y
 
 
-def opened(model_path: Path, path: Path, reading: Given) -> tuple[Any, Any, Any, Any]:
+def opened(
+    model_path: Path, path: Path, reading: Given, way: str | None = None
+) -> tuple[Any, Any, Any, Any]:
     """The model, and what it needs of a new table; values far beyond those of its fit are said."""
-    model, recipe = load_model(model_path)
+    model, recipe, _ = load_model(model_path)
+    if way is not None and "predict_with" in model.get_params(deep=False):
+        model.set_params(predict_with=way)  # which columns are needed depends on it
     X, ids, y = open_new(
         path,
         recipe,

@@ -13,7 +13,7 @@ from gradsift import SparseGradientRegressor
 from gradsift._typing import Array, IntArray
 from gradsift.cli._select import console, show
 from gradsift.data.simulate import circles, turlach
-from gradsift.pipeline import Settings, select, write_results
+from gradsift.pipeline import Settings, record_training, select, write_results
 from gradsift.tables import Choices, Table, prepare
 from gradsift.tables.frame import make_frame
 
@@ -37,7 +37,8 @@ def run(out: Path) -> None:
         fingerprint="scikit-learn: load_diabetes",
         created=datetime.now().astimezone().isoformat(timespec="seconds"),
     )
-    write_results(out, findings, table.recipe, force=True)
+    training = record_training(findings.model, table.X, table.y)
+    write_results(out, findings, table.recipe, training, force=True)
     show(findings, out, perf_counter() - start)
 
     X, y, support = turlach(n_features=200, random_state=0)

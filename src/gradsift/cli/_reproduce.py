@@ -13,12 +13,15 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from gradsift.reproduce import EXPERIMENTS, Settings
 from gradsift.reproduce._leukemia_data import DataMissing
+from gradsift.reproduce.page import write_page
 
 Report = Callable[[int, int, str], None]
 console = Console(highlight=False, soft_wrap=True)
 
 
-def run(name: str, out: Path, data: Path | None, repeats: int | None) -> None:
+def run(
+    name: str, out: Path, data: Path | None, repeats: int | None, docs: Path | None = None
+) -> None:
     """Run one experiment, or all of them, and print the files."""
     if name != "all" and name not in EXPERIMENTS:
         raise typer.BadParameter(
@@ -26,6 +29,8 @@ def run(name: str, out: Path, data: Path | None, repeats: int | None) -> None:
         )
     if repeats is not None and repeats < 1:
         raise typer.BadParameter("--repeats must be at least 1.")
+    if docs is not None and not docs.is_file():
+        raise typer.BadParameter(f"--docs: {docs} is not a file.")
     names = list(EXPERIMENTS) if name == "all" else [name]
     settings = Settings(repeats=repeats, data=data)
     missing = False
@@ -46,6 +51,8 @@ def run(name: str, out: Path, data: Path | None, repeats: int | None) -> None:
         console.print(f"  {perf_counter() - start:.0f} s", markup=False)
         for path in paths:
             console.print(f"  {path}", markup=False)
+    if docs is not None:
+        console.print(f"  {write_page(docs, out)}", markup=False)
     if missing:
         raise typer.Exit(1)
 

@@ -17,7 +17,7 @@ from rich.table import Table as Grid
 from threadpoolctl import threadpool_limits
 
 from gradsift.cli._printable import printable
-from gradsift.pipeline import Settings, select, whole_folder, write_files
+from gradsift.pipeline import Settings, record_training, select, whole_folder, write_files
 from gradsift.report import Findings, predictor_name, score_table, summarise
 from gradsift.report._sure_words import alarms, picked_words
 from gradsift.report._text import join
@@ -65,7 +65,8 @@ def run(
             created=datetime.now().astimezone().isoformat(timespec="seconds"),
         )
         say("writing")
-        write_files(folder, findings, table.recipe)
+        training = record_training(findings.model, table.X, table.y, table.keep.tolist())
+        write_files(folder, findings, table.recipe, training)
     show(findings, out, perf_counter() - start)
     if not findings.converged:
         raise typer.Exit(NOT_CONVERGED)
@@ -73,7 +74,7 @@ def run(
 
 def shown_text(text: object) -> str:
     """Text from a file as a terminal may have it: no control characters, no markup."""
-    return escape(printable(str(text).replace("\u00a0", " ")))
+    return escape(printable(str(text).replace("\u00a0%", "%")))
 
 
 def shown_note(note: str) -> str:
@@ -121,7 +122,7 @@ def show_scores(findings: Findings) -> None:
     console.print()
     console.print(out)
     for way in ways:
-        if way.key == "together":
+        if way.key in ("together", "simple"):
             console.print(f"[dim]{way.name}: {shown_text(way.detail)}[/dim]")
     console.print(
         f"[dim]the saved model predicts with {predictor_name(findings.described.ridge)}[/dim]"

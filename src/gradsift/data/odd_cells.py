@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,8 @@ from gradsift.data.missing import is_missing, to_number
 from gradsift.data.read_options import PLAIN, ReadOptions
 
 MOST_SHOWN = 3
+MOST_KEPT = 100
+"""Different cells that are looked at for what helps."""
 MOST_TOLD = 10
 """Columns of a message that tells of many."""
 MOSTLY = 0.5
@@ -22,15 +25,15 @@ DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([ T]\d{1,2}:\d{2}.*)?"
 )
 FLAGS = (
-    (ReadOptions(decimal=","), "--decimal ,"),
-    (ReadOptions(thousands=","), "--thousands ,"),
+    (ReadOptions(decimal=","), "--decimal ','"),
+    (ReadOptions(thousands=","), "--thousands ','"),
     (ReadOptions(thousands=" "), "--thousands ' '"),
     (ReadOptions(thousands="'"), '--thousands "\'"'),
     (ReadOptions(thousands="’"), "--thousands ’"),
 )
 BOTH_FLAGS = (
-    (ReadOptions(decimal=",", thousands="."), "--decimal , --thousands ."),
-    (ReadOptions(decimal=",", thousands=" "), "--decimal , --thousands ' '"),
+    (ReadOptions(decimal=",", thousands="."), "--decimal ',' --thousands ."),
+    (ReadOptions(decimal=",", thousands=" "), "--decimal ',' --thousands ' '"),
 )
 """Ways to write numbers, and the options that read them."""
 
@@ -76,7 +79,8 @@ class OddCells:
         """The options that help."""
         cells = [cell for _, cell in self.odd]
         missing = " ".join(f"--na {quoted(cell)}" for cell in cells[:MOST_SHOWN])
-        give = [f"{missing} to read them as missing"]
+        # nothing would be left of a column that is written so throughout
+        give = [f"{missing} to read them as missing"] if self.n_odd < self.n_cells else []
         mend = ""
         if flags := self.flags:
             give = [" or ".join(flags) + (" (whichever is meant)" if len(flags) > 1 else "")]
@@ -98,7 +102,7 @@ def fitting_flags(cells: Sequence[str]) -> list[str]:
     Examples
     --------
     >>> fitting_flags(["1,234", "12"]), fitting_flags(["1.234,5"]), fitting_flags(["<5"])
-    (['--decimal ,', '--thousands ,'], ['--decimal , --thousands .'], [])
+    (["--decimal ','", "--thousands ','"], ["--decimal ',' --thousands ."], [])
     """
     for flags in (FLAGS, BOTH_FLAGS):
         if fit := [flag for how, flag in flags if all(how.number(c) is not None for c in cells)]:
@@ -132,18 +136,21 @@ def odd_cells(
     column 'dose' holds numbers, but 1 of its 3 cells is not written as one: '<0.1' (line 1). Give
     --na "<0.1" to read them as missing, or --drop dose.
     """
-    written = [(k, str(cell)) for k, cell in enumerate(cells) if not is_missing(cell, options)]
-    plain = [cell for _, cell in written if to_number(cell, options) is not None]
-    odd = [(k, cell) for k, cell in written if to_number(cell, options) is None]
-    if not odd or is_dates([cell for _, cell in odd]):
+    cells = list(cells)
+    written = {c: count for c, count in Counter(cells).items() if not is_missing(c, options)}
+    plain = [cell for cell in written if to_number(cell, options) is not None]
+    odd = [cell for cell in written if to_number(cell, options) is None]
+    if not odd or is_dates([str(cell) for cell in odd]):
         return None
-    alike = sum(NUMBER_LIKE.fullmatch(cell) is not None for _, cell in odd)
-    mostly = len(plain) + alike > MOSTLY * len(written) or len(plain) >= MOSTLY * len(written)
-    if not (mostly and (plain or alike == len(odd))):
+    alike = [cell for cell in odd if NUMBER_LIKE.fullmatch(str(cell))]
+    n_cells, n_plain, n_alike = (sum(written[c] for c in some) for some in (written, plain, alike))
+    mostly = n_plain + n_alike > MOSTLY * n_cells or n_plain >= MOSTLY * n_cells
+    if not (mostly and (plain or len(alike) == len(odd))):
         return None
-    shown = {cell: place(k) for k, cell in reversed(odd)}
-    places = [(where, cell) for cell, where in reversed(shown.items())]
-    return OddCells(column, len(written), plain[:100], places, len(odd))
+    first = {cell: k for k, cell in reversed(list(enumerate(cells)))}
+    places = [(place(first[cell]), str(cell)) for cell in odd[:MOST_KEPT]]
+    n_odd = n_cells - n_plain
+    return OddCells(column, n_cells, [str(cell) for cell in plain[:MOST_KEPT]], places, n_odd)
 
 
 def is_dates(cells: Sequence[str]) -> bool:

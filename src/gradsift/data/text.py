@@ -91,8 +91,8 @@ def read_text(
         raise AssertionError("latin-1 decodes everything")
     except UnicodeError as error:
         raise ValueError(
-            f"{name} is damaged, cut short or not encoded as {expected}: {_said(error)}. Give its "
-            "encoding with --encoding."
+            f"{name} is damaged or cut short, or not encoded as {expected}: {_said(error)}. "
+            "If it is encoded otherwise, give --encoding."
         ) from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{name} is damaged or cut short: {_said(error)}.") from error

@@ -35,14 +35,14 @@ class ColumnRule:
             return found
         selected = self.choose(found.selected, found.ranking)
         kept = set(selected.tolist())
-        tested = dict(zip(found.selected.tolist(), found.p_values.tolist()))
+        tested = dict(zip(found.selected.tolist(), found.chi_square_tails.tolist()))
         return replace(
             found,
             selected=selected,
             interactions=tuple(pair for pair in found.interactions if kept.issuperset(pair[:2])),
             groups=tuple(term for term in found.groups if kept.issuperset(term.variables)),
             # columns that only come along were not tested
-            p_values=np.array([tested.get(k, np.nan) for k in selected.tolist()]),
+            chi_square_tails=np.array([tested.get(k, np.nan) for k in selected.tolist()]),
         )
 
     def choose(self, selected: IntArray, ranking: IntArray | None = None) -> IntArray:

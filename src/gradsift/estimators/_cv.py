@@ -22,6 +22,7 @@ from gradsift.estimators._base import blank, keep, warn_unless_converged
 from gradsift.estimators._callbacks import CallbackSupportMixin, Task, fit_task, with_callbacks
 from gradsift.estimators._column_rule import check_max_features
 from gradsift.estimators._description import PenaltyChoice
+from gradsift.estimators._judges import make_judge
 from gradsift.estimators._sparse import (
     SparseGradient,
     sparse_attributes,
@@ -36,8 +37,8 @@ from gradsift.estimators._tasks import (
     sample_class_weights,
 )
 from gradsift.numerics.ranking import choose_alpha
-from gradsift.pairwise.fitting import Sample, SparseFit, SparseSettings, finish, start
-from gradsift.pairwise.folds import Fold, fold_scores, saved_scores
+from gradsift.pairwise.fitting import PredictWith, Sample, SparseFit, SparseSettings, finish, start
+from gradsift.pairwise.folds import Fold, Judge, fold_scores, saved_scores
 from gradsift.pairwise.rounds import Started
 from gradsift.solver import Solution
 from gradsift.solver.checkpoint import digest, open_checkpoint
@@ -56,6 +57,9 @@ class CVSettings:
     max_features: int | None
     n_jobs: int | None
     checkpoint: Any
+    scoring: Any
+    judge: Any
+    judge_on: Literal["selected", "directions"]
 
     def grid(self, alpha_max: float) -> Array:
         """Penalties to try, largest first."""
@@ -97,7 +101,11 @@ class Choice:
 
 
 def fit_cross_validated(
-    estimator: Any, sample: Sample, settings: SparseSettings, how: CVSettings
+    estimator: Any,
+    sample: Sample,
+    settings: SparseSettings,
+    how: CVSettings,
+    classes: Array | None = None,
 ) -> tuple[SparseFit, Choice]:
     """The sparse gradient field at the alpha that predicts held-out rows best.
 
@@ -107,8 +115,12 @@ def fit_cross_validated(
         raise ValueError(f"selection={how.selection!r}: use 'min' or '1se'.")
     check_max_features(how.max_features)
     with one_blas_thread():
+        judge = make_judge(
+            how.scoring, how.judge, how.judge_on, classes, settings.n_components,
+            settings.predict_with,
+        )  # fmt: skip
         started = start(sample, settings.problem)
-        choice = cross_validate(estimator, started, sample, settings, how)
+        choice = cross_validate(estimator, started, sample, settings, how, judge)
         penalised = started.assembly.problem.penalty.limits(1.0) > 0
         best = choice.best_of_few(how.selection, penalised, how.max_features)
         solution = choice.path.solutions[best]
@@ -116,21 +128,27 @@ def fit_cross_validated(
 
 
 def cross_validate(
-    estimator: Any, started: Started, sample: Sample, settings: SparseSettings, how: CVSettings
+    estimator: Any,
+    started: Started,
+    sample: Sample,
+    settings: SparseSettings,
+    how: CVSettings,
+    judge: Judge,
 ) -> Choice:
     """Scores of every fold, then the path on all samples."""
     (assembly, null), solver = started, settings.solver
     alphas, folds, kept = how.grid(null.alpha), make_folds(how.cv, sample), None
     if how.checkpoint is not None:
-        told = digest(part for fold in folds for part in (fold.train, fold.test))
+        words = np.frombuffer(repr(judge).encode(), dtype=np.uint8)
+        told = digest([*(part for fold in folds for part in (fold.train, fold.test)), words])
         kept = open_checkpoint(how.checkpoint, assembly.problem, alphas, solver, told)
     jobs = [
         Job(fold, None if kept is None else kept.folder / f"fold-{i:03d}")
         for i, fold in enumerate(folds)
     ]
     score = partial(
-        fold_scores, sample.X, sample.response, assembly.settings, alphas=alphas, solver=solver,
-        sample_weight=sample.weight,
+        fold_scores, sample.X, sample.response, assembly.settings, alphas=how.grid,
+        solver=solver, sample_weight=sample.weight, judge=judge,
     )  # fmt: skip
     k = len(alphas)
     with (
@@ -229,6 +247,9 @@ class CrossValidated(CallbackSupportMixin, SparseGradient):
     cv: Any = 5
     selection: Literal["min", "1se"] = "min"
     max_features: int | None = None
+    scoring: Any = None
+    judge: Any = None
+    judge_on: Literal["selected", "directions"] = "selected"
     n_jobs: int | None = None
     checkpoint: Any = None
 
@@ -236,9 +257,9 @@ class CrossValidated(CallbackSupportMixin, SparseGradient):
         choice = PenaltyChoice(float(self.alpha_), self.alphas_, -self.cv_scores_, self.selection)
         return {**super()._particulars(), "penalty_choice": choice}
 
-    def _fit_sample(self, sample: Sample) -> tuple[SparseFit, Choice]:
+    def _fit_sample(self, sample: Sample, classes: Any = None) -> tuple[SparseFit, Choice]:
         how = CVSettings(**{f.name: getattr(self, f.name) for f in fields(CVSettings)})
-        return fit_cross_validated(self, sample, self._settings(sample), how)
+        return fit_cross_validated(self, sample, self._settings(sample), how, classes)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -248,7 +269,8 @@ class SparseGradientRegressorCV(NumberPredictions, RegressorMixin, CrossValidate
     Parameters
     ----------
     alphas : (n_alphas,) array, optional
-        Penalties to try. None = `n_alphas` values from ``alpha_max_`` down to `eps` times it.
+        Penalties to try. None = `n_alphas` values from ``alpha_max_`` down to `eps` times it; every
+        fold then tries the same parts of its own largest penalty.
     n_alphas : int, default=50
     eps : float, default=0.01
     cv : int, splitter, iterable or 'loo', default=5
@@ -257,20 +279,28 @@ class SparseGradientRegressorCV(NumberPredictions, RegressorMixin, CrossValidate
         The alpha with the best held-out score, or the largest one within a standard error of it.
     max_features : int, optional
         Choose only among the alphas that select no more than this many penalised variables.
+    scoring : str or callable, optional
+        A score of scikit-learn for the held-out rows. None = minus the mean loss (squared error),
+        or the `score` of `judge`.
+    judge : estimator, optional
+        Fitted in every fold on what was selected, and scored in place of the estimator's own
+        predictions: e.g. a linear support vector machine, the paper's criterion.
+    judge_on : {'selected', 'directions'}, default='selected'
+        Whether `judge` sees the selected columns or their projections on the sparse directions.
     n_jobs : int, optional
         Folds fitted at a time, in processes that share the cores; the scores do not depend on it.
     checkpoint : path, optional
         A folder in which every answer and the scores of every fold are kept as soon as they are
         there. The same fit after a kill goes on from it, to the same bits.
     kernel, weights, standardize, n_components, penalty_factor, loss, penalty, curl, smoothness, \
-solver, tol, max_iter, missing, verbose
+solver, tol, max_iter, predict_with, missing, verbose
         As in `SparseGradientRegressor`.
 
     Attributes
     ----------
     alphas_ : (n_alphas,) array, decreasing
     cv_scores_ : (n_alphas, n_folds) array
-        Held-out negative mean squared error; larger is better.
+        Held-out scores, by default the negative mean squared error; larger is better.
     alpha_min_, alpha_1se_ : float
         What each rule of `selection` chooses.
     path_ : PathResult
@@ -291,6 +321,8 @@ kkt_violation_, objective_, n_iter_, mean_, scale_, field_, predictor_
     >>> bool(model.alpha_1se_ >= model.alpha_min_)
     True
     """
+
+    predict_with: PredictWith = "directions"
 
     @with_callbacks
     @same_bits
@@ -323,7 +355,8 @@ class SparseGradientClassifierCV(OffsetScores, ClassifierMixin, CrossValidated):
 
     Parameters
     ----------
-    alphas, n_alphas, eps, cv, selection, max_features, n_jobs, checkpoint
+    alphas, n_alphas, eps, cv, selection, max_features, scoring, judge, judge_on, n_jobs, \
+checkpoint
         As in `SparseGradientRegressorCV`; folds are stratified.
     alpha_0, class_weight, kernel, weights, standardize, n_components, penalty_factor, loss, \
 penalty, curl, smoothness, solver, tol, max_iter, missing, verbose
@@ -332,7 +365,7 @@ penalty, curl, smoothness, solver, tol, max_iter, missing, verbose
     Attributes
     ----------
     cv_scores_ : (n_alphas, n_folds) array
-        Held-out negative log loss; larger is better.
+        Held-out scores, by default the negative log loss; larger is better.
     alphas_, alpha_min_, alpha_1se_, path_
         As in `SparseGradientRegressorCV`.
     classes_, class_weight_, feature_importances_, ranking_, components_, eigenvalues_, alpha_, \
@@ -377,7 +410,7 @@ alpha_max_, dual_gap_, kkt_violation_, objective_, n_iter_, mean_, scale_, field
         door, mark = blank(self), unlabeled_mark(self.smoothness)
         classes, sample = labels_sample(door, X, y, sample_weight, X_unlabeled, mark)
         shifts = sample_class_weights(self.class_weight, classes, sample)
-        fit, choice = self._fit_sample(sample)
+        fit, choice = self._fit_sample(sample, classes)
         warn_unless_converged(fit.solution, self.max_iter)
         found = sparse_attributes(fit) | choice.attributes()
         return keep(self, door, classes_=classes, class_weight_=shifts, **found)

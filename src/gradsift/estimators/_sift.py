@@ -40,6 +40,7 @@ from gradsift.estimators._validation import (
     check_labels,
     check_new_X,
     check_numbers,
+    warn_of_rare_classes,
 )
 from gradsift.refit import Dense
 from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
@@ -347,6 +348,7 @@ mean_, scale_, field_
         kept, weight = check_weights(sample_weight, X, self.weight_kind)
         warn_of_counts(weight, self.weight_kind)
         classes, codes = check_labels(y[kept])
+        warn_of_rare_classes(classes, codes)
         shifts = class_weights(self.class_weight, classes, y[kept], weight)
         target = Labels(codes, len(classes))
         fit = fit_sift(take_rows(X, kept), target, weight, self._options(door))

@@ -14,6 +14,7 @@ from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
 from gradsift.estimators._column_rule import ColumnRule
 from gradsift.numerics.directions import Directions, find_directions
+from gradsift.numerics.sampling import drawn_rows
 from gradsift.refit import (
     ClassificationRefit,
     Dense,
@@ -262,8 +263,7 @@ def refit_rows(codes: IntArray) -> IntArray:
     n = len(codes)
     if n <= REFIT_ROWS:
         return np.arange(n)
-    drawn = np.random.default_rng(0).choice(n, REFIT_ROWS, replace=False)
-    return np.union1d(drawn, np.unique(codes, return_index=True)[1])
+    return np.union1d(drawn_rows(n, REFIT_ROWS), np.unique(codes, return_index=True)[1])
 
 
 def class_contrasts(codes: IntArray, n_classes: int) -> Array:

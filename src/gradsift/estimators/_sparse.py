@@ -28,7 +28,13 @@ from gradsift.estimators._tasks import (
 from gradsift.numerics.losses import Loss
 from gradsift.pairwise.assemble import Settings
 from gradsift.pairwise.contracts import ConcavePenalty
-from gradsift.pairwise.fitting import Sample, SparseFit, SparseSettings, fit_sparse
+from gradsift.pairwise.fitting import (
+    PredictWith,
+    Sample,
+    SparseFit,
+    SparseSettings,
+    fit_sparse,
+)
 from gradsift.solver import Solver
 
 SOLVERS: dict[str, dict[str, Any]] = {
@@ -96,7 +102,10 @@ class SparseGradient(GradientEstimator):
         )
         solver = make_solver(self.solver, self.tol, self.max_iter)
         alpha = getattr(self, "alpha", None)
-        return SparseSettings(problem, solver, self.n_components, alpha, self.verbose)
+        predict_with: PredictWith = getattr(self, "predict_with", "directions")
+        if predict_with not in ("directions", "taylor"):
+            raise ValueError(f"predict_with={predict_with!r}: use 'directions' or 'taylor'.")
+        return SparseSettings(problem, solver, self.n_components, alpha, self.verbose, predict_with)
 
     def _particulars(self) -> dict[str, Any]:
         found = (self.alpha_, self.alpha_max_, self.dual_gap_, self.kkt_violation_, self.tol)
@@ -174,6 +183,10 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
         Relative duality gap to reach.
     max_iter : int, default=20000
         Most steps of the inner solver.
+    predict_with : {'directions', 'taylor'}, default='directions'
+        'directions': a ridge in the coordinates of the sparse directions, and a local linear link
+        on what it predicts, both tuned by leave-one-out. 'taylor': the average of the Taylor
+        expansions around the training samples that are near in the selected variables.
     missing : {'error', 'mean'}, default='error'
         'error' refuses missing values and names their columns; 'mean' puts the column's mean (of
         the training samples) in their place.
@@ -201,7 +214,7 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
         The standardising.
     field_ : KernelField
         The fitted gradient field.
-    predictor_ : TaylorPredictor
+    predictor_ : IndexPredictor or TaylorPredictor
         What `predict` asks.
 
     Examples
@@ -220,6 +233,7 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
     """
 
     alpha: float | None = None
+    predict_with: PredictWith = field(default="directions", kw_only=True)
 
     @same_bits
     def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:

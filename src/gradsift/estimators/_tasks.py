@@ -22,8 +22,8 @@ from gradsift.estimators._validation import (
     check_numbers,
 )
 from gradsift.pairwise.assemble import Response
-from gradsift.pairwise.field import KernelField, TaylorPredictor
-from gradsift.pairwise.fitting import Sample
+from gradsift.pairwise.field import KernelField
+from gradsift.pairwise.fitting import Predictor, Sample
 
 
 def numbers_sample(
@@ -68,11 +68,11 @@ class NumberPredictions:
     """Mixin: `predict` from the columns that `field_` depends on, by `predictor_`."""
 
     field_: KernelField
-    predictor_: TaylorPredictor
+    predictor_: Predictor
 
     @same_bits
     def predict(self, X: Any) -> Array:
-        """Average the Taylor expansions around the training samples near in selected variables.
+        """Predict the response from the selected variables.
 
         Parameters
         ----------

@@ -25,9 +25,11 @@ from gradsift.data.finite import all_good, labels_of, refuse
 from gradsift.data.missing import known
 from gradsift.data.opening import holds_target
 from gradsift.data.source import LabelledRows
-from gradsift.exceptions import ExtrapolationWarning, MissingTargetWarning
+from gradsift.exceptions import ExtrapolationWarning, MissingTargetWarning, RareClassWarning
 
 MIN_SAMPLES = 3
+FEW_CASES = 8
+"""Rows of a class below which the sift's level is no promise (`docs/levels.md`)."""
 LARGEST = 1e70
 """Fourth powers of a response beyond this, or that varies by less than one over it, are lost."""
 MOST_NAMES = 1_000_000
@@ -232,7 +234,9 @@ def what_was_seen(estimator: Any) -> Seen | None:
 def used_columns(estimator: Any) -> IntArray:
     """The columns that predictions rest on: the selected, and those of the ridge beside them."""
     dense = getattr(estimator, "dense_", None)
-    others = np.zeros(0, dtype=np.intp) if dense is None else dense.index
+    others = np.zeros(0, dtype=np.intp)
+    if dense is not None and estimator.predict_with == "auto":
+        others = dense.index
     return np.union1d(estimator.get_support(indices=True), others).astype(np.intp)
 
 
@@ -296,6 +300,21 @@ def check_labels(y: Array) -> tuple[Array, IntArray]:
             "at least two classes."
         )
     return classes, codes
+
+
+def warn_of_rare_classes(classes: Array, codes: IntArray) -> None:
+    """Say so where a class has too few rows for the level of the sift to hold."""
+    counts = np.bincount(codes)
+    rarest = int(counts.argmin())
+    if counts[rarest] >= FEW_CASES:
+        return
+    warnings.warn(
+        f"class {classes[rarest]} has {counts[rarest]} rows. With fewer than {FEW_CASES} rows in a "
+        "class, false_positives is no promise: take the selected columns as a ranking, or "
+        "collect more rows of that class.",
+        RareClassWarning,
+        stacklevel=3,
+    )
 
 
 def check_columns(columns: Any, n_features: int, names: Array | None, parameter: str) -> IntArray:

@@ -20,6 +20,7 @@ from scipy.special import expit, softmax
 
 from gradsift._typing import Array, IntArray
 from gradsift.explain.splines import Spline, make_spline
+from gradsift.numerics.robust import scale_about_zero
 from gradsift.refit.logistic import fit_binary, fit_multinomial
 
 SLOPE_SD = 2.5  # prior of a log odds ratio per standard deviation
@@ -275,7 +276,7 @@ def solve_numbers(D: Array, y: Array, prior: Array, start: Array) -> Solution:
     residual = y - D @ start[:, 0]
     noise = float(np.mean(residual**2))
     for _ in range(3):
-        spread = max(1.4826 * float(np.median(np.abs(residual))), 1e-6)
+        spread = max(float(scale_about_zero(residual)), 1e-6)
         weight = np.minimum(1.0, HUBER * spread / np.maximum(np.abs(residual), 1e-12))
         noise = max(noise, 1e-10)
         gram = (D * weight[:, None]).T @ D / noise

@@ -68,11 +68,3 @@ def nystroem_factor(
     keep = np.flatnonzero(values > tol * largest)[::-1][:rank]
     T = vectors[:, keep] / np.sqrt(values[keep])
     return Factor(K @ T, landmarks, T)
-
-
-def spread_landmarks(n_samples: int, count: int, sample_order: IntArray) -> IntArray:
-    """`count` rows evenly spread along an ordering of the samples (e.g. by response)."""
-    if count >= n_samples:
-        return np.arange(n_samples)
-    at = np.linspace(0, n_samples - 1, count).round().astype(int)
-    return np.sort(sample_order[at])

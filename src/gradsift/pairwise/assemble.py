@@ -13,9 +13,6 @@ from gradsift._typing import Array, IntArray, Source
 from gradsift.data import (
     ArraySource,
     Scaling,
-    measure_scaling,
-    stack_rows,
-    standardised,
     take_rows,
 )
 from gradsift.numerics.distances import Products
@@ -34,6 +31,7 @@ from gradsift.pairwise.geometry import (
 )
 from gradsift.pairwise.pairs import DensePairs, SparsePairs, make_pairs
 from gradsift.pairwise.quadratic_terms import FieldTerm, curl_term, laplacian_term
+from gradsift.pairwise.samples import Response, reference_samples
 from gradsift.pairwise.weights import (
     AnyWeights,
     NearestNeighbors,
@@ -93,42 +91,6 @@ class Settings:
         if isinstance(self.kernel, Landmarks):
             kernel = replace(self.kernel, kernel=kernel)
         return replace(self, kernel=kernel)
-
-
-@dataclass(frozen=True)
-class Response:
-    """The response as the data term wants it.
-
-    Attributes
-    ----------
-    values : (c, n) array
-        Regression: y, one row. Two classes: -1 and 1. More: one-hot, one row per class.
-    is_labels : bool
-    """
-
-    values: Array
-    is_labels: bool = False
-
-    @classmethod
-    def numbers(cls, y: Array) -> Response:
-        return cls(np.asarray(y, dtype=float)[None, :])
-
-    @classmethod
-    def labels(cls, codes: IntArray, n_classes: int) -> Response:
-        """codes are 0 .. n_classes - 1."""
-        one_hot = (np.arange(n_classes)[:, None] == codes).astype(float)
-        return cls(2.0 * one_hot[1:] - 1.0 if n_classes == 2 else one_hot, is_labels=True)
-
-    def codes(self) -> IntArray:
-        """Class numbers 0 .. C-1 (all zero for numbers), for splitters that stratify."""
-        if not self.is_labels:
-            return np.zeros(self.values.shape[1], dtype=int)
-        if len(self.values) == 1:
-            return (self.values[0] > 0).astype(int)
-        return self.values.argmax(axis=0)
-
-    def take(self, rows: IntArray) -> Response:
-        return Response(self.values[:, rows], self.is_labels)
 
 
 @dataclass(frozen=True)
@@ -195,74 +157,48 @@ def assemble(
     if settings.loss is not None:
         check_loss(settings.loss, response.values)
     check_penalty(settings.penalty)
-    n, p = source.shape
-    weight = np.ones(n) if sample_weight is None else sample_weight
-    share = weight / weight.sum()
-    reference, reference_weight = source, weight
-    order = np.argsort(response.values[0], kind="stable")
-    if settings.X_unlabeled is not None:
-        reference = stack_rows(source, settings.X_unlabeled)
-        reference_weight = np.concatenate([weight, np.ones(reference.shape[0] - n)])
-        order = np.concatenate([order, np.arange(n, reference.shape[0])])
-    rule = rule_for(settings.weights, n)
+    rule = rule_for(settings.weights, source.shape[0])
     # the extensions are sums over all pairs of reference points
     extended = bool(settings.curl or settings.smoothness)
-    all_pairs = keeps_all(rule, len(order)) or extended
+    weight = np.ones(source.shape[0]) if sample_weight is None else sample_weight
+    samples = reference_samples(source, response, weight, settings.X_unlabeled)
+    all_pairs = keeps_all(rule, len(samples.order)) or extended
     count = settings.kernel.count if isinstance(settings.kernel, Landmarks) else None
     apart = (
-        has_vicinity(rule, n)
+        has_vicinity(rule, samples.n)
         and not (extended or settings.X_unlabeled is not None)
         and not isinstance(as_kernel(settings.kernel), Precomputed)
     )
     if not apart:
+        order = samples.order
         landmarks = np.arange(len(order)) if extended else choose_landmarks(count, order)
         check_pairs(rule, len(order), len(landmarks), len(response.values), all_pairs=all_pairs)
-    scaling = measure_scaling(
-        reference,
-        reference_weight / reference_weight.sum(),
-        standardize=settings.standardize,
-        missing=settings.missing,
-    )
-    if settings.standardize or scaling.fill is not None:
-        reference = standardised(reference, scaling)
+    scaling, samples = samples.standardised(settings.standardize, settings.missing)
     W: Any = None
-    paired = 1.0
-    if apart:  # samples that are in no pair are of no more use
+    if apart:
         assert isinstance(rule, NearestNeighbors)
-        near = look_around(reference, rule, count, order, sample_weight)
-        rows, landmarks = near.rows, near.landmarks
-        W = normalise(near.weights, share[rows])
-        reference, response = take_rows(reference, rows), response.take(rows)
-        n, paired = len(rows), float(share[rows].sum())
-        share = share[rows] / paired
-        reference_weight = reference_weight[rows]
-        sample_weight = None if sample_weight is None else reference_weight
-        check_pairs(rule, n, len(landmarks), len(response.values), all_pairs=False)
-    labelled = take_rows(reference, np.arange(n))
+        near = look_around(samples.source, rule, count, samples.order, sample_weight)
+        W, landmarks = normalise(near.weights, samples.share[near.rows]), near.landmarks
+        samples = samples.in_a_pair(near.rows)
+        sample_weight = None if sample_weight is None else samples.weight
+        check_pairs(rule, samples.n, len(landmarks), len(response.values), all_pairs=False)
+    n, share, response = samples.n, samples.share, samples.response
+    labelled = take_rows(samples.source, np.arange(n))
 
-    geometry = survey(reference, landmarks, all_pairs=all_pairs)
+    geometry = survey(samples.source, landmarks, all_pairs=all_pairs)
     kernel = geometry.resolve(
-        as_kernel(settings.kernel), None if sample_weight is None else reference_weight
+        as_kernel(settings.kernel), None if sample_weight is None else samples.weight
     )
     factor, K = geometry.factor(kernel)
     if W is None:
         W = normalise(geometry.weights(rule, n, sample_weight), share)
     term = field_term(settings, rule, kernel, geometry.among, K, factor) if extended else None
     datafit = pair_datafit(W, factor.L[:n], response, share, settings.alpha_0, term, settings.loss)
-    penalty = GroupLasso(check_penalty_factor(settings.penalty_factor, p))
-    problem = Problem(labelled, datafit, penalty)
+    penalty = GroupLasso(check_penalty_factor(settings.penalty_factor, source.shape[1]))
     return Assembly(
-        problem,
-        reference,
-        scaling,
-        kernel,
-        factor,
-        share,
-        response,
-        settings,
-        sample_weight,
-        paired,
-    )
+        Problem(labelled, datafit, penalty), samples.source, scaling, kernel, factor, share,
+        response, settings, sample_weight, samples.paired,
+    )  # fmt: skip
 
 
 def field_term(

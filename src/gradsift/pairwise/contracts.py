@@ -8,6 +8,7 @@ import numpy as np
 
 from gradsift._typing import Array
 from gradsift.numerics.losses import Loss
+from gradsift.numerics.sampling import evenly_spaced
 
 LOSS_METHODS = ("value", "slope", "curvature", "conjugate", "hessian", "mean_bend")
 PROBES = 9  # pairs at which a loss is asked about itself
@@ -43,7 +44,7 @@ def check_loss(loss: Loss, targets: Array) -> None:
     inequality, with equality at the slope. Otherwise the duality gap would certify nothing.
     """
     check_methods(loss, LOSS_METHODS, "loss")
-    some = np.unique(np.linspace(0, targets.shape[1] - 1, PROBES).astype(int))
+    some = evenly_spaced(targets.shape[1], PROBES)
     t = targets[:, some]
     spread = float(np.std(targets)) or 1.0
     for shift in (-1.5, -0.1, 0.7):

@@ -10,11 +10,12 @@ from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling, open_source, standardised, take_rows
 from gradsift.data.source import BLOCK_BYTES
 from gradsift.numerics.distances import median_distance, squared_distances
-from gradsift.numerics.factors import Factor, spread_landmarks
+from gradsift.numerics.factors import Factor
 from gradsift.numerics.kernels import (
     AnyKernel,
     cross_kernel,
 )
+from gradsift.numerics.sampling import spread_along
 from gradsift.pairwise.assemble import Assembly
 from gradsift.solver import Rows
 
@@ -131,7 +132,7 @@ def taylor_average(X: Array, anchors: Array, fields: Array, share: Array) -> Tay
     Of many samples a few thousand, evenly spread along the response, are expanded around.
     """
     order = np.argsort(anchors[0], kind="stable")
-    some, few = (spread_landmarks(len(X), count, order) for count in (MOST_EXPANSIONS, MOST_PAIRED))
+    some, few = (spread_along(order, count) for count in (MOST_EXPANSIONS, MOST_PAIRED))
     scale = 0.5 * median_distance(squared_distances(X[few], X[few]), share[few])
     return TaylorPredictor(X[some], anchors[:, some], fields[:, some], share[some], scale)
 

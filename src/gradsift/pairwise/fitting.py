@@ -17,6 +17,7 @@ from gradsift.numerics.distances import products
 from gradsift.numerics.ranking import rank_variables
 from gradsift.pairwise.assemble import Assembly, Response, Settings, assemble
 from gradsift.pairwise.field import KernelField, TaylorPredictor, kernel_field, taylor_predictor
+from gradsift.pairwise.index_predictor import IndexPredictor, index_predictor
 from gradsift.pairwise.rounds import Rounds, Started, begin
 from gradsift.solver import Rows, Solution, Solver, exact_norms
 from gradsift.solver.forward_backward import step_bound
@@ -24,6 +25,8 @@ from gradsift.solver.path import fit_to, steps_to
 from gradsift.solver.penalty import row_norms
 from gradsift.solver.ridge import expand, solve_ridge
 
+PredictWith = Literal["directions", "taylor"]
+Predictor = IndexPredictor | TaylorPredictor
 DEFAULT_FRACTION = 0.1
 """alpha=None means this part of alpha_max."""
 
@@ -62,6 +65,7 @@ class SparseSettings:
     n_components: int | Literal["auto"] = "auto"
     alpha: float | None = None
     verbose: int = 0
+    predict_with: PredictWith = "directions"
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ class FittedField:
     ----------
     field : KernelField
         The gradient at any sample.
-    predictor : TaylorPredictor or None
+    predictor : IndexPredictor, TaylorPredictor or None
         Predictions of numbers from the selected columns; labels are predicted by the field.
     importances : (p,) array
         ||f^k||_K.
@@ -81,7 +85,7 @@ class FittedField:
     """
 
     field: KernelField
-    predictor: TaylorPredictor | None
+    predictor: Predictor | None
     importances: Array
     ranking: IntArray
     directions: Directions
@@ -141,8 +145,22 @@ def finish(started: Started, solution: Solution, settings: SparseSettings) -> Sp
     omega = problem.penalty.limits(1.0)
     # variables still out are ranked by how close they are to coming in
     runner_up = exact_norms(problem, solution) / np.where(omega > 0.0, omega, 1.0)
-    found = describe(assembly, rows, solution.v, settings.n_components, runner_up)
+    predictor = None
+    if not assembly.response.is_labels:
+        predictor = make_predictor(assembly, rows, solution.v, settings.predict_with)
+    found = describe(assembly, rows, solution.v, settings.n_components, runner_up, predictor)
     return SparseFit(**vars(found), solution=solution, alpha_max=null.alpha)
+
+
+def make_predictor(
+    assembly: Assembly, rows: Rows, v: Array, predict_with: PredictWith
+) -> Predictor:
+    """What predicts numbers from the selected columns."""
+    if predict_with == "directions":
+        return index_predictor(assembly, rows)
+    if predict_with == "taylor":
+        return taylor_predictor(assembly, rows, v)
+    raise ValueError(f"predict_with={predict_with!r}: use 'directions' or 'taylor'.")
 
 
 def describe(
@@ -151,14 +169,15 @@ def describe(
     v: Array,
     n_components: int | Literal["auto"],
     runner_up: Array,
+    predictor: Predictor | None,
 ) -> FittedField:
-    """Importances, ranking, directions and predictions of coefficients B (rows) and v."""
+    """Importances, ranking and directions of coefficients B (rows) and v."""
     p = assembly.problem.n_features
     importances = np.zeros(p)
     importances[rows.index] = row_norms(rows.values)
     return FittedField(
         kernel_field(assembly, rows, v),
-        None if assembly.response.is_labels else taylor_predictor(assembly, rows, v),
+        predictor,
         importances,
         rank_variables(importances, runner_up),
         # outputs side by side: B B' summed over class contrasts
@@ -182,7 +201,9 @@ def fit_ridge(
         alpha = default_ridge(assembly, inner) if alpha is None else float(alpha)
         A, v = solve_ridge(datafit, inner, alpha)
         rows = Rows(np.arange(source.shape[1]), expand(source, A)).drop_zeros()
-        found = describe(assembly, rows, v, n_components, np.zeros(source.shape[1]))
+        labels = assembly.response.is_labels
+        predictor = None if labels else taylor_predictor(assembly, rows, v)
+        found = describe(assembly, rows, v, n_components, np.zeros(source.shape[1]), predictor)
     return RidgeFit(**vars(found), alpha=alpha)
 
 

@@ -18,8 +18,9 @@ from gradsift._run.memory import check_memory
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import take_rows
 from gradsift.numerics.distances import Products, products
-from gradsift.numerics.factors import Factor, nystroem_factor, spread_landmarks
+from gradsift.numerics.factors import Factor, nystroem_factor
 from gradsift.numerics.kernels import AnyKernel, Gaussian, training_kernel
+from gradsift.numerics.sampling import spread_along
 from gradsift.pairwise.weights import (
     DENSE_ROWS,
     AnyWeights,
@@ -154,7 +155,7 @@ def choose_landmarks(count: int | None, order: IntArray) -> IntArray:
             log.info("%d samples: the kernel's factor is built on %d landmarks", n, count)
     if not count >= 1:
         raise ValueError(f"Landmarks(count={count}): use a positive number, or None.")
-    return np.sort(order) if count >= n else spread_landmarks(n, count, order)
+    return spread_along(order, count)
 
 
 def check_pairs(

@@ -1,4 +1,7 @@
-"""Outer product of gradients (OPG): an independent local linear fit at every sample."""
+"""Outer product of gradients (OPG): an independent local linear fit at every sample.
+
+Least squares without a ridge, hence no part of the solvers in `solver.ridge` and `refit.ridge`.
+"""
 
 from __future__ import annotations
 

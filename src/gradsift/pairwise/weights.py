@@ -23,6 +23,7 @@ from scipy import sparse
 from gradsift._typing import Array, IntArray, Source
 from gradsift.numerics.distances import median_distance
 from gradsift.numerics.kernels import Gaussian, ScaleRule, bandwidth
+from gradsift.numerics.sampling import drawn_rows
 from gradsift.pairwise.neighbours import Near, find_nearest, nearest_in
 
 
@@ -149,9 +150,7 @@ def check_anchors(rule: NearestNeighbors, n_samples: int) -> IntArray:
         return np.arange(n_samples)
     if not rule.anchors >= 1:
         raise ValueError(f"anchors={rule.anchors} leave no pair. Use a positive number or None.")
-    if rule.anchors >= n_samples:
-        return np.arange(n_samples)
-    return np.sort(np.random.default_rng(0).choice(n_samples, rule.anchors, replace=False))
+    return drawn_rows(n_samples, rule.anchors)
 
 
 def neighbour_graph(

@@ -33,6 +33,8 @@ from gradsift.numerics import ard_kernels, kernels
 from gradsift.numerics.factors import Factor
 from gradsift.pairwise import weights
 from gradsift.pairwise.field import KernelField, TaylorPredictor
+from gradsift.pairwise.index_predictor import IndexPredictor
+from gradsift.pipeline._training import Training
 from gradsift.refit import ClassificationRefit, Dense, RegressionRefit
 from gradsift.refit.candidates import Candidate
 from gradsift.refit.evidence import EvidenceFit
@@ -55,6 +57,7 @@ ESTIMATORS: dict[str, type] = {
 CLASSES: dict[str, type] = {
     "ArraySource": ArraySource,
     "Scaling": Scaling,
+    "Training": Training,
     "ReadOptions": ReadOptions,
     "SiftResult": SiftResult,
     "ChosenGroup": ChosenGroup,
@@ -71,6 +74,7 @@ CLASSES: dict[str, type] = {
     "refit.Linear": ard_kernels.Linear,
     "KernelField": KernelField,
     "TaylorPredictor": TaylorPredictor,
+    "IndexPredictor": IndexPredictor,
     "Factor": Factor,
     "PathResult": PathResult,
     "Solution": Solution,

@@ -15,11 +15,14 @@ from gradsift.explain import best_selected
 from gradsift.pipeline._folder import whole_folder
 from gradsift.pipeline._model_file import NAME as MODEL
 from gradsift.pipeline._model_file import save_model
+from gradsift.pipeline._training import Training
 from gradsift.report import Findings, build_report, summarise
 from gradsift.tables import Recipe
 
 
-def write_results(folder: Path, findings: Findings, recipe: Recipe, *, force: bool = False) -> None:
+def write_results(
+    folder: Path, findings: Findings, recipe: Recipe, training: Training, *, force: bool = False
+) -> None:
     """All files of a finding in a new folder.
 
     Parameters
@@ -29,13 +32,17 @@ def write_results(folder: Path, findings: Findings, recipe: Recipe, *, force: bo
     findings : Findings
     recipe : Recipe
         How the table was made; the model file holds it.
+    training : Training
+        Fingerprints of the rows of the fit, from `record_training`; the model file holds them.
     force : bool
     """
     with whole_folder(folder, force=force) as out:
-        write_files(out, findings, recipe)
+        write_files(out, findings, recipe, training)
 
 
-def write_files(out: Path, findings: Findings, recipe: Recipe) -> None:
+def write_files(
+    out: Path, findings: Findings, recipe: Recipe, training: Training | None = None
+) -> None:
     """selected.csv, directions.csv, projection.csv, model.gradsift, summary.json, report.html."""
     model, summary = findings.model, summarise(findings)
     write_rows(out / "selected.csv", SELECTED, map(selected_row, summary["variables"]))
@@ -52,7 +59,7 @@ def write_files(out: Path, findings: Findings, recipe: Recipe) -> None:
         out / "projection.csv",
         *projected(model, findings.X, findings.sample_names, head, findings.y),
     )
-    save_model(out / MODEL, model, recipe)
+    save_model(out / MODEL, model, recipe, training)
     (out / "summary.json").write_text(
         json.dumps(summary, indent=1, ensure_ascii=False), encoding="utf-8"
     )

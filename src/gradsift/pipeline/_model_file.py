@@ -14,7 +14,7 @@ import warnings
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
@@ -22,12 +22,13 @@ from numpy.typing import NDArray
 
 from gradsift._run.memory import available_memory
 from gradsift.pipeline._as_data import ESTIMATORS, KINDS, NotOursError, Reader, Writer, build
+from gradsift.pipeline._training import Training
 from gradsift.tables import Recipe
 
 NAME = "model.gradsift"
 """What `gradsift select` calls its model."""
 KIND = "gradsift model"
-FORMAT = 2
+FORMAT = 3
 """Version of the format. Files of another version are refused, not guessed at."""
 HEADER = "model.json"
 ARRAY = re.compile(r"arrays/(0|[1-9][0-9]{0,5})\.npy")
@@ -38,8 +39,16 @@ tables shrink about tenfold; a bomb shrinks a thousandfold.
 """
 
 
-def save_model(path: Path, model: Any, recipe: Recipe) -> None:
-    """A fitted estimator and how its table was made.
+class SavedModel(NamedTuple):
+    """What a model file holds."""
+
+    model: Any
+    recipe: Recipe
+    training: Training | None
+
+
+def save_model(path: Path, model: Any, recipe: Recipe, training: Training | None = None) -> None:
+    """A fitted estimator, how its table was made, and which rows it was fitted to.
 
     Parameters
     ----------
@@ -48,6 +57,8 @@ def save_model(path: Path, model: Any, recipe: Recipe) -> None:
     model : fitted estimator
         With kernels and weights of this package: a function of your own is code, not data.
     recipe : Recipe
+    training : Training, optional
+        Fingerprints of the rows of the fit.
     """
     writer = Writer()
     content = {
@@ -55,6 +66,7 @@ def save_model(path: Path, model: Any, recipe: Recipe) -> None:
         "format": FORMAT,
         "model": writer.tree(model),
         "recipe": {name: writer.tree(value) for name, value in vars(recipe).items()},
+        "training": writer.tree(training),
     }
     # most of a wide model is zeros and repeats
     with ZipFile(path, "w", compression=ZIP_DEFLATED, compresslevel=1) as archive:
@@ -71,8 +83,8 @@ def entry(name: str) -> ZipInfo:
     return info
 
 
-def load_model(path: Path) -> tuple[Any, Recipe]:
-    """The estimator and the recipe in a file. Nothing in the file is run.
+def load_model(path: Path) -> SavedModel:
+    """The estimator, its recipe and its training rows in a file. Nothing in the file is run.
 
     Parameters
     ----------
@@ -81,8 +93,8 @@ def load_model(path: Path) -> tuple[Any, Recipe]:
 
     Returns
     -------
-    model : fitted estimator
-    recipe : Recipe
+    saved : SavedModel
+        `model`, `recipe` and `training`.
     """
     file = path / NAME if path.is_dir() else path
     if not file.exists():
@@ -172,12 +184,13 @@ def read_array(data: bytes) -> NDArray[Any]:
     return flat.reshape(shape, order="F" if fortran else "C").copy(order="A")
 
 
-def read_content(content: dict[str, Any], arrays: list[NDArray[Any]]) -> tuple[Any, Recipe]:
+def read_content(content: dict[str, Any], arrays: list[NDArray[Any]]) -> SavedModel:
     """The model and the recipe, tried on a few rows before anybody relies on them."""
     reader = Reader(arrays)
     try:
         model = reader.value(content["model"])
         recipe = build(Recipe, {k: reader.value(v) for k, v in content["recipe"].items()})
+        training = reader.value(content.get("training"))
     except RecursionError as error:
         raise NotOursError("it is nested too deeply") from error
     except (TypeError, AttributeError) as error:
@@ -185,7 +198,21 @@ def read_content(content: dict[str, Any], arrays: list[NDArray[Any]]) -> tuple[A
     if type(model) not in ESTIMATORS.values():
         raise NotOursError("it holds no estimator")
     try_out(model)
-    return model, recipe
+    check_training(training, model.n_features_in_)
+    return SavedModel(model, recipe, training)
+
+
+def check_training(training: Any, n_features: int) -> None:
+    """Refuse what are no fingerprints of rows of this model."""
+    if training is None:
+        return
+    if not isinstance(training, Training):
+        raise NotOursError("its training rows are not of the form this format has")
+    columns, digests, kept = training.columns, training.digests, np.array(training.covariates)
+    shapes = columns.ndim == digests.ndim == 1 and columns.dtype.kind == digests.dtype.kind == "i"
+    places = np.append(columns, kept) if shapes else columns
+    if not shapes or np.any(places < 0) or np.any(places >= n_features):
+        raise NotOursError("its training rows do not fit its columns")
 
 
 def try_out(model: Any) -> None:

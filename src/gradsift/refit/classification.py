@@ -16,10 +16,11 @@ from scipy.special import expit, softmax
 
 from gradsift._typing import Array, IntArray
 from gradsift.numerics.ard_kernels import Kernel
+from gradsift.numerics.sampling import stratified_rows
 from gradsift.refit.candidates import Candidate, rank_candidates
 from gradsift.refit.distinct import merge_rows
 from gradsift.refit.evidence import Rows
-from gradsift.refit.expansion import Expansion, Features, pivoted_features, spread_rows
+from gradsift.refit.expansion import Expansion, Features, pivoted_features
 from gradsift.refit.logistic import fit_binary, fit_multinomial, with_ones
 from gradsift.refit.settings import LABELS, RefitSettings
 
@@ -65,11 +66,11 @@ class ClassificationRefit:
         scores = self.decision_function(X)
         if self.n_classes == 2:
             return np.column_stack([expit(-scores), expit(scores)])
-        return softmax(scores, axis=1)
+        return np.asarray(softmax(scores, axis=1))
 
     def predict(self, X: Array) -> IntArray:
         """Index of the most probable class, (n,)."""
-        return self.predict_proba(X).argmax(1)
+        return np.asarray(self.predict_proba(X).argmax(1))
 
     def gradient(self, X: Array) -> Array:
         """Gradient of the log odds, (n, d), or of every class score, (C, n, d)."""
@@ -106,10 +107,10 @@ def refit_classification(
         T = T[:, 1:]
 
     rng = np.random.default_rng(0 if random_state is None else random_state)
-    rows = spread_rows(len(X), settings.tuning_rows, rng, strata=labels)
+    rows = stratified_rows(len(X), settings.tuning_rows, rng, strata=labels)
     ranked = rank_candidates(code_labels(X[rows], T[rows], weights[rows]), settings)
-    landmarks = X[spread_rows(len(X), settings.landmarks, rng, strata=labels)]
-    tuning = spread_rows(len(X), settings.penalty_rows, rng, strata=labels)
+    landmarks = X[stratified_rows(len(X), settings.landmarks, rng, strata=labels)]
+    tuning = stratified_rows(len(X), settings.penalty_rows, rng, strata=labels)
     choice = _tune(ranked[0].kernel, landmarks, X[tuning], T[tuning], weights[tuning], settings)
 
     beta = _fit_all(choice, X, T, weights, solved=len(tuning) == len(X))

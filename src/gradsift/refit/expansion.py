@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
-from gradsift._typing import Array, IntArray
+from gradsift._typing import Array
 from gradsift.numerics.ard_kernels import Kernel
 
 BLOCK = 2_000
@@ -35,22 +35,6 @@ def row_blocks(n: int) -> Iterator[slice]:
         yield slice(start, min(start + BLOCK, n))
 
 
-def spread_rows(
-    n: int, m: int, rng: np.random.Generator, strata: IntArray | None = None
-) -> IntArray:
-    """At most m of n rows, in increasing order.
-
-    A random order is drawn from `rng`, sorted stably by `strata` and thinned evenly: a random
-    subset in which every stratum keeps its share.
-    """
-    if n <= m:
-        return np.arange(n)
-    order = rng.permutation(n)
-    if strata is not None:
-        order = order[np.argsort(strata[order], kind="stable")]
-    return np.sort(order[(np.arange(m) * n) // m])
-
-
 @dataclass(frozen=True, eq=False)
 class Features:
     """The map x -> phi(x) = L^-1 k(P, x) for `points` P (r, d) and `factor` L (r, r)."""
@@ -61,9 +45,8 @@ class Features:
 
     def __call__(self, X: Array) -> Array:
         """phi at the rows of X: (n, r)."""
-        return solve_triangular(
-            self.factor, self.kernel(self.points, X), lower=True, check_finite=False
-        ).T
+        K = self.kernel(self.points, X)
+        return np.asarray(solve_triangular(self.factor, K, lower=True, check_finite=False).T)
 
     def expansion(self, beta: Array) -> Expansion:
         """The functions beta_c'phi, beta (r, q), as sums over the points."""

@@ -60,7 +60,7 @@ def _curvature_factor(Phi: Array, curvature: Array, ridge: Array) -> Array:
     factor, failed = dpotrf(H, lower=1, overwrite_a=1)
     if failed:
         raise np.linalg.LinAlgError("the curvature of the logistic loss is not positive definite")
-    return factor
+    return np.asarray(factor)
 
 
 def _descend(
@@ -151,4 +151,4 @@ def fit_multinomial(Phi: Array, T: Array, weights: Array, penalty: float, start:
         if decrease < tol:
             break
         beta, U, value = _descend(objective, (beta, U, value), (step, Phi @ step), decrease)
-    return beta - beta.mean(1, keepdims=True)
+    return np.asarray(beta - beta.mean(1, keepdims=True))

@@ -14,9 +14,10 @@ import numpy as np
 
 from gradsift._typing import Array
 from gradsift.numerics.ard_kernels import Kernel
+from gradsift.numerics.sampling import stratified_rows
 from gradsift.refit.candidates import Candidate
 from gradsift.refit.distinct import merge_rows
-from gradsift.refit.expansion import Expansion, pivoted_features, spread_rows
+from gradsift.refit.expansion import Expansion, pivoted_features
 from gradsift.refit.ridge import solve_ridge
 from gradsift.refit.robust import Responses, rank_robustly, solve_and_judge, solve_robustly
 from gradsift.refit.settings import NUMBERS, RefitSettings
@@ -57,7 +58,7 @@ class RegressionRefit:
 
     def gradient(self, X: Array) -> Array:
         """grad g at the rows of X, (n, d)."""
-        return self.function.gradient(np.asarray(X, dtype=float))[0]
+        return np.asarray(self.function.gradient(np.asarray(X, dtype=float))[0])
 
 
 def refit_regression(
@@ -89,8 +90,8 @@ def refit_regression(
 
     rng = np.random.default_rng(0 if random_state is None else random_state)
     m = len(data.y)
-    tuning = spread_rows(m, settings.tuning_rows, rng)
-    landmarks = spread_rows(m, settings.landmarks, rng)
+    tuning = stratified_rows(m, settings.tuning_rows, rng)
+    landmarks = stratified_rows(m, settings.landmarks, rng)
 
     sample = data.take(tuning)
     ranked, sample_trust = rank_robustly(sample, settings)

@@ -188,7 +188,8 @@ class GramRidge:
 def normal_score(error: Array, variance: Array, weights: Array) -> Array:
     """Weighted log density of errors (.., m, q), summed over the rows; constants left out."""
     variance = np.maximum(variance, 1e-300)
-    return -0.5 * (weights @ (np.log(variance) + error**2 / variance)).sum(axis=-1)
+    scores = np.log(variance) + error**2 / variance
+    return np.asarray(-0.5 * (weights @ scores).sum(axis=-1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -115,7 +115,8 @@ def leave_one_out_gain(refit: RegressionRefit, rows: Rows) -> float:
 
 def one_against_rest(margin: Array, T: Array, weights: Array) -> Array:
     """Summed log scores of log odds (.., n, q) for classes T (n, q), one against the rest."""
-    return -(weights @ Logistic().value(margin[None], 2.0 * T - 1.0)).sum(axis=-1)
+    losses = Logistic().value(margin[None], 2.0 * T - 1.0)
+    return np.asarray(-(weights @ losses).sum(axis=-1))
 
 
 def best_slope(guess: Array, T: Array, weights: Array) -> tuple[float, float]:

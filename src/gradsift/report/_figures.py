@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._typing import IntArray
 from gradsift.data.slices import take_rows
 from gradsift.explain import VariableSummary
 from gradsift.explain.displays import (
@@ -23,6 +22,7 @@ from gradsift.explain.displays import (
     ProjectionDisplay,
 )
 from gradsift.explain.displays._style import readable
+from gradsift.numerics.sampling import evenly_spaced
 from gradsift.report._findings import Findings
 from gradsift.report._svg import inline_svg
 
@@ -51,16 +51,11 @@ def drawing() -> Iterator[None]:
         yield
 
 
-def some_rows(count: int, most: int = MOST_ROWS) -> IntArray:
-    """Evenly spread rows, at most `most` of them."""
-    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
-
-
 class Easel:
     """Draws displays of one fitted model on figures of a given size."""
 
     def __init__(self, findings: Findings) -> None:
-        rows = some_rows(len(findings.y))
+        rows = evenly_spaced(len(findings.y), MOST_ROWS)
         names = findings.sample_names
         self.model = findings.model
         self.X = take_rows(findings.X, rows)

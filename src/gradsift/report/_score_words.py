@@ -37,12 +37,21 @@ class ScoredWay:
         mean, spread = self.scores.mean(metric), self.scores.spread(metric)
         if not np.isfinite(mean):
             return "–"
-        return number(mean) if not np.isfinite(spread) else f"{number(mean)} ± {number(spread)}"
+        if not np.isfinite(spread):
+            return number(mean)
+        return f"{number(mean)} ± {number(spread, beside=mean)}"
 
 
-def number(value: float) -> str:
-    """Two decimals, or three digits where that says nothing; a true minus sign."""
-    text = f"{value:.2f}" if 0.01 <= abs(value) < 1000 or value == 0 else f"{value:.3g}"
+def number(value: float, beside: float | None = None) -> str:
+    """Two decimals, or three digits where that says nothing of `beside`; a true minus sign.
+
+    Examples
+    --------
+    >>> number(0.873), number(0.004), number(0.004, beside=0.87), number(12345.0)
+    ('0.87', '0.004', '0.00', '1.23e+04')
+    """
+    size = abs(value if beside is None else beside)
+    text = f"{value:.2f}" if 0.01 <= size < 1000 or size == 0 else f"{value:.3g}"
     return text.replace("-", "\u2212")
 
 
@@ -54,7 +63,7 @@ def score_table(findings: Findings) -> list[ScoredWay]:
     guess = "most frequent class" if held.classes else f"mean of {findings.target}"
     ways = [
         ScoredWay(
-            "selected", "selected variables alone", "chosen anew in every fold", held.selected
+            "selected", "selected variables", "alone, chosen anew in every fold", held.selected
         )
     ]
     if held.together is not None:
@@ -64,8 +73,8 @@ def score_table(findings: Findings) -> list[ScoredWay]:
             )
         )
     if held.simple is not None:
-        detail = f"{findings.columns:,} variables, penalty tuned by cross-validation"
-        ways.append(ScoredWay("simple", f"{held.tool}, all columns", detail, held.simple))
+        detail = f"on all {findings.columns:,} variables, penalty tuned by cross-validation"
+        ways.append(ScoredWay("simple", held.tool, detail, held.simple))
     ways.append(ScoredWay("baseline", guess, "no variable at all", held.baseline))
     return ways
 

@@ -148,7 +148,8 @@ def alarms(findings: Findings) -> Points:
         verb = "reproduces" if len(findings.giveaways) == 1 else "each reproduce"
         out.append(
             ("A possible leak", f"{join(findings.giveaways)} alone {verb} {target} in these rows. "
-             f"If made from {target}, or known only after it, leave out with --drop.")
+             f"A true cause or marker can do so too; what was made from {target}, or is known only "
+             "after it, must be left out (--drop).")
         )  # fmt: skip
     return out
 

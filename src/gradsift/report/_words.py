@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gradsift.explain import VariableSummary, effect_clause, pair_clause
 from gradsift.report._findings import Findings
 from gradsift.report._score_words import quality
@@ -92,4 +94,8 @@ def asked(findings: Findings) -> str:
         question = f"Which of {findings.columns:,} variables does {findings.target} depend on"
     kept = findings.covariate_names
     beside = f" Beside {join(kept)}, kept as asked and not counted." if kept else ""
-    return f"{question}{where}? {findings.rows:,} rows.{beside}"
+    shown = len(findings.y)
+    rows = f"{findings.rows:,} rows"
+    if findings.unseen is not None and np.any(findings.unseen):
+        rows = f"Fitted to {rows}, shown on {shown:,} rows"
+    return f"{question}{where}? {rows}.{beside}"

@@ -1,7 +1,8 @@
 """Every table and figure of the paper (Ye & Xie), each by one command.
 
-An experiment is a pure function from settings to a frozen result, and a function that writes the
-result as a Markdown table and PNG figures. Run them with `gradsift reproduce NAME`, or from Python:
+An experiment is a module with pure functions: `compute` from settings to a frozen result, `record`
+to plain numbers, `tables` and `text` from those numbers to Markdown, `figures` from the result.
+Run them with `gradsift reproduce NAME`, or from Python:
 
     from gradsift.reproduce import run
     run(["table1"], out="reproduced")
@@ -15,7 +16,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from gradsift.reproduce._tools import Progress, Settings, silent
+from gradsift.reproduce._tools import (
+    Progress,
+    Settings,
+    numbers,
+    save_figure,
+    silent,
+    write_text,
+)
 
 __all__ = ["EXPERIMENTS", "Experiment", "Progress", "Settings", "run"]
 
@@ -28,14 +36,24 @@ class Experiment:
     title: str
 
     @property
-    def compute(self) -> Callable[[Settings, Progress], Any]:
-        """settings, progress -> a frozen dataclass of arrays."""
-        return import_module(f"gradsift.reproduce.{self.name}").compute
+    def module(self) -> Any:
+        return import_module(f"gradsift.reproduce.{self.name}")
 
     @property
-    def write(self) -> Callable[[Any, Path], list[Path]]:
-        """result, folder -> the files written."""
-        return import_module(f"gradsift.reproduce.{self.name}").write
+    def compute(self) -> Callable[[Settings, Progress], Any]:
+        """settings, progress -> a frozen dataclass of arrays."""
+        return self.module.compute
+
+    def write(self, result: Any, out: Path) -> list[Path]:
+        """NAME.json with the numbers, NAME.md with the tables, and the figures."""
+        kept = self.module.record(result)
+        paths = [
+            write_text(out / f"{self.name}.json", numbers(kept)),
+            write_text(out / f"{self.name}.md", self.module.text(kept)),
+        ]
+        for name, figure in self.module.figures(result).items():
+            paths += save_figure(out / f"{name}.png", figure)
+        return paths
 
 
 EXPERIMENTS: dict[str, Experiment] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradsift._typing import Array
-from gradsift.reproduce._tools import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, canvas
+from gradsift.reproduce._tools import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY, canvas
 
 if TYPE_CHECKING:
     from gradsift.reproduce.circles import Circles
@@ -16,29 +16,33 @@ if TYPE_CHECKING:
 LINES = (
     (BLUE, "o", "-"),
     (GREEN, "s", "--"),
+    (SKY, "v", "-"),
     (ORANGE, "^", "-."),
     (BLACK, "x", ":"),
     (RED, "D", "-"),
+    (PURPLE, "D", "--"),
 )
 
 
-def draw_recovery(result: Circles, sigmas: Sequence[float], methods: Sequence[str]) -> Any:
-    """Percent of seeds against sigma, one line per method."""
-    figure, axes = canvas(1, 1, (7, 4.8))
-    axis = axes[0, 0]
-    for name, values, (colour, marker, style) in zip(methods, result.percent.T, LINES):
-        axis.plot(sigmas, values, style, marker=marker, color=colour, label=name, ms=6)
-    axis.plot(
-        sigmas, result.exact, "--", marker="D", mfc="white", color=PURPLE,
-        label="GradientSift, exact set selected",
-    )  # fmt: skip
-    axis.set_xscale("log")
-    axis.set_xticks(sigmas, [f"{s:g}" for s in sigmas])
-    axis.minorticks_off()
-    axis.set(xlabel=r"noise $\sigma$", ylabel=f"{{x1, x2}} found, % of {result.repeats} data sets")
-    axis.set_ylim(-4, 104)
-    axis.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside lower center", fontsize=9, handlelength=3, ncols=2)
+def draw_recovery(
+    shares: dict[str, Array], sigmas: Sequence[float], methods: Sequence[str], repeats: int
+) -> Any:
+    """Percent of data sets against sigma, a panel for each reading and a line per method."""
+    figure, axes = canvas(1, len(shares), (11, 4.8), sharey=True)
+    for axis, (reading, found) in zip(axes[0], shares.items()):
+        for name, values, (colour, marker, style) in zip(methods, found.T, LINES):
+            inside = "white" if "exact" in name else colour
+            axis.plot(
+                sigmas, values, style, marker=marker, color=colour, mfc=inside, label=name, ms=6
+            )
+        axis.set_xscale("log")
+        axis.set_xticks(sigmas, [f"{s:g}" for s in sigmas])
+        axis.minorticks_off()
+        axis.set(xlabel=rf"$\sigma$, the {reading} of the noise", ylim=(-4, 104))
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0, 0].set_ylabel(f"{{x1, x2}} found, % of {repeats} data sets")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", fontsize=9, handlelength=3, ncols=3)
     return figure
 
 
@@ -57,6 +61,7 @@ def draw_projections(result: Circles) -> Any:
             axis.set_title(f"{title}: {part} data", fontsize=10)
             names = ("x1", "x2") if column == 0 else ("direction 1", "direction 2")
             axis.set(xlabel=names[0], ylabel=names[1])
+            axis.set_aspect("equal", adjustable="datalim")
     handles, names_ = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, names_, loc="outside lower center", ncols=2)
     return figure

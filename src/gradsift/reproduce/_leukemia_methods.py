@@ -6,7 +6,7 @@ so the same function serves the table (all 38 samples) and a fold of the honest 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,10 +23,12 @@ from gradsift import (
 )
 from gradsift._typing import Array, IntArray
 from gradsift.numerics.directions import find_directions
-from gradsift.reproduce._tools import empty_is_fine
+from gradsift.reproduce._tools import TOL, empty_is_fine
 
 LINEAR: dict[str, Any] = {"kernel": "linear", "weights": "gaussian", "standardize": False}
 FINE, COARSE = 40, 10  # number of penalties tried, from 0.8 to 0.1 of alpha_max
+RIDGES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03)  # of GL, in units of its default, strongest first
+MOST_ESFS = 6  # the paper's number
 
 
 @dataclass(frozen=True)
@@ -83,12 +85,12 @@ def sparsest(candidates: list[Features], X: Array, y: Array) -> Features:
 
 
 def sgl_path(
-    X: Array, y: Array, task: str = "regression", steps: int = FINE
+    X: Array, y: Array, task: str = "regression", steps: int = FINE, least: float = 0.1
 ) -> dict[str, list[Features]]:
     """Variables and first S-EDR at every penalty, largest first."""
     top = alpha_max(X, y, task=task, **LINEAR)  # type: ignore[arg-type]
-    alphas = top * np.geomspace(0.8, 0.1, steps)
-    path = gradient_path(X, y, task=task, alphas=alphas, tol=1e-3, **LINEAR)  # type: ignore[arg-type]
+    alphas = top * np.geomspace(0.8, least, steps)
+    path = gradient_path(X, y, task=task, alphas=alphas, tol=TOL, **LINEAR)  # type: ignore[arg-type]
     out: dict[str, list[Features]] = {"variables": [], "S-EDR": []}
     for answer in path.solutions:
         index, B = answer.rows.index, answer.rows.values
@@ -128,14 +130,23 @@ def sgl_logistic(X: Array, y: Array) -> dict[str, Features]:
 # ---------------------------------------------------------------------------- the others
 
 
-def gl(X: Array, y: Array, most: int = 10) -> dict[str, Features]:
-    """GL's first ESFs, their number chosen by leave-one-out."""
-    model = RidgeGradientRegressor(n_components=most, **LINEAR).fit(X, y)
+def gl_path(X: Array, y: Array, ridges: Sequence[float] = RIDGES) -> dict[str, list[Features]]:
+    """GL's first ESFs for every ridge, the strongest first, and every number of them."""
+    default = RidgeGradientRegressor(**LINEAR).fit(X, y).alpha_
     everything = np.arange(X.shape[1])
-    size = model.feature_importances_
-    some = range(1, model.n_components_ + 1)
-    candidates = [Features(everything, model.components_[:k].T, size) for k in some]
-    return {"GL (ESFs)": sparsest(candidates, X, y)}
+    candidates = []
+    for ridge in ridges:
+        model = RidgeGradientRegressor(ridge * default, n_components=MOST_ESFS, **LINEAR).fit(X, y)
+        candidates += [
+            Features(everything, model.components_[:k].T, model.feature_importances_)
+            for k in range(1, MOST_ESFS + 1)
+        ]
+    return {"ESFs": candidates}
+
+
+def gl(X: Array, y: Array) -> dict[str, Features]:
+    """GL, ridge and number of ESFs chosen in the paper's way, as SGL's penalty is."""
+    return {"GL (ESFs)": sparsest(gl_path(X, y)["ESFs"], X, y)}
 
 
 def all_genes(X: Array, y: Array) -> dict[str, Features]:

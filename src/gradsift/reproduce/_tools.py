@@ -1,11 +1,14 @@
-"""What the experiments share: settings, a pool with progress, files written whole or not at all."""
+"""What the experiments share: settings, a pool with progress, tables, figures."""
 
 from __future__ import annotations
 
+import json
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -19,6 +22,9 @@ from gradsift._typing import Array, IntArray
 from gradsift.exceptions import NothingSelectedWarning
 
 T = TypeVar("T")
+
+TOL = 1e-6
+"""Relative duality gap of every fit of SGL: answers, not approximations, are compared."""
 
 Progress: TypeAlias = Callable[[int, int, str], None]
 """progress(done, total, what): called in the main process after every finished piece of work."""
@@ -87,7 +93,7 @@ def exactly(
     """
     alphas: Any = None
     for _ in range(4):
-        path = gradient_path(X, y, alphas=alphas, n_alphas=steps, eps=0.2, **settings)
+        path = gradient_path(X, y, alphas=alphas, n_alphas=steps, eps=0.2, tol=TOL, **settings)
         sizes = np.array([len(s) for s in path.supports])
         hit = np.flatnonzero(sizes == count)
         if len(hit):
@@ -118,18 +124,30 @@ def _line(cells: Sequence[object]) -> str:
     return "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
+def numbers(kept: dict[str, Any]) -> str:
+    """A record as JSON, short lists on one line."""
+    text = json.dumps(kept, indent=1, ensure_ascii=False)
+    flat = re.compile(r"\[\s+([^\[\]]*?)\s+\]")
+    return flat.sub(lambda m: "[" + re.sub(r"\s*\n\s*", " ", m[1]) + "]", text) + "\n"
+
+
 def write_text(path: Path, text: str) -> Path:
     """Write a file whole or not at all."""
     return _replace(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
 
 
-def save_figure(path: Path, figure: Any, dpi: int = 100) -> Path:
-    """Write a PNG whole or not at all, the same bytes every time."""
-    # the drawing program's version is left out of the file
-    plain = {"Software": None}
-    return _replace(
-        path, lambda temporary: figure.savefig(temporary, dpi=dpi, format="png", metadata=plain)
-    )
+# what would differ from run to run, or between versions of the drawing program, is left out
+METADATA: dict[str, dict[str, None]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}
+
+
+def save_figure(path: Path, figure: Any, dpi: int = 200) -> list[Path]:
+    """Write a figure as PNG and PDF, each whole or not at all, the same bytes every time."""
+    paths = []
+    for kind, plain in METADATA.items():
+        options = {"format": kind, "metadata": plain, "dpi": dpi}
+        write = partial(figure.savefig, **options)
+        paths.append(_replace(path.with_suffix(f".{kind}"), write))
+    return paths
 
 
 def _replace(path: Path, write: Callable[[Path], object]) -> Path:
@@ -143,7 +161,7 @@ def _replace(path: Path, write: Callable[[Path], object]) -> Path:
 
 # Okabe and Ito's colours, told apart by nearly all readers
 RED, BLUE, GREEN = "#D55E00", "#0072B2", "#009E73"
-ORANGE, PURPLE, BLACK = "#E69F00", "#CC79A7", "#000000"
+ORANGE, PURPLE, SKY, BLACK = "#E69F00", "#CC79A7", "#56B4E9", "#000000"
 
 
 def canvas(rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Any, Any]:

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,14 +28,13 @@ from gradsift.reproduce._tools import (
     BLUE,
     GREEN,
     RED,
+    TOL,
     Progress,
     Settings,
     canvas,
     empty_is_fine,
-    save_figure,
     spread,
     table,
-    write_text,
 )
 
 REPEATS = 3
@@ -121,7 +119,7 @@ def _data(name: str, n: int, seed: int) -> tuple[Any, Array, Any]:
 
 
 def _error(name: str, X: Array, y: Array, fresh: Any, s: float, alpha: float) -> float:
-    model = SparseGradientRegressor(alpha, **_settings(name, s), tol=1e-3)
+    model = SparseGradientRegressor(alpha, **_settings(name, s), tol=TOL)
     with empty_is_fine():
         return float(fresh.error(model.fit(X, y).gradient(fresh.X)))
 
@@ -170,37 +168,63 @@ def theory_slope(dim: int) -> float:
     return -1.0 / (4.0 * (dim + 4.0))
 
 
-def write(result: Convergence, out: Path) -> list[Path]:
-    """convergence.md and one figure."""
-    names = result.designs
+def record(result: Convergence) -> dict[str, Any]:
+    """Errors and slopes of every design and schedule."""
+    return {
+        "sizes": list(result.sizes),
+        "repeats": result.repeats,
+        "designs": {
+            name: {
+                schedule: {"slope": round(slope, 4), "errors": [round(e, 5) for e in errors]}
+                for schedule, slope, errors in zip(SCHEDULES, slopes.tolist(), block.tolist())
+            }
+            for name, slopes, block in zip(result.designs, result.slopes, result.errors)
+        },
+    }
+
+
+def tables(kept: dict[str, Any]) -> dict[str, str]:
+    """Slopes beside the theorems' exponents, and the errors behind them."""
     slopes = [
-        [name, *(f"{v:+.3f}" for v in row), f"{theory_slope(DESIGNS[name].dim):+.3f}",
-         f"{theory_slope(DESIGNS[name].ambient):+.4f}"]
-        for name, row in zip(names, result.slopes)
+        [name, *(f"{found[schedule]['slope']:+.3f}" for schedule in SCHEDULES),
+         f"{theory_slope(DESIGNS[name].dim):+.3f}", f"{theory_slope(DESIGNS[name].ambient):+.4f}"]
+        for name, found in kept["designs"].items()
     ]  # fmt: skip
     rows = [
-        [f"{name}, {schedule}", *(f"{e:.3f}" for e in errors)]
-        for name, block in zip(names, result.errors)
-        for schedule, errors in zip(SCHEDULES, block)
+        [f"{name}, {schedule}", *(f"{e:.3f}" for e in found[schedule]["errors"])]
+        for name, found in kept["designs"].items()
+        for schedule in SCHEDULES
     ]
-    text = [
-        "# Convergence of the gradient\n",
-        "Slope of log(error) against log(n), where error is the relative L2 distance of the "
-        f"estimated to the true gradient at {N_NEW} fresh samples, mean of {result.repeats} data "
-        "sets. *As printed* and *by theory* follow s(n) and lambda(n) of the theorems (theta = 1), "
-        "with constants fixed once, at the smallest n; *by theory* divides the pair weights by "
-        "s^(d+2). *Tuned* takes the best s and alpha at every n. The last two columns are the "
-        "exponents that the theorems give for the dimension of the manifold and for that of the "
-        "space around it.\n",
-        table(["", *SCHEDULES, "theorem, d", "theorem, ambient"], slopes),
-        "## Errors\n",
-        table(["", *(f"n = {n}" for n in result.sizes)], rows),
-        "![errors against n](convergence-errors.png)\n",
-    ]
-    return [
-        write_text(out / "convergence.md", "\n".join(text)),
-        save_figure(out / "convergence-errors.png", _draw(result, names)),
-    ]
+    head = ["", *SCHEDULES, "theorem, d", "theorem, ambient dimension"]
+    return {
+        "slopes": table(head, slopes),
+        "errors": table(["", *(f"n = {n}" for n in kept["sizes"])], rows),
+    }
+
+
+def text(kept: dict[str, Any]) -> str:
+    """convergence.md."""
+    shown = tables(kept)
+    return "\n".join(
+        [
+            "# Convergence of the gradient\n",
+            "Slope of log(error) against log(n), where error is the relative L2 distance of the "
+            f"estimated to the true gradient at {N_NEW} fresh samples, mean of {kept['repeats']} "
+            "data sets. *As printed* and *by theory* follow s(n) and lambda(n) of the theorems "
+            "(theta = 1), with constants fixed once, at the smallest n; *by theory* divides the "
+            "pair weights by s^(d+2). *Tuned* takes the best s and alpha at every n. The last two "
+            "columns are the exponents that the theorems give for the dimension of the manifold "
+            "and for that of the space around it.\n",
+            shown["slopes"],
+            "## Errors\n",
+            shown["errors"],
+            "![errors against n](convergence-errors.png)\n",
+        ]
+    )
+
+
+def figures(result: Convergence) -> dict[str, Any]:
+    return {"convergence-errors": _draw(result, result.designs)}
 
 
 def _draw(result: Convergence, names: Sequence[str]) -> Any:

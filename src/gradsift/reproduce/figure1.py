@@ -6,7 +6,6 @@ Red x1, blue x2 to x5, green noise, as in the paper; line styles say the same ag
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,13 +18,12 @@ from gradsift.reproduce._tools import (
     BLUE,
     GREEN,
     RED,
+    TOL,
     Progress,
     Settings,
     canvas,
-    save_figure,
     spread,
     table,
-    write_text,
 )
 from gradsift.reproduce.table1 import AS_PRINTED
 
@@ -63,7 +61,7 @@ def compute(settings: Settings, progress: Progress) -> Figure1:
 
 
 def _sgl(X: Array, y: Array, options: dict[str, Any], eps: float) -> Path1:
-    path = gradient_path(X, y, n_alphas=60, eps=eps, **options)
+    path = gradient_path(X, y, n_alphas=60, eps=eps, tol=TOL, **options)
     return Path1(-np.log10(path.alphas), path.importances)
 
 
@@ -74,32 +72,38 @@ def entry_order(path: Path1) -> list[int]:
     return [int(k) + 1 for k in np.lexsort((-np.abs(path.lines[-1]), first))]
 
 
-def write(result: Figure1, out: Path) -> list[Path]:
-    """figure1.md and one figure with the paths side by side."""
-    parts = {
-        "SGL, the paper's settings": result.printed,
-        "LASSO": result.lasso,
-        "SGL, standardised (our default)": result.standardised,
+def record(result: Figure1) -> dict[str, Any]:
+    """The order of entry on each path."""
+    return {
+        "SGL, the paper's settings": entry_order(result.printed),
+        "LASSO": entry_order(result.lasso),
+        "SGL, standardised (our default)": entry_order(result.standardised),
     }
+
+
+def tables(kept: dict[str, Any]) -> dict[str, str]:
+    """Variables in the order in which they come in."""
     rows = [
-        [name, " ".join(f"x{k}" for k in entry_order(path)), entry_order(path).index(1) + 1]
-        for name, path in parts.items()
+        [name, " ".join(f"x{k}" for k in order), order.index(1) + 1] for name, order in kept.items()
     ]
-    text = (
+    return {"order": table(["path", "order of entry", "place of x1"], rows)}
+
+
+def text(kept: dict[str, Any]) -> str:
+    """figure1.md."""
+    return (
         "# Figure 1: regularisation paths\n\n"
         f"One data set (seed {SEED}, noise sd {NOISE}), variables in the order in which they come "
         "in as the penalty falls. Four linear variables come first for every method; x1 is fifth "
-        "where a method sees it.\n\n"
-        + table(["path", "order of entry", "place of x1"], rows)
-        + "\n![paths](figure1-paths.png)\n"
+        "where a method sees it.\n\n" + tables(kept)["order"] + "\n![paths](figure1-paths.png)\n"
     )
-    return [
-        write_text(out / "figure1.md", text),
-        save_figure(out / "figure1-paths.png", _draw(result)),
-    ]
 
 
-def _draw(result: Figure1) -> object:
+def figures(result: Figure1) -> dict[str, Any]:
+    return {"figure1-paths": _draw(result)}
+
+
+def _draw(result: Figure1) -> Any:
     figure, axes = canvas(1, 3, (12, 4))
     norm = r"$\|f^k\|_K$"
     penalty = r"$-\log_{10}\lambda$"

@@ -7,7 +7,6 @@ so the LASSO cannot see it. The penalty is chosen so that exactly five variables
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,10 +23,8 @@ from gradsift.reproduce._tools import (
     Settings,
     canvas,
     exactly,
-    save_figure,
     spread,
     table,
-    write_text,
 )
 
 REPEATS = 100
@@ -78,10 +75,18 @@ METHODS = {
 
 @dataclass(frozen=True)
 class Table1:
-    """Percent of repeats that return each variable, (noises, methods, 10), and how many repeats."""
+    """Which variables are returned, (noises, repeats, methods, 10)."""
 
-    percent: Array
-    repeats: int
+    hits: Array
+
+    @property
+    def percent(self) -> Array:
+        """Percent of repeats that return each variable, (noises, methods, 10)."""
+        return 100.0 * self.hits.mean(axis=1)
+
+    @property
+    def repeats(self) -> int:
+        return self.hits.shape[1]
 
 
 def compute(settings: Settings, progress: Progress) -> Table1:
@@ -90,7 +95,7 @@ def compute(settings: Settings, progress: Progress) -> Table1:
     jobs = [(noise, seed) for noise in NOISES.values() for seed in range(repeats)]
     found = spread(_one, jobs, settings, progress, "table1")
     hits = np.array(found).reshape(len(NOISES), repeats, len(METHODS), 10)
-    return Table1(100.0 * hits.mean(axis=1), repeats)
+    return Table1(hits)
 
 
 def _one(noise: float, seed: int) -> Array:
@@ -101,31 +106,49 @@ def _one(noise: float, seed: int) -> Array:
     return hits
 
 
-def write(result: Table1, out: Path) -> list[Path]:
-    """table1.md and one figure."""
-    text = [
-        "# Table 1: frequencies of selected variables\n",
-        f"Percent of {result.repeats} repeats in which a variable is among the five returned. The "
-        'paper says "variance 0.05" of a standard normal: both readings are here. Median: of the '
-        "five noise variables x6 to x10.\n",
-    ]
-    head = ["", *(f"x{k}" for k in range(1, 11)), "median"]
-    rows = [_row(f"{name} (paper)", np.array(values)) for name, values in PAPER.items()]
-    text.append("## As the paper reports it\n\n" + table(head, rows))
+def record(result: Table1) -> dict[str, Any]:
+    """For every noise and repeat, a string per method: 1 where a variable is returned."""
+    return {
+        noise: [["".join(str(int(hit)) for hit in row) for row in repeat] for repeat in repeats]
+        for noise, repeats in zip(NOISES, result.hits)
+    }
+
+
+def restore(kept: dict[str, Any]) -> Table1:
+    """The result of a record."""
+    hits = [[[[int(c) for c in row] for row in repeat] for repeat in kept[k]] for k in NOISES]
+    return Table1(np.array(hits, dtype=bool))
+
+
+def tables(kept: dict[str, Any]) -> dict[str, str]:
+    """All rows in one table, the paper's first."""
+    result = restore(kept)
+    head = ["", *(f"x{k}" for k in range(1, 11)), "median of noise"]
+    rows = [_row(f"{name}: the paper", np.array(values)) for name, values in PAPER.items()]
     for noise, percent in zip(NOISES, result.percent):
-        rows = [_row(name, values) for name, values in zip(METHODS, percent)]
-        text.append(f"## Noise of standard deviation {noise}\n\n" + table(head, rows))
-    return [
-        write_text(out / "table1.md", "\n".join(text)),
-        save_figure(out / "table1-frequencies.png", _draw(result)),
-    ]
+        rows += [_row(f"{name}: noise sd {noise}", p) for name, p in zip(METHODS, percent)]
+    return {"frequencies": table(head, rows)}
+
+
+def text(kept: dict[str, Any]) -> str:
+    """table1.md."""
+    return (
+        "# Table 1: frequencies of selected variables\n\n"
+        f"Percent of {restore(kept).repeats} repeats in which a variable is among the five "
+        'returned. The paper says "variance 0.05" of a standard normal: both readings are here. '
+        "Median: of the five noise variables x6 to x10.\n\n" + tables(kept)["frequencies"]
+    )
+
+
+def figures(result: Table1) -> dict[str, Any]:
+    return {"table1-frequencies": _draw(result)}
 
 
 def _row(name: str, percent: Array) -> list[str]:
     return [name, *(f"{v:.0f}" for v in percent), f"{np.median(percent[5:]):.0f}"]
 
 
-def _draw(result: Table1) -> object:
+def _draw(result: Table1) -> Any:
     figure, axes = canvas(1, len(NOISES), (10, 3.8), sharey=True)
     x = np.arange(len(METHODS))
     parts = (("x1", RED, ""), ("x2 to x5 (mean)", BLUE, "//"), ("x6 to x10 (mean)", GREEN, ".."))

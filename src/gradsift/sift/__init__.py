@@ -66,9 +66,10 @@ class SiftResult:
     """Selected products (k, l, strength), strongest first."""
     groups: tuple[ChosenGroup, ...]
     """Terms of the selected potential, strongest first."""
-    p_values: Array
-    """One per selected column: chi2 p-value of leaving it out, before any correction for the number
-    of columns.
+    chi_square_tails: Array
+    """One per selected column: chi-square tail of what the fit loses without it. It orders columns
+    and is no p-value: the columns were chosen for being large here, and others may stand in for
+    them.
     """
     residual: Array
     """(rows with positive weight, q) what the selected terms leave over, in units of the whitened
@@ -155,7 +156,7 @@ def sift(
         scores=score,
         interactions=tuple((t.variables[0], t.variables[1], t.strength) for t in pairs),
         groups=tuple(terms),
-        p_values=np.exp(log_p),
+        chi_square_tails=np.exp(log_p),
         residual=residual,
     )
 

@@ -62,6 +62,17 @@ def single_columns(
     return out
 
 
+def odd_rows(
+    source: Source, index: IntArray, rows: Rows, settings: SiftSettings = DEFAULT
+) -> Array:
+    """Rows, by weight, in which each column is not at its median, (k,)."""
+    out = np.empty(len(index))
+    for first, X in read_pieces(source, index, rows, settings):
+        differs = (rows.quantiles(X, np.array([0.5]))[0] != X).astype(np.float64)
+        out[first : first + X.shape[1]] = rows.mean(differs) * rows.total
+    return out
+
+
 def part_statistics(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
     """||Z_g R||_F^2 / n of the three groups of clipped columns X: (3, width); features are thrown
     away.

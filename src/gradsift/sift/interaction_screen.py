@@ -125,7 +125,7 @@ def screen(
 
 
 def pair_log_p(result: Screen, q: int, p: int, selected: int) -> Array:
-    """Log p-value of a column's best product, times the number of partners it was the best of."""
+    """Log chi-square tail of a column's best product, times the number of its partners."""
     every = chi2_log_sf(result.best, q) + np.log(max(p, 1))
     some = chi2_log_sf(result.best_selected, q) + np.log(max(selected, 1))
     return np.asarray(np.minimum(every, some))

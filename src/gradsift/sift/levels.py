@@ -16,8 +16,10 @@ from scipy.stats import chi2
 from gradsift.sift.rows import Array
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
+NEVER = 1e6
+"""A squared level that nothing reaches, and that can be added up."""
 AT_A_TIME = 1 << 16
-"""Columns whose p-values are computed at a time: they take many temporaries."""
+"""Columns whose tails are computed at a time: they take many temporaries."""
 
 
 def shares(interactions: bool, settings: SiftSettings = DEFAULT) -> tuple[float, ...]:
@@ -49,6 +51,15 @@ def own_levels(
     return at(p), at(min(p, settings.n_known))
 
 
+def out_of_reach(level: Array, df: Array, odd: Array, n: float) -> Array:
+    """Squared levels, with `NEVER` added where a column differs from its median in so few (`odd`)
+    of n rows that even the best of all C(n, odd) deals of them is likelier than the level allows.
+    """
+    k = np.minimum(odd, n / 2)
+    log_deals = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return np.where(log_deals < -chi2_log_sf(level, df), level + NEVER, level)
+
+
 def relaxed_levels(level: Array, df: Array, factor: float) -> Array:
     """Levels at which each null group passes `factor` times as often; zero levels stay zero."""
     out = chi2.isf(np.minimum(chi2.sf(level, df) * factor, 0.5), df)
@@ -70,7 +81,7 @@ def chi2_log_sf(x: Array, df: Array | float) -> Array:
 def own_log_p(
     statistic: Array, q: int, interactions: bool, settings: SiftSettings = DEFAULT
 ) -> Array:
-    """Smallest log p-value over the three groups, corrected for its share: (p,) from (3, p)."""
+    """Smallest log tail over the three groups, corrected for its share: (p,) from (3, p)."""
     part = shares(interactions, settings)[:3]
     out = np.full(statistic.shape[1], np.inf)
     for start in range(0, len(out), AT_A_TIME):

@@ -8,14 +8,21 @@ import numpy as np
 
 from gradsift._run.progress import Say, silent
 from gradsift._typing import Source
-from gradsift.sift.columns import Single, clipped_columns, single_columns, wide_statistics
+from gradsift.sift.columns import (
+    Single,
+    clipped_columns,
+    odd_rows,
+    single_columns,
+    wide_statistics,
+)
+from gradsift.sift.confirm import choose_supports
 from gradsift.sift.groups import Groups, Support, pool, with_products
 from gradsift.sift.interaction_screen import Screen, screen
-from gradsift.sift.levels import own_levels, relaxed_levels
+from gradsift.sift.levels import out_of_reach, own_levels, relaxed_levels
 from gradsift.sift.path import TOL, path
 from gradsift.sift.response import Response
 from gradsift.sift.rows import Array, IntArray
-from gradsift.sift.search import choose, robust_fit, whiten_residual
+from gradsift.sift.search import robust_fit, whiten_residual
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 FREE_VALUES = 5_200_000
@@ -130,10 +137,16 @@ class Sifter:
         return self.pooled(columns), statistics
 
     def pooled(self, columns: IntArray) -> Groups:
-        """Groups of some columns; the linear ones of columns that are always kept cost nothing."""
-        groups = pool(self.source, columns, self.response.rows, *self.levels, self.settings)
+        """Groups of some columns; the linear ones of columns that are always kept cost nothing, and
+        those that no deal of the rows could bring to their level are out of reach.
+        """
+        rows = self.response.rows
+        groups = pool(self.source, columns, rows, *self.levels, self.settings)
         free = list(self.fixed(groups))
-        level, selected = groups.level.copy(), groups.level_if_selected.copy()
+        odd = np.tile(odd_rows(self.source, columns, rows, self.settings), 3)
+        df = groups.size * self.response.Y.shape[1]
+        level = out_of_reach(groups.level, df, odd, rows.total)
+        selected = out_of_reach(groups.level_if_selected, df, odd, rows.total)
         level[free] = selected[free] = 0.0
         return replace(groups, level=level, level_if_selected=selected)
 
@@ -156,7 +169,7 @@ class Sifter:
             level_if_selected=relaxed_levels(groups.level_if_selected, df, factor),
         )
         supports = [*path(groups, self.response, fixed, self.tol), *starts]
-        return choose(groups, loose, supports, self.response, fixed)
+        return choose_supports(groups, loose, supports, self.response, fixed)
 
     def residual(self, groups: Groups, support: Support) -> Array:
         """What a fit on the support leaves of the (stand-in) response, rows scaled."""

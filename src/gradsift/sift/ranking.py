@@ -1,7 +1,7 @@
 """One ranking of all variables, good at every length.
 
 The selected variables come first, in the order of what the fit loses without them. Every other
-variable is ranked by its best piece of evidence, the smallest log p-value of
+variable is ranked by its best piece of evidence, the smallest log chi-square tail of
 
 * its own groups or its best product against the response itself,
 * the same against the residual of the selected variables,
@@ -45,10 +45,8 @@ def groups_of(groups: Groups, support: Support, variable: int) -> Support:
 def variable_losses(
     groups: Groups, support: Support, response: Response
 ) -> tuple[list[int], Array, Array]:
-    """Variables of a support, what the fit loses without each, and its log p-value, chi2(df q).
-
-    The p-value is that of one test chosen in advance; multiply by the number of variables to
-    compare with `false_positives`.
+    """Variables of a support, what the fit loses without each, and the log chi-square(df q) tail of
+    that loss, which puts losses with different df on one scale.
     """
     variables = groups.variables(support)
     own = [groups_of(groups, support, v) for v in variables]
@@ -59,7 +57,7 @@ def variable_losses(
 
 
 def log_evidence(sifter: Sifter, sifted: Sifted, R: Array, own: Array | None = None) -> Array:
-    """Smallest log p-value of each variable against unit-variance residuals R: own groups and best
+    """Smallest log tail of each variable against unit-variance residuals R: own groups and best
     product, (p,).
     """
     p, q = sifter.source.shape[1], R.shape[1]
@@ -84,7 +82,7 @@ def scores(sifter: Sifter, sifted: Sifted) -> Array:
     np.minimum(evidence, log_evidence(sifter, sifted, Y, sifted.marginal), out=evidence)
     variables, _, log_p = variable_losses(groups, sifted.relaxed, response)
     # What the true levels refuse cannot claim more than they ask: a nearly perfect fit would
-    # otherwise lend its members any p-value. The last term keeps their order.
+    # otherwise lend its members any tail. The last term keeps their order.
     cap = np.log(min(sifter.alpha, 1.0) / sifter.source.shape[1])
     evidence[variables] = np.minimum(evidence[variables], np.maximum(log_p, cap) + 1e-6 * log_p)
     score: Array = np.subtract(evidence.max(initial=0.0), evidence, out=evidence)

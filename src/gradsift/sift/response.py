@@ -1,7 +1,8 @@
 """The response, and its robust stand-in.
 
 Least squares against y is replaced by least squares against fit + winsorised(y - fit): rows with
-gross errors keep their place but lose their pull. Labels need no such care (`robust=False`).
+gross errors keep their place but lose their pull. Labels need no such care (`robust=False`), and a
+response with many equal values (zeros) has no robust scale.
 """
 
 from __future__ import annotations
@@ -43,6 +44,16 @@ class Response:
         return (Y - self.rows.mean(Y)) * self.root
 
 
+def tied(Y: Array, rows: Rows, most: float) -> bool:
+    """Whether one value takes more than a part `most` of the rows of a response (n, 1).
+
+    The median absolute deviation of such a response depends on how a fit splits the tie, so that
+    any fit would seem to lower the variance of cut residuals.
+    """
+    _, place = np.unique(Y[:, 0], return_inverse=True)
+    return bool(np.bincount(place, rows.weight).max() > most * rows.total)
+
+
 def make_response(Y: Array, rows: Rows, robust: bool, settings: SiftSettings = DEFAULT) -> Response:
     """Centre and whiten the responses (q > 1: symmetric, so that no order of the classes is
     preferred).
@@ -54,5 +65,6 @@ def make_response(Y: Array, rows: Rows, robust: bool, settings: SiftSettings = D
     values, vectors = np.linalg.eigh(cov)
     scale = 1 / np.sqrt(np.where(values > 1e-12 * max(values.max(), 1e-300), values, np.inf))
     if Y.shape[1] == 1:
-        return Response(Y * scale, rows, robust, settings)
+        Y = Y * scale
+        return Response(Y, rows, robust and not tied(Y, rows, settings.most_tied), settings)
     return Response(Y @ (vectors * scale) @ vectors.T, rows, robust, settings)

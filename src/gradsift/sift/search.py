@@ -154,25 +154,33 @@ def entering(groups: Groups, R: Array, exclude: Support, count: int) -> IntArray
 
 
 def better(groups: Groups, support: Support, response: Response, fixed: Support) -> Support | None:
-    """The best support that adds, drops or swaps one group; None if none lowers the criterion."""
+    """The best support that adds or drops one group, or else that swaps one; None if none lowers
+    the criterion.
+    """
     n, q = groups.rows.total, response.Y.shape[1]
     R, Y = robust_fit(groups, support, response)
-    droppable = [g for g in support if g not in fixed]
-    shorter = [tuple(h for h in support if h != g) for g in droppable]
+    now = n * log_det(R.T @ R / n) + complexity(groups, support, q)
+    shorter = [tuple(h for h in support if h != g) for g in support if g not in fixed]
+    enter = entering(groups, R[None], support, groups.settings.n_enter).tolist()[0]
+    found = best_move(groups, [*shorter, *((*support, g) for g in enter)], Y, now)
+    if found is not None or not shorter:
+        return found
     inside = normal_equations(groups, list(support), Y)
     Z = groups.stack(support)
-    without = [
-        Y - Z[inside.index(T)].T @ inside.fit(T)[0] for T in shorter
-    ]  # residuals of every support with one group less
-    enter = entering(groups, np.stack([R, *without]), support, groups.settings.n_enter).tolist()
-    moves = [*shorter, *((*support, g) for g in enter[0])]
-    moves += [(*T, g) for T, new in zip(shorter, enter[1:], strict=True) for g in new]
-    bench = normal_equations(groups, sorted({*support, *(g for new in enter for g in new)}), Y)
-    now = n * log_det(R.T @ R / n) + complexity(groups, support, q)
+    without = np.stack([Y - Z[inside.index(T)].T @ inside.fit(T)[0] for T in shorter])
+    swaps = entering(groups, without, support, groups.settings.n_enter).tolist()
+    moves = [(*T, g) for T, new in zip(shorter, swaps, strict=True) for g in new]
+    return best_move(groups, moves, Y, now)
+
+
+def best_move(groups: Groups, moves: list[Support], Y: Array, now: float) -> Support | None:
+    """The support with the smallest criterion for the stand-in response Y, if below `now`."""
+    n, q = groups.rows.total, Y.shape[1]
+    fits = normal_equations(groups, sorted({g for T in moves for g in T}), Y)
     values = []
     for T in moves:
         cost = complexity(groups, T, q)
-        values.append(n * log_det(bench.fit(T)[1]) + cost if np.isfinite(cost) else np.inf)
+        values.append(n * log_det(fits.fit(T)[1]) + cost if np.isfinite(cost) else np.inf)
     if not values or min(values) >= now - TIE:
         return None
     return first_of_least(groups, [tuple(sorted(T)) for T in moves], values)
@@ -241,31 +249,32 @@ def criterion(
     return fitted[support] + cost
 
 
-def choose(
-    groups: Groups, relaxed: Groups, supports: list[Support], response: Response, fixed: Support
-) -> tuple[Support, Support]:
-    """Best support by the criterion, and the best at relaxed levels (same groups, lower prices).
-
-    Where many weak groups only pay together, add-one moves from a small support never reach them;
-    the relaxed optimum does, and is a second start for the search at the true levels.
+def best_supports(
+    groups: Groups,
+    supports: list[Support],
+    response: Response,
+    count: int,
+    fitted: dict[Support, float],
+) -> list[Support]:
+    """The `count` supports with the smallest criterion, best first; of those that tie, the ones
+    with the first columns. `fitted`: as in `criterion`.
     """
+    value = {T: np.round(criterion(groups, T, response, fitted) / TIE) for T in supports}
+    return sorted(value, key=lambda T: (value[T], in_order(groups, T)))[:count]
 
-    fitted: dict[Support, float] = {}
 
-    def best(table: Groups, starts: list[Support]) -> Support:
-        values = [criterion(table, T, response, fitted) for T in starts]
-        return first_of_least(table, starts, values)
-
-    def searches(table: Groups, starts: list[Support]) -> list[Support]:
-        ends: dict[Support, Support] = {}
-        return [search(table, T, response, fixed, ends) for T in starts]
-
-    value = {T: np.round(criterion(relaxed, T, response, fitted) / TIE) for T in supports}
-    starts = sorted(supports, key=lambda T: (value[T], in_order(relaxed, T)))
-    starts = starts[: groups.settings.n_starts]
-    loose = first_copies(relaxed, best(relaxed, searches(relaxed, starts)), response, fixed)
-    found = best(groups, searches(groups, [best(groups, supports), loose]))
-    return first_copies(groups, found, response, fixed), loose
+def choose(
+    groups: Groups,
+    starts: list[Support],
+    response: Response,
+    fixed: Support,
+    fitted: dict[Support, float],
+) -> Support:
+    """The best end of searches from some supports."""
+    ends: dict[Support, Support] = {}
+    found = [search(groups, T, response, fixed, ends) for T in starts]
+    best = best_supports(groups, found, response, 1, fitted)[0]
+    return first_copies(groups, best, response, fixed)
 
 
 def first_copies(groups: Groups, support: Support, response: Response, fixed: Support) -> Support:

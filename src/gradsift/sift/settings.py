@@ -60,6 +60,10 @@ class SiftSettings:
     """False columns allowed in the relaxed support, which only proposes and ranks."""
     robust_rounds: int = 3
     """Fits in turn with cutting off residuals."""
+    most_tied: float = 0.25
+    """Part of the rows that one value of the response may take; beyond it, residuals are not cut
+    off, because their robust scale depends on how a fit splits the tie.
+    """
     # what the residual of a support may bring in: products, and columns of a wide table
     rounds: int = 3
     """Times that a residual is looked at for products, and for columns left out of the search."""

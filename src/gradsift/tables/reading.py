@@ -341,7 +341,9 @@ def read_npz(path: Path, options: ReadOptions) -> Frame:
     if labels is not None:
         classes = {k: tuple(str(v) for v in labels) for k in own if k in ("y", "y_train")}
     unique = _apart(features, set(own))
-    return make_frame([*unique, *own], [*X.T, *columns], classes)
+    frame = make_frame([*unique, *own], [*X.T, *columns], classes)
+    ids = [k for k, column in zip(own, columns) if "_id" in f"_{k}" and len(set(column)) == n]
+    return replace(frame, id=ids[0] if ids else None)
 
 
 def as_unicode(array: Any) -> Any:

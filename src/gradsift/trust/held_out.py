@@ -15,7 +15,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data.slices import take_rows
-from gradsift.exceptions import NothingSelectedWarning
+from gradsift.exceptions import NothingSelectedWarning, RareClassWarning
 from gradsift.trust.scores import Scores, confusion, gather, score_labels, score_numbers
 from gradsift.trust.simple import simple_tool
 
@@ -155,6 +155,7 @@ def predict_fold(
     known, new, labels = take_rows(X, train), take_rows(X, test), classes is not None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NothingSelectedWarning)
+        warnings.simplefilter("ignore", RareClassWarning)  # said of all rows, once
         model = estimator.fit(known, y[train])
     out, share = {}, 0.0
     for way, fitted in ways_to_predict(model).items():

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradsift._run.extras import require
 from gradsift._typing import Array
+from gradsift.numerics.sampling import evenly_spaced
 
 # Okabe and Ito's colours, told apart by nearly all readers
 BLUE, RED, GREEN, ORANGE = "#0072B2", "#D55E00", "#009E73", "#E69F00"
@@ -119,7 +120,7 @@ def top_counts(ax: Any, alphas: Array, counts: Sequence[int], most: int = 7) -> 
     quiet(top)
     for side, spine in top.spines.items():
         spine.set_visible(side == "top")
-    at = np.unique(np.linspace(0, len(alphas) - 1, min(most, len(alphas))).round().astype(int))
+    at = evenly_spaced(len(alphas), most)
     top.set_xticks([alphas[k] for k in at], [f"{counts[k]:,}" for k in at])
     top.set_xticks([], minor=True)
     top.set_xlabel("variables selected", color=MUTED, fontsize="small")

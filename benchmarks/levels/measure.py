@@ -1,0 +1,89 @@
+"""False variables at `false_positives=0.3`, in tables where (almost) nothing is true.
+
+    python -m levels.measure                       # all settings, 50 seeds
+    python -m levels.measure --seeds 10 leukemia   # those whose name contains a word
+    python -m levels.measure --table               # the table again, from what was measured
+
+Run from `benchmarks/` with the package installed, on one thread. The real data sets are taken from
+the folder that GRADSIFT_DATA names; without it their settings are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from levels.tables import DATA, SETTINGS, Null
+
+from gradsift.data import ArraySource, measure_scaling
+from gradsift.estimators._sift_parts import class_contrasts
+from gradsift.sift import sift_support
+
+FILE = Path(__file__).parent / "measured.json"
+SEEDS = 50
+BAR = 0.4
+
+
+def false_variables(table: Null) -> tuple[int, int]:
+    """False and true variables that are selected."""
+    X, n = table.X, len(table.y)
+    scaling = measure_scaling(ArraySource(X), np.full(n, 1.0 / n))
+    Y = table.y[:, None]
+    if table.labels:
+        codes = table.y.astype(np.intp)
+        Y = class_contrasts(codes, int(codes.max()) + 1)
+    found = sift_support(ArraySource(scaling.apply(X)), Y, robust=not table.labels)
+    true = len(np.intersect1d(found, table.true))
+    return len(found) - true, true
+
+
+def measure(name: str, seeds: range) -> list[list[int]]:
+    """[false, true] of each seed."""
+    return [list(false_variables(SETTINGS[name](seed))) for seed in seeds]
+
+
+def row(name: str, counts: list[list[int]]) -> str:
+    false, true = np.array(counts, dtype=float).T
+    error = false.std(ddof=1) / np.sqrt(len(false))
+    held = "" if false.mean() <= BAR + 2 * error else "**no**"
+    kept = f"{true.mean():.2f}" if "true" in name or "kept" in name else ""
+    return f"| {name} | {false.mean():.2f} | {error:.2f} | {kept} | {len(false)} | {held} |"
+
+
+def table(measured: dict[str, Any]) -> str:
+    lines = [
+        "| columns and response | false variables | s.e. | true one kept | seeds | holds |",
+        "|---|---|---|---|---|---|",
+    ]
+    return "\n".join(lines + [row(name, counts) for name, counts in measured.items()])
+
+
+def available(name: str) -> bool:
+    return "permuted" not in name or (DATA / f"{name.split()[0]}.npz").exists()
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("words", nargs="*")
+    options.add_argument("--seeds", type=int, default=SEEDS)
+    options.add_argument("--first", type=int, default=0)
+    options.add_argument("--table", action="store_true")
+    options.add_argument("--file", type=Path, default=FILE)
+    asked = options.parse_args()
+    measured = json.loads(asked.file.read_text()) if asked.file.exists() else {}
+    names = [n for n in SETTINGS if all(w in n for w in asked.words) and available(n)]
+    warnings.simplefilter("ignore")
+    for name in [] if asked.table else names:
+        measured[name] = measure(name, range(asked.first, asked.first + asked.seeds))
+        asked.file.write_text(json.dumps(measured))
+        print(row(name, measured[name]), flush=True)
+    if asked.table:
+        print(table(measured))
+
+
+if __name__ == "__main__":
+    main()

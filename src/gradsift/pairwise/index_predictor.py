@@ -1,0 +1,166 @@
+"""Predicting numbers through the estimated directions.
+
+A ridge in the coordinates of the sparse directions gives one index, and a local linear fit of the
+response on that index gives the link. Coordinates are scaled by a power of the size of their
+direction, so that a large power trusts the first direction alone and a small one many of them.
+Power, ridge and bandwidth are those with the smallest leave-one-out error; the link sees the
+leave-one-out index of every training sample, because the fitted one is too close to the response.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from gradsift._typing import Array
+from gradsift.data.source import BLOCK_BYTES
+from gradsift.numerics.sampling import spread_along
+from gradsift.pairwise.assemble import Assembly
+from gradsift.solver import Rows
+
+POWERS = (1.0, 2.0, 4.0, 8.0)
+"""Of the size of a direction, to scale its coordinate."""
+RIDGES = np.logspace(-6.0, 1.0, 15)
+"""Penalties, in units of the variance of all coordinates."""
+BANDWIDTHS = (np.inf, 2.0, 1.0, 0.5, 0.35, 0.25)
+"""Of the link, in standard deviations of the index; infinite = a straight line."""
+LINK_RIDGE = 1e-3  # on the slope of the link, in the same unit
+MOST_LINKED = 2_000  # samples that the link is drawn through
+
+
+class Index(NamedTuple):
+    """A linear index x . slope + intercept, and what it predicts for samples left out."""
+
+    slope: Array
+    intercept: float
+    left_out: Array
+
+
+@dataclass(frozen=True)
+class IndexPredictor:
+    """y(x) = g(x . slope + intercept) on the selected columns, standardised.
+
+    Attributes
+    ----------
+    slope : (a,) array
+        A combination of the sparse directions.
+    index, y, share : (n,) arrays
+        Training samples that the link g is drawn through: index, response and weight.
+    scale : float
+        Bandwidth of the link; inf = a straight line.
+    """
+
+    slope: Array
+    intercept: float
+    index: Array
+    y: Array
+    share: Array
+    scale: float
+
+    def __call__(self, X_new: Array) -> Array:
+        """(1, n_new) predictions from the selected columns of new samples."""
+        at = X_new @ self.slope + self.intercept
+        height = max(1, BLOCK_BYTES // (8 * len(self.index)))
+        tiles = [at[a : a + height] for a in range(0, len(at), height)]
+        link = [local_line(tile, self.index, self.y, self.share, self.scale) for tile in tiles]
+        return np.concatenate(link)[None]
+
+
+def index_predictor(assembly: Assembly, rows: Rows) -> IndexPredictor:
+    """The predictor that goes with an answer for numbers."""
+    return fit_index(
+        assembly.source.columns(rows.index), assembly.response.values[0], rows.values,
+        assembly.share,
+    )  # fmt: skip
+
+
+def fit_index(X: Array, y: Array, B: Array, share: Array) -> IndexPredictor:
+    """Choose index and link for selected columns X (n, a) and coefficients B (a, m)."""
+    X, y, share = merge_copies(X, y, share)
+    U, sizes, _ = np.linalg.svd(B, full_matrices=False)
+    lead = sizes > 1e-6 * sizes.max(initial=0.0)
+    if not lead.any():
+        return flat(X.shape[1], float(share @ y))
+    U, sizes = U[:, lead], sizes[lead] / sizes.max()
+    found = [_linked(ridge_index(X, U * sizes**power, y, share), y, share) for power in POWERS]
+    return min(found, key=lambda pair: pair[0])[1]
+
+
+def flat(n_columns: int, level: float) -> IndexPredictor:
+    """The mean, whatever the columns say."""
+    one = np.ones(1)
+    return IndexPredictor(np.zeros(n_columns), level, level * one, level * one, one, np.inf)
+
+
+def merge_copies(X: Array, y: Array, share: Array) -> tuple[Array, Array, Array]:
+    """Copies of a row as one row with their weights: none of them may stand in for another."""
+    both, where = np.unique(np.column_stack([X, y]), axis=0, return_inverse=True)
+    total: Array = np.bincount(where.ravel(), weights=share).astype(float)
+    return both[:, :-1], both[:, -1], total
+
+
+def ridge_index(X: Array, directions: Array, y: Array, share: Array) -> Index:
+    """Ridge regression on coordinates X @ directions, its penalty by leave-one-out.
+
+    Leaving sample i out changes its residual by 1 / (1 - h_i), with h_i its leverage.
+    """
+    coordinates = X @ directions
+    middle, level = share @ coordinates, float(share @ y)
+    root = np.sqrt(share)
+    P, s, Q = np.linalg.svd(root[:, None] * (coordinates - middle), full_matrices=False)
+    pull, total = P.T @ (root * (y - level)), max(float(s @ s), np.finfo(float).tiny)
+    best, chosen, left_out = np.inf, RIDGES[-1] * total, np.full(len(y), level)
+    for ridge in RIDGES * total:
+        shrink = s**2 / (s**2 + ridge)
+        fitted = level + (P @ (shrink * pull)) / root
+        leverage = np.minimum(share + (P**2) @ shrink, 1.0 - 1e-9)
+        residual = (y - fitted) / (1.0 - leverage)
+        if (error := float(share @ residual**2)) < best:
+            best, chosen, left_out = error, ridge, y - residual
+    # without what leaving a sample out does to the mean: that alone would give the sample away
+    left_out = left_out + share * (y - level) / (1.0 - share)
+    weights = Q.T @ (s / (s**2 + chosen) * pull)
+    return Index(directions @ weights, level - float(middle @ weights), left_out)
+
+
+def _linked(found: Index, y: Array, share: Array) -> tuple[float, IndexPredictor]:
+    """The leave-one-out error with the best bandwidth of the link, and the predictor."""
+    order = np.argsort(found.left_out, kind="stable")
+    some = spread_along(order, MOST_LINKED)
+    index, y, share = found.left_out[some], y[some], share[some] / share[some].sum()
+    middle, level = float(share @ index), float(share @ y)
+    spread = float(np.sqrt(share @ (index - middle) ** 2))
+    if not share @ ((index - middle) * (y - level)) > 1e-12 * spread * np.std(y):
+        return float(share @ (y - level) ** 2), flat(len(found.slope), level)
+    errors = []
+    for width in BANDWIDTHS:
+        guess = local_line(index, index, y, share, width * spread, leave_out=True)
+        errors.append(float(share @ (y - guess) ** 2))
+    best = int(np.argmin(errors))
+    scale = float(BANDWIDTHS[best] * spread)
+    return errors[best], IndexPredictor(found.slope, found.intercept, index, y, share, scale)
+
+
+def local_line(
+    at: Array, index: Array, y: Array, share: Array, scale: float, *, leave_out: bool = False
+) -> Array:
+    """A weighted straight line around each place `at`, evaluated there.
+
+    With `leave_out`, `at` are the samples themselves, and each is left out of its own line.
+    """
+    step = index[None, :] - at[:, None]
+    away = step**2
+    if leave_out:
+        np.fill_diagonal(away, np.inf)
+    # relative to the nearest sample: far from all data the weights must not vanish together
+    away -= away.min(axis=1, keepdims=True)
+    weight = share * (np.exp(away / (-2.0 * scale**2)) if scale < np.inf else np.isfinite(away))
+    weight /= weight.sum(axis=1, keepdims=True)
+    centre, level = (weight * step).sum(axis=1), weight @ y
+    bend = (weight * (step - centre[:, None]) ** 2).sum(axis=1)
+    lean = (weight * (step - centre[:, None]) * (y - level[:, None])).sum(axis=1)
+    spread = float(share @ (index - share @ index) ** 2) / float(share.sum())
+    ridge = LINK_RIDGE * spread + np.finfo(float).tiny
+    return np.asarray(level - centre * lean / (bend + ridge))

@@ -1,0 +1,119 @@
+"""The check of a chosen support: is each of its gains worth its level when rows are exchangeable?
+
+The chi-square levels hold where sums of features and residuals are nearly normal. A support is
+searched for as if they were; then every group of it, and every variable as a whole, is judged by
+`exchangeable.worth_of`. What is refused gets a higher level, by as much as the chi-square flatters
+it, and the search goes on. What is returned has passed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gradsift.sift.exchangeable import worth_of
+from gradsift.sift.groups import Groups, Support
+from gradsift.sift.response import Response
+from gradsift.sift.rows import Array
+from gradsift.sift.search import (
+    best_supports,
+    choose,
+    complexity,
+    log_det,
+    normal_equations,
+    robust_fit,
+    search,
+)
+
+MOST_CHOICES = 6
+"""Times that a support is chosen anew with raised levels; then the last one that passed stands."""
+LEAST_RISE = 1.0
+"""A level rises by so much at least, so that refusals come to an end."""
+
+
+def choose_supports(
+    groups: Groups, relaxed: Groups, supports: list[Support], response: Response, fixed: Support
+) -> tuple[Support, Support]:
+    """The best support that passes, and the best at relaxed levels (same groups), which need not.
+
+    Where many weak groups only pay together, add-one moves from a small support never reach them;
+    the relaxed optimum does, and is a second start for the search at the true levels.
+    """
+    fitted: dict[Support, float] = {}
+    starts = best_supports(relaxed, supports, response, groups.settings.n_starts, fitted)
+    loose = choose(relaxed, starts, response, fixed, fitted)
+    rise = np.zeros(len(groups.level))
+    passed = fixed
+    for _ in range(MOST_CHOICES):
+        strict = raised(groups, rise)
+        starts = [*best_supports(strict, supports, response, 1, fitted), loose, passed]
+        support = choose(strict, starts, response, fixed, fitted)
+        passed = confirmed(groups, support, rise, response, fixed)
+        if passed == support:
+            break
+    return passed, loose
+
+
+def raised(groups: Groups, rise: Array) -> Groups:
+    """The same groups at higher levels."""
+    return replace(
+        groups, level=groups.level + rise, level_if_selected=groups.level_if_selected + rise
+    )
+
+
+def confirmed(
+    groups: Groups, support: Support, rise: Array, response: Response, fixed: Support
+) -> Support:
+    """A support that passes: refused groups leave, their `rise` grows, the search goes on."""
+    while found := refused(raised(groups, rise), support, response, fixed):
+        for g, more in found.items():
+            rise[g] += more
+        support = tuple(g for g in support if g not in found)
+        support = search(raised(groups, rise), support, response, fixed)
+    return support
+
+
+def refused(
+    groups: Groups, support: Support, response: Response, fixed: Support
+) -> dict[int, float]:
+    """Groups of a support whose gain is worth less than they cost, each with what its level lacks.
+
+    A variable is judged as a whole once each of its groups has passed; if it fails, the group that
+    the chi-square flatters most is refused.
+    """
+    n, q = groups.rows.total, response.Y.shape[1]
+    Y = robust_fit(groups, support, response)[1]
+    fits = normal_equations(groups, list(support), Y)
+    Z = groups.stack(support)
+    B, cov = fits.fit(support)
+    cost, least = complexity(groups, support, q), log_det(cov)
+    weight = np.ones(len(Y)) if groups.rows.weight is None else groups.rows.weight
+    out: dict[int, float] = {}
+    parts: dict[int, float] = {}
+    for leave in judged(groups, support, fixed):
+        if any(g in out for g in leave):
+            continue
+        rest = tuple(g for g in support if g not in leave)
+        B_rest, cov_rest = fits.fit(rest)
+        own = fits.index(leave)
+        gain = n * (log_det(cov_rest) - least)
+        asked = cost - complexity(groups, rest, q)
+        a = Z[own].T @ B[own] / response.root
+        R = (Y - Z[fits.index(rest)].T @ B_rest) / response.root
+        part = worth_of(a, R, weight, gain)
+        if len(leave) == 1:
+            parts[leave[0]] = part
+        if gain * part < asked:
+            g = min(leave, key=lambda g: parts[g])
+            out[g] = max(LEAST_RISE, max(gain, asked) - gain * part)
+    return out
+
+
+def judged(groups: Groups, support: Support, fixed: Support) -> list[Support]:
+    """Every group of a support by itself, then all groups of each variable that has several."""
+    single: list[Support] = [(g,) for g in support if g not in fixed]
+    whole = [
+        tuple(g for g in support if v in groups.parents_of(g)) for v in groups.variables(support)
+    ]
+    return single + [gs for gs in whole if len(gs) > 1 and not set(gs) & set(fixed)]

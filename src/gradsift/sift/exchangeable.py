@@ -1,0 +1,208 @@
+"""What a gain is worth when rows are exchangeable: a saddlepoint behind the chi-square levels.
+
+The levels take it that u = sum_i a_i r_i, of a fitted contribution a and a residual r, is normal
+far out in its tail. Where both are skewed (few cases, many zeros, a column that is constant but for
+two rows) it is not. The chance that residuals dealt to the rows at random reach u is about exp(-D),
+D being the least Kullback-Leibler information that moves the expected sum there:
+
+    D = sup_t  t_0 u - sum_i log mean_j exp(t_0 a_i r_j + t_1 r_j + t_2 (r_j^2 - 1)).
+
+Row i draws one of the residuals, tilted towards a_i, while their mean and variance stay what they
+are. For normal r, 2 D = -n log(1 - rho^2), which is what a fit gains in n log det. For a column
+that marks one row, D is about log n, however perfect the fit. Skovgaard's correction,
+
+    w + log(v / w) / w,     w = sqrt(2 D),     v = t_0 (det K''(t) / det K''_12(0))^(1/2),
+
+is as good as normal where n is small. It collapses where u is nearly the largest sum any deal can
+give, because K'' is nearly singular there; Stirling's formula for the k rows that carry u takes its
+place: w^2 - 2 log(2 pi k) - .6.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gradsift.sift.rows import Array
+
+MOST_PLACES = 256
+"""Rows, and residuals, beyond which neighbours are taken together."""
+MOST_STEPS = 25
+NEAREST = 0.97
+"""Sums are looked at up to this part of the largest one possible, where D is finite."""
+STIRLING = 0.6
+"""What the logarithm leaves of the exact chance 1 / C(n, k), for k from 1 to 5 rows of 72."""
+BARTLETT = 2.5
+"""-(n - 2.5) log(1 - rho^2) is chi-square(1) to second order (Bartlett)."""
+
+
+def worth_of(a: Array, r: Array, weight: Array, gain: float) -> float:
+    """The part of a gain that stands when rows are exchangeable, in [0, 1].
+
+    Parameters
+    ----------
+    a : array (n, q)
+        What a group, or a variable, contributes to the fit.
+    r : array (n, q)
+        Residual of the fit without it.
+    weight : array (n,)
+    gain : float
+        Rise of n log det of the residual covariance without it.
+    """
+    n = float(weight.sum())
+    a, r = along_main_axis(a, r, weight)
+    each = a * r
+    u = float(weight @ each)
+    if u <= 0.0:
+        return 1.0
+    carriers = u * u / float(weight @ each**2)
+    # beside correlated columns the gain says more than a: as far as it says, or as far as can be
+    most = NEAREST * largest_sum(a, r, weight)
+    u = max(u, min(n * np.sqrt(-np.expm1(-gain / n)), most))
+    taken = -(n - BARTLETT) * float(np.log1p(-(min(u / n, 0.999999) ** 2)))
+    taken = max(taken, gain * (1.0 - BARTLETT / n))
+    if taken < 1.0:
+        return 1.0
+    return min(chi_square_of(a, r, weight, u, carriers) / taken, 1.0)
+
+
+def largest_sum(a: Array, r: Array, weight: Array) -> float:
+    """The largest sum_i a_i r_i of any deal: both in order, a row of weight w being w copies."""
+    one, two = np.argsort(a, kind="stable"), np.argsort(r, kind="stable")
+    below_one, below_two = np.cumsum(weight[one]), np.cumsum(weight[two])
+    cuts = np.sort(np.concatenate([below_one, below_two]))
+    mass = np.diff(cuts, prepend=0.0)
+    middle = cuts - mass / 2
+    last = len(a) - 1
+    at_one = np.minimum(np.searchsorted(below_one, middle), last)
+    at_two = np.minimum(np.searchsorted(below_two, middle), last)
+    return float(mass @ (a[one][at_one] * r[two][at_two]))
+
+
+def along_main_axis(a: Array, r: Array, weight: Array) -> tuple[Array, Array]:
+    """Contribution and residual along the response in which the contribution is largest, both
+    centred, with unit variance, (n,) each.
+    """
+    n = weight.sum()
+    a, r = a - weight @ a / n, r - weight @ r / n
+    values, vectors = np.linalg.eigh((r.T * weight) @ r / n)
+    half = vectors / np.sqrt(np.maximum(values, 1e-12 * max(values.max(), 1e-300)))
+    a, r = a @ half, r @ half
+    axis = np.linalg.eigh((a.T * weight) @ a)[1][:, -1]
+    a, r = a @ axis, r @ axis
+    size = np.sqrt(weight @ (a * a) / n)
+    return a / max(size, 1e-300), r
+
+
+def places(x: Array, weight: Array) -> tuple[Array, Array]:
+    """Values and their weights; of many, neighbours are taken together (the outermost stay
+    alone).
+    """
+    if len(x) <= MOST_PLACES:
+        return x, weight
+    order = np.argsort(x, kind="stable")
+    x, weight = x[order], weight[order]
+    edge = MOST_PLACES // 4
+    middle = np.linspace(edge, len(x) - edge, MOST_PLACES - 2 * edge + 1).astype(int)[:-1]
+    first = np.r_[np.arange(edge), middle, np.arange(len(x) - edge, len(x))]
+    total = np.add.reduceat(weight, first)
+    return np.add.reduceat(weight * x, first) / total, total
+
+
+class Tilted(NamedTuple):
+    """t'(u, 0, 0) - sum_i log mean_j exp(...) at some t, and the tilted chances."""
+
+    value: float
+    chances: Array
+
+
+class Deals:
+    """Rows that draw residuals: the cumulant function K(t) of (sum a r, sum r, sum r^2)."""
+
+    def __init__(self, a: Array, r: Array, weight: Array) -> None:
+        self.a, self.weight = places(a, weight)
+        self.r, mass = places(r, weight)
+        chance = mass / mass.sum()
+        self.log_chance = np.log(chance)
+        self.products = np.outer(self.a, self.r)
+        self.kept = orthonormal(np.stack([self.r, self.r**2]), chance)
+        k = len(self.kept)
+        self.squares = (self.kept[:, None] * self.kept[None]).reshape(k * k, -1)
+
+    def at(self, t: Array, u: float) -> Tilted:
+        E = t[0] * self.products
+        E += t[1:] @ self.kept + self.log_chance
+        top = E.max(axis=1)
+        np.exp(E - top[:, None], out=E)
+        mass = E.sum(axis=1)
+        E /= mass[:, None]
+        return Tilted(float(t[0] * u - self.weight @ (np.log(mass) + top)), E)
+
+    def slopes(self, chances: Array) -> tuple[Array, Array]:
+        """Gradient and Hessian of K."""
+        along = chances * self.products
+        m = np.column_stack([along.sum(axis=1), chances @ self.kept.T])
+        k = len(self.kept)
+        second = np.empty((len(m), 1 + k, 1 + k))
+        second[:, 0, 0] = (along * self.products).sum(axis=1)
+        second[:, 0, 1:] = second[:, 1:, 0] = along @ self.kept.T
+        second[:, 1:, 1:] = (chances @ self.squares.T).reshape(-1, k, k)
+        return self.weight @ m, np.tensordot(self.weight, second, 1) - (m.T * self.weight) @ m
+
+
+def orthonormal(F: Array, chance: Array) -> Array:
+    """An orthonormal basis (k, n) of functions F (m, n) under these chances; constants, and what
+    depends on the others, left out (two classes: r^2 is a function of r).
+    """
+    F = F - (F @ chance)[:, None]
+    size = np.sqrt(F**2 @ chance)
+    F = F[size > 1e-9] / size[size > 1e-9, None]
+    values, vectors = np.linalg.eigh((F * chance) @ F.T)
+    good = values > 1e-8 * max(values.max(initial=0.0), 1e-300)
+    return np.asarray((vectors[:, good] / np.sqrt(values[good])).T @ F)
+
+
+def chi_square_of(a: Array, r: Array, weight: Array, u: float, carriers: float) -> float:
+    """The chi-square with one degree of freedom that sum_i w_i a_i r_i = u amounts to."""
+    deals = Deals(a, r, weight)
+    t, there = solve_tilt(deals, u, float(weight.sum()))
+    w = float(np.sqrt(2 * max(there.value, 0.0)))
+    if w < 1.0 or t[0] <= 0:
+        return w * w
+    k = len(t)
+    start = deals.slopes(deals.at(np.zeros(k), u).chances)[1]
+    H = deals.slopes(there.chances)[1]
+    bend = np.linalg.slogdet(H + 1e-12 * np.eye(k))[1] - np.linalg.slogdet(start[1:, 1:])[1]
+    corrected = w + (np.log(t[0]) + bend / 2 - np.log(w)) / w
+    edge = w * w - 2 * np.log(2 * np.pi * carriers) - STIRLING
+    return float(max(max(corrected, 0.0) ** 2, edge, 0.0))
+
+
+def solve_tilt(deals: Deals, u: float, n: float) -> tuple[Array, Tilted]:
+    """The tilt that maximises, by Newton steps from that of normal residuals."""
+    k = 1 + len(deals.kept)
+    t = np.zeros(k)
+    now = deals.at(t, u)
+    rho = min(u / n, 0.999)
+    guess = rho / (1 - rho * rho)
+    square = (deals.kept * np.exp(deals.log_chance)) @ deals.r**2
+    for part in (1.0, 0.5, 0.25):
+        first = part * np.r_[guess, -guess * rho / 2 * square]
+        there = deals.at(first, u)
+        if there.value > now.value:
+            t, now = first, there
+    goal = np.zeros(k)
+    goal[0] = u
+    for _ in range(MOST_STEPS):
+        grad, H = deals.slopes(now.chances)
+        step = np.linalg.solve(H + (1e-9 * np.trace(H) + 1e-12) * np.eye(k), goal - grad)
+        if float((goal - grad) @ step) < 1e-3:
+            break
+        size = 1.0
+        while size > 1e-8 and not (there := deals.at(t + size * step, u)).value > now.value:
+            size /= 2
+        if size <= 1e-8:
+            break
+        t, now = t + size * step, there
+    return t, now

@@ -1,0 +1,85 @@
+"""Prediction through the directions: leave-one-out as if every sample were really left out."""
+
+import numpy as np
+import pytest
+
+from gradsift.pairwise import index_predictor as room
+from gradsift.pairwise.index_predictor import fit_index, local_line, ridge_index
+
+
+@pytest.fixture
+def single_index(rng):
+    """60 samples, y = tanh of one direction; B knows the direction, and some noise."""
+    X = rng.normal(size=(60, 5))
+    beta = np.array([1.0, -1.0, 0.5, 0.0, 0.0])
+    y = np.tanh(X @ beta) + 0.1 * rng.normal(size=60)
+    B = np.outer(beta, rng.normal(size=7)) + 0.1 * rng.normal(size=(5, 7))
+    return X, y, B, np.full(60, 1 / 60)
+
+
+def test_leaving_out_by_formula_is_leaving_out(single_index, monkeypatch):
+    X, y, B, _ = single_index
+    share = np.random.default_rng(0).uniform(0.5, 2.0, 60)
+    share /= share.sum()
+    monkeypatch.setattr(room, "RIDGES", np.array([1e-2]))
+    D = np.linalg.svd(B, full_matrices=False)[0]
+    Z = X @ D
+    total = share @ ((Z - share @ Z) ** 2).sum(axis=1)
+    got = ridge_index(X, D, y, share).left_out
+    for i in (0, 17, 59):
+        w = np.delete(share, i)
+        A = np.column_stack([np.ones(59), np.delete(Z, i, axis=0)])
+        P = np.diag([0.0] + [1e-2 * total] * 5)
+        coefficients = np.linalg.solve(A.T @ (w[:, None] * A) + P, A.T @ (w * np.delete(y, i)))
+        by_hand = coefficients[0] + Z[i] @ coefficients[1:]
+        # the mean of the others is replaced by that of all
+        by_hand += share @ y - np.average(np.delete(y, i), weights=w)
+        assert got[i] == pytest.approx(by_hand, abs=1e-9)
+
+
+@pytest.mark.parametrize("scale", [np.inf, 0.4])
+def test_a_local_line_is_a_weighted_least_squares_fit(rng, scale, monkeypatch):
+    monkeypatch.setattr(room, "LINK_RIDGE", 0.0)
+    u, y, share = rng.normal(size=20), rng.normal(size=20), np.full(20, 0.05)
+    at = np.array([-0.5, 0.3])
+    got = local_line(at, u, y, share, scale)
+    for place, value in zip(at, got):
+        w = np.exp(-((u - place) ** 2) / (2 * scale**2))
+        A = np.column_stack([np.ones(20), u - place])
+        assert value == pytest.approx(np.linalg.solve(A.T @ (w[:, None] * A), A.T @ (w * y))[0])
+    one_out = local_line(u, u, y, share, scale, leave_out=True)
+    keep = np.arange(20) != 4
+    same = local_line(u[4:5], u[keep], y[keep], share[keep], scale)
+    assert one_out[4] == pytest.approx(same[0])
+
+
+def test_it_learns_direction_and_link(single_index, rng):
+    X, y, B, share = single_index
+    predict = fit_index(X, y, B, share)
+    new = rng.normal(size=(500, 5))
+    truth = np.tanh(new @ np.array([1.0, -1.0, 0.5, 0.0, 0.0]))
+    assert np.var(truth - predict(new)[0]) < 0.05 * np.var(truth)
+    assert np.isfinite(predict.scale)  # a bent link was chosen
+
+
+def test_weights_are_copies(single_index):
+    X, y, B, _ = single_index
+    times = np.random.default_rng(0).integers(1, 4, 60)
+    weighted = fit_index(X, y, B, times / times.sum())
+    rows = np.repeat(np.arange(60), times)
+    copied = fit_index(X[rows], y[rows], B, np.full(len(rows), 1 / len(rows)))
+    np.testing.assert_allclose(weighted(X), copied(X), atol=1e-9)
+
+
+def test_nothing_selected_is_the_mean():
+    y, share = np.array([1.0, 2.0, 6.0]), np.array([0.5, 0.25, 0.25])
+    predict = fit_index(np.zeros((3, 0)), y, np.zeros((0, 4)), share)
+    assert predict(np.zeros((2, 0))).tolist() == [[2.5, 2.5]]
+
+
+def test_noise_is_not_predicted_from_leaving_out(rng):
+    """The mean without a sample gives that sample away: it must not pass for a link."""
+    for _ in range(10):
+        X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+        predict = fit_index(X, y, rng.normal(size=(3, 6)), np.full(40, 1 / 40))
+        assert np.abs(predict(rng.normal(size=(200, 3)))).max() < 2.5

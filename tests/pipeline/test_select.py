@@ -1,0 +1,172 @@
+"""The main job: what is repeated in folds and halves, what counts, what the scores are of."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import RidgeCV
+from sklearn.metrics import r2_score
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from gradsift import GradientSiftClassifier, GradientSiftRegressor
+from gradsift.exceptions import NothingSelectedWarning
+from gradsift.pipeline import Settings, record_training, select
+from gradsift.pipeline._select import make_estimator
+from gradsift.tables import Choices, prepare
+from gradsift.tables.frame import make_frame
+from gradsift.trust.simple import ALPHAS
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+def table_of(columns, y, **choices):
+    """A table of arrays; those of text become categories."""
+    parts = [np.asarray(part) for part in (*columns.values(), y)]
+    parts = [part.astype(object) if part.dtype.kind == "U" else part for part in parts]
+    return prepare(make_frame([*columns, "y"], parts), Choices("y", **choices))
+
+
+# ------------------------------------------------------------------ folds repeat everything
+
+
+def noise_with_texts(rng, n=100, count=150):
+    letters = np.array(list("abcd"))
+    columns = {f"t{k}": letters[rng.integers(4, size=n)] for k in range(count)}
+    return table_of(columns, rng.normal(size=n))
+
+
+def test_scores_are_honest_where_there_are_text_columns(rng):
+    """Noise in 150 categories: whoever chooses levels outside the folds explains some of it."""
+    table = noise_with_texts(rng)
+    found = select(table, Settings(false_positives=3.0, interactions=False, repeats=6))
+    folds = KFold(5, shuffle=True, random_state=0)
+    predicted = np.empty(len(table.y))
+    for train, test in folds.split(table.X):
+        model = GradientSiftRegressor(
+            3.0, interactions=False, column_groups=table.recipe.origins, predict_with="selected"
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NothingSelectedWarning)
+            predicted[test] = model.fit(table.X[train], table.y[train]).predict(table.X[test])
+    expected = [r2_score(table.y[test], predicted[test]) for _, test in folds.split(table.X)]
+    np.testing.assert_allclose(found.held_out.selected.values["R²"], expected, rtol=1e-9)
+    assert found.held_out.mean < 0.0
+    assert max(count for _, count, _ in found.picked) < 6  # no level of noise is stable
+
+
+def test_the_fit_leaves_the_procedure_as_it_was(rng):
+    """What folds and halves clone is what the user asked for, whatever was selected."""
+    table = noise_with_texts(rng, n=80, count=5)
+    settings = Settings(false_positives=1.0)
+    before = make_estimator(table, settings).get_params()
+    found = select(table, Settings(false_positives=1.0, cv=0, repeats=0))
+    after = found.model.get_params()
+    assert {**after, "predict_with": "auto"} == before
+
+
+# ------------------------------------------------------------------ what counts
+
+
+def strong(rng, n=200):
+    """Four strong variables, a category, an age."""
+    columns = {name: rng.normal(size=n) for name in "abcdefg"}
+    kind = rng.integers(3, size=n)
+    columns["kind"] = np.array(["x", "y", "z"])[kind]
+    columns["age"] = rng.normal(size=n)
+    y = sum(k * columns[name] for k, name in enumerate("abcd", 2)) + 3.0 * (kind == 1)
+    return columns, y + 0.5 * columns["age"] + 0.1 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("most", [1, 2, 4])
+@pytest.mark.parametrize("method", ["sift", "sparse-gradient"])
+def test_at_most_so_many_are_returned_however_strong_the_others(rng, most, method):
+    columns, y = strong(rng)
+    table = table_of(columns, y, keep=("age",))
+    settings = Settings(method=method, max_features=most, cv=2, repeats=0)
+    found = select(table, settings)
+    assert 0 < found.n_selected <= most
+    assert found.columns == 8
+    assert "age" not in {row.name for row in found.variables}
+    assert found.covariate_names == ["age"]
+    age = list(table.names).index("age")
+    assert found.model.get_support()[age]
+    if method == "sift":
+        assert found.n_selected == most
+
+
+def test_a_category_is_one_variable(rng):
+    columns, y = strong(rng)
+    found = select(table_of(columns, y), Settings(cv=0, repeats=2))
+    assert found.n_selected == len(found.variables) <= found.columns == 9
+    row = next(row for row in found.variables if row.name == "kind")
+    assert row.frequency == 1.0
+    assert found.level_effects[row.column].levels[0] == "y"
+
+
+def test_duplicate_rows_are_said(rng):
+    X = rng.normal(size=(60, 3))
+    X[50:] = X[:10]
+    columns, y = dict(zip("abc", X.T)), X[:, 0] + X[:, 1] ** 2
+    found = select(table_of(columns, y), Settings(cv=0, repeats=0))
+    assert any("10 of 60 rows repeat another one" in note for note in found.notes)
+    once = table_of({k: v[:50] for k, v in columns.items()}, y[:50])
+    alone = select(once, Settings(cv=0, repeats=0))
+    assert not any("repeat another" in note for note in alone.notes)
+
+
+# ------------------------------------------------------------------ which rows a model has seen
+
+
+def test_rows_of_the_fit_are_known_again(rng):
+    X = rng.normal(size=(70, 6))
+    y = np.where(X[:, 1] > 0, "yes", "no")
+    model = GradientSiftClassifier().fit(X[:50], y[:50])
+    training = record_training(model, X[:50], y[:50])
+    assert training.unseen(X, y).tolist() == [False] * 50 + [True] * 20
+    mixed = rng.permutation(70)
+    assert training.unseen(X[mixed], y[mixed]).tolist() == (mixed >= 50).tolist()
+    X[3, 2] = np.nan  # not a column that the fit could use as it is now
+    assert training.unseen(X, y)[3]
+    model = GradientSiftClassifier(missing="mean").fit(X[:50], y[:50])
+    assert not record_training(model, X[:50], y[:50]).unseen(X[:50], y[:50]).any()
+
+
+# ------------------------------------------------------------------ real tables
+
+
+def real(name):
+    file = SHARED / f"{name}.npz"
+    if not file.exists():
+        pytest.skip(f"the data set {name} is not beside the repository")
+    data = np.load(file)
+    if name == "leukemia":
+        return data["X_train"].astype(float), np.where(data["y_train"] > 0, "ALL", "AML")
+    if name == "colon":
+        return np.log2(1 + data["X"]), np.where(data["y"] > 0, "tumor", "normal")
+    return data["X"], data["y"]
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["gasoline", "colon", "leukemia", "riboflavin"])
+def test_both_scores_equal_an_independent_computation(name):
+    X, y = real(name)
+    labels = y.dtype.kind == "U"
+    columns = {f"x{k}": X[:, k] for k in range(X.shape[1])}
+    held = select(table_of(columns, y), Settings(repeats=0)).held_out
+    folds = (StratifiedKFold if labels else KFold)(5, shuffle=True, random_state=0)
+    sift = GradientSiftClassifier if labels else GradientSiftRegressor
+    for way, scores in (("selected", held.selected), ("auto", held.together)):
+        model = sift(predict_with=way, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NothingSelectedWarning)
+            expected = cross_val_score(clone(model), X, y, cv=folds)
+        found = (held.selected if scores is None else scores).values[held.metric]
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+    if not labels:
+        expected = cross_val_score(make_pipeline(StandardScaler(), RidgeCV(ALPHAS)), X, y, cv=folds)
+        np.testing.assert_allclose(held.simple.values["R²"], expected, atol=1e-6)
+    assert held.baseline.mean(held.metric) < held.mean
