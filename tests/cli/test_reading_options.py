@@ -88,7 +88,7 @@ def test_genes_in_rows_for_select_predict_and_convert(folder, capsys):
     lines = [",".join(map(str, row)) for row in [["gene", *names], *rows]]
     (folder / "t.csv").write_text("\n".join(lines) + "\n")
     assert run(["select", "t.csv", *QUICK, "--out", "o", "--transpose"]) == 0
-    assert "4 variables explain y (80 rows)" in capsys.readouterr().out
+    assert "80 rows" in capsys.readouterr().out
     assert run(["predict", "o", "t.csv"]) == 0
     whole = predictions()
     assert list(whole) == names

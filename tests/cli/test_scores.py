@@ -47,7 +47,7 @@ def test_both_scores_in_terminal_and_summary_and_a_flag_for_predict(wide, capsys
         "held-out rows, 3 folds R² RMSE MAE",
         "selected variables alone",
         "all columns together",
-        "ridge regression, all columns",
+        "ridge regression: on all 150 variables",
         "mean of y",
         "the saved model predicts with the selected variables alone",
         "half samples picked",

@@ -249,3 +249,41 @@ def test_sparse_frames_stay_sparse():
             model = GradientSiftRegressor().fit(stored, y)
             assert model.feature_names_in_.tolist() == list("abcdefgh")
             np.testing.assert_allclose(model.predict(stored), expected.predict(frame), atol=1e-6)
+
+
+TABLE = {"a": ["1", "NA", "3", "4"], "b": ["5", "6", "7", "8.5"], "y": ["1.5", "2.5", "4", "?"]}
+
+
+def test_files_and_frames_agree_on_what_is_missing(tmp_path):
+    """The same holes in text, a workbook, Parquet and a frame."""
+    text = ",".join(TABLE) + "\n" + "".join(",".join(row) + "\n" for row in zip(*TABLE.values()))
+    (tmp_path / "t.csv").write_text(text)
+    frame = pd.read_csv(tmp_path / "t.csv", na_values=sorted(MISSING))
+    frame.to_excel(tmp_path / "t.xlsx", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    holes = np.isnan(frame.to_numpy())
+    for path in sorted(tmp_path.iterdir()):
+        np.testing.assert_array_equal(np.isnan(read_frame(path).numbers), holes)
+    with pytest.raises(ValueError, match=r"missing"):
+        GradientSiftRegressor().fit(frame[["a", "b"]], frame["y"])
+
+
+def test_files_and_frames_agree_on_what_is_a_duplicate(tmp_path):
+    (tmp_path / "t.csv").write_text("a,a,y\n" + "1,2,3\n" * 5)
+    for read in (read_frame, lambda path: convert(path, tmp_path / "t.zarr")):
+        with pytest.raises(ValueError, match=r"names 'a' more than once"):
+            read(tmp_path / "t.csv")
+    frame = pd.DataFrame(X[:, :2], columns=["a", "a"])
+    with pytest.raises(ValueError, match=r"names are not unique: 'a'"):
+        GradientSiftRegressor().fit(frame, X[:, 2])
+
+
+def test_files_and_frames_agree_on_what_is_text(tmp_path):
+    cells = ["low", *map(str, X[1:, 0])]
+    (tmp_path / "t.csv").write_text("a,y\n" + "".join(f"{a},{y}\n" for a, y in zip(cells, X[:, 1])))
+    with pytest.raises(ValueError, match=r"'a' holds numbers, but 1 of its 40 .*'low' \(line 2\)"):
+        open_table(tmp_path / "t.csv", Choices("y"))
+    with pytest.raises(ValueError, match=r"'a' holds numbers, but 1 of its 40 .*'low' \(line 2\)"):
+        convert(tmp_path / "t.csv", tmp_path / "t.zarr", target="y")
+    with pytest.raises((ValueError, TypeError), match=r"low|text|numeric"):
+        GradientSiftRegressor().fit(pd.DataFrame({"a": cells}), X[:, 1])

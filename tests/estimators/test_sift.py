@@ -7,7 +7,7 @@ from selection.designs import DESIGNS
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.data.simulate import two_index
-from gradsift.exceptions import NothingSelectedWarning
+from gradsift.exceptions import NothingSelectedWarning, RareClassWarning
 from gradsift.numerics.directions import subspace_distance
 
 
@@ -217,7 +217,8 @@ def test_no_class_is_lost_among_very_many_rows(monkeypatch):
     labels = (X[:, 1] > 0).astype(int)
     labels[77] = 2
     monkeypatch.setattr("gradsift.estimators._sift_parts.REFIT_ROWS", 100)
-    model = GradientSiftClassifier().fit(X, labels)
+    with pytest.warns(RareClassWarning, match="class 2 has 1 rows.*no promise"):
+        model = GradientSiftClassifier().fit(X, labels)
     assert model.predict_proba(X).shape == (600, 3)
     assert model.score(X, labels) > 0.9
 

@@ -6,6 +6,8 @@ import shutil
 import pytest
 from report_cases import KINDS
 
+from gradsift.report._render import breakable
+
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 CHROMIUM = os.environ.get("GRADSIFT_CHROMIUM") or shutil.which("chromium")
@@ -78,6 +80,23 @@ def test_the_whole_table_is_seen_at_1280(kind, visit):
     )
     assert lines
     assert set(lines) == {1}
+
+
+def test_long_names_go_on_in_a_new_line_after_a_separator(visit, pages):
+    name = "od280/od315_of_diluted_wines_and_other_drinks"
+    pages["long"] = pages["regressor"].replace(
+        ">gene 0</th>", f' class="long">{breakable(name)}</th>'
+    )
+    page = visit("long", viewport={"width": 700, "height": 900})
+    lines = page.evaluate(
+        "(() => { const cell = document.querySelector('#table th.long');"
+        " const text = [...cell.childNodes].filter((node) => node.nodeType === 3);"
+        " const range = document.createRange();"
+        " return text.map((node) => { range.selectNodeContents(node);"
+        " return range.getClientRects().length; }); })()"
+    )
+    assert len(lines) == 8
+    assert set(lines) == {1}  # every part of the name is whole
 
 
 def test_sorting(visit, findings):

@@ -1,4 +1,7 @@
 import gzip
+import subprocess
+import sys
+import time
 import tracemalloc
 import zipfile
 
@@ -6,7 +9,9 @@ import numpy as np
 import pytest
 
 from gradsift.data import cells, lines
-from gradsift.tables import read_frame
+from gradsift.tables import Choices, read_frame
+from gradsift.tables.frame import make_frame, to_text
+from gradsift.tables.text_columns import text_columns
 
 TEXT = "id,age,sex,dose\na,31,f,0.5\nb,NA,m,1e-3\nc,40,f,\n"
 
@@ -228,3 +233,49 @@ def test_reading_text_holds_little_more_than_the_numbers(tmp_path, shape):
     assert frame.numbers.shape == shape
     # one line, the names and the first rows are held as text; all of it would take 30 MB or more
     assert peak < 20e6
+
+
+BOMB = """
+import gzip, resource, sys
+from pathlib import Path
+from gradsift.data import cells
+from gradsift.tables import ReadOptions, read_frame
+import polars
+path = Path(sys.argv[1])
+cells.available_memory = lambda: 60e6
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    read_frame(path, ReadOptions(transpose=len(sys.argv) > 2))
+except ValueError as error:
+    print(error)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "transpose"),
+    [("0,0,0,0\n", False), ('"a","b","c","d"\n', False), ("long text,x,y,z\n", True)],
+)
+def test_a_packed_file_is_refused_before_memory_runs_out(tmp_path, line, transpose):
+    """120 MB of text in a small file, where 60 MB are said to be free: memory of the process."""
+    path = tmp_path / "bomb.csv.gz"
+    with gzip.open(path, "wt", compresslevel=1) as file:
+        file.write("a,b,c,d\n")
+        for _ in range(120):
+            file.write(line * (1_000_000 // len(line)))
+    assert path.stat().st_size < 3_000_000
+    call = [sys.executable, "-c", BOMB, str(path), *(["transpose"] if transpose else [])]
+    done = subprocess.run(call, capture_output=True, text=True, check=True)
+    message, megabytes = done.stdout.strip().split("\n")
+    assert "bomb.csv.gz does not fit into memory" in message
+    assert int(megabytes) < 130  # a block as cells, and what was gathered
+
+
+def test_texts_in_many_columns_are_judged_by_their_distinct_values():
+    """A table of letters: a look at every cell would take minutes."""
+    columns = [to_text(["AA", "AG", "GG"] * 100) for _ in range(3000)]
+    frame = make_frame([f"g{k}" for k in range(3000)] + ["y"], [*columns, np.arange(300.0) % 7])
+    start = time.process_time()
+    found = text_columns(frame, Choices("y"))
+    assert len(found.levels) == 3000
+    assert time.process_time() - start < 3

@@ -74,7 +74,7 @@ def run(
 
 def shown_text(text: object) -> str:
     """Text from a file as a terminal may have it: no control characters, no markup."""
-    return escape(printable(str(text).replace("\u00a0", " ")))
+    return escape(printable(str(text).replace("\u00a0%", "%")))
 
 
 def shown_note(note: str) -> str:
@@ -122,7 +122,7 @@ def show_scores(findings: Findings) -> None:
     console.print()
     console.print(out)
     for way in ways:
-        if way.key == "together":
+        if way.key in ("together", "simple"):
             console.print(f"[dim]{way.name}: {shown_text(way.detail)}[/dim]")
     console.print(
         f"[dim]the saved model predicts with {predictor_name(findings.described.ridge)}[/dim]"

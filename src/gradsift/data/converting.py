@@ -25,6 +25,8 @@ from gradsift.data.text import CellBlock, TextTable, check_names, read_text
 
 CHUNK_BYTES = 16 << 20
 """Values held at a time: rows on their way in, columns on their way out."""
+ENOUGH = 100_000
+"""Cells that are no numbers after which no more is read for the message."""
 MOST_KEPT = 20
 """Cells that are no numbers, kept for the message."""
 
@@ -184,6 +186,8 @@ def gathered(text: TextTable, roles: Roles, dtype: Any, scratch: IO[bytes]) -> G
         if not found.odd:  # once there is text, the rest is read for the message only
             scratch.write(chunk.astype(dtype).tobytes())
         n += len(chunk)
+        if sum(found.counts.values()) > ENOUGH:
+            break
     if n == 0:
         raise no_rows(text.name)
     scratch.flush()

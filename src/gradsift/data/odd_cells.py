@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ MOST_TOLD = 10
 MOSTLY = 0.5
 """Part of the cells above which a column is one of numbers."""
 NUMBER_LIKE = re.compile(
-    r"[<>=≤≥~≈±$€£]*\s*[+\-\u2212\u2013]?\s*\d[\d.,'’_\s]*([eE][+\-\u2212]?\d+)?\s*[%‰]?"
+    r"[<>=≤≥~≈±$€£'\"]*\s*[+\-\u2212\u2013]?\s*\d[\d.,'’_\s]*([eE][+\-\u2212]?\d+)?\s*[%‰$€£'\"]*"
 )
 DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([ T]\d{1,2}:\d{2}.*)?"
@@ -87,6 +88,8 @@ class OddCells:
             mend = "Write them without the sign. Or "
         elif any(mark in cell for mark in "\u2212\u2013" for cell in cells):
             mend = "Write them with a plain minus sign (-). Or "
+        elif not give:
+            mend = "Write them as plain numbers. Or "
         return f"{mend}{'give' if mend else 'Give'} {', or '.join([*give, *others])}."
 
 
@@ -135,20 +138,21 @@ def odd_cells(
     column 'dose' holds numbers, but 1 of its 3 cells is not written as one: '<0.1' (line 1). Give
     --na "<0.1" to read them as missing, or --drop dose.
     """
-    written = [(k, str(cell)) for k, cell in enumerate(cells) if not is_missing(cell, options)]
-    plain = [cell for _, cell in written if to_number(cell, options) is not None]
-    odd = [(k, cell) for k, cell in written if to_number(cell, options) is None]
-    if not odd or is_dates([cell for _, cell in odd]):
+    cells = list(cells)
+    written = {c: count for c, count in Counter(cells).items() if not is_missing(c, options)}
+    plain = [cell for cell in written if to_number(cell, options) is not None]
+    odd = [cell for cell in written if to_number(cell, options) is None]
+    if not odd or is_dates([str(cell) for cell in odd]):
         return None
-    alike = sum(NUMBER_LIKE.fullmatch(cell) is not None for _, cell in odd)
-    mostly = len(plain) + alike > MOSTLY * len(written) or len(plain) >= MOSTLY * len(written)
-    if not (mostly and (plain or alike == len(odd))):
+    alike = [cell for cell in odd if NUMBER_LIKE.fullmatch(str(cell))]
+    n_cells, n_plain, n_alike = (sum(written[c] for c in some) for some in (written, plain, alike))
+    mostly = n_plain + n_alike > MOSTLY * n_cells or n_plain >= MOSTLY * n_cells
+    if not (mostly and (plain or len(alike) == len(odd))):
         return None
-    first: dict[str, int] = {}
-    for k, cell in odd:
-        first.setdefault(cell, k)
-    places = [(place(k), cell) for cell, k in list(first.items())[:MOST_KEPT]]
-    return OddCells(column, len(written), plain[:MOST_KEPT], places, len(odd))
+    first = {cell: k for k, cell in reversed(list(enumerate(cells)))}
+    places = [(place(first[cell]), str(cell)) for cell in odd[:MOST_KEPT]]
+    n_odd = n_cells - n_plain
+    return OddCells(column, n_cells, [str(cell) for cell in plain[:MOST_KEPT]], places, n_odd)
 
 
 def is_dates(cells: Sequence[str]) -> bool:

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -124,6 +125,19 @@ def number(value: float | None) -> str:
     return f"{value:.{DIGITS}g}".replace("-", "−")
 
 
+def breakable(name: str) -> Any:
+    """A name as markup that may go on in a new line after a separator, and not inside a word.
+
+    Examples
+    --------
+    >>> print(breakable("a_long/name & more"))
+    a_<wbr>long/<wbr>name &amp; more
+    """
+    markupsafe = require("markupsafe", "report", "a report")
+    parts = re.split(r"(?<=[/_.:-])(?=[^/_.:-])", name)
+    return markupsafe.Markup("<wbr>").join(parts)
+
+
 def shortened(name: str, most: int = 24) -> str:
     """A name that leaves room for others.
 
@@ -148,6 +162,7 @@ def _environment() -> Any:
     environment.filters["score"] = score_number
     environment.filters["readable"] = readable
     environment.filters["shortened"] = shortened
+    environment.filters["breakable"] = breakable
     return environment
 
 

@@ -63,7 +63,7 @@ def score_table(findings: Findings) -> list[ScoredWay]:
     guess = "most frequent class" if held.classes else f"mean of {findings.target}"
     ways = [
         ScoredWay(
-            "selected", "selected variables alone", "chosen anew in every fold", held.selected
+            "selected", "selected variables", "alone, chosen anew in every fold", held.selected
         )
     ]
     if held.together is not None:
@@ -73,8 +73,8 @@ def score_table(findings: Findings) -> list[ScoredWay]:
             )
         )
     if held.simple is not None:
-        detail = f"{findings.columns:,} variables, penalty tuned by cross-validation"
-        ways.append(ScoredWay("simple", f"{held.tool}, all columns", detail, held.simple))
+        detail = f"on all {findings.columns:,} variables, penalty tuned by cross-validation"
+        ways.append(ScoredWay("simple", held.tool, detail, held.simple))
     ways.append(ScoredWay("baseline", guess, "no variable at all", held.baseline))
     return ways
 

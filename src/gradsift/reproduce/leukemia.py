@@ -184,7 +184,7 @@ def record(result: LeukemiaTable) -> dict[str, Any]:
     data = result.data
     names = [(str(a), str(d)) for a, d in zip(data.accession.tolist(), data.description.tolist())]
     return {
-        "samples": {"training": len(data.y), "test": len(data.y_test)},
+        "samples": {"training": len(data.y), "nested": len(data.y), "test": len(data.y_test)},
         "methods": {
             row.name: {
                 "variables": row.n_variables,
@@ -208,11 +208,11 @@ def record(result: LeukemiaTable) -> dict[str, Any]:
 
 def tables(kept: dict[str, Any]) -> dict[str, str]:
     """Methods; genes of those shown; errors along SGL's path and GL's ridge."""
-    n, m = kept["samples"]["training"], kept["samples"]["test"]
+    n, left_out, m = (kept["samples"][part] for part in ("training", "nested", "test"))
     head = ["method", "variables", "features", "LOO, paper's way", "LOO, nested", "test",
             "paper: number, LOO, test"]  # fmt: skip
     rows = [
-        [name, r["variables"], r["features"], f"{r['loo']}/{n}", f"{r['nested']}/{n}",
+        [name, r["variables"], r["features"], f"{r['loo']}/{n}", f"{r['nested']}/{left_out}",
          f"{r['test']}/{m}", ", ".join(PAPER.get(name, ()))]
         for name, r in kept["methods"].items()
     ]  # fmt: skip

@@ -70,7 +70,7 @@ def summary(records: dict[str, Any]) -> str:
         [
             *_table1_rows(records["table1"]),
             *_circles_rows(records["circles"]),
-            *_leukemia_rows(records["leukemia"]["methods"]),
+            *_leukemia_rows(records["leukemia"]),
             _convergence_row(records["convergence"]["designs"]),
         ],
     )
@@ -120,11 +120,13 @@ def _up_to(share: Any) -> str:
     return f"{good[-1]:g}" if good else "none"
 
 
-def _leukemia_rows(methods: dict[str, Any]) -> list[list[str]]:
+def _leukemia_rows(kept: dict[str, Any]) -> list[list[str]]:
+    n, left_out, m = (kept["samples"][part] for part in ("training", "nested", "test"))
+
     def errors(name: str) -> str:
-        r = methods[name]
+        r = kept["methods"][name]
         genes = f"{r['variables']} genes"
-        return f"{r['loo']}/38, {r['test']}/34 ({genes}); nested LOO {r['nested']}/38"
+        return f"{r['loo']}/{n}, {r['test']}/{m} ({genes}); nested LOO {r['nested']}/{left_out}"
 
     inside = "SGL, alpha by 10-fold, all inside"
     return [

@@ -97,15 +97,18 @@ def axis_labels(ax: Any, x: str, y: str) -> None:
 
 def legend_above(ax: Any) -> None:
     """The legend over the axes, where it hides nothing."""
+    labels = ax.get_legend_handles_labels()[1]
+    widest = max(map(len, labels), default=0) + 6  # with its mark, in characters
     ax.legend(
         frameon=False,
         fontsize="small",
         labelcolor=INK,
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
-        ncols=2,
+        ncols=int(np.clip(62 // widest, 1, 3)),
         borderaxespad=0.0,
         handletextpad=0.4,
+        columnspacing=1.2,
     )
 
 
