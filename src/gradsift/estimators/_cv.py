@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Self
 
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 
 from gradsift._run.threads import same_bits
 from gradsift.estimators._base import blank, keep, warn_unless_converged
@@ -45,7 +45,12 @@ class CrossValidated(CallbackSupportMixin, SparseGradient):
     checkpoint: Any = None
 
     def _particulars(self) -> dict[str, Any]:
-        choice = PenaltyChoice(float(self.alpha_), self.alphas_, -self.cv_scores_, self.selection)
+        measure = "log loss" if is_classifier(self) else "mean squared error"
+        if self.scoring is not None or self.judge is not None:
+            measure = f"negative score ({self.scoring or 'of the judge'})"
+        choice = PenaltyChoice(
+            float(self.alpha_), self.alphas_, -self.cv_scores_, self.selection, measure
+        )
         return {**super()._particulars(), "penalty_choice": choice}
 
     def _fit_sample(self, sample: Sample, classes: Any = None) -> tuple[SparseFit, Choice]:

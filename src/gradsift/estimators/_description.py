@@ -45,15 +45,18 @@ class PenaltyChoice:
     alphas : (n_alphas,) array
         Those tried, decreasing.
     losses : (n_alphas, n_folds) array
-        Held-out mean squared errors or log losses.
+        Held-out losses; less is better.
     rule : str
         'min' or '1se'.
+    measure : str
+        What the losses are: 'mean squared error', 'log loss', or the negative of a score asked for.
     """
 
     alpha: float
     alphas: Array
     losses: Array
     rule: str
+    measure: str
 
     @property
     def n_folds(self) -> int:

@@ -101,7 +101,7 @@ def quality(findings: Findings) -> str:
     if findings.new_scores is not None:
         return new_rows_sentence(findings, findings.new_scores)
     if choice is not None:
-        return held_out_error(choice, findings.labels)
+        return held_out_error(choice)
     share = percent(max(findings.score, 0.0))
     what = (
         f"give the right class {share} of the time"
@@ -173,15 +173,14 @@ def new_rows_sentence(findings: Findings, scores: Scores) -> str:
     return f"On {count:,} rows that the fit has not seen{aside}, {what}."
 
 
-def held_out_error(choice: PenaltyChoice, labels: bool) -> str:
+def held_out_error(choice: PenaltyChoice) -> str:
     """What the choice of alpha saw of held-out rows."""
     first, chosen = float(choice.mean_losses[0]), choice.chosen_loss
-    kind = "log loss" if labels else "mean squared error"
     gain = f", {percent(1.0 - chosen / first)} less" if 0.0 < chosen < first else ""
     return (
-        f"On held-out rows ({choice.n_folds} folds) the {kind} goes from {first:.3g} at the "
-        f"largest penalty to {chosen:.3g}{gain}; the penalty was chosen by it, so expect a little "
-        "less on new rows."
+        f"On held-out rows ({choice.n_folds} folds) the {choice.measure} goes from {first:.3g} at "
+        f"the largest penalty to {chosen:.3g}{gain}; the penalty was chosen by it, so expect a "
+        "little less on new rows."
     )
 
 

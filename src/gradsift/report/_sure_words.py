@@ -99,11 +99,10 @@ def penalty_points(findings: Findings) -> Points:
     choice, proof = findings.described.penalty_choice, findings.described.optimality
     out: Points = []
     if choice is not None:
-        kind = "log loss" if findings.labels else "mean squared error"
         losses = choice.mean_losses
         out.append(
             ("Choice of the penalty", f"alpha {choice.alpha:.3g} out of {len(choice.alphas)} by "
-             f"held-out {kind} ({choice.n_folds} folds, rule '{choice.rule}'); best "
+             f"held-out {choice.measure} ({choice.n_folds} folds, rule '{choice.rule}'); best "
              f"{losses.min():.3g}, with nothing selected {losses[0]:.3g}.")
         )  # fmt: skip
     if proof is not None:
