@@ -136,6 +136,16 @@ MESSY: dict[str, Messy] = {
     "percent signs": Messy(
         table("id,a,b,y", "s{k},{m}.5%,-{k}e-1,{m}.25"), says=("'a'", "'4.5%' (line 2)", "without the sign")
     ),
+    "numbers in apostrophes": Messy(
+        table("id,a,b,y", "s{k},'{m}.5',-{k}e-1,{m}.25"), says=("'a'", "(line 2)", "as plain numbers")
+    ),
+    "amounts of money": Messy(
+        table("id,a,y", "s{k},{m}.5,${m}.25"), says=("'y'", "'$4.25' (line 2)", "as plain numbers")
+    ),
+    "infinity": Messy(
+        with_line(PLAIN, 4, "s3,inf,-3e-1,1.25"), ("a", "b"), (4.5, -0.1), ("s1", "s2")
+    ),
+    "a line of totals": Messy(PLAIN + "Total,9,Sum,9\n", says=("'b'", "'Sum' (line 32)", "--na Sum")),
     "a target with a comma": Messy(
         table("id;a;y", "s{k};{m}.5;{k},25", 300), says=("'y'", "'1,25' (line 2)", "--decimal ','", "--task")
     ),

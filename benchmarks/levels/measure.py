@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from levels.tables import DATA, SETTINGS, Null
+from levels.tables import COLUMNS, DATA, GRID, SETTINGS, Null
 
 from gradsift.data import ArraySource, measure_scaling
 from gradsift.estimators._sift_parts import class_contrasts
@@ -46,20 +46,41 @@ def measure(name: str, seeds: range) -> list[list[int]]:
     return [list(false_variables(SETTINGS[name](seed))) for seed in seeds]
 
 
+def mean_and_error(values: Any) -> tuple[float, float]:
+    return float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))
+
+
 def row(name: str, counts: list[list[int]]) -> str:
     false, true = np.array(counts, dtype=float).T
-    error = false.std(ddof=1) / np.sqrt(len(false))
-    held = "" if false.mean() <= BAR + 2 * error else "**no**"
+    mean, error = mean_and_error(false)
+    holds = "yes" if mean <= BAR + 2 * error else "**no**"
     kept = f"{true.mean():.2f}" if "true" in name or "kept" in name else ""
-    return f"| {name} | {false.mean():.2f} | {error:.2f} | {kept} | {len(false)} | {held} |"
+    words = name.replace("|", "/")
+    return f"| {words} | {mean:.2f} ({error:.2f}) | {kept} | {len(false)} | {holds} |"
+
+
+def cell(counts: list[list[int]] | None) -> str:
+    """False variables and their standard error; bold where they break the promise."""
+    if counts is None:
+        return ""
+    mean, error = mean_and_error([false for false, _ in counts])
+    text = f"{mean:.1f} ({error:.1f})"
+    return text if mean <= BAR + 2 * error else f"**{text}**"
 
 
 def table(measured: dict[str, Any]) -> str:
-    lines = [
-        "| columns and response | false variables | s.e. | true one kept | seeds | holds |",
-        "|---|---|---|---|---|---|",
+    """One row per setting beside the grid, then the grid: kinds of columns by responses."""
+    grid = {f"{columns} | {response}" for columns in COLUMNS for response in GRID}
+    lines = ["| columns / response | false variables (s.e.) | true one kept | seeds | holds |"]
+    lines += ["|---|---|---|---|---|"]
+    lines += [
+        row(name, measured[name]) for name in SETTINGS if name in measured and name not in grid
     ]
-    return "\n".join(lines + [row(name, counts) for name, counts in measured.items()])
+    lines += ["", f"| columns | {' | '.join(GRID)} |", "|---" * (len(GRID) + 1) + "|"]
+    for columns in COLUMNS:
+        cells = [cell(measured.get(f"{columns} | {response}")) for response in GRID]
+        lines.append(f"| {columns} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def available(name: str) -> bool:

@@ -132,11 +132,12 @@ def permuted(name: str) -> Callable[[int], Null]:
     return make
 
 
+GRID = [name for name in (*LABELS, *NUMBERS) if name not in ("7 % cases", "55 % zeros")]
+"""Responses that meet every kind of columns."""
 SETTINGS: dict[str, Callable[[int], Null]] = {
     f"{columns} | {response}": nothing(columns, response)
     for columns in COLUMNS
-    for response in [*LABELS, *NUMBERS]
-    if response not in ("7 % cases", "55 % zeros")
+    for response in GRID
 }
 SETTINGS |= {
     "normal | 7 % cases": nothing("normal", "7 % cases", p=200),

@@ -111,7 +111,7 @@ def test_no_cell_we_write_is_a_formula(folder, rng):
                  "projection.csv"):  # fmt: skip
         for row in rows_of(path):
             for cell in row:
-                if cell and cell[0] in "=+-@\t\r":
+                if cell and cell[0] in "=+-@\t\r" and cell not in ("+", "-"):
                     float(cell)  # a number
                 seen.add(cell)
     assert {"'=cmd|' /C calc'!A0", "'=HYPERLINK(1)", "'=row0"} <= seen

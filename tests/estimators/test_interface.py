@@ -270,4 +270,4 @@ def test_unconverged_fit_warns(table):
     model = SparseGradientRegressor(tol=1e-12, max_iter=3)
     with pytest.warns(ConvergenceWarning, match=r"stopped at max_iter.*max_iter=3, relative duali"):
         model.fit(X, y)
-    assert model.n_iter_ == 3
+    assert 3 <= model.n_iter_ <= 3 * 3  # three at each penalty on the way down, at most

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradsift.pairwise import index_predictor as room
-from gradsift.pairwise.index_predictor import fit_index, local_line, ridge_index
+from gradsift.pairwise.index_predictor import fit_index, local_plane, ridge_index
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def test_leaving_out_by_formula_is_leaving_out(single_index, monkeypatch):
     D = np.linalg.svd(B, full_matrices=False)[0]
     Z = X @ D
     total = share @ ((Z - share @ Z) ** 2).sum(axis=1)
-    got = ridge_index(X, D, y, share).left_out
+    got = ridge_index(X, D, y, share).left_out[:, 0]
     for i in (0, 17, 59):
         w = np.delete(share, i)
         A = np.column_stack([np.ones(59), np.delete(Z, i, axis=0)])
@@ -42,14 +42,14 @@ def test_a_local_line_is_a_weighted_least_squares_fit(rng, scale, monkeypatch):
     monkeypatch.setattr(room, "LINK_RIDGE", 0.0)
     u, y, share = rng.normal(size=20), rng.normal(size=20), np.full(20, 0.05)
     at = np.array([-0.5, 0.3])
-    got = local_line(at, u, y, share, scale)
+    got = local_plane(at[:, None], u[:, None], y, share, scale)
     for place, value in zip(at, got):
         w = np.exp(-((u - place) ** 2) / (2 * scale**2))
         A = np.column_stack([np.ones(20), u - place])
         assert value == pytest.approx(np.linalg.solve(A.T @ (w[:, None] * A), A.T @ (w * y))[0])
-    one_out = local_line(u, u, y, share, scale, leave_out=True)
+    one_out = local_plane(u[:, None], u[:, None], y, share, scale, leave_out=True)
     keep = np.arange(20) != 4
-    same = local_line(u[4:5], u[keep], y[keep], share[keep], scale)
+    same = local_plane(u[4:5, None], u[keep, None], y[keep], share[keep], scale)
     assert one_out[4] == pytest.approx(same[0])
 
 
@@ -83,3 +83,15 @@ def test_noise_is_not_predicted_from_leaving_out(rng):
         X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
         predict = fit_index(X, y, rng.normal(size=(3, 6)), np.full(40, 1 / 40))
         assert np.abs(predict(rng.normal(size=(200, 3)))).max() < 2.5
+
+
+def test_two_directions_that_bend_are_not_one_index(rng):
+    X = rng.normal(size=(120, 4))
+    y = X[:, 0] ** 2 + np.tanh(2 * X[:, 1]) + 0.1 * rng.normal(size=120)
+    B = np.zeros((4, 6))
+    B[0, 0], B[1, 1], B[2:, 2:4] = 1.0, 0.8, 0.02 * np.eye(2)
+    predict = fit_index(X, y, B, np.full(120, 1 / 120))
+    assert predict.places.shape[1] == 2
+    new = rng.normal(size=(400, 4))
+    truth = new[:, 0] ** 2 + np.tanh(2 * new[:, 1])
+    assert np.var(truth - predict(new)[0]) < 0.2 * np.var(truth)

@@ -59,6 +59,14 @@ def test_dates_are_said():
     assert "'when' looks like dates" in warned(notes({"when": texts}))[0]
 
 
+def test_codes_for_missing_targets_are_said():
+    coded = np.where(np.arange(N) % 9 == 0, -9.0, np.arange(N) % 3)
+    (said,) = [note for note in warned(notes(y=coded)) if "-9" in note]
+    assert "-9 is the only negative number in 'y', in 5 rows" in said
+    assert "--na=-9" in said
+    assert not any("--na" in note for note in warned(notes(y=np.where(coded == 2, -1.0, coded))))
+
+
 def test_repeated_rows_are_counted_and_shown():
     again = np.r_[np.arange(N), 3, 3, 7]
     (said,) = warned(notes(X=X[again], y=Y[again]))

@@ -19,7 +19,7 @@ MOST_TOLD = 10
 MOSTLY = 0.5
 """Part of the cells above which a column is one of numbers."""
 NUMBER_LIKE = re.compile(
-    r"[<>=≤≥~≈±$€£]*\s*[+\-\u2212\u2013]?\s*\d[\d.,'’_\s]*([eE][+\-\u2212]?\d+)?\s*[%‰]?"
+    r"[<>=≤≥~≈±$€£'\"]*\s*[+\-\u2212\u2013]?\s*\d[\d.,'’_\s]*([eE][+\-\u2212]?\d+)?\s*[%‰$€£'\"]*"
 )
 DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([ T]\d{1,2}:\d{2}.*)?"
@@ -88,6 +88,8 @@ class OddCells:
             mend = "Write them without the sign. Or "
         elif any(mark in cell for mark in "\u2212\u2013" for cell in cells):
             mend = "Write them with a plain minus sign (-). Or "
+        elif not give:
+            mend = "Write them as plain numbers. Or "
         return f"{mend}{'give' if mend else 'Give'} {', or '.join([*give, *others])}."
 
 

@@ -281,8 +281,9 @@ class TextTable:
     def _ragged(self, line: int, found: int) -> ValueError:
         return ValueError(
             f"{self.name}: line {line} has {found} cells but the header names {self.width} columns "
-            f"(line {self._header_line}). If something else separates the cells, give --delimiter; "
-            "if the line is a remark, give --comment with what it begins with."
+            f"(line {self._header_line}). If something else separates the cells (commas may be "
+            "decimal marks), give --delimiter; if the line is a remark, give --comment with how it "
+            "begins."
         )
 
 

@@ -14,6 +14,7 @@ from gradsift.estimators._sparse import (
 )
 from gradsift.estimators._tasks import labels_sample, numbers_sample
 from gradsift.pairwise.assemble import Assembly, Settings, assemble
+from gradsift.pairwise.rounds import Rounds, begin, settle_path
 from gradsift.solver import null_solution
 from gradsift.solver.checkpoint import open_checkpoint
 from gradsift.solver.path import PathResult, check_alphas, fit_path, geometric_grid
@@ -46,6 +47,10 @@ def gradient_path(
     eps: float = 0.1,
     penalty_factor: Any = None,
     alpha_0: float | None = None,
+    loss: Any = None,
+    penalty: Any = None,
+    curl: float = 0.0,
+    smoothness: float = 0.0,
     sample_weight: Any = None,
     solver: str = "auto",
     tol: float = 1e-4,
@@ -65,8 +70,8 @@ def gradient_path(
         Penalties; None = `n_alphas` from ``alpha_max`` down to `eps` times it.
     n_alphas : int, default=50
     eps : float, default=0.1
-    kernel, weights, standardize, penalty_factor, alpha_0, sample_weight, solver, tol, max_iter, \
-missing
+    kernel, weights, standardize, penalty_factor, alpha_0, loss, penalty, curl, smoothness, \
+sample_weight, solver, tol, max_iter, missing
         As in `SparseGradientRegressor` and `SparseGradientClassifier`.
     checkpoint : path, optional
         A folder in which every answer is kept as soon as it is there. The same call after a kill
@@ -91,15 +96,20 @@ missing
     >>> bool(path.dual_gaps.max() <= 1e-4)
     True
     """
-    settings = Settings(kernel, weights, standardize, penalty_factor, alpha_0, missing=missing)
+    settings = Settings(
+        kernel, weights, standardize, penalty_factor, alpha_0, curl, smoothness,
+        missing=missing, loss=loss, penalty=penalty,
+    )  # fmt: skip
     with one_blas_thread():
-        problem = _assemble(X, y, task, sample_weight, settings).problem
-        null, chosen = null_solution(problem), make_solver(solver, tol, max_iter)
+        started = begin(_assemble(X, y, task, sample_weight, settings))
+        problem, null = started.assembly.problem, started.null
+        chosen = make_solver(solver, tol, max_iter)
         made = alphas is None
         grid = geometric_grid(null.alpha, n_alphas, eps) if made else check_alphas(alphas)
         kept = None if checkpoint is None else open_checkpoint(checkpoint, problem, grid, chosen)
         with follow(verbose, len(grid)) as steps:
-            return fit_path(problem, grid, chosen, null=null, progress=steps, checkpoint=kept)
+            path = fit_path(problem, grid, chosen, null=null, progress=steps, checkpoint=kept)
+        return settle_path(started, path, Rounds(chosen))
 
 
 def alpha_max(
@@ -116,6 +126,9 @@ def alpha_max(
     missing: Literal["error", "mean"] = "error",
 ) -> float:
     """The smallest penalty at which nothing is selected (the paper's lambda_max).
+
+    Adaptive weights begin with distances over all variables, so that it is that of their base rule.
+    Curl and smoothness vanish with the field and do not change it.
 
     Parameters
     ----------

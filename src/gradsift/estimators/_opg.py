@@ -33,7 +33,7 @@ from gradsift.numerics.ranking import rank_variables
 from gradsift.pairwise.field import TaylorPredictor, taylor_average
 from gradsift.pairwise.fitting import Sample
 from gradsift.pairwise.local_linear import local_gradients
-from gradsift.pairwise.weights import as_weights, base_rule, normalise, pair_weights
+from gradsift.pairwise.weights import fixed_rule, normalise, pair_weights
 from gradsift.solver.penalty import row_norms
 
 
@@ -87,7 +87,7 @@ def fit_local(
         scaling = measure_scaling(sample.X, share, standardize=standardize)
         scaled = standardised(sample.X, scaling)
         Z = scaled.columns(np.arange(p))  # a local fit in every column: dense by nature
-        rule = base_rule(as_weights(weights))
+        rule = fixed_rule(weights, "OuterProductGradient")
         W = normalise(pair_weights(rule, products(scaled).sqdist, p, sample.weight), share)
         F = local_gradients(Z, y, W, intercept=intercept)
         weighted = np.sqrt(share)[:, None] * F
@@ -108,7 +108,7 @@ class OuterProductGradient(RegressorMixin, GradientEstimator):
     Parameters
     ----------
     weights : str or object, default='gaussian'
-        As in `SparseGradientRegressor`.
+        As in `SparseGradientRegressor`, but for 'adaptive'.
     fit_intercept : bool, default=False
         Fit the local level too (Xia et al.); False anchors each fit at its own y (the paper's
         special case).

@@ -24,6 +24,7 @@ from gradsift.estimators._tasks import (
 )
 from gradsift.pairwise.assemble import Settings
 from gradsift.pairwise.fitting import RidgeFit, Sample, fit_ridge
+from gradsift.pairwise.weights import fixed_rule
 
 
 @dataclass(eq=False, repr=False)
@@ -39,7 +40,13 @@ class RidgeGradient(GradientEstimator):
 
     def _fit_sample(self, sample: Sample) -> RidgeFit:
         check_n_components(self.n_components)
-        settings = Settings(self.kernel, self.weights, self.standardize)
+        fixed_rule(self.weights, type(self).__name__)
+        settings = Settings(
+            kernel=self.kernel,
+            weights=self.weights,
+            standardize=self.standardize,
+            alpha_0=getattr(self, "alpha_0", None),
+        )
         return fit_ridge(sample, settings, self.alpha, self.n_components)
 
 
@@ -57,7 +64,7 @@ class RidgeGradientRegressor(NumberPredictions, RegressorMixin, RidgeGradient):
         Ridge penalty. None = a thousandth of the data term's largest curvature (halved: the
         penalty's own curvature is 2 alpha).
     kernel, weights, standardize, n_components
-        As in `SparseGradientRegressor`.
+        As in `SparseGradientRegressor`; weights cannot be 'adaptive', as nothing is selected.
 
     Attributes
     ----------
@@ -104,8 +111,8 @@ class RidgeGradientClassifier(OffsetScores, ClassifierMixin, RidgeGradient):
     ----------
     alpha : float, optional
         Ridge penalty. None = a thousandth of the data term's largest curvature (halved).
-    class_weight, kernel, weights, standardize, n_components
-        As in `SparseGradientClassifier`.
+    alpha_0, class_weight, kernel, weights, standardize, n_components
+        As in `SparseGradientClassifier`; weights cannot be 'adaptive', as nothing is selected.
 
     Attributes
     ----------
@@ -123,6 +130,7 @@ mean_, scale_, field_
     2
     """
 
+    alpha_0: float | None = field(default=None, kw_only=True)
     class_weight: Any = field(default=None, kw_only=True)
 
     @same_bits

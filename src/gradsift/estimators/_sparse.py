@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
+import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from gradsift._run.threads import same_bits
+from gradsift._typing import Array
 from gradsift.estimators._base import (
     GradientEstimator,
     blank,
@@ -29,6 +31,7 @@ from gradsift.numerics.losses import Loss
 from gradsift.pairwise.assemble import Settings
 from gradsift.pairwise.contracts import ConcavePenalty
 from gradsift.pairwise.fitting import (
+    AlphaRule,
     PredictWith,
     Sample,
     SparseFit,
@@ -80,6 +83,17 @@ class SparseGradient(GradientEstimator):
     max_iter: int = 20_000
     missing: Literal["error", "mean"] = "error"
     verbose: int = 0
+
+    @property
+    def covariance_(self) -> Array:
+        """The S-EGCM on the selected variables: B B', summed over outputs."""
+        B = self.field_.B.reshape(len(self.field_.index), -1)
+        return np.asarray(B @ B.T)
+
+    @property
+    def dual_coef_(self) -> Array:
+        """(outputs, selected, samples): what each sample's kernel function contributes."""
+        return np.asarray(np.einsum("acm,rm->car", self.field_.B, self.field_.factor.T))
 
     def _settings(self, sample: Sample) -> SparseSettings:
         if sample.unlabeled is not None and not self.smoothness > 0:
@@ -146,9 +160,10 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
 
     Parameters
     ----------
-    alpha : float, optional
+    alpha : float, 'theory', TheoryRate or None, default=None
         The paper's lambda. None = 0.1 ``alpha_max_``; at or above ``alpha_max_`` nothing is
-        selected.
+        selected. 'theory' is the rate of theorems 1 and 2 with the number of columns as dimension,
+        ``TheoryRate(dim, theta)`` that rate with another.
     kernel : str, object, array or callable, default='affine'
         'affine', 'linear', 'gaussian', 'constant', 'delta', ``Gaussian(scale=...)``,
         ``Precomputed(K)`` or an (n, n) array, or a function of two sample arrays.
@@ -210,6 +225,11 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
         Largest violation of the optimality conditions by any variable, relative to ``alpha_max_``.
     objective_ : float
     n_iter_ : int
+        Steps of the inner solver, all penalties on the way down to alpha together.
+    covariance_ : (selected, selected) array
+        The paper's S-EGCM on the selected variables, whose eigenvectors are the directions.
+    dual_coef_ : (outputs, selected, samples) array
+        Coefficients c of ``f^k(x) = sum_i c_i^k K(x, x_i)``.
     mean_, scale_ : (p,) arrays
         The standardising.
     field_ : KernelField
@@ -232,7 +252,7 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
     True
     """
 
-    alpha: float | None = None
+    alpha: AlphaRule = None
     predict_with: PredictWith = field(default="directions", kw_only=True)
 
     @same_bits
@@ -273,7 +293,7 @@ class SparseGradientClassifier(OffsetScores, ClassifierMixin, SparseGradient):
 
     Parameters
     ----------
-    alpha : float, optional
+    alpha : float, 'theory', TheoryRate or None, default=None
         The paper's lambda_2. None = 0.1 ``alpha_max_``.
     alpha_0 : float, optional
         The paper's lambda_1, the penalty on the offset function. None = 1e-4, in units of the
@@ -291,7 +311,7 @@ solver, tol, max_iter, missing, verbose
     class_weight_ : (n_classes,) array
         The weight of each class.
     feature_importances_, ranking_, components_, eigenvalues_, alpha_, alpha_max_, dual_gap_, \
-kkt_violation_, objective_, n_iter_, mean_, scale_, field_
+kkt_violation_, objective_, n_iter_, covariance_, dual_coef_, mean_, scale_, field_
         As in `SparseGradientRegressor`.
 
     Examples
@@ -307,7 +327,7 @@ kkt_violation_, objective_, n_iter_, mean_, scale_, field_
     (60, 2)
     """
 
-    alpha: float | None = None
+    alpha: AlphaRule = None
     alpha_0: float | None = field(default=None, kw_only=True)
     class_weight: Any = field(default=None, kw_only=True)
 

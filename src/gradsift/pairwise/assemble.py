@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
@@ -15,13 +16,13 @@ from gradsift.data import (
     Scaling,
     take_rows,
 )
-from gradsift.numerics.distances import Products
 from gradsift.numerics.factors import Factor
 from gradsift.numerics.kernels import AnyKernel, Landmarks, Precomputed, as_kernel
 from gradsift.numerics.losses import Logistic, Loss, Multinomial, Squared
 from gradsift.pairwise.contracts import ConcavePenalty, check_loss, check_penalty
 from gradsift.pairwise.datafit import PairDatafit
 from gradsift.pairwise.geometry import (
+    Geometry,
     check_pairs,
     choose_landmarks,
     has_vicinity,
@@ -30,7 +31,7 @@ from gradsift.pairwise.geometry import (
     survey,
 )
 from gradsift.pairwise.pairs import DensePairs, SparsePairs, make_pairs
-from gradsift.pairwise.quadratic_terms import FieldTerm, curl_term, laplacian_term
+from gradsift.pairwise.quadratic_terms import FieldTerm, SumTerm, curl_term, laplacian_term
 from gradsift.pairwise.samples import Response, reference_samples
 from gradsift.pairwise.weights import (
     AnyWeights,
@@ -157,6 +158,7 @@ def assemble(
     if settings.loss is not None:
         check_loss(settings.loss, response.values)
     check_penalty(settings.penalty)
+    check_strengths(settings)
     rule = rule_for(settings.weights, source.shape[0])
     # the extensions are sums over all pairs of reference points
     extended = bool(settings.curl or settings.smoothness)
@@ -192,7 +194,7 @@ def assemble(
     factor, K = geometry.factor(kernel)
     if W is None:
         W = normalise(geometry.weights(rule, n, sample_weight), share)
-    term = field_term(settings, rule, kernel, geometry.among, K, factor) if extended else None
+    term = field_term(settings, rule, kernel, geometry, K, factor) if extended else None
     datafit = pair_datafit(W, factor.L[:n], response, share, settings.alpha_0, term, settings.loss)
     penalty = GroupLasso(check_penalty_factor(settings.penalty_factor, source.shape[1]))
     return Assembly(
@@ -201,29 +203,33 @@ def assemble(
     )  # fmt: skip
 
 
+def check_strengths(settings: Settings) -> None:
+    """Refuse extensions that make no sense, before any work."""
+    for name, value in (("curl", settings.curl), ("smoothness", settings.smoothness)):
+        if not np.isfinite(value) or value < 0:
+            raise ValueError(f"{name}={value}: a penalty is a finite number >= 0.")
+    if settings.curl and settings.X_unlabeled is not None:
+        raise ValueError("curl cannot be combined with unlabelled samples.")
+
+
 def field_term(
     settings: Settings,
     rule: AnyWeights,
     kernel: AnyKernel,
-    between: Products | None,
+    geometry: Geometry,
     K: Array,
     factor: Factor,
 ) -> FieldTerm | None:
-    """The extension asked for, if any; it needs the products of all samples."""
-    for name, value in (("curl", settings.curl), ("smoothness", settings.smoothness)):
-        if not np.isfinite(value) or value < 0:
-            raise ValueError(f"{name}={value}: a penalty is a finite number >= 0.")
+    """The extensions asked for, if any; they need the products of all samples."""
+    between = geometry.among
+    terms: list[FieldTerm] = []
     assert between is not None
-    if settings.smoothness and settings.curl:
-        raise ValueError("smoothness and curl cannot be combined: set one of them to 0.")
     if settings.smoothness:
-        graph = pair_weights(rule, between.sqdist, len(K))
-        return laplacian_term(factor.L, graph, settings.smoothness)
+        graph = pair_weights(rule, between.sqdist, geometry.source.shape[1])
+        terms.append(laplacian_term(factor.L, graph, settings.smoothness))
     if settings.curl:
-        if settings.X_unlabeled is not None:
-            raise ValueError("curl cannot be combined with unlabelled samples.")
-        return curl_term(kernel, between.inner, K, factor.T, settings.curl)
-    return None
+        terms.append(curl_term(kernel, between.inner, K, factor.T, settings.curl))
+    return reduce(SumTerm, terms) if terms else None
 
 
 def pair_datafit(

@@ -14,6 +14,7 @@ from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling
 from gradsift.numerics.directions import Directions, find_directions
 from gradsift.numerics.distances import products
+from gradsift.numerics.kernels import TheoryRate
 from gradsift.numerics.ranking import rank_variables
 from gradsift.pairwise.assemble import Assembly, Response, Settings, assemble
 from gradsift.pairwise.field import KernelField, TaylorPredictor, kernel_field, taylor_predictor
@@ -27,6 +28,7 @@ from gradsift.solver.ridge import expand, solve_ridge
 
 PredictWith = Literal["directions", "taylor"]
 Predictor = IndexPredictor | TaylorPredictor
+AlphaRule = float | Literal["theory"] | TheoryRate | None
 DEFAULT_FRACTION = 0.1
 """alpha=None means this part of alpha_max."""
 
@@ -63,7 +65,7 @@ class SparseSettings:
     problem: Settings
     solver: Solver
     n_components: int | Literal["auto"] = "auto"
-    alpha: float | None = None
+    alpha: AlphaRule = None
     verbose: int = 0
     predict_with: PredictWith = "directions"
 
@@ -114,7 +116,7 @@ def fit_sparse(sample: Sample, settings: SparseSettings) -> SparseFit:
     """The sparse gradient field at the alpha asked for."""
     with one_blas_thread():
         started = start(sample, settings.problem)
-        alpha = requested_alpha(settings.alpha, started.null.alpha)
+        alpha = requested_alpha(settings.alpha, started)
         with follow(settings.verbose, len(steps_to(alpha, started.null.alpha))) as steps:
             solution = fit_to(
                 started.assembly.problem, alpha, settings.solver,
@@ -129,18 +131,29 @@ def start(sample: Sample, problem: Settings) -> Started:
     return begin(assemble(sample.X, sample.response, problem, sample.weight))
 
 
-def requested_alpha(alpha: float | None, alpha_max: float) -> float:
-    """The user's alpha; with None, a part of alpha_max."""
+def requested_alpha(alpha: AlphaRule, started: Started) -> float:
+    """The user's alpha; with None, a part of alpha_max; with a rate, what the theorems ask for.
+
+    The rate is meant for weights of a fixed mass, w / s^(d + 2). Weights are used as printed, so
+    that the penalty is multiplied by s^(d + 2) instead.
+    """
     if alpha is None:
-        return DEFAULT_FRACTION * alpha_max
-    if not isinstance(alpha, Real) or not 0.0 <= float(alpha) < np.inf:
-        raise ValueError(f"alpha={alpha!r}: the penalty is a finite number >= 0, or None.")
-    return float(alpha)
+        return DEFAULT_FRACTION * started.null.alpha
+    n, p = started.assembly.source.shape
+    rate = TheoryRate(p) if isinstance(alpha, str) and alpha == "theory" else alpha
+    if isinstance(rate, TheoryRate):
+        return float(rate.alpha(n) * rate(n) ** (rate.dim + 2))
+    if not isinstance(rate, Real) or not 0.0 <= float(rate) < np.inf:
+        raise ValueError(
+            f"alpha={alpha!r}: the penalty is a finite number >= 0, 'theory', a TheoryRate or None."
+        )
+    return float(rate)
 
 
 def finish(started: Started, solution: Solution, settings: SparseSettings) -> SparseFit:
     """Further rounds, where asked for, and what follows from the answer."""
-    (assembly, null), solution = Rounds(settings.solver, settings.alpha).settle(started, solution)
+    rounds = Rounds(settings.solver, None if settings.alpha is None else solution.alpha)
+    (assembly, null), solution = rounds.settle(started, solution)
     problem, rows = assembly.problem, solution.rows
     omega = problem.penalty.limits(1.0)
     # variables still out are ranked by how close they are to coming in

@@ -5,6 +5,10 @@ response on that index gives the link. Coordinates are scaled by a power of the 
 direction, so that a large power trusts the first direction alone and a small one many of them.
 Power, ridge and bandwidth are those with the smallest leave-one-out error; the link sees the
 leave-one-out index of every training sample, because the fitted one is too close to the response.
+
+One index cannot bend two ways. A local linear fit in the first two or three directions takes its
+place where its leave-one-out error is clearly smaller; clearly, because directions were fitted to
+the sample that is left out.
 """
 
 from __future__ import annotations
@@ -27,14 +31,16 @@ RIDGES = np.logspace(-6.0, 1.0, 15)
 BANDWIDTHS = (np.inf, 2.0, 1.0, 0.5, 0.35, 0.25)
 """Of the link, in standard deviations of the index; infinite = a straight line."""
 LINK_RIDGE = 1e-3  # on the slope of the link, in the same unit
-MOST_LINKED = 2_000  # samples that the link is drawn through
+MOST_LINKED = 1_000  # samples that the link is drawn through
+PLANES = (2, 3)  # directions of local fits that may take the place of the index
+CLEARLY = 0.8  # their error beside that of the index
 
 
 class Index(NamedTuple):
-    """A linear index x . slope + intercept, and what it predicts for samples left out."""
+    """Linear coordinates x . slope + intercept, and those of samples left out, (n, d)."""
 
     slope: Array
-    intercept: float
+    intercept: Array
     left_out: Array
 
 
@@ -44,17 +50,20 @@ class IndexPredictor:
 
     Attributes
     ----------
-    slope : (a,) array
-        A combination of the sparse directions.
-    index, y, share : (n,) arrays
-        Training samples that the link g is drawn through: index, response and weight.
+    slope : (a, d) array
+        Combinations of the sparse directions: one index, or the first few of them.
+    intercept : (d,) array
+    places : (n, d) array
+        Where the training samples lie that the link g is drawn through.
+    y, share : (n,) arrays
+        Their response and weight.
     scale : float
-        Bandwidth of the link; inf = a straight line.
+        Bandwidth of the link; inf = a straight line or plane.
     """
 
     slope: Array
-    intercept: float
-    index: Array
+    intercept: Array
+    places: Array
     y: Array
     share: Array
     scale: float
@@ -62,9 +71,9 @@ class IndexPredictor:
     def __call__(self, X_new: Array) -> Array:
         """(1, n_new) predictions from the selected columns of new samples."""
         at = X_new @ self.slope + self.intercept
-        height = max(1, BLOCK_BYTES // (8 * len(self.index)))
+        height = max(1, BLOCK_BYTES // (8 * self.places.size))
         tiles = [at[a : a + height] for a in range(0, len(at), height)]
-        link = [local_line(tile, self.index, self.y, self.share, self.scale) for tile in tiles]
+        link = [local_plane(tile, self.places, self.y, self.share, self.scale) for tile in tiles]
         return np.concatenate(link)[None]
 
 
@@ -85,13 +94,23 @@ def fit_index(X: Array, y: Array, B: Array, share: Array) -> IndexPredictor:
         return flat(X.shape[1], float(share @ y))
     U, sizes = U[:, lead], sizes[lead] / sizes.max()
     found = [_linked(ridge_index(X, U * sizes**power, y, share), y, share) for power in POWERS]
-    return min(found, key=lambda pair: pair[0])[1]
+    error, best = min(found, key=lambda pair: pair[0])
+    for d in PLANES:
+        if d <= min(len(sizes), len(y) // 10):
+            scaled = U[:, :d] * sizes[:d]
+            plane = Index(scaled, np.zeros(d), X @ scaled)
+            other, fit = _linked(plane, y, share, rising=False)
+            if other < CLEARLY * error:
+                error, best = other / CLEARLY, fit
+    return best
 
 
 def flat(n_columns: int, level: float) -> IndexPredictor:
     """The mean, whatever the columns say."""
     one = np.ones(1)
-    return IndexPredictor(np.zeros(n_columns), level, level * one, level * one, one, np.inf)
+    return IndexPredictor(
+        np.zeros((n_columns, 1)), level * one, level * one[:, None], level * one, one, np.inf
+    )
 
 
 def merge_copies(X: Array, y: Array, share: Array) -> tuple[Array, Array, Array]:
@@ -122,45 +141,55 @@ def ridge_index(X: Array, directions: Array, y: Array, share: Array) -> Index:
     # without what leaving a sample out does to the mean: that alone would give the sample away
     left_out = left_out + share * (y - level) / (1.0 - share)
     weights = Q.T @ (s / (s**2 + chosen) * pull)
-    return Index(directions @ weights, level - float(middle @ weights), left_out)
+    slope = (directions @ weights)[:, None]
+    return Index(slope, np.array([level - middle @ weights]), left_out[:, None])
 
 
-def _linked(found: Index, y: Array, share: Array) -> tuple[float, IndexPredictor]:
-    """The leave-one-out error with the best bandwidth of the link, and the predictor."""
-    order = np.argsort(found.left_out, kind="stable")
+def _linked(
+    found: Index, y: Array, share: Array, *, rising: bool = True
+) -> tuple[float, IndexPredictor]:
+    """The leave-one-out error with the best bandwidth of the link, and the predictor.
+
+    An index that does not rise with the response (`rising`) predicts nothing.
+    """
+    order = np.argsort(found.left_out[:, 0], kind="stable")
     some = spread_along(order, MOST_LINKED)
-    index, y, share = found.left_out[some], y[some], share[some] / share[some].sum()
-    middle, level = float(share @ index), float(share @ y)
-    spread = float(np.sqrt(share @ (index - middle) ** 2))
-    if not share @ ((index - middle) * (y - level)) > 1e-12 * spread * np.std(y):
+    places, y, share = found.left_out[some], y[some], share[some] / share[some].sum()
+    away, level = places - share @ places, float(share @ y)
+    spread = float(np.sqrt(share @ (away**2).sum(axis=1)))
+    slack = 1e-12 * spread * float(np.std(y))
+    if spread == 0.0 or (rising and not share @ (away[:, 0] * (y - level)) > slack):
         return float(share @ (y - level) ** 2), flat(len(found.slope), level)
     errors = []
     for width in BANDWIDTHS:
-        guess = local_line(index, index, y, share, width * spread, leave_out=True)
+        guess = local_plane(places, places, y, share, width * spread, leave_out=True)
         errors.append(float(share @ (y - guess) ** 2))
     best = int(np.argmin(errors))
     scale = float(BANDWIDTHS[best] * spread)
-    return errors[best], IndexPredictor(found.slope, found.intercept, index, y, share, scale)
+    return errors[best], IndexPredictor(found.slope, found.intercept, places, y, share, scale)
 
 
-def local_line(
-    at: Array, index: Array, y: Array, share: Array, scale: float, *, leave_out: bool = False
+def local_plane(
+    at: Array, places: Array, y: Array, share: Array, scale: float, *, leave_out: bool = False
 ) -> Array:
-    """A weighted straight line around each place `at`, evaluated there.
+    """A weighted linear fit around each place `at` (k, d), evaluated there.
 
-    With `leave_out`, `at` are the samples themselves, and each is left out of its own line.
+    With `leave_out`, `at` are the samples themselves, and each is left out of its own fit.
     """
-    step = index[None, :] - at[:, None]
-    away = step**2
+    step = places[None] - at[:, None]
+    away = (step**2).sum(axis=2)
     if leave_out:
         np.fill_diagonal(away, np.inf)
     # relative to the nearest sample: far from all data the weights must not vanish together
     away -= away.min(axis=1, keepdims=True)
     weight = share * (np.exp(away / (-2.0 * scale**2)) if scale < np.inf else np.isfinite(away))
     weight /= weight.sum(axis=1, keepdims=True)
-    centre, level = (weight * step).sum(axis=1), weight @ y
-    bend = (weight * (step - centre[:, None]) ** 2).sum(axis=1)
-    lean = (weight * (step - centre[:, None]) * (y - level[:, None])).sum(axis=1)
-    spread = float(share @ (index - share @ index) ** 2) / float(share.sum())
-    ridge = LINK_RIDGE * spread + np.finfo(float).tiny
-    return np.asarray(level - centre * lean / (bend + ridge))
+    level, centre = weight @ y, np.einsum("kn,knd->kd", weight, step)
+    step -= centre[:, None]
+    pulled = weight[:, :, None] * step
+    bend = np.matmul(pulled.transpose(0, 2, 1), step)
+    lean = np.einsum("knd,kn->kd", pulled, y - level[:, None])
+    variance = float(share @ ((places - share @ places) ** 2).sum(axis=1)) / float(share.sum())
+    ridge = (LINK_RIDGE * variance + np.finfo(float).tiny) * np.eye(places.shape[1])
+    slope = np.linalg.solve(bend + ridge, lean[:, :, None])[:, :, 0]
+    return np.asarray(level - (centre * slope).sum(axis=1))

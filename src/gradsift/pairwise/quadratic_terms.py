@@ -40,6 +40,21 @@ class LaplacianTerm:
         return np.zeros_like(U)
 
 
+@dataclass(frozen=True)
+class SumTerm:
+    """Two terms together."""
+
+    first: FieldTerm
+    second: FieldTerm
+
+    @property
+    def gamma(self) -> Array:
+        return self.first.gamma + self.second.gamma
+
+    def pull(self, U: Array) -> Array:
+        return self.first.pull(U) + self.second.pull(U)
+
+
 def laplacian_term(L: Array, W: Array | sparse.csr_array[Any], mu: float) -> LaplacianTerm:
     """Smoothness along a graph W of all samples, L (N, m) their factor.
 

@@ -18,7 +18,7 @@ from gradsift.pairwise.assemble import Assembly
 from gradsift.pairwise.contracts import penalty_factors
 from gradsift.pairwise.weights import Adaptive, as_weights
 from gradsift.solver import Solution, Solver, null_solution
-from gradsift.solver.path import fit_to
+from gradsift.solver.path import PathResult, fit_to
 from gradsift.solver.penalty import GroupLasso, row_norms
 
 CONCAVE_ROUNDS = 20
@@ -90,6 +90,12 @@ class Rounds:
             assembly = replace(assembly, problem=problem)
             solution, last = self._descend(begin(assembly), alpha), factors
         return Started(assembly, null), solution
+
+
+def settle_path(started: Started, path: PathResult, rounds: Rounds) -> PathResult:
+    """A path with the last round of every answer in place of the first."""
+    settled = tuple(rounds.settle(started, first)[1] for first in path.solutions)
+    return replace(path, solutions=settled)
 
 
 def sizes_of(solution: Solution, n_features: int) -> Array:

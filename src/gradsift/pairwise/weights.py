@@ -113,6 +113,17 @@ def base_rule(weights: AnyWeights | Adaptive) -> AnyWeights:
     return weights.base if isinstance(weights, Adaptive) else weights
 
 
+def fixed_rule(weights: object, who: str) -> AnyWeights:
+    """A rule for those who select nothing, so that there is nothing to adapt to."""
+    rule = as_weights(weights)
+    if isinstance(rule, Adaptive):
+        raise ValueError(
+            f"weights={weights!r} measures distances in the selected variables, and {who} keeps "
+            f"all of them. Use weights={rule.base!r}."
+        )
+    return rule
+
+
 def rule_for(weights: object, n_samples: int) -> AnyWeights:
     """The rule for this many samples.
 

@@ -8,9 +8,9 @@ equal terms; u_g in [0, 1] falls with ||B_g|| (one local linear approximation of
 solve), so that strong groups stop masking weak ones. The path proposes supports, nothing else: none
 of its coefficients is used, and no certificate is needed.
 
-Why not `gradsift.solver`? Its groups are rows of B, one column of the table each; a local group is
+Why not `gradsift.solver`? Its groups are rows of B, one column of the table each. A local group is
 eight features here, which its problem cannot state. Why a path at all beside the search? Without
-it, many equal weak effects are not found together (`benchmarks/ablation`: `path_end off`).
+it, many equal weak effects are not found together (`benchmarks/ablation`).
 """
 
 from __future__ import annotations

@@ -143,13 +143,15 @@ def fit_to(
     """One answer at alpha, reached in halving steps from alpha_max.
 
     The steps in between need not be exact: they only hand over a good start, and keep the working
-    set small.
+    set small. `n_iter` of the answer counts them too.
     """
+    n_iter = 0
     last, rough = null, replace(solver, tol=max(solver.tol, 1e-2))
     *between, end = steps_to(alpha, null.alpha)
     for step, settings in [*((step, rough) for step in between), (end, solver)]:
         start = after(last, step, problem.penalty)
         last = solve(problem, step, null=null, start=start, solver=settings)
+        n_iter += last.n_iter
         if progress is not None:
             progress(last, True)
-    return last
+    return replace(last, n_iter=n_iter)

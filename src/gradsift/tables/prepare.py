@@ -22,7 +22,7 @@ from gradsift.tables.checks import (
 from gradsift.tables.frame import Frame, listed, number_text
 from gradsift.tables.leaks import find_leaks
 from gradsift.tables.recipe import Choices, Recipe, as_texts
-from gradsift.tables.suspects import date_notes, identifier_notes, repeat_notes
+from gradsift.tables.suspects import code_notes, date_notes, identifier_notes, repeat_notes
 from gradsift.tables.task import order_note, read_target_as
 from gradsift.tables.text_columns import text_columns
 
@@ -168,6 +168,7 @@ def _warnings(X: Array, y: Any, frame: Frame, recipe: Recipe) -> list[str]:
         *identifier_notes(frame, recipe.numbers),
         *date_notes(frame, recipe.numbers, levels),
         *repeat_notes(X, y, frame.places),
+        *code_notes(y, recipe.target),
     ]
 
 

@@ -17,6 +17,8 @@ from gradsift.tables.frame import Frame, Places, listed
 FEWEST_ROWS = 10
 """Rows from which on an order is no chance: a column is sorted with probability 2 / n!."""
 NAMES_ROWS = re.compile(r"(^|[^a-z])(id|iid|uid|idx|index|nr|no|number|key|code)s?$", re.IGNORECASE)
+MISSING_CODES = (-9, -99, -999, -9999)
+"""Numbers that often stand for a missing value."""
 WIDTH = 1024
 CONTINUOUS = 0.5
 """Part of the rows with a value of their own, from which on a column is continuous."""
@@ -50,7 +52,8 @@ def _whole_numbers(frame: Frame, numbers: Sequence[str]) -> Iterator[tuple[str, 
     wanted = set(numbers)
     for where in windows(len(frame.names), WIDTH):
         block = frame.numbers[:, where]
-        for k in np.flatnonzero((block == np.round(block)).all(axis=0)):
+        whole = np.isfinite(block) & (block == np.round(block))
+        for k in np.flatnonzero(whole.all(axis=0)):
             name = frame.names[where.start + int(k)]
             if name in wanted:
                 yield name, block[:, k]
@@ -75,6 +78,19 @@ def _are_dates(values: Array) -> bool:
     year, month, day = values // 10_000, values // 100 % 100, values % 100
     valid = (year >= 1900) & (year < 2100) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
     return bool(len(values) and valid.all())
+
+
+def code_notes(y: Any, target: str) -> list[str]:
+    """A note on a negative number among others that are not, where it often means missing."""
+    if np.asarray(y).dtype.kind != "f" or not len(y) or y.min() not in MISSING_CODES:
+        return []
+    code, count = int(y.min()), int((y == y.min()).sum())
+    if count < 2 or (y[y != code] < 0).any():
+        return []
+    return [
+        f"{BEWARE}{code} is the only negative number in {target!r}, in {count} rows. If it stands "
+        f"for a missing value, give --na={code}"
+    ]
 
 
 def repeat_notes(X: Array, y: Any, places: Places) -> list[str]:

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.linalg import LinAlgWarning
+from sklearn import config_context
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
@@ -152,7 +154,7 @@ def predict_fold(
     estimator: Any, X: Any, y: Array, train: IntArray, test: IntArray, classes: Any, simple: bool
 ) -> Fold:
     """Fit to some rows, predict the others in every way."""
-    known, new, labels = take_rows(X, train), take_rows(X, test), classes is not None
+    known, new = take_rows(X, train), take_rows(X, test)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NothingSelectedWarning)
         warnings.simplefilter("ignore", RareClassWarning)  # said of all rows, once
@@ -164,14 +166,24 @@ def predict_fold(
     if ridge is not None:
         share = ridge.share
     if simple:
-        known, new = np.asarray(known, dtype=float), np.asarray(new, dtype=float)
-        with warnings.catch_warnings():
-            # far down the grid of penalties it takes long, and these are not chosen
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            tool = simple_tool(known, y[train], labels)[1].fit(known, y[train])
-        out[SIMPLE] = predictions(tool, new, classes)
+        out[SIMPLE] = predict_simply(known, y[train], new, classes)
     out[BASELINE] = constant(y[train], len(test), classes)
     return Fold(test, out, share)
+
+
+def predict_simply(known: Any, y: Array, new: Any, classes: Any) -> Array:
+    """What a simple tool on all columns predicts for new rows."""
+    known, new = np.asarray(known, dtype=float), np.asarray(new, dtype=float)
+    with (
+        warnings.catch_warnings(),
+        # hundreds of small fits to rows that were checked before
+        config_context(assume_finite=True, skip_parameter_validation=True),
+    ):
+        # far down the grid of penalties it takes long, and these are not chosen
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", LinAlgWarning)
+        tool = simple_tool(known, y, classes is not None)[1].fit(known, y)
+        return predictions(tool, new, classes)
 
 
 def ways_to_predict(model: Any) -> dict[str, Any]:

@@ -19,6 +19,8 @@ ALPHAS = np.logspace(-1, 6, 29)
 STRENGTHS = np.logspace(-5, 2, 8)
 """C of the logistic regression."""
 FOLDS = 5
+MOST_NEWTON = 1_000
+"""Coefficients up to which Newton steps with a full Hessian are faster than quasi-Newton ones."""
 MANY_ROWS = 2_000
 """Rows above which the penalty of the logistic regression is looked for on a coarser grid."""
 
@@ -50,7 +52,7 @@ def simple_tool(X: Array, y: Any, labels: bool) -> tuple[str, Any]:
     if smallest < 2:
         return "logistic regression", make_pipeline(*steps, LogisticRegression(C=1.0 / p))
     folds = StratifiedKFold(min(FOLDS, smallest), shuffle=True, random_state=0)
-    search = GridSearchCV(
-        LogisticRegression(max_iter=500), {"C": grid}, scoring="neg_log_loss", cv=folds
-    )
+    few = min(n, p) * len(np.unique(y)) <= MOST_NEWTON
+    logistic = LogisticRegression(solver="newton-cholesky" if few else "lbfgs", max_iter=500)
+    search = GridSearchCV(logistic, {"C": grid}, scoring="neg_log_loss", cv=folds)
     return "logistic regression", make_pipeline(*steps, search)
