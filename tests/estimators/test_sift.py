@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from selection.designs import DESIGNS
+from sklearn.base import clone
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.data.simulate import two_index
@@ -147,7 +148,7 @@ def test_relative_weights_keep_the_false_positive_rate():
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(100, 50)), rng.normal(size=100)
         weight = rng.exponential(size=100)
-        model = GradientSiftRegressor()
+        model = GradientSiftRegressor(weight_kind="importance")
         try:
             model.fit(X, y, sample_weight=weight)
         except NothingSelectedWarning:
@@ -202,9 +203,10 @@ def test_the_refit_of_very_many_rows_learns_from_some(weighted, monkeypatch):
     X = rng.normal(size=(900, 10))
     y = np.sin(X[:, 2]) + X[:, 5] + 0.1 * rng.normal(size=900)
     weight = rng.uniform(0.5, 1.5, size=900) if weighted else None
-    every = GradientSiftRegressor().fit(X, y, sample_weight=weight)
+    model = GradientSiftRegressor(weight_kind="importance")
+    every = clone(model).fit(X, y, sample_weight=weight)
     monkeypatch.setattr("gradsift.estimators._sift_parts.REFIT_ROWS", 400)
-    some = GradientSiftRegressor().fit(X, y, sample_weight=weight)
+    some = clone(model).fit(X, y, sample_weight=weight)
     np.testing.assert_array_equal(some.ranking_, every.ranking_)
     assert len(some.refit_.trust) <= 401  # the first row is one of its class
     np.testing.assert_allclose(some.feature_importances_, every.feature_importances_, rtol=0.1)

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from gradsift.numerics.robust import MAD_TO_SD, median, quantiles, scale_about_zero, winsorise
+from gradsift.numerics.robust import (
+    MAD_TO_SD,
+    median,
+    middle_quantiles,
+    quantiles,
+    scale_about_zero,
+    winsorise,
+)
 
 LEVELS = np.array([0.05, 0.25, 0.5, 0.9, 1.0])
 
@@ -27,6 +34,18 @@ def test_quantiles_are_those_of_copies(seed):
     np.testing.assert_array_equal(quantiles(X, LEVELS, weights), expected)
     np.testing.assert_array_equal(quantiles(X, LEVELS, 0.1 * weights), expected)  # no unit
     np.testing.assert_array_equal(quantiles(X[:, 0], LEVELS, weights), np.array(expected)[:, 0])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_middle_quantiles_turn_with_the_sign(weighted):
+    rng = np.random.default_rng(0)
+    X, levels = np.round(rng.normal(size=(48, 3)), 1), (np.arange(8) + 0.5) / 8
+    weights = rng.integers(1, 4, size=48).astype(float) if weighted else None
+    found = middle_quantiles(X, levels, weights)
+    np.testing.assert_array_equal(found, -middle_quantiles(-X, 1 - levels, weights))
+    if weighted:
+        copies = np.repeat(X, weights.astype(int), axis=0)
+        np.testing.assert_array_equal(found, middle_quantiles(copies, levels))
 
 
 def test_median_and_scale_of_normal_values(rng):

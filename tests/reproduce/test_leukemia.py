@@ -29,6 +29,7 @@ def few_penalties(X, y):
     return {f"SGL ({kind})": methods.sparsest(path[kind], X, y) for kind in path}
 
 
+@pytest.mark.filterwarnings("ignore::gradsift.exceptions.RareClassWarning")
 def test_table_on_a_small_problem(small, tmp_path):
     some = (few_penalties, methods.gl, methods.all_genes, methods.lasso)
     result = leukemia.compute(Settings(n_jobs=1), silent, small, some, (methods.sift,))

@@ -38,6 +38,20 @@ def quantiles(X: Array, levels: Array, weights: Array | None = None) -> Array:
     return np.take_along_axis(np.take_along_axis(X, order, axis=0), rank, axis=0)
 
 
+def middle_quantiles(X: Array, levels: Array, weights: Array | None = None) -> Array:
+    """Midway between lower and upper quantile: those of -X are minus those of X.
+
+    The two differ only where a level falls between two observed values.
+
+    Examples
+    --------
+    >>> middle_quantiles(np.array([3.0, 1.0, 2.0, 4.0]), np.array([0.5, 0.6])).tolist()
+    [2.5, 3.0]
+    """
+    lower, upper = quantiles(X, levels, weights), -quantiles(-X, 1.0 - levels, weights)
+    return np.asarray(0.5 * (lower + upper))
+
+
 def median(X: Array, weights: Array | None = None) -> Array:
     """Lower median of the columns of X: the least value that half of the weight does not exceed."""
     return np.asarray(quantiles(X, np.array([0.5]), weights)[0])

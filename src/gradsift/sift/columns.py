@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gradsift._run.passes import each_block
 from gradsift._typing import Source
+from gradsift.numerics.robust import median
 from gradsift.sift.features import (
     antiderivatives,
     clipped,
@@ -68,7 +69,7 @@ def odd_rows(
     """Rows, by weight, in which each column is not at its median, (k,)."""
     out = np.empty(len(index))
     for first, X in read_pieces(source, index, rows, settings):
-        differs = (rows.quantiles(X, np.array([0.5]))[0] != X).astype(np.float64)
+        differs = (median(X, rows.weight) != X).astype(np.float64)
         out[first : first + X.shape[1]] = rows.mean(differs) * rows.total
     return out
 

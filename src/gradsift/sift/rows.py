@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift._typing import Array, IntArray
-from gradsift.numerics.robust import quantiles
+from gradsift.numerics.robust import middle_quantiles
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class Rows:
         return np.asarray(self.weight @ X / self.total)
 
     def quantiles(self, X: Array, levels: Array) -> Array:
-        """Weighted lower quantiles, (len(levels), ...), of the columns of X."""
-        return quantiles(X, levels, self.weight)
+        """Weighted quantiles, (len(levels), ...), of the columns of X."""
+        return middle_quantiles(X, levels, self.weight)
 
 
 def make_rows(n: int, sample_weight: Array | None) -> Rows:
