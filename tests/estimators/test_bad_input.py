@@ -220,6 +220,13 @@ def test_columns_whose_squares_overflow_are_refused_in_words():
         OuterProductGradient(standardize=False).fit(X, [0.0, 1.0, 2.0])
 
 
+def test_a_slope_whose_square_vanishes_is_not_zero():
+    Z = np.random.default_rng(0).normal(size=(20, 2))
+    X, y = Z * [1.0, 1e140], 1e-30 * Z.sum(axis=1)
+    model = OuterProductGradient(standardize=False, weights="uniform").fit(X, y)
+    assert model.get_support().all()
+
+
 def test_adaptive_weights_where_no_variable_is_penalised(table):
     X, y = table
     model = SparseGradientRegressor(weights="adaptive", penalty_factor=np.zeros(X.shape[1]))

@@ -93,7 +93,9 @@ def fit_local(
         weighted = np.sqrt(share)[:, None] * F
         directions = find_directions(np.arange(p), weighted.T, p, n_components)
         predictor = taylor_average(Z, y[None], F[None], share)
-    importances = row_norms(weighted.T)
+    largest = np.abs(weighted).max(axis=0)
+    # in units of the largest slope: squares of tiny ones vanish, and a column would seem out
+    importances = largest * row_norms((weighted / np.where(largest > 0.0, largest, 1.0)).T)
     ranking = rank_variables(importances, importances)
     return LocalFit(NearestField(scaling, Z, F), predictor, importances, ranking, directions)
 
