@@ -29,6 +29,9 @@ from gradsift.report._svg import inline_svg
 MOST_ROWS, MOST_EFFECTS, MOST_PAIRS = 400, 12, 6
 
 
+MOST_TICKS = 5  # numbers along a picture: more run into each other
+
+
 @dataclass(frozen=True)
 class Picture:
     """An inline SVG with what is said below it."""
@@ -75,9 +78,13 @@ class Easel:
         wide: bool = False,
     ) -> Picture:
         from matplotlib.figure import Figure
+        from matplotlib.ticker import AutoLocator
 
         figure = Figure(figsize=size, layout="constrained")
-        display = draw(figure.add_subplot())
+        ax = figure.add_subplot()
+        display = draw(ax)
+        if isinstance(ax.xaxis.get_major_locator(), AutoLocator):
+            ax.locator_params(axis="x", nbins=MOST_TICKS)
         self.count += 1
         svg = inline_svg(figure, display.hover_, f"p{self.count}-", title)
         return Picture(readable(title), readable(caption), svg, wide)

@@ -37,9 +37,26 @@ class ScoredWay:
         mean, spread = self.scores.mean(metric), self.scores.spread(metric)
         if not np.isfinite(mean):
             return "–"
+        show = number if metric in UNBOUNDED else two_decimals
         if not np.isfinite(spread):
-            return number(mean)
-        return f"{number(mean)} ± {number(spread, beside=mean)}"
+            return show(mean)
+        return f"{show(mean)} ± {show(spread, mean)}"
+
+
+UNBOUNDED = ("RMSE", "MAE", "log loss")
+"""Scores in units of the target or of the logarithm, which may be small and still not nothing."""
+
+
+def two_decimals(value: float, beside: float | None = None) -> str:
+    """A score between 0 and 1: two decimals, and no minus sign before nothing.
+
+    Examples
+    --------
+    >>> two_decimals(0.873), two_decimals(-0.0008), two_decimals(-0.31)
+    ('0.87', '0.00', '\u22120.31')
+    """
+    text = f"{value:.2f}"
+    return "0.00" if text == "-0.00" else text.replace("-", "\u2212")
 
 
 def number(value: float, beside: float | None = None) -> str:
