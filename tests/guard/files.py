@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,6 +71,8 @@ def file_tables(draw: Any, suffixes: list[str] = FILES, text: bool = True) -> Fi
     written_as_text = suffix not in (".xlsx", ".parquet", ".feather", ".npz")
     if not written_as_text:
         return FileTable(tuple(header), tuple(columns), suffix)
+    if p == 1:  # a mark in the only name would be as good a separator as any
+        header = [re.sub(r"[;|\s]", "", name) for name in header]
     # where the header has no separator, nothing tells a reader which one to take
     separators = "\t" if suffix == ".tsv" else ",;\t" if p > 1 else ","
     return FileTable(

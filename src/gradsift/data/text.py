@@ -179,7 +179,7 @@ class TextTable:
             header = [*header, ""]  # a delimiter at the end of every row
         elif beyond and width > 1:
             header = ["", *header]  # as R writes row names
-        names = [re.sub(r"\s*[\r\n]+\s*", " ", name.strip()) for name in header]
+        names = [one_line(name) for name in header]
         self.row_names = not names[0]
         names[0] = names[0] or ROW_NAMES
         self.width = len(names)
@@ -339,6 +339,17 @@ def checked_names(names: Sequence[str], file: str) -> list[str]:
         )
     check_names(names)
     return list(names)
+
+
+def one_line(name: str) -> str:
+    """The name of a column without line breaks and blanks around it.
+
+    Examples
+    --------
+    >>> one_line(" dose \\n (mg) ")
+    'dose (mg)'
+    """
+    return re.sub(r"\s*[\r\n]+\s*", " ", name.strip())
 
 
 def check_names(names: Sequence[str]) -> None:

@@ -18,7 +18,14 @@ from gradsift.data.cells import Cells, Texts, no_rows, read_cells, without_codes
 from gradsift.data.damaged import reading
 from gradsift.data.formats.arrow import was_text
 from gradsift.data.read_options import PLAIN, ReadOptions
-from gradsift.data.text import ROW_NAMES, TextTable, check_names, checked_names, read_text
+from gradsift.data.text import (
+    ROW_NAMES,
+    TextTable,
+    check_names,
+    checked_names,
+    one_line,
+    read_text,
+)
 from gradsift.data.unpacking import check_archive
 from gradsift.tables.frame import (
     Frame,
@@ -212,7 +219,7 @@ def _named_columns(
     out: dict[str, Sequence[Any]] = {}
     titles = []
     for k, column in enumerate(columns):
-        title = "" if column[0] is None else " ".join(str(column[0]).split())
+        title = "" if column[0] is None else one_line(str(column[0]))
         below = [(line, cell) for line, cell in zip(lines[1:], column[1:]) if cell is not None]
         if not title and k == 0:
             title = ROW_NAMES
