@@ -37,7 +37,7 @@ TELLING = (
     "lincorr", "lineq", "cturl", "clus", "snp", "steps", "noise", "noisec", "imbalanced", "mixed",
     "block.95",
 )  # fmt: skip
-"""Designs on which something can be lost or gained: the others are solved whatever is changed."""
+"""Designs chosen by judgement: the others were solved, or hopeless, in the runs seen so far."""
 DEFAULT = SiftSettings()
 OFF: dict[str, Any] = {
     "clip": np.inf,
