@@ -45,13 +45,15 @@ def choose_supports(
     loose = choose(relaxed, starts, response, fixed, fitted)
     rise = np.zeros(len(groups.level))
     passed = fixed
+    again: list[Support] = []
     for _ in range(MOST_CHOICES):
         strict = raised(groups, rise)
-        starts = [*best_supports(strict, supports, response, 1, fitted), loose, passed]
+        starts = [*best_supports(strict, supports, response, 1, fitted), loose, *again]
         support = choose(strict, starts, response, fixed, fitted)
         passed = confirmed(groups, support, rise, response, fixed)
         if passed == support:
             break
+        again = [passed]
     return passed, loose
 
 

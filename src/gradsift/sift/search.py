@@ -154,23 +154,21 @@ def entering(groups: Groups, R: Array, exclude: Support, count: int) -> IntArray
 
 
 def better(groups: Groups, support: Support, response: Response, fixed: Support) -> Support | None:
-    """The best support that adds or drops one group, or else that swaps one; None if none lowers
-    the criterion.
+    """The best support that adds, drops or replaces one group; None if none lowers the criterion.
+
+    All moves compete. If a group were added whenever one lowers the criterion, the search would
+    fill up with stand-ins before it tried what they stand for.
     """
     n, q = groups.rows.total, response.Y.shape[1]
     R, Y = robust_fit(groups, support, response)
     now = n * log_det(R.T @ R / n) + complexity(groups, support, q)
     shorter = [tuple(h for h in support if h != g) for g in support if g not in fixed]
-    enter = entering(groups, R[None], support, groups.settings.n_enter).tolist()[0]
-    found = best_move(groups, [*shorter, *((*support, g) for g in enter)], Y, now)
-    if found is not None or not shorter:
-        return found
     inside = normal_equations(groups, list(support), Y)
     Z = groups.stack(support)
-    without = np.stack([Y - Z[inside.index(T)].T @ inside.fit(T)[0] for T in shorter])
-    swaps = entering(groups, without, support, groups.settings.n_enter).tolist()
-    moves = [(*T, g) for T, new in zip(shorter, swaps, strict=True) for g in new]
-    return best_move(groups, moves, Y, now)
+    without = [Y - Z[inside.index(T)].T @ inside.fit(T)[0] for T in shorter]
+    enter = entering(groups, np.stack([R, *without]), support, groups.settings.n_enter).tolist()
+    moves = [(*T, g) for T, new in zip([support, *shorter], enter, strict=True) for g in new]
+    return best_move(groups, [*shorter, *moves], Y, now)
 
 
 def best_move(groups: Groups, moves: list[Support], Y: Array, now: float) -> Support | None:

@@ -1,0 +1,70 @@
+"""The search for a support: which moves it makes, and from where."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gradsift.data import ArraySource
+from gradsift.sift import confirm
+from gradsift.sift.groups import pool
+from gradsift.sift.levels import own_levels
+from gradsift.sift.response import make_response
+from gradsift.sift.rows import make_rows
+from gradsift.sift.search import better, criterion
+from gradsift.sift.settings import DEFAULT
+
+
+@pytest.fixture
+def stand_in():
+    """Column 1 stands in for column 0, which acts; column 2 acts by itself."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 6))
+    X[:, 1] = X[:, 0] + 0.6 * rng.normal(size=120)
+    y = 2 * X[:, 0] + 0.6 * X[:, 2] + rng.normal(size=120)
+    rows = make_rows(120, None)
+    settings = replace(DEFAULT, n_enter=3 * 6)
+    source = ArraySource((X - X.mean(0)) / X.std(0))
+    levels = own_levels(0.3, 6, 1, False, settings)
+    groups = pool(source, np.arange(6), rows, *levels, settings)
+    return groups, make_response(y[:, None], rows, robust=False, settings=settings)
+
+
+def one_move(groups, support):
+    """All supports that add, drop or replace one group."""
+    others = [g for g in range(len(groups.level)) if g not in support]
+    shorter = [tuple(h for h in support if h != g) for g in support]
+    longer = [(*T, g) for T in [support, *shorter] for g in others]
+    return [tuple(sorted(T)) for T in [*shorter, *longer]]
+
+
+@pytest.mark.parametrize("support", [(1,), (1, 2), (0, 2), (0, 3, 5)])
+def test_the_best_of_all_moves_is_made(stand_in, support):
+    groups, response = stand_in
+    best = min(one_move(groups, support), key=lambda T: criterion(groups, T, response))
+    lower = criterion(groups, best, response) < criterion(groups, support, response)
+    assert better(groups, support, response, ()) == (best if lower else None)
+
+
+def test_a_stand_in_is_replaced_before_anything_is_added(stand_in):
+    groups, response = stand_in
+    now = criterion(groups, (1,), response)
+    assert criterion(groups, (1, 2), response) < now  # an addition that would do
+    assert better(groups, (1,), response, ()) == (0,)
+
+
+def test_the_empty_support_is_no_start(stand_in, monkeypatch):
+    """The search starts from proposals that hold several groups together: from nothing it stops at
+    the few that pay one by one.
+    """
+    groups, response = stand_in
+    seen, choose = [], confirm.choose
+
+    def noted(groups, starts, *others):
+        seen.extend(starts)
+        return choose(groups, starts, *others)
+
+    monkeypatch.setattr(confirm, "choose", noted)
+    confirm.choose_supports(groups, groups, [(0, 2)], response, ())
+    assert seen
+    assert () not in seen
