@@ -11,9 +11,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
-from gradsift.trust import Scores, held_out, score_model
+from gradsift.numerics import logistic
+from gradsift.trust import Scores, held_out, score_model, simple
 from gradsift.trust.scores import LABELS, NUMBERS, score_labels, score_numbers
-from gradsift.trust.simple import ALPHAS, STRENGTHS
+from gradsift.trust.simple import ALPHAS, STRENGTHS, simple_tool
 
 
 def test_the_selection_is_repeated_in_every_fold(rng):
@@ -83,6 +84,36 @@ def test_both_ways_to_predict_labels(rng):
     )
     np.testing.assert_allclose(found.baseline.values["log loss"], shares)
     assert found.selected.confusion.sum() == 60
+
+
+@pytest.mark.parametrize("factored", [True, False])
+@pytest.mark.parametrize(("n", "p", "n_classes"), [(60, 8, 2), (60, 8, 3), (50, 200, 3)])
+def test_logistic_regression_is_tuned_as_by_a_grid_search(
+    rng, monkeypatch, n, p, n_classes, factored
+):
+    """Two classes and more, more columns than rows, and as with very many coefficients."""
+    if not factored:
+        for module in (simple, logistic):
+            monkeypatch.setattr(module, "MOST_FACTORED", 5)
+    X = rng.normal(size=(n, p))
+    scores = X[:, :n_classes] + rng.gumbel(size=(n, n_classes))
+    y = np.array(["a", "b", "c"])[scores.argmax(axis=1)]
+    tool = simple_tool(X, labels=True).fit(X, y)
+    search = GridSearchCV(
+        LogisticRegression(solver="newton-cg", max_iter=1000, tol=1e-6), {"C": STRENGTHS},
+        scoring="neg_log_loss", cv=StratifiedKFold(5, shuffle=True, random_state=0),
+    )  # fmt: skip
+    expected = make_pipeline(*clone(tool)[:-1], search).fit(X, y)
+    assert expected[-1].best_params_["C"] == tool[-1].C_
+    np.testing.assert_allclose(tool.predict_proba(X), expected.predict_proba(X), atol=1e-3)
+    assert (tool.predict(X) == expected.predict(X)).mean() > 0.99
+
+
+def test_a_class_with_one_row_still_has_a_simple_tool(rng):
+    X, y = rng.normal(size=(20, 4)), np.array(["a"] * 10 + ["b"] * 9 + ["c"])
+    tool = simple_tool(X, labels=True).fit(X, y)
+    expected = make_pipeline(StandardScaler(), LogisticRegression(C=0.25, tol=1e-8)).fit(X, y)
+    np.testing.assert_allclose(tool.predict_proba(X), expected.predict_proba(X), atol=1e-3)
 
 
 def test_a_model_with_one_way_to_predict(rng):

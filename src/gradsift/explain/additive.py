@@ -20,8 +20,8 @@ from scipy.special import expit, softmax
 
 from gradsift._typing import Array, IntArray
 from gradsift.explain.splines import Spline, make_spline
+from gradsift.numerics.logistic import fit_binary, fit_multinomial
 from gradsift.numerics.robust import scale_about_zero
-from gradsift.refit.logistic import fit_binary, fit_multinomial
 
 SLOPE_SD = 2.5  # prior of a log odds ratio per standard deviation
 LOOSE_SD = 100.0  # of slopes of numbers, in standard deviations of the response: no prior at all

@@ -16,12 +16,12 @@ from scipy.special import expit, softmax
 
 from gradsift._typing import Array, IntArray
 from gradsift.numerics.ard_kernels import Kernel
+from gradsift.numerics.logistic import fit_binary, fit_multinomial, with_ones
 from gradsift.numerics.sampling import stratified_rows
 from gradsift.refit.candidates import Candidate, rank_candidates
 from gradsift.refit.distinct import merge_rows
 from gradsift.refit.evidence import Rows
 from gradsift.refit.expansion import Expansion, Features, pivoted_features
-from gradsift.refit.logistic import fit_binary, fit_multinomial, with_ones
 from gradsift.refit.settings import LABELS, RefitSettings
 
 LEAST_PRIOR = 1e-9

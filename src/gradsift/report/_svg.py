@@ -33,14 +33,9 @@ def inline_svg(figure: Any, hover: style.Hover, prefix: str, title: str) -> str:
     title : str
         For those who cannot see it.
     """
-    from matplotlib import rc_context
-
     for k, (artist, _) in enumerate(hover):
         artist.set_gid(f"hover{k}")
-    out = io.BytesIO()
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "gradsift"}):
-        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
-    root = ET.fromstring(out.getvalue())
+    root = ET.fromstring(drawn(figure))
     parents = {id(child): parent for parent in root.iter() for child in parent}
     for unwanted in (f"{{{SVG}}}metadata", f"{{{SVG}}}style"):
         for element in list(root.iter(unwanted)):
@@ -56,6 +51,22 @@ def inline_svg(figure: Any, hover: style.Hover, prefix: str, title: str) -> str:
     root.set("role", "img")
     root.set("aria-label", style.readable(title))
     return _to_html(root)
+
+
+def drawn(figure: Any) -> bytes:
+    """The figure as matplotlib writes it, with a transparent ground.
+
+    `figure.savefig` would draw it twice, the first time to lay it out; drawing lays it out as well.
+    """
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    for patch in (figure.patch, *(ax.patch for ax in figure.axes)):
+        patch.set(facecolor="none", edgecolor="none")
+    out = io.BytesIO()
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "gradsift"}):
+        FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None})
+    return out.getvalue()
 
 
 def _add_titles(group: Any, names: list[str]) -> None:

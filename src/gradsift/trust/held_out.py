@@ -10,9 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.linalg import LinAlgWarning
-from sklearn import config_context
 from sklearn.base import clone, is_classifier
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from gradsift._typing import Array, IntArray, Source
@@ -174,15 +172,9 @@ def predict_fold(
 def predict_simply(known: Any, y: Array, new: Any, classes: Any) -> Array:
     """What a simple tool on all columns predicts for new rows."""
     known, new = np.asarray(known, dtype=float), np.asarray(new, dtype=float)
-    with (
-        warnings.catch_warnings(),
-        # hundreds of small fits to rows that were checked before
-        config_context(assume_finite=True, skip_parameter_validation=True),
-    ):
-        # far down the grid of penalties it takes long, and these are not chosen
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", LinAlgWarning)
-        tool = simple_tool(known, y, classes is not None)[1].fit(known, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LinAlgWarning)  # at penalties that are not chosen
+        tool = simple_tool(known, classes is not None).fit(known, y)
         return predictions(tool, new, classes)
 
 

@@ -2,57 +2,113 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, RidgeCV
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.linear_model import RidgeCV
+from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from gradsift._typing import Array
+from gradsift._typing import Array, IntArray
+from gradsift.numerics.logistic import MOST_FACTORED, fit_binary, fit_multinomial, with_ones
+from gradsift.numerics.losses import softmax
 
 ALPHAS = np.logspace(-1, 6, 29)
 """Penalties of the ridge regression; columns are standardised."""
 STRENGTHS = np.logspace(-5, 2, 8)
-"""C of the logistic regression."""
+"""C of the logistic regression: one over its penalty."""
 FOLDS = 5
-MOST_NEWTON = 1_000
-"""Coefficients up to which Newton steps with a full Hessian are faster than quasi-Newton ones."""
 MANY_ROWS = 2_000
 """Rows above which the penalty of the logistic regression is looked for on a coarser grid."""
 
 
-def simple_tool(X: Array, y: Any, labels: bool) -> tuple[str, Any]:
+def simple_tool(X: Array, labels: bool) -> Any:
     """Ridge or logistic regression on all columns, its penalty tuned by cross-validation.
 
     Parameters
     ----------
     X : (n, p) array
         The rows that it will be fitted to.
-    y : (n,) array
     labels : bool
 
     Returns
     -------
-    name : str
     tool : scikit-learn pipeline, not fitted
     """
     steps: list[Any] = [SimpleImputer(keep_empty_features=True), StandardScaler()]
     if not labels:
-        return "ridge regression", make_pipeline(*steps, RidgeCV(ALPHAS))
+        return make_pipeline(*steps, RidgeCV(ALPHAS))
     n, p = X.shape
     if p > n:
         # a turn of the axes, which a ridge penalty does not see: n coordinates instead of p
         steps.append(PCA(svd_solver="full"))
-    smallest = int(np.unique(y, return_counts=True)[1].min())
-    grid = STRENGTHS if n <= MANY_ROWS else STRENGTHS[[3, 5, 7]]
-    if smallest < 2:
-        return "logistic regression", make_pipeline(*steps, LogisticRegression(C=1.0 / p))
-    folds = StratifiedKFold(min(FOLDS, smallest), shuffle=True, random_state=0)
-    few = min(n, p) * len(np.unique(y)) <= MOST_NEWTON
-    logistic = LogisticRegression(solver="newton-cholesky" if few else "lbfgs", max_iter=500)
-    search = GridSearchCV(logistic, {"C": grid}, scoring="neg_log_loss", cv=folds)
-    return "logistic regression", make_pipeline(*steps, search)
+    return make_pipeline(*steps, TunedLogistic(alone=1.0 / p))
+
+
+class TunedLogistic(ClassifierMixin, BaseEstimator):
+    """Ridge-penalised logistic regression; C of smallest log loss in stratified folds.
+
+    scikit-learn's `GridSearchCV` of a `LogisticRegression` finds the same. Here every fit starts
+    from the one with the next smaller C, which is most of the way.
+
+    Parameters
+    ----------
+    alone : float
+        C where the smallest class has a single row, and no fold can be held out.
+    """
+
+    def __init__(self, alone: float = 1.0) -> None:
+        self.alone = alone
+
+    def fit(self, X: Array, y: Any) -> Self:
+        """Choose C, then fit to all rows."""
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        Phi, T = with_ones(X), np.eye(len(self.classes_))[codes]
+        grid = STRENGTHS if len(X) <= MANY_ROWS else STRENGTHS[[3, 5, 7]]
+        smallest = int(np.bincount(codes).min())
+        if smallest < 2:
+            grid = np.array([self.alone])
+        else:
+            folds = StratifiedKFold(min(FOLDS, smallest), shuffle=True, random_state=0)
+            losses = [held_out_losses(Phi, T, grid, *fold) for fold in folds.split(X, codes)]
+            grid = grid[: np.mean(losses, axis=0).argmin() + 1]
+        self.C_, self.beta_ = float(grid[-1]), fit_path(Phi, T, grid)[-1]
+        return self
+
+    def predict_proba(self, X: Array) -> Array:
+        """(n, classes) probabilities."""
+        return np.asarray(softmax((with_ones(X) @ self.beta_).T).T)
+
+    def predict(self, X: Array) -> Any:
+        """The most likely class of each row."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def held_out_losses(Phi: Array, T: Array, grid: Array, train: IntArray, test: IntArray) -> Array:
+    """Mean log loss at the rows `test` of fits to the rows `train`, one for each C of the grid."""
+    smallest = np.finfo(float).eps
+    chances = [softmax((Phi[test] @ beta).T).T for beta in fit_path(Phi[train], T[train], grid)]
+    own = [(P * T[test]).sum(axis=1).clip(smallest) for P in chances]
+    return -np.log(own).mean(axis=1)
+
+
+def fit_path(Phi: Array, T: Array, grid: Array) -> list[Array]:
+    """Scores (r + 1, classes) for rising C, each fit starting from the one before."""
+    ones = np.ones(len(Phi))
+    beta: Array = np.zeros((Phi.shape[1], T.shape[1]))
+    path: list[Array] = []
+    for C in grid.tolist():
+        if T.shape[1] > 2:
+            beta = fit_multinomial(Phi, T, ones, 1.0 / C, beta)
+        elif Phi.shape[1] > MOST_FACTORED:
+            # scores -g / 2 and g / 2: half the penalty of g is on each of them
+            beta = fit_multinomial(Phi, T, ones, 2.0 / C, beta)
+        else:
+            odds = fit_binary(Phi, T[:, 1], ones, 1.0 / C, beta[:, 1] - beta[:, 0]).beta
+            beta = odds * np.array([-0.5, 0.5])
+        path.append(beta)
+    return path

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
@@ -29,6 +30,8 @@ MAX_NEWTON = 50
 MAX_CG = 30
 FORCING = 0.01  # a Newton step is solved to this part of its right-hand side
 MAX_HALVINGS = 30
+MOST_FACTORED = 500
+"""Coefficients per class up to which a factor of the curvature is worth its cost."""
 MIN_CURVATURE = 1e-6
 """Floor of p (1 - p): keeps the Newton matrix regular where the classes are separated."""
 
@@ -38,10 +41,28 @@ TWO, MORE = Logistic(), Multinomial()
 
 @dataclass(frozen=True, eq=False)
 class LogisticFit:
-    """beta (r + 1, q), last row the intercepts, and the weighted mean leave-one-out log loss."""
+    """beta (r + 1, 1), last row the intercept, and what the leave-one-out loss needs."""
 
     beta: Array
-    loo_loss: float
+    Phi: Array
+    signs: Array
+    weights: Array
+    margins: Array
+    factor: Array
+
+    @cached_property
+    def loo_loss(self) -> float:
+        """Weighted mean log loss of each row under the fit without it, one Newton step away.
+
+        Leaving out one copy of row i moves its margin by h (p - t) / (1 - p (1 - p) h), where
+        h = phi_i' H^-1 phi_i and H is the curvature of the whole objective.
+        """
+        Phi, u, signs, weights = self.Phi, self.margins, self.signs, self.weights
+        copies = np.minimum(weights, 1.0)
+        leverage = copies * (Phi * dpotrs(self.factor, Phi.T, lower=1)[0].T).sum(1)
+        kept = np.maximum(1.0 - TWO.mean_bend(u[None], signs) * leverage, 1e-3)
+        left = u + leverage * TWO.slope(u[None], signs)[0] / kept
+        return float(weights @ TWO.value(left[None], signs) / weights.sum())
 
 
 def with_ones(Phi: Array) -> Array:
@@ -61,6 +82,15 @@ def _curvature_factor(Phi: Array, curvature: Array, ridge: Array) -> Array:
     if failed:
         raise np.linalg.LinAlgError("the curvature of the logistic loss is not positive definite")
     return np.asarray(factor)
+
+
+def _approximate_inverse(Phi: Array, curvature: Array, ridge: Array) -> Callable[[Array], Array]:
+    """The map R -> H^-1 R of H = Phi' diag(curvature) Phi + diag(ridge), or of its diagonal."""
+    if Phi.shape[1] > MOST_FACTORED:
+        diagonal = curvature @ (Phi * Phi) + ridge
+        return lambda R: R / diagonal[:, None]
+    factor = _curvature_factor(Phi, curvature, ridge)
+    return lambda R: np.asarray(dpotrs(factor, R, lower=1)[0])
 
 
 def _descend(
@@ -101,27 +131,15 @@ def fit_binary(Phi: Array, t: Array, weights: Array, penalty: float, start: Arra
         if decrease < tol:
             break
         beta, u, value = _descend(objective, (beta, u, value), (step, Phi @ step), decrease)
-    return LogisticFit(beta[:, None], _leave_one_out_loss(Phi, signs, weights, u, factor))
-
-
-def _leave_one_out_loss(Phi: Array, signs: Array, weights: Array, u: Array, factor: Array) -> float:
-    """Log loss of each row under the fit without it, one Newton step away from the full fit.
-
-    Leaving out one copy of row i moves its margin by h (p - t) / (1 - p (1 - p) h), where
-    h = phi_i' H^-1 phi_i and H is the curvature of the whole objective.
-    """
-    copies = np.minimum(weights, 1.0)
-    leverage = copies * (Phi * dpotrs(factor, Phi.T, lower=1)[0].T).sum(1)
-    kept = np.maximum(1.0 - TWO.mean_bend(u[None], signs) * leverage, 1e-3)
-    left = u + leverage * TWO.slope(u[None], signs)[0] / kept
-    return float(weights @ TWO.value(left[None], signs) / weights.sum())
+    return LogisticFit(beta[:, None], Phi, signs, weights, u, factor)
 
 
 def fit_multinomial(Phi: Array, T: Array, weights: Array, penalty: float, start: Array) -> Array:
     """Several classes; T (n, C) one-hot; returns beta (r + 1, C) with scores that sum to zero.
 
-    Newton steps by conjugate gradients, preconditioned by one Cholesky factor of the mean
-    curvature, which all classes share: a step costs about as much as for two classes.
+    Newton steps by conjugate gradients, preconditioned by the mean curvature, which all classes
+    share: by its Cholesky factor, so that a step costs about as much as for two classes, or by its
+    diagonal, where that factor would cost more than it saves.
     """
     C = T.shape[1]
     ridge = _ridge(Phi.shape[1], penalty)[:, None]
@@ -137,14 +155,11 @@ def fit_multinomial(Phi: Array, T: Array, weights: Array, penalty: float, start:
         P = softmax(U.T)
         slope = Phi.T @ (weights * MORE.slope(U.T, T.T)).T + ridge * beta
         mean_curvature = np.maximum((P * (1.0 - P)).mean(0) * C / (C - 1.0), MIN_CURVATURE)
-        factor = _curvature_factor(Phi, weights * mean_curvature, ridge[:, 0])
+        precondition = _approximate_inverse(Phi, weights * mean_curvature, ridge[:, 0])
         bend = MORE.hessian(U.T, T.T)
 
         def curvature(V: Array, bend: Callable[[Array], Array] = bend) -> Array:
             return Phi.T @ (weights * bend((Phi @ V).T)).T + ridge * V
-
-        def precondition(R: Array, factor: Array = factor) -> Array:
-            return np.asarray(dpotrs(factor, R, lower=1)[0])
 
         step, _ = conjugate_gradients(curvature, slope, precondition, FORCING, MAX_CG)
         decrease = float((slope * step).sum())
