@@ -44,7 +44,7 @@ def test_both_scores_in_terminal_and_summary_and_a_flag_for_predict(wide, capsys
     assert run([*command, "o"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     for part in (
-        "held-out rows, 3 folds R² RMSE MAE",
+        "held-out rows, 3 folds",
         "selected variables alone",
         "all columns together",
         "ridge regression: on all 150 variables",
@@ -67,6 +67,18 @@ def test_both_scores_in_terminal_and_summary_and_a_flag_for_predict(wide, capsys
     assert run([*command, "all", "--predict-with", "all"]) == 0
     assert run(["predict", "all", "new.csv", "--out", "again.csv"]) == 0
     assert Path("again.csv").read_text() == Path("both.csv").read_text()
+
+
+def test_scores_of_labels_fit_eighty_columns(wide, capsys):
+    X, y = wide
+    write("t.csv", X, np.where(y > 0, "high", "low"), "a rather long name of a target")
+    command = ["select", "t.csv", "--target", "a rather long name of a target"]
+    assert run([*command, "--cv", "3", "--stability", "0"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    for metric in ("accuracy", "balanced accuracy", "ROC AUC", "average precision", "log loss"):
+        (line,) = [line for line in lines if line.startswith(f"{metric} ")]
+        assert line.count("±") == 4  # selected, all columns, logistic regression, baseline
 
 
 def test_report_knows_the_rows_of_the_fit(wide):

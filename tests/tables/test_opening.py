@@ -14,14 +14,15 @@ def numbers(tmp_path, rng):
     return X, y, tmp_path
 
 
-def test_storage_stays_where_it_is(numbers):
+def test_storage_too_large_for_memory_stays_where_it_is(numbers, monkeypatch):
     _, y, folder = numbers
+    monkeypatch.setattr("gradsift.tables.stored.IN_MEMORY", 100)
     table = open_table(folder / "X.npy", Choices("y"), target_from=folder / "y.csv")
     assert not isinstance(table.X, np.ndarray)
     assert table.X.shape == (12, 5)
     np.testing.assert_allclose(table.y, y)
     assert table.names is None
-    with pytest.raises(ValueError, match="--log works on tables read into memory"):
+    with pytest.raises(ValueError, match="--log works on tables in memory; X.npy is too large for that"):
         open_table(folder / "X.npy", Choices("y", log=True), target_from=folder / "y.csv")
     with pytest.raises(ValueError, match="holds no response"):
         open_table(folder / "X.npy", Choices("y"))

@@ -108,16 +108,12 @@ def open_labelled(
     """(X, row names or None, target) of the rows of a table that have a target."""
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
-    if not recipe.names:  # columns stay where they lie
+    if not recipe.names:  # of a fit that read column by column
         asked = Choices(recipe.target, recipe.task, missing=recipe.missing)
         table = open_table(path, asked, target_from)
         return table.X, table.ids, table.y
-    if target_from is not None:
-        raise ValueError(
-            f"--target-from goes with tables that are read column by column, not with {path.name}: "
-            f"put {recipe.target!r} into the table itself."
-        )
-    X, ids, y = open_new(path, recipe, options=recipe.options.given(**reading))
+    options = recipe.options.given(**reading)
+    X, ids, y = open_new(path, recipe, options=options, target_from=target_from)
     if y is None:
         raise ValueError(f"{path.name} has no values of {recipe.target!r}, which the report needs.")
     there = known(y, texts=False)

@@ -7,6 +7,7 @@ import sys
 from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
+from textwrap import wrap
 from time import perf_counter
 from typing import Any
 
@@ -26,6 +27,8 @@ from gradsift.tables import BEWARE, Choices, fingerprint, open_table
 
 NOT_CONVERGED = 3
 MOST_SHOWN = 20
+WIDEST_NAME = 13
+"""Characters of a name above a column of scores: longer ones go on in the next line."""
 console = Console(highlight=False)
 
 
@@ -111,15 +114,16 @@ def show(findings: Findings, out: Path, seconds: float) -> None:
 
 
 def show_scores(findings: Findings) -> None:
-    """Every way to predict, scored on the same held-out rows."""
+    """Every way to predict, scored on the same held-out rows: a column each, to fit 80 of text."""
     ways = score_table(findings)
-    metrics = list(ways[0].scores.values)
-    out = Grid(f"held-out rows, {ways[0].scores.n_folds} folds", box=None, pad_edge=False)
-    for name in metrics:
-        out.add_column(name, justify="right")
+    out = Grid(box=None, pad_edge=False)
+    out.add_column("", no_wrap=True)
     for way in ways:
-        out.add_row(shown_text(way.name), *(way.cell(name) for name in metrics))
-    console.print()
+        name = "\n".join(map(shown_text, wrap(way.name, WIDEST_NAME)))
+        out.add_column(name, justify="right", no_wrap=True)
+    for metric in ways[0].scores.values:
+        out.add_row(metric, *(way.cell(metric) for way in ways))
+    console.print(f"\nheld-out rows, {ways[0].scores.n_folds} folds")
     console.print(out)
     for way in ways:
         if way.key in ("together", "simple"):

@@ -114,7 +114,7 @@ def read_target(X: Any, name: str) -> Any:
     ----------
     X : path or object
         Parquet and Arrow: a column. AnnData: a column of ``obs``. Zarr: the response kept by
-        `convert`. PLINK: ``"phenotype"``, the last column of the ``.fam`` file.
+        `convert`. PLINK: ``"phenotype"`` and ``"sex"``, the last columns of the ``.fam`` file.
     name : str
 
     Returns
@@ -129,6 +129,20 @@ def read_target(X: Any, name: str) -> Any:
             "values of y."
         )
     return read(X, name)
+
+
+def names_beside(X: Any) -> list[str]:
+    """Names that `read_target` knows: of columns that are kept beside the table.
+
+    Parameters
+    ----------
+    X : path or object
+        AnnData: the columns of ``obs``. PLINK: ``phenotype`` and ``sex``, of the ``.fam`` file.
+        Zarr: the response kept by `convert`. Parquet and Arrow keep all columns in one table.
+    """
+    module = None if isinstance(X, np.ndarray) else format_module(X)
+    read = None if module is None else getattr(reader(module), "names_beside", None)
+    return [] if read is None else list(read(X))
 
 
 def read_ids(X: Any) -> tuple[list[str] | None, list[str] | None]:

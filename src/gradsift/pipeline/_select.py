@@ -211,7 +211,10 @@ def affordable(table: Table, settings: Settings) -> tuple[Settings, list[str]]:
         repeats = 10 if n * p <= MOST_REPEATED else 0
     notes = []
     if isinstance(table.X, Source) and (cv or repeats):
-        notes.append(f"{BEWARE}read column by column: no held-out score, no half samples")
+        notes.append(
+            f"{BEWARE}the table is too large to be taken into memory and was read column by "
+            "column: no held-out score and no half samples"
+        )
         cv = repeats = 0
     return replace(settings, cv=cv, repeats=repeats), notes
 

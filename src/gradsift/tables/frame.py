@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -64,6 +64,8 @@ class Frame:
         Where the rows are in the file.
     options : ReadOptions
         How the file was read.
+    expects_missing : bool
+        Whether missing values belong to the format (genotypes), so that they are filled.
     """
 
     names: tuple[str, ...]
@@ -75,6 +77,7 @@ class Frame:
     id: str | None = None
     places: Places = field(default_factory=Places)
     options: ReadOptions = PLAIN
+    expects_missing: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -154,6 +157,29 @@ def number_text(value: float) -> str:
         if float(short) == value or np.float32(float(short)) == np.float64(value):
             return short
     return next(text for d in (15, 17) if float(text := f"{value:.{d}g}") == value)
+
+
+def names_apart(names: Sequence[str], taken: Collection[str] = ()) -> list[str]:
+    """Names of probes may repeat (several per gene): number the repeats.
+
+    Examples
+    --------
+    >>> names_apart(["a", "b", "a"]), names_apart(["y", "a"], taken={"y"})
+    (['a', 'b', 'a.2'], ['y.2', 'a'])
+    >>> names_apart(["a", "a", "a.2"])
+    ['a', 'a.3', 'a.2']
+    """
+    used, out = {*taken, *names}, []
+    seen: dict[str, int] = dict.fromkeys(taken, 1)
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        unique = name if seen[name] == 1 else f"{name}.{seen[name]}"
+        while unique != name and unique in used:
+            seen[name] += 1
+            unique = f"{name}.{seen[name]}"
+        used.add(unique)
+        out.append(unique)
+    return out
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:

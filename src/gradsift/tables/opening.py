@@ -1,24 +1,26 @@
-"""From a path to a table: read whole, or opened where it lies."""
+"""From a path to a table: in memory, or read column by column where that is too large."""
 
 from __future__ import annotations
 
 import hashlib
 import warnings
+from collections.abc import Collection
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._typing import Array, IntArray, Source
+from gradsift._typing import Array, IntArray
 from gradsift.data import open_source, read_target, take_rows
 from gradsift.data.missing import known
 from gradsift.data.opening import holds_target, read_ids
 from gradsift.data.read_options import ReadOptions
 from gradsift.data.text import BEWARE
-from gradsift.exceptions import ExtrapolationWarning, SkippedColumnsWarning
-from gradsift.tables.frame import Frame, to_column
+from gradsift.exceptions import ExtrapolationWarning
+from gradsift.tables.frame import Frame, listed, to_column
 from gradsift.tables.joining import (
     INDIVIDUAL,
     Samples,
@@ -28,13 +30,21 @@ from gradsift.tables.joining import (
     without_plink_codes,
 )
 from gradsift.tables.prepare import Table, check_some_known, left_out, prepare, response
-from gradsift.tables.reading import can_be_transposed, read_frame, reader_for
+from gradsift.tables.reading import (
+    arrow_rows,
+    can_be_transposed,
+    check_transposed,
+    read_arrow,
+    read_frame,
+    reader_for,
+    with_options,
+)
 from gradsift.tables.recipe import Choices, Recipe, as_texts
+from gradsift.tables.stored import fits_memory, opened, stored_frame
 from gradsift.tables.task import read_target_as
 
 WHOLE_FILE = 1 << 30
-"""Bytes up to which a Parquet file is read whole, with its text, and a fingerprint covers all."""
-ARROW = (".parquet", ".feather", ".arrow")
+"""Bytes of a file up to which a fingerprint covers all of it."""
 
 
 def open_table(path: Path, choices: Choices, target_from: Path | None = None) -> Table:
@@ -54,24 +64,54 @@ def open_table(path: Path, choices: Choices, target_from: Path | None = None) ->
     """
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
-    if not read_whole(path):
+    asked = [choices.target, *chain(*choices.roles.values())]
+    frame = frame_in_memory(path, choices.options, asked)
+    if frame is None:
         return _open_storage(path, choices, target_from)
-    frame = read_frame(path, choices.options)
     if target_from is not None:
-        samples = samples_of(frame, path.name, choices.id)
-        values, notes = _target_from(samples, target_from, choices)
-        frame = with_column(frame, choices.target, values)
-        frame = replace(frame, notes=(*frame.notes, *notes))
-    elif INDIVIDUAL in frame.order and choices.target in frame.order:
+        frame = _joined(frame, path, target_from, choices)
+    elif reader_for(path) is None and choices.target not in frame.order:
+        read_target(path, choices.target)  # says what it has instead
+    elif reader_for(path) is not None and {INDIVIDUAL, choices.target} <= set(frame.order):
         frame = _known_to_plink(frame, choices.target)
     return prepare(frame, choices)
 
 
-def read_whole(path: Path) -> bool:
-    """Whether a file is read into memory, text columns included."""
-    if reader_for(path) is None or path.is_dir():
-        return False
-    return path.suffix.lower() not in ARROW or path.stat().st_size <= WHOLE_FILE
+def frame_in_memory(path: Path, options: ReadOptions, asked: Collection[str] = ()) -> Frame | None:
+    """The table in a file, whatever its format; None if it is too large to be taken into memory.
+
+    Parameters
+    ----------
+    path : Path
+    options : ReadOptions
+        How it is written.
+    asked : collection of str
+        Names that have a role: formats that keep columns beside the table add only these to it.
+    """
+    reader = reader_for(path)
+    if reader is None:
+        source, notes = opened(path)
+        if not fits_memory(*source.shape):
+            return None
+        check_transposed(path, options)
+        frame = with_options(stored_frame(path, source, asked), options)
+        return replace(frame, notes=tuple(notes))
+    if reader is read_arrow:
+        stored, n_rows = arrow_rows(path)
+        if not fits_memory(n_rows, len(stored.schema.names)):
+            return None
+    return read_frame(path, options)
+
+
+def _joined(frame: Frame, path: Path, target_from: Path, choices: Choices) -> Frame:
+    """The frame with the target from another table."""
+    samples = samples_of(frame, path.name, choices.id)
+    if choices.id is None and reader_for(path) is None:
+        ids, families = read_ids(path)
+        samples = Samples(path.name, frame.n_rows, ids, families)
+    values, notes = _target_from(samples, target_from, choices)
+    frame = with_column(frame, choices.target, values)
+    return replace(frame, notes=(*frame.notes, *notes))
 
 
 def _target_from(samples: Samples, path: Path, choices: Choices) -> tuple[Any, list[str]]:
@@ -91,15 +131,8 @@ def _known_to_plink(frame: Frame, target: str) -> Frame:
     return replace(frame, notes=(*frame.notes, *notes))
 
 
-def opened(path: Path, exclude: list[str]) -> tuple[Source, list[str]]:
-    """A source, and what its reader warns of."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", SkippedColumnsWarning)
-        source = open_source(path, exclude=exclude)
-    return source, [str(w.message).rstrip(".") for w in caught]
-
-
 def _open_storage(path: Path, choices: Choices, target_from: Path | None) -> Table:
+    """A table that is too large for memory, where it lies."""
     arrow = holds_target(path)
     _check_applies(path, choices, arrow)
     ids, families = _storage_ids(path, choices, arrow)
@@ -136,10 +169,14 @@ def _check_applies(path: Path, choices: Choices, arrow: bool) -> None:
     for option, given in asked.items():
         if given:
             raise ValueError(
-                f"{option} works on tables read into memory; {path.name} is read column by column."
+                f"{option} works on tables in memory; {path.name} is too large for that and is "
+                "read column by column."
             )
     if choices.missing == "drop":
-        raise ValueError(f"--missing drop: {path.name} is read column by column; use mean.")
+        raise ValueError(
+            f"--missing drop works on tables in memory; {path.name} is too large for that and is "
+            "read column by column: use --missing mean."
+        )
 
 
 def _storage_ids(path: Path, choices: Choices, arrow: bool) -> tuple[Any, Any]:
@@ -156,6 +193,7 @@ def open_new(
     used: IntArray | None = None,
     fill: Array | None = None,
     options: ReadOptions | None = None,
+    target_from: Path | None = None,
 ) -> tuple[Any, NDArray[Any] | None, NDArray[Any] | None]:
     """(X, row names or None, target or None) of a new table, made as the recipe says.
 
@@ -172,15 +210,26 @@ def open_new(
         One number per column.
     options : ReadOptions, optional
         How the new table is written; None = as that of the fit.
+    target_from : Path, optional
+        Another table with the target, as in `open_table`.
     """
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
-    if not recipe.names or not read_whole(path):
+    if not recipe.names:  # of a fit that read column by column
         return open_source(path), None, None
     options = options or recipe.options
     if not can_be_transposed(path):
         options = replace(options, transpose=False)
-    frame = read_frame(path, options)
+    needed = recipe.needed(used)
+    beside = {recipe.target} if recipe.id is None else {recipe.target, recipe.id}
+    frame = frame_in_memory(path, options, needed | beside)
+    if frame is None:
+        raise ValueError(
+            f"{path.name} is too large to be taken into memory: give a table with fewer rows, or "
+            f"with only the columns that the model uses ({listed(sorted(needed))})."
+        )
+    if target_from is not None:
+        frame = _joined(frame, path, target_from, Choices(recipe.target, id=recipe.id))
     ids = None
     if recipe.id is not None and recipe.id in frame.order:
         ids = np.array([str(v) for v in as_texts(frame, recipe.id)])

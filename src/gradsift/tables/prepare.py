@@ -100,7 +100,7 @@ def prepare(frame: Frame, choices: Choices) -> Table:
         found.levels_of(frame),
         found.id,
         choices.log,
-        choices.missing,
+        "mean" if frame.expects_missing and choices.missing == "error" else choices.missing,
         frame.class_names.get(choices.target, ()) if reading.task == "classification" else (),
         frame.options,
     )

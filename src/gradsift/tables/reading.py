@@ -16,7 +16,8 @@ from gradsift._run.memory import check_memory
 from gradsift._typing import Array
 from gradsift.data.cells import Cells, Texts, no_rows, read_cells, without_codes
 from gradsift.data.damaged import reading
-from gradsift.data.formats.arrow import was_text
+from gradsift.data.formats.arrow import open_dataset, was_text
+from gradsift.data.opening import format_module
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.data.text import (
     ROW_NAMES,
@@ -32,6 +33,7 @@ from gradsift.tables.frame import (
     Places,
     listed,
     make_frame,
+    names_apart,
     number_text,
     to_column,
     to_text,
@@ -73,17 +75,28 @@ def read_frame(path: Path, options: ReadOptions = PLAIN) -> Frame:
         )
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
-    if options.transpose and not can_be_transposed(path):
-        raise ValueError(f"--transpose reads text tables and workbooks, not {path.name}.")
-    frame = reader(path, options)
+    check_transposed(path, options)
+    return with_options(reader(path, options), options)
+
+
+def reader_for(path: Path) -> Reader | None:
+    """The function that reads such a file, or folder of them, into memory, if any."""
+    if path.is_dir():
+        return read_arrow if format_module(path) == "arrow" else None
+    name = path.name.lower().removesuffix(".gz")
+    return READERS.get(Path(name).suffix)
+
+
+def with_options(frame: Frame, options: ReadOptions) -> Frame:
+    """A frame as read with these options: numbers that stand for missing values are missing."""
     without_codes(frame.numbers, options)
     return replace(frame, options=options)
 
 
-def reader_for(path: Path) -> Reader | None:
-    """The function that reads such a file into memory, if any."""
-    name = path.name.lower().removesuffix(".gz")
-    return READERS.get(Path(name).suffix)
+def check_transposed(path: Path, options: ReadOptions) -> None:
+    """Refuse --transpose where rows and columns have fixed places."""
+    if options.transpose and not can_be_transposed(path):
+        raise ValueError(f"--transpose reads text tables and workbooks, not {path.name}.")
 
 
 def can_be_transposed(path: Path) -> bool:
@@ -262,25 +275,30 @@ def _sheet_rows(sheet: Any, path: Path) -> Iterator[tuple[int, tuple[Any, ...]]]
         yield line, (*cells[:width], *(None,) * (width - len(cells)))
 
 
+def arrow_kind(path: Path) -> str:
+    feather = path.suffix.lower() in (".feather", ".arrow")
+    return "an Arrow (Feather) file" if feather else "a Parquet file"
+
+
+def arrow_rows(path: Path) -> tuple[Any, int]:
+    """The data set in a Parquet, Arrow or Feather file or folder, and how many rows it has."""
+    with reading(path, arrow_kind(path)):
+        stored = open_dataset(path)
+        return stored, stored.count_rows()
+
+
 def read_arrow(path: Path, options: ReadOptions) -> Frame:
-    """A Parquet, Arrow or Feather file."""
-    parquet = path.suffix.lower() == ".parquet"
-    what = "a Parquet file" if parquet else "an Arrow (Feather) file"
-    module = require(
-        "pyarrow.parquet" if parquet else "pyarrow.feather", "cli", "reading Arrow files"
-    )
-    datasets = require("pyarrow.dataset", "cli", "reading Arrow files")
-    with reading(path, what):
-        stored = datasets.dataset(path, format="parquet" if parquet else "feather")
-        n, names = stored.count_rows(), stored.schema.names
+    """A Parquet, Arrow or Feather file, or a folder of them."""
+    stored, n = arrow_rows(path)
+    names = stored.schema.names
     check_names(names)
     check_memory(
         2.0 * 8 * n * len(names),
         f"the {n:,} rows and {len(names):,} columns of {path.name}",
         "Leave rows or columns out.",
     )
-    with reading(path, what):
-        table = module.read_table(path)
+    with reading(path, arrow_kind(path)):
+        table = stored.to_table()
         columns = [
             _arrow_column(column, field, options) for column, field in zip(table, table.schema)
         ]
@@ -347,7 +365,7 @@ def read_npz(path: Path, options: ReadOptions) -> Frame:
     classes = {}
     if labels is not None:
         classes = {k: tuple(str(v) for v in labels) for k in own if k in ("y", "y_train")}
-    unique = _apart(features, set(own))
+    unique = names_apart(features, set(own))
     frame = make_frame([*unique, *own], [*X.T, *columns], classes)
     ids = [k for k, column in zip(own, columns) if "_id" in f"_{k}" and len(set(column)) == n]
     return replace(frame, id=ids[0] if ids else None)
@@ -356,16 +374,6 @@ def read_npz(path: Path, options: ReadOptions) -> Frame:
 def as_unicode(array: Any) -> Any:
     """Texts stored as bytes are taken for Latin-1, which contains ASCII."""
     return np.char.decode(array, "latin-1") if array.dtype.kind == "S" else array
-
-
-def _apart(names: Sequence[str], taken: set[str]) -> list[str]:
-    """Names of probes may repeat (several per gene): number the repeats."""
-    seen: dict[str, int] = dict.fromkeys(taken, 1)
-    out = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        out.append(name if seen[name] == 1 else f"{name}.{seen[name]}")
-    return out
 
 
 TEXT = (".csv", ".tsv", ".txt", ".tab", ".dat", ".phen", ".pheno", ".psam")

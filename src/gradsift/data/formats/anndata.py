@@ -93,6 +93,11 @@ def read_target(X: Any, name: str) -> Any:
     return as_response(np.asarray(table.obs[name]))
 
 
+def names_beside(X: Any) -> list[str]:
+    """The columns of ``obs``."""
+    return [str(name) for name in open_file(X).obs]
+
+
 def read_ids(X: Any) -> tuple[list[str], None]:
     """The names of the observations."""
     return [str(name) for name in open_file(X).obs_names], None

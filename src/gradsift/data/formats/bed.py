@@ -114,11 +114,19 @@ def _count_lines(path: Path) -> int:
         return sum(1 for line in lines if line.strip())
 
 
+def names_beside(X: Any) -> tuple[str, ...]:
+    """What else the .fam file says of the samples."""
+    return "phenotype", "sex"
+
+
 def read_target(X: Any, name: str) -> Any:
-    """The phenotype, last column of the .fam file; NaN where it is missing."""
-    if name != "phenotype":
+    """The phenotype or the sex, last columns of the .fam file; NaN where it is missing."""
+    if name not in names_beside(X):
         raise ValueError(f"y={name!r}: PLINK files hold one response, 'phenotype' (.fam file).")
     fam, rows = _fam_rows(X)
+    if name == "sex":  # 1 male, 2 female, anything else unknown
+        known = {"1": 1.0, "2": 2.0}
+        return np.array([known.get(parts[4], np.nan) for _, parts in rows])
     values = []
     for line, parts in rows:
         value = to_number(parts[5])

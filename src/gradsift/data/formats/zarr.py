@@ -112,6 +112,11 @@ def read_target(X: Any, name: str) -> Any:
     return as_response(kept[name])
 
 
+def names_beside(X: Any) -> list[str]:
+    """The name of the response kept in the attribute 'target'."""
+    return list(open_array(X).attrs.get(TARGET, {}))
+
+
 def read_ids(X: Any) -> tuple[list[str] | None, None]:
     """The names of the rows in the attribute 'ids', if it has one."""
     kept = open_array(X).attrs.get(IDS)

@@ -1,0 +1,242 @@
+"""Every option of `select` on every format: what a table is too large for is a matter of size."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from bed_reader import to_bed
+
+from gradsift.cli._exit import run
+from gradsift.tables import Choices, open_new, open_table
+
+anndata = pytest.importorskip("anndata")
+zarr = pytest.importorskip("zarr")
+
+N = 48
+NAMES = ["g0", "g1", "g2", "g3", "g4"]
+WHO = [f"s{i}" for i in range(N)]
+
+
+def counts(holes=False):
+    """Small counts, which a file of genotypes can hold too; and the response of the third."""
+    rng = np.random.default_rng(3)
+    X = rng.binomial(2, 0.5, size=(N, len(NAMES))).astype(float)
+    y = (2.0 * X[:, 2] + 0.3 * rng.normal(size=N)).round(4)
+    if holes:
+        X[[4, 9], 1] = np.nan
+    return X, y
+
+
+def frame(X, y):
+    return pd.DataFrame({"who": WHO, **dict(zip(NAMES, X.T)), "y": y})
+
+
+def write_csv(X, y):
+    frame(X, y).to_csv("t.csv", index=False)
+    return ["t.csv", "--target", "y"]
+
+
+def write_parquet(X, y):
+    frame(X, y).to_parquet("t.parquet", index=False)
+    return ["t.parquet", "--target", "y"]
+
+
+def write_folder(X, y):
+    """Rows spread over two Parquet files."""
+    Path("t").mkdir()
+    for k, part in enumerate((slice(30), slice(30, None))):
+        frame(X, y)[part].to_parquet(f"t/part{k}.parquet", index=False)
+    return ["t", "--target", "y"]
+
+
+def write_xlsx(X, y):
+    frame(X, y).to_excel("t.xlsx", index=False)
+    return ["t.xlsx", "--target", "y"]
+
+
+def write_npz(X, y):
+    np.savez("t.npz", X=X, y=y, feature_names=NAMES, sample_id=WHO)
+    return ["t.npz", "--target", "y"]
+
+
+def write_h5ad(X, y):
+    obs = pd.DataFrame({"y": y, "batch": np.arange(N) % 3.0, "note": ["a"] * N}, index=WHO)
+    anndata.AnnData(X, obs=obs, var=pd.DataFrame(index=NAMES)).write_h5ad("t.h5ad")
+    return ["t.h5ad", "--target", "y"]
+
+
+def write_bed(X, y):
+    properties = {"sid": NAMES, "iid": WHO, "pheno": [str(v) for v in y], "sex": [1, 2] * (N // 2)}
+    to_bed("t.bed", X, properties=properties)
+    return ["t.bed", "--target", "phenotype"]
+
+
+def write_zarr(X, y):
+    stored = zarr.create_array("t.zarr", shape=X.shape, chunks=(N, 2), dtype="f8")
+    stored[:] = X
+    stored.attrs.update(names=NAMES, target={"y": y.tolist()}, ids=WHO)
+    return ["t.zarr", "--target", "y"]
+
+
+def write_npy(X, y):
+    np.save("t.npy", X)
+    pd.DataFrame({"y": y}).to_csv("y.csv", index=False)
+    return ["t.npy", "--target", "y", "--target-from", "y.csv"]
+
+
+FORMATS = {
+    "csv": (write_csv, "who"),
+    "parquet": (write_parquet, "who"),
+    "folder of parquet": (write_folder, "who"),
+    "xlsx": (write_xlsx, "who"),
+    "npz": (write_npz, "sample_id"),
+    "h5ad": (write_h5ad, "row"),
+    "bed": (write_bed, "IID"),
+    "zarr": (write_zarr, "row"),
+    "npy": (write_npy, None),
+}
+"""Format -> how to write it, and the column that names its rows."""
+each_format = pytest.mark.parametrize("kind", FORMATS)
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def set_aside():
+    """Make room for the same table, written anew."""
+    for file in list(Path().iterdir()):
+        file.rename(f"old {file.name}")
+
+
+def opened(kind, *, holes=False, **asked):
+    """(table, names of its variables, their values, the response) with some options."""
+    write, _ = FORMATS[kind]
+    X, y = counts(holes)
+    command = write(X, y)
+    apart = Path(command[4]) if len(command) > 3 else None
+    names = [f"x{k}" for k in range(len(NAMES))] if kind == "npy" else NAMES
+    asked = {option: tuple(names[k] for k in v) if isinstance(v, tuple) else v
+             for option, v in asked.items()}  # fmt: skip
+    return open_table(Path(command[0]), Choices(command[2], **asked), apart), names, X, y
+
+
+@each_format
+def test_plain(kind):
+    table, names, X, y = opened(kind)
+    assert list(table.names) == names
+    np.testing.assert_array_equal(table.X, X)
+    np.testing.assert_allclose(table.y, y, atol=1e-4)
+    assert (table.ids is None) == (FORMATS[kind][1] is None)
+
+
+@each_format
+def test_keep_and_drop(kind):
+    table, names, X, _ = opened(kind, keep=(3,), drop=(0, 4))
+    assert list(table.names) == names[1:4]
+    assert table.keep.tolist() == [2]
+    np.testing.assert_array_equal(table.X, X[:, 1:4])
+
+
+@each_format
+def test_log(kind):
+    table, _, X, _ = opened(kind, log=True)
+    np.testing.assert_array_equal(table.X, np.log2(1.0 + X))
+
+
+@each_format
+def test_categorical(kind):
+    table, names, X, _ = opened(kind, categorical=(3,))
+    assert list(table.names)[-3:] == [f"{names[3]}={level}" for level in "012"]
+    np.testing.assert_array_equal(table.X[:, -3:], X[:, [3]] == [0.0, 1.0, 2.0])
+
+
+@each_format
+def test_id(kind):
+    column = FORMATS[kind][1]
+    if column is None:  # its target lies apart, and is found by the same column
+        with pytest.raises(ValueError, match=r"y\.csv has no column 'x4', which --id names"):
+            opened(kind, id="x4")
+    else:
+        table, *_ = opened(kind, id=column)
+        assert table.ids.tolist() == WHO
+
+
+@each_format
+def test_missing(kind):
+    table, _, X, y = opened(kind, holes=True, missing="mean")
+    np.testing.assert_array_equal(table.X, X)
+    assert any(note.startswith("2 missing values") for note in table.notes)
+    assert table.recipe.missing == "mean"
+    set_aside()
+    table, _, X, y = opened(kind, holes=True, missing="drop")
+    whole = ~np.isnan(X).any(axis=1)
+    np.testing.assert_array_equal(table.X, X[whole])
+    np.testing.assert_allclose(table.y, y[whole], atol=1e-4)
+    assert any(note.startswith(f"2 of {N} rows with missing values") for note in table.notes)
+
+
+@each_format
+def test_a_recipe_gives_the_same_columns_again(kind):
+    table, _, _, y = opened(kind, drop=(0,), categorical=(3,), log=True)
+    path = Path("t" if kind == "folder of parquet" else f"t.{kind}")
+    X, ids, found = open_new(path, table.recipe)
+    np.testing.assert_array_equal(X, table.X)
+    assert (ids is None) == (table.ids is None)
+    if kind != "npy":
+        np.testing.assert_allclose(found, y, atol=1e-4)
+
+
+@each_format
+def test_scores_half_samples_report_and_predictions(kind):
+    command = FORMATS[kind][0](*counts())
+    assert run(["select", *command, "--cv", "3", "--stability", "2", "--out", "o"]) == 0
+    summary = json.loads(Path("o/summary.json").read_text())
+    assert [row["name"] for row in summary["variables"]] == ["x2" if kind == "npy" else "g2"]
+    assert summary["scores"]["ways"]["selected"]["mean"]["R²"] > 0.9
+    assert summary["variables"][0]["frequency"] == 1.0
+    assert run(["predict", "o", command[0], "--out", "p.csv"]) == 0
+    with open("p.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["row"] for row in rows] == (
+        [str(i + 1) for i in range(N)] if kind == "npy" else WHO
+    )
+    assert np.corrcoef([float(row["predicted"]) for row in rows], counts()[1])[0, 1] > 0.9
+    assert run(["report", "o", command[0], *command[3:], "--out", "r.html"]) == 0
+    assert "On the rows they were chosen from" in Path("r.html").read_text()
+
+
+def test_columns_beside_the_table_have_a_role_where_it_is_given():
+    command = write_h5ad(*counts())
+    table = open_table(Path(command[0]), Choices("y", keep=("batch",)))
+    assert list(table.names) == [*NAMES, "batch"]
+    assert table.keep.tolist() == [len(NAMES)]
+    command = write_bed(*counts())
+    table = open_table(Path(command[0]), Choices("phenotype", keep=("sex",)))
+    np.testing.assert_array_equal(table.X[:, -1], [1.0, 2.0] * (N // 2))
+    with pytest.raises(ValueError, match="no column 'age'"):
+        open_table(Path("t.h5ad"), Choices("y", keep=("age",)))
+    with pytest.raises(ValueError, match="obs has no such column"):
+        open_table(Path("t.h5ad"), Choices("age"))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "folder of parquet", "h5ad", "bed", "zarr", "npy"])
+def test_what_is_too_large_says_so(kind, monkeypatch, capsys):
+    command = FORMATS[kind][0](*counts())
+    monkeypatch.setattr("gradsift.tables.stored.IN_MEMORY", 8 * N * len(NAMES) - 1)
+    if kind in ("parquet", "folder of parquet"):
+        command += ["--id", "who"]
+    assert run(["select", *command, "--out", "o"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "beware: the table is too large" in printed
+    assert "no held-out score and no half samples" in printed
+    summary = json.loads(Path("o/summary.json").read_text())
+    assert summary["scores"] is None
+    assert [row["name"] for row in summary["variables"]] == ["x2" if kind == "npy" else "g2"]
+    for option in (["--log"], ["--keep", "g1"], ["--missing", "drop"]):
+        assert run(["select", *command, *option, "--out", "p"]) == 2
+        assert "is too large for that" in " ".join(capsys.readouterr().err.split())
