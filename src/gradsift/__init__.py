@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         SparseGradientRegressorCV,
         alpha_grid,
         alpha_max,
+        credible_families,
         gradient_path,
     )
     from gradsift.numerics.kernels import Gaussian, Landmarks, Precomputed, TheoryRate
@@ -40,6 +41,7 @@ __all__ = [
     "gradient_path",
     "alpha_max",
     "alpha_grid",
+    "credible_families",
     "Adaptive",
     "Gaussian",
     "Landmarks",

@@ -7,6 +7,7 @@ from gradsift.estimators._description import (
     PenaltyChoice,
     RidgePart,
 )
+from gradsift.estimators._families import credible_families
 from gradsift.estimators._functions import alpha_grid, alpha_max, gradient_path
 from gradsift.estimators._opg import OuterProductGradient
 from gradsift.estimators._ridge import RidgeGradientClassifier, RidgeGradientRegressor
@@ -32,4 +33,5 @@ __all__ = [
     "gradient_path",
     "alpha_max",
     "alpha_grid",
+    "credible_families",
 ]

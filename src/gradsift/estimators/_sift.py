@@ -21,6 +21,7 @@ from gradsift.estimators._base import (
 )
 from gradsift.estimators._column_rule import check_column_rule
 from gradsift.estimators._description import RidgePart
+from gradsift.estimators._families import family_attributes
 from gradsift.estimators._sample_weight import WeightKind, check_weights, warn_of_counts
 from gradsift.estimators._sift_parts import (
     Interaction,
@@ -94,6 +95,7 @@ class GradientSift(Sifting):
     tol: float = 1e-3
     missing: Literal["error", "mean"] = "error"
     weight_kind: WeightKind = "frequency"
+    inference: bool = False
     random_state: Any = None
     n_jobs: int | None = None
     verbose: int = 0
@@ -192,9 +194,12 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         a `CountedRowsWarning` says where they claim much more or less evidence than weights of such
         spread can carry. 'importance': survey weights and the like, of any unit; they are scaled to
         the effective number of samples, so that equal weights change nothing.
+    inference : bool, default=False
+        Also say how sure it is which columns act: `families_` and `inclusion_probabilities_`, as
+        from `credible_families`. It takes a few seconds.
     random_state : int, optional
-        Seed for the rows that tune the refit when there are more than 300. The selected set does
-        not depend on it.
+        Seed for the rows that tune the refit when there are more than 300, and for the draws of
+        `inference`. The selected set does not depend on it.
     n_jobs : int, optional
         Threads that work on blocks of columns side by side; -1 = one per core. None = as many as
         BLAS may use (OMP_NUM_THREADS). The result is the same to the bit.
@@ -220,6 +225,10 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         The ridge on all columns that stand out and its share of the predictions, where it has one.
     mean_, scale_ : (p,) arrays
     field_ : RefitField
+    families_ : list of Family
+        With ``inference=True``: sets of columns of which one acts, the most probable first.
+    inclusion_probabilities_ : (p,) array
+        With ``inference=True``: probability of every column to act on the response.
 
     Examples
     --------
@@ -258,9 +267,13 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         kept, weight = check_weights(sample_weight, X, self.weight_kind)
         warn_of_counts(weight, self.weight_kind)
         target = Numbers(check_numbers(y[kept]))
-        fit = fit_sift(take_rows(X, kept), target, weight, self._options(door))
+        X, options = take_rows(X, kept), self._options(door)
+        fit = fit_sift(X, target, weight, options)
         warn_of_nothing(fit, "the mean of y")
-        return keep(self, door, **sift_attributes(fit))
+        found = sift_attributes(fit)
+        if self.inference:
+            found |= family_attributes(X, target, weight, fit, options)
+        return keep(self, door, **found)
 
     def _find_support(self, X: Any, y: Any) -> IntArray:
         door = blank(self)
@@ -294,7 +307,7 @@ class GradientSiftClassifier(LabelPredictions, ClassifierMixin, GradientSift):
     Parameters
     ----------
     false_positives, interactions, standardize, n_components, always_keep, column_groups, \
-max_features, predict_with, tol, missing, weight_kind, random_state, n_jobs, verbose
+max_features, predict_with, tol, missing, weight_kind, inference, random_state, n_jobs, verbose
         As in `GradientSiftRegressor`.
     class_weight : dict, 'balanced' or None, default=None
         How much each class counts when samples are assigned to one: a weight of w multiplies the
@@ -308,7 +321,7 @@ max_features, predict_with, tol, missing, weight_kind, random_state, n_jobs, ver
         The weight of each class.
     refit_ : ClassificationRefit
     feature_importances_, ranking_, interactions_, components_, eigenvalues_, sift_, dense_, \
-mean_, scale_, field_
+mean_, scale_, field_, families_, inclusion_probabilities_
         As in `GradientSiftRegressor`.
 
     Examples
@@ -351,9 +364,12 @@ mean_, scale_, field_
         warn_of_rare_classes(classes, codes)
         shifts = class_weights(self.class_weight, classes, y[kept], weight)
         target = Labels(codes, len(classes))
-        fit = fit_sift(take_rows(X, kept), target, weight, self._options(door))
+        X, options = take_rows(X, kept), self._options(door)
+        fit = fit_sift(X, target, weight, options)
         warn_of_nothing(fit, "the class shares")
         found = sift_attributes(fit)
+        if self.inference:
+            found |= family_attributes(X, target, weight, fit, options)
         return keep(self, door, classes_=classes, class_weight_=shifts, **found)
 
     def _find_support(self, X: Any, y: Any) -> IntArray:

@@ -78,13 +78,36 @@ def part_statistics(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEF
     """||Z_g R||_F^2 / n of the three groups of clipped columns X: (3, width); features are thrown
     away.
     """
-    U = own_features(X, rows, settings).reshape(-1, X.shape[0]) @ R
-    squares = (U * U).sum(axis=1).reshape(X.shape[1], settings.n_features)
-    return np.stack([squares[:, part].sum(axis=1) for part in settings.parts]) / rows.total
+    return summed_squares(exact_scores(X, R, rows, settings), rows, settings)
 
 
 def binned_statistics(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
-    """`part_statistics` of a long table, at a fraction of its cost.
+    """`part_statistics` of a long table, at a fraction of its cost."""
+    return summed_squares(binned_scores(X, R, rows, settings), rows, settings)
+
+
+def summed_squares(U: Array, rows: Rows, settings: SiftSettings) -> Array:
+    """||Z_g R||_F^2 / n of each part from Z R, (width, features, q): (3, width)."""
+    squares = np.square(U).sum(axis=2)
+    return np.stack([squares[:, part].sum(axis=1) for part in settings.parts]) / rows.total
+
+
+def own_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
+    """Z R of the features of columns as they are read, (width, features, q), by the way that
+    suits their length.
+    """
+    scores = binned_scores if len(X) > N_BINS else exact_scores
+    return scores(clipped(X, rows, settings), R, rows, settings)
+
+
+def exact_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
+    """Z R of clipped columns X: (width, features, q)."""
+    U = own_features(X, rows, settings).reshape(-1, X.shape[0]) @ R
+    return U.reshape(X.shape[1], settings.n_features, R.shape[1])
+
+
+def binned_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
+    """Z R of a long table, at a fraction of its cost: (width, features, q).
 
     The features of a column are smooth functions of one variable: inside each of `N_BINS` equal
     bins their tangent at the mean stands for them, so that a column costs 128 erf per bump
@@ -129,8 +152,7 @@ def binned_statistics(X: Array, R: Array, rows: Rows, settings: SiftSettings = D
     P -= (P @ count[:, :, None]) / rows.total
     T = whitener((P * count[:, None, :]) @ P.transpose(0, 2, 1) / rows.total, settings)
     slopes = derivatives(at.T, centres.T, settings) @ (moments - at[:, :, None] * sums)
-    squares = np.square(T @ (P @ sums + slopes)).sum(axis=2)
-    return np.stack([squares[:, part].sum(axis=1) for part in settings.parts]) / rows.total
+    return np.asarray(T @ (P @ sums + slopes))
 
 
 def wide_statistics(
@@ -151,5 +173,4 @@ def wide_statistics(
 
 def raw_statistics(R: Array, rows: Rows, settings: SiftSettings, X: Array) -> Array:
     """Statistics of columns as they are read, by the way that suits their length."""
-    statistics = binned_statistics if len(X) > N_BINS else part_statistics
-    return statistics(clipped(X, rows, settings), R, rows, settings)
+    return summed_squares(own_scores(X, R, rows, settings), rows, settings)

@@ -1,0 +1,132 @@
+"""Credible families of a fitted sift: the door between estimators and `trust`."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from sklearn.base import is_classifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from gradsift._run.threads import one_blas_thread
+from gradsift._typing import Array, Source
+from gradsift.data import Scaling, standardised, take_rows
+from gradsift.estimators._base import blank
+from gradsift.estimators._sample_weight import check_weights
+from gradsift.estimators._sift_parts import Labels, Numbers, SiftFit, SiftOptions, seed_of
+from gradsift.estimators._validation import check_fit_X, check_labels, check_numbers
+from gradsift.sift import SiftResult
+from gradsift.trust.credible import find_families
+from gradsift.trust.families import CredibleFamilies
+
+MOST_DISAGREEMENT = 0.1
+"""Difference between chains of two starts above which a warning says so."""
+
+
+def credible_families(
+    model: Any, X: Any, y: Any, sample_weight: Any = None, random_state: Any = None
+) -> CredibleFamilies:
+    """Which columns could be the ones that act, and how sure it is that one of them does.
+
+    Rows are few and columns alike, so a selected column often stands for others that explain the
+    response as well. A family is a set of columns that take each other's place; its probability
+    says how sure it is that at least one of them acts. The probabilities are those of a Bayesian
+    model with a few smooth effects, each of one column or of a product of two; how often they hold
+    was measured (`docs/trust.md`).
+
+    Parameters
+    ----------
+    model : GradientSiftRegressor or GradientSiftClassifier
+        Fitted. What it selected is where half of the chains start.
+    X : (n, p) array or data frame
+        The table the model was fitted to.
+    y : (n,) array
+        The response the model was fitted to.
+    sample_weight : (n,) array, optional
+        The weights the model was fitted with.
+    random_state : int, optional
+        Seed of the draws; None is the seed of the model. The same seed gives the same bits.
+
+    Returns
+    -------
+    found : CredibleFamilies
+        Its `families`, the most probable first, and `inclusion_probabilities`. It is also a
+        sequence of the families.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import GradientSiftRegressor, credible_families
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 30))
+    >>> X[:, 8] = X[:, 3] + 0.1 * rng.normal(size=100)      # nearly a copy
+    >>> y = X[:, 3] ** 2 + X[:, 5] + rng.normal(size=100)
+    >>> model = GradientSiftRegressor().fit(X, y)
+    >>> for family in credible_families(model, X, y):
+    ...     print(sorted(family.columns.tolist()), f"{family.probability:.2f}", family.shape)
+    [5] 1.00 linear
+    [3, 8] 1.00 linear + quadratic
+    """
+    check_is_fitted(model, "sift_")
+    door = blank(model)
+    labels = is_classifier(model)
+    X, y = check_fit_X(door, X, y, **({} if labels else {"y_numeric": True}))
+    kept, weight = check_weights(sample_weight, X, model.weight_kind)
+    target: Numbers | Labels
+    if labels:
+        classes, codes = check_labels(y[kept])
+        target = Labels(codes, len(classes))
+    else:
+        target = Numbers(check_numbers(y[kept]))
+    options = model._options(door)
+    seed = options.seed if random_state is None else seed_of(random_state)
+    scaling = model.field_.scaling
+    return sure_families(
+        take_rows(X, kept), target, weight, model.sift_, scaling, options, seed or 0
+    )
+
+
+def family_attributes(
+    X: Source, target: Numbers | Labels, weight: Array | None, fit: SiftFit, options: SiftOptions
+) -> dict[str, Any]:
+    """What `inference=True` adds to a fit."""
+    found = sure_families(
+        X, target, weight, fit.found, fit.field.scaling, options, options.seed or 0
+    )
+    return {
+        "families_": list(found.families),
+        "inclusion_probabilities_": found.inclusion_probabilities,
+    }
+
+
+def sure_families(
+    X: Source,
+    target: Numbers | Labels,
+    weight: Array | None,
+    sifted: SiftResult,
+    scaling: Scaling,
+    options: SiftOptions,
+    seed: int,
+) -> CredibleFamilies:
+    """Families of a checked table, with a warning where the chains do not agree."""
+    with one_blas_thread(workers=options.n_jobs):
+        found = find_families(
+            standardised(X, scaling),
+            target.contrasts,
+            sifted.groups,
+            codes=target.codes if isinstance(target, Labels) else None,
+            always_keep=options.rule.keep.tolist(),
+            sample_weight=weight,
+            seed=seed,
+            sift_settings=options.sift,
+        )
+    if found.disagreement > MOST_DISAGREEMENT:
+        warnings.warn(
+            f"the probabilities of families are rough: chains that started from the selected "
+            f"variables and chains that started from nothing differ by {found.disagreement:.2f} "
+            f"after {found.n_sweeps} sweeps.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return found

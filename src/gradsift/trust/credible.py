@@ -1,0 +1,137 @@
+"""Credible families of a sifted table, from source and response to the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gradsift._typing import Array, IntArray, Source
+from gradsift.sift import ChosenGroup, SiftSettings
+from gradsift.sift.response import make_response
+from gradsift.sift.rows import make_rows
+from gradsift.trust.draws import DrawnResponse, FixedResponse, draw
+from gradsift.trust.families import (
+    CredibleFamilies,
+    disagreement,
+    inclusion_probabilities,
+    own_families,
+    product_families,
+)
+from gradsift.trust.family_settings import DEFAULT, FamilySettings
+from gradsift.trust.latent import LatentLabels
+from gradsift.trust.pool import (
+    Terms,
+    kept_features,
+    linear_features,
+    make_pool,
+    product_features,
+    sift_terms,
+)
+from gradsift.trust.slots import Chains, Noise, start_chains
+
+
+def find_families(
+    source: Source,
+    Y: Array,
+    chosen: Sequence[ChosenGroup],
+    *,
+    codes: IntArray | None = None,
+    always_keep: Sequence[int] = (),
+    sample_weight: Array | None = None,
+    seed: int = 0,
+    sift_settings: SiftSettings | None = None,
+    settings: FamilySettings = DEFAULT,
+) -> CredibleFamilies:
+    """Families of the effects in a response.
+
+    Parameters
+    ----------
+    source : Source
+        Standardised columns, (n, p).
+    Y : (n, q) array
+        Response, or the contrasts of classes that were sifted.
+    chosen : sequence of ChosenGroup
+        What the sift selected: one slot for each of its terms, and a start of the chains.
+    codes : (n,) int array, optional
+        Class numbers, where the response is labels.
+    always_keep : sequence of int
+        Columns whose linear part is always in the model; families are beside them.
+    sample_weight : (n,) array, optional
+    seed : int
+        The same seed gives the same bits.
+    """
+    sift_settings = sift_settings or SiftSettings()
+    p, rng = source.shape[1], np.random.default_rng(seed)
+    rows = make_rows(source.shape[0], sample_weight)
+    response = make_response(Y, rows, codes is None, sift_settings)
+    kept = kept_features(source, np.array(always_keep, dtype=np.intp), rows, sift_settings)
+    terms = beside_kept(sift_terms(source, response, chosen), kept, rows.total)
+    pool = make_pool(source, terms, kept, rows, sift_settings, settings)
+    n_own = len(terms.own) + settings.spare_slots
+    kinds = np.repeat([0, 1], [n_own, len(terms.products)])
+    drawn: DrawnResponse = FixedResponse(Noise(unit=False, dof=rows.total - 1 - len(kept)))
+    if codes is not None:
+        labels = LatentLabels(
+            codes if rows.kept is None else codes[rows.kept], int(codes.max()) + 1, rows
+        )
+        drawn, terms = labels, in_basis(terms, labels.start)
+    chains = starting_chains(terms, n_own, settings.first_chains)
+    draws = draw(pool, chains, kinds, drawn, rng, settings)
+
+    def linear_of(columns: IntArray) -> Array:
+        return linear_features(source, columns, rows, sift_settings)
+
+    found = own_families(draws, linear_of(draws.columns), pool.own.prior, settings)
+    products = product_features(source, draws.pairs, kept, rows)[0]
+    found += product_families(draws, products, linear_of, settings)
+    inclusion = inclusion_probabilities(draws, p)
+    inclusion[list(always_keep)] = 1.0
+    return CredibleFamilies(
+        families=tuple(sorted(found, key=lambda f: (-f.probability, f.columns[0]))),
+        inclusion_probabilities=inclusion,
+        n_sweeps=len(draws.own.views) // n_own,
+        disagreement=disagreement(draws),
+    )
+
+
+def beside_kept(terms: Terms, kept: Array, total: float) -> Terms:
+    """Terms without what orthonormal rows of `kept` (m, n) explain; those that vanish are left
+    out.
+    """
+    if len(kept) == 0:
+        return terms
+
+    def rest(values: Array) -> Array:
+        return np.asarray(values - kept.T @ (kept @ values) / total)
+
+    own = [rest(fit) for fit in terms.own]
+    return Terms(
+        rest(terms.response),
+        tuple(fit for fit in own if np.square(fit).sum() > 1e-6 * total),
+        {pair: rest(fit) for pair, fit in terms.products.items()},
+    )
+
+
+def in_basis(terms: Terms, response: Array) -> Terms:
+    """The same terms for another response (n, q) of the same classes."""
+    change = np.linalg.lstsq(terms.response, response, rcond=None)[0]
+    return Terms(
+        response,
+        tuple(fit @ change for fit in terms.own),
+        {pair: fit @ change for pair, fit in terms.products.items()},
+    )
+
+
+def starting_chains(terms: Terms, n_own: int, count: int) -> Chains:
+    """Chains of which the first half starts at the sift's fits, the others at nothing."""
+    nothing = np.zeros((count, terms.response.shape[1], len(terms.response)))
+
+    def start(fit: Array) -> Array:
+        out = nothing.copy()
+        out[: count // 2] = fit.T
+        return out
+
+    spare = [nothing] * (n_own - len(terms.own))
+    fits = [*map(start, terms.own), *spare, *map(start, terms.products.values())]
+    return start_chains(np.broadcast_to(terms.response.T, nothing.shape), fits)

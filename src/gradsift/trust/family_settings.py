@@ -1,0 +1,72 @@
+"""Every number that changes what credible families say, each with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class FamilySettings:
+    """The settings of credible families; the steps they belong to are those of `docs/trust.md`."""
+
+    # the prior of one effect
+    least_size: float = 16.0
+    """Squared size, in standard errors, of the smallest effects looked for: 2 log 2,000 is 15, so
+    smaller ones drown among a few thousand columns.
+    """
+    most_ratio: float = 1.5
+    """Signal to noise of the largest effects: 60 % of the variance."""
+    shape_weights: tuple[float, ...] = (0.4, 0.2, 0.1, 0.1, 0.1, 0.1)
+    """Prior probability of each of `SHAPES`: straight lines most often, as in the sift."""
+    empty: float = 0.5
+    """Prior probability that a slot is empty: Bayes factors of 19 on average make 95 %."""
+    spare_slots: int = 2
+    """Slots beyond the terms that the sift selected, for effects it missed."""
+    # what is drawn from
+    pool: int = 1000
+    """Columns that the first draws choose from: those with the largest Bayes factors against the
+    response or what any term leaves. True columns masked by others were among them.
+    """
+    pool_values: int = 40_000_000
+    """Feature values of the pool at most (160 MB); fewer columns of a long table."""
+    active: int = 192
+    """Columns that the other draws choose from at most: those the first draws chose."""
+    least_active: float = 1e-3
+    """Columns with a smaller probability in the first draws are left out of the others."""
+    neighbours: int = 24
+    """Columns that may stand for each variable of a product: those most correlated with it."""
+    # the draws
+    first_chains: int = 16
+    """Chains side by side in the first draws, half from the sift's fit, half from nothing."""
+    first_sweeps: int = 24
+    """Sweeps of the first draws. Chains from both starts have met after 20 to 30."""
+    copies: int = 4
+    """Copies of each chain in the other draws: a product of matrices serves all at once."""
+    burn_in: int = 10
+    """Sweeps after which copies of a chain have parted."""
+    least_sweeps: int = 40
+    """Kept sweeps before the first look at their accuracy."""
+    most_sweeps: int = 320
+    """Kept sweeps at most."""
+    standard_error: float = 0.007
+    """Largest Monte Carlo standard error of a probability at which the draws end: two runs then
+    differ by less than .03 in three cases out of a thousand.
+    """
+    # families from draws
+    level: float = 0.95
+    """A family grows until its probability is this."""
+    least_probability: float = 0.5
+    """Families less probable than this are not reported."""
+    takes_place: float = 0.5
+    """A column joins a family if it adds this part of its own probability at least: it acts in
+    the place of the members, not beside them.
+    """
+    related: float = 0.3
+    """Smallest correlation of a member with the first one, in absolute value."""
+    least_gain: float = 2e-3
+    """A family ends where no column adds more to its probability."""
+    most_members: int = 100
+    """Columns of a family at most."""
+
+
+DEFAULT = FamilySettings()

@@ -1,0 +1,100 @@
+"""Labels as signs of a latent response with unit noise (probit), drawn anew in every sweep.
+
+Two classes: the label says on which side of zero z = a + f(x) + e lies. Several: every class has a
+z, and the label is the largest. Given the effects, z is a truncated normal; given z, effects are
+those of a response of numbers with known noise (Albert and Chib, 1993). So a perfect fit of n
+labels is worth what they hold, at most n log 2 for two classes, and not infinitely much.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import log_ndtr, ndtri_exp
+
+from gradsift._typing import Array, IntArray
+from gradsift.sift.rows import Rows
+from gradsift.trust.slots import Chains, Noise
+
+
+def class_basis(n_classes: int) -> Array:
+    """(C, C - 1) orthonormal columns that sum to zero; for two classes (-1, 1) in place of them,
+    so that one z with unit noise tells which class it is.
+    """
+    if n_classes == 2:
+        return np.array([[-1.0], [1.0]])
+    full = np.linalg.qr(np.column_stack([np.ones(n_classes), np.eye(n_classes)[:, 1:]]))[0]
+    return np.asarray(full[:, 1:])
+
+
+def above_zero(mean: Array, weight: Array | float, rng: np.random.Generator) -> Array:
+    """Draws of e ~ N(0, 1) given mean + e > 0; a row of weight w has the mean of w draws (exact in
+    its first two moments).
+    """
+    log_share = log_ndtr(mean)
+    draw = -ndtri_exp(np.log(1.0 - rng.random(mean.shape)) + log_share)
+    if np.ndim(weight) == 0:
+        return np.asarray(draw)
+    centre = np.exp(-(mean**2) / 2 - log_share) / np.sqrt(2 * np.pi)
+    return np.asarray(centre + (draw - centre) / np.sqrt(weight))
+
+
+@dataclass(frozen=True)
+class LatentLabels:
+    """Labels of n rows (class numbers) with the weights of the rows."""
+
+    codes: IntArray
+    n_classes: int
+    rows: Rows
+
+    @property
+    def noise(self) -> Noise:
+        return Noise(unit=True)
+
+    @property
+    def weight(self) -> Array | float:
+        return 1.0 if self.rows.weight is None else self.rows.weight
+
+    @property
+    def start(self) -> Array:
+        """(n, q) a response that agrees with the labels, rows scaled by root weight."""
+        Y = class_basis(self.n_classes)[self.codes]
+        return np.asarray((Y - self.rows.mean(Y)) * np.reshape(self.rows.root, (-1, 1)))
+
+    def redraw(self, chains: Chains, rng: np.random.Generator) -> None:
+        """Draw intercepts and z given the effects."""
+        root = self.rows.root
+        effects = chains.fit.sum(axis=0, dtype=np.float64) / root  # (b, q, n)
+        rest = chains.residual / root  # z less the effects
+        weight = np.full(rest.shape[2], self.weight) if np.ndim(self.weight) == 0 else self.weight
+        intercept = rest @ weight / self.rows.total
+        intercept += rng.standard_normal(intercept.shape) / np.sqrt(self.rows.total)
+        mean = effects + intercept[:, :, None]
+        z = (
+            self.draw_two(mean, rng)
+            if self.n_classes == 2
+            else self.draw_several(mean, rest + effects, rng)
+        )
+        chains.residual = ((z - effects) * root).astype(np.float32)
+
+    def draw_two(self, mean: Array, rng: np.random.Generator) -> Array:
+        sign = 2.0 * self.codes - 1.0
+        return np.asarray(mean + sign * above_zero(sign * mean, self.weight, rng))
+
+    def draw_several(self, mean: Array, z: Array, rng: np.random.Generator) -> Array:
+        """A Gibbs step for the z of all classes. What they have in common, of which labels say
+        nothing, is drawn anew from N(0, 1).
+        """
+        basis, rows = class_basis(self.n_classes), np.arange(len(self.codes))
+        M = np.einsum("cq,bqn->bcn", basis, mean)
+        common = rng.standard_normal((len(z), 1, len(rows))) / np.sqrt(self.n_classes)
+        Z = np.einsum("cq,bqn->bcn", basis, z) + common
+        own = self.codes
+        top = Z[:, own, rows][:, None]
+        below = M - above_zero(top - M, self.weight, rng)
+        below[:, own, rows] = -np.inf
+        rival = below.max(axis=1)
+        mine = M[:, own, rows]
+        below[:, own, rows] = mine + above_zero(mine - rival, self.weight, rng)
+        return np.einsum("cq,bcn->bqn", basis, below)
