@@ -31,6 +31,7 @@ from gradsift.estimators._sift_parts import (
     SiftOptions,
     find_support,
     fit_sift,
+    open_sifter,
     seed_of,
 )
 from gradsift.estimators._tasks import LabelPredictions, class_weights
@@ -44,7 +45,7 @@ from gradsift.estimators._validation import (
 )
 from gradsift.refit import Dense
 from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
-from gradsift.sift import SiftSettings
+from gradsift.sift import Sifter, SiftSettings
 
 
 class Sifting(GradientEstimator):
@@ -84,6 +85,7 @@ class GradientSift(Sifting):
 
     false_positives: float = 0.3
     _: KW_ONLY
+    false_discovery_rate: float | None = None
     interactions: bool = True
     standardize: bool = True
     n_components: int | Literal["auto"] = "auto"
@@ -107,6 +109,12 @@ class GradientSift(Sifting):
                 f"false_positives={self.false_positives}: the expected number of false variables "
                 f"lies above 0 and below the number of columns ({p})."
             )
+        rate = self.false_discovery_rate
+        if rate is not None and not 0.0 < rate < 1.0:
+            raise ValueError(
+                f"false_discovery_rate={rate}: the share of false variables among those selected "
+                "lies above 0 and below 1; None selects by false_positives."
+            )
         if not self.tol > 0:
             raise ValueError(f"tol={self.tol} must be positive.")
         if self.predict_with not in ("auto", "selected"):
@@ -115,6 +123,7 @@ class GradientSift(Sifting):
         kept = check_columns(self.always_keep, p, names, "always_keep")
         return SiftOptions(
             false_positives=self.false_positives,
+            false_discovery_rate=rate,
             interactions=self.interactions,
             standardize=self.standardize,
             n_components=self.n_components,
@@ -132,8 +141,10 @@ class GradientSift(Sifting):
 
 def sift_attributes(fit: SiftFit) -> dict[str, Any]:
     """The attributes of a fitted GradientSift."""
+    tested = {} if fit.significance is None else {"significance_": fit.significance}
     return {
         **summary_attributes(fit),
+        **tested,
         "sift_": fit.found,
         "refit_": fit.refit,
         "dense_": fit.dense,
@@ -162,6 +173,11 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     ----------
     false_positives : float, default=0.3
         Expected number of falsely selected variables where nothing matters.
+    false_discovery_rate : float, optional
+        Select by `significance` instead: each variable is tested beside the best explanation that
+        does without it, and the list holds about this share of false ones at most. Near-copies of
+        each other are then rarely selected, as none of them can be told to be the one; their
+        family can (``significance_.family_q_values``).
     interactions : bool, default=True
         Look for products of two variables too.
     standardize : bool, default=True
@@ -214,6 +230,8 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         Sparse directions in standardised columns.
     eigenvalues_ : array
     sift_ : SiftResult
+    significance_ : Significance
+        p- and q-values of all columns; only with a `false_discovery_rate`.
     refit_ : RegressionRefit
         The predictor on the selected variables; gradients and directions are its.
     dense_ : Dense or None
@@ -262,6 +280,13 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         warn_of_nothing(fit, "the mean of y")
         return keep(self, door, **sift_attributes(fit))
 
+    def _sifter(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Sifter, None]:
+        door = blank(self)
+        X, y = check_fit_X(door, X, y, y_numeric=True)
+        kept, weight = check_weights(sample_weight, X, self.weight_kind)
+        target = Numbers(check_numbers(y[kept]))
+        return open_sifter(take_rows(X, kept), target, weight, self._options(door)), None
+
     def _find_support(self, X: Any, y: Any) -> IntArray:
         door = blank(self)
         X, y = check_fit_X(door, X, y, y_numeric=True)
@@ -293,8 +318,8 @@ class GradientSiftClassifier(LabelPredictions, ClassifierMixin, GradientSift):
 
     Parameters
     ----------
-    false_positives, interactions, standardize, n_components, always_keep, column_groups, \
-max_features, predict_with, tol, missing, weight_kind, random_state, n_jobs, verbose
+    false_positives, false_discovery_rate, interactions, standardize, n_components, always_keep, \
+column_groups, max_features, predict_with, tol, missing, weight_kind, random_state, n_jobs, verbose
         As in `GradientSiftRegressor`.
     class_weight : dict, 'balanced' or None, default=None
         How much each class counts when samples are assigned to one: a weight of w multiplies the
@@ -355,6 +380,14 @@ mean_, scale_, field_
         warn_of_nothing(fit, "the class shares")
         found = sift_attributes(fit)
         return keep(self, door, classes_=classes, class_weight_=shifts, **found)
+
+    def _sifter(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Sifter, IntArray]:
+        door = blank(self)
+        X, y = check_fit_X(door, X, y)
+        kept, weight = check_weights(sample_weight, X, self.weight_kind)
+        classes, codes = check_labels(y[kept])
+        target = Labels(codes, len(classes))
+        return open_sifter(take_rows(X, kept), target, weight, self._options(door)), codes
 
     def _find_support(self, X: Any, y: Any) -> IntArray:
         door = blank(self)

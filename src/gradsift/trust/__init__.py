@@ -3,5 +3,15 @@
 from gradsift.trust.held_out import HeldOut, held_out, score_model
 from gradsift.trust.resampling import Stability, stability
 from gradsift.trust.scores import Scores
+from gradsift.trust.significance import Significance, significance
 
-__all__ = ["HeldOut", "Scores", "Stability", "held_out", "score_model", "stability"]
+__all__ = [
+    "HeldOut",
+    "Scores",
+    "Significance",
+    "Stability",
+    "held_out",
+    "score_model",
+    "significance",
+    "stability",
+]

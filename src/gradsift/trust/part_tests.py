@@ -84,7 +84,7 @@ class Left:
     @property
     def df(self) -> float:
         """Degrees of freedom of the residual."""
-        return len(self.r) - self.D.shape[1] - self.searched
+        return float(self.weight.sum()) - self.D.shape[1] - self.searched
 
 
 def orthonormal(A: Array) -> Array:
@@ -158,9 +158,8 @@ def far_tail(left: Left, A: Array, B: Array, R: Array) -> float:
     if m < 1 or df < 2:
         return 0.0
     along = float(np.square(B.T @ R).sum())
-    total = float(R @ R) if left.white is not None else max(float(R @ R), left.least)
-    if left.white is not None:
-        total = max(total, left.least * total / max(float(left.r @ left.r), 1e-300))
+    size = float(left.r @ left.r)
+    total = float(R @ R) * max(1.0, left.least / max(size, 1e-300))
     share = min(along / total, 1.0 - 1e-15)
     log_p = float(beta.logsf(share, m / 2, df / 2))
     if log_p > SUSPECT:
@@ -170,7 +169,7 @@ def far_tail(left: Left, A: Array, B: Array, R: Array) -> float:
     a = basis @ (basis.T @ left.r) / left.scale
     r = left.r / left.scale
     mass = left.scale**2
-    worth = worth_of(a[:, None], r[:, None], mass * (len(a) / mass.sum()), gain)
+    worth = worth_of(a[:, None], r[:, None], mass * (left.weight.sum() / mass.sum()), gain)
     return max(log_p, float(chi2_log_sf(np.array(gain * worth), m)))
 
 
@@ -184,10 +183,10 @@ def product_tests(left: Left, x: Array, X: Array) -> Array:
     for start in range(0, X.shape[1], PIECE):
         piece = slice(start, start + PIECE)
         H = partner_products(x, X[:, piece], left.weight) * left.scale[:, None]
-        z2 = self_normalised(H, left.r)
+        z2 = self_normalised(H, left)
         best = np.argsort(-z2, kind="stable")[:MOST_PARTNERS]
         exact = H[:, best] - left.D @ (left.D.T @ H[:, best])
-        z2[best] = self_normalised(exact, left.r)
+        z2[best] = self_normalised(exact, left)
         out[piece] = z2
     return out
 
@@ -206,10 +205,10 @@ def partner_products(x: Array, X: Array, weight: Array) -> Array:
     return np.asarray(H - weight @ H / total)
 
 
-def self_normalised(H: Array, r: Array) -> Array:
-    """(H'r)^2 over sum of squares of its terms, of each column of H."""
-    top = H.T @ r
-    below = np.square(H).T @ np.square(r)
+def self_normalised(H: Array, left: Left) -> Array:
+    """(H'r)^2 over the sum of squares of its terms, of each column of H, rows scaled."""
+    top = H.T @ left.r
+    below = np.square(H).T @ (np.square(left.r) / left.weight)
     return np.asarray(top * top / np.maximum(below, 1e-12))
 
 

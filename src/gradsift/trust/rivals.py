@@ -146,4 +146,3 @@ def families(sifter: Sifter, columns: IntArray, least: float) -> dict[int, froze
         for k, row in zip(columns.tolist(), close, strict=True):
             near[k].update((where.start + np.flatnonzero(row)).tolist())
     return {k: frozenset(v) for k, v in near.items()}
-

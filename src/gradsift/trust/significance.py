@@ -25,13 +25,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray
 from gradsift.sift.features import product_feature
 from gradsift.sift.levels import chi2_log_sf, own_log_p, shares
-from gradsift.sift.procedure import Sifter
+from gradsift.sift.procedure import Sifted, Sifter
 from gradsift.trust.part_tests import (
     Left,
     best_product,
@@ -44,6 +46,8 @@ from gradsift.trust.part_tests import (
 from gradsift.trust.rivals import Explanation, Rivals, families, make_rivals
 
 PARTS = ("linear", "quadratic", "local", "product")
+FAMILY = 0.8
+"""Correlation from which on columns are a family."""
 GATE = 0.1
 """The second round needs one q-value of the first that is no larger."""
 MOST_CANDIDATES = 40
@@ -225,7 +229,7 @@ class Bench:
         return [k for k in listed if k not in sifter.always][:MOST_CANDIDATES], quick
 
     def product(self, pair: tuple[int, int]) -> float:
-        """log p of a product beyond all own features of both columns and the rest of the support."""
+        """log p of a product beyond all features of both columns and the rest of the support."""
         chosen = self.rivals.as_selected
         groups = chosen.groups
         k = len(groups.columns)
@@ -237,20 +241,25 @@ class Bench:
         left = self.left(rest, terms, len(chosen.columns), self.rivals.K)
         rows = self.sifter.response.rows
         feature = product_feature(np.column_stack([x for x, _ in both]), rows)
-        z2 = [
-            self_normalised(one.beyond((feature / rows.root)[:, None]), one.r)[0] for one in left
-        ]
+        z2 = [self_normalised(one.beyond((feature / rows.root)[:, None]), one)[0] for one in left]
         return float(min(chi2_log_sf(np.array(max(z2)), 1) + np.log(len(left)), 0.0))
 
 
-def test_columns(
-    sifter: Sifter, codes: IntArray | None = None, *, family: float = 0.8, strict: bool = False
+def column_significance(
+    sifter: Sifter,
+    sifted: Sifted,
+    codes: IntArray | None = None,
+    *,
+    family: float = FAMILY,
+    strict: bool = False,
 ) -> Significance:
     """p- and q-values of the columns of a sift.
 
     Parameters
     ----------
     sifter : Sifter
+    sifted : Sifted
+        What it found.
     codes : (n,) int array, optional
         Class numbers, where the response are labels.
     family : float
@@ -258,7 +267,7 @@ def test_columns(
     strict : bool
         One round only: each column beside its rival alone.
     """
-    bench = Bench(make_rivals(sifter, sifter.run()), codes)
+    bench = Bench(make_rivals(sifter, sifted), kept_codes(sifter, codes))
     candidates, quick = bench.candidates()
     p = sifter.source.shape[1]
     kin = families(sifter, np.array(candidates, dtype=np.intp), family) if candidates else {}
@@ -284,6 +293,12 @@ def test_columns(
     )
 
 
+def kept_codes(sifter: Sifter, codes: IntArray | None) -> IntArray | None:
+    """Class numbers of the rows that count."""
+    kept = sifter.response.rows.kept
+    return codes if codes is None or kept is None else codes[kept]
+
+
 def once_each(log_family: Array, kin: dict[int, frozenset[int]]) -> Array:
     """The same, but a family that contains the column of a more certain one counts as that."""
     out, taken = np.zeros(len(log_family)), set[int]()
@@ -306,3 +321,55 @@ def tested_products(bench: Bench) -> tuple[ProductTest, ...]:
         for pair, one, two in zip(pairs, log_p, q, strict=True)
     ]
     return tuple(sorted(found, key=lambda t: (t.p_value, t.first, t.second)))
+
+
+def significance(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    family: float = FAMILY,
+    strict: bool = False,
+) -> Significance:
+    """p- and q-values of every column, and of its family of near-copies.
+
+    Each candidate is tested beside the best explanation that does without it. A small q-value says
+    that the table cannot be explained as well without the column. It does not say that the column
+    is a cause, and a large one does not say that it is useless: near-copies explain each other
+    away, and then only their family has a small q-value.
+
+    Parameters
+    ----------
+    model : GradientSiftRegressor or GradientSiftClassifier
+        Its parameters say how to sift; it need not be fitted.
+    X : (n, p) array or data frame
+    y : (n,) array
+    sample_weight : (n,) array, optional
+    family : float, default=0.8
+        Columns whose correlation with a column is this or more, or less than its negative, are the
+        family of the column.
+    strict : bool, default=False
+        Test each column beside its rival explanation alone, without a second round beside all that
+        was selected: fewer false discoveries than asked for, and less power.
+
+    Returns
+    -------
+    significance : Significance
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import GradientSiftRegressor, significance
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(150, 100))
+    >>> y = X[:, 3] ** 2 + X[:, 7] + rng.normal(size=150)
+    >>> found = significance(GradientSiftRegressor(), X, y)
+    >>> sorted(found.discoveries(0.1).tolist())
+    [3, 7]
+    """
+    if not 0.0 < family <= 1.0:
+        raise ValueError(f"family={family}: a correlation above 0 and up to 1, such as 0.8.")
+    with one_blas_thread(workers=model.n_jobs):
+        sifter, codes = model._sifter(X, y, sample_weight)
+        return column_significance(sifter, sifter.run(), codes, family=family, strict=strict)
