@@ -33,7 +33,7 @@ from gradsift.sift import (
     make_sifter,
     sift_support,
 )
-from gradsift.trust.significance import Significance, column_significance
+from gradsift.trust.discoveries import Significance, column_significance
 
 T = TypeVar("T")
 ENERGY = 0.99  # share of the gradient's covariance that 'auto' directions hold

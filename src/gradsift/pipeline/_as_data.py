@@ -42,7 +42,7 @@ from gradsift.refit.expansion import Expansion
 from gradsift.sift import ChosenGroup, SiftResult
 from gradsift.solver import Certificate, Rows, Solution, Status
 from gradsift.solver.path import PathResult
-from gradsift.trust.significance import ColumnTest, ProductTest, Rival, Significance
+from gradsift.trust.discoveries import ColumnTest, ProductTest, Rival, Significance
 
 ESTIMATORS: dict[str, type] = {
     cls.__name__: cls

@@ -22,7 +22,7 @@ from gradsift.sift.levels import NEVER, out_of_reach, own_levels, relaxed_levels
 from gradsift.sift.path import TOL, path
 from gradsift.sift.response import Response
 from gradsift.sift.rows import Array, IntArray
-from gradsift.sift.search import robust_fit, whiten_residual
+from gradsift.sift.search import best_supports, choose, robust_fit, whiten_residual
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 FREE_VALUES = 5_200_000
@@ -193,6 +193,14 @@ class Sifter:
             level_if_selected=relaxed_levels(groups.level_if_selected, df, factor),
         )
         return choose_supports(groups, loose, supports, self.response, fixed)
+
+    def best_of(self, groups: Groups, supports: list[Support]) -> Support:
+        """The end of the searches from the first and from the best of some supports, as chi-square
+        levels judge it.
+        """
+        fitted: dict[Support, float] = {}
+        starts = [supports[0], *best_supports(groups, supports, self.response, 1, fitted)]
+        return choose(groups, starts, self.response, self.fixed(groups), fitted)
 
     def residual(self, groups: Groups, support: Support) -> Array:
         """What a fit on the support leaves of the (stand-in) response, rows scaled."""

@@ -1,9 +1,9 @@
 """How sure: the selection repeated on half samples, scores on held-out rows."""
 
+from gradsift.trust.discoveries import Significance, significance
 from gradsift.trust.held_out import HeldOut, held_out, score_model
 from gradsift.trust.resampling import Stability, stability
 from gradsift.trust.scores import Scores
-from gradsift.trust.significance import Significance, significance
 
 __all__ = [
     "HeldOut",

@@ -82,11 +82,11 @@ class Rivals:
         groups = sifter.bar(self.pool)
         k = len(groups.columns)
         out = np.isin(groups.columns, list(barred))
-        starts = [*self.proposals, self._own_support()]
+        starts = [self._own_support(), *self.proposals]
         stripped = dict.fromkeys(tuple(g for g in T if not out[g % k]) for T in starts)
-        support, loose = sifter.choose_among(groups, list(stripped))
+        support = sifter.best_of(groups, list(stripped))
         if sifter.interactions:
-            groups, support, _ = sifter.add_pairs(groups, support, loose)
+            groups, support, _ = sifter.add_pairs(groups, support, support)
         return Explanation(groups, support)
 
     def _own_support(self) -> Support:
