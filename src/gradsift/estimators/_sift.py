@@ -139,6 +139,13 @@ class GradientSift(Sifting):
         )
 
 
+def named_columns(door: Any, columns: Any) -> list[int]:
+    """Column numbers from numbers or names."""
+    names = getattr(door, "feature_names_in_", None)
+    found: list[int] = check_columns(columns, door.n_features_in_, names, "columns").tolist()
+    return found
+
+
 def sift_attributes(fit: SiftFit) -> dict[str, Any]:
     """The attributes of a fitted GradientSift."""
     tested = {} if fit.significance is None else {"significance_": fit.significance}
@@ -280,12 +287,15 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         warn_of_nothing(fit, "the mean of y")
         return keep(self, door, **sift_attributes(fit))
 
-    def _sifter(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Sifter, None]:
+    def _sifter(
+        self, X: Any, y: Any, sample_weight: Any, columns: Any
+    ) -> tuple[Sifter, None, list[int]]:
         door = blank(self)
         X, y = check_fit_X(door, X, y, y_numeric=True)
         kept, weight = check_weights(sample_weight, X, self.weight_kind)
         target = Numbers(check_numbers(y[kept]))
-        return open_sifter(take_rows(X, kept), target, weight, self._options(door)), None
+        sifter = open_sifter(take_rows(X, kept), target, weight, self._options(door))
+        return sifter, None, named_columns(door, columns)
 
     def _find_support(self, X: Any, y: Any) -> IntArray:
         door = blank(self)
@@ -381,13 +391,16 @@ mean_, scale_, field_
         found = sift_attributes(fit)
         return keep(self, door, classes_=classes, class_weight_=shifts, **found)
 
-    def _sifter(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Sifter, IntArray]:
+    def _sifter(
+        self, X: Any, y: Any, sample_weight: Any, columns: Any
+    ) -> tuple[Sifter, IntArray, list[int]]:
         door = blank(self)
         X, y = check_fit_X(door, X, y)
         kept, weight = check_weights(sample_weight, X, self.weight_kind)
         classes, codes = check_labels(y[kept])
         target = Labels(codes, len(classes))
-        return open_sifter(take_rows(X, kept), target, weight, self._options(door)), codes
+        sifter = open_sifter(take_rows(X, kept), target, weight, self._options(door))
+        return sifter, codes, named_columns(door, columns)
 
     def _find_support(self, X: Any, y: Any) -> IntArray:
         door = blank(self)

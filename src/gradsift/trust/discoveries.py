@@ -23,7 +23,7 @@ all columns), which can only make them larger.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -215,7 +215,7 @@ class Bench:
         start = self.sifter.response.start
         return float(np.square(R).sum() / max(np.square(start).sum(), 1e-300))
 
-    def candidates(self) -> tuple[list[int], Array]:
+    def candidates(self, also: Sequence[int]) -> tuple[list[int], Array]:
         """Columns to test, and the quick log p-value of all beside what was selected, (p,)."""
         sifter, whole = self.sifter, self.rivals.whole
         R = sifter.unit_residual(whole.groups, whole.support)
@@ -226,7 +226,8 @@ class Bench:
         outside = np.setdiff1d(np.arange(len(quick)), near)
         further = outside[np.argsort(quick[outside], kind="stable")][:FURTHER]
         listed = dict.fromkeys([*near, *further.tolist()])
-        return [k for k in listed if k not in sifter.always][:MOST_CANDIDATES], quick
+        chosen = dict.fromkeys([*list(listed)[:MOST_CANDIDATES], *also])
+        return [k for k in chosen if k not in sifter.always], quick
 
     def product(self, pair: tuple[int, int]) -> float:
         """log p of a product beyond all features of both columns and the rest of the support."""
@@ -252,6 +253,7 @@ def column_significance(
     *,
     family: float = FAMILY,
     strict: bool = False,
+    also: Sequence[int] = (),
 ) -> Significance:
     """p- and q-values of the columns of a sift.
 
@@ -266,9 +268,11 @@ def column_significance(
         Columns correlated by this or more are a family.
     strict : bool
         One round only: each column beside its rival alone.
+    also : sequence of int
+        Further columns to test.
     """
     bench = Bench(make_rivals(sifter, sifted), kept_codes(sifter, codes))
-    candidates, quick = bench.candidates()
+    candidates, quick = bench.candidates(also)
     p = sifter.source.shape[1]
     kin = families(sifter, np.array(candidates, dtype=np.intp), family) if candidates else {}
     log_p, log_family = np.zeros(p), np.zeros(p)
@@ -331,6 +335,7 @@ def significance(
     sample_weight: Any = None,
     family: float = FAMILY,
     strict: bool = False,
+    columns: Any = None,
 ) -> Significance:
     """p- and q-values of every column, and of its family of near-copies.
 
@@ -352,6 +357,8 @@ def significance(
     strict : bool, default=False
         Test each column beside its rival explanation alone, without a second round beside all that
         was selected: fewer false discoveries than asked for, and less power.
+    columns : list of column numbers or names, optional
+        Columns to test whatever the sift thinks of them, beside those it finds worth testing.
 
     Returns
     -------
@@ -371,5 +378,7 @@ def significance(
     if not 0.0 < family <= 1.0:
         raise ValueError(f"family={family}: a correlation above 0 and up to 1, such as 0.8.")
     with one_blas_thread(workers=model.n_jobs):
-        sifter, codes = model._sifter(X, y, sample_weight)
-        return column_significance(sifter, sifter.run(), codes, family=family, strict=strict)
+        sifter, codes, also = model._sifter(X, y, sample_weight, columns)
+        return column_significance(
+            sifter, sifter.run(), codes, family=family, strict=strict, also=also
+        )
