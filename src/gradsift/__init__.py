@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     )
     from gradsift.numerics.kernels import Gaussian, Landmarks, Precomputed, TheoryRate
     from gradsift.pairwise.weights import Adaptive, NearestNeighbors, Uniform
+    from gradsift.trust import significance
 
 __version__ = "0.1.0"  # the one place: pyproject.toml reads it from here
 
@@ -38,6 +39,7 @@ __all__ = [
     "RidgeGradientRegressor",
     "RidgeGradientClassifier",
     "OuterProductGradient",
+    "significance",
     "gradient_path",
     "alpha_max",
     "alpha_grid",
@@ -52,6 +54,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "significance": "gradsift.trust",
     "Gaussian": "gradsift.numerics.kernels",
     "Landmarks": "gradsift.numerics.kernels",
     "Precomputed": "gradsift.numerics.kernels",

@@ -32,6 +32,7 @@ from gradsift.estimators._sift_parts import (
     SiftOptions,
     find_support,
     fit_sift,
+    open_sifter,
     seed_of,
 )
 from gradsift.estimators._tasks import LabelPredictions, class_weights
@@ -45,7 +46,7 @@ from gradsift.estimators._validation import (
 )
 from gradsift.refit import Dense
 from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
-from gradsift.sift import SiftSettings
+from gradsift.sift import Sifter, SiftSettings
 
 
 class Sifting(GradientEstimator):
@@ -85,6 +86,7 @@ class GradientSift(Sifting):
 
     false_positives: float = 0.3
     _: KW_ONLY
+    false_discovery_rate: float | None = None
     interactions: bool = True
     standardize: bool = True
     n_components: int | Literal["auto"] = "auto"
@@ -109,6 +111,12 @@ class GradientSift(Sifting):
                 f"false_positives={self.false_positives}: the expected number of false variables "
                 f"lies above 0 and below the number of columns ({p})."
             )
+        rate = self.false_discovery_rate
+        if rate is not None and not 0.0 < rate < 1.0:
+            raise ValueError(
+                f"false_discovery_rate={rate}: the share of false variables among those selected "
+                "lies above 0 and below 1; None selects by false_positives."
+            )
         if not self.tol > 0:
             raise ValueError(f"tol={self.tol} must be positive.")
         if self.predict_with not in ("auto", "selected"):
@@ -117,6 +125,7 @@ class GradientSift(Sifting):
         kept = check_columns(self.always_keep, p, names, "always_keep")
         return SiftOptions(
             false_positives=self.false_positives,
+            false_discovery_rate=rate,
             interactions=self.interactions,
             standardize=self.standardize,
             n_components=self.n_components,
@@ -132,10 +141,19 @@ class GradientSift(Sifting):
         )
 
 
+def named_columns(door: Any, columns: Any) -> list[int]:
+    """Column numbers from numbers or names."""
+    names = getattr(door, "feature_names_in_", None)
+    found: list[int] = check_columns(columns, door.n_features_in_, names, "columns").tolist()
+    return found
+
+
 def sift_attributes(fit: SiftFit) -> dict[str, Any]:
     """The attributes of a fitted GradientSift."""
+    tested = {} if fit.significance is None else {"significance_": fit.significance}
     return {
         **summary_attributes(fit),
+        **tested,
         "sift_": fit.found,
         "refit_": fit.refit,
         "dense_": fit.dense,
@@ -164,6 +182,11 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     ----------
     false_positives : float, default=0.3
         Expected number of falsely selected variables where nothing matters.
+    false_discovery_rate : float, optional
+        Select by `significance` instead: each variable is tested beside the best explanation that
+        does without it, and the list holds about this share of false ones at most. Near-copies of
+        each other are then rarely selected, as none of them can be told to be the one; their
+        family can (``significance_.family_q_values``).
     interactions : bool, default=True
         Look for products of two variables too.
     standardize : bool, default=True
@@ -219,6 +242,8 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         Sparse directions in standardised columns.
     eigenvalues_ : array
     sift_ : SiftResult
+    significance_ : Significance
+        p- and q-values of all columns; only with a `false_discovery_rate`.
     refit_ : RegressionRefit
         The predictor on the selected variables; gradients and directions are its.
     dense_ : Dense or None
@@ -275,6 +300,16 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
             found |= family_attributes(X, target, weight, fit, options)
         return keep(self, door, **found)
 
+    def _sifter(
+        self, X: Any, y: Any, sample_weight: Any, columns: Any
+    ) -> tuple[Sifter, None, list[int]]:
+        door = blank(self)
+        X, y = check_fit_X(door, X, y, y_numeric=True)
+        kept, weight = check_weights(sample_weight, X, self.weight_kind)
+        target = Numbers(check_numbers(y[kept]))
+        sifter = open_sifter(take_rows(X, kept), target, weight, self._options(door))
+        return sifter, None, named_columns(door, columns)
+
     def _find_support(self, X: Any, y: Any) -> IntArray:
         door = blank(self)
         X, y = check_fit_X(door, X, y, y_numeric=True)
@@ -306,8 +341,9 @@ class GradientSiftClassifier(LabelPredictions, ClassifierMixin, GradientSift):
 
     Parameters
     ----------
-    false_positives, interactions, standardize, n_components, always_keep, column_groups, \
-max_features, predict_with, tol, missing, weight_kind, inference, random_state, n_jobs, verbose
+    false_positives, false_discovery_rate, interactions, standardize, n_components, always_keep, \
+column_groups, max_features, predict_with, tol, missing, weight_kind, inference, random_state, \
+n_jobs, verbose
         As in `GradientSiftRegressor`.
     class_weight : dict, 'balanced' or None, default=None
         How much each class counts when samples are assigned to one: a weight of w multiplies the
@@ -371,6 +407,17 @@ mean_, scale_, field_, families_, inclusion_probabilities_
         if self.inference:
             found |= family_attributes(X, target, weight, fit, options)
         return keep(self, door, classes_=classes, class_weight_=shifts, **found)
+
+    def _sifter(
+        self, X: Any, y: Any, sample_weight: Any, columns: Any
+    ) -> tuple[Sifter, IntArray, list[int]]:
+        door = blank(self)
+        X, y = check_fit_X(door, X, y)
+        kept, weight = check_weights(sample_weight, X, self.weight_kind)
+        classes, codes = check_labels(y[kept])
+        target = Labels(codes, len(classes))
+        sifter = open_sifter(take_rows(X, kept), target, weight, self._options(door))
+        return sifter, codes, named_columns(door, columns)
 
     def _find_support(self, X: Any, y: Any) -> IntArray:
         door = blank(self)

@@ -25,7 +25,15 @@ from gradsift.refit import (
     refit_regression,
 )
 from gradsift.refit.settings import RefitSettings
-from gradsift.sift import SiftResult, SiftSettings, sift, sift_support
+from gradsift.sift import (
+    Sifter,
+    SiftResult,
+    SiftSettings,
+    describe,
+    make_sifter,
+    sift_support,
+)
+from gradsift.trust.discoveries import Significance, column_significance
 
 T = TypeVar("T")
 ENERGY = 0.99  # share of the gradient's covariance that 'auto' directions hold
@@ -75,6 +83,7 @@ class SiftOptions:
     """What a user chose; see `GradientSiftRegressor`."""
 
     false_positives: float
+    false_discovery_rate: float | None
     interactions: bool
     standardize: bool
     n_components: int | Literal["auto"]
@@ -95,6 +104,7 @@ class Numbers:
 
     y: Array
     robust = True
+    codes: IntArray | None = None
 
     @property
     def contrasts(self) -> Array:
@@ -159,6 +169,8 @@ class SiftFit:
     Attributes
     ----------
     found : SiftResult
+    significance : Significance or None
+        Tests of the columns, where a false discovery rate was asked for.
     refit : RegressionRefit or ClassificationRefit
     dense : Dense or None
         The ridge on all columns that has a part in the predictions.
@@ -167,6 +179,7 @@ class SiftFit:
     """
 
     found: SiftResult
+    significance: Significance | None
     refit: RegressionRefit | ClassificationRefit
     dense: Dense | None
     field: RefitField
@@ -184,7 +197,10 @@ def fit_sift(
 ) -> SiftFit:
     """Sift all columns, then refit on those that were selected."""
     with one_blas_thread(workers=options.n_jobs), stages(options.verbose) as say:
-        columns, share, scaling, found = run_sift(sift, X, target, weight, options, say)
+        columns, share, scaling, answer = run_sift(
+            whole_sift(target, options), X, target, weight, options, say
+        )
+        found, tested = answer
         found = options.rule.settle(found)
         rows = target.rows()
         say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
@@ -199,16 +215,69 @@ def fit_sift(
     if not options.standardize:
         p = X.shape[1]
         scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
-    return SiftFit(found, refit, dense, field, importances, directions, scaling)
+    return SiftFit(found, tested, refit, dense, field, importances, directions, scaling)
 
 
 def find_support(X: Source, target: Numbers | Labels, options: SiftOptions) -> IntArray:
     """The selected columns alone, by the least work: ranked only where too many count."""
     rule = options.rule
     with one_blas_thread(workers=options.n_jobs):
-        if rule.most is None:
+        if rule.most is None and options.false_discovery_rate is None:
             return rule.choose(run_sift(sift_support, X, target, None, options, silent)[-1])
-        return rule.settle(run_sift(sift, X, target, None, options, silent)[-1]).selected
+        find = whole_sift(target, options)
+        return rule.settle(run_sift(find, X, target, None, options, silent)[-1][0]).selected
+
+
+def whole_sift(
+    target: Numbers | Labels, options: SiftOptions
+) -> Callable[..., tuple[SiftResult, Significance | None]]:
+    """The sift and, where a false discovery rate was asked for, the tests that select by it."""
+    rate = options.false_discovery_rate
+
+    def find(source: Source, Y: Array, **how: Any) -> tuple[SiftResult, Significance | None]:
+        sifter = make_sifter(source, Y, **how)
+        sifted = sifter.run()
+        found = describe(sifter, sifted)
+        if rate is None:
+            return found, None
+        sifter.say("testing each variable beside the best explanation without it")
+        tested = column_significance(sifter, sifted, target.codes)
+        return discovered(found, tested, rate, options.rule.keep), tested
+
+    return find
+
+
+def discovered(found: SiftResult, tested: Significance, rate: float, keep: IntArray) -> SiftResult:
+    """A result with the discoveries at a false discovery rate in the place of what was selected;
+    they are ranked first, most certain first.
+    """
+    first = tested.discoveries(rate)
+    ranking = np.lexsort((found.ranking, ~np.isin(np.arange(len(found.ranking)), first)))
+    order = np.concatenate([first, ranking[len(first) :]])
+    selected = np.union1d(first, keep).astype(np.intp)
+    kept = set(selected.tolist())
+    sure = {(t.first, t.second) for t in tested.products if t.q_value <= rate}
+    tails = dict(zip(found.selected.tolist(), found.chi_square_tails.tolist(), strict=True))
+    ranks = np.empty_like(found.ranking)
+    ranks[order] = np.arange(1, len(order) + 1)
+    scores = found.scores / 2.0
+    scores[first] = 2.0 - np.arange(len(first)) / max(len(first), 1)
+    return replace(
+        found,
+        selected=selected,
+        ranking=ranks,
+        scores=scores,
+        interactions=tuple(pair for pair in found.interactions if pair[:2] in sure),
+        groups=tuple(term for term in found.groups if kept.issuperset(term.variables)),
+        chi_square_tails=np.array([tails.get(k, np.nan) for k in selected.tolist()]),
+    )
+
+
+def open_sifter(
+    X: Source, target: Numbers | Labels, weight: Array | None, options: SiftOptions
+) -> Sifter:
+    """The sift of a table, ready to run."""
+    return run_sift(make_sifter, X, target, weight, options, silent)[-1]
 
 
 def run_sift(

@@ -26,7 +26,7 @@ import numpy as np
 from gradsift._run.progress import Say, silent
 from gradsift._typing import Source
 from gradsift.sift.path import TOL
-from gradsift.sift.procedure import Sifter
+from gradsift.sift.procedure import Sifted, Sifter
 from gradsift.sift.ranking import loss_without, ranks, scores, variable_losses
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import Array, IntArray, make_rows
@@ -36,6 +36,9 @@ __all__ = [
     "ChosenGroup",
     "SiftResult",
     "SiftSettings",
+    "Sifter",
+    "describe",
+    "make_sifter",
     "sift",
     "sift_support",
 ]
@@ -133,11 +136,15 @@ def sift(
         say=say,
         settings=settings,
     )
-    sifted, response = sifter.run(), sifter.response
-    groups, support = sifted.groups, sifted.support
+    return describe(sifter, sifter.run())
+
+
+def describe(sifter: Sifter, sifted: Sifted) -> SiftResult:
+    """The selected terms and the ranking of all columns, without the features they were made of."""
+    groups, support, response = sifted.groups, sifted.support, sifter.response
     selected, _, log_p = variable_losses(groups, support, response)
     strength = loss_without(groups, support, response, [(g,) for g in support])
-    say(f"ranking {source.shape[1]:,} columns")
+    sifter.say(f"ranking {sifter.source.shape[1]:,} columns")
     score = scores(sifter, sifted)
     k = len(groups.columns)
     terms = sorted(
@@ -149,7 +156,6 @@ def sift(
     )
     pairs = [t for t in terms if t.part == "product"]
     residual = sifter.residual(groups, support) / response.root
-    del sifter, sifted, groups  # the features make room for what is kept of every column
     return SiftResult(
         selected=np.array(selected, dtype=np.intp),
         ranking=ranks(score),

@@ -18,11 +18,11 @@ from gradsift.sift.columns import (
 from gradsift.sift.confirm import choose_supports
 from gradsift.sift.groups import Groups, Support, pool, with_products
 from gradsift.sift.interaction_screen import Screen, screen
-from gradsift.sift.levels import out_of_reach, own_levels, relaxed_levels
+from gradsift.sift.levels import NEVER, out_of_reach, own_levels, relaxed_levels
 from gradsift.sift.path import TOL, path
 from gradsift.sift.response import Response
 from gradsift.sift.rows import Array, IntArray
-from gradsift.sift.search import robust_fit, whiten_residual
+from gradsift.sift.search import best_supports, choose, robust_fit, whiten_residual
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 FREE_VALUES = 5_200_000
@@ -109,6 +109,8 @@ class Sifter:
     tol: float = TOL
     say: Say = silent
     settings: SiftSettings = DEFAULT
+    barred: frozenset[int] = frozenset()
+    """Columns that may not be selected, by themselves or in products."""
     memo: dict[bytes, Array] = field(default_factory=dict, repr=False)
     """Own statistics of the last residual: a pass over a wide table is not made twice."""
     screens: dict[tuple[bytes, tuple[int, ...]], tuple[IntArray, Screen]] = field(
@@ -148,6 +150,20 @@ class Sifter:
         level = out_of_reach(groups.level, df, odd, rows.total)
         selected = out_of_reach(groups.level_if_selected, df, odd, rows.total)
         level[free] = selected[free] = 0.0
+        return self.bar(replace(groups, level=level, level_if_selected=selected))
+
+    def without(self, barred: frozenset[int]) -> Sifter:
+        """The same sift in which some columns may not be selected."""
+        return replace(self, barred=barred, memo={}, screens={})
+
+    def bar(self, groups: Groups) -> Groups:
+        """The same groups, those of barred columns and their products out of reach."""
+        if not self.barred:
+            return groups
+        own = np.tile(np.isin(groups.columns, list(self.barred)), 3)
+        out = np.r_[own, [not self.barred.isdisjoint(pair) for pair in groups.parents]] > 0
+        level, selected = groups.level.copy(), groups.level_if_selected.copy()
+        level[out] = selected[out] = NEVER
         return replace(groups, level=level, level_if_selected=selected)
 
     def fixed(self, groups: Groups) -> Support:
@@ -161,6 +177,14 @@ class Sifter:
 
     def choose_supports(self, groups: Groups, starts: list[Support]) -> tuple[Support, Support]:
         """Support at the true and at relaxed levels, from the path and any further starts."""
+        return self.choose_among(groups, [*self.proposed(groups), *starts])
+
+    def proposed(self, groups: Groups) -> list[Support]:
+        """The supports of the path."""
+        return path(groups, self.response, self.fixed(groups), self.tol)
+
+    def choose_among(self, groups: Groups, supports: list[Support]) -> tuple[Support, Support]:
+        """Support at the true and at relaxed levels, from these starts."""
         fixed = self.fixed(groups)
         df, factor = groups.size * self.response.Y.shape[1], self.relaxation
         loose = replace(
@@ -168,8 +192,15 @@ class Sifter:
             level=relaxed_levels(groups.level, df, factor),
             level_if_selected=relaxed_levels(groups.level_if_selected, df, factor),
         )
-        supports = [*path(groups, self.response, fixed, self.tol), *starts]
         return choose_supports(groups, loose, supports, self.response, fixed)
+
+    def best_of(self, groups: Groups, supports: list[Support]) -> Support:
+        """The end of the searches from the first and from the best of some supports, as chi-square
+        levels judge it.
+        """
+        fitted: dict[Support, float] = {}
+        starts = [supports[0], *best_supports(groups, supports, self.response, 1, fitted)]
+        return choose(groups, starts, self.response, self.fixed(groups), fitted)
 
     def residual(self, groups: Groups, support: Support) -> Array:
         """What a fit on the support leaves of the (stand-in) response, rows scaled."""
@@ -213,6 +244,7 @@ class Sifter:
         most = self.settings.most_columns
         if p > most:
             columns = promising(statistics, self.levels[0], most, selected)
+        columns = columns[~np.isin(columns, list(self.barred))]
         return columns, single_columns(self.source, columns, groups.rows, self.settings)
 
     def add_pairs(

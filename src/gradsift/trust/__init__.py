@@ -1,7 +1,17 @@
 """How sure: the selection repeated on half samples, scores on held-out rows."""
 
+from gradsift.trust.discoveries import Significance, significance
 from gradsift.trust.held_out import HeldOut, held_out, score_model
 from gradsift.trust.resampling import Stability, stability
 from gradsift.trust.scores import Scores
 
-__all__ = ["HeldOut", "Scores", "Stability", "held_out", "score_model", "stability"]
+__all__ = [
+    "HeldOut",
+    "Scores",
+    "Significance",
+    "Stability",
+    "held_out",
+    "score_model",
+    "significance",
+    "stability",
+]

@@ -1,0 +1,384 @@
+"""p- and q-values: each column is tested beside the best explanation that does without it.
+
+H0 of column k: the response is independent of x_k given all other columns. The family of k are the
+columns correlated with it by `family` or more, k included; H0 of the family: the response is
+independent of all of them given the columns outside.
+
+For each candidate k (selected, nearly selected, or among the best of the others), and for B = {k}
+and B = its family:
+
+1. The sift is repeated without B. What it finds is the rival, the best explanation that needs no
+   column of B; k was not chosen for it, so that k is not tested for having been chosen.
+2. What the rival leaves may hold effects too weak to be selected: a random background.
+3. F tests of the linear, quadratic and local features of k beside the rival, and the best product
+   with another column. The smallest p-value over its share is the p-value.
+
+If that leaves a column or family with a q-value of at most `GATE`, all is done once more beside the
+rival and what else was selected, which is less noise to be tested against. Where nothing is sure,
+what was selected may have been chosen together by chance, and the first round stands.
+
+Columns that are no candidates count with p = 1 when q-values are computed (Benjamini-Hochberg over
+all columns), which can only make them larger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gradsift._run.threads import one_blas_thread
+from gradsift._typing import Array, IntArray
+from gradsift.sift.features import product_feature
+from gradsift.sift.levels import chi2_log_sf, own_log_p, shares
+from gradsift.sift.procedure import Sifted, Sifter
+from gradsift.trust.part_tests import (
+    Left,
+    best_product,
+    left_of_labels,
+    left_of_numbers,
+    own_tests,
+    product_tests,
+    self_normalised,
+)
+from gradsift.trust.rivals import Explanation, Rivals, families, make_rivals
+
+PARTS = ("linear", "quadratic", "local", "product")
+FAMILY = 0.8
+"""Correlation from which on columns are a family."""
+GATE = 0.1
+"""The second round needs one q-value of the first that is no larger."""
+MOST_CANDIDATES = 40
+FURTHER = 6
+"""Columns outside the supports that are tested, the best ones."""
+
+
+@dataclass(frozen=True)
+class Rival:
+    """The best explanation without a column (or its family), and the test beside it.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        What explains the response in place of the column.
+    unexplained : float
+        Share of the variance of the response that it leaves.
+    background : float
+        Share of what is left that follows all other columns weakly.
+    part : str
+        What spoke most for the column: "linear", "quadratic", "local" or "product".
+    log_p : float
+        Logarithm of the p-value.
+    """
+
+    columns: tuple[int, ...]
+    unexplained: float
+    background: float
+    part: str
+    log_p: float
+
+
+@dataclass(frozen=True)
+class ColumnTest:
+    """A tested column: alone, and as the representative of its family."""
+
+    column: int
+    family: tuple[int, ...]
+    alone: Rival
+    as_family: Rival
+
+
+@dataclass(frozen=True)
+class ProductTest:
+    """A tested product of two columns, beyond anything each of them does alone."""
+
+    first: int
+    second: int
+    p_value: float
+    q_value: float
+
+
+@dataclass(frozen=True)
+class Significance:
+    """p- and q-values of all columns.
+
+    Attributes
+    ----------
+    p_values, q_values : (p,) arrays
+        Of each column given all others. Columns that were not tested show the p-value of their own
+        features beside what was selected; their q-value is that of p = 1.
+    family_p_values, family_q_values : (p,) arrays
+        Of the family of each column given all columns outside it.
+    tests : tuple of ColumnTest
+        The columns that were tested, and the rivals they were tested beside.
+    products : tuple of ProductTest
+        The products that the sift selected, smallest p-value first.
+    """
+
+    p_values: Array
+    q_values: Array
+    family_p_values: Array
+    family_q_values: Array
+    tests: tuple[ColumnTest, ...] = field(repr=False)
+    products: tuple[ProductTest, ...] = field(repr=False)
+
+    def discoveries(self, false_discovery_rate: float = 0.1, *, families: bool = False) -> IntArray:
+        """Columns with a q-value up to this, most certain first; with `families`, one of each
+        family.
+        """
+        q = self.family_q_values if families else self.q_values
+        p = self.family_p_values if families else self.p_values
+        found = np.flatnonzero(q <= false_discovery_rate)
+        return found[np.argsort(p[found], kind="stable")]
+
+
+def benjamini_hochberg(log_p: Array, n_tests: float | None = None) -> Array:
+    """q-values from log p-values; `n_tests` counts tests with p = 1 that are not listed."""
+    m = len(log_p) if n_tests is None else n_tests
+    order = np.argsort(log_p, kind="stable")
+    steps = log_p[order] + np.log(m) - np.log(np.arange(1, len(log_p) + 1))
+    out = np.empty(len(log_p))
+    out[order] = np.exp(np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 0.0))
+    return out
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One table and its response, on which columns are tested."""
+
+    rivals: Rivals
+    codes: IntArray | None
+    """Class numbers of the kept rows; None for numbers."""
+
+    @property
+    def sifter(self) -> Sifter:
+        return self.rivals.sifter
+
+    def responses(self, explanation: Explanation) -> Iterator[Array]:
+        """The responses, (n,) each: numbers, or one 0/1 column per class (one for two classes)."""
+        if self.codes is None:
+            yield from self.rivals.residual_response(explanation).T
+        else:
+            n_classes = int(self.codes.max()) + 1
+            for c in range(1 if n_classes == 2 else 0, n_classes):
+                yield (self.codes == c).astype(np.float64)
+
+    def left(
+        self, explanation: Explanation, terms: Array, searched: int, K: Array | None
+    ) -> list[Left]:
+        rows = self.sifter.response.rows
+        weight = np.ones(len(terms)) if rows.weight is None else rows.weight
+        df = self.sifter.settings.searched_df * searched
+        leave = left_of_numbers if self.codes is None else left_of_labels
+        return [leave(y, terms, weight, df, K) for y in self.responses(explanation)]
+
+    def test(self, k: int, barred: frozenset[int], second: bool) -> Rival:
+        """Column k beside the best explanation without the barred columns."""
+        rival = self.rivals.without(barred)
+        terms, known = rival.terms(), set(rival.columns)
+        if second:
+            chosen = self.rivals.as_selected
+            terms = np.column_stack([terms, chosen.terms(barred)])
+            known |= set(chosen.columns) - barred
+        left = self.left(rival, terms, len(known), self.rivals.relationship_without(barred))
+        parts = np.min([self.parts(k, barred, sorted(known), one) for one in left], axis=0)
+        parts = parts + np.log(len(left)) - np.log(self.shares)
+        best = int(np.argmin(parts))
+        return Rival(
+            columns=tuple(rival.columns),
+            unexplained=self.unexplained(rival),
+            background=max(0.0 if one.white is None else one.white.share for one in left),
+            part=PARTS[best],
+            log_p=float(min(parts[best], 0.0)),
+        )
+
+    @property
+    def shares(self) -> Array:
+        return np.maximum(shares(self.sifter.interactions, self.sifter.settings), 1e-300)
+
+    def parts(self, k: int, barred: frozenset[int], known: list[int], left: Left) -> list[float]:
+        """log p of the linear, quadratic, local part and of the best product."""
+        x, Z = self.rivals.column(k)
+        out = own_tests(left, Z, self.sifter.settings)
+        if not self.sifter.interactions:
+            return [*out, 0.0]
+        columns = self.rivals.pool.columns
+        free = ~np.isin(columns, list(barred))
+        z2 = product_tests(left, x, self.rivals.X[:, free])
+        return [*out, best_product(z2, columns[free], known, self.sifter.source.shape[1])]
+
+    def unexplained(self, explanation: Explanation) -> float:
+        """Share of the variance that a least-squares fit on an explanation leaves."""
+        R = self.sifter.residual(explanation.groups, explanation.support)
+        start = self.sifter.response.start
+        return float(np.square(R).sum() / max(np.square(start).sum(), 1e-300))
+
+    def candidates(self, also: Sequence[int]) -> tuple[list[int], Array]:
+        """Columns to test, and the quick log p-value of all beside what was selected, (p,)."""
+        sifter, whole = self.sifter, self.rivals.whole
+        R = sifter.unit_residual(whole.groups, whole.support)
+        own = sifter.own(whole.groups, R)
+        quick = own_log_p(own, R.shape[1], sifter.interactions, sifter.settings)
+        quick = np.minimum(quick, 0.0)
+        near = [*self.rivals.selected, *whole.groups.variables(whole.relaxed)]
+        outside = np.setdiff1d(np.arange(len(quick)), near)
+        further = outside[np.argsort(quick[outside], kind="stable")][:FURTHER]
+        listed = dict.fromkeys([*near, *further.tolist()])
+        chosen = dict.fromkeys([*list(listed)[:MOST_CANDIDATES], *also])
+        return [k for k in chosen if k not in sifter.always], quick
+
+    def product(self, pair: tuple[int, int]) -> float:
+        """log p of a product beyond all features of both columns and the rest of the support."""
+        chosen = self.rivals.as_selected
+        groups = chosen.groups
+        k = len(groups.columns)
+        own = 3 * k + groups.parents.index(pair)
+        kept = tuple(g for g in chosen.support if g != own)
+        rest = Explanation(groups, kept)
+        both = [self.rivals.column(v) for v in pair]
+        terms = np.column_stack([rest.terms(), *(Z.T for _, Z in both)])
+        left = self.left(rest, terms, len(chosen.columns), self.rivals.K)
+        rows = self.sifter.response.rows
+        feature = product_feature(np.column_stack([x for x, _ in both]), rows)
+        z2 = [self_normalised(one.beyond((feature / rows.root)[:, None]), one)[0] for one in left]
+        return float(min(chi2_log_sf(np.array(max(z2)), 1) + np.log(len(left)), 0.0))
+
+
+def column_significance(
+    sifter: Sifter,
+    sifted: Sifted,
+    codes: IntArray | None = None,
+    *,
+    family: float = FAMILY,
+    strict: bool = False,
+    also: Sequence[int] = (),
+) -> Significance:
+    """p- and q-values of the columns of a sift.
+
+    Parameters
+    ----------
+    sifter : Sifter
+    sifted : Sifted
+        What it found.
+    codes : (n,) int array, optional
+        Class numbers, where the response are labels.
+    family : float
+        Columns correlated by this or more are a family.
+    strict : bool
+        One round only: each column beside its rival alone.
+    also : sequence of int
+        Further columns to test.
+    """
+    bench = Bench(make_rivals(sifter, sifted), kept_codes(sifter, codes))
+    candidates, quick = bench.candidates(also)
+    p = sifter.source.shape[1]
+    kin = families(sifter, np.array(candidates, dtype=np.intp), family) if candidates else {}
+    log_p, log_family = np.zeros(p), np.zeros(p)
+    tests: dict[int, ColumnTest] = {}
+    for second in (False, True):
+        for k in candidates:
+            alone = bench.test(k, frozenset([k]), second)
+            whole = alone if len(kin[k]) == 1 else bench.test(k, kin[k], second)
+            tests[k] = ColumnTest(k, tuple(sorted(kin[k])), alone, whole)
+            log_p[k], log_family[k] = alone.log_p, whole.log_p
+        q = np.minimum(benjamini_hochberg(log_p), benjamini_hochberg(log_family))
+        if strict or not candidates or q.min() > GATE:
+            break
+    untested = ~np.isin(np.arange(p), candidates)
+    return Significance(
+        p_values=np.exp(np.where(untested, quick, log_p)),
+        q_values=benjamini_hochberg(log_p),
+        family_p_values=np.exp(np.where(untested, quick, log_family)),
+        family_q_values=benjamini_hochberg(once_each(log_family, kin)),
+        tests=tuple(sorted(tests.values(), key=lambda t: (t.alone.log_p, t.column))),
+        products=tested_products(bench),
+    )
+
+
+def kept_codes(sifter: Sifter, codes: IntArray | None) -> IntArray | None:
+    """Class numbers of the rows that count."""
+    kept = sifter.response.rows.kept
+    return codes if codes is None or kept is None else codes[kept]
+
+
+def once_each(log_family: Array, kin: dict[int, frozenset[int]]) -> Array:
+    """The same, but a family that contains the column of a more certain one counts as that."""
+    out, taken = np.zeros(len(log_family)), set[int]()
+    for k in sorted(kin, key=lambda k: (log_family[k], k)):
+        if taken.isdisjoint(kin[k]):
+            out[k] = log_family[k]
+            taken.add(k)
+    return out
+
+
+def tested_products(bench: Bench) -> tuple[ProductTest, ...]:
+    """p- and q-values of the selected products, among all pairs of columns."""
+    groups, support = bench.rivals.as_selected
+    k, p = len(groups.columns), bench.sifter.source.shape[1]
+    pairs = [groups.parents[g - 3 * k] for g in support if g >= 3 * k]
+    log_p = np.array([bench.product(pair) for pair in pairs])
+    q = benjamini_hochberg(log_p, p * (p - 1) / 2)
+    found = [
+        ProductTest(*pair, float(np.exp(one)), float(two))
+        for pair, one, two in zip(pairs, log_p, q, strict=True)
+    ]
+    return tuple(sorted(found, key=lambda t: (t.p_value, t.first, t.second)))
+
+
+def significance(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    family: float = FAMILY,
+    strict: bool = False,
+    columns: Any = None,
+) -> Significance:
+    """p- and q-values of every column, and of its family of near-copies.
+
+    Each candidate is tested beside the best explanation that does without it. A small q-value says
+    that the table cannot be explained as well without the column. It does not say that the column
+    is a cause, and a large one does not say that it is useless: near-copies explain each other
+    away, and then only their family has a small q-value.
+
+    Parameters
+    ----------
+    model : GradientSiftRegressor or GradientSiftClassifier
+        Its parameters say how to sift; it need not be fitted.
+    X : (n, p) array or data frame
+    y : (n,) array
+    sample_weight : (n,) array, optional
+    family : float, default=0.8
+        Columns whose correlation with a column is this or more, or less than its negative, are the
+        family of the column.
+    strict : bool, default=False
+        Test each column beside its rival explanation alone, without a second round beside all that
+        was selected: fewer false discoveries than asked for, and less power.
+    columns : list of column numbers or names, optional
+        Columns to test whatever the sift thinks of them, beside those it finds worth testing.
+
+    Returns
+    -------
+    significance : Significance
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import GradientSiftRegressor, significance
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(150, 100))
+    >>> y = X[:, 3] ** 2 + X[:, 7] + rng.normal(size=150)
+    >>> found = significance(GradientSiftRegressor(), X, y)
+    >>> sorted(found.discoveries(0.1).tolist())
+    [3, 7]
+    """
+    if not 0.0 < family <= 1.0:
+        raise ValueError(f"family={family}: a correlation above 0 and up to 1, such as 0.8.")
+    with one_blas_thread(workers=model.n_jobs):
+        sifter, codes, also = model._sifter(X, y, sample_weight, columns)
+        return column_significance(
+            sifter, sifter.run(), codes, family=family, strict=strict, also=also
+        )
