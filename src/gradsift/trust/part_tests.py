@@ -15,7 +15,7 @@ from scipy.special import expit
 from scipy.stats import beta
 
 from gradsift._typing import Array, IntArray
-from gradsift.refit.logistic import fit_binary, with_ones
+from gradsift.numerics.logistic import fit_binary, with_ones
 from gradsift.sift.exchangeable import worth_of
 from gradsift.sift.levels import chi2_log_sf
 from gradsift.sift.settings import SiftSettings
