@@ -5,17 +5,14 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, Source
-from gradsift.data import Scaling, standardised, take_rows
+from gradsift.data import Scaling, standardised
 from gradsift.estimators._base import blank
-from gradsift.estimators._sample_weight import check_weights
 from gradsift.estimators._sift_parts import Labels, Numbers, SiftFit, SiftOptions, seed_of
-from gradsift.estimators._validation import check_fit_X, check_labels, check_numbers
 from gradsift.sift import SiftResult
 from gradsift.trust.credible import find_families
 from gradsift.trust.families import CredibleFamilies
@@ -70,21 +67,11 @@ def credible_families(
     """
     check_is_fitted(model, "sift_")
     door = blank(model)
-    labels = is_classifier(model)
-    X, y = check_fit_X(door, X, y, **({} if labels else {"y_numeric": True}))
-    kept, weight = check_weights(sample_weight, X, model.weight_kind)
-    target: Numbers | Labels
-    if labels:
-        classes, codes = check_labels(y[kept])
-        target = Labels(codes, len(classes))
-    else:
-        target = Numbers(check_numbers(y[kept]))
+    X, target, weight = model._sample(door, X, y, sample_weight)
     options = model._options(door)
     seed = options.seed if random_state is None else seed_of(random_state)
     scaling = model.field_.scaling
-    return sure_families(
-        take_rows(X, kept), target, weight, model.sift_, scaling, options, seed or 0
-    )
+    return sure_families(X, target, weight, model.sift_, scaling, options, seed or 0)
 
 
 def family_attributes(
@@ -115,7 +102,7 @@ def sure_families(
             standardised(X, scaling),
             target.contrasts,
             sifted.groups,
-            codes=target.codes if isinstance(target, Labels) else None,
+            codes=target.codes,
             always_keep=options.rule.keep.tolist(),
             sample_weight=weight,
             seed=seed,

@@ -2,170 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import dataclass, field
+from typing import Any, Self, cast
 
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.threads import same_bits
-from gradsift._typing import Array, IntArray, Source
-from gradsift.data import ScaledSource, take_rows
-from gradsift.estimators._base import (
-    GradientEstimator,
-    blank,
-    check_n_components,
-    keep,
-    summary_attributes,
-    warn_nothing_selected,
-)
-from gradsift.estimators._column_rule import check_column_rule
-from gradsift.estimators._description import RidgePart
-from gradsift.estimators._families import family_attributes
-from gradsift.estimators._sample_weight import WeightKind, check_weights, warn_of_counts
-from gradsift.estimators._sift_parts import (
-    Interaction,
-    Labels,
-    Numbers,
-    RefitField,
-    SiftFit,
-    SiftOptions,
-    find_support,
-    fit_sift,
-    open_sifter,
-    seed_of,
-)
+from gradsift._typing import Array, Source
+from gradsift.estimators._base import blank, keep
+from gradsift.estimators._sift_base import GradientSift
+from gradsift.estimators._sift_parts import Labels, Numbers
 from gradsift.estimators._tasks import LabelPredictions, class_weights
 from gradsift.estimators._validation import (
-    check_columns,
-    check_fit_X,
     check_labels,
     check_new_X,
     check_numbers,
     warn_of_rare_classes,
 )
-from gradsift.refit import Dense
-from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
-from gradsift.sift import Sifter, SiftSettings
-
-
-class Sifting(GradientEstimator):
-    """What a fitted sift has: its field, and the ridge that may have a part in predictions."""
-
-    field_: RefitField
-    dense_: Dense | None
-    refit_: Any
-    interactions_: list[Interaction]
-    false_positives: float
-    predict_with: Literal["auto", "selected"]
-
-    sift_settings: ClassVar[SiftSettings] = SiftSettings()
-    refit_settings: ClassVar[RefitSettings]
-
-    def _blend(self, sparse: Array, X: Source) -> Array:
-        """Predictions from the selected variables, averaged with those of the ridge, if it
-        has a part in them.
-        """
-        if self.dense_ is None or self.predict_with == "selected":
-            return sparse
-        # a view: only the columns that the ridge uses are read and standardised
-        return self.dense_.blend(sparse, ScaledSource(X, self.field_.scaling))
-
-    def _particulars(self) -> dict[str, Any]:
-        ridge, used = self.dense_, self.predict_with == "auto"
-        return {
-            "interactions": tuple((pair.first, pair.second) for pair in self.interactions_),
-            "false_positives": float(self.false_positives),
-            "ridge": None if ridge is None else RidgePart(ridge.share, len(ridge.index), used),
-        }
-
-
-@dataclass(eq=False, repr=False)
-class GradientSift(Sifting):
-    """Parameters of both tasks, and how they become options."""
-
-    false_positives: float = 0.3
-    _: KW_ONLY
-    false_discovery_rate: float | None = None
-    interactions: bool = True
-    standardize: bool = True
-    n_components: int | Literal["auto"] = "auto"
-    always_keep: Any = None
-    column_groups: Any = None
-    max_features: int | None = None
-    predict_with: Literal["auto", "selected"] = "auto"
-    tol: float = 1e-3
-    missing: Literal["error", "mean"] = "error"
-    weight_kind: WeightKind = "frequency"
-    inference: bool = False
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
-
-    def _options(self, door: Any) -> SiftOptions:
-        """The parameters, checked against the columns that `door` was told about."""
-        p = door.n_features_in_
-        check_n_components(self.n_components)
-        if not 0.0 < self.false_positives < p + 1e-9:
-            raise ValueError(
-                f"false_positives={self.false_positives}: the expected number of false variables "
-                f"lies above 0 and below the number of columns ({p})."
-            )
-        rate = self.false_discovery_rate
-        if rate is not None and not 0.0 < rate < 1.0:
-            raise ValueError(
-                f"false_discovery_rate={rate}: the share of false variables among those selected "
-                "lies above 0 and below 1; None selects by false_positives."
-            )
-        if not self.tol > 0:
-            raise ValueError(f"tol={self.tol} must be positive.")
-        if self.predict_with not in ("auto", "selected"):
-            raise ValueError(f"predict_with={self.predict_with!r}: use 'auto' or 'selected'.")
-        names = getattr(door, "feature_names_in_", None)
-        kept = check_columns(self.always_keep, p, names, "always_keep")
-        return SiftOptions(
-            false_positives=self.false_positives,
-            false_discovery_rate=rate,
-            interactions=self.interactions,
-            standardize=self.standardize,
-            n_components=self.n_components,
-            rule=check_column_rule(self.column_groups, kept, self.max_features, p),
-            predict_with=self.predict_with,
-            tol=self.tol,
-            missing=self.missing,
-            seed=seed_of(self.random_state),
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-            sift=self.sift_settings,
-            refit=self.refit_settings,
-        )
-
-
-def named_columns(door: Any, columns: Any) -> list[int]:
-    """Column numbers from numbers or names."""
-    names = getattr(door, "feature_names_in_", None)
-    found: list[int] = check_columns(columns, door.n_features_in_, names, "columns").tolist()
-    return found
-
-
-def sift_attributes(fit: SiftFit) -> dict[str, Any]:
-    """The attributes of a fitted GradientSift."""
-    tested = {} if fit.significance is None else {"significance_": fit.significance}
-    return {
-        **summary_attributes(fit),
-        **tested,
-        "sift_": fit.found,
-        "refit_": fit.refit,
-        "dense_": fit.dense,
-        "interactions_": [Interaction(*pair) for pair in fit.found.interactions],
-    }
-
-
-def warn_of_nothing(fit: SiftFit, constant: str) -> None:
-    """Say what predictions rest on where nothing was selected."""
-    if len(fit.found.selected) == 0:
-        ridge = "a ridge on the columns that stand out (dense_)"
-        warn_nothing_selected(constant if fit.dense is None else ridge, NO_VARIABLE)
+from gradsift.refit.settings import LABELS, NUMBERS
 
 
 @dataclass(eq=False, repr=False)
@@ -288,32 +143,11 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         self
         """
         door = blank(self)
-        X, y = check_fit_X(door, X, y, y_numeric=True)
-        kept, weight = check_weights(sample_weight, X, self.weight_kind)
-        warn_of_counts(weight, self.weight_kind)
-        target = Numbers(check_numbers(y[kept]))
-        X, options = take_rows(X, kept), self._options(door)
-        fit = fit_sift(X, target, weight, options)
-        warn_of_nothing(fit, "the mean of y")
-        found = sift_attributes(fit)
-        if self.inference:
-            found |= family_attributes(X, target, weight, fit, options)
-        return keep(self, door, **found)
+        sample = self._sample(door, X, y, sample_weight)
+        return keep(self, door, **self._attributes(door, sample, "the mean of y"))
 
-    def _sifter(
-        self, X: Any, y: Any, sample_weight: Any, columns: Any
-    ) -> tuple[Sifter, None, list[int]]:
-        door = blank(self)
-        X, y = check_fit_X(door, X, y, y_numeric=True)
-        kept, weight = check_weights(sample_weight, X, self.weight_kind)
-        target = Numbers(check_numbers(y[kept]))
-        sifter = open_sifter(take_rows(X, kept), target, weight, self._options(door))
-        return sifter, None, named_columns(door, columns)
-
-    def _find_support(self, X: Any, y: Any) -> IntArray:
-        door = blank(self)
-        X, y = check_fit_X(door, X, y, y_numeric=True)
-        return find_support(X, Numbers(check_numbers(y)), self._options(door))
+    def _target(self, y: Array) -> Numbers:
+        return Numbers(check_numbers(y))
 
     @same_bits
     def predict(self, X: Any) -> Array:
@@ -393,44 +227,18 @@ mean_, scale_, field_, families_, inclusion_probabilities_
         self
         """
         door = blank(self)
-        X, y = check_fit_X(door, X, y)
-        kept, weight = check_weights(sample_weight, X, self.weight_kind)
-        warn_of_counts(weight, self.weight_kind)
-        classes, codes = check_labels(y[kept])
-        warn_of_rare_classes(classes, codes)
-        shifts = class_weights(self.class_weight, classes, y[kept], weight)
-        target = Labels(codes, len(classes))
-        X, options = take_rows(X, kept), self._options(door)
-        fit = fit_sift(X, target, weight, options)
-        warn_of_nothing(fit, "the class shares")
-        found = sift_attributes(fit)
-        if self.inference:
-            found |= family_attributes(X, target, weight, fit, options)
+        sample = self._sample(door, X, y, sample_weight)
+        labels = cast(Labels, sample.target)
+        classes = labels.classes
+        warn_of_rare_classes(classes, labels.codes)
+        shifts = class_weights(self.class_weight, classes, classes[labels.codes], sample.weight)
+        found = self._attributes(door, sample, "the class shares")
         return keep(self, door, classes_=classes, class_weight_=shifts, **found)
 
-    def _sifter(
-        self, X: Any, y: Any, sample_weight: Any, columns: Any
-    ) -> tuple[Sifter, IntArray, list[int]]:
-        door = blank(self)
-        X, y = check_fit_X(door, X, y)
-        kept, weight = check_weights(sample_weight, X, self.weight_kind)
-        classes, codes = check_labels(y[kept])
-        target = Labels(codes, len(classes))
-        sifter = open_sifter(take_rows(X, kept), target, weight, self._options(door))
-        return sifter, codes, named_columns(door, columns)
-
-    def _find_support(self, X: Any, y: Any) -> IntArray:
-        door = blank(self)
-        X, y = check_fit_X(door, X, y)
+    def _target(self, y: Array) -> Labels:
         classes, codes = check_labels(y)
-        return find_support(X, Labels(codes, len(classes)), self._options(door))
+        return Labels(codes, classes)
 
     def _scores(self, X: Source) -> Array:
         scores = self._blend(self.refit_.decision_function(self.field_.columns(X)), X)
         return scores[:, None] if scores.ndim == 1 else scores
-
-
-NO_VARIABLE = (
-    "Nothing stands out from noise at this level: ranking_ still orders all variables, a larger "
-    "false_positives admits weaker ones."
-)

@@ -104,7 +104,7 @@ class Numbers:
 
     y: Array
     robust = True
-    codes: IntArray | None = None
+    codes = None  # numbers have no classes
 
     @property
     def contrasts(self) -> Array:
@@ -133,8 +133,12 @@ class Labels:
     """A response of class numbers, for the sift and for the refit."""
 
     codes: IntArray
-    n_classes: int
+    classes: Array
     robust = False  # labels have no outliers
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.classes)
 
     @property
     def contrasts(self) -> Array:

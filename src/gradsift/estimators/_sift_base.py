@@ -1,0 +1,192 @@
+"""What both tasks of GradientSift share: parameters, checks, and the order of the steps."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from sklearn.base import is_classifier
+
+from gradsift._typing import Array, IntArray, Source
+from gradsift.data import ScaledSource, take_rows
+from gradsift.estimators._base import (
+    GradientEstimator,
+    blank,
+    check_n_components,
+    summary_attributes,
+    warn_nothing_selected,
+)
+from gradsift.estimators._column_rule import check_column_rule
+from gradsift.estimators._description import RidgePart
+from gradsift.estimators._families import family_attributes
+from gradsift.estimators._sample_weight import WeightKind, check_weights, warn_of_counts
+from gradsift.estimators._sift_parts import (
+    Interaction,
+    Labels,
+    Numbers,
+    RefitField,
+    SiftFit,
+    SiftOptions,
+    find_support,
+    fit_sift,
+    open_sifter,
+    seed_of,
+)
+from gradsift.estimators._validation import check_columns, check_fit_X
+from gradsift.refit import Dense
+from gradsift.refit.settings import RefitSettings
+from gradsift.sift import Sifter, SiftSettings
+
+NO_VARIABLE = (
+    "Nothing stands out from noise at this level: ranking_ still orders all variables, a larger "
+    "false_positives admits weaker ones."
+)
+
+
+class SiftSample(NamedTuple):
+    """A checked table: rows that count, their response, their weights."""
+
+    X: Source
+    target: Numbers | Labels
+    weight: Array | None
+
+
+class Sifting(GradientEstimator):
+    """What a fitted sift has: its field, and the ridge that may have a part in predictions."""
+
+    field_: RefitField
+    dense_: Dense | None
+    refit_: Any
+    interactions_: list[Interaction]
+    false_positives: float
+    predict_with: Literal["auto", "selected"]
+
+    sift_settings: ClassVar[SiftSettings] = SiftSettings()
+    refit_settings: ClassVar[RefitSettings]
+
+    def _blend(self, sparse: Array, X: Source) -> Array:
+        """Predictions from the selected variables, averaged with those of the ridge, if it
+        has a part in them.
+        """
+        if self.dense_ is None or self.predict_with == "selected":
+            return sparse
+        # a view: only the columns that the ridge uses are read and standardised
+        return self.dense_.blend(sparse, ScaledSource(X, self.field_.scaling))
+
+    def _particulars(self) -> dict[str, Any]:
+        ridge, used = self.dense_, self.predict_with == "auto"
+        return {
+            "interactions": tuple((pair.first, pair.second) for pair in self.interactions_),
+            "false_positives": float(self.false_positives),
+            "ridge": None if ridge is None else RidgePart(ridge.share, len(ridge.index), used),
+        }
+
+
+@dataclass(eq=False, repr=False)
+class GradientSift(Sifting):
+    """Parameters of both tasks, and how they become options."""
+
+    false_positives: float = 0.3
+    _: KW_ONLY
+    false_discovery_rate: float | None = None
+    interactions: bool = True
+    standardize: bool = True
+    n_components: int | Literal["auto"] = "auto"
+    always_keep: Any = None
+    column_groups: Any = None
+    max_features: int | None = None
+    predict_with: Literal["auto", "selected"] = "auto"
+    tol: float = 1e-3
+    missing: Literal["error", "mean"] = "error"
+    weight_kind: WeightKind = "frequency"
+    inference: bool = False
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    def _options(self, door: Any) -> SiftOptions:
+        """The parameters, checked against the columns that `door` was told about."""
+        p = door.n_features_in_
+        check_n_components(self.n_components)
+        if not 0.0 < self.false_positives < p + 1e-9:
+            raise ValueError(
+                f"false_positives={self.false_positives}: the expected number of false variables "
+                f"lies above 0 and below the number of columns ({p})."
+            )
+        rate = self.false_discovery_rate
+        if rate is not None and not 0.0 < rate < 1.0:
+            raise ValueError(
+                f"false_discovery_rate={rate}: the share of false variables among those selected "
+                "lies above 0 and below 1; None selects by false_positives."
+            )
+        if not self.tol > 0:
+            raise ValueError(f"tol={self.tol} must be positive.")
+        if self.predict_with not in ("auto", "selected"):
+            raise ValueError(f"predict_with={self.predict_with!r}: use 'auto' or 'selected'.")
+        names = getattr(door, "feature_names_in_", None)
+        kept = check_columns(self.always_keep, p, names, "always_keep")
+        return SiftOptions(
+            false_positives=self.false_positives,
+            false_discovery_rate=rate,
+            interactions=self.interactions,
+            standardize=self.standardize,
+            n_components=self.n_components,
+            rule=check_column_rule(self.column_groups, kept, self.max_features, p),
+            predict_with=self.predict_with,
+            tol=self.tol,
+            missing=self.missing,
+            seed=seed_of(self.random_state),
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            sift=self.sift_settings,
+            refit=self.refit_settings,
+        )
+
+    def _target(self, y: Array) -> Numbers | Labels:
+        """A checked response of rows that count."""
+        raise NotImplementedError
+
+    def _sample(self, door: Any, X: Any, y: Any, sample_weight: Any = None) -> SiftSample:
+        """Checked rows that count; `door` is told about the columns."""
+        X, y = check_fit_X(door, X, y, y_numeric=not is_classifier(self))
+        kept, weight = check_weights(sample_weight, X, self.weight_kind)
+        return SiftSample(take_rows(X, kept), self._target(y[kept]), weight)
+
+    def _attributes(self, door: Any, sample: SiftSample, constant: str) -> dict[str, Any]:
+        """Sift, then refit; `constant` is what predictions are where nothing is selected."""
+        warn_of_counts(sample.weight, self.weight_kind)
+        options = self._options(door)
+        fit = fit_sift(*sample, options)
+        if len(fit.found.selected) == 0:
+            ridge = "a ridge on the columns that stand out (dense_)"
+            warn_nothing_selected(constant if fit.dense is None else ridge, NO_VARIABLE)
+        families = family_attributes(*sample, fit, options) if self.inference else {}
+        return sift_attributes(fit) | families
+
+    def _find_support(self, X: Any, y: Any) -> IntArray:
+        door = blank(self)
+        sample = self._sample(door, X, y)
+        return find_support(sample.X, sample.target, self._options(door))
+
+    def _sifter(
+        self, X: Any, y: Any, sample_weight: Any, columns: Any
+    ) -> tuple[Sifter, IntArray | None, list[int]]:
+        """The sift of a table, ready to run, its class numbers, and the numbers of some columns."""
+        door = blank(self)
+        sample = self._sample(door, X, y, sample_weight)
+        names = getattr(door, "feature_names_in_", None)
+        also = check_columns(columns, door.n_features_in_, names, "columns")
+        return open_sifter(*sample, self._options(door)), sample.target.codes, also.tolist()
+
+
+def sift_attributes(fit: SiftFit) -> dict[str, Any]:
+    """The attributes of a fitted GradientSift."""
+    tested = {} if fit.significance is None else {"significance_": fit.significance}
+    return {
+        **summary_attributes(fit),
+        **tested,
+        "sift_": fit.found,
+        "refit_": fit.refit,
+        "dense_": fit.dense,
+        "interactions_": [Interaction(*pair) for pair in fit.found.interactions],
+    }
