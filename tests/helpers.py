@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from gradsift.data import ArraySource
-from gradsift.numerics.ard_kernels import Anova, Gaussian, Linear
+from gradsift.numerics.ard_kernels import Anova, ArdGaussian, DotProduct
 from gradsift.pairwise.assemble import Response, Settings, assemble
 
 TASKS = ["regression", "binary", "multiclass"]
@@ -243,11 +243,11 @@ def cvxpy_optimum(task, X, y, phi, W, alpha, *, omega=None, ridge=False, alpha_0
 N_AXES = 3
 AXES = np.linalg.qr(np.random.default_rng(7).normal(size=(N_AXES, N_AXES)))[0]
 KERNELS = {
-    "ard": Gaussian(np.log([0.8, 1.5, 3.0])),
-    "ard with prior": Gaussian(np.log([0.8, 1.5, 3.0]), prior=(1.0, 0.7)),
-    "rotated": Gaussian(np.log([0.8, 1.5, 3.0]), AXES),
+    "ard": ArdGaussian(np.log([0.8, 1.5, 3.0])),
+    "ard with prior": ArdGaussian(np.log([0.8, 1.5, 3.0]), prior=(1.0, 0.7)),
+    "rotated": ArdGaussian(np.log([0.8, 1.5, 3.0]), AXES),
     "anova": Anova(np.log([0.5, 2.0, 0.1]), np.log([0.9, 2.0, 3.0])),
-    "linear": Linear(N_AXES),
+    "linear": DotProduct(N_AXES),
 }
 
 

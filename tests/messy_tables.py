@@ -154,7 +154,7 @@ MESSY: dict[str, Messy] = {
     ),
     "codes for missing": Messy(
         with_line(PLAIN, 4, "s3,-999,-3e-1,1.25"), **GOOD, options={"na": ("-999",)},
-        choices={"missing": "mean"}, says=("1 missing values (1 in 'a') are filled",),
+        choices={"missing": "mean"}, says=("1 missing value (1 in 'a') is filled",),
     ),
     "numbers first, so no row names": Messy(
         table("a,b,y", "{k},4{m},{m}.25"), ("a", "b"), (1.0, 44.0), None, says=("'a' holds another whole",)

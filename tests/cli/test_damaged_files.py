@@ -276,7 +276,9 @@ def test_convert_says_the_same_about_text(case, tmp_path, capsys):
     assert sorted(os.listdir(tmp_path)) == [path.name]
 
 
-@pytest.mark.parametrize("make", [parquet, feather, h5ad, stored_zarr, bed, npz, excel, npy(X[:, :3])])
+@pytest.mark.parametrize(
+    "make", [parquet, feather, h5ad, stored_zarr, bed, npz, excel, npy(X[:, :3])]
+)
 def test_the_same_files_undamaged_are_read(make, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = make(tmp_path)

@@ -177,7 +177,7 @@ def test_missing(kind):
     whole = ~np.isnan(X).any(axis=1)
     np.testing.assert_array_equal(table.X, X[whole])
     np.testing.assert_allclose(table.y, y[whole], atol=1e-4)
-    assert any(note.startswith(f"2 of {N} rows with missing values") for note in table.notes)
+    assert any(note.startswith(f"2 of {N} rows were left out for missing") for note in table.notes)
 
 
 @each_format

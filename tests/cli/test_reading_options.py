@@ -62,7 +62,7 @@ def test_missing_values_of_a_new_table_are_counted(folder, capsys):
     rows = "".join(f"{','.join(map(str, row))},{y}\n" for row, y in zip(holed, Y))
     (folder / "t.csv").write_text("a,b,c,d,y\n" + rows)
     assert run(["select", "t.csv", *QUICK, "--out", "o", "--missing", "mean"]) == 0
-    assert "1 missing values (1 in 'b') are filled" in " ".join(capsys.readouterr().out.split())
+    assert "1 missing value (1 in 'b') is filled" in " ".join(capsys.readouterr().out.split())
     assert run(["predict", "o", "t.csv"]) == 0
     assert "1 missing value is filled with the mean" in capsys.readouterr().err
 

@@ -100,7 +100,7 @@ def test_a_converted_response_of_numbers_stays_one_of_numbers(tmp_path):
         table = open_table(out, Choices("y"))
         assert table.recipe.task == "regression"
         np.testing.assert_array_equal(table.y, X[1:, 1])
-        assert "1 rows without 'y' were left out" in table.notes
+        assert "1 row without 'y' was left out" in table.notes
 
 
 def adata(labels):

@@ -68,3 +68,21 @@ def test_a_response_that_does_not_vary(rng):
     assert all(e.shape == "unclear" for (e,) in partial_effects(X, np.ones(40)).effects)
     one_class = partial_effects(X, np.zeros(40), np.array([0, 1])).effects
     assert all(e.shape == "unclear" for (e,) in one_class)
+
+
+def test_beside_an_xor_nothing_is_said_of_classes_without_effect():
+    """Steps that smooth products cannot follow would show up as effects on other classes."""
+    said = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(200, 4))
+        F = np.outer(X[:, 0], [1, 0, -1]) - np.outer(0.8 * X[:, 3], [0, -1, 1])
+        F += np.outer(1.3 * np.sign(X[:, 1] * X[:, 2]), [-1, 1, 0])
+        F *= 2 / F.std()
+        y = np.array(["a", "b", "c"])[(F + rng.gumbel(size=F.shape)).argmax(axis=1)]
+        found = partial_effects(X, y, np.array(["a", "b", "c"]))
+        assert found.pairs == ((1, 2),)
+        assert found.effects[1][0].shape == found.effects[2][1].shape == "through interactions"
+        nothing = [found.effects[0][1], found.effects[1][2], found.effects[2][2]]
+        said += sum(effect.shape != "unclear" for effect in [*nothing, found.effects[3][0]])
+    assert said <= 1

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
 
-from gradsift.numerics.ard_kernels import Gaussian
+from gradsift.numerics.ard_kernels import ArdGaussian
 from gradsift.refit.evidence import Rows, maximise_evidence, negative_log_evidence
 from gradsift.refit.expansion import pivoted_features
 from gradsift.refit.ridge import residuals_and_leverages, solve_ridge
@@ -54,7 +54,7 @@ def test_weights_are_repetitions(kernel, rng):
 def test_maximiser_improves_and_is_stationary(smooth):
     X, y = smooth
     rows = Rows(X, (y - y.mean())[:, None], np.ones(len(y)))
-    start = Gaussian(np.zeros(3))
+    start = ArdGaussian(np.zeros(3))
     fit = maximise_evidence(start, rows, np.log(0.1), max_iter=200, tol=1e-12)
     assert fit.loss < negative_log_evidence(np.append(start.theta, np.log(0.1)), start, rows)[0]
     theta = np.append(fit.kernel.theta, np.log(fit.noise_ratio))

@@ -43,7 +43,7 @@ def test_what_does_not_match_is_counted_and_named(tmp_path):
     assert found.y.tolist() == [Y[name] for name in found.ids]
     lost = sorted(SHUFFLED[:2], key=list(Y).index)
     assert f"{BEWARE}2 samples of x.csv are not in y.csv: {lost[0]!r}, {lost[1]!r}" in found.notes
-    assert "1 rows of y.csv have no sample here: 'other'" in found.notes
+    assert "1 row of y.csv without a sample here: 'other'" in found.notes
     assert "2 rows without 'y' were left out" in found.notes
 
 
@@ -106,8 +106,8 @@ def test_phenotypes_are_found_by_iid_and_codes_of_plink_are_missing(tmp_path):
     expected = [name for name in Y if name != "s4"]
     assert found.ids.tolist() == expected
     assert found.y.tolist() == [Y[name] for name in expected]
-    assert any("1 values of 'bmi' are PLINK's codes" in note for note in found.notes)
-    assert "1 rows without 'bmi' were left out" in found.notes
+    assert any("1 missing value of 'bmi' by PLINK's codes" in note for note in found.notes)
+    assert "1 row without 'bmi' was left out" in found.notes
 
 
 def test_names_within_families_are_told_apart(tmp_path):
@@ -126,7 +126,7 @@ def test_cases_and_controls_of_plink(tmp_path):
     (tmp_path / "x.txt").write_text("FID IID snp status\n" + rows)
     found = open_table(tmp_path / "x.txt", Choices("status", id="IID", drop=("FID",)))
     assert found.y.tolist() == ["1", "2"] * 5
-    assert any("2 values of 'status' are PLINK's codes" in note for note in found.notes)
+    assert any("2 missing values of 'status' by PLINK's codes" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("holes", [None, np.nan, "nan", "NA", ""])

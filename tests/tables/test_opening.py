@@ -22,7 +22,9 @@ def test_storage_too_large_for_memory_stays_where_it_is(numbers, monkeypatch):
     assert table.X.shape == (12, 5)
     np.testing.assert_allclose(table.y, y)
     assert table.names is None
-    with pytest.raises(ValueError, match="--log works on tables in memory; X.npy is too large for that"):
+    with pytest.raises(
+        ValueError, match=r"--log works on tables in memory; X\.npy is too large for that"
+    ):
         open_table(folder / "X.npy", Choices("y", log=True), target_from=folder / "y.csv")
     with pytest.raises(ValueError, match="holds no response"):
         open_table(folder / "X.npy", Choices("y"))

@@ -34,7 +34,7 @@ def test_choices_are_followed(frame):
     assert table.names == ("count=0", "count=3", "sex=f", "sex=m")
     assert [table.names[k] for k in table.keep] == ["sex=f", "sex=m"]
     assert table.y.tolist() == [1.0, 2.0]
-    assert any("1 rows without 'dose' were left out" in note for note in table.notes)
+    assert any("1 row without 'dose' was left out" in note for note in table.notes)
 
 
 def test_rows_with_holes_can_be_dropped(frame):
@@ -44,7 +44,7 @@ def test_rows_with_holes_can_be_dropped(frame):
 
 
 def test_log(frame):
-    table = prepare(frame, Choices("out", log=True))
+    table = prepare(frame, Choices("out", log=True, missing="mean"))
     np.testing.assert_allclose(table.X[:2, 0], np.log2([2, 3]))
     negative = read_rows(["x", "y"], [["-1", "2"], ["1", "3"], ["4", "9.5"]])
     with pytest.raises(ValueError, match="--log needs values of at least 0, but 'x'"):
@@ -52,7 +52,7 @@ def test_log(frame):
 
 
 def test_a_recipe_makes_the_same_columns_of_a_new_table(frame):
-    recipe = prepare(frame, Choices("out")).recipe
+    recipe = prepare(frame, Choices("out", missing="mean")).recipe
     new = read_rows(["dose", "sex", "count"], [["5", "x", "2"]])
     np.testing.assert_array_equal(recipe.columns(new), [[5, 2, 0, 0]])
     with pytest.raises(ValueError, match="the table lacks 'count'"):
@@ -70,7 +70,7 @@ def test_messages(frame):
     with pytest.raises(ValueError, match=r"'t' holds 25 different texts.*--drop t"):
         prepare(many, Choices("y"))
     with pytest.raises(ValueError, match="holds text: it cannot be regressed on"):
-        prepare(frame, Choices("out", "regression"))
+        prepare(frame, Choices("out", "regression", missing="mean"))
     with pytest.raises(ValueError, match="no column of numbers is left"):
         prepare(read_rows(["y"], [["1"], ["2"]]), Choices("y"))
 
@@ -138,3 +138,15 @@ def test_digits_stored_as_text_may_name_the_rows():
 @pytest.mark.parametrize("value", [1.23456789e300, -1e-320, np.inf, 0.1 + 0.2, 2.0**60, 1e16])
 def test_numbers_as_text_are_read_back(value):
     assert float(number_text(value)) == value
+
+
+def test_missing_values_are_refused_with_their_places_and_the_options_that_help():
+    rows = [["1", "2", "5"], ["", "3", "6"], ["4", "?", "7"], ["5", "6", "8"]]
+    frame = read_rows(["a", "b", "y"], rows)
+    with pytest.raises(ValueError, match="2 values are missing") as refused:
+        prepare(frame, Choices("y"))
+    assert str(refused.value) == (
+        "2 values are missing (1 in 'a', 1 in 'b'), the first in column 'a', line 3. Give "
+        "--missing mean to fill with the means of the columns, --missing drop to leave out 2 rows, "
+        "or --drop a."
+    )

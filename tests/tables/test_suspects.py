@@ -78,17 +78,17 @@ def test_repeated_rows_are_counted_and_shown():
 def test_an_empty_column_is_left_out_and_its_rows_stay():
     found = notes({"empty": np.full(N, np.nan)}, missing="drop")
     assert "'empty' is empty in every row: left out" in found
-    assert not any("missing values were left out" in note for note in found)
+    assert not any("left out for missing values" in note for note in found)
 
 
 def test_rows_that_are_dropped_are_counted_by_column():
     holed = X.copy()
     holed[:5, 1] = holed[3:8, 2] = np.nan
-    assert "8 of 40 rows with missing values were left out (5 in 'b', 5 in 'c')" in notes(
+    assert "8 of 40 rows were left out for missing values (5 in 'b', 5 in 'c')" in notes(
         X=holed, missing="drop"
     )
     holed[:, 2], holed[:30, 2] = X[:, 2], np.nan
-    assert "30 of 40 rows with missing" in warned(notes(X=holed, missing="drop"))[0]
+    assert "30 of 40 rows were left out for missing" in warned(notes(X=holed, missing="drop"))[0]
 
 
 def test_dropping_every_row_is_refused_with_the_column_to_blame():

@@ -21,6 +21,7 @@ from gradsift.explain import names_of_best
 from gradsift.pipeline import load_model, new_file, projected, without_holes, write_rows
 from gradsift.report import Findings, build_report, predictor_name
 from gradsift.tables import Choices, Recipe, fingerprint, open_new, open_table
+from gradsift.tables.prepare import left_out
 
 Given = dict[str, Any]
 """How the new table is written, where that is said: option -> value."""
@@ -118,9 +119,7 @@ def open_labelled(
         raise ValueError(f"{path.name} has no values of {recipe.target!r}, which the report needs.")
     there = known(y, texts=False)
     if not there.all():
-        warnings.warn(
-            f"{(~there).sum()} rows without {recipe.target!r} were left out.", stacklevel=2
-        )
+        warnings.warn(f"{left_out(there, recipe.target)}.", stacklevel=2)
         X, y, ids = X[there], y[there], None if ids is None else ids[there]
     return X, ids, y.astype(str) if y.dtype.kind == "O" else y
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -27,6 +28,8 @@ from gradsift.tables import BEWARE, Choices, fingerprint, open_table
 
 NOT_CONVERGED = 3
 MOST_SHOWN = 20
+WIDEST_VARIABLE = 30
+"""Characters of a variable's name that stay in one line, whatever else must go on in the next."""
 WIDEST_NAME = 13
 """Characters of a name above a column of scores: longer ones go on in the next line."""
 console = Console(highlight=False)
@@ -107,7 +110,8 @@ def show(findings: Findings, out: Path, seconds: float) -> None:
         show_scores(findings)
     loud = [note.removeprefix(BEWARE) for note in findings.notes if note.startswith(BEWARE)]
     for title, text in alarms(findings):
-        console.print(f"[bold red]{title}[/bold red] {shown_text(text)}")
+        end = "" if title.endswith("?") else ":"
+        console.print(f"[bold red]{title}{end}[/bold red] {shown_text(text)}")
     for message in dict.fromkeys([*loud, *findings.warnings]):
         console.print(f"[yellow]beware:[/yellow] {shown_text(message)}")
     console.print(f"{out / 'report.html'} tells the whole story ({seconds:.1f} s)")
@@ -136,15 +140,26 @@ def show_scores(findings: Findings) -> None:
 def grid(findings: Findings) -> Grid:
     """The first rows of selected.csv, for a terminal."""
     steady = findings.stability is not None
-    out = Grid("rank", "variable", "importance", box=None, pad_edge=False)
+    rows = summarise(findings)["variables"][:MOST_SHOWN]
+    together = any(row["partners"] for row in rows)
+    out = Grid("rank", box=None, pad_edge=False)
+    out.add_column("variable", overflow="fold", no_wrap=longest(rows) <= WIDEST_VARIABLE)
+    out.add_column("importance")
     if steady:
         out.add_column("stable", justify="right")
-        out.add_column("or a stand-in", justify="right")
+        out.add_column("or a\nstand-in", justify="right")
     out.add_column("effect")
-    out.add_column("acts with")
-    for row in summarise(findings)["variables"][:MOST_SHOWN]:
+    if together:
+        out.add_column("acts with")
+    for row in rows:
         cells: list[Any] = [str(row["rank"]), shown_text(row["name"]), f"{row['importance']:.3g}"]
         if steady:
             cells += [f"{row['frequency']:.0%}", f"{row['family_frequency']:.0%}"]
-        out.add_row(*cells, shown_text(row["effect"]), shown_text(", ".join(row["partners"])))
+        cells.append(shown_text(row["effect"]))
+        out.add_row(*cells, *([shown_text(", ".join(row["partners"]))] if together else []))
     return out
+
+
+def longest(rows: Sequence[Any]) -> int:
+    """Characters of the longest name."""
+    return max((len(shown_text(row["name"])) for row in rows), default=0)

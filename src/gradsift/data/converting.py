@@ -18,7 +18,7 @@ from gradsift.data.cells import no_rows, numbers_of, variable_rows
 from gradsift.data.formats.arrow import WAS_TEXT
 from gradsift.data.formats.zarr import IDS, NAMES, TARGET
 from gradsift.data.missing import is_missing, to_number
-from gradsift.data.odd_cells import OddCells, fitting_flags, odd_cells, told
+from gradsift.data.odd_cells import OddCells, as_argument, fitting_flags, odd_cells, told
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.data.source import windows
 from gradsift.data.text import CellBlock, TextTable, check_names, read_text
@@ -171,9 +171,10 @@ class Gathering:
         if 2 * count <= n_rows or fitting_flags([cell for _, cell in cells]):
             return OddCells(name, n_rows, (), cells, count)
         place, cell = cells[0]
+        it = as_argument(name)
         return (
-            f"column {name!r} holds text ({cell!r}, {place}): give --drop {name}, --id {name} or "
-            f"--target {name}, or encode it as numbers first."
+            f"column {name!r} holds text ({cell!r}, {place}): give --drop {it}, --id {it} or "
+            f"--target {it}, or encode it as numbers first."
         )
 
 
@@ -194,7 +195,9 @@ def gathered(text: TextTable, roles: Roles, dtype: Any, scratch: IO[bytes]) -> G
     if found.odd:
         n_cells = len(text.header) - 1 if text.options.transpose else n
         problems = [(name, found.problem(name, n_cells)) for name in found.odd]
-        raise ValueError(f"{text.name!r}: {told(problems, *([f'--drop {n}'] for n in found.odd))}")
+        raise ValueError(
+            f"{text.name!r}: {told(problems, *([f'--drop {as_argument(n)}'] for n in found.odd))}"
+        )
     found.shape = (n, len(text.header) - 1 if text.options.transpose else len(found.names))
     return found
 
@@ -223,11 +226,11 @@ def _rows(text: TextTable, roles: Roles, found: Gathering) -> Iterator[Array]:
             row, at = divmod(int(k), len(found.names))
             found.met(found.names[at], f"line {block.lines[row]}", cells[int(k)].strip())
         yield values.reshape(n, -1)
-    if len(set(found.ids)) < len(found.ids):
+    if roles.id is not None and len(set(found.ids)) < len(found.ids):
+        it = as_argument(roles.id)
         raise ValueError(
             f"{text.name!r}: column {roles.id!r} holds text that does not name the rows, because "
-            f"some is repeated: give --drop {roles.id} or --target {roles.id}, or encode it as "
-            "numbers first."
+            f"some is repeated: give --drop {it} or --target {it}, or encode it as numbers first."
         )
     if roles.id is not None:
         found.notes.append(f"{roles.id!r} names the rows (its texts all differ)")

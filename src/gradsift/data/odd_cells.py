@@ -80,7 +80,8 @@ class OddCells:
         cells = [cell for _, cell in self.odd]
         missing = " ".join(f"--na {quoted(cell)}" for cell in cells[:MOST_SHOWN])
         # nothing would be left of a column that is written so throughout
-        give = [f"{missing} to read them as missing"] if self.n_odd < self.n_cells else []
+        them = "it" if self.n_odd == 1 else "them"
+        give = [f"{missing} to read {them} as missing"] if self.n_odd < self.n_cells else []
         mend = ""
         if flags := self.flags:
             give = [" or ".join(flags) + (" (whichever is meant)" if len(flags) > 1 else "")]
@@ -96,6 +97,18 @@ class OddCells:
 def quoted(cell: str) -> str:
     """A cell as an argument in a shell."""
     return cell if re.fullmatch(r"[\w.]+", cell) else '"' + cell.replace('"', '\\"') + '"'
+
+
+def as_argument(*names: str) -> str:
+    """Names of columns as one argument of an option in a shell.
+
+    Examples
+    --------
+    >>> print(as_argument("dose", "age"), as_argument("mean area"))
+    dose,age "mean area"
+    """
+    joined = ",".join(names)
+    return joined if re.fullmatch(r"[\w.,-]+", joined) else quoted(joined)
 
 
 def fitting_flags(cells: Sequence[str]) -> list[str]:

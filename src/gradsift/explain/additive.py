@@ -7,7 +7,7 @@ Each h_k is a line plus a penalised spline. The penalty of every curve is chosen
 likelihood (MacKay's fixed point), so straight effects come out straight; slopes of log odds have a
 weak prior, so that they stay finite where classes are separated. The pairs are those that
 `gradsift.explain.dependence` shows; h_kl is a multiple of x_k x_l plus penalised multiples of
-(x_k^2 - 1) x_l and x_k (x_l^2 - 1).
+(x_k^2 - 1) x_l, x_k (x_l^2 - 1), and products with steps in place of lines.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit, softmax
+from scipy.stats import chi2
 
 from gradsift._typing import Array, IntArray
 from gradsift.explain.splines import Spline, make_spline
@@ -27,8 +28,9 @@ SLOPE_SD = 2.5  # prior of a log odds ratio per standard deviation
 LOOSE_SD = 100.0  # of slopes of numbers, in standard deviations of the response: no prior at all
 BEND_SD = (1e-3, 10.0)  # range of the prior standard deviation of a curve's bend
 CLIP = 2.5  # products use values up to this many standard deviations from the mean
-PER_PAIR = 3
-CLEAR = (4.0, 8.0)  # chi-squares beyond which a pair counts for an output: of 1 term, of all 3
+PER_PAIR, TESTED = 6, 3  # products of a pair, and those that tests look at
+STEP = 6.0  # steepness of a step at its middle, per standard deviation
+CHANCE = 0.046  # chance, over all outputs, that a pair counts for one by noise: 2 standard errors
 HUBER = 3.0  # robust standard deviations beyond which a residual loses weight
 ROUNDS, SETTLED = 12, 0.05  # of the penalties; change of a log penalty that ends them
 
@@ -76,7 +78,7 @@ def target_of(y: Array, classes: Array | None = None) -> Target:
 class Design:
     """Columns of an additive model and where each curve's are.
 
-    `blocks[k]` are the columns of variable k, its line first. Those of the pairs follow, three
+    `blocks[k]` are the columns of variable k, its line first. Those of the pairs follow, six
     each, less `centre` and divided by `spread`. The last column is one everywhere.
     """
 
@@ -186,10 +188,15 @@ class AdditiveFit:
             where = self.design.pair_columns(j)
             c = self.coefficients[where, output]
             V = self.coefficient_covariance(where, output)
-            clear = c[0] ** 2 > CLEAR[0] * V[0, 0] or c @ np.linalg.solve(V, c) > CLEAR[1]
-            if k in pair and clear:
+            if k in pair and self._is_clear(c, V):
                 values = values + self.design.matrix[:, where] @ c
         return float(self.unit**2 * values.var())
+
+    def _is_clear(self, c: Array, V: Array) -> bool:
+        """Whether a pair counts for an output; where several are judged, each must be clearer."""
+        outputs = self.coefficients.shape[1]
+        plain, every = c[0] ** 2 / V[0, 0], float(c @ np.linalg.solve(V, c))
+        return bool(min(chi2.sf(plain, 1), chi2.sf(every, len(c))) * outputs < CHANCE)
 
 
 def make_design(X: Array, splines: Sequence[Spline], pairs: Sequence[Pair] = ()) -> Design:
@@ -212,8 +219,12 @@ def clipped(spline: Spline, x: Array) -> Array:
 
 
 def products(a: Array, b: Array) -> Array:
-    """What two standardised variables may do together, (n, 3): the plain product first."""
-    return np.column_stack([a * b, (a * a - 1.0) * b, a * (b * b - 1.0)])
+    """What two standardised variables may do together, (n, 6): the plain product first.
+
+    The first three are tested. The last three have steps in place of lines, for effects that jump.
+    """
+    s, t = np.tanh(STEP * a), np.tanh(STEP * b)
+    return np.column_stack([a * b, (a * a - 1.0) * b, a * (b * b - 1.0), s * t, s * b, a * t])
 
 
 def pair_products(X: Array, splines: Sequence[Spline], pairs: Sequence[Pair]) -> Array:

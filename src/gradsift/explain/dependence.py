@@ -10,6 +10,7 @@ from scipy.stats import chi2
 from gradsift._typing import Array
 from gradsift.explain.additive import (
     PER_PAIR,
+    TESTED,
     AdditiveFit,
     Pair,
     Target,
@@ -87,13 +88,14 @@ def score_tests(X: Array, fit: AdditiveFit, pairs: list[Pair]) -> Array:
     p : (pairs,) array
     """
     D, R = fit.design.matrix, fit.residuals
-    F = pair_products(X, fit.splines, pairs)
+    every = pair_products(X, fit.splines, pairs).reshape(len(X), len(pairs), PER_PAIR)
+    F = every[:, :, :TESTED].reshape(len(X), -1)
     F = F - F.mean(axis=0)
     n, f = R.shape
     M = fit.covariance @ information(D, F, fit.weights)
     taken = (R[:, :, None] * D[:, None, :]).reshape(n, -1) @ M
     E = R[:, :, None] * F[:, None, :] - taken.reshape(n, f, F.shape[1])
-    E = E.reshape(n, f, len(pairs), PER_PAIR).transpose(2, 0, 3, 1)  # pair, sample, term, output
+    E = E.reshape(n, f, len(pairs), TESTED).transpose(2, 0, 3, 1)  # pair, sample, term, output
     U = E.sum(axis=1)
     V = np.einsum("qntf,qnsg->qtfsg", E, E, optimize=True)
     return plain_or_any(U, V)

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
+from scipy.stats import norm
 
 from gradsift._typing import Array
 
@@ -155,7 +156,20 @@ class Effect:
         return float(np.ptp(self.curve.effect))
 
 
-def turning_points(curve: Curve) -> list[int]:
+def clear_errors(outputs: int) -> float:
+    """Standard errors that show a rise or fall: more where several curves of a variable are judged.
+
+    So the chance that noise makes one of them look clear is that of a single curve.
+
+    Examples
+    --------
+    >>> clear_errors(1), round(clear_errors(3), 2)
+    (2.5, 2.87)
+    """
+    return CLEAR if outputs == 1 else float(norm.isf(norm.sf(CLEAR) / outputs))
+
+
+def turning_points(curve: Curve, clear: float = CLEAR) -> list[int]:
     """Grid points between which the curve rises or falls, as far as the samples show it.
 
     Starts from all local extremes and takes out the smallest rise or fall again and again, while
@@ -168,7 +182,7 @@ def turning_points(curve: Curve) -> list[int]:
     while len(points) > 1:
         sizes = np.abs(np.diff(curve.effect[points]))
         scores = np.array([standard_errors(curve, a, b) for a, b in pairwise(points)])
-        least = TURNED if scores.max() > CLEAR else CLEAR
+        least = TURNED if scores.max() > clear else clear
         doubtful = (sizes < MINOR * sizes.sum()) | (scores <= least)
         if not doubtful.any():
             break
@@ -215,7 +229,9 @@ def bend_of(curve: Curve) -> Literal["straight", "curved"] | None:
     return "curved" if (np.abs(distance) > CLEAR * error).any() else None
 
 
-def describe_effect(curve: Curve, *, shared: float = 0.0, own: float = 1.0) -> Effect:
+def describe_effect(
+    curve: Curve, *, shared: float = 0.0, own: float = 1.0, outputs: int = 1
+) -> Effect:
     """The words that a curve bears out.
 
     Parameters
@@ -225,6 +241,8 @@ def describe_effect(curve: Curve, *, shared: float = 0.0, own: float = 1.0) -> E
         Variance of the products that the variable takes part in; 0 where none is shown.
     own : float, default=1
         Variance of its own curve.
+    outputs : int, default=1
+        Number of curves that the variable has: one for each of several classes.
 
     Returns
     -------
@@ -241,7 +259,7 @@ def describe_effect(curve: Curve, *, shared: float = 0.0, own: float = 1.0) -> E
     >>> describe_effect(Curve(x, 0.1 * x, np.eye(41), (-0.5, 0.5), 0.6)).words
     'not clear'
     """
-    points = turning_points(curve)
+    points = turning_points(curve, clear_errors(outputs))
     shape, sign = _shape_of((np.diff(curve.effect[points]) > 0).tolist())
     above, below = limits_of(curve, points) if sign in "+-" else (None, None)
     if sign in "+-" and above is None and below is None:

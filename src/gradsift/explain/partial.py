@@ -134,6 +134,7 @@ def describe_all(fit: AdditiveFit, k: int, x: Array) -> tuple[Effect, ...]:
             curve_of(fit, k, output, x),
             shared=fit.shared_spread(k, output),
             own=fit.own_spread(k, output),
+            outputs=fit.coefficients.shape[1],
         )
         for output in range(fit.coefficients.shape[1])
     )

@@ -3,9 +3,9 @@
 Those of `kernels` see all columns through inner products and distances alone; these see few columns
 one by one, so that each can have a length scale of its own.
 
-    Gaussian   k(x, z) = exp(-1/2 sum_k ((x - z)' v_k / l_k)^2),   axes v_k, length scales l_k
-    Anova      k(x, z) = prod_k (1 + c_k e_k) / (1 + c_k),  e_k = exp(-(x_k - z_k)^2 / 2 l_k^2)
-    Linear     k(x, z) = x'z / d
+    ArdGaussian   k(x, z) = exp(-1/2 sum_k ((x - z)' v_k / l_k)^2),   axes v_k, length scales l_k
+    Anova         k(x, z) = prod_k (1 + c_k e_k) / (1 + c_k),  e_k = exp(-(x_k - z_k)^2 / 2 l_k^2)
+    DotProduct    k(x, z) = x'z / d
 
 A kernel is a frozen value. Its hyperparameters are one vector `theta` of logarithms, so that an
 optimiser can move them freely; `with_theta` returns the kernel at another vector. Two derivatives:
@@ -30,7 +30,7 @@ Pullback: TypeAlias = Callable[[Array], Array]
 Bounds: TypeAlias = list[tuple[float, float]]
 
 
-class Kernel(Protocol):
+class ArdKernel(Protocol):
     """What the evidence, the solvers and the fitted objects ask of a kernel."""
 
     @property
@@ -73,7 +73,7 @@ def _moment(T: Array, x: Array, z: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussian:
+class ArdGaussian:
     """exp(-1/2 sum_k ((x - z)' v_k / l_k)^2); theta = (log l_1, ..., log l_d).
 
     `axes` holds the v_k as columns (None: the coordinate axes). With `prior` = (mean, sd), each
@@ -225,7 +225,7 @@ class Anova:
 
 
 @dataclass(frozen=True, eq=False)
-class Linear:
+class DotProduct:
     """x'z / d: Bayesian ridge regression; no hyperparameter beside scale and noise."""
 
     dimension: int

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift._typing import Array
-from gradsift.numerics.ard_kernels import Anova, Gaussian, Kernel, Linear
+from gradsift.numerics.ard_kernels import Anova, ArdGaussian, ArdKernel, DotProduct
 from gradsift.refit.evidence import EvidenceFit, Rows, maximise_evidence
 from gradsift.refit.expansion import pivoted_features
 from gradsift.refit.ridge import solve_ridge
@@ -36,7 +36,7 @@ class Candidate:
     score: float
 
     @property
-    def kernel(self) -> Kernel:
+    def kernel(self) -> ArdKernel:
         return self.fit.kernel
 
 
@@ -45,7 +45,7 @@ def fit_ard(rows: Rows, settings: RefitSettings, start: EvidenceFit | None = Non
     d = rows.X.shape[1]
     if start is not None:
         return maximise_evidence(start.kernel, rows, np.log(start.noise_ratio))
-    kernel = Gaussian(np.full(d, 0.5 * np.log(d)), prior=settings.prior(d))
+    kernel = ArdGaussian(np.full(d, 0.5 * np.log(d)), prior=settings.prior(d))
     return maximise_evidence(kernel, rows, np.log(settings.start_noise))
 
 
@@ -78,7 +78,7 @@ def rotate(rows: Rows, settings: RefitSettings, previous: EvidenceFit) -> Eviden
     d = rows.X.shape[1]
     eigenvalues, axes, scale = gradient_axes(rows, previous)
     log_scales = 0.5 * np.log(scale / np.maximum(eigenvalues, 1e-12 * scale))
-    kernel = Gaussian(np.clip(log_scales, np.log(0.3), np.log(30.0)), axes, settings.prior(d))
+    kernel = ArdGaussian(np.clip(log_scales, np.log(0.3), np.log(30.0)), axes, settings.prior(d))
     return maximise_evidence(kernel, rows, np.log(previous.noise_ratio))
 
 
@@ -113,7 +113,7 @@ def rank_candidates(
     """All candidates, best first. `ard` may bring a fit on these very rows from an earlier step."""
     d = rows.X.shape[1]
     ard = fit_ard(rows, settings) if ard is None else ard
-    linear = maximise_evidence(Linear(d), rows, np.log(settings.start_noise))
+    linear = maximise_evidence(DotProduct(d), rows, np.log(settings.start_noise))
     found = [
         Candidate(ard, ard.loss),
         Candidate(linear, linear.loss + settings.linear_per_variable * d),

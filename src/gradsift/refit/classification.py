@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from gradsift._typing import Array, IntArray
-from gradsift.numerics.ard_kernels import Kernel
+from gradsift.numerics.ard_kernels import ArdKernel
 from gradsift.numerics.logistic import fit_binary, fit_multinomial, with_ones
 from gradsift.numerics.sampling import stratified_rows
 from gradsift.refit.candidates import Candidate, rank_candidates
@@ -52,7 +52,7 @@ class ClassificationRefit:
     candidates: tuple[Candidate, ...]
 
     @property
-    def kernel(self) -> Kernel | None:
+    def kernel(self) -> ArdKernel | None:
         """The chosen kernel; None if the scores are constant."""
         return self.function.kernel
 
@@ -141,7 +141,7 @@ class _Choice(NamedTuple):
 
 
 def _tune(
-    kernel: Kernel, landmarks: Array, X: Array, T: Array, weights: Array, settings: RefitSettings
+    kernel: ArdKernel, landmarks: Array, X: Array, T: Array, weights: Array, settings: RefitSettings
 ) -> _Choice:
     """Stretch and penalty of smallest leave-one-out log loss, over one-against-rest problems.
 

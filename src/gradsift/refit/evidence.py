@@ -20,7 +20,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from scipy.optimize import minimize
 
 from gradsift._typing import Array
-from gradsift.numerics.ard_kernels import Kernel
+from gradsift.numerics.ard_kernels import ArdKernel
 
 NOISE_BOUNDS = (np.log(1e-5), np.log(1e2))
 """Box of log eta. The floor keeps B positive definite in double precision without any jitter."""
@@ -50,13 +50,13 @@ class EvidenceFit:
     `loss` is the smallest -log p(Y) - log prior(theta), scales profiled out, summed over columns.
     """
 
-    kernel: Kernel
+    kernel: ArdKernel
     noise_ratio: float
     loss: float
     n_evaluations: int
 
 
-def negative_log_evidence(theta: Array, kernel: Kernel, rows: Rows) -> tuple[float, Array]:
+def negative_log_evidence(theta: Array, kernel: ArdKernel, rows: Rows) -> tuple[float, Array]:
     """-log p(Y) - log prior, and its gradient in theta = (kernel.theta, log eta)."""
     n, q = rows.Y.shape
     total = float(rows.weights.sum())
@@ -94,7 +94,7 @@ def negative_log_evidence(theta: Array, kernel: Kernel, rows: Rows) -> tuple[flo
 
 
 def maximise_evidence(
-    kernel: Kernel, rows: Rows, log_noise: float, *, max_iter: int = 40, tol: float = 1e-5
+    kernel: ArdKernel, rows: Rows, log_noise: float, *, max_iter: int = 40, tol: float = 1e-5
 ) -> EvidenceFit:
     """Hyperparameters of largest (penalised) evidence, by L-BFGS from the kernel's own theta."""
     bounds = [*kernel.bounds, NOISE_BOUNDS]

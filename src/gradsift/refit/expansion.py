@@ -20,7 +20,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from gradsift._typing import Array
-from gradsift.numerics.ard_kernels import Kernel
+from gradsift.numerics.ard_kernels import ArdKernel
 
 BLOCK = 2_000
 """Rows evaluated at once: memory is BLOCK x number of points."""
@@ -39,7 +39,7 @@ def row_blocks(n: int) -> Iterator[slice]:
 class Features:
     """The map x -> phi(x) = L^-1 k(P, x) for `points` P (r, d) and `factor` L (r, r)."""
 
-    kernel: Kernel
+    kernel: ArdKernel
     points: Array
     factor: Array
 
@@ -54,7 +54,7 @@ class Features:
         return Expansion(self.kernel, self.points, coefficients)
 
 
-def pivoted_features(kernel: Kernel, X: Array) -> Features:
+def pivoted_features(kernel: ArdKernel, X: Array) -> Features:
     """Features that reproduce k on the rows of X; the points are the pivots."""
     K = np.asfortranarray(kernel(X, X))
     largest = float(K.diagonal().max())
@@ -67,7 +67,7 @@ def pivoted_features(kernel: Kernel, X: Array) -> Features:
 class Expansion:
     """g_c(x) = sum_p coefficients[p, c] k(x, points[p]); no points at all is the zero function."""
 
-    kernel: Kernel | None
+    kernel: ArdKernel | None
     points: Array
     coefficients: Array
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift._typing import Array
-from gradsift.numerics.ard_kernels import Kernel
+from gradsift.numerics.ard_kernels import ArdKernel
 from gradsift.numerics.sampling import stratified_rows
 from gradsift.refit.candidates import Candidate
 from gradsift.refit.distinct import merge_rows
@@ -48,7 +48,7 @@ class RegressionRefit:
     trust: Array
 
     @property
-    def kernel(self) -> Kernel | None:
+    def kernel(self) -> ArdKernel | None:
         """The chosen kernel; None if g is constant."""
         return self.function.kernel
 

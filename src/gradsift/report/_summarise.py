@@ -60,6 +60,7 @@ def summarise(findings: Findings) -> dict[str, Any]:
             "ridge": None if findings.described.ridge is None else vars(findings.described.ridge),
             "covariates": findings.covariate_names,
             "n_directions": int(findings.model.n_components_),
+            "directions_share": words.directions_share(findings),
             "variables": [variable_row(findings, row) for row in findings.variables],
             "others": [list(item) for item in findings.others],
             "picked": [list(item) for item in findings.picked],

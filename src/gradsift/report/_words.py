@@ -7,7 +7,7 @@ import numpy as np
 from gradsift.explain import VariableSummary, effect_clause, pair_clause
 from gradsift.report._findings import Findings
 from gradsift.report._score_words import quality
-from gradsift.report._text import join
+from gradsift.report._text import join, percent
 
 
 def headline(findings: Findings) -> str:
@@ -57,6 +57,14 @@ def first_effect(findings: Findings, row: VariableSummary) -> str:
     verb = "is" if levels.output is None else "are"
     what = findings.target if levels.output is None else f"the odds of {levels.output}"
     return f"{what} {verb} {levels.words}"
+
+
+def directions_share(findings: Findings) -> str:
+    """The part of the mean squared gradient along the directions that are kept."""
+    values = np.asarray(findings.model.eigenvalues_, dtype=float)
+    total = float(values.sum())
+    kept = float(values[: int(findings.model.n_components_)].sum())
+    return percent(kept / total if total > 0 else 0.0)
 
 
 def nothing(findings: Findings) -> list[str]:

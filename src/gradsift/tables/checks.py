@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 
+from gradsift.data.odd_cells import as_argument
 from gradsift.data.text import BEWARE
 from gradsift.tables.frame import listed
 from gradsift.tables.leaks import Leaks
@@ -41,7 +42,8 @@ def check_encoded_names(names: Sequence[str], origins: Sequence[str], target: st
         behind = [o for o, name in zip(origins, names) if name == twice[0]]
         raise ValueError(
             f"two columns would be called {twice[0]!r}: they come from {listed(behind)} of the "
-            f"table, where categories are named COLUMN=CATEGORY. Rename one, or --drop {behind[0]}."
+            "table, where categories are named COLUMN=CATEGORY. Rename one, or --drop "
+            f"{as_argument(behind[0])}."
         )
 
 
@@ -52,7 +54,7 @@ def leak_notes(target: str, found: Leaks, n_rows: int) -> list[str]:
         raise ValueError(
             f"{listed(found.copies)} {'holds' if one else 'hold'} the target {target!r} itself, or "
             f"its values under other names, in all {n_rows} rows. Leave {'it' if one else 'them'} "
-            f"out with --drop {','.join(found.copies)}."
+            f"out with --drop {as_argument(*found.copies)}."
         )
     notes = []
     for names, verbs, what in (
@@ -68,6 +70,6 @@ def leak_notes(target: str, found: Leaks, n_rows: int) -> list[str]:
             verb, it = (verbs[0], "it") if len(names) == 1 else (verbs[1], "them")
             notes.append(
                 f"{BEWARE}{listed(names)} {verb} {what.format(repr(target))}. If made from the "
-                f"target, leave {it} out with --drop {','.join(names[:3])}"
+                f"target, leave {it} out with --drop {as_argument(*names[:3])}"
             )
     return notes

@@ -182,6 +182,21 @@ def names_apart(names: Sequence[str], taken: Collection[str] = ()) -> list[str]:
     return out
 
 
+def counted(count: int, noun: str) -> str:
+    """A number of things.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(12_000, "row")
+    ('1 row', '12,000 rows')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def is_or_are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
 def listed(names: Sequence[str], most: int = 3) -> str:
     """'a', 'b', 'c' and 4 more."""
     shown = ", ".join(repr(name) for name in names[:most])

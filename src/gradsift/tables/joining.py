@@ -13,7 +13,7 @@ from gradsift._typing import Array
 from gradsift.data.cells import Texts
 from gradsift.data.formats.bed import with_codes_of_plink
 from gradsift.data.text import BEWARE
-from gradsift.tables.frame import Frame, listed
+from gradsift.tables.frame import Frame, counted, is_or_are, listed
 from gradsift.tables.recipe import as_texts
 from gradsift.tables.text_columns import row_names
 
@@ -118,7 +118,7 @@ def without_plink_codes(values: Any, target: str) -> tuple[Any, list[str]]:
         out = with_codes_of_plink(values)
         count = int(np.isnan(out).sum() - np.isnan(values).sum())
     codes = "(-9, or 0 beside 1 and 2)"
-    note = f"{count} values of {target!r} are PLINK's codes for a missing one {codes}"
+    note = f"{counted(count, 'missing value')} of {target!r} by PLINK's codes {codes}"
     return out, [note] if count else []
 
 
@@ -171,10 +171,13 @@ def _matched(
     notes = [f"{samples.n - len(lost)} of {samples.n} samples were found in {file} by {label!r}"]
     if lost:
         notes.append(
-            f"{BEWARE}{len(lost)} samples of {samples.file} are not in {file}: {listed(lost)}"
+            f"{BEWARE}{counted(len(lost), 'sample')} of {samples.file} {is_or_are(len(lost))} not "
+            f"in {file}: {listed(lost)}"
         )
     if beyond:
-        notes.append(f"{len(beyond)} rows of {file} have no sample here: {listed(beyond)}")
+        notes.append(
+            f"{counted(len(beyond), 'row')} of {file} without a sample here: {listed(beyond)}"
+        )
     return rows, notes
 
 

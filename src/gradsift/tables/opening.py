@@ -20,7 +20,7 @@ from gradsift.data.opening import holds_target, read_ids
 from gradsift.data.read_options import ReadOptions
 from gradsift.data.text import BEWARE
 from gradsift.exceptions import ExtrapolationWarning
-from gradsift.tables.frame import Frame, listed, to_column
+from gradsift.tables.frame import Frame, counted, is_or_are, listed, to_column
 from gradsift.tables.joining import (
     INDIVIDUAL,
     Samples,
@@ -249,8 +249,8 @@ def _filled(X: Array, recipe: Recipe, used: IntArray | None) -> list[str]:
     """A note on missing values of a new table that get the means of the fit."""
     columns = X if used is None else X[:, used]
     count = int(np.isnan(columns).sum()) if recipe.missing == "mean" else 0
-    what = "value is" if count == 1 else "values are"
-    return [f"{count:,} missing {what} filled with the mean of the column at the fit"] * (count > 0)
+    what = f"{counted(count, 'missing value')} {is_or_are(count)}"
+    return [f"{what} filled with the mean of the column at the fit"] * (count > 0)
 
 
 def new_response(values: Any, recipe: Recipe) -> NDArray[Any] | None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gradsift._typing import Array, IntArray
 from gradsift.data.missing import known
+from gradsift.data.odd_cells import as_argument
 from gradsift.data.text import BEWARE
 from gradsift.tables.checks import (
     check_columns_exist,
@@ -19,7 +20,7 @@ from gradsift.tables.checks import (
     check_roles,
     leak_notes,
 )
-from gradsift.tables.frame import Frame, listed, number_text
+from gradsift.tables.frame import Frame, counted, is_or_are, listed, number_text
 from gradsift.tables.leaks import find_leaks
 from gradsift.tables.recipe import Choices, Recipe, as_texts
 from gradsift.tables.suspects import code_notes, date_notes, identifier_notes, repeat_notes
@@ -133,28 +134,37 @@ def _whole_rows(recipe: Recipe, frame: Frame, notes: list[str]) -> tuple[Array, 
     """The columns, without rows that are to be dropped; and what is said of missing values."""
     X = recipe.columns(frame)
     holes = np.isnan(X)
-    if recipe.missing == "error" or not holes.any():
+    if not holes.any():
         return X, frame
     counts = holes.sum(axis=0)
-    worst = sorted(np.flatnonzero(counts), key=lambda k: -counts[k])
+    total, worst = int(counts.sum()), sorted(np.flatnonzero(counts), key=lambda k: -counts[k])
     some = ", ".join(f"{int(counts[k])} in {recipe.names[k]!r}" for k in worst[:3])
-    some += f" and {len(worst) - 3} columns more" if len(worst) > 3 else ""
+    some += f" and {counted(len(worst) - 3, 'column')} more" if len(worst) > 3 else ""
+    drop = f"--drop {as_argument(recipe.origins[worst[0]])}"
+    if recipe.missing == "error":
+        row, k = (int(i) for i in np.argwhere(holes)[0])
+        raise ValueError(
+            f"{counted(total, 'value')} {is_or_are(total)} missing ({some}), the first in column "
+            f"{recipe.names[k]!r}, {frame.places.of(recipe.origins[k], row)}. Give --missing mean "
+            f"to fill with the means of the columns, --missing drop to leave out "
+            f"{counted(int(holes.any(axis=1).sum()), 'row')}, or {drop}."
+        )
     if recipe.missing == "mean":
         notes.append(
-            f"{counts.sum():,} missing values ({some}) are filled with the mean of their column"
+            f"{counted(total, 'missing value')} ({some}) {is_or_are(total)} filled with the mean "
+            "of their column"
         )
         return X, frame
     whole = ~holes.any(axis=1)
     if not whole.any():
         raise ValueError(
             f"--missing drop would drop all {len(X)} rows: none has a value in every column "
-            f"(missing: {some}). Give --missing mean, or --drop {recipe.origins[worst[0]]}."
+            f"(missing: {some}). Give --missing mean, or {drop}."
         )
-    many = (~whole).mean() > MANY_DROPPED
-    notes.append(
-        f"{BEWARE if many else ''}{(~whole).sum()} of {len(X)} rows with missing values were left "
-        f"out ({some})"
-    )
+    dropped = int((~whole).sum())
+    many = BEWARE if dropped > MANY_DROPPED * len(X) else ""
+    was = "was" if dropped == 1 else "were"
+    notes.append(f"{many}{dropped:,} of {len(X):,} rows {was} left out for missing values ({some})")
     return X[whole], frame.take(np.flatnonzero(whole))
 
 
@@ -174,7 +184,9 @@ def _warnings(X: Array, y: Any, frame: Frame, recipe: Recipe) -> list[str]:
 
 def left_out(there: NDArray[np.bool_], target: str) -> str:
     """A note on the rows without a target."""
-    return f"{(~there).sum()} rows without {target!r} were left out"
+    count = int((~there).sum())
+    was = "was" if count == 1 else "were"
+    return f"{counted(count, 'row')} without {target!r} {was} left out"
 
 
 def check_some_known(there: NDArray[np.bool_], target: str) -> None:

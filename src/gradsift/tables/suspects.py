@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradsift._typing import Array
-from gradsift.data.odd_cells import is_dates
+from gradsift.data.odd_cells import as_argument, is_dates
 from gradsift.data.source import windows
 from gradsift.data.text import BEWARE
 from gradsift.tables.frame import Frame, Places, listed
@@ -43,7 +43,8 @@ def identifier_notes(frame: Frame, numbers: Sequence[str]) -> list[str]:
     holds, names = ("holds", "it names") if len(found) == 1 else ("hold", "they name")
     return [
         f"{BEWARE}{listed(found)} {holds} another whole number in every row, as identifiers do. If "
-        f"{names} the samples, give --id {found[0]} or --drop {','.join(found[:3])}"
+        f"{names} the samples, give --id {as_argument(found[0])} or "
+        f"--drop {as_argument(*found[:3])}"
     ]
 
 
@@ -68,8 +69,8 @@ def date_notes(frame: Frame, numbers: Sequence[str], categories: Sequence[str]) 
         return []
     return [
         f"{BEWARE}{listed(found)} {'looks' if len(found) == 1 else 'look'} like dates, which are "
-        f"no amounts: leave out with --drop {','.join(found[:3])}, or put the days since a first "
-        "day in their place"
+        f"no amounts: leave out with --drop {as_argument(*found[:3])}, or put the days since a "
+        "first day in their place"
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from gradsift.data.odd_cells import OddCells, is_dates, odd_cells, told
+from gradsift.data.odd_cells import OddCells, as_argument, is_dates, odd_cells, told
 from gradsift.tables.frame import Frame, listed, text_levels
 from gradsift.tables.recipe import Choices, as_texts
 
@@ -91,14 +91,18 @@ def _ways_out(frame: Frame, name: str, target: str) -> list[str]:
     """Options for a column that is not to be one of numbers."""
     if name == target:
         return ["--task classification"]
-    out = [f"--drop {name}", f"--categorical {name}"]
-    return [f"--id {name}", *out] if name == frame.order[0] else out
+    column = as_argument(name)
+    out = [f"--drop {column}", f"--categorical {column}"]
+    return [f"--id {column}", *out] if name == frame.order[0] else out
 
 
 def _no_use(name: str, values: Any) -> str:
     found = text_levels(values)
     what = "dates" if is_dates(found) else "different texts"
-    advice = f"give --drop {name}, --id {name} or --categorical {name}"
+    column = as_argument(name)
+    advice = f"give --drop {column}, --id {column} or --categorical {column}"
     if what == "dates":
-        advice = f"give --drop {name} or --id {name}, or put the days since a first day in place"
+        advice = (
+            f"give --drop {column} or --id {column}, or put the days since a first day in place"
+        )
     return f"column {name!r} holds {len(found)} {what} ({listed(found, 2)}): {advice}."
