@@ -10,11 +10,11 @@ from scipy import sparse
 
 from gradsift import GradientSiftRegressor
 from gradsift.data import ArraySource, open_source
-from gradsift.sift import feature_store, groups, procedure, sift
+from gradsift.sift import feature_store, groups, sift
 from gradsift.sift.levels import own_levels
-from gradsift.sift.procedure import FREE_VALUES, MOST_VALUES, pool_size
+from gradsift.sift.procedure import pool_size
 from gradsift.sift.rows import make_rows
-from gradsift.sift.settings import DEFAULT
+from gradsift.sift.settings import DEFAULT, SiftSettings
 
 
 def peak_bytes(call):
@@ -33,8 +33,8 @@ def test_features_take_the_room_of_the_table_or_what_is_free(n, p):
     table = ArraySource(np.broadcast_to(0.0, (n, p)))
     values = 10 * n * pool_size(table)
     fair = 8 * n * p / 4
-    assert values <= max(fair, FREE_VALUES, 10 * n * DEFAULT.least_columns)
-    assert values <= MOST_VALUES
+    assert values <= max(fair, DEFAULT.free_values, 10 * n * DEFAULT.least_columns)
+    assert values <= DEFAULT.most_values
 
 
 def test_a_compressed_table_counts_as_what_it_takes():
@@ -43,8 +43,8 @@ def test_a_compressed_table_counts_as_what_it_takes():
     ones = np.ones(2 * p)
     at = np.tile([3, 1_500], p)
     S = sparse.csc_array((ones, at, np.arange(0, 2 * p + 1, 2)), shape=(n, p))
-    assert pool_size(open_source(S)) == FREE_VALUES // (10 * n)
-    assert pool_size(ArraySource(np.broadcast_to(0.0, (n, p)))) == 2_000
+    assert pool_size(open_source(S)) == DEFAULT.free_values // (10 * n)
+    assert pool_size(ArraySource(np.broadcast_to(0.0, (n, p)))) == DEFAULT.most_columns
 
 
 @pytest.mark.parametrize("p", [1_000, 10_000])
@@ -71,7 +71,7 @@ def masked():
 def test_a_refilled_pool_is_the_only_one(masked, monkeypatch):
     """The first pool is gone before the second is made."""
     X, y = masked
-    monkeypatch.setattr(procedure, "MOST_VALUES", 8 * 10 * 300)
+    few = SiftSettings(most_values=8 * 10 * 300)
     alive, most = [], []
     make = groups.pooled_features
 
@@ -82,17 +82,17 @@ def test_a_refilled_pool_is_the_only_one(masked, monkeypatch):
         return own
 
     monkeypatch.setattr(groups, "pooled_features", watched)
-    found = sift(ArraySource(X), y[:, None], interactions=False)
+    found = sift(ArraySource(X), y[:, None], interactions=False, settings=few)
     assert found.selected.tolist() == [5, 300]
     assert len(most) > 1, "the pool was never refilled: the test shows nothing"
     assert set(most) == {0}
 
 
-def test_a_pool_of_some_columns_selects_the_same(masked, monkeypatch):
+def test_a_pool_of_some_columns_selects_the_same(masked):
     X, y = masked
     whole = sift(ArraySource(X), y[:, None], interactions=False)
-    monkeypatch.setattr(procedure, "MOST_VALUES", 100 * 10 * 300)
-    part = sift(ArraySource(X), y[:, None], interactions=False)
+    few = SiftSettings(most_values=100 * 10 * 300)
+    part = sift(ArraySource(X), y[:, None], interactions=False, settings=few)
     assert part.selected.tolist() == whole.selected.tolist() == [5, 300]
     np.testing.assert_allclose(part.residual, whole.residual, atol=1e-5)
 
@@ -117,12 +117,12 @@ def test_only_the_columns_in_play_are_left(masked):
             )
 
 
-def test_products_alone_need_no_pooled_column(monkeypatch):
+def test_products_alone_need_no_pooled_column():
     """No column of the pool is in play: all its features go."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 60))
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    monkeypatch.setattr(procedure, "MOST_VALUES", 5 * 10 * 400)
-    found = sift(ArraySource(X), (X[:, 10] * X[:, 20])[:, None])
+    few = SiftSettings(most_values=5 * 10 * 400)
+    found = sift(ArraySource(X), (X[:, 10] * X[:, 20])[:, None], settings=few)
     assert [term.part for term in found.groups] == ["product"]
     assert found.selected.tolist() == [10, 20]

@@ -23,7 +23,7 @@ def stand_in():
     X[:, 1] = X[:, 0] + 0.6 * rng.normal(size=120)
     y = 2 * X[:, 0] + 0.6 * X[:, 2] + rng.normal(size=120)
     rows = make_rows(120, None)
-    settings = replace(DEFAULT, n_enter=3 * 6)
+    settings = replace(DEFAULT, breadth=3 * 6)
     source = ArraySource((X - X.mean(0)) / X.std(0))
     levels = own_levels(0.3, 6, 1, False, settings)
     groups = pool(source, np.arange(6), rows, *levels, settings)

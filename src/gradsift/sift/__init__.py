@@ -24,12 +24,12 @@ from typing import Any
 import numpy as np
 
 from gradsift._run.progress import Say, silent
-from gradsift._typing import Source
+from gradsift._typing import Array, IntArray, Source
 from gradsift.sift.path import TOL
 from gradsift.sift.procedure import Sifted, Sifter
 from gradsift.sift.ranking import loss_without, ranks, scores, variable_losses
 from gradsift.sift.response import make_response
-from gradsift.sift.rows import Array, IntArray, make_rows
+from gradsift.sift.rows import make_rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 __all__ = [

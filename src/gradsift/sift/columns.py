@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._run.passes import each_block
-from gradsift._typing import Source
+from gradsift._typing import Array, IntArray, Source
 from gradsift.numerics.robust import median
 from gradsift.sift.features import (
     antiderivatives,
@@ -18,7 +18,7 @@ from gradsift.sift.features import (
     own_features,
     whitener,
 )
-from gradsift.sift.rows import Array, IntArray, Rows
+from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 Single = NDArray[np.float32]

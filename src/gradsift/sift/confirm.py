@@ -2,20 +2,17 @@
 
 The chi-square levels hold where sums of features and residuals are nearly normal. A support is
 searched for as if they were; then every group of it, and every variable as a whole, is judged by
-`exchangeable.worth_of`. What is refused gets a higher level, by as much as the chi-square flatters
-it, and the search goes on. What is returned has passed.
+`exchangeable.worth_of`. What is refused is out, and the search begins again without it. What is
+returned has passed.
 """
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
 from gradsift.sift.exchangeable import worth_of
 from gradsift.sift.groups import Groups, Support
 from gradsift.sift.response import Response
-from gradsift.sift.rows import Array
 from gradsift.sift.search import (
     best_supports,
     choose,
@@ -23,13 +20,7 @@ from gradsift.sift.search import (
     log_det,
     normal_equations,
     robust_fit,
-    search,
 )
-
-MOST_CHOICES = 6
-"""Times that a support is chosen anew with raised levels; then the last one that passed stands."""
-LEAST_RISE = 1.0
-"""A level rises by so much at least, so that refusals come to an end."""
 
 
 def choose_supports(
@@ -41,45 +32,26 @@ def choose_supports(
     the relaxed optimum does, and is a second start for the search at the true levels.
     """
     fitted: dict[Support, float] = {}
-    starts = best_supports(relaxed, supports, response, groups.settings.n_starts, fitted)
+    starts = best_supports(relaxed, supports, response, groups.settings.breadth, fitted)
     loose = choose(relaxed, starts, response, fixed, fitted)
-    rise = np.zeros(len(groups.level))
-    passed = fixed
-    again: list[Support] = []
-    for _ in range(MOST_CHOICES):
-        strict = raised(groups, rise)
-        starts = [*best_supports(strict, supports, response, 1, fitted), loose, *again]
-        support = choose(strict, starts, response, fixed, fitted)
-        passed = confirmed(groups, support, rise, response, fixed)
-        if passed == support:
-            break
-        again = [passed]
-    return passed, loose
+    further = [loose]
+    while True:
+        best = best_supports(groups, supports, response, 1, fitted)
+        support = choose(groups, [*best, *further], response, fixed, fitted)
+        out = refused(groups, support, response, fixed)
+        if not out:
+            return support, loose
+        groups = groups.without(out)
+        supports, further = without(out, supports), without(out, [further[0], support])
 
 
-def raised(groups: Groups, rise: Array) -> Groups:
-    """The same groups at higher levels."""
-    return replace(
-        groups, level=groups.level + rise, level_if_selected=groups.level_if_selected + rise
-    )
+def without(out: set[int], supports: list[Support]) -> list[Support]:
+    """Supports without some groups."""
+    return [tuple(g for g in support if g not in out) for support in supports]
 
 
-def confirmed(
-    groups: Groups, support: Support, rise: Array, response: Response, fixed: Support
-) -> Support:
-    """A support that passes: refused groups leave, their `rise` grows, the search goes on."""
-    while found := refused(raised(groups, rise), support, response, fixed):
-        for g, more in found.items():
-            rise[g] += more
-        support = tuple(g for g in support if g not in found)
-        support = search(raised(groups, rise), support, response, fixed)
-    return support
-
-
-def refused(
-    groups: Groups, support: Support, response: Response, fixed: Support
-) -> dict[int, float]:
-    """Groups of a support whose gain is worth less than they cost, each with what its level lacks.
+def refused(groups: Groups, support: Support, response: Response, fixed: Support) -> set[int]:
+    """Groups of a support whose gain is worth less than they cost.
 
     A variable is judged as a whole once each of its groups has passed; if it fails, the group that
     the chi-square flatters most is refused.
@@ -91,10 +63,10 @@ def refused(
     B, cov = fits.fit(support)
     cost, least = complexity(groups, support, q), log_det(cov)
     weight = np.ones(len(Y)) if groups.rows.weight is None else groups.rows.weight
-    out: dict[int, float] = {}
+    out: set[int] = set()
     parts: dict[int, float] = {}
     for leave in judged(groups, support, fixed):
-        if any(g in out for g in leave):
+        if not out.isdisjoint(leave):
             continue
         rest = tuple(g for g in support if g not in leave)
         B_rest, cov_rest = fits.fit(rest)
@@ -107,8 +79,7 @@ def refused(
         if len(leave) == 1:
             parts[leave[0]] = part
         if gain * part < asked:
-            g = min(leave, key=lambda g: parts[g])
-            out[g] = max(LEAST_RISE, max(gain, asked) - gain * part)
+            out.add(min(leave, key=lambda g: parts[g]))
     return out
 
 

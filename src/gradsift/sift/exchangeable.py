@@ -15,7 +15,7 @@ that marks one row, D is about log n, however perfect the fit. Skovgaard's corre
 
 is as good as normal where n is small. It collapses where u is nearly the largest sum any deal can
 give, because K'' is nearly singular there; Stirling's formula for the k rows that carry u takes its
-place: w^2 - 2 log(2 pi k) - .6.
+place: w^2 - 2 log(2 pi k).
 """
 
 from __future__ import annotations
@@ -24,15 +24,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradsift.sift.rows import Array
+from gradsift._typing import Array
 
 MOST_PLACES = 256
 """Rows, and residuals, beyond which neighbours are taken together."""
 MOST_STEPS = 25
-NEAREST = 0.97
-"""Sums are looked at up to this part of the largest one possible, where D is finite."""
-STIRLING = 0.6
-"""What the logarithm leaves of the exact chance 1 / C(n, k), for k from 1 to 5 rows of 72."""
 BARTLETT = 2.5
 """-(n - 2.5) log(1 - rho^2) is chi-square(1) to second order (Bartlett)."""
 
@@ -58,7 +54,7 @@ def worth_of(a: Array, r: Array, weight: Array, gain: float) -> float:
         return 1.0
     carriers = u * u / float(weight @ each**2)
     # beside correlated columns the gain says more than a: as far as it says, or as far as can be
-    most = NEAREST * largest_sum(a, r, weight)
+    most = largest_sum(a, r, weight)
     u = max(u, min(n * np.sqrt(-np.expm1(-gain / n)), most))
     taken = -(n - BARTLETT) * float(np.log1p(-(min(u / n, 0.999999) ** 2)))
     taken = max(taken, gain * (1.0 - BARTLETT / n))
@@ -175,7 +171,7 @@ def chi_square_of(a: Array, r: Array, weight: Array, u: float, carriers: float) 
     H = deals.slopes(there.chances)[1]
     bend = np.linalg.slogdet(H + 1e-12 * np.eye(k))[1] - np.linalg.slogdet(start[1:, 1:])[1]
     corrected = w + (np.log(t[0]) + bend / 2 - np.log(w)) / w
-    edge = w * w - 2 * np.log(2 * np.pi * carriers) - STIRLING
+    edge = w * w - 2 * np.log(2 * np.pi * carriers)
     return float(max(max(corrected, 0.0) ** 2, edge, 0.0))
 
 

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._run.memory import in_own_pages
-from gradsift._typing import Source
+from gradsift._typing import Array, IntArray, Source
 from gradsift.data import ArraySource
 from gradsift.sift.columns import READ_VALUES, Single, at_a_time, read_pieces
 from gradsift.sift.features import own_features
-from gradsift.sift.rows import Array, IntArray, Rows
+from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 KEPT_COLUMNS = 128

@@ -1,8 +1,8 @@
 """Own-coordinate features: what a variable can do to the response by itself.
 
 The own part of the k-th partial derivative is a combination of [1, x, bump_1(x) .. bump_J(x)], with
-Gaussian bumps of width w = 3.5 / J at the J mid-quantiles q_j of the variable. The potential needs
-their antiderivatives
+Gaussian bumps of width w = `clip` / J at the J mid-quantiles q_j of the variable. The potential
+needs their antiderivatives
 
     [x,  x^2,  erf((x - q_j) / (w sqrt 2)), j = 1..J],
 
@@ -18,7 +18,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import erf
 
-from gradsift.sift.rows import Array, Rows
+from gradsift._typing import Array
+from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradsift._typing import Source
+from gradsift._typing import Array, IntArray, Source
 from gradsift.sift.feature_store import FeatureStore, pooled_features
 from gradsift.sift.features import product_feature
-from gradsift.sift.rows import Array, IntArray, Rows
+from gradsift.sift.levels import NEVER
+from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 Support = tuple[int, ...]
@@ -75,6 +76,12 @@ class Groups:
             size=self.size[kept],
         )
         return groups, [tuple(sorted(map(number, support))) for support in supports]
+
+    def without(self, out: set[int]) -> Groups:
+        """The same groups, some of them out of reach."""
+        level, selected = self.level.copy(), self.level_if_selected.copy()
+        level[list(out)] = selected[list(out)] = NEVER
+        return replace(self, level=level, level_if_selected=selected)
 
     def squared_norms(self, R: Array) -> Array:
         """||Z_g R||_F^2 / n for residuals R (n, q) or (b, n, q): (G,) or (b, G)."""

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gradsift._typing import Array, IntArray
 from gradsift.sift.columns import Single
 from gradsift.sift.levels import chi2_log_sf, pair_tests, squared_level
-from gradsift.sift.rows import Array, IntArray
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 BLOCK, PIECE = 64, 256
@@ -120,7 +120,7 @@ def screen(
         known = ratio.get(pair)
         if known is None or levels[class_] < known[1]:
             ratio[pair] = (r, float(levels[class_]))
-    strongest = sorted(ratio, key=lambda v: (-ratio[v][0], v))[: settings.most_pairs]
+    strongest = sorted(ratio, key=lambda v: (-ratio[v][0], v))[: settings.n_known]
     return Screen({v: ratio[v][1] for v in strongest}, best, best_selected)
 
 

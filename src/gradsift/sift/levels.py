@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import gammaln
 from scipy.stats import chi2
 
-from gradsift.sift.rows import Array
+from gradsift._typing import Array
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 NEVER = 1e6
@@ -23,9 +23,11 @@ AT_A_TIME = 1 << 16
 
 
 def shares(interactions: bool, settings: SiftSettings = DEFAULT) -> tuple[float, ...]:
-    """Share of alpha for linear, quadratic, local groups, and pairs (zero without interactions)."""
-    pairs = settings.pair_share if interactions else 0.0
-    return tuple(a * (1 - pairs) for a in settings.part_shares) + (pairs,)
+    """Share of alpha for linear, quadratic, local groups, and products (zero without these)."""
+    if interactions:
+        return settings.shares
+    own = settings.shares[:3]
+    return (*(share / sum(own) for share in own), 0.0)
 
 
 def squared_level(alpha: float, tests: float, size: int) -> float:
@@ -75,7 +77,7 @@ def chi2_log_sf(x: Array, df: Array | float) -> Array:
     far = -half + (k - 1) * np.log(half) - gammaln(k)
     with np.errstate(divide="ignore"):
         near = chi2.logsf(2 * half, df)
-    return np.where(np.isfinite(near), near, far)
+    return np.asarray(np.where(np.isfinite(near), near, far))
 
 
 def own_log_p(

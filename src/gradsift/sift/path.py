@@ -17,12 +17,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from gradsift._typing import Array, IntArray
 from gradsift.sift.groups import Groups, Support
 from gradsift.sift.response import Response
-from gradsift.sift.rows import Array, IntArray
 
 MOST_NEW = 20
-MOST_GROUPS = 250
 TOL = 1e-3
 
 
@@ -83,14 +82,14 @@ def solve(
         ratio[working] = 0.0
         new = np.argsort(-ratio, kind="stable")[:MOST_NEW]
         new = new[ratio[new] > 1.001]
-        if len(new) == 0 or len(working) >= MOST_GROUPS:
+        if len(new) == 0 or len(working) >= groups.settings.most_groups:
             return active, R
         working = sorted({*working, *new.tolist()})
 
 
 def path(groups: Groups, response: Response, fixed: Support, tol: float = TOL) -> list[Support]:
     """Distinct supports met while the scale falls from the empty solution to `path_end` of it, or
-    to n / 3 coefficients.
+    to `most_df` n coefficients.
     """
     n, settings = groups.rows.total, groups.settings
     level = np.sqrt(groups.level / n)
@@ -112,6 +111,6 @@ def path(groups: Groups, response: Response, fixed: Support, tol: float = TOL) -
             active, R = solve(groups, Y, penalty, active, tol)
             Y = response.adapted(Y - R)
         found[tuple(sorted({*active, *fixed}))] = None
-        if sum(len(b) for b in active.values()) > n / 3:
+        if sum(len(b) for b in active.values()) > settings.most_df * n:
             break
     return list(found)

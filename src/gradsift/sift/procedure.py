@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gradsift._run.progress import Say, silent
-from gradsift._typing import Source
+from gradsift._typing import Array, IntArray, Source
 from gradsift.sift.columns import (
     Single,
     clipped_columns,
@@ -21,18 +21,8 @@ from gradsift.sift.interaction_screen import Screen, screen
 from gradsift.sift.levels import NEVER, out_of_reach, own_levels, relaxed_levels
 from gradsift.sift.path import TOL, path
 from gradsift.sift.response import Response
-from gradsift.sift.rows import Array, IntArray
 from gradsift.sift.search import best_supports, choose, robust_fit, whiten_residual
 from gradsift.sift.settings import DEFAULT, SiftSettings
-
-FREE_VALUES = 5_200_000
-"""Feature values kept however small the table (5 MB)."""
-WIDE_VALUES = 40_000_000
-"""Feature values kept of a wide table (40 MB): those of its most promising columns."""
-MOST_VALUES = 300_000_000
-"""Feature values kept at most (300 MB), in tables of many rows."""
-NEW_COLUMNS = 500
-"""Columns that come in with a refill at most."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +51,9 @@ def pool_size(source: Source, settings: SiftSettings = DEFAULT) -> int:
     does (a compressed one takes less than it looks), but as many as are no trouble.
     """
     each = settings.n_features * source.shape[0]
-    fair = min(source.held_bytes // (4 * each), WIDE_VALUES // each, settings.most_columns)
-    least = max(fair, FREE_VALUES // each, settings.least_columns)
-    return max(1, min(least, MOST_VALUES // each))
+    fair = min(source.held_bytes // (4 * each), settings.most_columns)
+    least = max(fair, settings.free_values // each, settings.least_columns)
+    return max(1, min(least, settings.most_values // each))
 
 
 def promising(statistics: Array, levels: Array, count: int, always: list[int]) -> IntArray:
@@ -226,7 +216,7 @@ class Sifter:
                 groups.rows.weight,
                 selected,
                 self.source.shape[1],
-                self.alpha * self.settings.pair_share,
+                self.alpha * self.settings.shares[3],
                 self.settings,
             )
             self.screens.clear()
@@ -294,13 +284,15 @@ class Sifter:
         best[groups.columns] = 0.0
         if not best.max() > 1:
             return None
-        new = largest(best, min(NEW_COLUMNS, -(-k // 4), p - k))
-        rivals = np.union1d(groups.columns, new)
-        used = {v for support in supports for v in groups.variables(support)}
-        stays = np.isin(rivals, [*new, *used])
-        worth = np.maximum(strongest(own[:, rivals], level), strongest(marginal[:, rivals], level))
-        worth[stays] = np.inf
-        return rivals[largest(worth, max(k, int(stays.sum())))]
+        used = [v for support in supports for v in groups.variables(support)]
+        best[used] = np.inf
+        new = np.flatnonzero(best > 1)
+        if len(new) >= k:
+            return largest(best, k)
+        best = strongest(own, level)
+        np.maximum(best, strongest(marginal, level), out=best)
+        best[new] = np.inf
+        return largest(best, k)
 
     def run(self) -> Sifted:
         """Own groups first, then products beside them."""

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from gradsift._typing import Array, IntArray
 from gradsift.sift.groups import Groups, Support
 from gradsift.sift.interaction_screen import pair_log_p
 from gradsift.sift.levels import chi2_log_sf, own_log_p
 from gradsift.sift.procedure import Sifted, Sifter
 from gradsift.sift.response import Response
-from gradsift.sift.rows import Array, IntArray
 from gradsift.sift.search import log_det, normal_equations, robust_fit, whiten_residual
 
 
@@ -68,7 +68,7 @@ def log_evidence(sifter: Sifter, sifted: Sifted, R: Array, own: Array | None = N
     if sifter.interactions:
         selected = groups.variables(sifted.support)
         columns, found = sifter.screened(groups, R, own, selected)
-        pairs = pair_log_p(found, q, p, len(selected)) - np.log(sifter.settings.pair_share)
+        pairs = pair_log_p(found, q, p, len(selected)) - np.log(sifter.settings.shares[3])
         evidence[columns] = np.minimum(evidence[columns], pairs)
     return evidence
 

@@ -17,11 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from gradsift._typing import Array, IntArray
 from gradsift.sift.groups import Groups, Support, least_squares
 from gradsift.sift.response import Response
-from gradsift.sift.rows import Array, IntArray
 
-MOST_STEPS = 40
 TIE = 1e-6
 """Criteria that differ by less are equal: rounding, which is another on another processor."""
 COPY = 1e-9
@@ -37,11 +36,11 @@ def log_det(cov: Array) -> float:
 
 
 def complexity(groups: Groups, support: Support, q: int) -> float:
-    """n / (n - df - k / 2 - q) sum t_g^2; infinite beyond df = n / 2."""
+    """n / (n - df - k / 2 - q) sum t_g^2; infinite beyond df = `most_df` n."""
     n = groups.rows.total
     df = int(groups.size[list(support)].sum())
     left = n - df - groups.settings.searched_df * len(groups.variables(support)) - q
-    if df > n / 2 or left <= 0:
+    if df > groups.settings.most_df * n or left <= 0:
         return np.inf
     return level_sum(groups, support) * n / left
 
@@ -98,7 +97,7 @@ def robust_fit(groups: Groups, support: Support, response: Response) -> tuple[Ar
         return Y, Y
     Z = groups.stack(support)
     settings = groups.settings
-    for _ in range(settings.robust_rounds if response.robust else 1):
+    for _ in range(settings.rounds if response.robust else 1):
         fit = Z.T @ least_squares(Z, Y, groups.rows.total, settings.ridge)
         Y = response.adapted(fit)
     return Y - fit, Y
@@ -166,7 +165,7 @@ def better(groups: Groups, support: Support, response: Response, fixed: Support)
     inside = normal_equations(groups, list(support), Y)
     Z = groups.stack(support)
     without = [Y - Z[inside.index(T)].T @ inside.fit(T)[0] for T in shorter]
-    enter = entering(groups, np.stack([R, *without]), support, groups.settings.n_enter).tolist()
+    enter = entering(groups, np.stack([R, *without]), support, groups.settings.breadth).tolist()
     moves = [(*T, g) for T, new in zip([support, *shorter], enter, strict=True) for g in new]
     return best_move(groups, [*shorter, *moves], Y, now)
 
@@ -211,7 +210,7 @@ def search(
     """
     ends = {} if ends is None else ends
     trail: list[Support] = []
-    while support not in ends and len(trail) < MOST_STEPS:
+    while support not in ends:
         if support in trail:
             circle = trail[trail.index(support) :]
             values = [criterion(groups, T, response) for T in circle]

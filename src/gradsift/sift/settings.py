@@ -1,8 +1,8 @@
 """Every number that changes what the sift answers, each with its reason.
 
-Numbers that only change time or memory stay beside the code that uses them. What each setting is
-worth is measured by `benchmarks/ablation`: it is halved, doubled and, where that means something,
-switched off.
+Numbers that only bound a rounding error, or change only time or memory, stay beside the code that
+uses them. What each setting is worth is measured by `benchmarks/ablation`: it is halved, doubled
+and, where that means something, switched off.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ class SiftSettings:
     # features of one column
     clip: float = 3.0
     """Standard deviations at which columns are cut off, and robust ones at which residuals are: one
-    outlying row must own neither a feature nor a fit.
+    outlying row must own neither a feature nor a fit. Also the range that the bumps cover.
     """
     n_bumps: int = 8
     """Local features per column. Fewer miss waves, more spend degrees of freedom on noise."""
-    bump_width: float = 3.5
-    """Range that the bumps cover, in standard deviations: their width is this over their number."""
     ridge: float = 1e-3
     """Added to the correlations of features, where ties make them (nearly) dependent, and to those
     of a support, where near-copies do; coefficients lose .1 %.
     """
     # how large a group must be
-    part_shares: tuple[float, float, float] = (0.4, 0.35, 0.25)
-    """How linear, quadratic and local groups divide what the products leave of the level."""
-    pair_share: float = 0.25
-    """Share of the level that products of two columns may spend."""
+    shares: tuple[float, float, float, float] = (0.3, 0.25, 0.2, 0.25)
+    """How linear, quadratic and local groups, and products of two columns, divide the level: simple
+    effects are the likelier ones.
+    """
     n_known: int = 30
-    """Rivals of a further group of a selected column: a generous size of a support."""
+    """Rivals of a further group of a selected column: a generous size of a support. Also the number
+    of products that a screen passes on to the search.
+    """
     # the path that proposes supports
     path_step: float = 0.8
     """Factor from one penalty of the path to the next."""
@@ -47,32 +47,38 @@ class SiftSettings:
     """Penalty multiples over which a group's weight falls to zero (MCP): strong groups stop
     masking weak ones.
     """
+    most_groups: int = 250
+    """Groups that a proposal of the path may hold, which keeps long tables quick."""
     # the search for the best support
+    most_df: float = 0.5
+    """Coefficients that a support may have, as a part of the number of rows: more fit anything."""
     searched_df: float = 0.5
     """Degrees of freedom a column costs for having been searched for. Without, sets of two or three
     false columns that explain each other's noise pass together when n is below about 100.
     """
-    n_enter: int = 3
-    """Groups tried as an addition, and as a replacement of each group, in a step of the search."""
-    n_starts: int = 4
-    """Supports of the path from which the relaxed search starts: weak signals have many optima."""
+    breadth: int = 4
+    """Groups tried as an addition, and as a replacement of each group, in a step of the search; and
+    proposals from which the relaxed search starts, because weak signals have many optima.
+    """
     relaxed: float = 2.0
     """False columns allowed in the relaxed support, which only proposes and ranks."""
-    robust_rounds: int = 3
-    """Fits in turn with cutting off residuals."""
     most_tied: float = 0.25
     """Part of the rows that one value of the response may take; beyond it, residuals are not cut
     off, because their robust scale depends on how a fit splits the tie.
     """
-    # what the residual of a support may bring in: products, and columns of a wide table
     rounds: int = 3
-    """Times that a residual is looked at for products, and for columns left out of the search."""
-    most_pairs: int = 15
-    """Products that a screen may pass on to the search."""
+    """Times that a residual is cut off and fitted again, looked at for products, and looked at for
+    columns left out of the search: what a fit reveals changes little after that.
+    """
+    # wide tables
     most_columns: int = 4000
     """Columns of a wide table, the most promising, that are searched, and paired with others."""
     least_columns: int = 250
     """Columns that are searched at least, however little memory the table takes."""
+    free_values: int = 5_200_000
+    """Feature values (bytes) kept however small the table: no trouble on any machine."""
+    most_values: int = 300_000_000
+    """Feature values (bytes) kept at most, in tables of many rows."""
 
     @property
     def n_features(self) -> int:
@@ -91,7 +97,7 @@ class SiftSettings:
     @property
     def bump_sd(self) -> float:
         """Width of a bump, in standard deviations of the column."""
-        return self.bump_width / self.n_bumps
+        return self.clip / self.n_bumps
 
     @property
     def knot_levels(self) -> Array:
