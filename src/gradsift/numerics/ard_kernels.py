@@ -10,8 +10,10 @@ one by one, so that each can have a length scale of its own.
 A kernel is a frozen value. Its hyperparameters are one vector `theta` of logarithms, so that an
 optimiser can move them freely; `with_theta` returns the kernel at another vector. Two derivatives:
 
-* `value_and_pullback(X)` gives K = k(X, X) and the map M -> sum_ij M_ij dK_ij/dtheta, for any M.
-  A reverse-mode product: all derivatives cost about as much as K itself.
+* `evaluator(X)` gives the map from `theta` to K = k(X, X) and to the map
+  M -> sum_ij M_ij dK_ij/dtheta, for any M. A reverse-mode product: all derivatives cost about as
+  much as K itself. What does not depend on `theta` is computed once, and memory is used again: K
+  and its derivative are those of the last `theta` only.
 * `gradient(Z, P, a)` gives the gradient at each row z of Z of the function sum_p a_p k(z, p).
 """
 
@@ -27,6 +29,7 @@ from gradsift._typing import Array
 from gradsift.numerics.distances import squared_distances
 
 Pullback: TypeAlias = Callable[[Array], Array]
+Evaluator: TypeAlias = Callable[[Array], tuple[Array, Pullback]]
 Bounds: TypeAlias = list[tuple[float, float]]
 
 
@@ -60,7 +63,9 @@ class ArdKernel(Protocol):
         """k between the rows of A (n, d) and of B (m, d): (n, m)."""
         ...
 
-    def value_and_pullback(self, X: Array) -> tuple[Array, Pullback]: ...
+    def evaluator(self, X: Array) -> Evaluator:
+        """The map theta -> k(X, X), and the derivatives of sum_ij M_ij k(X, X)_ij for any M."""
+        ...
 
     def gradient(self, Z: Array, P: Array, a: Array) -> Array:
         """Gradients at the rows of Z (n, d) of z -> sum_p a_p k(z, p): (n, d)."""
@@ -105,26 +110,31 @@ class ArdGaussian:
     def log_prior(self) -> tuple[float, Array]:
         return _normal_log_density(self.log_scales, self.prior)
 
+    def _along(self, X: Array) -> Array:
+        """Coordinates along the axes."""
+        return X if self.axes is None else X @ self.axes
+
     def _scaled(self, X: Array) -> Array:
         """Coordinates in which the kernel is exp(-|u - v|^2 / 2)."""
-        return (X if self.axes is None else X @ self.axes) * np.exp(-self.log_scales)
+        return self._along(X) * np.exp(-self.log_scales)
 
     def __call__(self, A: Array, B: Array) -> Array:
         K = squared_distances(self._scaled(A), self._scaled(B))
         K *= -0.5
         return np.asarray(np.exp(K, out=K))
 
-    def value_and_pullback(self, X: Array) -> tuple[Array, Pullback]:
-        U = self._scaled(X)
-        K = squared_distances(U, U)
-        K *= -0.5
-        np.exp(K, out=K)
+    def evaluator(self, X: Array) -> Evaluator:
+        along = self._along(X)
 
-        def pullback(M: Array) -> Array:
+        def evaluate(theta: Array) -> tuple[Array, Pullback]:
+            U = along * np.exp(-theta)
+            K = squared_distances(U, U)
+            K *= -0.5
+            np.exp(K, out=K)
             # dK_ij / d log l_k = K_ij (u_ik - u_jk)^2
-            return _moment(M * K, U, U)
+            return K, lambda M: _moment(M * K.T, U, U)
 
-        return K, pullback
+        return evaluate
 
     def gradient(self, Z: Array, P: Array, a: Array) -> Array:
         T = self(Z, P) * a
@@ -189,30 +199,39 @@ class Anova:
             K *= E
         return K
 
-    def value_and_pullback(self, X: Array) -> tuple[Array, Pullback]:
+    def evaluator(self, X: Array) -> Evaluator:
         # K is symmetric with a constant diagonal: only the pairs i < j are computed.
-        n = len(X)
+        n, d = X.shape
         rows, columns = np.triu_indices(n, 1)
-        D = (X[rows] - X[columns]).T * np.exp(-self.log_scales)[:, None]  # (d, pairs)
-        D *= D
-        E = D * -0.5
-        E += self.log_weights[:, None]
-        np.exp(E, out=E)
-        shares = 1.0 + E
-        values = np.exp(-np.logaddexp(0.0, self.log_weights).sum()) * np.prod(shares, axis=0)
-        np.divide(E, shares, out=shares)  # c e / (1 + c e): the share of dlog K / dlog c
+        upper, lower = rows * n + columns, columns * n + rows
+        squares = np.square(X.T[:, rows] - X.T[:, columns])  # (d, pairs)
+        E, shares = np.empty_like(squares), np.empty_like(squares)
         K = np.ones((n, n))
-        K[rows, columns] = values
-        K[columns, rows] = values
 
-        def pullback(M: Array) -> Array:
-            T = (M[rows, columns] + M[columns, rows]) * values
-            constant = np.exp(-np.logaddexp(0.0, -self.log_weights))
-            by_weight = shares @ T - T.sum() * constant
-            np.multiply(shares, D, out=E)
-            return np.concatenate([by_weight, E @ T])
+        def evaluate(theta: Array) -> tuple[Array, Pullback]:
+            log_weights, inverse = theta[:d], np.exp(-2.0 * theta[d:])
+            values = np.full(len(rows), np.exp(-np.logaddexp(0.0, log_weights).sum()))
+            for e, share, square, c, factor in zip(E, shares, squares, log_weights, inverse):
+                np.multiply(square, -0.5 * factor, out=e)
+                e += c
+                np.exp(e, out=e)
+                np.add(e, 1.0, out=share)
+                values *= share
+            np.divide(E, shares, out=shares)  # c e / (1 + c e): the share of dlog K / dlog c
+            K.reshape(-1)[upper] = values
+            K.reshape(-1)[lower] = values
 
-        return K, pullback
+            def pullback(M: Array) -> Array:
+                flat = M.T.reshape(-1)  # no copy of what LAPACK returns
+                T = (flat.take(upper) + flat.take(lower)) * values
+                constant = np.exp(-np.logaddexp(0.0, -log_weights))
+                by_weight = shares @ T - T.sum() * constant
+                np.multiply(shares, squares, out=E)
+                return np.concatenate([by_weight, inverse * (E @ T)])
+
+            return K, pullback
+
+        return evaluate
 
     def gradient(self, Z: Array, P: Array, a: Array) -> Array:
         T = self(Z, P) * a
@@ -254,8 +273,9 @@ class DotProduct:
     def __call__(self, A: Array, B: Array) -> Array:
         return A @ B.T / self.dimension
 
-    def value_and_pullback(self, X: Array) -> tuple[Array, Pullback]:
-        return self(X, X), lambda M: np.zeros(0)
+    def evaluator(self, X: Array) -> Evaluator:
+        K = self(X, X)
+        return lambda theta: (K, lambda M: np.zeros(0))
 
     def gradient(self, Z: Array, P: Array, a: Array) -> Array:
         return np.tile(a @ P / self.dimension, (len(Z), 1))

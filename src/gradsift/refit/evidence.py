@@ -20,7 +20,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from scipy.optimize import minimize
 
 from gradsift._typing import Array
-from gradsift.numerics.ard_kernels import ArdKernel
+from gradsift.numerics.ard_kernels import ArdKernel, Evaluator
 
 NOISE_BOUNDS = (np.log(1e-5), np.log(1e2))
 """Box of log eta. The floor keeps B positive definite in double precision without any jitter."""
@@ -56,15 +56,21 @@ class EvidenceFit:
     n_evaluations: int
 
 
-def negative_log_evidence(theta: Array, kernel: ArdKernel, rows: Rows) -> tuple[float, Array]:
-    """-log p(Y) - log prior, and its gradient in theta = (kernel.theta, log eta)."""
+def negative_log_evidence(
+    theta: Array, kernel: ArdKernel, rows: Rows, evaluate: Evaluator
+) -> tuple[float, Array]:
+    """-log p(Y) - log prior, and its gradient in theta = (kernel.theta, log eta).
+
+    `evaluate` is the kernel's evaluator on these rows.
+    """
     n, q = rows.Y.shape
     total = float(rows.weights.sum())
     root = rows.root
     kernel = kernel.with_theta(theta[:-1])
     eta = float(np.exp(theta[-1]))
-    K, pullback = kernel.value_and_pullback(rows.X)
-    B = K.copy(order="F") if root is None else np.asfortranarray(root[:, None] * K * root)
+    K, pullback = evaluate(theta[:-1])
+    # K is symmetric, and its transpose lies in memory as LAPACK wants it
+    B = K.T.copy(order="F") if root is None else root[:, None] * K.T * root
     B.flat[:: n + 1] += eta
     factor, failed = dpotrf(B, lower=1, clean=1, overwrite_a=1)
     if failed:
@@ -103,7 +109,7 @@ def maximise_evidence(
     found = minimize(
         negative_log_evidence,
         start,
-        args=(kernel, rows),
+        args=(kernel, rows, kernel.evaluator(rows.X)),
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,

@@ -107,10 +107,11 @@ def places(x: Array, weight: Array) -> tuple[Array, Array]:
 
 
 class Tilted(NamedTuple):
-    """t'(u, 0, 0) - sum_i log mean_j exp(...) at some t, and the tilted chances."""
+    """t'(u, 0, 0) - K(t) at some t, with the gradient and the Hessian of K."""
 
     value: float
-    chances: Array
+    gradient: Array
+    hessian: Array
 
 
 class Deals:
@@ -119,32 +120,38 @@ class Deals:
     def __init__(self, a: Array, r: Array, weight: Array) -> None:
         self.a, self.weight = places(a, weight)
         self.r, mass = places(r, weight)
-        chance = mass / mass.sum()
-        self.log_chance = np.log(chance)
-        self.products = np.outer(self.a, self.r)
-        self.kept = orthonormal(np.stack([self.r, self.r**2]), chance)
-        k = len(self.kept)
-        self.squares = (self.kept[:, None] * self.kept[None]).reshape(k * k, -1)
+        self.chance = mass / mass.sum()
+        self.kept = orthonormal(np.stack([self.r, self.r**2]), self.chance)
+        each = np.vstack([self.r, self.kept])
+        k = len(each)
+        self.moments = np.vstack([each, (each[:, None] * each[None]).reshape(k * k, -1)]).T
 
     def at(self, t: Array, u: float) -> Tilted:
-        E = t[0] * self.products
-        E += t[1:] @ self.kept + self.log_chance
+        """The value and the slopes at t: one exponential for each row and residual."""
+        log_chance = t[1:] @ self.kept + np.log(self.chance)
+        E = np.column_stack([t[0] * self.a, np.ones_like(self.a)]) @ np.stack([self.r, log_chance])
         top = E.max(axis=1)
-        np.exp(E - top[:, None], out=E)
+        E -= top[:, None]
+        np.exp(E, out=E)
         mass = E.sum(axis=1)
-        E /= mass[:, None]
-        return Tilted(float(t[0] * u - self.weight @ (np.log(mass) + top)), E)
+        value = float(t[0] * u - self.weight @ (np.log(mass) + top))
+        return Tilted(value, *self.slopes(E @ self.moments / mass[:, None]))
 
-    def slopes(self, chances: Array) -> tuple[Array, Array]:
-        """Gradient and Hessian of K."""
-        along = chances * self.products
-        m = np.column_stack([along.sum(axis=1), chances @ self.kept.T])
-        k = len(self.kept)
-        second = np.empty((len(m), 1 + k, 1 + k))
-        second[:, 0, 0] = (along * self.products).sum(axis=1)
-        second[:, 0, 1:] = second[:, 1:, 0] = along @ self.kept.T
-        second[:, 1:, 1:] = (chances @ self.squares.T).reshape(-1, k, k)
-        return self.weight @ m, np.tensordot(self.weight, second, 1) - (m.T * self.weight) @ m
+    def untilted(self) -> Tilted:
+        """The same at t = 0, where every row draws every residual with its own chance."""
+        return Tilted(0.0, *self.slopes(np.tile(self.chance @ self.moments, (len(self.a), 1))))
+
+    def slopes(self, expected: Array) -> tuple[Array, Array]:
+        """Gradient and Hessian of K from what each row expects of r, of the kept functions, and of
+        their products.
+        """
+        k = 1 + len(self.kept)
+        by_row = np.ones((len(self.a), k))
+        by_row[:, 0] = self.a  # row i draws a_i r
+        m = by_row * expected[:, :k]
+        weighted = by_row * self.weight[:, None]
+        second = np.einsum("ik,ikl,il->kl", weighted, expected[:, k:].reshape(-1, k, k), by_row)
+        return self.weight @ m, second - (m.T * self.weight) @ m
 
 
 def orthonormal(F: Array, chance: Array) -> Array:
@@ -166,10 +173,9 @@ def chi_square_of(a: Array, r: Array, weight: Array, u: float, carriers: float) 
     w = float(np.sqrt(2 * max(there.value, 0.0)))
     if w < 1.0 or t[0] <= 0:
         return w * w
-    k = len(t)
-    start = deals.slopes(deals.at(np.zeros(k), u).chances)[1]
-    H = deals.slopes(there.chances)[1]
-    bend = np.linalg.slogdet(H + 1e-12 * np.eye(k))[1] - np.linalg.slogdet(start[1:, 1:])[1]
+    start = deals.untilted().hessian[1:, 1:]
+    H = there.hessian + 1e-12 * np.eye(len(t))
+    bend = np.linalg.slogdet(H)[1] - np.linalg.slogdet(start)[1]
     corrected = w + (np.log(t[0]) + bend / 2 - np.log(w)) / w
     edge = w * w - 2 * np.log(2 * np.pi * carriers)
     return float(max(max(corrected, 0.0) ** 2, edge, 0.0))
@@ -178,11 +184,10 @@ def chi_square_of(a: Array, r: Array, weight: Array, u: float, carriers: float) 
 def solve_tilt(deals: Deals, u: float, n: float) -> tuple[Array, Tilted]:
     """The tilt that maximises, by Newton steps from that of normal residuals."""
     k = 1 + len(deals.kept)
-    t = np.zeros(k)
-    now = deals.at(t, u)
+    t, now = np.zeros(k), deals.untilted()
     rho = min(u / n, 0.999)
     guess = rho / (1 - rho * rho)
-    square = (deals.kept * np.exp(deals.log_chance)) @ deals.r**2
+    square = (deals.kept * deals.chance) @ deals.r**2
     for part in (1.0, 0.5, 0.25):
         first = part * np.r_[guess, -guess * rho / 2 * square]
         there = deals.at(first, u)
@@ -191,7 +196,7 @@ def solve_tilt(deals: Deals, u: float, n: float) -> tuple[Array, Tilted]:
     goal = np.zeros(k)
     goal[0] = u
     for _ in range(MOST_STEPS):
-        grad, H = deals.slopes(now.chances)
+        grad, H = now.gradient, now.hessian
         step = np.linalg.solve(H + (1e-9 * np.trace(H) + 1e-12) * np.eye(k), goal - grad)
         if float((goal - grad) @ step) < 1e-3:
             break

@@ -8,6 +8,7 @@ response with many equal values (zeros) has no robust scale.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -30,7 +31,7 @@ class Response:
         root = self.rows.root
         return root if isinstance(root, float) else root[:, None]
 
-    @property
+    @cached_property
     def start(self) -> Array:
         """The stand-in for an empty fit, rows scaled."""
         return self.adapted(np.zeros_like(self.Y))
