@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import time
-import warnings
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +22,10 @@ from typing import Any
 import numpy as np
 from trust.planted import ALL, DATA, NOISE, REAL, Planted
 
-from gradsift import GradientSiftClassifier, GradientSiftRegressor, credible_families
+from gradsift.data import ArraySource, measure_scaling
+from gradsift.estimators._sift_parts import class_contrasts
+from gradsift.sift import sift
+from gradsift.trust.credible import find_families
 
 FILE = Path(__file__).parent / "families.json"
 EDGES = (0.02, 0.1, 0.3, 0.6, 0.9, 1.0001)
@@ -41,14 +43,15 @@ def covers(family: Any, table: Planted) -> bool:
 
 def measure(table: Planted) -> dict[str, Any]:
     """What the families of one table claim, and what holds."""
-    kind = GradientSiftClassifier if table.labels else GradientSiftRegressor
-    model = kind(predict_with="selected")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(table.X, table.y)
-        began = time.process_time()
-        found = credible_families(model, table.X, table.y)
-        seconds = time.process_time() - began
+    n = len(table.y)
+    X = measure_scaling(ArraySource(table.X), np.full(n, 1.0 / n)).apply(table.X)
+    codes = table.y.astype(np.intp) if table.labels else None
+    Y = table.y[:, None] if codes is None else class_contrasts(codes, int(codes.max()) + 1)
+    source = ArraySource(X)
+    chosen = sift(source, Y, robust=codes is None)
+    began = time.process_time()
+    found = find_families(source, Y, chosen.groups, codes=codes)
+    seconds = time.process_time() - began
     inside = {
         int(c) for f in found for c in [*f.columns, *(() if f.partners is None else f.partners)]
     }
@@ -63,7 +66,7 @@ def measure(table: Planted) -> dict[str, Any]:
         ]
         for at in (place == i for i in range(len(EDGES) - 1))
     ]
-    selected = model.get_support(indices=True)
+    selected = chosen.selected
     return {
         "families": [
             [round(f.probability, 3), len(f.columns), covers(f, table), f.shape] for f in found

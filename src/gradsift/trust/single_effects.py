@@ -66,10 +66,11 @@ class EffectPrior:
 
 
 def effect_sizes(n: float, settings: FamilySettings) -> Array:
-    """Squared sizes of effects in standard errors: just visible, large, and between."""
+    """Squared sizes of effects in standard errors, from just visible to large."""
     least = settings.least_size
     most = max(settings.most_ratio * n, least)
-    return np.array([least, np.sqrt(least * most), most])
+    count = 1 + int(np.ceil(np.log(most / least) / np.log(settings.size_step)))
+    return np.geomspace(least, most, max(count, 2))
 
 
 def own_prior(n: float, part_sizes: tuple[int, ...], settings: FamilySettings) -> EffectPrior:
