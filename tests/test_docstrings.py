@@ -64,6 +64,8 @@ def test_fitted_attributes_are_documented(name):
     model = kind(gradsift.SparseGradientRegressor()) if name == "GradientSelector" else kind()
     if "CV" in name:
         model.set_params(n_alphas=3, cv=2)
+    if "inference" in model.get_params():
+        model.set_params(inference=True)
     model.fit(X, y > 0 if "Classifier" in name else y)
     body = section(kind.__doc__, "Attributes").replace("\\\n", " ")
     lines = [x for x in body.splitlines() if x and not x[0].isspace()]

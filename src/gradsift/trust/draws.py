@@ -32,7 +32,7 @@ class DrawnResponse(Protocol):
         """What the effects leave of it."""
         ...
 
-    def redraw(self, chains: Chains, rng: np.random.Generator) -> None:
+    def redraw(self, chains: Chains, slots: Sequence[Candidates], rng: np.random.Generator) -> None:
         """Draw the response given all effects; `chains.residual` follows."""
 
 
@@ -42,7 +42,7 @@ class FixedResponse:
 
     noise: Noise
 
-    def redraw(self, chains: Chains, rng: np.random.Generator) -> None:
+    def redraw(self, chains: Chains, slots: Sequence[Candidates], rng: np.random.Generator) -> None:
         pass
 
 
@@ -107,7 +107,7 @@ def one_sweep(
     tallies: Sequence[Tally] = (),
 ) -> None:
     """Draw every slot once; slots of one kind share candidates and a tally."""
-    response.redraw(chains, rng)
+    response.redraw(chains, slots, rng)
     for i, candidates in enumerate(slots):
         same = np.flatnonzero((kinds == kinds[i]) & (np.arange(len(slots)) != i))
         others = chains.chosen[same].copy()

@@ -8,6 +8,7 @@ labels is worth what they hold, at most n log 2 for two classes, and not infinit
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,12 @@ from scipy.special import log_ndtr, ndtri_exp
 
 from gradsift._typing import Array, IntArray
 from gradsift.sift.rows import Rows
+from gradsift.trust.exchange import exchange
+from gradsift.trust.single_effects import Candidates
 from gradsift.trust.slots import Chains, Noise
+
+QUADRATURE = 12
+"""Points of the integral over the z of the largest class."""
 
 
 def class_basis(n_classes: int) -> Array:
@@ -62,21 +68,40 @@ class LatentLabels:
         Y = class_basis(self.n_classes)[self.codes]
         return np.asarray((Y - self.rows.mean(Y)) * np.reshape(self.rows.root, (-1, 1)))
 
-    def redraw(self, chains: Chains, rng: np.random.Generator) -> None:
-        """Draw intercepts and z given the effects."""
-        root = self.rows.root
+    def redraw(self, chains: Chains, slots: Sequence[Candidates], rng: np.random.Generator) -> None:
+        """Draw intercepts given z, exchange columns given the labels, draw z given the effects."""
+        root, total = self.rows.root, self.rows.total
         effects = chains.fit.sum(axis=0, dtype=np.float64) / root  # (b, q, n)
         rest = chains.residual / root  # z less the effects
-        weight = np.full(rest.shape[2], self.weight) if np.ndim(self.weight) == 0 else self.weight
-        intercept = rest @ weight / self.rows.total
-        intercept += rng.standard_normal(intercept.shape) / np.sqrt(self.rows.total)
+        z = rest + effects
+        intercept = rest @ (np.ones(rest.shape[2]) * self.weight) / total
+        intercept += rng.standard_normal(intercept.shape) / np.sqrt(total)
+
+        def log_likelihood(scaled: Array) -> Array:
+            return self.log_likelihood(scaled / root + intercept[:, :, None])
+
+        for i, candidates in enumerate(slots):
+            exchange(chains, i, candidates, log_likelihood, rng)
+        effects = chains.fit.sum(axis=0, dtype=np.float64) / root
         mean = effects + intercept[:, :, None]
-        z = (
-            self.draw_two(mean, rng)
-            if self.n_classes == 2
-            else self.draw_several(mean, rest + effects, rng)
-        )
+        two = self.n_classes == 2
+        z = self.draw_two(mean, rng) if two else self.draw_several(mean, z, rng)
         chains.residual = ((z - effects) * root).astype(np.float32)
+
+    def log_likelihood(self, mean: Array) -> Array:
+        """(b,) log probability of the labels for means of z (b, q, n)."""
+        if self.n_classes == 2:
+            return (log_ndtr(mean[:, 0] * (2.0 * self.codes - 1.0)) * self.weight).sum(axis=1)
+        M = np.einsum("cq,bqn->bcn", class_basis(self.n_classes), mean)
+        rows = np.arange(len(self.codes))
+        ahead = M[:, self.codes, rows][:, None] - M  # of the class over each other
+        at, weight = np.polynomial.hermite_e.hermegauss(QUADRATURE)
+        total = np.full(ahead[:, 0].shape, -np.inf)
+        for e, w in zip(at, weight / np.sqrt(2 * np.pi), strict=True):
+            each = log_ndtr(ahead + e)
+            each[:, self.codes, rows] = 0.0
+            total = np.logaddexp(total, np.log(w) + each.sum(axis=1))
+        return np.asarray((total * self.weight).sum(axis=1))
 
     def draw_two(self, mean: Array, rng: np.random.Generator) -> Array:
         sign = 2.0 * self.codes - 1.0

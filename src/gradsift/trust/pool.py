@@ -198,9 +198,13 @@ def make_pool(
         outside = np.delete(found.beside, columns)
         elsewhere = float(np.exp(np.minimum(outside, 700.0)).sum() / p)
     q, odds = terms.response.shape[1], (1.0 - settings.empty) / settings.empty
+    Z = pool_features(source, columns, kept, rows, sift_settings)
+    part = np.repeat(np.arange(3), sift_settings.part_sizes)
+    # short waves are no feature of any column; the first feature of a part stays
+    used = Z.any(axis=(1, 2)) | (np.diff(part, prepend=-1) > 0)
     own = Candidates(
-        Z=pool_features(source, columns, kept, rows, sift_settings),
-        part=np.repeat(np.arange(3), sift_settings.part_sizes),
+        Z=Z[used],
+        part=part[used],
         prior=prior,
         log_prior=np.full(len(columns), -np.log(p)),
         total=total,

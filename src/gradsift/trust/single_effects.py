@@ -46,6 +46,9 @@ to this length whose own part is .001.
 LEAST_OWN_PART = 1e-3
 """Squared length of a feature beside columns that are always kept; what is below is rounding."""
 
+ATTRACTION = 6.0
+"""Columns of squared correlation r^2 are proposed exp(6 r^2) times as often as unrelated ones."""
+
 
 @dataclass(frozen=True)
 class EffectPrior:
@@ -66,10 +69,11 @@ class EffectPrior:
 
 
 def effect_sizes(n: float, settings: FamilySettings) -> Array:
-    """Squared sizes of effects in standard errors: just visible, large, and between."""
+    """Squared sizes of effects in standard errors, from just visible to large."""
     least = settings.least_size
     most = max(settings.most_ratio * n, least)
-    return np.array([least, np.sqrt(least * most), most])
+    count = 1 + int(np.ceil(np.log(most / least) / np.log(settings.size_step)))
+    return np.geomspace(least, most, max(count, 2))
 
 
 def own_prior(n: float, part_sizes: tuple[int, ...], settings: FamilySettings) -> EffectPrior:
@@ -139,6 +143,16 @@ class Candidates:
     @cached_property
     def shrink(self) -> Single:
         return self.prior.shrink.astype(np.float32)
+
+    @cached_property
+    def log_proposals(self) -> Array:
+        """(k, k) logarithm of the probability to propose the second in the place of the first, by
+        the correlation of their first features.
+        """
+        linear = self.Z[0].astype(np.float64)
+        log_odds = ATTRACTION * np.square(linear @ linear.T / self.total)
+        np.fill_diagonal(log_odds, -np.inf)
+        return np.asarray(log_odds - np.logaddexp.reduce(log_odds, axis=1, keepdims=True))
 
     def scores(self, R: Single) -> Single:
         """Z r for residuals R (b, q, n): (features, k, b, q)."""

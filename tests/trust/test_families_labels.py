@@ -1,0 +1,123 @@
+"""Latent responses of labels, and exchange moves, against brute force."""
+
+import numpy as np
+import pytest
+from scipy.special import log_ndtr
+
+from gradsift.sift.rows import make_rows
+from gradsift.trust.draws import Tally, one_sweep
+from gradsift.trust.exchange import turned
+from gradsift.trust.latent import LatentLabels, above_zero, class_basis
+from gradsift.trust.single_effects import Candidates, EffectPrior
+from gradsift.trust.slots import Noise, start_chains
+
+
+def linear_candidates(X, variance=8.0):
+    """Standardised columns that act by straight lines of one size."""
+    Z = ((X - X.mean(axis=0)) / X.std(axis=0)).T[None]
+    prior = EffectPrior(
+        np.array([[variance]]), np.zeros(1), np.zeros(1, dtype=np.intp), ("linear",)
+    )
+    k, n = Z.shape[1:]
+    return Candidates(
+        Z.astype(np.float32), np.zeros(1, dtype=np.intp), prior, np.full(k, -np.log(k)), float(n)
+    )
+
+
+def evidence(sign, z, variance):
+    """Integral over intercept (flat prior) and slope of the probability of the labels."""
+    n = len(sign)
+    a = np.linspace(-4.0, 4.0, 401)
+    b = np.linspace(-8.0, 8.0, 801) * np.sqrt(variance / n)
+    density = np.exp(-(b**2) * n / (2 * variance))
+    log_p = np.zeros((len(a), len(b)))
+    for s, x in zip(sign, z, strict=True):
+        log_p += log_ndtr(s * (a[:, None] + b * x))
+    return float((np.exp(log_p) * density).sum() / density.sum())
+
+
+def test_draws_of_labels_give_the_integrated_posterior():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(20, 3))
+    X[:, 1] = 0.9 * X[:, 0] + 0.44 * X[:, 1]
+    codes = (X[:, 0] + 0.7 * rng.normal(size=20) > 0).astype(int)
+    some = linear_candidates(X)
+    sign = 2.0 * codes - 1.0
+    each = [evidence(sign, z, 8.0) / 3 for z in some.Z[0].astype(float)]
+    exact = np.array(each) / (sum(each) + evidence(sign, np.zeros(20), 8.0))
+
+    labels, b = LatentLabels(codes, 2, make_rows(20, None)), 64
+    start = np.broadcast_to(labels.start.T, (b, 1, 20))
+    chains = start_chains(start, [np.zeros((b, 1, 20))])
+    tally, rng = Tally(b), np.random.default_rng(0)
+    for sweep in range(450):
+        tallies = [tally] if sweep >= 50 else []
+        one_sweep(chains, [some], np.zeros(1, dtype=int), labels, rng, tallies)
+    error = tally.means.std(axis=0, ddof=1) / np.sqrt(b)
+    assert error.max() < 0.012
+    assert np.abs(tally.means.mean(axis=0) - exact).max() < 4 * error.max()
+
+
+def test_truncated_draws_have_the_right_mean_and_side():
+    rng = np.random.default_rng(0)
+    for mean in (-6.0, -0.5, 2.0):
+        e = above_zero(np.full(20_000, mean), 1.0, rng)
+        assert (mean + e > 0).all()
+        expected = np.exp(-(mean**2) / 2 - log_ndtr(mean)) / np.sqrt(2 * np.pi)
+        assert e.mean() == pytest.approx(expected, abs=0.03)
+
+
+def test_a_row_of_weight_four_is_the_mean_of_four_draws():
+    rng = np.random.default_rng(0)
+    mean = np.full(20_000, 0.3)
+    four = above_zero(np.tile(mean, (4, 1)), 1.0, rng).mean(axis=0)
+    one = above_zero(mean, np.full(20_000, 4.0), rng)
+    assert one.mean() == pytest.approx(four.mean(), abs=0.01)
+    assert one.std() == pytest.approx(four.std(), rel=0.03)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_bases_of_classes_are_contrasts(n_classes):
+    basis = class_basis(n_classes)
+    np.testing.assert_allclose(basis.sum(axis=0), 0.0, atol=1e-12)
+    if n_classes > 2:
+        np.testing.assert_allclose(basis.T @ basis, np.eye(n_classes - 1), atol=1e-12)
+
+
+def test_the_likelihood_of_three_classes_is_how_often_they_win():
+    rng = np.random.default_rng(0)
+    codes = np.array([0, 1, 2])
+    labels = LatentLabels(codes, 3, make_rows(3, None))
+    mean = rng.normal(size=(1, 2, 3))
+    M = np.einsum("cq,qn->cn", class_basis(3), mean[0])
+    z = M + rng.normal(size=(200_000, 3, 3))
+    wins = [float((z[:, :, i].argmax(axis=1) == codes[i]).mean()) for i in range(3)]
+    assert labels.log_likelihood(mean)[0] == pytest.approx(np.log(wins).sum(), abs=0.02)
+
+
+def test_draws_of_several_classes_agree_with_the_labels():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, 40)
+    labels = LatentLabels(codes, 3, make_rows(40, None))
+    assert labels.noise == Noise(unit=True)
+    z = np.broadcast_to(labels.start.T, (5, 2, 40))
+    for _ in range(3):
+        z = labels.draw_several(np.zeros((5, 2, 40)), z, rng)
+        utilities = np.einsum("cq,bqn->bcn", class_basis(3), z)
+        assert (utilities.argmax(axis=1) == codes).all()
+
+
+def test_an_exchange_there_and_back_changes_nothing():
+    rng = np.random.default_rng(0)
+    Z = np.linalg.qr(rng.normal(size=(4, 30, 3)))[0].transpose(2, 0, 1) * np.sqrt(30)
+    part = np.array([0, 1, 1])
+    prior = EffectPrior(np.ones((1, 2)), np.zeros(1), np.zeros(1, dtype=np.intp), ("any",))
+    some = Candidates(Z.astype(np.float32), part, prior, np.zeros(4), 30.0)
+    old, new = np.array([0, 1]), np.array([2, 3])
+    fit = np.einsum("fbn,bf->bn", Z[:, old], rng.normal(size=(2, 3)))[:, None]
+    there, alike = turned(some, old, new, fit)
+    back, _ = turned(some, new, old, there)
+    assert alike.all()
+    np.testing.assert_allclose(back, fit, atol=1e-5)
+    np.testing.assert_allclose(np.square(there).sum(), np.square(fit).sum(), rtol=1e-5)
+    assert np.abs(there - fit).max() > 0.1
