@@ -27,6 +27,7 @@ from gradsift.estimators._notebook import NotebookForm
 from gradsift.estimators._validation import check_new_X
 from gradsift.exceptions import NothingSelectedWarning
 from gradsift.numerics.directions import Directions
+from gradsift.pairwise.dimension import Dimension
 from gradsift.solver import Solution, Status
 
 E = TypeVar("E", bound=BaseEstimator)
@@ -90,6 +91,18 @@ def summary_attributes(fit: Summary) -> dict[str, Any]:
         "mean_": fit.scaling.mean,
         "scale_": fit.scaling.scale,
     }
+
+
+class Counted(Summary, Protocol):
+    """The same where held-out prediction counts the directions."""
+
+    @property
+    def dimension(self) -> Dimension | None: ...
+
+
+def counted_attributes(fit: Counted) -> dict[str, Any]:
+    """The attributes of estimators whose directions are counted by held-out prediction."""
+    return {**summary_attributes(fit), "dimension_": fit.dimension}
 
 
 class GradientEstimator(

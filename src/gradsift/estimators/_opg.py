@@ -22,14 +22,15 @@ from gradsift.estimators._base import (
     GradientEstimator,
     blank,
     check_n_components,
+    counted_attributes,
     keep,
-    summary_attributes,
 )
 from gradsift.estimators._tasks import numbers_sample
 from gradsift.estimators._validation import check_new_X
-from gradsift.numerics.directions import Directions, find_directions
+from gradsift.numerics.directions import Directions
 from gradsift.numerics.distances import products, squared_distances
 from gradsift.numerics.ranking import rank_variables
+from gradsift.pairwise.dimension import Dimension, count_directions
 from gradsift.pairwise.field import TaylorPredictor, taylor_average
 from gradsift.pairwise.fitting import Sample
 from gradsift.pairwise.local_linear import local_gradients
@@ -64,6 +65,7 @@ class LocalFit:
     importances: Array
     ranking: IntArray
     directions: Directions
+    dimension: Dimension | None
 
     @property
     def scaling(self) -> Scaling:
@@ -91,13 +93,13 @@ def fit_local(
         W = normalise(pair_weights(rule, products(scaled).sqdist, p, sample.weight), share)
         F = local_gradients(Z, y, W, intercept=intercept)
         weighted = np.sqrt(share)[:, None] * F
-        directions = find_directions(np.arange(p), weighted.T, p, n_components)
+        counted = count_directions(scaled, y[None], share, np.arange(p), weighted.T, n_components)
         predictor = taylor_average(Z, y[None], F[None], share)
     largest = np.abs(weighted).max(axis=0)
     # in units of the largest slope: squares of tiny ones vanish, and a column would seem out
     importances = largest * row_norms((weighted / np.where(largest > 0.0, largest, 1.0)).T)
     ranking = rank_variables(importances, importances)
-    return LocalFit(NearestField(scaling, Z, F), predictor, importances, ranking, directions)
+    return LocalFit(NearestField(scaling, Z, F), predictor, importances, ranking, *counted)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -121,7 +123,7 @@ class OuterProductGradient(RegressorMixin, GradientEstimator):
     ----------
     feature_importances_ : (p,) array
         Root mean square of the partial derivatives over the samples.
-    ranking_, components_, eigenvalues_, mean_, scale_, field_, predictor_
+    ranking_, components_, eigenvalues_, dimension_, mean_, scale_, field_, predictor_
         As in `SparseGradientRegressor`.
 
     Examples
@@ -159,7 +161,7 @@ class OuterProductGradient(RegressorMixin, GradientEstimator):
         fit = fit_local(
             sample, self.weights, self.standardize, self.fit_intercept, self.n_components
         )
-        return keep(self, door, predictor_=fit.predictor, **summary_attributes(fit))
+        return keep(self, door, predictor_=fit.predictor, **counted_attributes(fit))
 
     @same_bits
     def predict(self, X: Any) -> Array:
