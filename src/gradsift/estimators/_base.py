@@ -105,13 +105,9 @@ def counted_attributes(fit: Counted) -> dict[str, Any]:
     return {**summary_attributes(fit), "dimension_": fit.dimension}
 
 
-class GradientEstimator(
-    NotebookForm, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
-    """Selection, directions and gradients of a fitted field; subclasses fit it."""
+class DirectionEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Directions and the projection on them; subclasses find them."""
 
-    field_: Any
-    feature_importances_: Array
     components_: Array
     mean_: Array
     scale_: Array
@@ -123,6 +119,39 @@ class GradientEstimator(
     @property
     def _scaling(self) -> Scaling:
         """From the user's columns to those that directions are reported in."""
+        return Scaling(self.mean_, self.scale_)
+
+    @same_bits
+    def transform(self, X: Any) -> Array:
+        """Project samples on the directions: ``((X - mean_) / scale_) @ components_.T``.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+
+        Returns
+        -------
+        X_new : (n, n_components_) array
+        """
+        check_is_fitted(self)
+        source = check_new_X(self, X)
+        used = np.flatnonzero(self.components_.any(axis=0))
+        return self._scaling.apply(source.columns(used), used) @ self.components_[:, used].T
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class GradientEstimator(NotebookForm, DirectionEstimator):
+    """Selection, directions and gradients of a fitted field; subclasses fit it."""
+
+    field_: Any
+    feature_importances_: Array
+
+    @property
+    def _scaling(self) -> Scaling:
         return replace(self.field_.scaling, mean=self.mean_, scale=self.scale_)
 
     def get_support(self, indices: bool = False) -> Any:
@@ -166,23 +195,6 @@ class GradientEstimator(
         return np.asarray(clone(self).fit(X, y).get_support(indices=True))
 
     @same_bits
-    def transform(self, X: Any) -> Array:
-        """Project samples on the sparse directions: ``((X - mean_) / scale_) @ components_.T``.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-
-        Returns
-        -------
-        X_new : (n, n_components_) array
-        """
-        check_is_fitted(self)
-        source = check_new_X(self, X)
-        used = np.flatnonzero(self.components_.any(axis=0))
-        return self._scaling.apply(source.columns(used), used) @ self.components_[:, used].T
-
-    @same_bits
     def gradient(self, X: Any, *, sparse: bool = False) -> Any:
         """The gradient at any sample, in the units of the columns of X.
 
@@ -211,7 +223,6 @@ class GradientEstimator(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.input_tags.allow_nan = getattr(self, "missing", "error") == "mean"
         return tags
 

@@ -30,10 +30,10 @@ from gradsift.estimators._validation import check_new_X
 from gradsift.numerics.directions import Directions
 from gradsift.numerics.distances import products, squared_distances
 from gradsift.numerics.ranking import rank_variables
-from gradsift.pairwise.dimension import Dimension, count_directions
+from gradsift.pairwise.dimension import Counted, Dimension, count_directions
 from gradsift.pairwise.field import TaylorPredictor, taylor_average
 from gradsift.pairwise.fitting import Sample
-from gradsift.pairwise.local_linear import local_gradients
+from gradsift.pairwise.local_linear import local_gradients, refine_gradients
 from gradsift.pairwise.weights import fixed_rule, normalise, pair_weights
 from gradsift.solver.penalty import row_norms
 
@@ -78,6 +78,7 @@ def fit_local(
     weights: Any,
     standardize: bool,
     intercept: bool,
+    refined: bool,
     n_components: int | Literal["auto"],
 ) -> LocalFit:
     """Slopes of a weighted linear fit around every sample."""
@@ -92,6 +93,9 @@ def fit_local(
         rule = fixed_rule(weights, "OuterProductGradient")
         W = normalise(pair_weights(rule, products(scaled).sqdist, p, sample.weight), share)
         F = local_gradients(Z, y, W, intercept=intercept)
+        if refined:
+            first = directions_of(scaled, y, share, F, n_components).directions
+            F = refine_gradients(Z, y, share, F, max(1, len(first.components)))
         weighted = np.sqrt(share)[:, None] * F
         counted = count_directions(scaled, y[None], share, np.arange(p), weighted.T, n_components)
         predictor = taylor_average(Z, y[None], F[None], share)
@@ -100,6 +104,14 @@ def fit_local(
     importances = largest * row_norms((weighted / np.where(largest > 0.0, largest, 1.0)).T)
     ranking = rank_variables(importances, importances)
     return LocalFit(NearestField(scaling, Z, F), predictor, importances, ranking, *counted)
+
+
+def directions_of(
+    source: Source, y: Array, share: Array, F: Array, n_components: int | Literal["auto"]
+) -> Counted:
+    """Eigenvectors of the outer product of slopes F (n, p)."""
+    weighted = np.sqrt(share)[:, None] * F
+    return count_directions(source, y[None], share, np.arange(F.shape[1]), weighted.T, n_components)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -116,8 +128,12 @@ class OuterProductGradient(RegressorMixin, GradientEstimator):
     fit_intercept : bool, default=False
         Fit the local level too (Xia et al.); False anchors each fit at its own y (the paper's
         special case).
+    refined : bool, default=False
+        Refined OPG: fit the slopes again with neighbours in the `n_components` directions found,
+        until these stay. Reaches directions of oscillating links that plain OPG misses.
     standardize : bool, default=True
     n_components : int or 'auto', default='auto'
+        As in `SparseGradientRegressor`; 'auto' is settled before the refinement.
 
     Attributes
     ----------
@@ -138,6 +154,7 @@ class OuterProductGradient(RegressorMixin, GradientEstimator):
 
     weights: Any = "gaussian"
     fit_intercept: bool = False
+    refined: bool = False
     standardize: bool = True
     n_components: int | Literal["auto"] = "auto"
 
@@ -159,7 +176,12 @@ class OuterProductGradient(RegressorMixin, GradientEstimator):
         door = blank(self)
         sample = numbers_sample(door, X, y, sample_weight)
         fit = fit_local(
-            sample, self.weights, self.standardize, self.fit_intercept, self.n_components
+            sample,
+            self.weights,
+            self.standardize,
+            self.fit_intercept,
+            self.refined,
+            self.n_components,
         )
         return keep(self, door, predictor_=fit.predictor, **counted_attributes(fit))
 

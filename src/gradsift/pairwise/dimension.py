@@ -91,7 +91,7 @@ def count_directions(
 
 def choose_dimension(X: Array, Y: Array, share: Array) -> Dimension:
     """How many directions predict Y (n, c), in the span of coordinates X (n, r), largest first."""
-    X, Y, share = distinct_rows(X, Y, share)
+    X, Y, share = distinct_rows(_unit(X), _unit(Y), share)
     some = spread_along(np.lexsort((*X.T, *Y.T[::-1])), MOST_ROWS)
     X, Y, share = X[some], Y[some], share[some] / share[some].sum()
     n = len(Y)
@@ -103,10 +103,16 @@ def choose_dimension(X: Array, Y: Array, share: Array) -> Dimension:
     return settle(errors, share)
 
 
+def _unit(X: Array) -> Array:
+    """Centred, its largest number 1: squares neither overflow nor vanish."""
+    X = X - X.mean(axis=0)
+    largest = np.abs(X).max(initial=0.0)
+    return np.asarray(X / largest if largest > 0.0 else X)
+
+
 def undecided(n_directions: int) -> Dimension:
     """Nothing to choose from: one direction, where there is one."""
-    nothing = np.full(1, np.nan)
-    return Dimension(nothing, nothing, nothing, min(1, n_directions))
+    return Dimension(*(np.full(1, np.nan) for _ in range(3)), min(1, n_directions))
 
 
 def distinct_rows(X: Array, Y: Array, share: Array) -> tuple[Array, Array, Array]:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradsift._typing import Array
-from gradsift.pairwise.local_linear import Planes, local_planes, near_weights
+from gradsift.pairwise.local_linear import Planes, local_planes, near_weights, normal_bandwidth
 
 ROUNDS = 10
 """Turns at most: most settle in three to six."""
@@ -57,11 +57,6 @@ def whiten(X: Array, share: Array) -> Whitened:
     return Whitened(centred @ turn, turn, s[:, None] * Q)
 
 
-def bandwidth(share: Array, d: int) -> float:
-    """The normal reference rule n^(-1/(d + 4)) for coordinates of unit variance."""
-    return float((share @ share) ** (1.0 / (d + 4)))
-
-
 class Mave(NamedTuple):
     """Directions `gamma` (r, d), orthonormal in whitened columns, and the local planes on them."""
 
@@ -93,7 +88,7 @@ def fit_mave(Z: Array, Y: Array, share: Array, start: Array, rounds: int = ROUND
 
 def planes_along(T: Array, Y: Array, share: Array) -> tuple[Array, Planes]:
     """Weights and local planes around every sample in coordinates T (n, d) of unit variance."""
-    weight = near_weights(T, T, share, bandwidth(share, T.shape[1]))
+    weight = near_weights(T, T, share, normal_bandwidth(share, T.shape[1]))
     return weight, local_planes(T, T, Y, weight, RIDGE)
 
 
