@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradsift.pairwise import index_predictor as room
-from gradsift.pairwise.index_predictor import fit_index, local_plane, ridge_index
+from gradsift.pairwise.index_predictor import fit_index, ridge_index
 
 
 @pytest.fixture
@@ -35,22 +35,6 @@ def test_leaving_out_by_formula_is_leaving_out(single_index, monkeypatch):
         # the mean of the others is replaced by that of all
         by_hand += share @ y - np.average(np.delete(y, i), weights=w)
         assert got[i] == pytest.approx(by_hand, abs=1e-9)
-
-
-@pytest.mark.parametrize("scale", [np.inf, 0.4])
-def test_a_local_line_is_a_weighted_least_squares_fit(rng, scale, monkeypatch):
-    monkeypatch.setattr(room, "LINK_RIDGE", 0.0)
-    u, y, share = rng.normal(size=20), rng.normal(size=20), np.full(20, 0.05)
-    at = np.array([-0.5, 0.3])
-    got = local_plane(at[:, None], u[:, None], y, share, scale)
-    for place, value in zip(at, got):
-        w = np.exp(-((u - place) ** 2) / (2 * scale**2))
-        A = np.column_stack([np.ones(20), u - place])
-        assert value == pytest.approx(np.linalg.solve(A.T @ (w[:, None] * A), A.T @ (w * y))[0])
-    one_out = local_plane(u[:, None], u[:, None], y, share, scale, leave_out=True)
-    keep = np.arange(20) != 4
-    same = local_plane(u[4:5, None], u[keep, None], y[keep], share[keep], scale)
-    assert one_out[4] == pytest.approx(same[0])
 
 
 def test_it_learns_direction_and_link(single_index, rng):

@@ -9,6 +9,12 @@ from gradsift.estimators._description import (
 )
 from gradsift.estimators._families import credible_families
 from gradsift.estimators._functions import alpha_grid, alpha_max, gradient_path
+from gradsift.estimators._inverse import (
+    PrincipalHessianDirections,
+    SlicedAverageVariance,
+    SlicedInverseRegression,
+)
+from gradsift.estimators._mave import MinimumAverageVariance
 from gradsift.estimators._opg import OuterProductGradient
 from gradsift.estimators._ridge import RidgeGradientClassifier, RidgeGradientRegressor
 from gradsift.estimators._selector import GradientSelector
@@ -26,6 +32,10 @@ __all__ = [
     "RidgeGradientRegressor",
     "RidgeGradientClassifier",
     "OuterProductGradient",
+    "MinimumAverageVariance",
+    "SlicedInverseRegression",
+    "SlicedAverageVariance",
+    "PrincipalHessianDirections",
     "ModelDescription",
     "Optimality",
     "PenaltyChoice",

@@ -27,6 +27,7 @@ from gradsift.estimators._notebook import NotebookForm
 from gradsift.estimators._validation import check_new_X
 from gradsift.exceptions import NothingSelectedWarning
 from gradsift.numerics.directions import Directions
+from gradsift.pairwise.dimension import Dimension
 from gradsift.solver import Solution, Status
 
 E = TypeVar("E", bound=BaseEstimator)
@@ -92,13 +93,21 @@ def summary_attributes(fit: Summary) -> dict[str, Any]:
     }
 
 
-class GradientEstimator(
-    NotebookForm, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
-    """Selection, directions and gradients of a fitted field; subclasses fit it."""
+class Counted(Summary, Protocol):
+    """The same where held-out prediction counts the directions."""
 
-    field_: Any
-    feature_importances_: Array
+    @property
+    def dimension(self) -> Dimension | None: ...
+
+
+def counted_attributes(fit: Counted) -> dict[str, Any]:
+    """The attributes of estimators whose directions are counted by held-out prediction."""
+    return {**summary_attributes(fit), "dimension_": fit.dimension}
+
+
+class DirectionEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Directions and the projection on them; subclasses find them."""
+
     components_: Array
     mean_: Array
     scale_: Array
@@ -110,6 +119,39 @@ class GradientEstimator(
     @property
     def _scaling(self) -> Scaling:
         """From the user's columns to those that directions are reported in."""
+        return Scaling(self.mean_, self.scale_)
+
+    @same_bits
+    def transform(self, X: Any) -> Array:
+        """Project samples on the directions: ``((X - mean_) / scale_) @ components_.T``.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+
+        Returns
+        -------
+        X_new : (n, n_components_) array
+        """
+        check_is_fitted(self)
+        source = check_new_X(self, X)
+        used = np.flatnonzero(self.components_.any(axis=0))
+        return self._scaling.apply(source.columns(used), used) @ self.components_[:, used].T
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class GradientEstimator(NotebookForm, DirectionEstimator):
+    """Selection, directions and gradients of a fitted field; subclasses fit it."""
+
+    field_: Any
+    feature_importances_: Array
+
+    @property
+    def _scaling(self) -> Scaling:
         return replace(self.field_.scaling, mean=self.mean_, scale=self.scale_)
 
     def get_support(self, indices: bool = False) -> Any:
@@ -153,23 +195,6 @@ class GradientEstimator(
         return np.asarray(clone(self).fit(X, y).get_support(indices=True))
 
     @same_bits
-    def transform(self, X: Any) -> Array:
-        """Project samples on the sparse directions: ``((X - mean_) / scale_) @ components_.T``.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-
-        Returns
-        -------
-        X_new : (n, n_components_) array
-        """
-        check_is_fitted(self)
-        source = check_new_X(self, X)
-        used = np.flatnonzero(self.components_.any(axis=0))
-        return self._scaling.apply(source.columns(used), used) @ self.components_[:, used].T
-
-    @same_bits
     def gradient(self, X: Any, *, sparse: bool = False) -> Any:
         """The gradient at any sample, in the units of the columns of X.
 
@@ -198,7 +223,6 @@ class GradientEstimator(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.input_tags.allow_nan = getattr(self, "missing", "error") == "mean"
         return tags
 

@@ -82,7 +82,9 @@ class SparseGradientRegressorCV(NumberPredictions, RegressorMixin, CrossValidate
         Fitted in every fold on what was selected, and scored in place of the estimator's own
         predictions: e.g. a linear support vector machine, the paper's criterion.
     judge_on : {'selected', 'directions'}, default='selected'
-        Whether `judge` sees the selected columns or their projections on the sparse directions.
+        Whether `judge` sees the selected columns or their projections on the sparse directions;
+        with ``n_components='auto'`` these are counted in every fold at every alpha, which takes
+        its time.
     n_jobs : int, optional
         Folds fitted at a time, in processes that share the cores; the scores do not depend on it.
     checkpoint : path, optional
@@ -101,8 +103,9 @@ solver, tol, max_iter, predict_with, missing, verbose
         What each rule of `selection` chooses.
     path_ : PathResult
         The path on all samples.
-    feature_importances_, ranking_, components_, eigenvalues_, alpha_, alpha_max_, dual_gap_, \
-kkt_violation_, objective_, n_iter_, covariance_, dual_coef_, mean_, scale_, field_, predictor_
+    feature_importances_, ranking_, components_, eigenvalues_, dimension_, alpha_, alpha_max_, \
+dual_gap_, kkt_violation_, objective_, n_iter_, covariance_, dual_coef_, mean_, scale_, field_, \
+predictor_
         As in `SparseGradientRegressor`.
 
     Examples
@@ -164,9 +167,9 @@ penalty, curl, smoothness, solver, tol, max_iter, missing, verbose
         Held-out scores, by default the negative log loss; larger is better.
     alphas_, alpha_min_, alpha_1se_, path_
         As in `SparseGradientRegressorCV`.
-    classes_, class_weight_, feature_importances_, ranking_, components_, eigenvalues_, alpha_, \
-alpha_max_, dual_gap_, kkt_violation_, objective_, n_iter_, covariance_, dual_coef_, mean_, \
-scale_, field_
+    classes_, class_weight_, feature_importances_, ranking_, components_, eigenvalues_, \
+dimension_, alpha_, alpha_max_, dual_gap_, kkt_violation_, objective_, n_iter_, covariance_, \
+dual_coef_, mean_, scale_, field_
         As in `SparseGradientClassifier`.
 
     Examples

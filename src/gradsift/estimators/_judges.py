@@ -12,9 +12,8 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import get_scorer
 
 from gradsift._typing import Array
-from gradsift.numerics.directions import find_directions
 from gradsift.pairwise.assemble import Response
-from gradsift.pairwise.fitting import PredictWith
+from gradsift.pairwise.fitting import PredictWith, directions_of
 from gradsift.pairwise.folds import HeldOut, Judge, OwnLoss, predict_held_out
 
 
@@ -76,8 +75,7 @@ class ScoringJudge:
         test = fold.rows.columns(rows.index)
         if self.on == "selected":
             return train, test
-        p = fold.assembly.problem.n_features
-        found = find_directions(rows.index, rows.values, p, self.n_components)
+        found = directions_of(fold.assembly, rows, self.n_components).directions
         back = found.components[:, rows.index].T
         return train @ back, test @ back
 

@@ -22,17 +22,18 @@ from gradsift.estimators._base import (
     GradientEstimator,
     blank,
     check_n_components,
+    counted_attributes,
     keep,
-    summary_attributes,
 )
 from gradsift.estimators._tasks import numbers_sample
 from gradsift.estimators._validation import check_new_X
-from gradsift.numerics.directions import Directions, find_directions
+from gradsift.numerics.directions import Directions
 from gradsift.numerics.distances import products, squared_distances
 from gradsift.numerics.ranking import rank_variables
+from gradsift.pairwise.dimension import Counted, Dimension, count_directions
 from gradsift.pairwise.field import TaylorPredictor, taylor_average
 from gradsift.pairwise.fitting import Sample
-from gradsift.pairwise.local_linear import local_gradients
+from gradsift.pairwise.local_linear import local_gradients, refine_gradients
 from gradsift.pairwise.weights import fixed_rule, normalise, pair_weights
 from gradsift.solver.penalty import row_norms
 
@@ -64,6 +65,7 @@ class LocalFit:
     importances: Array
     ranking: IntArray
     directions: Directions
+    dimension: Dimension | None
 
     @property
     def scaling(self) -> Scaling:
@@ -76,6 +78,7 @@ def fit_local(
     weights: Any,
     standardize: bool,
     intercept: bool,
+    refined: bool,
     n_components: int | Literal["auto"],
 ) -> LocalFit:
     """Slopes of a weighted linear fit around every sample."""
@@ -90,14 +93,25 @@ def fit_local(
         rule = fixed_rule(weights, "OuterProductGradient")
         W = normalise(pair_weights(rule, products(scaled).sqdist, p, sample.weight), share)
         F = local_gradients(Z, y, W, intercept=intercept)
+        if refined:
+            first = directions_of(scaled, y, share, F, n_components).directions
+            F = refine_gradients(Z, y, share, F, max(1, len(first.components)))
         weighted = np.sqrt(share)[:, None] * F
-        directions = find_directions(np.arange(p), weighted.T, p, n_components)
+        counted = count_directions(scaled, y[None], share, np.arange(p), weighted.T, n_components)
         predictor = taylor_average(Z, y[None], F[None], share)
     largest = np.abs(weighted).max(axis=0)
     # in units of the largest slope: squares of tiny ones vanish, and a column would seem out
     importances = largest * row_norms((weighted / np.where(largest > 0.0, largest, 1.0)).T)
     ranking = rank_variables(importances, importances)
-    return LocalFit(NearestField(scaling, Z, F), predictor, importances, ranking, directions)
+    return LocalFit(NearestField(scaling, Z, F), predictor, importances, ranking, *counted)
+
+
+def directions_of(
+    source: Source, y: Array, share: Array, F: Array, n_components: int | Literal["auto"]
+) -> Counted:
+    """Eigenvectors of the outer product of slopes F (n, p)."""
+    weighted = np.sqrt(share)[:, None] * F
+    return count_directions(source, y[None], share, np.arange(F.shape[1]), weighted.T, n_components)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -114,14 +128,18 @@ class OuterProductGradient(RegressorMixin, GradientEstimator):
     fit_intercept : bool, default=False
         Fit the local level too (Xia et al.); False anchors each fit at its own y (the paper's
         special case).
+    refined : bool, default=False
+        Refined OPG: fit the slopes again with neighbours in the `n_components` directions found,
+        until these stay. Reaches directions of oscillating links that plain OPG misses.
     standardize : bool, default=True
     n_components : int or 'auto', default='auto'
+        As in `SparseGradientRegressor`; 'auto' is settled before the refinement.
 
     Attributes
     ----------
     feature_importances_ : (p,) array
         Root mean square of the partial derivatives over the samples.
-    ranking_, components_, eigenvalues_, mean_, scale_, field_, predictor_
+    ranking_, components_, eigenvalues_, dimension_, mean_, scale_, field_, predictor_
         As in `SparseGradientRegressor`.
 
     Examples
@@ -136,6 +154,7 @@ class OuterProductGradient(RegressorMixin, GradientEstimator):
 
     weights: Any = "gaussian"
     fit_intercept: bool = False
+    refined: bool = False
     standardize: bool = True
     n_components: int | Literal["auto"] = "auto"
 
@@ -157,9 +176,14 @@ class OuterProductGradient(RegressorMixin, GradientEstimator):
         door = blank(self)
         sample = numbers_sample(door, X, y, sample_weight)
         fit = fit_local(
-            sample, self.weights, self.standardize, self.fit_intercept, self.n_components
+            sample,
+            self.weights,
+            self.standardize,
+            self.fit_intercept,
+            self.refined,
+            self.n_components,
         )
-        return keep(self, door, predictor_=fit.predictor, **summary_attributes(fit))
+        return keep(self, door, predictor_=fit.predictor, **counted_attributes(fit))
 
     @same_bits
     def predict(self, X: Any) -> Array:

@@ -12,8 +12,8 @@ from gradsift.estimators._base import (
     GradientEstimator,
     blank,
     check_n_components,
+    counted_attributes,
     keep,
-    summary_attributes,
 )
 from gradsift.estimators._tasks import (
     NumberPredictions,
@@ -68,8 +68,8 @@ class RidgeGradientRegressor(NumberPredictions, RegressorMixin, RidgeGradient):
 
     Attributes
     ----------
-    feature_importances_, ranking_, components_, eigenvalues_, alpha_, mean_, scale_, field_, \
-predictor_
+    feature_importances_, ranking_, components_, eigenvalues_, dimension_, alpha_, mean_, \
+scale_, field_, predictor_
         As in `SparseGradientRegressor`; no exact zeros but for constant columns.
 
     Examples
@@ -99,7 +99,7 @@ predictor_
         """
         door = blank(self)
         fit = self._fit_sample(numbers_sample(door, X, y, sample_weight))
-        found = {"alpha_": fit.alpha, "predictor_": fit.predictor, **summary_attributes(fit)}
+        found = {"alpha_": fit.alpha, "predictor_": fit.predictor, **counted_attributes(fit)}
         return keep(self, door, **found)
 
 
@@ -116,8 +116,8 @@ class RidgeGradientClassifier(OffsetScores, ClassifierMixin, RidgeGradient):
 
     Attributes
     ----------
-    classes_, class_weight_, feature_importances_, ranking_, components_, eigenvalues_, alpha_, \
-mean_, scale_, field_
+    classes_, class_weight_, feature_importances_, ranking_, components_, eigenvalues_, \
+dimension_, alpha_, mean_, scale_, field_
         As in `SparseGradientClassifier`; no exact zeros but for constant columns.
 
     Examples
@@ -153,4 +153,4 @@ mean_, scale_, field_
         shifts = sample_class_weights(self.class_weight, classes, sample)
         fit = self._fit_sample(sample)
         found = {"classes_": classes, "class_weight_": shifts, "alpha_": fit.alpha}
-        return keep(self, door, **found, **summary_attributes(fit))
+        return keep(self, door, **found, **counted_attributes(fit))

@@ -14,8 +14,8 @@ from gradsift.estimators._base import (
     GradientEstimator,
     blank,
     check_n_components,
+    counted_attributes,
     keep,
-    summary_attributes,
     warn_nothing_selected,
     warn_unless_converged,
 )
@@ -130,7 +130,7 @@ def sparse_attributes(fit: SparseFit) -> dict[str, Any]:
     """The attributes of a fitted estimator of the paper."""
     proof = fit.solution.certificate
     return {
-        **summary_attributes(fit),
+        **counted_attributes(fit),
         "alpha_": fit.solution.alpha,
         "alpha_max_": fit.alpha_max,
         "dual_gap_": proof.gap,
@@ -174,7 +174,7 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
     standardize : bool, default=True
         Centre the columns and scale them to unit variance first. The paper's simulations do not.
     n_components : int or 'auto', default='auto'
-        Number of directions; 'auto' keeps 95 % of the trace of the gradient covariance.
+        Number of directions; 'auto' keeps as many as held-out prediction along them asks for.
     penalty_factor : (p,) array, optional
         omega; 0 = this variable is never penalised.
     loss : object, optional
@@ -218,6 +218,10 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
         Sparse EDR directions in standardised columns, most important first.
     eigenvalues_ : array
         Eigenvalues of the sparse gradient covariance on the selected variables.
+    dimension_ : Dimension or None
+        With ``n_components='auto'``, the held-out errors with 0, 1, 2, ... directions, and how
+        often each number would be chosen were the samples drawn again (`frequencies`). From fewer
+        than 20 samples nothing can be told, and one direction is kept.
     alpha_, alpha_max_ : float
     dual_gap_ : float
         Duality gap relative to the objective of the zero field.
@@ -310,8 +314,8 @@ solver, tol, max_iter, missing, verbose
         Class labels.
     class_weight_ : (n_classes,) array
         The weight of each class.
-    feature_importances_, ranking_, components_, eigenvalues_, alpha_, alpha_max_, dual_gap_, \
-kkt_violation_, objective_, n_iter_, covariance_, dual_coef_, mean_, scale_, field_
+    feature_importances_, ranking_, components_, eigenvalues_, dimension_, alpha_, alpha_max_, \
+dual_gap_, kkt_violation_, objective_, n_iter_, covariance_, dual_coef_, mean_, scale_, field_
         As in `SparseGradientRegressor`.
 
     Examples

@@ -12,11 +12,12 @@ from gradsift._run.progress import follow
 from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling
-from gradsift.numerics.directions import Directions, find_directions
+from gradsift.numerics.directions import Directions
 from gradsift.numerics.distances import products
 from gradsift.numerics.kernels import TheoryRate
 from gradsift.numerics.ranking import rank_variables
 from gradsift.pairwise.assemble import Assembly, Response, Settings, assemble
+from gradsift.pairwise.dimension import Counted, Dimension, count_directions
 from gradsift.pairwise.field import KernelField, TaylorPredictor, kernel_field, taylor_predictor
 from gradsift.pairwise.index_predictor import IndexPredictor, index_predictor
 from gradsift.pairwise.rounds import Rounds, Started, begin
@@ -84,6 +85,8 @@ class FittedField:
         ||f^k||_K.
     ranking : (p,) int array
     directions : Directions
+    dimension : Dimension or None
+        The evidence on their number, where that was to be found.
     """
 
     field: KernelField
@@ -91,6 +94,7 @@ class FittedField:
     importances: Array
     ranking: IntArray
     directions: Directions
+    dimension: Dimension | None
 
     @property
     def scaling(self) -> Scaling:
@@ -193,9 +197,16 @@ def describe(
         predictor,
         importances,
         rank_variables(importances, runner_up),
-        # outputs side by side: B B' summed over class contrasts
-        find_directions(rows.index, rows.values, p, n_components),
+        *directions_of(assembly, rows, n_components),
     )
+
+
+def directions_of(assembly: Assembly, rows: Rows, n_components: int | Literal["auto"]) -> Counted:
+    """Eigenvectors of B B', outputs side by side: summed over class contrasts."""
+    return count_directions(
+        assembly.source, assembly.response.values, assembly.share,
+        rows.index, rows.values, n_components,
+    )  # fmt: skip
 
 
 def fit_ridge(

@@ -22,15 +22,13 @@ from gradsift._typing import Array
 from gradsift.data.source import BLOCK_BYTES
 from gradsift.numerics.sampling import spread_along
 from gradsift.pairwise.assemble import Assembly
+from gradsift.pairwise.local_linear import best_bandwidth, smooth, spread_of
 from gradsift.solver import Rows
 
 POWERS = (1.0, 2.0, 4.0, 8.0)
 """Of the size of a direction, to scale its coordinate."""
 RIDGES = np.logspace(-6.0, 1.0, 15)
 """Penalties, in units of the variance of all coordinates."""
-BANDWIDTHS = (np.inf, 2.0, 1.0, 0.5, 0.35, 0.25)
-"""Of the link, in standard deviations of the index; infinite = a straight line."""
-LINK_RIDGE = 1e-3  # on the slope of the link, in the same unit
 MOST_LINKED = 1_000  # samples that the link is drawn through
 PLANES = (2, 3)  # directions of local fits that may take the place of the index
 CLEARLY = 0.8  # their error beside that of the index
@@ -73,8 +71,9 @@ class IndexPredictor:
         at = X_new @ self.slope + self.intercept
         height = max(1, BLOCK_BYTES // (8 * self.places.size))
         tiles = [at[a : a + height] for a in range(0, len(at), height)]
-        link = [local_plane(tile, self.places, self.y, self.share, self.scale) for tile in tiles]
-        return np.concatenate(link)[None]
+        Y = self.y[:, None]
+        link = [smooth(tile, self.places, Y, self.share, self.scale) for tile in tiles]
+        return np.concatenate(link).T
 
 
 def index_predictor(assembly: Assembly, rows: Rows) -> IndexPredictor:
@@ -156,40 +155,9 @@ def _linked(
     some = spread_along(order, MOST_LINKED)
     places, y, share = found.left_out[some], y[some], share[some] / share[some].sum()
     away, level = places - share @ places, float(share @ y)
-    spread = float(np.sqrt(share @ (away**2).sum(axis=1)))
+    spread = spread_of(places, share)
     slack = 1e-12 * spread * float(np.std(y))
     if spread == 0.0 or (rising and not share @ (away[:, 0] * (y - level)) > slack):
         return float(share @ (y - level) ** 2), flat(len(found.slope), level)
-    errors = []
-    for width in BANDWIDTHS:
-        guess = local_plane(places, places, y, share, width * spread, leave_out=True)
-        errors.append(float(share @ (y - guess) ** 2))
-    best = int(np.argmin(errors))
-    scale = float(BANDWIDTHS[best] * spread)
-    return errors[best], IndexPredictor(found.slope, found.intercept, places, y, share, scale)
-
-
-def local_plane(
-    at: Array, places: Array, y: Array, share: Array, scale: float, *, leave_out: bool = False
-) -> Array:
-    """A weighted linear fit around each place `at` (k, d), evaluated there.
-
-    With `leave_out`, `at` are the samples themselves, and each is left out of its own fit.
-    """
-    step = places[None] - at[:, None]
-    away = (step**2).sum(axis=2)
-    if leave_out:
-        np.fill_diagonal(away, np.inf)
-    # relative to the nearest sample: far from all data the weights must not vanish together
-    away -= away.min(axis=1, keepdims=True)
-    weight = share * (np.exp(away / (-2.0 * scale**2)) if scale < np.inf else np.isfinite(away))
-    weight /= weight.sum(axis=1, keepdims=True)
-    level, centre = weight @ y, np.einsum("kn,knd->kd", weight, step)
-    step -= centre[:, None]
-    pulled = weight[:, :, None] * step
-    bend = np.matmul(pulled.transpose(0, 2, 1), step)
-    lean = np.einsum("knd,kn->kd", pulled, y - level[:, None])
-    variance = float(share @ ((places - share @ places) ** 2).sum(axis=1)) / float(share.sum())
-    ridge = (LINK_RIDGE * variance + np.finfo(float).tiny) * np.eye(places.shape[1])
-    slope = np.linalg.solve(bend + ridge, lean[:, :, None])[:, :, 0]
-    return np.asarray(level - (centre * slope).sum(axis=1))
+    scale, error = best_bandwidth(places, y[:, None], share)
+    return error, IndexPredictor(found.slope, found.intercept, places, y, share, scale)

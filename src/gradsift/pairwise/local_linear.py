@@ -1,16 +1,18 @@
-"""Outer product of gradients (OPG): an independent local linear fit at every sample.
+"""Local linear fits: slopes in all columns (OPG), and smooth functions of a few coordinates.
 
-Least squares without a ridge, hence no part of the solvers in `solver.ridge` and `refit.ridge`.
+Slopes are least squares without a ridge, hence no part of the solvers in `solver.ridge` and
+`refit.ridge`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from gradsift._typing import Array
+from gradsift.numerics.distances import squared_distances
 
 
 def local_gradients(
@@ -42,3 +44,111 @@ def local_gradients(
         # a column that does not vary here has no slope: exactly none, whatever the rounding
         out[i] = np.where(design[:, :p].any(axis=0), slope, 0.0)
     return out
+
+
+REFINED_ROUNDS = 10
+"""Of refined OPG, at most."""
+REFINED_SETTLED = 1e-4
+"""Squared sine between old and new directions, per direction, at which the rounds end."""
+
+
+def refine_gradients(X: Array, y: Array, share: Array, F: Array, d: int) -> Array:
+    """Refined OPG (Xia et al., 2002): slopes (n, p) fitted again, near in the leading d directions.
+
+    Neighbours in all columns are far apart once there are many. Each round measures distances in
+    the d directions of the slopes before, in units of their standard deviation, with the bandwidth
+    n^(-1/(d + 4)).
+    """
+    root = np.sqrt(share)[:, None]
+    width = normal_bandwidth(share, d)
+    last = np.linalg.svd(root * F, full_matrices=False)[2][:d]
+    for _ in range(REFINED_ROUNDS):
+        T = X @ last.T
+        T /= np.sqrt(share @ (T - share @ T) ** 2) + np.finfo(float).tiny
+        F = local_gradients(X, y, near_weights(T, T, share, width), intercept=True)
+        new = np.linalg.svd(root * F, full_matrices=False)[2][:d]
+        turned = 1.0 - float(np.linalg.norm(new @ last.T) ** 2) / len(new)
+        last = new
+        if turned <= REFINED_SETTLED:
+            break
+    return F
+
+
+def normal_bandwidth(share: Array, d: int) -> float:
+    """The normal reference rule n^(-1/(d + 4)) for d coordinates of unit variance."""
+    return float((share @ share) ** (1.0 / (d + 4)))
+
+
+BANDWIDTHS = (np.inf, 2.0, 1.0, 0.5, 0.35, 0.25)
+"""Of a smooth function, in standard deviations of its coordinates; infinite = a plane."""
+SLOPE_RIDGE = 1e-3
+"""On its slopes, in units of the variance of the coordinates: a few samples have no say on them."""
+
+
+class Planes(NamedTuple):
+    """Local linear fits around k places: levels there (k, c) and slopes (k, d, c)."""
+
+    levels: Array
+    slopes: Array
+
+
+def local_planes(at: Array, places: Array, Y: Array, weight: Array, ridge: float) -> Planes:
+    """Weighted linear fits of Y (n, c) on coordinates `places` (n, d), one around each of `at`.
+
+    Minimises sum_j w_j |Y_j - a - (places_j - at) b|^2 + ridge |b|^2 over a and b; the weights
+    (k, n) of each fit sum to one. All by moments, so that no (k, n, d) array is needed.
+    """
+    (n, d), c = places.shape, Y.shape[1]
+    middle, base = places.mean(axis=0), Y.mean(axis=0)
+    P, Y = places - middle, Y - base
+    pairs = (P[:, :, None] * P[:, None, :]).reshape(n, d * d)
+    across = (P[:, :, None] * Y[:, None, :]).reshape(n, d * c)
+    moments = weight @ np.hstack([P, Y, pairs, across])
+    centre, level, second, mixed = np.split(moments, [d, d + c, d + c + d * d], axis=1)
+    bend = second.reshape(-1, d, d) - centre[:, :, None] * centre[:, None, :]
+    lean = mixed.reshape(-1, d, c) - centre[:, :, None] * level[:, None, :]
+    slopes = np.linalg.solve(bend + (ridge + np.finfo(float).tiny) * np.eye(d), lean)
+    step = at - middle - centre
+    return Planes(base + level + np.einsum("kd,kdc->kc", step, slopes), slopes)
+
+
+def near_weights(
+    at: Array, places: Array, share: Array, scale: float, *, leave_out: bool = False
+) -> Array:
+    """Gaussian weights of samples around each of `at`, (k, n), rows that sum to one.
+
+    With `leave_out`, `at` are the samples themselves, and none has a weight in its own row.
+    """
+    away = squared_distances(at, places)
+    if leave_out:
+        np.fill_diagonal(away, np.inf)
+    # relative to the nearest sample: far from all data the weights must not vanish together
+    away -= away.min(axis=1, keepdims=True)
+    weight = share * (np.exp(away / (-2.0 * scale**2)) if scale < np.inf else np.isfinite(away))
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
+
+def smooth(
+    at: Array, places: Array, Y: Array, share: Array, scale: float, *, leave_out: bool = False
+) -> Array:
+    """A local linear fit of Y (n, c) at each of `at`, (k, c); `scale` is its bandwidth."""
+    weight = near_weights(at, places, share, scale, leave_out=leave_out)
+    ridge = SLOPE_RIDGE * float(spread_of(places, share) ** 2)
+    return local_planes(at, places, Y, weight, ridge).levels
+
+
+def spread_of(places: Array, share: Array) -> float:
+    """Root of the total variance of some coordinates."""
+    share = share / share.sum()
+    return float(np.sqrt(share @ ((places - share @ places) ** 2).sum(axis=1)))
+
+
+def best_bandwidth(places: Array, Y: Array, share: Array) -> tuple[float, float]:
+    """The bandwidth with the smallest leave-one-out error, and that error (mean square)."""
+    scales = spread_of(places, share) * np.array(BANDWIDTHS)
+    errors = [
+        float(share @ ((Y - smooth(places, places, Y, share, scale, leave_out=True)) ** 2).sum(1))
+        for scale in scales
+    ]
+    best = int(np.argmin(errors))
+    return float(scales[best]), errors[best]

@@ -32,6 +32,7 @@ from gradsift.estimators._sift_parts import Interaction, RefitField
 from gradsift.numerics import ard_kernels, kernels
 from gradsift.numerics.factors import Factor
 from gradsift.pairwise import weights
+from gradsift.pairwise.dimension import Dimension
 from gradsift.pairwise.field import KernelField, TaylorPredictor
 from gradsift.pairwise.index_predictor import IndexPredictor
 from gradsift.pipeline._training import Training
@@ -80,6 +81,7 @@ CLASSES: dict[str, type] = {
     "KernelField": KernelField,
     "TaylorPredictor": TaylorPredictor,
     "IndexPredictor": IndexPredictor,
+    "Dimension": Dimension,
     "Factor": Factor,
     "PathResult": PathResult,
     "Solution": Solution,

@@ -1,0 +1,198 @@
+"""How many directions: held-out prediction along them, after Xia et al. (2002).
+
+For d = 0, 1, 2, ... the best d directions are found on four fifths of the samples (`mave`, from the
+leading ones of the fit), and a local linear fit in their coordinates predicts the last fifth. The
+fewest directions whose error is within one standard error of the smallest are kept. Refining the
+directions for every d matters: a first direction that is a little off would leave something to the
+second, and nearly every single index would pass for two.
+
+Directions are looked for in the span of the leading ones of the fit, so that the price does not
+depend on how many variables were selected.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from gradsift._typing import Array, IntArray, Source
+from gradsift.numerics.directions import Directions, find_directions
+from gradsift.numerics.sampling import spread_along
+from gradsift.pairwise.local_linear import best_bandwidth, smooth
+from gradsift.pairwise.mave import fit_mave, whiten
+
+MOST = 5
+"""Directions at most: a local fit in more coordinates has no neighbours."""
+ROWS_PER_DIRECTION = 10
+"""Samples that each direction needs: with fewer, what is held out cannot tell one from none."""
+SPAN = 20
+"""Leading directions of the fit in whose span directions are looked for, at most."""
+ROWS_IN_SPAN = 10
+"""Samples for each of them at least: `mave` is least squares in as many numbers per direction."""
+FOLDS = 5
+MOST_ROWS = 300
+"""Samples that are looked at; time grows with their square."""
+RESAMPLES = 1_000
+"""Draws of the samples that say how often each number would have been chosen."""
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """Held-out evidence on the number of directions; entry d is that of d directions.
+
+    Attributes
+    ----------
+    errors : (D + 1,) array
+        Mean squared error of held-out samples, relative to that of their mean (d = 0).
+    standard_errors : (D + 1,) array
+        Of the difference to the smallest error.
+    frequencies : (D + 1,) array
+        How often each number would be chosen, were the held-out samples drawn again.
+    chosen : int
+        The fewest directions within one standard error of the best, and one at least.
+    """
+
+    errors: Array
+    standard_errors: Array
+    frequencies: Array
+    chosen: int
+
+
+class Counted(NamedTuple):
+    """Directions, and the evidence on their number where it was asked for."""
+
+    directions: Directions
+    dimension: Dimension | None
+
+
+def count_directions(
+    source: Source,
+    Y: Array,
+    share: Array,
+    index: IntArray,
+    B: Array,
+    n_components: int | Literal["auto"],
+) -> Counted:
+    """Directions of coefficients B (a, m) of the columns `index`, as many as asked for.
+
+    With 'auto', as many as held-out prediction of the responses Y (c, n) asks for.
+    """
+    p = source.shape[1]
+    if n_components != "auto":
+        return Counted(find_directions(index, B, p, n_components), None)
+    found = find_directions(index, B, p, SPAN)
+    leading = found.components[:, index].T
+    dimension = choose_dimension(source.columns(index) @ leading, Y.T, share)
+    few = Directions(found.components[: dimension.chosen], found.eigenvalues)
+    return Counted(few, dimension)
+
+
+def choose_dimension(X: Array, Y: Array, share: Array) -> Dimension:
+    """How many directions predict Y (n, c), in the span of coordinates X (n, r), largest first."""
+    X, Y, share = distinct_rows(_unit(X), _unit(Y), share)
+    some = spread_along(np.lexsort((*X.T, *Y.T[::-1])), MOST_ROWS)
+    X, Y, share = X[some], Y[some], share[some] / share[some].sum()
+    n = len(Y)
+    X = X[:, : min(SPAN, max(1, n // ROWS_IN_SPAN))]
+    most = min(MOST, X.shape[1], n // ROWS_PER_DIRECTION)
+    if most < 2:
+        return undecided(X.shape[1])
+    errors = held_out_errors(X, Y, share, most)
+    return settle(errors, share)
+
+
+def _unit(X: Array) -> Array:
+    """Centred, its largest number 1: squares neither overflow nor vanish."""
+    X = X - X.mean(axis=0)
+    largest = np.abs(X).max(initial=0.0)
+    return np.asarray(X / largest if largest > 0.0 else X)
+
+
+def undecided(n_directions: int) -> Dimension:
+    """Nothing to choose from: one direction, where there is one."""
+    return Dimension(*(np.full(1, np.nan) for _ in range(3)), min(1, n_directions))
+
+
+def distinct_rows(X: Array, Y: Array, share: Array) -> tuple[Array, Array, Array]:
+    """Copies of a row as one row with their weights, in an order that is that of no table.
+
+    Otherwise one copy would predict the other.
+    """
+    both, where = np.unique(np.hstack([X, Y]), axis=0, return_inverse=True)
+    total: Array = np.bincount(where.ravel(), weights=share).astype(float)
+    p = X.shape[1]
+    return both[:, :p], both[:, p:], total
+
+
+def held_out_errors(X: Array, Y: Array, share: Array, most: int) -> Array:
+    """Squared errors (d + 1, n) of held-out samples with 0, 1, ... directions.
+
+    It ends at `most`, or once a further direction makes things worse; not at the first, because
+    two variables that only act together are worth nothing one at a time.
+    """
+    folds = deal(Y)
+    errors = [_errors_of(X, Y, share, folds, 0)]
+    for d in range(1, most + 1):
+        errors.append(_errors_of(X, Y, share, folds, d))
+        if d > 1 and share @ errors[-1] > share @ errors[-2]:
+            break
+    return np.array(errors)
+
+
+def deal(Y: Array) -> IntArray:
+    """The fold of every sample: along the response, each five in a row go to different folds."""
+    n = len(Y)
+    order = np.lexsort(Y.T[::-1])
+    rng = np.random.default_rng(0)
+    hands = np.concatenate([rng.permutation(FOLDS) for _ in range(-(-n // FOLDS))])[:n]
+    fold = np.empty(n, dtype=np.intp)
+    fold[order] = hands
+    return fold
+
+
+def _errors_of(X: Array, Y: Array, share: Array, folds: IntArray, d: int) -> Array:
+    out = np.empty(len(Y))
+    for k in range(FOLDS):
+        test = folds == k
+        seen = share[~test] / share[~test].sum()
+        guess = _predict(X[~test], Y[~test], seen, X[test], d)
+        out[test] = ((Y[test] - guess) ** 2).sum(axis=1)
+    return out
+
+
+def _predict(X: Array, Y: Array, share: Array, X_new: Array, d: int) -> Array:
+    """Through the best d directions: the first d of X are where the search for them starts."""
+    if d == 0:
+        return (share @ Y)[None]
+    Z, turn, back = whiten(X, share)
+    gamma = fit_mave(Z, Y, share, back[:, :d]).gamma
+    places, at = Z @ gamma, (X_new - share @ X) @ turn @ gamma
+    return smooth(at, places, Y, share, best_bandwidth(places, Y, share)[0])
+
+
+def settle(errors: Array, share: Array) -> Dimension:
+    """The choice from held-out errors (d + 1, n), and how sure it is."""
+    mean, spread = _compare(errors, share)
+    rng = np.random.default_rng(0)
+    chosen = []
+    for _ in range(RESAMPLES):
+        times = np.bincount(rng.integers(len(share), size=len(share)), minlength=len(share))
+        chosen.append(_fewest(*_compare(errors, share * times)))
+    frequencies = np.bincount(chosen, minlength=len(errors)) / RESAMPLES
+    relative = max(float(mean[0]), np.finfo(float).tiny)
+    return Dimension(mean / relative, spread / relative, frequencies, max(1, _fewest(mean, spread)))
+
+
+def _compare(errors: Array, share: Array) -> tuple[Array, Array]:
+    """Mean errors, and the standard error of their difference to the smallest."""
+    share = share / share.sum()
+    mean = errors @ share
+    more = errors - errors[mean.argmin()]
+    spread = np.sqrt(((more - (more @ share)[:, None]) ** 2) @ share**2)
+    return mean, spread
+
+
+def _fewest(mean: Array, spread: Array) -> int:
+    return int(np.argmax(mean - mean.min() <= spread))

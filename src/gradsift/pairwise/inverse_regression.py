@@ -1,0 +1,78 @@
+"""Directions from the columns given the response: SIR, SAVE and pHd.
+
+Each is a symmetric matrix M over whitened columns z whose eigenvectors are the directions:
+
+    SIR   sum_h p_h m_h m_h'             slice means (Li, 1991)
+    SAVE  sum_h p_h (I - V_h)^2          slice covariances (Cook and Weisberg, 1991)
+    pHd   E[e z z'],  e = y - a - b'z    the mean Hessian, for normal columns (Li, 1992)
+
+with slices h of the response, of weight p_h. No local fits, hence fast; and blind to some links:
+SIR to symmetric ones, pHd to straight ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gradsift._typing import Array, IntArray
+
+Inverse = Callable[[Array, Array, Array, int], Array]
+"""From whitened columns (n, r), response (n,), shares and number of slices to M (r, r)."""
+
+
+def cut_slices(y: Array, share: Array, n_slices: int) -> IntArray:
+    """The slice of every sample: distinct values where they are few, else equal weights along y.
+
+    Equal values are in one slice.
+    """
+    values, where = np.unique(y, return_inverse=True)
+    if len(values) <= n_slices:
+        return where.ravel()
+    weight = np.bincount(where.ravel(), weights=share)
+    middle = np.cumsum(weight) - 0.5 * weight
+    slice_of = np.minimum((middle / weight.sum() * n_slices).astype(np.intp), n_slices - 1)
+    return np.unique(slice_of, return_inverse=True)[1].ravel()[where.ravel()]
+
+
+def slice_means(Z: Array, y: Array, share: Array, n_slices: int) -> Array:
+    """SIR's matrix: the covariance of the slice means."""
+    slices = cut_slices(y, share, n_slices)
+    weight = np.bincount(slices, weights=share)
+    sums = np.zeros((len(weight), Z.shape[1]))
+    np.add.at(sums, slices, share[:, None] * Z)
+    return np.asarray(sums.T @ (sums / weight[:, None]))
+
+
+def slice_covariances(Z: Array, y: Array, share: Array, n_slices: int) -> Array:
+    """SAVE's matrix: how far the covariance within slices is from that of all samples."""
+    slices = cut_slices(y, share, n_slices)
+    identity = np.eye(Z.shape[1])
+    total = np.zeros_like(identity)
+    for h in range(slices.max(initial=-1) + 1):
+        inside = slices == h
+        weight = share[inside]
+        centred = Z[inside] - weight @ Z[inside] / weight.sum()
+        gap = identity - centred.T * weight @ centred / weight.sum()
+        total += weight.sum() * gap @ gap
+    return total
+
+
+def mean_hessian(Z: Array, y: Array, share: Array, n_slices: int = 0) -> Array:
+    """The matrix of pHd, from what a linear fit leaves (`n_slices` has no part in it)."""
+    centred = y - share @ y
+    residual = centred - Z @ (Z.T @ (share * centred))  # Z is whitened: its own least squares
+    return np.asarray(Z.T * (share * residual) @ Z)
+
+
+def leading_eigenvectors(M: Array) -> tuple[Array, Array]:
+    """Eigenvalues by size, largest first, and their eigenvectors as columns."""
+    values, vectors = np.linalg.eigh(0.5 * (M + M.T))
+    order = np.argsort(-np.abs(values), kind="stable")
+    return values[order], vectors[:, order]
+
+
+def orthonormal(directions: Array) -> Array:
+    """Rows that span, for every k, what the first k columns of `directions` (p, r) span."""
+    return np.asarray(np.linalg.qr(directions)[0].T)
