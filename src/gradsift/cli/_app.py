@@ -120,6 +120,13 @@ def select(
     false_positives: Annotated[
         float, typer.Option(help="Expected number of false variables (sift).")
     ] = 0.3,
+    fdr: Annotated[
+        float | None,
+        typer.Option(
+            help="Select by tests instead: at most about this share of the variables is false, "
+            "such as 0.1 (sift)."
+        ),
+    ] = None,
     interactions: Annotated[bool, typer.Option(help="Look for products too (sift).")] = True,
     cv: Annotated[int, typer.Option(help="Folds for the held-out score; 0 = none.")] = 5,
     selection: Annotated[
@@ -169,7 +176,8 @@ def select(
         ReadOptions(**reading),
     )  # fmt: skip
     settings = Settings(
-        method=method.value, false_positives=false_positives, interactions=interactions, cv=cv,
+        method=method.value, false_positives=false_positives, false_discovery_rate=fdr,
+        interactions=interactions, cv=cv,
         selection=selection.value, max_features=max_features, predict_with=WAYS[predict_with],
         repeats=stability, seed=seed, n_jobs=threads or 1,
     )  # fmt: skip

@@ -140,11 +140,14 @@ def show_scores(findings: Findings) -> None:
 def grid(findings: Findings) -> Grid:
     """The first rows of selected.csv, for a terminal."""
     steady = findings.stability is not None
+    tested = findings.described.significance is not None
     rows = summarise(findings)["variables"][:MOST_SHOWN]
     together = any(row["partners"] for row in rows)
     out = Grid("rank", box=None, pad_edge=False)
     out.add_column("variable", overflow="fold", no_wrap=longest(rows) <= WIDEST_VARIABLE)
     out.add_column("importance")
+    if tested:
+        out.add_column("q", justify="right")
     if steady:
         out.add_column("stable", justify="right")
         out.add_column("or a\nstand-in", justify="right")
@@ -153,6 +156,8 @@ def grid(findings: Findings) -> Grid:
         out.add_column("acts with")
     for row in rows:
         cells: list[Any] = [str(row["rank"]), shown_text(row["name"]), f"{row['importance']:.3g}"]
+        if tested:
+            cells.append(f"{row['test']['q_value']:.1g}")
         if steady:
             cells += [f"{row['frequency']:.0%}", f"{row['family_frequency']:.0%}"]
         cells.append(shown_text(row["effect"]))

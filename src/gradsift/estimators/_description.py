@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift._typing import Array
+from gradsift.trust import Significance
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,10 @@ class ModelDescription:
         Pairs of columns whose product the model found in the response, strongest first.
     false_positives : float or None
         The number of false variables its levels let in on pure noise; None where it has no levels.
+    significance : Significance or None
+        Tests of the columns, where these select.
+    false_discovery_rate : float or None
+        The share of false variables that they were selected at.
     ridge : RidgePart or None
         What else predictions may be made with, besides the selected variables.
     optimality : Optimality or None
@@ -123,6 +128,8 @@ class ModelDescription:
     n_selected: int
     interactions: tuple[tuple[int, int], ...] = ()
     false_positives: float | None = None
+    significance: Significance | None = None
+    false_discovery_rate: float | None = None
     ridge: RidgePart | None = None
     optimality: Optimality | None = None
     penalty_choice: PenaltyChoice | None = None

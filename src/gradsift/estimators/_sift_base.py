@@ -59,6 +59,7 @@ class Sifting(GradientEstimator):
     refit_: Any
     interactions_: list[Interaction]
     false_positives: float
+    false_discovery_rate: float | None
     predict_with: Literal["auto", "selected"]
 
     sift_settings: ClassVar[SiftSettings] = SiftSettings()
@@ -78,6 +79,8 @@ class Sifting(GradientEstimator):
         return {
             "interactions": tuple((pair.first, pair.second) for pair in self.interactions_),
             "false_positives": float(self.false_positives),
+            "significance": getattr(self, "significance_", None),
+            "false_discovery_rate": self.false_discovery_rate,
             "ridge": None if ridge is None else RidgePart(ridge.share, len(ridge.index), used),
         }
 

@@ -45,7 +45,9 @@ def write_files(
 ) -> None:
     """selected.csv, directions.csv, projection.csv, model.gradsift, summary.json, report.html."""
     model, summary = findings.model, summarise(findings)
-    write_rows(out / "selected.csv", SELECTED, map(selected_row, summary["variables"]))
+    tested = findings.described.significance is not None
+    header = [*SELECTED, *TESTED] if tested else SELECTED
+    write_rows(out / "selected.csv", header, map(selected_row, summary["variables"]))
     head = [f"direction{i + 1}" for i in range(len(model.components_))]
     write_rows(
         out / "directions.csv",
@@ -70,6 +72,7 @@ SELECTED = [
     "rank", "name", "importance", "stability", "family_stability", "sign", "effect", "about",
     "change", "change_low", "change_high", "per_sd", "per_unit", "acts_with", "stand_ins",
 ]  # fmt: skip
+TESTED = ["p_value", "q_value", "family_q_value", "rival"]
 
 
 def selected_row(row: dict[str, Any]) -> list[Any]:
@@ -86,7 +89,16 @@ def selected_row(row: dict[str, Any]) -> list[Any]:
         *(short(row[k]) for k in ("change", "change_low", "change_high", "per_sd", "per_unit")),
         "; ".join(row["partners"]),
         stand_ins,
+        *test_cells(row["test"]),
     ]
+
+
+def test_cells(test: dict[str, Any] | None) -> list[Any]:
+    """The cells of a test; none where there was none."""
+    if test is None:
+        return []
+    numbers = (short(test[k]) for k in ("p_value", "q_value", "family_q_value"))
+    return [*numbers, "; ".join(test["rival"] or [])]
 
 
 def projected(

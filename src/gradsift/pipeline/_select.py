@@ -41,6 +41,8 @@ class Settings:
         `GradientSift*`, or the paper's estimator with alpha by cross-validation.
     false_positives : float
         Expected number of false variables (sift).
+    false_discovery_rate : float, optional
+        Select by tests, with about this share of false variables at most (sift).
     interactions : bool
         Look for products of two variables (sift).
     cv : int
@@ -60,6 +62,7 @@ class Settings:
 
     method: Method = "sift"
     false_positives: float = 0.3
+    false_discovery_rate: float | None = None
     interactions: bool = True
     cv: int = 5
     selection: Literal["min", "1se"] = "min"
@@ -82,6 +85,7 @@ def make_estimator(table: Table, settings: Settings) -> Any:
         sift = GradientSiftClassifier if labels else GradientSiftRegressor
         return sift(
             settings.false_positives,
+            false_discovery_rate=settings.false_discovery_rate,
             interactions=settings.interactions,
             always_keep=table.keep.tolist() or None,
             column_groups=table.recipe.origins if table.recipe.levels else None,

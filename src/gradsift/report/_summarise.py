@@ -130,6 +130,27 @@ def variable_row(findings: Findings, row: VariableSummary) -> dict[str, Any]:
             [name, float(r)] for name, r in zip(row.stand_in_names, row.stand_ins.correlations)
         ],
         "n_stand_ins": row.stand_ins.total,
+        "test": tested(findings, row.column),
+    }
+
+
+def tested(findings: Findings, column: int) -> dict[str, Any] | None:
+    """p- and q-values of a variable and of its family, and what explains the response without
+    it; None where variables were not selected by tests.
+    """
+    found = findings.described.significance
+    if found is None:
+        return None
+    one = next((t for t in found.tests if t.column == column), None)
+    rival = None if one is None else [findings.all_names[k] for k in one.alone.columns]
+    return {
+        "p_value": float(found.p_values[column]),
+        "q_value": float(found.q_values[column]),
+        "family_q_value": float(found.family_q_values[column]),
+        "family": [] if one is None else [findings.all_names[k] for k in one.family],
+        "part": None if one is None else one.alone.part,
+        "rival": rival,
+        "rival_unexplained": None if one is None else one.alone.unexplained,
     }
 
 

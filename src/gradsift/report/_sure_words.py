@@ -24,12 +24,24 @@ def sureness(findings: Findings) -> Points:
     """What vouches for the answer."""
     level = findings.described.false_positives
     out = [*score_points(findings), *half_sample_points(findings), *penalty_points(findings)]
-    if level is not None:
+    if findings.described.significance is not None:
+        out.append(("False discoveries", tested_words(findings)))
+    elif level is not None:
         out.append(
             ("False variables", f"The levels are set so that {level:g} variables would be selected "
              "on average if nothing in the table mattered.")
         )  # fmt: skip
     return out
+
+
+def tested_words(findings: Findings) -> str:
+    """What a false discovery rate promises, and what it rests on."""
+    rate = findings.described.false_discovery_rate or 0.0
+    return (
+        "Every selected variable was tested beside the best explanation that does without it, and "
+        f"at most about {rate:.0%} of such a list is expected to be false. That holds where what "
+        "the explanation leaves is noise, or the many small effects of other variables."
+    )
 
 
 def score_points(findings: Findings) -> Points:

@@ -70,7 +70,14 @@ def directions_share(findings: Findings) -> str:
 def nothing(findings: Findings) -> list[str]:
     """Nothing selected, and why that may be."""
     level, proof = findings.described.false_positives, findings.described.optimality
-    if level is not None:
+    if findings.described.significance is not None:
+        rate = findings.described.false_discovery_rate or 0.0
+        first = (
+            f"No variable is needed for certain: without any one of them {findings.target} can be "
+            f"explained as well, at a false discovery rate of {rate:.0%}."
+        )
+        try_next = "--fdr left out shows what was selected before the tests"
+    elif level is not None:
         first = (
             f"No column is related to {findings.target} more closely than chance would make it "
             f"look, at a level that lets in {level:g} false variables on average."
