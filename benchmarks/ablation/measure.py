@@ -1,18 +1,18 @@
 """What each setting of the sift is worth: halved, doubled, switched off.
 
-    python -m ablation.measure                  # all settings (about 5 minutes of one core)
-    python -m ablation.measure mcp n_starts     # some of them
+    python -m ablation.measure                  # all settings (about 3 minutes of one core)
+    python -m ablation.measure mcp breadth      # some of them
+    python -m ablation.measure --real mcp       # and held-out rows of real data: 16 fits per change
     python -m ablation.measure --table          # the table again, from what was measured
 
-Run from `benchmarks/` with the package installed, on one thread per process. The real data sets are
-taken from the folder that GRADSIFT_DATA names (16 fits more per change); without it their columns
-stay empty.
+Run from `benchmarks/` with the package installed, on one thread. The real data sets are taken from
+the folder that GRADSIFT_DATA names.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 import warnings
 from dataclasses import fields, replace
 from pathlib import Path
@@ -20,7 +20,6 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from selection.designs import DESIGNS, HELD_OUT, real
 from sklearn.metrics import average_precision_score
 
@@ -30,28 +29,27 @@ from gradsift.sift import SiftSettings, sift
 
 FILE = Path(__file__).parent / "measured.json"
 SEEDS = (20,)
-JOBS = 1
 REAL = ("leukemia", "colon", "riboflavin", "gasoline")
 TELLING = (
-    "turl200", "circ40n", "ball40", "inter", "twoidx", "gated", "logit2", "addh200", "aradj",
-    "lincorr", "lineq", "cturl", "clus", "snp", "steps", "noise", "noisec", "imbalanced", "mixed",
-    "block.95",
+    "turl200", "circ40n", "inter", "addh200", "lincorr", "lineq", "cturl", "noise", "noisec",
+    "mixed", "block.95",
 )  # fmt: skip
 """Designs chosen by judgement: the others were solved, or hopeless, in the runs seen so far."""
+WIDE = ("tiny",)
+"""Designs for the settings that only wide tables feel."""
+WIDE_SETTINGS = ("most_columns", "least_columns", "free_values", "most_values")
 DEFAULT = SiftSettings()
 OFF: dict[str, Any] = {
-    "clip": np.inf,
     "ridge": 1e-9,
     "n_known": 10**9,
     "path_end": 1.0,
     "mcp": np.inf,
     "searched_df": 0.0,
-    "n_starts": 1,
-    "n_enter": 1,
+    "breadth": 1,
     "relaxed": 0.0,
-    "robust_rounds": 1,
     "most_tied": 1.0,
-    "rounds": 0,
+    "rounds": 1,
+    "most_groups": 10**9,
 }
 """What switches an ingredient off; the others have no such value."""
 
@@ -59,11 +57,9 @@ OFF: dict[str, Any] = {
 def changed(name: str, factor: float) -> Any:
     """A setting times a factor; whole numbers stay whole, shares give to and take from others."""
     value = getattr(DEFAULT, name)
-    if name == "part_shares":  # the share of the linear part, at the cost of the local one
+    if name == "shares":  # that of the linear part, at the cost of the others
         first = value[0] * factor
-        return (
-            (first, value[1], max(1.0 - first - value[1], 0.01)) if factor < 1 else (0.6, 0.3, 0.1)
-        )
+        return (first, *(share * (1 - first) / sum(value[1:]) for share in value[1:]))
     if name == "path_step":
         return value**factor
     return max(1, round(value * factor)) if isinstance(value, int) else value * factor
@@ -87,12 +83,11 @@ def standardised(X: Any) -> ArraySource:
     return ArraySource(scaling.apply(X))
 
 
-def on_designs(settings: SiftSettings) -> dict[str, list[float]]:
+def on_designs(settings: SiftSettings, names: tuple[str, ...]) -> dict[str, list[float]]:
     """Design -> [AP, F1, false variables, seconds], means over the seeds."""
     out = {}
-    for name, make in {**DESIGNS, **HELD_OUT}.items():
-        if name not in TELLING:
-            continue
+    for name in names:
+        make = (DESIGNS | HELD_OUT)[name]
         rows = []
         for seed in SEEDS:
             case = make(seed)
@@ -140,17 +135,21 @@ def with_settings(kind: Any, settings: SiftSettings) -> Any:
     return type(kind.__name__, (kind,), {"sift_settings": settings})
 
 
-def measure(label: str, settings: SiftSettings) -> tuple[str, dict[str, Any]]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return label, {"designs": on_designs(settings), "real": on_real(settings)}
+def measure(label: str, settings: SiftSettings, with_real: bool) -> dict[str, Any]:
+    """Designs, and real data if asked for; the default is measured on wide designs as well."""
+    names = WIDE if label.split()[0] in WIDE_SETTINGS else TELLING
+    names += WIDE if label == "default" else ()
+    return {
+        "designs": on_designs(settings, names),
+        "real": on_real(settings) if with_real else {},
+    }
 
 
-def summary(found: dict[str, Any]) -> list[float]:
-    """Mean AP, F1, false variables, held-out score, seconds."""
-    rows = np.array(list(found["designs"].values()))
+def summary(found: dict[str, Any], names: Any) -> list[float]:
+    """Mean AP, F1, false variables, held-out score, seconds, on designs of these names."""
+    rows = np.array([found["designs"][name] for name in names])
     held_out = np.mean(list(found["real"].values())) if found["real"] else np.nan
-    ap, f1, false, seconds = np.nanmean(rows, axis=0)
+    ap, f1, false, seconds = (np.nanmean(column) for column in rows.T)
     return [ap, f1, false, held_out, seconds]
 
 
@@ -165,39 +164,50 @@ def worst(found: dict[str, Any], base: dict[str, Any]) -> str:
     return f"{name} {-losses[name]:+.2f}" if losses[name] > 0.005 else ""
 
 
+def words(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
 def table(measured: dict[str, Any]) -> str:
+    """What changes with each setting, against the default on the same designs."""
     base = measured["default"]
-    zero = summary(base)
-    lines = [
-        "| change | AP | F1 | false variables | held-out score | seconds | most AP lost |",
-        "|---|---|---|---|---|---|---|",
-        "| none | {:.3f} | {:.3f} | {:.2f} | {:.3f} | {:.2f} | |".format(*zero),
-    ]
-    for label, found in measured.items():
-        if label == "default":
+    lines = ["| setting | default | changed to | AP | F1 | false variables | time | most AP lost |"]
+    lines.append("|---" * 8 + "|")
+    for title, names in (("eleven designs", TELLING), ("wide design", WIDE)):
+        start = "| {} | | | {:.3f} | {:.3f} | {:.2f} | {:.2f} s | |"
+        ap, f1, false, _, seconds = summary(base, names)
+        lines.append(start.format(f"none, {title}", ap, f1, false, seconds))
+    for label, settings in variants([field.name for field in fields(SiftSettings)]).items():
+        if label == "default" or label not in measured:
             continue
-        ap, f1, false, score, seconds = np.subtract(summary(found), zero)
+        found, name = measured[label], label.split()[0]
+        designs = found["designs"]
+        zero = summary(base, designs)
+        ap, f1, false, _, seconds = np.subtract(summary(found, designs), zero)
+        value = "off" if label.endswith("off") else words(getattr(settings, name))
+        if name == "shares":
+            value = f"linear {settings.shares[0]:.2g}"
+        default = "linear 0.3" if name == "shares" else words(getattr(DEFAULT, name))
         lines.append(
-            f"| {label} | {ap:+.3f} | {f1:+.3f} | {false:+.2f} | {score:+.3f} | "
+            f"| `{name}` | {default} | {value} | {ap:+.3f} | {f1:+.3f} | {false:+.2f} | "
             f"{seconds / zero[4]:+.0%} | {worst(found, base)} |"
         )
     return "\n".join(lines)
 
 
 def main() -> None:
-    asked = sys.argv[1:]
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("settings", nargs="*")
+    options.add_argument("--real", action="store_true")
+    options.add_argument("--table", action="store_true")
+    asked = options.parse_args()
     measured = json.loads(FILE.read_text()) if FILE.exists() else {}
-    if asked != ["--table"]:
-        todo = variants(asked or [field.name for field in fields(SiftSettings)])
-        jobs = (delayed(measure)(label, settings) for label, settings in todo.items())
-        for label, found in Parallel(n_jobs=JOBS, return_as="generator")(jobs):
-            measured[label] = found
-            FILE.write_text(json.dumps(measured))
-            print(
-                label,
-                "AP {:.3f} F1 {:.3f} false {:.2f} held-out {:.3f} {:.2f} s".format(*summary(found)),
-                flush=True,
-            )
+    todo = variants(asked.settings or [field.name for field in fields(SiftSettings)])
+    warnings.simplefilter("ignore")
+    for label, settings in {} if asked.table else todo.items():
+        measured[label] = measure(label, settings, asked.real)
+        FILE.write_text(json.dumps(measured))
+        print(label, measured[label], flush=True)
     print(table(measured))
 
 

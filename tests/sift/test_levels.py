@@ -69,6 +69,13 @@ def test_noise_brings_no_more_false_variables_than_promised(make):
     assert found <= 5
 
 
+def test_what_is_true_is_kept_where_chance_fills_the_support():
+    """Columns that mark a few rows each complete a perfect fit, in which no group is worth much."""
+    for seed in range(3):
+        X, y, _, _ = one_true_beside_floored_columns(np.random.default_rng(seed))
+        assert 0 in sift_support(ArraySource(standard(X)), y[:, None], robust=False)
+
+
 def test_a_strong_effect_of_nine_cases_is_still_found():
     rng = np.random.default_rng(0)
     y = np.where(rng.permutation(300) < 9, 1.0, -1.0)

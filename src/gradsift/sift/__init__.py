@@ -25,6 +25,7 @@ import numpy as np
 
 from gradsift._run.progress import Say, silent
 from gradsift._typing import Array, IntArray, Source
+from gradsift.sift.link import interactions_of
 from gradsift.sift.path import TOL
 from gradsift.sift.procedure import Sifted, Sifter
 from gradsift.sift.ranking import loss_without, ranks, scores, variable_losses
@@ -66,7 +67,9 @@ class SiftResult:
     scores: Array
     """(p,) larger = better: (1, 2] selected, [0, 1) the others."""
     interactions: tuple[tuple[int, int, float], ...]
-    """Selected products (k, l, strength), strongest first."""
+    """Selected products (k, l, strength), strongest first; for classes only those that the log odds
+    need, too.
+    """
     groups: tuple[ChosenGroup, ...]
     """Terms of the selected potential, strongest first."""
     chi_square_tails: Array
@@ -154,7 +157,8 @@ def describe(sifter: Sifter, sifted: Sifted) -> SiftResult:
         ),
         key=lambda term: (-term.strength, term.variables),
     )
-    pairs = [t for t in terms if t.part == "product"]
+    kept = {groups.parents_of(g) for g in interactions_of(groups, support, response)}
+    pairs = [t for t in terms if t.part == "product" and t.variables in kept]
     residual = sifter.residual(groups, support) / response.root
     return SiftResult(
         selected=np.array(selected, dtype=np.intp),

@@ -53,8 +53,25 @@ def without(out: set[int], supports: list[Support]) -> list[Support]:
 def refused(groups: Groups, support: Support, response: Response, fixed: Support) -> set[int]:
     """Groups of a support whose gain is worth less than they cost.
 
-    A variable is judged as a whole once each of its groups has passed; if it fails, the group that
-    the chi-square flatters most is refused.
+    The worst leaves, the others are judged beside what is left, and so on. Where chance has filled
+    a support, what is true looks no better than the rest, and leaves with it. So a group that
+    passes beside what is left in the end is not refused, unless nothing else is.
+    """
+    out: list[int] = []
+    left = support
+    while (worst := least_worth(groups, left, response, fixed)) is not None:
+        out.append(worst)
+        left = tuple(g for g in left if g != worst)
+    beside = {g: tuple(sorted((*left, g))) for g in out}
+    short = {g for g in out if least_worth(groups, beside[g], response, fixed) is not None}
+    return short or set(out[:1])
+
+
+def least_worth(groups: Groups, support: Support, response: Response, fixed: Support) -> int | None:
+    """The group of a support whose gain falls shortest of its cost; None if none falls short.
+
+    A variable is judged as a whole once each of its groups has passed; if it fails, it is the group
+    that the chi-square flatters most.
     """
     n, q = groups.rows.total, response.Y.shape[1]
     Y = robust_fit(groups, support, response)[1]
@@ -63,10 +80,10 @@ def refused(groups: Groups, support: Support, response: Response, fixed: Support
     B, cov = fits.fit(support)
     cost, least = complexity(groups, support, q), log_det(cov)
     weight = np.ones(len(Y)) if groups.rows.weight is None else groups.rows.weight
-    out: set[int] = set()
+    short: dict[int, float] = {}
     parts: dict[int, float] = {}
     for leave in judged(groups, support, fixed):
-        if not out.isdisjoint(leave):
+        if not short.keys().isdisjoint(leave):
             continue
         rest = tuple(g for g in support if g not in leave)
         B_rest, cov_rest = fits.fit(rest)
@@ -79,8 +96,8 @@ def refused(groups: Groups, support: Support, response: Response, fixed: Support
         if len(leave) == 1:
             parts[leave[0]] = part
         if gain * part < asked:
-            out.add(min(leave, key=lambda g: parts[g]))
-    return out
+            short[min(leave, key=lambda g: parts[g])] = asked - gain * part
+    return max(short, key=lambda g: short[g], default=None)
 
 
 def judged(groups: Groups, support: Support, fixed: Support) -> list[Support]:
