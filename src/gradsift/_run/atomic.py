@@ -123,7 +123,7 @@ def recover(folder: Path, path: Path) -> None:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """A path to write to that takes the name `path` when all is written and on disk.
 
     Parameters

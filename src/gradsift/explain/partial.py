@@ -10,6 +10,7 @@ from gradsift._typing import Array, IntArray
 from gradsift.explain.additive import AdditiveFit, Target, fit_additive, target_of
 from gradsift.explain.dependence import fit_with_pairs
 from gradsift.explain.effects import Curve, Effect, describe_effect
+from gradsift.numerics.sampling import evenly_spaced
 
 GRID = 61
 MIDDLE = (0.025, 0.975)  # quantiles of a variable between which its curve is drawn and judged
@@ -177,7 +178,7 @@ def grid_of(x: Array) -> Array:
 
 def drawn(fit: AdditiveFit, k: int, output: int, x: Array) -> Array:
     """(value, effect plus residual) or (value, whether of the class) at some samples."""
-    rows = np.unique(np.linspace(0, len(x) - 1, min(len(x), MOST_DRAWN)).round().astype(int))
+    rows = evenly_spaced(len(x), MOST_DRAWN)
     observed = fit.target.values[rows, output]
     if not fit.target.labels:
         block = fit.design.blocks[k]

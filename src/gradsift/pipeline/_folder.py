@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from gradsift._run.atomic import replace_folder, scratch_beside, whole_file
+from gradsift._run.atomic import atomic_write, replace_folder, scratch_beside
 
 MANIFEST = "manifest.json"
 KIND = "gradsift results"
@@ -72,7 +72,7 @@ def new_file(
     if path.exists() and not force:
         raise FileExistsError(f"{path} exists: choose another --out, or give --force.")
     make_parents(path)
-    with whole_file(path) as part:
+    with atomic_write(path) as part:
         yield part
 
 

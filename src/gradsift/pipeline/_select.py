@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Literal, TypedDict, Unpack
@@ -24,7 +25,7 @@ from gradsift.exceptions import NothingSelectedWarning
 from gradsift.explain import names_of_best
 from gradsift.report import Findings
 from gradsift.tables import BEWARE, Table
-from gradsift.trust import held_out, stability
+from gradsift.trust import HeldOut, Stability, held_out, stability
 
 Method = Literal["sift", "sparse-gradient"]
 MOST_REPEATED = 5_000_000
@@ -151,43 +152,17 @@ def select(
     >>> [(row.name, row.effect.words) for row in found.variables]
     [('b', 'U-shaped')]
     """
-    X, y = table.X, table.y
-    n, p = X.shape
     settings, notes = affordable(table, settings)
     procedure = make_estimator(table, settings)
-    notes += duplicate_rows(X, y)
-    held = stable = None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        say(f"sifting {p:,} columns of {n:,} rows")
-        start = perf_counter()
-        with progress_to(say):
-            model = clone(procedure).fit(X, y)
-        if settings.method == "sift":
-            model.set_params(predict_with=settings.predict_with)
-        seconds = perf_counter() - start
-        if settings.cv:
-            say(f"scoring {settings.cv} held-out folds")
-            held = held_out(procedure, X, y, cv=settings.cv, n_jobs=settings.n_jobs)
-        if settings.repeats:
-            say(f"selecting again on {settings.repeats} half samples")
-            stable = stability(
-                procedure, X, y, settings.repeats, settings.seed, n_jobs=settings.n_jobs
-            )
-    # that nothing was selected is the first thing the findings say
-    told = [
-        w
-        for w in caught
-        if issubclass(w.category, UserWarning) and w.category is not NothingSelectedWarning
-    ]
-    names = table.names
-    if names is None and isinstance(X, Source):
-        names = names_of_best(model, X)
+        model, seconds = fit_to_all(procedure, table, settings, say)
+        held, stable = how_sure(procedure, table, settings, say)
     findings = Findings(
         model,
-        without_holes(model, X),
-        y,
-        names=names,
+        without_holes(model, table.X),
+        table.y,
+        names=known_names(model, table),
         groups=table.recipe.origins if table.recipe.levels else None,
         covariates=tuple(table.keep.tolist()),
         target=table.recipe.target,
@@ -198,13 +173,55 @@ def select(
         seed=settings.seed,
         seconds=seconds,
         converged=not any(issubclass(w.category, ConvergenceWarning) for w in caught),
-        notes=(*table.notes, *notes),
-        warnings=tuple(dict.fromkeys(str(w.message) for w in told)),
+        notes=(*table.notes, *notes, *duplicate_rows(table.X, table.y)),
+        warnings=messages(caught),
         **origin,
     )
     say("describing what the variables do")
     findings.variables  # noqa: B018  (computed now, and kept)
     return findings
+
+
+def fit_to_all(procedure: Any, table: Table, settings: Settings, say: Say) -> tuple[Any, float]:
+    """The procedure fitted to all rows, and the seconds that took."""
+    n, p = table.X.shape
+    say(f"sifting {p:,} columns of {n:,} rows")
+    start = perf_counter()
+    with progress_to(say):
+        model = clone(procedure).fit(table.X, table.y)
+    if settings.method == "sift":
+        model.set_params(predict_with=settings.predict_with)
+    return model, perf_counter() - start
+
+
+def how_sure(
+    procedure: Any, table: Table, settings: Settings, say: Say
+) -> tuple[HeldOut | None, Stability | None]:
+    """Scores on held-out folds and selections on half samples, where they are asked for."""
+    held = stable = None
+    X, y, n_jobs = table.X, table.y, settings.n_jobs
+    if settings.cv:
+        say(f"scoring {settings.cv} held-out folds")
+        held = held_out(procedure, X, y, cv=settings.cv, n_jobs=n_jobs)
+    if settings.repeats:
+        say(f"selecting again on {settings.repeats} half samples")
+        stable = stability(procedure, X, y, settings.repeats, settings.seed, n_jobs=n_jobs)
+    return held, stable
+
+
+def messages(caught: Sequence[warnings.WarningMessage]) -> tuple[str, ...]:
+    """What the findings repeat of warnings: once each, and nothing that they say anyway."""
+    told = [w for w in caught if issubclass(w.category, UserWarning)]
+    # that nothing was selected is the first thing the findings say
+    kept = [str(w.message) for w in told if w.category is not NothingSelectedWarning]
+    return tuple(dict.fromkeys(kept))
+
+
+def known_names(model: Any, table: Table) -> Any:
+    """The names of the columns; of a table read column by column, those that will be shown."""
+    if table.names is None and isinstance(table.X, Source):
+        return names_of_best(model, table.X)
+    return table.names
 
 
 def affordable(table: Table, settings: Settings) -> tuple[Settings, list[str]]:

@@ -11,6 +11,7 @@ import numpy as np
 from gradsift._typing import Array
 from gradsift.data.slices import take_rows
 from gradsift.explain import VariableSummary
+from gradsift.numerics.sampling import evenly_spaced
 from gradsift.trust import Stability
 
 MOST_ROWS = 1_000
@@ -107,9 +108,7 @@ def level_effect(
     model: Any, X: Any, columns: Sequence[int], levels: Sequence[str], classes: Sequence[str]
 ) -> LevelEffect:
     """Predictions with every row put to each level in turn."""
-    n = X.shape[0]
-    some = np.unique(np.linspace(0, n - 1, min(n, MOST_ROWS)).round().astype(int))
-    table = np.array(take_rows(X, some), dtype=float)
+    table = np.array(take_rows(X, evenly_spaced(X.shape[0], MOST_ROWS)), dtype=float)
     found = []
     for column in columns:
         table[:, list(columns)] = 0.0

@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from gradsift._run.atomic import whole_file
+from gradsift._run.atomic import atomic_write
 from gradsift._run.extras import require
 from gradsift.explain.displays._style import readable
 from gradsift.report._figures import draw_all, drawing
@@ -93,7 +93,7 @@ def write_report(path: str | os.PathLike[str], findings: Findings) -> Path:
     target = Path(path)
     html = build_report(findings)
     target.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(target) as part:
+    with atomic_write(target) as part:
         part.write_text(html, encoding="utf-8")
     return target
 

@@ -16,7 +16,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from gradsift import gradient_path
-from gradsift._run.atomic import whole_file
+from gradsift._run.atomic import atomic_write
 from gradsift._run.extras import require
 from gradsift._typing import Array, IntArray
 from gradsift.exceptions import NothingSelectedWarning
@@ -152,7 +152,7 @@ def save_figure(path: Path, figure: Any, dpi: int = 200) -> list[Path]:
 
 def _replace(path: Path, write: Callable[[Path], object]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as part:
+    with atomic_write(path) as part:
         write(part)
     return path
 

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._run.atomic import LOCK, Claim, InUseError, claim, whole_file
+from gradsift._run.atomic import LOCK, Claim, InUseError, atomic_write, claim
 from gradsift._run.passes import each_block
 from gradsift._typing import Array, IntArray, Source
 from gradsift.solver import Certificate, Problem, Rows, Solution, Solver, Status
@@ -119,7 +119,7 @@ def open_checkpoint(
         shutil.rmtree(left, ignore_errors=True)  # what a kill interrupted
     there = _read_identity(folder)
     if there is None:
-        with whole_file(folder / "run.json") as part:
+        with atomic_write(folder / "run.json") as part:
             part.write_text(json.dumps(this, indent=1))
     elif differing := [what for key, what in DIFFERS.items() if not _same(this, there, key)]:
         raise ValueError(
@@ -228,7 +228,7 @@ def digest(arrays: Iterable[IntArray]) -> str:
 
 def save_arrays(file: Path, arrays: Mapping[str, Any]) -> None:
     """Arrays in one file, there whole or not at all."""
-    with whole_file(file) as part, part.open("wb") as out:
+    with atomic_write(file) as part, part.open("wb") as out:
         np.savez(out, **arrays)
 
 
