@@ -132,7 +132,7 @@ class ArdGaussian:
             K *= -0.5
             np.exp(K, out=K)
             # dK_ij / d log l_k = K_ij (u_ik - u_jk)^2
-            return K, lambda M: _moment(M * K.T, U, U)
+            return K, lambda M: _moment(M * K, U, U)
 
         return evaluate
 
@@ -204,19 +204,22 @@ class Anova:
         n, d = X.shape
         rows, columns = np.triu_indices(n, 1)
         upper, lower = rows * n + columns, columns * n + rows
-        squares = np.square(X.T[:, rows] - X.T[:, columns])  # (d, pairs)
-        E, shares = np.empty_like(squares), np.empty_like(squares)
+        apart = X.T[:, rows] - X.T[:, columns]  # (d, pairs)
+        D, E, shares = (np.empty_like(apart) for _ in range(3))
         K = np.ones((n, n))
 
         def evaluate(theta: Array) -> tuple[Array, Pullback]:
-            log_weights, inverse = theta[:d], np.exp(-2.0 * theta[d:])
-            values = np.full(len(rows), np.exp(-np.logaddexp(0.0, log_weights).sum()))
-            for e, share, square, c, factor in zip(E, shares, squares, log_weights, inverse):
-                np.multiply(square, -0.5 * factor, out=e)
-                e += c
-                np.exp(e, out=e)
-                np.add(e, 1.0, out=share)
-                values *= share
+            log_weights, inverse = theta[:d], np.exp(-theta[d:])
+            values = np.ones(len(rows))
+            for k in range(d):  # one variable at a time stays in the cache
+                np.multiply(apart[k], inverse[k], out=D[k])
+                np.multiply(D[k], D[k], out=D[k])
+                np.multiply(D[k], -0.5, out=E[k])
+                E[k] += log_weights[k]
+                np.exp(E[k], out=E[k])
+                np.add(E[k], 1.0, out=shares[k])
+                values *= shares[k]
+            values *= np.exp(-np.logaddexp(0.0, log_weights).sum())
             np.divide(E, shares, out=shares)  # c e / (1 + c e): the share of dlog K / dlog c
             K.reshape(-1)[upper] = values
             K.reshape(-1)[lower] = values
@@ -226,8 +229,8 @@ class Anova:
                 T = (flat.take(upper) + flat.take(lower)) * values
                 constant = np.exp(-np.logaddexp(0.0, -log_weights))
                 by_weight = shares @ T - T.sum() * constant
-                np.multiply(shares, squares, out=E)
-                return np.concatenate([by_weight, inverse * (E @ T)])
+                np.multiply(shares, D, out=E)
+                return np.concatenate([by_weight, E @ T])
 
             return K, pullback
 
