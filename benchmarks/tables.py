@@ -124,6 +124,23 @@ def measured(name: str) -> None:
     put(f"`{kept['command']}`, {kept['measured']}\n")
 
 
+def records() -> None:
+    """Write a line for every record: its command, and when it was measured."""
+    found = sorted(path.relative_to(HERE).with_suffix("") for path in HERE.rglob("*.json"))
+    kept = {str(name): load(str(name)) for name in found if is_record(HERE / f"{name}.json")}
+    rows = [[name, f"`{r['command']}`", r["measured"]] for name, r in kept.items()]
+    put(markdown(["record", "command", "measured"], rows))
+
+
+def is_record(path: Path) -> bool:
+    """Whether a file was written by `save`."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError:  # one JSON value to a line
+        return False
+    return isinstance(found, dict) and {"command", "measured", "tables"} <= found.keys()
+
+
 def put(text: str) -> None:
     import cog
 

@@ -134,4 +134,4 @@ def test_a_leak_is_said_loudly(rng, capsys):
     assert run(["select", "t.csv", "--target", "y", "--cv", "3", "--stability", "0"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert "Too good to be true?" in printed
-    assert "A possible leak g1 alone reproduces y" in printed
+    assert "A possible leak: g1 alone reproduces y" in printed

@@ -57,7 +57,7 @@ def test_one_command_from_file_to_report(table, capsys):
     assert float(rows["g2"]["stability"]) == 1.0
     assert rows["sex"]["effect"] == "higher for f than for m"  # two columns, one variable
     summary = json.loads(Path("gradsift-out/summary.json").read_text())
-    assert summary["schema"] == 2
+    assert summary["schema"] == 3
     assert summary["task"] == "regression"
     assert summary["redo"]["fingerprint"].startswith("sha256:")
     assert summary["redo"]["versions"]["gradsift"]

@@ -57,3 +57,11 @@ def test_a_stale_page_fails(folder, tmp_path):
     assert subprocess.run(command, check=False, capture_output=True).returncode != 0
     subprocess.run([*command[:-2], "-r", str(page)], check=True, capture_output=True)
     assert subprocess.run(command, check=False, capture_output=True).returncode == 0
+
+
+def test_all_records_are_listed_with_the_day(folder, page):
+    tables.save("two", "print two", {}, "2026-01-02")
+    (folder / "lines.json").write_text('{"a": 1}\n{"a": 2}\n')
+    (folder / "other.json").write_text("[1]")
+    tables.records()
+    assert page[-1].splitlines()[2:] == ["| two | `print two` | 2026-01-02 |"]

@@ -16,6 +16,7 @@ from report_cases import KINDS, NASTY
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.report import Findings, build_report, summarise, write_report
 from gradsift.report._render import script_safe
+from gradsift.tables import BEWARE
 from gradsift.trust import Scores, held_out
 
 
@@ -217,9 +218,14 @@ def test_plain_words(kind, pages):
 
 
 def test_ordinary_notes_are_not_warnings(findings):
-    beware = summarise(replace(findings["sparse"], notes=("12 cells were empty",)))["beware"]
-    assert ["Note", "12 cells were empty"] in beware
-    assert "Warning" not in [title for title, _ in beware]
+    notes = ("12 cells were empty", f"{BEWARE}two rows are alike")
+    noted = replace(findings["sparse"], notes=notes)
+    assert summarise(noted)["decisions"] == ["12 cells were empty"]
+    beware = summarise(noted)["beware"]
+    assert ["Beware", "two rows are alike"] in beware
+    assert not any("cells" in text or title == "Warning" for title, text in beware)
+    page = build_report(noted)
+    assert page.index("12 cells were empty") > page.index("How the table was read")
 
 
 def test_names_are_escaped(pages):

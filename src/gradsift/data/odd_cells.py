@@ -149,7 +149,7 @@ def odd_cells(
     >>> cells = ["1.5", "<0.1", None, "3"]
     >>> print(odd_cells("dose", cells, "line {}".format).sentence("--drop dose"))
     column 'dose' holds numbers, but 1 of its 3 cells is not written as one: '<0.1' (line 1). Give
-    --na "<0.1" to read them as missing, or --drop dose.
+    --na "<0.1" to read it as missing, or --drop dose.
     """
     cells = list(cells)
     written = {c: count for c, count in Counter(cells).items() if not is_missing(c, options)}

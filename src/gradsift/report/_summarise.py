@@ -12,9 +12,9 @@ from gradsift.explain.displays._style import readable
 from gradsift.report import _words as words
 from gradsift.report._findings import Findings
 from gradsift.report._score_words import as_data, predictor_name, scores_as_data
-from gradsift.report._sure_words import cautions, sureness
+from gradsift.report._sure_words import cautions, decisions, sureness
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 def summarise(findings: Findings) -> dict[str, Any]:
@@ -66,6 +66,7 @@ def summarise(findings: Findings) -> dict[str, Any]:
             "picked": [list(item) for item in findings.picked],
             "sure": [list(item) for item in sureness(findings)],
             "beware": [list(item) for item in cautions(findings)],
+            "decisions": decisions(findings),
             "certificate": None if proof is None else vars(proof),
             "settings": dict(findings.settings),
             "redo": {

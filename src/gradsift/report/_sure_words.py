@@ -136,8 +136,9 @@ def cautions(findings: Findings) -> Points:
             ("Not converged", f"The solver stopped at a duality gap of {proof.dual_gap:.1e}, "
              f"above the {proof.tol:.1e} asked for: raise max_iter.")
         )  # fmt: skip
-    out += [("Warning", " ".join(str(text).split())) for text in findings.warnings]
-    out += [noted(" ".join(str(text).split())) for text in findings.notes]
+    out += [("Warning", on_one_line(text)) for text in findings.warnings]
+    loud = [text for text in findings.notes if text.startswith(BEWARE)]
+    out += [("Beware", on_one_line(text.removeprefix(BEWARE))) for text in loud]
     out.append(
         ("Association, not cause", "A selected variable predicts the response in this table. "
          "Whether changing it would change the response is another question.")
@@ -198,7 +199,8 @@ def families(findings: Findings) -> Points:
         out.append(
             (f"{row.name} has {total:,} near-cop{'y' if total == 1 else 'ies'}",
              f"{join(_with_total(row))} {'is' if total == 1 else 'are'} correlated with it by 0.8 "
-             "or more and could stand in for it; the data hardly tell which one matters.")
+             "or more, or by −0.8 or less, and could stand in for it; the data hardly tell which "
+             "one matters.")
         )  # fmt: skip
     if len(crowded) > 5:
         out.append(
@@ -230,11 +232,13 @@ def gaps(findings: Findings) -> Points:
     ]  # fmt: skip
 
 
-def noted(text: str) -> tuple[str, str]:
-    """A note with its title: those that must not be overlooked say so."""
-    if text.startswith(BEWARE):
-        return "Beware", text.removeprefix(BEWARE)
-    return "Note", text
+def decisions(findings: Findings) -> list[str]:
+    """What was decided while the table was read, but for what is to beware of."""
+    return [on_one_line(text) for text in findings.notes if not text.startswith(BEWARE)]
+
+
+def on_one_line(text: str) -> str:
+    return " ".join(str(text).split())
 
 
 def _with_total(row: VariableSummary) -> list[str]:

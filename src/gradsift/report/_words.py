@@ -64,7 +64,8 @@ def directions_share(findings: Findings) -> str:
     values = np.asarray(findings.model.eigenvalues_, dtype=float)
     total = float(values.sum())
     kept = float(values[: int(findings.model.n_components_)].sum())
-    return percent(kept / total if total > 0 else 0.0)
+    share = kept / total if total > 0 else 0.0
+    return "all" if share > 1.0 - 1e-9 else percent(share)
 
 
 def nothing(findings: Findings) -> list[str]:
