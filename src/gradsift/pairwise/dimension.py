@@ -113,7 +113,8 @@ def _unit(X: Array) -> Array:
 
 def undecided(n_directions: int) -> Dimension:
     """Nothing to choose from: one direction, where there is one."""
-    return Dimension(*(np.full(1, np.nan) for _ in range(3)), min(1, n_directions))
+    unknown = np.full(1, np.nan)
+    return Dimension(unknown, unknown.copy(), unknown.copy(), min(1, n_directions))
 
 
 def held_out_errors(X: Array, Y: Array, share: Array, most: int) -> Array:
