@@ -5,6 +5,7 @@ import pytest
 from helpers import make_data
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
+from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import KFold, LeaveOneOut, StratifiedKFold
 from sklearn.svm import SVC
 
@@ -148,15 +149,31 @@ def test_scoring_scores_the_predictions_of_a_fit_in_the_fold(case):
     folds = list((KFold if numbers else StratifiedKFold)(3).split(X, y))
     model.set_params(scoring=name, cv=folds).fit(X, y)
     assert model.cv_scores_.shape == (5, 3)
-    if not numbers:
-        assert ((model.cv_scores_ >= 0) & (model.cv_scores_ <= 1)).all()
-        return
     train, test = folds[0]
-    top = alpha_max(X[train], y[train])
+    kind, labels = SparseGradientRegressor, {}
+    if not numbers:
+        kind, labels = SparseGradientClassifier, {"task": "classification"}
+    top = alpha_max(X[train], y[train], **labels)
     for i, part in enumerate(np.geomspace(1, 0.01, 5)[1:], start=1):
-        inside = SparseGradientRegressor(part * top).fit(X[train], y[train])
-        by_hand = -np.abs(y[test] - inside.predict(X[test])).mean()
+        inside = kind(part * top).fit(X[train], y[train])
+        if numbers:
+            by_hand = -np.abs(y[test] - inside.predict(X[test])).mean()
+        else:
+            by_hand = roc_auc_score(y[test], inside.decision_function(X[test]))
         assert model.cv_scores_[i, 0] == pytest.approx(by_hand, rel=0.02)
+
+
+@pytest.mark.parametrize("way", ["directions", "offset"])
+def test_labels_are_scored_by_what_predicts_them(way):
+    X, y = make_data("multiclass", n=45, p=4)
+    folds = list(StratifiedKFold(3).split(X, y))
+    model = SparseGradientClassifierCV(n_alphas=3, cv=folds, predict_with=way).fit(X, y)
+    train, test = folds[0]
+    top = alpha_max(X[train], y[train], task="classification")
+    inside = SparseGradientClassifier(0.1 * top, predict_with=way).fit(X[train], y[train])
+    by_hand = -log_loss(y[test], inside.predict_proba(X[test]))
+    assert model.cv_scores_[1, 0] == pytest.approx(by_hand, rel=0.02)
+    assert (inside.predictor_ is None) == (way == "offset")
 
 
 @pytest.mark.filterwarnings("ignore:R.2 score")

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from gradsift.numerics.losses import Logistic, Multinomial
 from gradsift.pairwise import index_predictor as room
-from gradsift.pairwise.index_predictor import fit_index, ridge_index
+from gradsift.pairwise.index_predictor import calibrate, fit_index, link_index, ridge_index
 
 
 @pytest.fixture
@@ -79,3 +80,30 @@ def test_two_directions_that_bend_are_not_one_index(rng):
     new = rng.normal(size=(400, 4))
     truth = new[:, 0] ** 2 + np.tanh(2 * new[:, 1])
     assert np.var(truth - predict(new)[0]) < 0.2 * np.var(truth)
+
+
+def test_left_out_predictions_have_the_error_that_is_reported(single_index):
+    X, y, B, share = single_index
+    linked = link_index(X, y, B, share)
+    assert linked.error == pytest.approx(share @ (y - linked.left_out) ** 2)
+
+
+def test_scores_are_calibrated(rng):
+    """Log odds of 3 z + 1 from any multiple of z, and none where nothing is known."""
+    n = 4_000
+    z, share = rng.normal(size=n), np.full(n, 1 / n)
+    label = np.where(rng.uniform(size=n) < 1 / (1 + np.exp(-3 * z - 1)), 1.0, -1.0)[None]
+    intercept, slope = calibrate(0.1 * z[None] + 5.0, label, share, Logistic())
+    assert slope == pytest.approx(30.0, rel=0.1)
+    assert intercept[0] + 5.0 * slope == pytest.approx(1.0, abs=0.15)
+    intercept, slope = calibrate(np.zeros((1, n)), label, share, Logistic())
+    assert slope == 0.0
+    assert intercept[0] == pytest.approx(np.log((label > 0).mean() / (label < 0).mean()))
+    assert calibrate(-z[None], label, share, Logistic())[1] == 0.0  # no score against the guess
+
+
+def test_labels_without_an_error_have_finite_scores():
+    guess = np.repeat(np.eye(3), 5, axis=1)
+    intercept, slope = calibrate(guess, guess, np.full(15, 1 / 15), Multinomial())
+    assert 1.0 < slope < 50.0
+    np.testing.assert_allclose(intercept, intercept[0])

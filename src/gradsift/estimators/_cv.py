@@ -19,8 +19,8 @@ from gradsift.estimators._sparse import (
     warn_of_numbers,
 )
 from gradsift.estimators._tasks import (
+    IndexScores,
     NumberPredictions,
-    OffsetScores,
     labels_sample,
     numbers_sample,
     sample_class_weights,
@@ -149,7 +149,7 @@ predictor_
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SparseGradientClassifierCV(OffsetScores, ClassifierMixin, CrossValidated):
+class SparseGradientClassifierCV(IndexScores, ClassifierMixin, CrossValidated):
     """Sparse gradient learning for classification, alpha chosen by cross-validation.
 
     Parameters
@@ -157,8 +157,8 @@ class SparseGradientClassifierCV(OffsetScores, ClassifierMixin, CrossValidated):
     alphas, n_alphas, eps, cv, selection, max_features, scoring, judge, judge_on, n_jobs, \
 checkpoint
         As in `SparseGradientRegressorCV`; folds are stratified.
-    alpha_0, class_weight, kernel, weights, standardize, n_components, penalty_factor, loss, \
-penalty, curl, smoothness, solver, tol, max_iter, missing, verbose
+    alpha_0, class_weight, predict_with, kernel, weights, standardize, n_components, \
+penalty_factor, loss, penalty, curl, smoothness, solver, tol, max_iter, missing, verbose
         As in `SparseGradientClassifier`.
 
     Attributes
@@ -169,7 +169,7 @@ penalty, curl, smoothness, solver, tol, max_iter, missing, verbose
         As in `SparseGradientRegressorCV`.
     classes_, class_weight_, feature_importances_, ranking_, components_, eigenvalues_, \
 dimension_, alpha_, alpha_max_, dual_gap_, kkt_violation_, objective_, n_iter_, covariance_, \
-dual_coef_, mean_, scale_, field_
+dual_coef_, mean_, scale_, field_, predictor_
         As in `SparseGradientClassifier`.
 
     Examples
@@ -187,6 +187,7 @@ dual_coef_, mean_, scale_, field_
 
     alpha_0: float | None = None
     class_weight: Any = None
+    predict_with: PredictWith = "directions"
 
     @with_callbacks
     @same_bits
@@ -212,5 +213,5 @@ dual_coef_, mean_, scale_, field_
         shifts = sample_class_weights(self.class_weight, classes, sample)
         fit, choice = self._fit_sample(sample, classes)
         warn_unless_converged(fit.solution, self.max_iter)
-        found = sparse_attributes(fit) | choice.attributes()
+        found = {"predictor_": fit.predictor, **sparse_attributes(fit)} | choice.attributes()
         return keep(self, door, classes_=classes, class_weight_=shifts, **found)

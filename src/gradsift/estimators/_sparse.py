@@ -21,8 +21,8 @@ from gradsift.estimators._base import (
 )
 from gradsift.estimators._description import Optimality
 from gradsift.estimators._tasks import (
+    IndexScores,
     NumberPredictions,
-    OffsetScores,
     labels_sample,
     numbers_sample,
     sample_class_weights,
@@ -117,8 +117,9 @@ class SparseGradient(GradientEstimator):
         solver = make_solver(self.solver, self.tol, self.max_iter)
         alpha = getattr(self, "alpha", None)
         predict_with: PredictWith = getattr(self, "predict_with", "directions")
-        if predict_with not in ("directions", "taylor"):
-            raise ValueError(f"predict_with={predict_with!r}: use 'directions' or 'taylor'.")
+        other = "offset" if sample.response.is_labels else "taylor"
+        if predict_with not in ("directions", other):
+            raise ValueError(f"predict_with={predict_with!r}: use 'directions' or {other!r}.")
         return SparseSettings(problem, solver, self.n_components, alpha, self.verbose, predict_with)
 
     def _particulars(self) -> dict[str, Any]:
@@ -221,7 +222,7 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
     dimension_ : Dimension or None
         With ``n_components='auto'``, the held-out errors with 0, 1, 2, ... directions, and how
         often each number would be chosen were the samples drawn again (`frequencies`). From fewer
-        than 20 samples nothing can be told, and one direction is kept.
+        than 40 samples nothing can be told, and one direction is kept.
     alpha_, alpha_max_ : float
     dual_gap_ : float
         Duality gap relative to the objective of the zero field.
@@ -284,7 +285,7 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
 
 
 @dataclass(eq=False, repr=False)
-class SparseGradientClassifier(OffsetScores, ClassifierMixin, SparseGradient):
+class SparseGradientClassifier(IndexScores, ClassifierMixin, SparseGradient):
     """Sparse gradient learning for classification (Ye & Xie), any number of classes.
 
     With labels +-1, minimises over the log odds f^0 and their gradient f
@@ -304,6 +305,10 @@ class SparseGradientClassifier(OffsetScores, ClassifierMixin, SparseGradient):
         kernel's size and the mean pair weight.
     class_weight : dict, 'balanced' or None, default=None
         As in `GradientSiftClassifier`: it moves the boundary between classes, not the field.
+    predict_with : {'directions', 'offset'}, default='directions'
+        'directions': labels are predicted from the selected variables as `SparseGradientRegressor`
+        predicts numbers, and turned into log odds by a logistic fit to what is predicted for
+        samples left out. 'offset': the paper's f^0, a function of all columns whatever is selected.
     kernel, weights, standardize, n_components, penalty_factor, loss, penalty, curl, smoothness, \
 solver, tol, max_iter, missing, verbose
         As in `SparseGradientRegressor`.
@@ -314,6 +319,8 @@ solver, tol, max_iter, missing, verbose
         Class labels.
     class_weight_ : (n_classes,) array
         The weight of each class.
+    predictor_ : LabelPredictor or None
+        What predictions ask; None = the offset function of `field_`.
     feature_importances_, ranking_, components_, eigenvalues_, dimension_, alpha_, alpha_max_, \
 dual_gap_, kkt_violation_, objective_, n_iter_, covariance_, dual_coef_, mean_, scale_, field_
         As in `SparseGradientRegressor`.
@@ -334,6 +341,7 @@ dual_gap_, kkt_violation_, objective_, n_iter_, covariance_, dual_coef_, mean_, 
     alpha: AlphaRule = None
     alpha_0: float | None = field(default=None, kw_only=True)
     class_weight: Any = field(default=None, kw_only=True)
+    predict_with: PredictWith = field(default="directions", kw_only=True)
 
     @same_bits
     def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
@@ -358,7 +366,7 @@ dual_gap_, kkt_violation_, objective_, n_iter_, covariance_, dual_coef_, mean_, 
         shifts = sample_class_weights(self.class_weight, classes, sample)
         fit = fit_sparse(sample, self._settings(sample))
         warn_unless_converged(fit.solution, self.max_iter)
-        found = sparse_attributes(fit)
+        found = {"predictor_": fit.predictor, **sparse_attributes(fit)}
         return keep(self, door, classes_=classes, class_weight_=shifts, **found)
 
 

@@ -194,3 +194,15 @@ class OffsetScores(LabelPredictions):
 
     def _scores(self, X: Source) -> Array:
         return self.field_.offset(X)
+
+
+class IndexScores(OffsetScores):
+    """Mixin: scores by `predictor_` from the selected columns; without one, the offset function."""
+
+    predictor_: Predictor | None
+
+    def _scores(self, X: Source) -> Array:
+        if self.predictor_ is None:
+            return super()._scores(X)
+        index = self.field_.index
+        return self.predictor_(self.field_.scaling.apply(X.columns(index), index)).T

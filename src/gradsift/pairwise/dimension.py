@@ -13,7 +13,7 @@ depend on how many variables were selected.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,10 +22,11 @@ from gradsift.numerics.directions import Directions, find_directions
 from gradsift.numerics.sampling import spread_along
 from gradsift.pairwise.local_linear import best_bandwidth, smooth
 from gradsift.pairwise.mave import fit_mave, whiten
+from gradsift.pairwise.samples import distinct_rows
 
 MOST = 5
 """Directions at most: a local fit in more coordinates has no neighbours."""
-ROWS_PER_DIRECTION = 10
+ROWS_PER_DIRECTION = 20
 """Samples that each direction needs: with fewer, what is held out cannot tell one from none."""
 SPAN = 20
 """Leading directions of the fit in whose span directions are looked for, at most."""
@@ -112,18 +113,8 @@ def _unit(X: Array) -> Array:
 
 def undecided(n_directions: int) -> Dimension:
     """Nothing to choose from: one direction, where there is one."""
-    return Dimension(*(np.full(1, np.nan) for _ in range(3)), min(1, n_directions))
-
-
-def distinct_rows(X: Array, Y: Array, share: Array) -> tuple[Array, Array, Array]:
-    """Copies of a row as one row with their weights, in an order that is that of no table.
-
-    Otherwise one copy would predict the other.
-    """
-    both, where = np.unique(np.hstack([X, Y]), axis=0, return_inverse=True)
-    total: Array = np.bincount(where.ravel(), weights=share).astype(float)
-    p = X.shape[1]
-    return both[:, :p], both[:, p:], total
+    unknown = np.full(1, np.nan)
+    return Dimension(unknown, unknown.copy(), unknown.copy(), min(1, n_directions))
 
 
 def held_out_errors(X: Array, Y: Array, share: Array, most: int) -> Array:
@@ -174,25 +165,32 @@ def _predict(X: Array, Y: Array, share: Array, X_new: Array, d: int) -> Array:
 
 def settle(errors: Array, share: Array) -> Dimension:
     """The choice from held-out errors (d + 1, n), and how sure it is."""
-    mean, spread = _compare(errors, share)
-    rng = np.random.default_rng(0)
-    chosen = []
-    for _ in range(RESAMPLES):
-        times = np.bincount(rng.integers(len(share), size=len(share)), minlength=len(share))
-        chosen.append(_fewest(*_compare(errors, share * times)))
+    n = len(share)
+    mean, spread = (found[0] for found in _compare(errors, share[None]))
+    times = np.random.default_rng(0).multinomial(n, np.full(n, 1.0 / n), size=RESAMPLES)
+    chosen = _fewest(*_compare(errors, share * times))
     frequencies = np.bincount(chosen, minlength=len(errors)) / RESAMPLES
     relative = max(float(mean[0]), np.finfo(float).tiny)
-    return Dimension(mean / relative, spread / relative, frequencies, max(1, _fewest(mean, spread)))
+    return Dimension(
+        mean / relative, spread / relative, frequencies, max(1, int(_fewest(mean, spread)))
+    )
 
 
-def _compare(errors: Array, share: Array) -> tuple[Array, Array]:
-    """Mean errors, and the standard error of their difference to the smallest."""
-    share = share / share.sum()
-    mean = errors @ share
-    more = errors - errors[mean.argmin()]
-    spread = np.sqrt(((more - (more @ share)[:, None]) ** 2) @ share**2)
-    return mean, spread
+def _compare(errors: Array, weight: Array) -> tuple[Array, Array]:
+    """Mean errors under each row of weights, and the standard error of their difference to the
+    smallest: both (len(weight), d + 1).
+    """
+    weight = weight / weight.sum(axis=1, keepdims=True)
+    mean = weight @ errors.T
+    best = errors[mean.argmin(axis=1)]
+    squares = np.empty_like(mean)
+    for d, error in enumerate(errors):
+        more = error - best
+        middle = (weight * more).sum(axis=1, keepdims=True)
+        squares[:, d] = (weight**2 * (more - middle) ** 2).sum(axis=1)
+    return mean, np.sqrt(squares)
 
 
-def _fewest(mean: Array, spread: Array) -> int:
-    return int(np.argmax(mean - mean.min() <= spread))
+def _fewest(mean: Array, spread: Array) -> Any:
+    """The first number within one standard error of the best, along the last axis."""
+    return np.argmax(mean - mean.min(axis=-1, keepdims=True) <= spread, axis=-1)

@@ -51,7 +51,9 @@ class KernelField:
 
     def features(self, X: Source | Array) -> Array:
         """L(x) for raw samples, (n, m)."""
-        new = standardised(open_source(X), self.scaling)
+        return self._features_of(standardised(open_source(X), self.scaling))
+
+    def _features_of(self, new: Source) -> Array:
         K = cross_kernel(self.kernel, new, self.reference)
         return self.factor.extend(K)
 
@@ -63,6 +65,10 @@ class KernelField:
     def offset(self, X: Source | Array) -> Array:
         """f0 at raw samples, (n, c)."""
         return self.features(X) @ self.v
+
+    def offset_of(self, new: Source) -> Array:
+        """The same at standardised samples."""
+        return self._features_of(new) @ self.v
 
 
 def kernel_field(assembly: Assembly, rows: Rows, v: Array) -> KernelField:

@@ -19,7 +19,12 @@ from gradsift.numerics.ranking import rank_variables
 from gradsift.pairwise.assemble import Assembly, Response, Settings, assemble
 from gradsift.pairwise.dimension import Counted, Dimension, count_directions
 from gradsift.pairwise.field import KernelField, TaylorPredictor, kernel_field, taylor_predictor
-from gradsift.pairwise.index_predictor import IndexPredictor, index_predictor
+from gradsift.pairwise.index_predictor import (
+    IndexPredictor,
+    LabelPredictor,
+    index_predictor,
+    label_predictor,
+)
 from gradsift.pairwise.rounds import Rounds, Started, begin
 from gradsift.solver import Rows, Solution, Solver, exact_norms
 from gradsift.solver.forward_backward import step_bound
@@ -27,8 +32,9 @@ from gradsift.solver.path import fit_to, steps_to
 from gradsift.solver.penalty import row_norms
 from gradsift.solver.ridge import expand, solve_ridge
 
-PredictWith = Literal["directions", "taylor"]
-Predictor = IndexPredictor | TaylorPredictor
+PredictWith = Literal["directions", "taylor", "offset"]
+"""Numbers: 'directions' or 'taylor'. Labels: 'directions' or 'offset', the field's own f0."""
+Predictor = IndexPredictor | TaylorPredictor | LabelPredictor
 AlphaRule = float | Literal["theory"] | TheoryRate | None
 DEFAULT_FRACTION = 0.1
 """alpha=None means this part of alpha_max."""
@@ -79,8 +85,8 @@ class FittedField:
     ----------
     field : KernelField
         The gradient at any sample.
-    predictor : IndexPredictor, TaylorPredictor or None
-        Predictions of numbers from the selected columns; labels are predicted by the field.
+    predictor : IndexPredictor, TaylorPredictor, LabelPredictor or None
+        Predictions from the selected columns; None = by the offset function of the field.
     importances : (p,) array
         ||f^k||_K.
     ranking : (p,) int array
@@ -162,22 +168,19 @@ def finish(started: Started, solution: Solution, settings: SparseSettings) -> Sp
     omega = problem.penalty.limits(1.0)
     # variables still out are ranked by how close they are to coming in
     runner_up = exact_norms(problem, solution) / np.where(omega > 0.0, omega, 1.0)
-    predictor = None
-    if not assembly.response.is_labels:
-        predictor = make_predictor(assembly, rows, solution.v, settings.predict_with)
+    predictor = make_predictor(assembly, rows, solution.v, settings.predict_with)
     found = describe(assembly, rows, solution.v, settings.n_components, runner_up, predictor)
     return SparseFit(**vars(found), solution=solution, alpha_max=null.alpha)
 
 
 def make_predictor(
     assembly: Assembly, rows: Rows, v: Array, predict_with: PredictWith
-) -> Predictor:
-    """What predicts numbers from the selected columns."""
+) -> Predictor | None:
+    """What predicts from the selected columns; None = the offset function of the field."""
     if predict_with == "directions":
-        return index_predictor(assembly, rows)
-    if predict_with == "taylor":
-        return taylor_predictor(assembly, rows, v)
-    raise ValueError(f"predict_with={predict_with!r}: use 'directions' or 'taylor'.")
+        labels = assembly.response.is_labels
+        return (label_predictor if labels else index_predictor)(assembly, rows)
+    return taylor_predictor(assembly, rows, v) if predict_with == "taylor" else None
 
 
 def describe(

@@ -14,6 +14,7 @@ from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import open_source, standardised, take_rows
 from gradsift.pairwise.assemble import Assembly, Response, Settings, assemble, paper_loss
+from gradsift.pairwise.field import kernel_field
 from gradsift.pairwise.fitting import PredictWith, make_predictor
 from gradsift.pairwise.rounds import Rounds, begin
 from gradsift.solver import Solution, Solver
@@ -59,11 +60,7 @@ Judge = Callable[[HeldOut], float]
 
 @dataclass(frozen=True)
 class OwnLoss:
-    """Minus the mean loss of what the selected variables and the field predict.
-
-    Numbers are predicted as the estimator does, labels by the Taylor average around the training
-    rows.
-    """
+    """Minus the mean loss of what the estimator would predict."""
 
     predict_with: PredictWith = "directions"
 
@@ -76,9 +73,10 @@ class OwnLoss:
 
 def predict_held_out(fold: HeldOut, predict_with: PredictWith) -> Array:
     """(c, n) predictions for the held-out rows."""
-    rows, labels = fold.solution.rows.drop_zeros(), fold.truth.is_labels
-    way: PredictWith = "taylor" if labels else predict_with
-    predict = make_predictor(fold.assembly, rows, fold.solution.v, way)
+    rows, v = fold.solution.rows.drop_zeros(), fold.solution.v
+    predict = make_predictor(fold.assembly, rows, v, predict_with)
+    if predict is None:
+        return kernel_field(fold.assembly, rows, v).offset_of(fold.rows).T
     return predict(fold.rows.columns(rows.index))
 
 

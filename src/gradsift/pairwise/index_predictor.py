@@ -1,4 +1,4 @@
-"""Predicting numbers through the estimated directions.
+"""Predicting numbers and labels through the estimated directions.
 
 A ridge in the coordinates of the sparse directions gives one index, and a local linear fit of the
 response on that index gives the link. Coordinates are scaled by a power of the size of their
@@ -20,9 +20,12 @@ import numpy as np
 
 from gradsift._typing import Array
 from gradsift.data.source import BLOCK_BYTES
+from gradsift.numerics.losses import Loss
+from gradsift.numerics.newton import minimise
 from gradsift.numerics.sampling import spread_along
-from gradsift.pairwise.assemble import Assembly
+from gradsift.pairwise.assemble import Assembly, paper_loss
 from gradsift.pairwise.local_linear import best_bandwidth, smooth, spread_of
+from gradsift.pairwise.samples import distinct_rows
 from gradsift.solver import Rows
 
 POWERS = (1.0, 2.0, 4.0, 8.0)
@@ -68,12 +71,85 @@ class IndexPredictor:
 
     def __call__(self, X_new: Array) -> Array:
         """(1, n_new) predictions from the selected columns of new samples."""
-        at = X_new @ self.slope + self.intercept
+        return self.link(X_new @ self.slope + self.intercept).T
+
+    def link(self, at: Array) -> Array:
+        """(k, 1) predictions at coordinates (k, d)."""
         height = max(1, BLOCK_BYTES // (8 * self.places.size))
         tiles = [at[a : a + height] for a in range(0, len(at), height)]
         Y = self.y[:, None]
         link = [smooth(tile, self.places, Y, self.share, self.scale) for tile in tiles]
-        return np.concatenate(link).T
+        return np.concatenate(link)
+
+
+class Linked(NamedTuple):
+    """A predictor, its leave-one-out error, and what it says of samples left out, (n,)."""
+
+    error: float
+    predictor: IndexPredictor
+    left_out: Array
+
+
+@dataclass(frozen=True)
+class LabelPredictor:
+    """Scores intercept_c + slope g_c(x), with g_c the predictor of the c-th column of labels.
+
+    Attributes
+    ----------
+    links : tuple of IndexPredictor
+        One for two classes (labels -1 and 1), one per class for more (labels 0 and 1).
+    intercept : (c,) array
+    slope : float
+    """
+
+    links: tuple[IndexPredictor, ...]
+    intercept: Array
+    slope: float
+
+    def __call__(self, X_new: Array) -> Array:
+        """(c, n_new) scores from the selected columns of new samples."""
+        guess = np.concatenate([link(X_new) for link in self.links])
+        return np.asarray(self.intercept[:, None] + self.slope * guess)
+
+
+def label_predictor(assembly: Assembly, rows: Rows) -> LabelPredictor:
+    """The predictor that goes with an answer for labels.
+
+    Labels are predicted as numbers; one slope and an intercept per class turn what is predicted
+    for samples left out into scores of least loss.
+    """
+    response, settings = assembly.response, assembly.settings
+    X, Y, share = distinct_rows(
+        assembly.source.columns(rows.index), response.values.T, assembly.share
+    )
+    linked = [link_index(X, y, rows.values, share) for y in Y.T]
+    guess = np.array([link.left_out for link in linked])
+    loss = paper_loss(response) if settings.loss is None else settings.loss
+    intercept, slope = calibrate(guess, Y.T, share, loss)
+    return LabelPredictor(tuple(link.predictor for link in linked), intercept, slope)
+
+
+def calibrate(guess: Array, target: Array, share: Array, loss: Loss) -> tuple[Array, float]:
+    """(intercepts, slope) of least mean loss of scores intercept_c + slope guess_c, (c, n).
+
+    The slope pays for itself as if it had been seen at one sample: where samples left out are told
+    apart without an error, the loss alone would have it infinite.
+    """
+    middle = guess @ share
+    spread = float(np.sqrt((((guess - middle[:, None]) ** 2) @ share).sum())) or 1.0
+    unit, prior = (guess - middle[:, None]) / spread, 0.5 * float(share @ share)
+
+    def value_and_gradient(x: Array) -> tuple[float, Array]:
+        scores = x[:-1, None] + x[-1] * unit
+        slopes = loss.slope(scores, target) * share
+        value = float(loss.value(scores, target) @ share) + prior * float(x[-1] ** 2)
+        tilt = float((slopes * unit).sum()) + 2.0 * prior * float(x[-1])
+        return value, np.append(slopes.sum(axis=1), tilt)
+
+    start = np.zeros(len(guess) + 1)
+    x, _ = minimise(value_and_gradient, lambda x: value_and_gradient(x)[1], start)
+    slope = max(0.0, float(x[-1])) / spread
+    return np.asarray(x[:-1] - slope * middle), slope
 
 
 def index_predictor(assembly: Assembly, rows: Rows) -> IndexPredictor:
@@ -86,21 +162,28 @@ def index_predictor(assembly: Assembly, rows: Rows) -> IndexPredictor:
 
 def fit_index(X: Array, y: Array, B: Array, share: Array) -> IndexPredictor:
     """Choose index and link for selected columns X (n, a) and coefficients B (a, m)."""
-    X, y, share = merge_copies(X, y, share)
+    X, Y, share = distinct_rows(X, y[:, None], share)
+    return link_index(X, Y[:, 0], B, share).predictor
+
+
+def link_index(X: Array, y: Array, B: Array, share: Array) -> Linked:
+    """The same for rows without copies, with its error and what it predicts for rows left out."""
     U, sizes, _ = np.linalg.svd(B, full_matrices=False)
     lead = sizes > 1e-6 * sizes.max(initial=0.0)
     if not lead.any():
-        return flat(X.shape[1], float(share @ y))
+        level = float(share @ y)
+        error = float(share @ (y - level) ** 2)
+        return Linked(error, flat(X.shape[1], level), np.full(len(y), level))
     U, sizes = U[:, lead], sizes[lead] / sizes.max()
     found = [_linked(ridge_index(X, U * sizes**power, y, share), y, share) for power in POWERS]
-    error, best = min(found, key=lambda pair: pair[0])
+    best = min(found, key=lambda linked: linked.error)
     for d in PLANES:
         if d <= min(len(sizes), len(y) // 10):
             scaled = U[:, :d] * sizes[:d]
             plane = Index(scaled, np.zeros(d), X @ scaled)
-            other, fit = _linked(plane, y, share, rising=False)
-            if other < CLEARLY * error:
-                error, best = other / CLEARLY, fit
+            other = _linked(plane, y, share, rising=False)
+            if other.error < CLEARLY * best.error:
+                best = other._replace(error=other.error / CLEARLY)
     return best
 
 
@@ -110,13 +193,6 @@ def flat(n_columns: int, level: float) -> IndexPredictor:
     return IndexPredictor(
         np.zeros((n_columns, 1)), level * one, level * one[:, None], level * one, one, np.inf
     )
-
-
-def merge_copies(X: Array, y: Array, share: Array) -> tuple[Array, Array, Array]:
-    """Copies of a row as one row with their weights: none of them may stand in for another."""
-    both, where = np.unique(np.column_stack([X, y]), axis=0, return_inverse=True)
-    total: Array = np.bincount(where.ravel(), weights=share).astype(float)
-    return both[:, :-1], both[:, -1], total
 
 
 def ridge_index(X: Array, directions: Array, y: Array, share: Array) -> Index:
@@ -144,20 +220,24 @@ def ridge_index(X: Array, directions: Array, y: Array, share: Array) -> Index:
     return Index(slope, np.array([level - middle @ weights]), left_out[:, None])
 
 
-def _linked(
-    found: Index, y: Array, share: Array, *, rising: bool = True
-) -> tuple[float, IndexPredictor]:
-    """The leave-one-out error with the best bandwidth of the link, and the predictor.
+def _linked(found: Index, y: Array, share: Array, *, rising: bool = True) -> Linked:
+    """The predictor with the best bandwidth of the link.
 
     An index that does not rise with the response (`rising`) predicts nothing.
     """
-    order = np.argsort(found.left_out[:, 0], kind="stable")
+    n, order = len(y), np.argsort(found.left_out[:, 0], kind="stable")
     some = spread_along(order, MOST_LINKED)
     places, y, share = found.left_out[some], y[some], share[some] / share[some].sum()
     away, level = places - share @ places, float(share @ y)
     spread = spread_of(places, share)
     slack = 1e-12 * spread * float(np.std(y))
     if spread == 0.0 or (rising and not share @ (away[:, 0] * (y - level)) > slack):
-        return float(share @ (y - level) ** 2), flat(len(found.slope), level)
+        away_from = float(share @ (y - level) ** 2)
+        return Linked(away_from, flat(len(found.slope), level), np.full(n, level))
     scale, error = best_bandwidth(places, y[:, None], share)
-    return error, IndexPredictor(found.slope, found.intercept, places, y, share, scale)
+    predictor = IndexPredictor(found.slope, found.intercept, places, y, share, scale)
+    if len(some) == n:
+        guess = smooth(places, places, y[:, None], share, scale, leave_out=True)
+    else:  # one of very many has no say on the link
+        guess = predictor.link(found.left_out)
+    return Linked(error, predictor, guess[:, 0])

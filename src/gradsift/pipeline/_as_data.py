@@ -34,7 +34,7 @@ from gradsift.numerics.factors import Factor
 from gradsift.pairwise import weights
 from gradsift.pairwise.dimension import Dimension
 from gradsift.pairwise.field import KernelField, TaylorPredictor
-from gradsift.pairwise.index_predictor import IndexPredictor
+from gradsift.pairwise.index_predictor import IndexPredictor, LabelPredictor
 from gradsift.pipeline._training import Training
 from gradsift.refit import ClassificationRefit, Dense, RegressionRefit
 from gradsift.refit.candidates import Candidate
@@ -81,6 +81,7 @@ CLASSES: dict[str, type] = {
     "KernelField": KernelField,
     "TaylorPredictor": TaylorPredictor,
     "IndexPredictor": IndexPredictor,
+    "LabelPredictor": LabelPredictor,
     "Dimension": Dimension,
     "Factor": Factor,
     "PathResult": PathResult,
