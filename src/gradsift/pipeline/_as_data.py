@@ -42,6 +42,7 @@ from gradsift.refit.expansion import Expansion
 from gradsift.sift import ChosenGroup, SiftResult
 from gradsift.solver import Certificate, Rows, Solution, Status
 from gradsift.solver.path import PathResult
+from gradsift.trust.families import Family
 
 ESTIMATORS: dict[str, type] = {
     cls.__name__: cls
@@ -62,6 +63,7 @@ CLASSES: dict[str, type] = {
     "SiftResult": SiftResult,
     "ChosenGroup": ChosenGroup,
     "Interaction": Interaction,
+    "Family": Family,
     "RefitField": RefitField,
     "RegressionRefit": RegressionRefit,
     "ClassificationRefit": ClassificationRefit,
