@@ -120,6 +120,16 @@ def test_kept_columns_are_in_and_families_are_beside_them(rng):
     assert found.inclusion_probabilities[4] < 0.5  # the kept one says it all
 
 
+def test_kept_columns_act_on_labels_too(rng):
+    X = rng.normal(size=(150, 20))
+    X[:, 4] = X[:, 0] + 0.1 * rng.normal(size=150)
+    y = 3 * X[:, 0] + 1.5 * X[:, 7] + 0.5 * rng.normal(size=150) > 0
+    found = credible_families(GradientSiftClassifier(always_keep=[0]).fit(X, y), X, y)
+    assert found.inclusion_probabilities[0] == 1.0
+    assert [f.columns.tolist() for f in found if f.probability > 0.9] == [[7]]
+    assert found.inclusion_probabilities[4] < 0.5
+
+
 def test_whole_weights_count_copies_of_rows(rng):
     X = rng.normal(size=(50, 4))
     y = X[:, 3] + rng.normal(size=50)
