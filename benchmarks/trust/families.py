@@ -1,6 +1,7 @@
 """Do the probabilities of families hold? Effects planted in real and simulated columns, and noise.
 
     python -m trust.families --seeds 2000 8            # all designs, 8 seeds from 2000 on
+    python -m trust.families --seeds 2000 8 --planted  # without the tables of noise
     python -m trust.families --seeds 1000 2 colon      # those whose name contains a word
     python -m trust.families --show                    # the tables, from what was measured
 
@@ -27,7 +28,7 @@ from gradsift.estimators._sift_parts import class_contrasts
 from gradsift.sift import sift
 from gradsift.trust.credible import find_families
 
-FILE = Path(__file__).parent / "families.json"
+FILE = Path(__file__).parent / "measured.json"
 EDGES = (0.02, 0.1, 0.3, 0.6, 0.9, 1.0001)
 CLAIMS = (0.5, 0.7, 0.9, 0.95, 1.0001)
 
@@ -85,20 +86,27 @@ def available(name: str) -> bool:
     return DATA.exists() or not any(kind in name for kind in REAL)
 
 
-def run(names: Iterable[str], seeds: range, file: Path) -> None:
+def run(names: Sequence[str], seeds: range, file: Path) -> None:
     """Measure designs seed by seed; a table that was measured before is not measured again."""
     measured = json.loads(file.read_text()) if file.exists() else {}
-    names = list(names)
     for seed in seeds:
         for name in names:
             rows = measured.setdefault(name, {})
-            if str(seed) not in rows:
-                rows[str(seed)] = measure(ALL[name](seed))
-                row = rows[str(seed)]
-                print(
-                    name, seed, row["families"], f"{row['in_families']}/{row['true']}", flush=True
-                )
-        file.write_text(json.dumps(measured, indent=0))
+            if str(seed) in rows:
+                continue
+            rows[str(seed)] = row = measure(ALL[name](seed))
+            found = f"{row['in_families']}/{row['true']}"
+            print(name, seed, row["families"], found, row["seconds"], flush=True)
+            file.write_text(as_text(measured))
+
+
+def as_text(measured: dict[str, Any]) -> str:
+    """One table to a line, so that differences can be read."""
+    designs = []
+    for name, rows in measured.items():
+        lines = ",\n".join(f"  {json.dumps(seed)}: {json.dumps(row)}" for seed, row in rows.items())
+        designs.append(f" {json.dumps(name)}: {{\n{lines}\n }}")
+    return "{\n" + ",\n".join(designs) + "\n}\n"
 
 
 # ---------------------------------------------------------------------------- what is shown
@@ -194,11 +202,13 @@ def main() -> None:
     parser.add_argument("words", nargs="*")
     parser.add_argument("--seeds", nargs=2, type=int, default=(2000, 8), metavar=("FIRST", "COUNT"))
     parser.add_argument("--file", type=Path, default=FILE)
+    parser.add_argument("--planted", action="store_true")
     parser.add_argument("--show", action="store_true")
     given = parser.parse_args()
     seeds = range(given.seeds[0], sum(given.seeds))
     if not given.show:
         names = [n for n in ALL if all(word in n for word in given.words) and available(n)]
+        names = [n for n in names if n not in NOISE] if given.planted else names
         run(names, seeds, given.file)
     print(show(json.loads(given.file.read_text()), seeds))
 

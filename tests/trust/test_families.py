@@ -1,11 +1,19 @@
 """Credible families of fitted models."""
 
+import re
+from dataclasses import fields
+from pathlib import Path
+
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, credible_families
+from gradsift.trust import family_settings
 from gradsift.trust.families import cover, heaviest_first
 from gradsift.trust.family_settings import FamilySettings
+
+PAGE = (Path(__file__).parents[2] / "docs" / "trust.md").read_text(encoding="utf-8")
 
 
 def near_copies(rng, n=100, blocks=20, each=5, noise=0.3):
@@ -112,6 +120,16 @@ def test_kept_columns_are_in_and_families_are_beside_them(rng):
     assert found.inclusion_probabilities[4] < 0.5  # the kept one says it all
 
 
+def test_kept_columns_act_on_labels_too(rng):
+    X = rng.normal(size=(150, 20))
+    X[:, 4] = X[:, 0] + 0.1 * rng.normal(size=150)
+    y = 3 * X[:, 0] + 1.5 * X[:, 7] + 0.5 * rng.normal(size=150) > 0
+    found = credible_families(GradientSiftClassifier(always_keep=[0]).fit(X, y), X, y)
+    assert found.inclusion_probabilities[0] == 1.0
+    assert [f.columns.tolist() for f in found if f.probability > 0.9] == [[7]]
+    assert found.inclusion_probabilities[4] < 0.5
+
+
 def test_whole_weights_count_copies_of_rows(rng):
     X = rng.normal(size=(50, 4))
     y = X[:, 3] + rng.normal(size=50)
@@ -165,3 +183,22 @@ def test_labels_are_counted_by_weight():
     labels, weights = heaviest_first(np.array([7, 9, 7, 4]), np.array([0.3, 0.5, 0.25, 0.05]))
     assert labels.tolist() == [7, 9, 4]
     np.testing.assert_allclose(weights, [0.55, 0.5, 0.05])
+
+
+def test_every_setting_is_named_on_the_page_and_has_its_reason():
+    named = set(re.findall(r"[a-z][a-z0-9_]*", " ".join(re.findall(r"`([^`]*)`", PAGE))))
+    source = Path(family_settings.__file__).read_text(encoding="utf-8")
+    for field in fields(FamilySettings):
+        assert field.name in named
+        assert re.search(rf'    {field.name}: [^\n]*\n    """', source), field.name
+
+
+def test_a_model_that_is_not_fitted_is_refused(rng):
+    with pytest.raises(NotFittedError):
+        credible_families(GradientSiftRegressor(), rng.normal(size=(20, 3)), np.arange(20.0))
+
+
+def test_rows_that_do_not_match_are_refused(copies):
+    X, y, model = copies
+    with pytest.raises(ValueError, match="100"):
+        credible_families(model, X, y[:50])

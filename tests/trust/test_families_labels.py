@@ -46,7 +46,7 @@ def test_draws_of_labels_give_the_integrated_posterior():
     each = [evidence(sign, z, 8.0) / 3 for z in some.Z[0].astype(float)]
     exact = np.array(each) / (sum(each) + evidence(sign, np.zeros(20), 8.0))
 
-    labels, b = LatentLabels(codes, 2, make_rows(20, None)), 64
+    labels, b = LatentLabels(codes, 2, make_rows(20, None), np.zeros((0, 20))), 64
     start = np.broadcast_to(labels.start.T, (b, 1, 20))
     chains = start_chains(start, [np.zeros((b, 1, 20))])
     tally, rng = Tally(b), np.random.default_rng(0)
@@ -87,7 +87,7 @@ def test_bases_of_classes_are_contrasts(n_classes):
 def test_the_likelihood_of_three_classes_is_how_often_they_win():
     rng = np.random.default_rng(0)
     codes = np.array([0, 1, 2])
-    labels = LatentLabels(codes, 3, make_rows(3, None))
+    labels = LatentLabels(codes, 3, make_rows(3, None), np.zeros((0, 3)))
     mean = rng.normal(size=(1, 2, 3))
     M = np.einsum("cq,qn->cn", class_basis(3), mean[0])
     z = M + rng.normal(size=(200_000, 3, 3))
@@ -98,7 +98,7 @@ def test_the_likelihood_of_three_classes_is_how_often_they_win():
 def test_draws_of_several_classes_agree_with_the_labels():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, 40)
-    labels = LatentLabels(codes, 3, make_rows(40, None))
+    labels = LatentLabels(codes, 3, make_rows(40, None), np.zeros((0, 40)))
     assert labels.noise == Noise(unit=True)
     z = np.broadcast_to(labels.start.T, (5, 2, 40))
     for _ in range(3):
@@ -121,3 +121,17 @@ def test_an_exchange_there_and_back_changes_nothing():
     np.testing.assert_allclose(back, fit, atol=1e-5)
     np.testing.assert_allclose(np.square(there).sum(), np.square(fit).sum(), rtol=1e-5)
     assert np.abs(there - fit).max() > 0.1
+
+
+def test_what_always_acts_is_drawn_around_its_least_squares_fit():
+    rng = np.random.default_rng(0)
+    weight = rng.integers(1, 4, 50).astype(float)
+    rows = make_rows(50, weight)
+    x = rng.normal(size=50)
+    x = (x - rows.mean(x)) / np.sqrt(rows.mean((x - rows.mean(x)) ** 2))
+    labels = LatentLabels(np.arange(50) % 2, 2, rows, (x * rows.root)[None])
+    z = 0.5 + 2.0 * x
+    drawn = labels.draw_always(np.tile(z * rows.root, (4000, 1, 1)), rng)
+    np.testing.assert_allclose(drawn.mean(axis=0)[0], z, atol=0.02)
+    expected = np.sqrt((1 + x**2) / rows.total)
+    np.testing.assert_allclose(drawn.std(axis=0)[0], expected, rtol=0.1)

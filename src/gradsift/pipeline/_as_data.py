@@ -44,6 +44,7 @@ from gradsift.sift import ChosenGroup, SiftResult
 from gradsift.solver import Certificate, Rows, Solution, Status
 from gradsift.solver.path import PathResult
 from gradsift.trust.discoveries import ColumnTest, ProductTest, Rival, Significance
+from gradsift.trust.families import Family
 
 ESTIMATORS: dict[str, type] = {
     cls.__name__: cls
@@ -68,6 +69,7 @@ CLASSES: dict[str, type] = {
     "ColumnTest": ColumnTest,
     "ProductTest": ProductTest,
     "Rival": Rival,
+    "Family": Family,
     "RefitField": RefitField,
     "RegressionRefit": RegressionRefit,
     "ClassificationRefit": ClassificationRefit,

@@ -10,6 +10,7 @@ from gradsift._typing import Array, IntArray, Source
 from gradsift.sift import ChosenGroup, SiftSettings
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
+from gradsift.trust.condense import condensed
 from gradsift.trust.draws import DrawnResponse, FixedResponse, draw
 from gradsift.trust.families import (
     CredibleFamilies,
@@ -71,10 +72,11 @@ def find_families(
     n_own = len(terms.own) + settings.spare_slots
     kinds = np.repeat([0, 1], [n_own, len(terms.products)])
     drawn: DrawnResponse = FixedResponse(Noise(unit=False, dof=rows.total - 1 - len(kept)))
-    if codes is not None:
-        labels = LatentLabels(
-            codes if rows.kept is None else codes[rows.kept], int(codes.max()) + 1, rows
-        )
+    if codes is None:
+        pool, terms = condensed(pool, terms)
+    else:
+        codes = codes if rows.kept is None else codes[rows.kept]
+        labels = LatentLabels(codes, int(codes.max()) + 1, rows, kept)
         drawn, terms = labels, in_basis(terms, labels.start)
     chains = starting_chains(terms, n_own, settings.first_chains)
     draws = draw(pool, chains, kinds, drawn, rng, settings)

@@ -175,7 +175,8 @@ def explore(
     pool = replace(pool, columns=pool.columns[kept[0]], own=fewer[0])
     if len(fewer) > 1:
         pool = replace(pool, pairs=pool.pairs[kept[1]], products=fewer[1])
-    return pool, chains.copies(settings.copies)
+    fits = settings.copied_rows // chains.residual.shape[2]
+    return pool, chains.copies(max(1, min(settings.copies, fits)))
 
 
 def promising(mean: Array, settings: FamilySettings) -> IntArray:

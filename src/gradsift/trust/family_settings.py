@@ -20,8 +20,10 @@ class FamilySettings:
     """Largest ratio of two neighbouring squared sizes; a size in between takes the place of both
     at a cost of half a unit of log evidence.
     """
-    shape_weights: tuple[float, ...] = (0.4, 0.2, 0.1, 0.1, 0.1, 0.1)
-    """Prior probability of each of `SHAPES`: straight lines most often, as in the sift."""
+    shape_weights: tuple[float, ...] = (0.3, 0.15, 0.15, 0.1, 0.15, 0.15)
+    """Prior probability of each of `SHAPES`: straight lines most often, as in the sift. With less
+    for mixtures, one straight column took the place of two curved ones more often.
+    """
     empty: float = 0.75
     """Prior probability that a slot is empty. At one half, noise had .14 families a table."""
     spare_slots: int = 2
@@ -31,8 +33,10 @@ class FamilySettings:
     """Columns that the first draws choose from: those with the largest Bayes factors against the
     response or what any term leaves. True columns masked by others were among them.
     """
-    pool_values: int = 40_000_000
-    """Feature values of the pool at most (160 MB); fewer columns of a long table."""
+    pool_values: int = 10_000_000
+    """Feature values of the pool (40 MB): fewer columns of a table of more than 1,000 rows, where
+    evidence is sharper.
+    """
     active: int = 128
     """Columns that the other draws choose from at most: those the first draws chose."""
     least_active: float = 1e-3
@@ -46,6 +50,8 @@ class FamilySettings:
     """Sweeps of the first draws. Chains from both starts have met after 20 to 30."""
     copies: int = 4
     """Copies of each chain in the other draws: a product of matrices serves all at once."""
+    copied_rows: int = 100_000
+    """Rows of all copies of a chain at most; labels of long tables have fewer copies."""
     burn_in: int = 10
     """Sweeps after which copies of a chain have parted."""
     least_sweeps: int = 40

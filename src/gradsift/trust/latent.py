@@ -20,6 +20,8 @@ from gradsift.trust.exchange import exchange
 from gradsift.trust.single_effects import Candidates
 from gradsift.trust.slots import Chains, Noise
 
+INNER_STEPS = 4
+"""Gibbs steps for the z of several classes, after which they have forgotten the effects before."""
 QUADRATURE = 12
 """Points of the integral over the z of the largest class."""
 
@@ -53,6 +55,8 @@ class LatentLabels:
     codes: IntArray
     n_classes: int
     rows: Rows
+    kept: Array
+    """(m, n) orthonormal features of columns that always act, rows scaled by root weight."""
 
     @property
     def noise(self) -> Noise:
@@ -69,24 +73,34 @@ class LatentLabels:
         return np.asarray((Y - self.rows.mean(Y)) * np.reshape(self.rows.root, (-1, 1)))
 
     def redraw(self, chains: Chains, slots: Sequence[Candidates], rng: np.random.Generator) -> None:
-        """Draw intercepts given z, exchange columns given the labels, draw z given the effects."""
-        root, total = self.rows.root, self.rows.total
-        effects = chains.fit.sum(axis=0, dtype=np.float64) / root  # (b, q, n)
-        rest = chains.residual / root  # z less the effects
-        z = rest + effects
-        intercept = rest @ (np.ones(rest.shape[2]) * self.weight) / total
-        intercept += rng.standard_normal(intercept.shape) / np.sqrt(total)
+        """Draw what always acts given z, exchange columns given the labels, draw z given all."""
+        root = self.rows.root
+        z = (chains.residual + chains.fit.sum(axis=0, dtype=np.float64)) / root  # (b, q, n)
+        always = self.draw_always(chains.residual, rng)
 
         def log_likelihood(scaled: Array) -> Array:
-            return self.log_likelihood(scaled / root + intercept[:, :, None])
+            return self.log_likelihood(scaled / root + always)
 
         for i, candidates in enumerate(slots):
             exchange(chains, i, candidates, log_likelihood, rng)
         effects = chains.fit.sum(axis=0, dtype=np.float64) / root
-        mean = effects + intercept[:, :, None]
-        two = self.n_classes == 2
-        z = self.draw_two(mean, rng) if two else self.draw_several(mean, z, rng)
+        mean = effects + always
+        if self.n_classes == 2:
+            z = self.draw_two(mean, rng)
+        else:
+            for _ in range(INNER_STEPS):
+                z = self.draw_several(mean, z, rng)
         chains.residual = ((z - effects) * root).astype(np.float32)
+
+    def draw_always(self, rest: Array, rng: np.random.Generator) -> Array:
+        """Intercept and kept columns (b, q, n) given z less the effects, rows scaled; their
+        coefficients have a flat prior.
+        """
+        root, total = np.ones(rest.shape[2]) * self.rows.root, self.rows.total
+        basis = np.vstack([root, self.kept])
+        B = rest @ basis.T / total
+        B += rng.standard_normal(B.shape) / np.sqrt(total)
+        return np.asarray(B @ basis / root)
 
     def log_likelihood(self, mean: Array) -> Array:
         """(b,) log probability of the labels for means of z (b, q, n)."""

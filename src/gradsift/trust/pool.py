@@ -188,6 +188,7 @@ def make_pool(
     prior = own_prior(total, sift_settings.part_sizes, settings)
     parents = sorted({v for pair in terms.products for v in pair})
     most = pool_size(rows.count(source.shape[0]), sift_settings, settings)
+    most = max(most, 2 * len(terms.own))
     linear = linear_features(source, np.array(parents, dtype=np.intp), rows, sift_settings)
     columns: IntArray = np.arange(p)
     correlation: Array = np.zeros((0, p))
