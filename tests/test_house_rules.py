@@ -24,6 +24,7 @@ TOOLS = ("test", "lint", "fuzz", "neighbors")
 MOST_LINES = 400
 MOST_CODE_LINES = 50
 
+
 def minimums(requirements):
     """{package: oldest version} of requirements such as 'numpy>=1.26'."""
     found = {}
