@@ -111,7 +111,8 @@ def rare_cases(rng: np.random.Generator) -> Planted:
 @cache
 def real_columns(name: str) -> Array:
     with np.load(DATA / f"{name}.npz", allow_pickle=False) as file:
-        return np.asarray(file["X"], dtype=float)
+        parts = [file[key] for key in file.files if key.startswith("X")]
+    return np.concatenate(parts).astype(float)
 
 
 def in_real_columns(name: str, kind: str) -> Callable[[np.random.Generator], Planted]:
