@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from levels.tables import DATA, real_columns
 from numpy.typing import NDArray
-from selection.designs import DATA, _ar
+from selection.designs import _ar
 
 Array = NDArray[np.float64]
 
@@ -109,17 +110,16 @@ def rare_cases(rng: np.random.Generator) -> Planted:
 
 
 @cache
-def real_columns(name: str) -> Array:
-    with np.load(DATA / f"{name}.npz", allow_pickle=False) as file:
-        parts = [file[key] for key in file.files if key.startswith("X")]
-    return np.concatenate(parts).astype(float)
+def columns_of(name: str) -> Array:
+    """Columns of a real data set, on the scale they are analysed on."""
+    return real_columns(name)[0]
 
 
 def in_real_columns(name: str, kind: str) -> Callable[[np.random.Generator], Planted]:
     """Four effects (25 for 'dense') in 500 random columns of a real table."""
 
     def make(rng: np.random.Generator) -> Planted:
-        whole = real_columns(name)
+        whole = columns_of(name)
         X = whole[:, rng.choice(whole.shape[1], 500, replace=False)]
         Z = (X - X.mean(0)) / np.maximum(X.std(0), 1e-9)
         true = rng.choice(500, 25 if kind == "dense" else 4, replace=False)
