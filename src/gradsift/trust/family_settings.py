@@ -17,8 +17,8 @@ class FamilySettings:
     most_ratio: float = 1.5
     """Signal to noise of the largest effects: 60 % of the variance."""
     size_step: float = 9.0
-    """Largest ratio of two neighbouring squared sizes: a prior variance that is wrong by a factor of
-    three costs half a unit of log evidence for each feature.
+    """Largest ratio of two neighbouring squared sizes: a prior variance that is wrong by a factor
+    of three costs half a unit of log evidence for each feature.
     """
     shape_weights: tuple[float, ...] = (0.3, 0.15, 0.15, 0.1, 0.15, 0.15)
     """Prior probability of each of `SHAPES`: straight lines most often, as in the sift; mixtures
