@@ -3,6 +3,7 @@
     python -m trust.families --seeds 2000 8            # all designs, 8 seeds from 2000 on
     python -m trust.families --seeds 2000 8 --planted  # without the tables of noise
     python -m trust.families --seeds 1000 2 colon      # those whose name contains a word
+    python -m trust.families --seeds 1000 1 --moves    # how much other random numbers change
     python -m trust.families --show                    # the tables, from what was measured
 
 Run from `benchmarks/` with the package installed, on one thread. The real data sets are taken from
@@ -42,13 +43,32 @@ def covers(family: Any, table: Planted) -> bool:
     return any({a, b} & columns and {a, b} & partners for a, b in table.pairs)
 
 
-def measure(table: Planted) -> dict[str, Any]:
-    """What the families of one table claim, and what holds."""
+def sifting(table: Planted) -> tuple[ArraySource, Any, Any]:
+    """Standardised columns, what is sifted, and class numbers or None."""
     n = len(table.y)
     X = measure_scaling(ArraySource(table.X), np.full(n, 1.0 / n)).apply(table.X)
-    codes = table.y.astype(np.intp) if table.labels else None
-    Y = table.y[:, None] if codes is None else class_contrasts(codes, int(codes.max()) + 1)
-    source = ArraySource(X)
+    if not table.labels:
+        return ArraySource(X), table.y[:, None], None
+    codes = table.y.astype(np.intp)
+    return ArraySource(X), class_contrasts(codes, int(codes.max()) + 1), codes
+
+
+def moves(table: Planted) -> tuple[float, float]:
+    """Largest difference of an inclusion probability, and of that of a family with the same most
+    probable column, between draws of two seeds.
+    """
+    source, Y, codes = sifting(table)
+    chosen = sift(source, Y, robust=codes is None).groups
+    one, two = (find_families(source, Y, chosen, codes=codes, seed=s) for s in (0, 1))
+    gap = np.abs(one.inclusion_probabilities - two.inclusion_probabilities).max()
+    other = {f.representative: f.probability for f in two}
+    gaps = [abs(f.probability - other.get(f.representative, f.probability)) for f in one]
+    return float(gap), max(gaps, default=0.0)
+
+
+def measure(table: Planted) -> dict[str, Any]:
+    """What the families of one table claim, and what holds."""
+    source, Y, codes = sifting(table)
     chosen = sift(source, Y, robust=codes is None)
     began = time.process_time()
     found = find_families(source, Y, chosen.groups, codes=codes)
@@ -197,18 +217,39 @@ def show(measured: dict[str, Any], seeds: range) -> str:
     return "\n".join(lines)
 
 
+def show_moves(names: Sequence[str], seeds: range) -> str:
+    """Differences between two seeds of the draws, over tables of numbers and of labels."""
+    lines = [
+        "| response | tables | columns: median, most | families: median, most |",
+        "|---" * 4 + "|",
+    ]
+    for title, labels in (("numbers", False), ("labels", True)):
+        tables = [
+            ALL[name](seed) for name in names if ("classes" in name) == labels for seed in seeds
+        ]
+        if tables:
+            found = np.array([moves(table) for table in tables])
+            cells = [f"{np.median(column):.3f}, {column.max():.3f}" for column in found.T]
+            lines.append(f"| {title} | {len(tables)} | {cells[0]} | {cells[1]} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("words", nargs="*")
     parser.add_argument("--seeds", nargs=2, type=int, default=(2000, 8), metavar=("FIRST", "COUNT"))
     parser.add_argument("--file", type=Path, default=FILE)
     parser.add_argument("--planted", action="store_true")
+    parser.add_argument("--moves", action="store_true")
     parser.add_argument("--show", action="store_true")
     given = parser.parse_args()
     seeds = range(given.seeds[0], sum(given.seeds))
     if not given.show:
         names = [n for n in ALL if all(word in n for word in given.words) and available(n)]
         names = [n for n in names if n not in NOISE] if given.planted else names
+        if given.moves:
+            print(show_moves(names, seeds))
+            return
         run(names, seeds, given.file)
     print(show(json.loads(given.file.read_text()), seeds))
 

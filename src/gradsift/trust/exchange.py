@@ -42,28 +42,33 @@ def exchange(
     i: int,
     candidates: Candidates,
     log_likelihood: Callable[[Array], Array],
+    now: Array,
     rng: np.random.Generator,
-) -> None:
+) -> Array:
     """Propose another candidate for slot i of every chain. `log_likelihood` (b,) of all effects
-    (b, q, n), whatever the latent response, which must be drawn anew afterwards.
+    (b, q, n), whatever the latent response, which must be drawn anew afterwards; `now` is its value
+    before, and what is returned its value after.
     """
     chosen = chains.chosen[i]
     log_T = candidates.log_proposals
     at = rng.random((2, len(chosen)))
     some = np.flatnonzero(chosen != EMPTY)
     if len(some) == 0 or len(candidates) == 1:
-        return
+        return now
     old = chosen[some]
     new = drawn(np.cumsum(np.exp(log_T[old]), axis=1).T, at[0, some])
     new = np.minimum(new, len(candidates) - 1)
     fit = chains.fit[i, some].astype(np.float64)
     moved, alike = turned(candidates, old, new, fit)
     effects = chains.fit.sum(axis=0, dtype=np.float64)
-    other = effects.copy()
-    other[some] += moved - fit
-    gain = (log_likelihood(other) - log_likelihood(effects))[some]
+    effects[some] += moved - fit
+    then = log_likelihood(effects)
+    gain = (then - now)[some]
     gain += log_T[new, old] - log_T[old, new]
     gain += candidates.log_prior[new] - candidates.log_prior[old]
     taken = np.flatnonzero(alike & (new != old) & (np.log(1.0 - at[1, some]) < gain))
     chains.fit[i, some[taken]] = moved[taken]
     chains.chosen[i, some[taken]] = new[taken]
+    now = now.copy()
+    now[some[taken]] = then[some[taken]]
+    return now

@@ -17,21 +17,21 @@ class FamilySettings:
     most_ratio: float = 1.5
     """Signal to noise of the largest effects: 60 % of the variance."""
     size_step: float = 9.0
-    """Largest ratio of two neighbouring squared sizes; a size in between takes the place of both
-    at a cost of half a unit of log evidence.
+    """Largest ratio of two neighbouring squared sizes: a prior variance that is wrong by a factor
+    of three costs half a unit of log evidence for each feature.
     """
     shape_weights: tuple[float, ...] = (0.3, 0.15, 0.15, 0.1, 0.15, 0.15)
-    """Prior probability of each of `SHAPES`: straight lines most often, as in the sift. With less
-    for mixtures, one straight column took the place of two curved ones more often.
+    """Prior probability of each of `SHAPES`: straight lines most often, as in the sift; mixtures
+    not much less, so that one straight column does not lightly take the place of two curved ones.
     """
     empty: float = 0.75
-    """Prior probability that a slot is empty. At one half, noise had .14 families a table."""
+    """Prior probability that a slot is empty. At one half, 21 tables of noise had 3 families."""
     spare_slots: int = 2
     """Slots beyond the terms that the sift selected, for effects it missed."""
     # what is drawn from
     pool: int = 1000
     """Columns that the first draws choose from: those with the largest Bayes factors against the
-    response or what any term leaves. True columns masked by others were among them.
+    response or what any term leaves, as true columns masked by others may rank far down.
     """
     pool_values: int = 10_000_000
     """Feature values of the pool (40 MB): fewer columns of a table of more than 1,000 rows, where
@@ -47,7 +47,7 @@ class FamilySettings:
     first_chains: int = 16
     """Chains side by side in the first draws, half from the sift's fit, half from nothing."""
     first_sweeps: int = 24
-    """Sweeps of the first draws. Chains from both starts have met after 20 to 30."""
+    """Sweeps of the first draws, of which the last two thirds say which columns go on."""
     copies: int = 4
     """Copies of each chain in the other draws: a product of matrices serves all at once."""
     copied_rows: int = 100_000

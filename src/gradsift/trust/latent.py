@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri_exp
+from scipy.special import log_ndtr, ndtr, ndtri_exp
 
 from gradsift._typing import Array, IntArray
 from gradsift.sift.rows import Rows
@@ -22,7 +22,7 @@ from gradsift.trust.slots import Chains, Noise
 
 INNER_STEPS = 4
 """Gibbs steps for the z of several classes, after which they have forgotten the effects before."""
-QUADRATURE = 12
+QUADRATURE = 10
 """Points of the integral over the z of the largest class."""
 
 
@@ -81,8 +81,9 @@ class LatentLabels:
         def log_likelihood(scaled: Array) -> Array:
             return self.log_likelihood(scaled / root + always)
 
+        now = log_likelihood(chains.fit.sum(axis=0, dtype=np.float64))
         for i, candidates in enumerate(slots):
-            exchange(chains, i, candidates, log_likelihood, rng)
+            now = exchange(chains, i, candidates, log_likelihood, now, rng)
         effects = chains.fit.sum(axis=0, dtype=np.float64) / root
         mean = effects + always
         if self.n_classes == 2:
@@ -110,12 +111,12 @@ class LatentLabels:
         rows = np.arange(len(self.codes))
         ahead = M[:, self.codes, rows][:, None] - M  # of the class over each other
         at, weight = np.polynomial.hermite_e.hermegauss(QUADRATURE)
-        total = np.full(ahead[:, 0].shape, -np.inf)
+        total = np.zeros(ahead[:, 0].shape)
         for e, w in zip(at, weight / np.sqrt(2 * np.pi), strict=True):
-            each = log_ndtr(ahead + e)
-            each[:, self.codes, rows] = 0.0
-            total = np.logaddexp(total, np.log(w) + each.sum(axis=1))
-        return np.asarray((total * self.weight).sum(axis=1))
+            each = ndtr(ahead + e)
+            each[:, self.codes, rows] = 1.0
+            total += w * each.prod(axis=1)
+        return np.asarray((np.log(np.maximum(total, 1e-300)) * self.weight).sum(axis=1))
 
     def draw_two(self, mean: Array, rng: np.random.Generator) -> Array:
         sign = 2.0 * self.codes - 1.0

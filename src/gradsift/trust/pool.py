@@ -14,6 +14,7 @@ from gradsift.sift import PARTS, ChosenGroup
 from gradsift.sift.columns import (
     BLOCK_VALUES,
     N_BINS,
+    READ_VALUES,
     at_a_time,
     clipped_columns,
     own_scores,
@@ -41,6 +42,8 @@ from gradsift.trust.single_effects import (
 
 LEAST_POOL = 48
 """Columns of the pool at least, however long the table is."""
+LEAST_NEIGHBOURS = 4
+"""Columns that may stand for either side of a product at least, however long the table is."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +216,9 @@ def make_pool(
         odds=odds,
         elsewhere=elsewhere,
     )
-    pairs = product_pairs(terms, parents, correlation, settings.neighbours)
+    fits = int(np.sqrt(settings.pool_values / rows.count(source.shape[0])))
+    neighbours = min(settings.neighbours, max(LEAST_NEIGHBOURS, fits))
+    pairs = product_pairs(terms, parents, correlation, neighbours)
     if len(pairs) == 0:
         return Pool(columns, own, pairs, None)
     products = replace(
@@ -276,11 +281,16 @@ def distinct_pairs(first: IntArray, second: IntArray) -> IntArray:
 
 
 def product_features(source: Source, pairs: IntArray, kept: Array, rows: Rows) -> Single:
-    """Centred products (1, k, n) beside columns that are kept."""
+    """Centred products (1, k, n) beside columns that are kept, made a few at a time."""
     columns, place = np.unique(pairs, return_inverse=True)
     X = clipped_columns(source, columns, rows)
-    first, second = place.reshape(pairs.shape).T
-    products = X[:, first] * X[:, second]
-    Z = ((products - rows.mean(products)) * np.reshape(rows.root, (-1, 1))).T[:, None, :]
-    Z = orthonormal(Z, rows.total, least=LEAST_OWN_PART)
-    return beside(Z, kept, rows.total).transpose(1, 0, 2).astype(np.float32)
+    place = place.reshape(pairs.shape)
+    out = np.empty((1, len(pairs), len(X)), dtype=np.float32)
+    step = max(1, READ_VALUES // len(X))
+    for start in range(0, len(pairs), step):
+        first, second = place[start : start + step].T
+        products = X[:, first] * X[:, second]
+        Z = ((products - rows.mean(products)) * np.reshape(rows.root, (-1, 1))).T[:, None, :]
+        Z = orthonormal(Z, rows.total, least=LEAST_OWN_PART)
+        out[0, start : start + step] = beside(Z, kept, rows.total)[:, 0]
+    return out
