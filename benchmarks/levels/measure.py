@@ -26,6 +26,8 @@ from gradsift.sift import sift_support
 FILE = Path(__file__).parent / "measured.json"
 SEEDS = 50
 BAR = 0.4
+EARLIER = "earlier"
+"""Key of the names that were measured with an earlier version; they are marked in the tables."""
 
 
 def false_variables(table: Null) -> tuple[int, int]:
@@ -50,35 +52,39 @@ def mean_and_error(values: Any) -> tuple[float, float]:
     return float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))
 
 
-def row(name: str, counts: list[list[int]]) -> str:
+def row(name: str, counts: list[list[int]], mark: str = "") -> str:
     false, true = np.array(counts, dtype=float).T
     mean, error = mean_and_error(false)
     holds = "yes" if mean <= BAR + 2 * error else "**no**"
     kept = f"{true.mean():.2f}" if "true" in name or "kept" in name else ""
     words = name.replace("|", "/")
-    return f"| {words} | {mean:.2f} ({error:.2f}) | {kept} | {len(false)} | {holds} |"
+    return f"| {words}{mark} | {mean:.2f} ({error:.2f}) | {kept} | {len(false)} | {holds} |"
 
 
-def cell(counts: list[list[int]] | None) -> str:
+def cell(counts: list[list[int]] | None, mark: str = "") -> str:
     """False variables and their standard error; bold where they break the promise."""
     if counts is None:
         return ""
     mean, error = mean_and_error([false for false, _ in counts])
-    text = f"{mean:.1f} ({error:.1f})"
+    text = f"{mean:.1f} ({error:.1f}){mark}"
     return text if mean <= BAR + 2 * error else f"**{text}**"
 
 
 def table(measured: dict[str, Any]) -> str:
     """One row per setting beside the grid, then the grid: kinds of columns by responses."""
+    mark = dict.fromkeys(measured.get(EARLIER, []), "*")
     grid = {f"{columns} | {response}" for columns in COLUMNS for response in GRID}
     lines = ["| columns / response | false variables (s.e.) | true one kept | seeds | holds |"]
     lines += ["|---|---|---|---|---|"]
     lines += [
-        row(name, measured[name]) for name in SETTINGS if name in measured and name not in grid
+        row(name, measured[name], mark.get(name, ""))
+        for name in SETTINGS
+        if name in measured and name not in grid
     ]
     lines += ["", f"| columns | {' | '.join(GRID)} |", "|---" * (len(GRID) + 1) + "|"]
     for columns in COLUMNS:
-        cells = [cell(measured.get(f"{columns} | {response}")) for response in GRID]
+        names = [f"{columns} | {response}" for response in GRID]
+        cells = [cell(measured.get(name), mark.get(name, "")) for name in names]
         lines.append(f"| {columns} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -100,6 +106,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     for name in [] if asked.table else names:
         measured[name] = measure(name, range(asked.first, asked.first + asked.seeds))
+        measured[EARLIER] = [n for n in measured.get(EARLIER, []) if n != name]
         asked.file.write_text(json.dumps(measured))
         print(row(name, measured[name]), flush=True)
     if asked.table:

@@ -5,6 +5,7 @@
 or one at a time, with PYTHONPATH=benchmarks:
 
     python -m selection.measure designs [names] [first-last seed]
+    python -m selection.measure sift [names] [first-last seed]     all designs, without the refit
     python -m selection.measure rivals [first-last seed]
     python -m selection.measure real [first-last fold seed]
     python -m selection.measure pipeline [first-last fold seed]
@@ -31,6 +32,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC, SVR
 
 from gradsift import GradientSiftRegressor
+from gradsift.data import ArraySource, measure_scaling
+from gradsift.sift import sift
 
 KS = (5, 10, 20, 50)
 
@@ -60,6 +63,36 @@ def designs_table(names: list[str], seeds: range) -> None:
             f"| {name} | {AP:.3f} | {exact:.2f} | {f1:.2f} | {false:.2f} | {seconds:.2f} |",
             flush=True,
         )
+
+
+def sift_table(names: list[str], seeds: range) -> None:
+    """AP, F1 and false variables, which need no refit."""
+    print("| design | AP | F1 | FP |\n|---|---|---|---|")
+    found = {}
+    for name in names:
+        cases = [(DESIGNS | HELD_OUT)[name](seed) for seed in seeds]
+        found[name] = np.mean([sift_case(case) for case in cases], axis=0)
+        print(f"| {name} | {cells(found[name])} |", flush=True)
+    print(f"| mean | {cells(np.nanmean(list(found.values()), axis=0))} |")
+
+
+def sift_case(case: Case) -> tuple[float, ...]:
+    """AP, F1, FP."""
+    scaling = measure_scaling(ArraySource(case.X), np.full(len(case.X), 1.0 / len(case.X)))
+    labels = case.task == "classification"
+    found = sift(ArraySource(scaling.apply(case.X)), case.y[:, None], robust=not labels)
+    true = np.isin(np.arange(case.X.shape[1]), case.support)
+    hits = int(true[found.selected].sum())
+    false = len(found.selected) - hits
+    if not true.any():
+        return np.nan, np.nan, false
+    f1 = 2 * hits / (len(found.selected) + true.sum())
+    return average_precision_score(true, -found.ranking), f1, false
+
+
+def cells(values: Array) -> str:
+    ap, f1, false = values
+    return f"{ap:.4f} | {f1:.3f} | {false:.2f}" if np.isfinite(ap) else f" |  | {false:.2f}"
 
 
 def rivals_table(names: list[str], seeds: range, rivals: tuple[str, ...]) -> None:
@@ -215,6 +248,8 @@ def main(what: str = "all", names: str = "", seeds: str = "700-720") -> None:
     warnings.simplefilter("ignore")
     if what in ("designs", "all"):
         designs_table(names.split(",") if names else list(DESIGNS), seeds_of(seeds))
+    if what == "sift":
+        sift_table(names.split(",") if names else [*DESIGNS, *HELD_OUT], seeds_of(seeds))
     if what == "rivals":
         with_signal = [name for name in DESIGNS if not name.startswith("noise")]
         rivals_table(with_signal, seeds_of(names or "700-705"), ("gradsift", "Lasso", "forest"))
