@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 from gradsift import SparseGradientRegressor, SparseGradientRegressorCV, alpha_max
 
-NAMES = ("leukemia", "colon", "riboflavin", "gasoline")
+NAMES = ("gasoline", "colon", "riboflavin", "leukemia")
 OUTER = KFold(5, shuffle=True, random_state=0)
 INNER = KFold(10, shuffle=True, random_state=0)
 PARTS = (0.5, 0.2, 0.1, 0.05, 0.02)

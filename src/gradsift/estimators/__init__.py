@@ -17,6 +17,7 @@ from gradsift.estimators._inverse import (
 from gradsift.estimators._mave import MinimumAverageVariance
 from gradsift.estimators._opg import OuterProductGradient
 from gradsift.estimators._ridge import RidgeGradientClassifier, RidgeGradientRegressor
+from gradsift.estimators._ridge_cv import RidgeGradientClassifierCV, RidgeGradientRegressorCV
 from gradsift.estimators._selector import GradientSelector
 from gradsift.estimators._sift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.estimators._sparse import SparseGradientClassifier, SparseGradientRegressor
@@ -31,6 +32,8 @@ __all__ = [
     "GradientSelector",
     "RidgeGradientRegressor",
     "RidgeGradientClassifier",
+    "RidgeGradientRegressorCV",
+    "RidgeGradientClassifierCV",
     "OuterProductGradient",
     "MinimumAverageVariance",
     "SlicedInverseRegression",

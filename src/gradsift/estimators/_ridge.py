@@ -23,8 +23,21 @@ from gradsift.estimators._tasks import (
     sample_class_weights,
 )
 from gradsift.pairwise.assemble import Settings
-from gradsift.pairwise.fitting import RidgeFit, Sample, fit_ridge
+from gradsift.pairwise.fitting import Sample
+from gradsift.pairwise.ridge_fitting import RidgeFit, fit_ridge
 from gradsift.pairwise.weights import fixed_rule
+
+
+def ridge_settings(estimator: Any) -> Settings:
+    """The problem that an estimator's parameters ask for, checked."""
+    check_n_components(estimator.n_components)
+    fixed_rule(estimator.weights, type(estimator).__name__)
+    return Settings(
+        kernel=estimator.kernel,
+        weights=estimator.weights,
+        standardize=estimator.standardize,
+        alpha_0=getattr(estimator, "alpha_0", None),
+    )
 
 
 @dataclass(eq=False, repr=False)
@@ -39,15 +52,7 @@ class RidgeGradient(GradientEstimator):
     n_components: int | Literal["auto"] = "auto"
 
     def _fit_sample(self, sample: Sample) -> RidgeFit:
-        check_n_components(self.n_components)
-        fixed_rule(self.weights, type(self).__name__)
-        settings = Settings(
-            kernel=self.kernel,
-            weights=self.weights,
-            standardize=self.standardize,
-            alpha_0=getattr(self, "alpha_0", None),
-        )
-        return fit_ridge(sample, settings, self.alpha, self.n_components)
+        return fit_ridge(sample, ridge_settings(self), self.alpha, self.n_components)
 
 
 @dataclass(eq=False, repr=False)

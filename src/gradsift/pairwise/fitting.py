@@ -13,7 +13,6 @@ from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling
 from gradsift.numerics.directions import Directions
-from gradsift.numerics.distances import products
 from gradsift.numerics.kernels import TheoryRate
 from gradsift.numerics.ranking import rank_variables
 from gradsift.pairwise.assemble import Assembly, Response, Settings, assemble
@@ -27,10 +26,8 @@ from gradsift.pairwise.index_predictor import (
 )
 from gradsift.pairwise.rounds import Rounds, Started, begin
 from gradsift.solver import Rows, Solution, Solver, exact_norms
-from gradsift.solver.forward_backward import step_bound
 from gradsift.solver.path import fit_to, steps_to
 from gradsift.solver.penalty import row_norms
-from gradsift.solver.ridge import expand, solve_ridge
 
 PredictWith = Literal["directions", "taylor", "offset"]
 """Numbers: 'directions' or 'taylor'. Labels: 'directions' or 'offset', the field's own f0."""
@@ -113,13 +110,6 @@ class SparseFit(FittedField):
 
     solution: Solution
     alpha_max: float
-
-
-@dataclass(frozen=True)
-class RidgeFit(FittedField):
-    """The answer of gradient learning with a ridge penalty."""
-
-    alpha: float
 
 
 def fit_sparse(sample: Sample, settings: SparseSettings) -> SparseFit:
@@ -210,36 +200,3 @@ def directions_of(assembly: Assembly, rows: Rows, n_components: int | Literal["a
         assembly.source, assembly.response.values, assembly.share,
         rows.index, rows.values, n_components,
     )  # fmt: skip
-
-
-def fit_ridge(
-    sample: Sample,
-    problem: Settings,
-    alpha: float | None,
-    n_components: int | Literal["auto"],
-) -> RidgeFit:
-    """Gradient learning (GL) with the penalty alpha sum_k ||f^k||_K^2: every variable stays in."""
-    if alpha is not None and not (np.isfinite(alpha) and alpha > 0):
-        raise ValueError(f"alpha={alpha}: the ridge penalty is a positive number or None.")
-    with one_blas_thread():
-        assembly = assemble(sample.X, sample.response, problem, sample.weight)
-        source, datafit = assembly.problem.source, assembly.problem.datafit
-        inner = products(source).inner
-        alpha = default_ridge(assembly, inner) if alpha is None else float(alpha)
-        A, v = solve_ridge(datafit, inner, alpha)
-        rows = Rows(np.arange(source.shape[1]), expand(source, A)).drop_zeros()
-        labels = assembly.response.is_labels
-        predictor = None if labels else taylor_predictor(assembly, rows, v)
-        found = describe(assembly, rows, v, n_components, np.zeros(source.shape[1]), predictor)
-    return RidgeFit(**vars(found), alpha=alpha)
-
-
-def default_ridge(assembly: Assembly, inner: Array) -> float:
-    """A thousandth of the largest curvature of the data term: scale-free, mild."""
-    datafit = assembly.problem.datafit
-    values, vectors = np.linalg.eigh(inner)
-    T = vectors * np.sqrt(np.maximum(values, 0.0))
-    phi, v = datafit.restrict(T), datafit.start()
-    zero = np.zeros((T.shape[1], datafit.n_tasks))
-    G, g = phi.gradient(phi.image(zero, v), zero, v)
-    return 5e-4 * step_bound(phi, G, np.zeros_like(g)) or 1.0
