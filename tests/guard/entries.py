@@ -24,10 +24,16 @@ from gradsift import (
     GradientSiftClassifier,
     GradientSiftRegressor,
     Landmarks,
+    MinimumAverageVariance,
     NearestNeighbors,
     OuterProductGradient,
+    PrincipalHessianDirections,
     RidgeGradientClassifier,
+    RidgeGradientClassifierCV,
     RidgeGradientRegressor,
+    RidgeGradientRegressorCV,
+    SlicedAverageVariance,
+    SlicedInverseRegression,
     SparseGradientClassifier,
     SparseGradientClassifierCV,
     SparseGradientRegressor,
@@ -128,6 +134,21 @@ def estimator(kind: type, **fixed: Any) -> Callable[..., None]:
     return call
 
 
+def directions(kind: type) -> Callable[..., None]:
+    def call(X: Any, y: Any, weight: Any, shape: tuple[int, int], params: dict[str, Any]) -> None:
+        model = kind(**params)
+        with only_expected_warnings():
+            model.fit(X, y, sample_weight=weight)
+            assert model.components_.shape == (model.n_components_, shape[1])
+            assert np.isfinite(model.components_).all()
+            assert np.isfinite(model.eigenvalues_).all()
+            projected = model.transform(X)
+            assert projected.shape == (shape[0], model.n_components_)
+            assert np.isfinite(projected).all()
+
+    return call
+
+
 def selector(inside: Any) -> Callable[..., None]:
     def call(X: Any, y: Any, weight: Any, shape: tuple[int, int], params: dict[str, Any]) -> None:
         model = GradientSelector(inside, **params)
@@ -195,7 +216,9 @@ TOP = {k: v for k, v in {**SPARSE, **PENALTY}.items() if k in (
 WALK = {**TOP, **GRID, "solver": SPARSE["solver"], "tol": SPARSE["tol"], "alphas": CROSS["alphas"]}
 ALPHA_0: Params = {"alpha_0": Choice([None, 1e-4, 1.0, 1e9], [0.0, -1.0, np.nan])}
 RIDGE = {**COMMON, **PAIRS, **PENALTY}
-OPG = {**COMMON, "weights": PAIRS["weights"], "fit_intercept": YES_OR_NO}
+OPG = {**COMMON, "weights": PAIRS["weights"], "fit_intercept": YES_OR_NO, "refined": YES_OR_NO}
+RIDGE_CV = {**COMMON, **PAIRS, "selection": CROSS["selection"], "cv": CROSS["cv"]}
+SLICES: Params = {**COMMON, "n_slices": Choice([2, 5, 500], [1, 0, 2.5, "ten", True])}
 
 ENTRIES: dict[str, Entry] = {
     "GradientSiftRegressor": Entry(False, SIFT, estimator(GradientSiftRegressor)),
@@ -215,6 +238,16 @@ ENTRIES: dict[str, Entry] = {
     "RidgeGradientRegressor": Entry(False, RIDGE, estimator(RidgeGradientRegressor)),
     "RidgeGradientClassifier": Entry(True, RIDGE, estimator(RidgeGradientClassifier)),
     "OuterProductGradient": Entry(False, OPG, estimator(OuterProductGradient)),
+    "RidgeGradientRegressorCV": Entry(
+        False, RIDGE_CV, estimator(RidgeGradientRegressorCV, n_alphas=2)
+    ),
+    "RidgeGradientClassifierCV": Entry(
+        True, {**RIDGE_CV, **ALPHA_0}, estimator(RidgeGradientClassifierCV, n_alphas=2)
+    ),
+    "MinimumAverageVariance": Entry(False, COMMON, estimator(MinimumAverageVariance)),
+    "SlicedInverseRegression": Entry(False, SLICES, directions(SlicedInverseRegression)),
+    "SlicedAverageVariance": Entry(False, SLICES, directions(SlicedAverageVariance)),
+    "PrincipalHessianDirections": Entry(False, COMMON, directions(PrincipalHessianDirections)),
     "GradientSelector of numbers": Entry(False, SELECTOR, selector(SparseGradientRegressor(**FEW))),
     "GradientSelector of labels": Entry(True, SELECTOR, selector(SparseGradientClassifier(**FEW))),
     "gradient_path of numbers": Entry(False, WALK, path_call("regression")),

@@ -121,6 +121,25 @@ class DirectionEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """From the user's columns to those that directions are reported in."""
         return Scaling(self.mean_, self.scale_)
 
+    def get_support(self, indices: bool = False) -> Any:
+        """Selected variables; of estimators that select none, those with a part in a direction.
+
+        Parameters
+        ----------
+        indices : bool, default=False
+            Column numbers instead of a mask.
+
+        Returns
+        -------
+        support : (n_features,) bool array, or int array of column numbers
+        """
+        check_is_fitted(self)
+        mask = self._used()
+        return np.flatnonzero(mask) if indices else mask
+
+    def _used(self) -> Any:
+        return self.components_.any(axis=0)
+
     @same_bits
     def transform(self, X: Any) -> Array:
         """Project samples on the directions: ``((X - mean_) / scale_) @ components_.T``.
@@ -154,21 +173,8 @@ class GradientEstimator(NotebookForm, DirectionEstimator):
     def _scaling(self) -> Scaling:
         return replace(self.field_.scaling, mean=self.mean_, scale=self.scale_)
 
-    def get_support(self, indices: bool = False) -> Any:
-        """Selected variables.
-
-        Parameters
-        ----------
-        indices : bool, default=False
-            Column numbers instead of a mask.
-
-        Returns
-        -------
-        support : (n_features,) bool array, or int array of column numbers
-        """
-        check_is_fitted(self)
-        mask = np.asarray(self.feature_importances_ > 0.0)
-        return np.flatnonzero(mask) if indices else mask
+    def _used(self) -> Any:
+        return np.asarray(self.feature_importances_ > 0.0)
 
     def describe(self) -> ModelDescription:
         """What the fitted model is: its kind, what it predicts with, what vouches for its answer.
