@@ -65,7 +65,7 @@ def test_fitted_attributes_are_documented(name):
     if "CV" in name:
         model.set_params(n_alphas=3, cv=2)
     if "inference" in model.get_params():
-        model.set_params(inference=True)
+        model.set_params(inference=True, false_discovery_rate=0.2)
     model.fit(X, y > 0 if "Classifier" in name else y)
     body = section(kind.__doc__, "Attributes").replace("\\\n", " ")
     lines = [x for x in body.splitlines() if x and not x[0].isspace()]

@@ -1,5 +1,11 @@
-"""Every public estimator honours scikit-learn's contract, with no expected failures."""
+"""Every public estimator honours scikit-learn's contract.
 
+One check asks for the same directions from weights as from repetitions, in a table with about as
+many columns as distinct rows. There any direction explains the response, and the classical methods,
+which need more rows than columns, give one of them: see `test_counts_of_rows_are_repetitions`.
+"""
+
+import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -43,8 +49,40 @@ ESTIMATORS = [
 ]
 
 
+NEEDS_ROWS = (
+    MinimumAverageVariance,
+    PrincipalHessianDirections,
+    SlicedAverageVariance,
+    SlicedInverseRegression,
+)
+
+
+def expected_failures(estimator):
+    """Checks that are left out, with the reason."""
+    if not isinstance(estimator, NEEDS_ROWS):
+        return {}
+    reason = "directions are not determined where rows are no more than columns"
+    return {
+        f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")
+    }
+
+
 # scikit-learn's checks warn about their own data (few samples per class, and the like)
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("kind", NEEDS_ROWS)
+def test_counts_of_rows_are_repetitions(kind, rng):
+    X = rng.normal(size=(120, 4))
+    y = X[:, 0] + (X[:, 0] + X[:, 1]) ** 2 + 0.1 * rng.normal(size=120)
+    weight = rng.integers(0, 3, size=120)
+    rows = np.repeat(np.arange(120), weight)
+    counted = kind(n_components=2).fit(X, y, sample_weight=weight)
+    repeated = kind(n_components=2).fit(X[rows], y[rows])
+    # the bandwidths of MAVE depend on the number of distinct rows
+    apart = 0.02 if kind is MinimumAverageVariance else 1e-5
+    one, two = np.abs(counted.components_), np.abs(repeated.components_)
+    np.testing.assert_allclose(one, two, atol=apart)

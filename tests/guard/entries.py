@@ -40,12 +40,16 @@ from gradsift import (
     SparseGradientRegressorCV,
     alpha_grid,
     alpha_max,
+    credible_families,
     gradient_path,
+    significance,
 )
 
 Params = dict[str, Choice]
 YES_OR_NO = Choice([True, False])
 
+TESTS: Params = {"family": Choice([0.8, 0.5, 1.0], [0.0, 2.0]), "strict": YES_OR_NO}
+DRAWS: Params = {"random_state": Choice([0, 7], [-1])}
 COMMON: Params = {
     "standardize": YES_OR_NO,
     "n_components": Choice(["auto", 1, 2, 40], [0, -1, 1.5, "all", True]),
@@ -194,6 +198,29 @@ def grid_call(task: str) -> Callable[..., None]:
     return call
 
 
+def significance_call(kind: type) -> Callable[..., None]:
+    def call(X: Any, y: Any, weight: Any, shape: tuple[int, int], params: dict[str, Any]) -> None:
+        with only_expected_warnings():
+            found = significance(kind(), X, y, sample_weight=weight, **params)
+        for values in (found.p_values, found.q_values, found.family_q_values):
+            assert values.shape == (shape[1],)
+            assert ((values >= 0) & (values <= 1)).all()
+
+    return call
+
+
+def families_call(kind: type) -> Callable[..., None]:
+    def call(X: Any, y: Any, weight: Any, shape: tuple[int, int], params: dict[str, Any]) -> None:
+        with only_expected_warnings():
+            fitted = kind().fit(X, y, sample_weight=weight)
+            found = credible_families(fitted, X, y, sample_weight=weight, **params)
+        sure = found.inclusion_probabilities
+        assert sure.shape == (shape[1],)
+        assert ((sure >= 0) & (sure <= 1 + 1e-9)).all()
+
+    return call
+
+
 def run(entry: Entry, case: Case) -> bool:
     """Whether the call was answered; False if it was refused, an error if it was neither."""
     X, y, weight = case.build()
@@ -255,5 +282,9 @@ ENTRIES: dict[str, Entry] = {
     "alpha_max of numbers": Entry(False, TOP, top_call("regression")),
     "alpha_max of labels": Entry(True, {**TOP, **ALPHA_0}, top_call("classification")),
     "alpha_grid of numbers": Entry(False, {**TOP, **GRID}, grid_call("regression")),
+    "significance of numbers": Entry(False, TESTS, significance_call(GradientSiftRegressor)),
+    "significance of labels": Entry(True, TESTS, significance_call(GradientSiftClassifier)),
+    "credible_families of numbers": Entry(False, DRAWS, families_call(GradientSiftRegressor)),
+    "credible_families of labels": Entry(True, DRAWS, families_call(GradientSiftClassifier)),
     "alpha_grid of labels": Entry(True, {**TOP, **GRID, **ALPHA_0}, grid_call("classification")),
 }

@@ -187,7 +187,7 @@ dual_coef_, mean_, scale_, field_, predictor_
 
     alpha_0: float | None = None
     class_weight: Any = None
-    predict_with: PredictWith = "directions"
+    predict_with: PredictWith = "offset"
 
     @with_callbacks
     @same_bits

@@ -190,8 +190,8 @@ n_jobs, verbose
     class_weight_ : (n_classes,) array
         The weight of each class.
     refit_ : ClassificationRefit
-    feature_importances_, ranking_, interactions_, components_, eigenvalues_, sift_, dense_, \
-mean_, scale_, field_, families_, inclusion_probabilities_
+    feature_importances_, ranking_, interactions_, components_, eigenvalues_, sift_, \
+significance_, dense_, mean_, scale_, field_, families_, inclusion_probabilities_
         As in `GradientSiftRegressor`.
 
     Examples

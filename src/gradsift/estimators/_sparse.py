@@ -305,10 +305,11 @@ class SparseGradientClassifier(IndexScores, ClassifierMixin, SparseGradient):
         kernel's size and the mean pair weight.
     class_weight : dict, 'balanced' or None, default=None
         As in `GradientSiftClassifier`: it moves the boundary between classes, not the field.
-    predict_with : {'directions', 'offset'}, default='directions'
-        'directions': labels are predicted from the selected variables as `SparseGradientRegressor`
-        predicts numbers, and turned into log odds by a logistic fit to what is predicted for
-        samples left out. 'offset': the paper's f^0, a function of all columns whatever is selected.
+    predict_with : {'offset', 'directions'}, default='offset'
+        'offset': the paper's f^0, a function of all columns whatever is selected. 'directions':
+        labels are predicted from the selected variables as `SparseGradientRegressor` predicts
+        numbers, and turned into log odds by a logistic fit to what is predicted for samples left
+        out.
     kernel, weights, standardize, n_components, penalty_factor, loss, penalty, curl, smoothness, \
 solver, tol, max_iter, missing, verbose
         As in `SparseGradientRegressor`.
@@ -341,7 +342,7 @@ dual_gap_, kkt_violation_, objective_, n_iter_, covariance_, dual_coef_, mean_, 
     alpha: AlphaRule = None
     alpha_0: float | None = field(default=None, kw_only=True)
     class_weight: Any = field(default=None, kw_only=True)
-    predict_with: PredictWith = field(default="directions", kw_only=True)
+    predict_with: PredictWith = field(default="offset", kw_only=True)
 
     @same_bits
     def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:

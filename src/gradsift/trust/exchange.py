@@ -50,11 +50,11 @@ def exchange(
     before, and what is returned its value after.
     """
     chosen = chains.chosen[i]
-    log_T = candidates.log_proposals
     at = rng.random((2, len(chosen)))
     some = np.flatnonzero(chosen != EMPTY)
     if len(some) == 0 or len(candidates) == 1:
         return now
+    log_T = candidates.log_proposals
     old = chosen[some]
     new = drawn(np.cumsum(np.exp(log_T[old]), axis=1).T, at[0, some])
     new = np.minimum(new, len(candidates) - 1)
