@@ -158,3 +158,15 @@ def test_a_response_with_many_equal_values_is_not_winsorised():
     y[:40] = 0.0
     assert tied(y, rows, 0.25)
     assert not make_response(y, rows, robust=True).robust
+
+
+@pytest.mark.parametrize("seed", [62, 97])
+def test_a_perfect_fit_to_few_rows_is_judged_without_an_error(seed):
+    """With its ridge, a fit can leave more than the fit without a column does."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(17, 3))
+    weight = rng.integers(0, 4, 17).astype(float)
+    share = weight / weight.sum()
+    Z = (X - share @ X) / np.sqrt(share @ (X - share @ X) ** 2)
+    y = X @ [1.0, 2.0, 3.0]
+    assert sift_support(ArraySource(Z), y[:, None], sample_weight=weight).tolist() == [0, 1, 2]

@@ -88,7 +88,7 @@ def least_worth(groups: Groups, support: Support, response: Response, fixed: Sup
         rest = tuple(g for g in support if g not in leave)
         B_rest, cov_rest = fits.fit(rest)
         own = fits.index(leave)
-        gain = n * (log_det(cov_rest) - least)
+        gain = max(n * (log_det(cov_rest) - least), 0.0)  # the ridge can make it negative
         asked = cost - complexity(groups, rest, q)
         a = Z[own].T @ B[own] / response.root
         R = (Y - Z[fits.index(rest)].T @ B_rest) / response.root
