@@ -1,8 +1,8 @@
 """Every public estimator honours scikit-learn's contract.
 
-One check asks for the same directions from weights as from repetitions, in a table with about as
-many columns as distinct rows. There any direction explains the response, and the classical methods,
-which need more rows than columns, give one of them: see `test_counts_of_rows_are_repetitions`.
+One check asks for the same directions from weights as from repetitions, in a table of 15
+rows and 30 columns. The classical methods need more rows than columns and are left out of it. They
+are held to the same where there are more rows: see `test_counts_of_rows_are_repetitions`.
 """
 
 import numpy as np
@@ -82,7 +82,7 @@ def test_counts_of_rows_are_repetitions(kind, rng):
     rows = np.repeat(np.arange(120), weight)
     counted = kind(n_components=2).fit(X, y, sample_weight=weight)
     repeated = kind(n_components=2).fit(X[rows], y[rows])
-    # the bandwidths of MAVE depend on the number of distinct rows
+    # the bandwidth of MAVE falls with the number of rows, and copies count as rows there
     apart = 0.02 if kind is MinimumAverageVariance else 1e-5
     one, two = np.abs(counted.components_), np.abs(repeated.components_)
     np.testing.assert_allclose(one, two, atol=apart)
