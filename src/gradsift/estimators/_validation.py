@@ -232,12 +232,14 @@ def what_was_seen(estimator: Any) -> Seen | None:
 
 
 def used_columns(estimator: Any) -> IntArray:
-    """The columns that predictions rest on: the selected, and those of the ridge beside them."""
-    dense = getattr(estimator, "dense_", None)
-    others = np.zeros(0, dtype=np.intp)
-    if dense is not None and estimator.predict_with == "auto":
-        others = dense.index
-    return np.union1d(estimator.get_support(indices=True), others).astype(np.intp)
+    """The columns whose far values move predictions: the selected, and those of a ridge beside
+    them. A kernel ridge cuts its columns off.
+    """
+    ensemble = getattr(estimator, "ensemble_", None)
+    used = estimator.get_support(indices=True)
+    if ensemble is not None and estimator.predict_with == "auto":
+        used = np.union1d(used, ensemble.linear_columns)
+    return np.asarray(used, dtype=np.intp)
 
 
 def far_note(estimator: Any, X: Array, names: Sequence[str] | None) -> str | None:
