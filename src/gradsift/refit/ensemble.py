@@ -1,19 +1,19 @@
-"""A ridge on all columns, a second member of the predictor where many small effects predict.
+"""Predictors on all columns, which share the predictions where all of them know more than a few.
 
-    h(x) = b + sum_j w_j x_j,    w_j ~ N(0, s v_j),    v_j = max(0, r_j^2 - 6.25 / (n - 1)),
+Two may join the selected few, whose function is g:
 
-a ridge on all columns whose own correlation r_j with the response stands out, each trusted by how
-much it does (noise gives 1 / (n - 1) on average). Its noise ratio, and what it explains, come from
-rows held out: 10 folds, the columns weighed anew in each; where rows are few, folds are dealt
-several times, and scores averaged. What the selected few explain is known from leaving out single
-rows, but they were chosen among all sets of their size, and pay log C(p, k) nats for that.
-Predictions are an average of both,
+- a ridge h(x) = b + sum_j w_j x_j with w_j ~ N(0, s v_j), v_j = max(0, r_j^2 - 6.25 / (n - 1)): on the
+  columns whose own correlation r_j with the response stands out, each trusted by how much it does
+  (noise gives 1 / (n - 1) on average). Its noise ratio, and what it explains, come from rows held
+  out: 10 folds, the columns weighed anew in each; where rows are few, folds are dealt several times,
+  and scores averaged.
+- a kernel ridge on all columns (`kernel_ridge`), known from leaving out single rows.
 
-    (1 - share) g + share h,
-    log(share / (1 - share)) = 1/4 (gain of h - gain of g + log C(p, k)),
-
-where gains are log scores of held-out rows above those of the mean, in nats. The power 1/4 makes up
-for the noise in scores of few rows.
+Both see columns cut off at three standard deviations. What g explains is known from leaving out
+single rows too, but its columns were chosen among all sets of their size, and it pays log C(p, k)
+nats for that. Predictions are an average in proportion to exp(gain / 4), where gains are log scores
+of held-out rows above those of the mean, in nats. The power 1/4 makes up for the noise in scores of
+few rows.
 """
 
 from __future__ import annotations
@@ -31,7 +31,14 @@ from gradsift.data import take_rows
 from gradsift.refit.classification import ClassificationRefit
 from gradsift.refit.evidence import Rows
 from gradsift.refit.expansion import pivoted_features
-from gradsift.refit.kernel_ridge import Criterion, KernelFit, KernelMember, LeftOut, fit_kernel
+from gradsift.refit.kernel_ridge import (
+    Criterion,
+    CutSource,
+    KernelFit,
+    KernelMember,
+    LeftOut,
+    fit_kernel,
+)
 from gradsift.refit.regression import RegressionRefit
 from gradsift.refit.repeated_cv import (
     GramRidge,
@@ -55,15 +62,17 @@ LOG_SLOPES = np.arange(-3.0, 4.0, 0.1)
 
 @dataclass(frozen=True, eq=False)
 class LinearMember:
-    """h(x) = intercept + weights'x[index] in standardised columns.
+    """h(x) = intercept + weights'x[index] in standardised columns, cut off.
 
     Attributes
     ----------
+    limit : standard deviations at which columns are cut off.
     index : (k,) columns that h uses.
     weights : (k, q), one column per score: one, or as many as classes if those are above two.
     intercept : (q,).
     """
 
+    limit: float
     index: IntArray
     weights: Array
     intercept: Array
@@ -78,9 +87,10 @@ class LinearMember:
 
     def scores(self, source: Source) -> Array:
         """h at standardised rows, (n, q)."""
+        columns = CutSource(source, self.limit)
         out = np.tile(self.intercept, (source.shape[0], 1))
         for part in chunks(len(self.index)):
-            out += source.columns(self.index[part]) @ self.weights[part]
+            out += columns.columns(self.index[part]) @ self.weights[part]
         return out
 
 
@@ -105,10 +115,9 @@ class Ensemble:
     sparse_gain: float
 
     @property
-    def linear_columns(self) -> IntArray:
-        """Columns on which a member depends linearly, however far their values go."""
-        linear = [m.index for m in self.members if isinstance(m, LinearMember)]
-        return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *linear]))
+    def columns(self) -> IntArray:
+        """Columns that members use, increasing."""
+        return np.unique(np.concatenate([member.index for member in self.members]))
 
     def blend(self, sparse: Array, source: Source) -> Array:
         """The average, for the values `sparse` of the selected few, (n,) or (n, q)."""
@@ -126,7 +135,7 @@ class Candidate(NamedTuple):
     make: Callable[[], Member]
 
 
-# ------------------------------------------------ what both explain
+# ------------------------------------------------ what each explains
 def log_choices(p: int, k: int) -> float:
     """log C(p, k): how many sets of k among p columns there are to choose from."""
     return float(gammaln(p + 1) - gammaln(k + 1) - gammaln(p - k + 1))
@@ -208,7 +217,7 @@ def enough(Y: Array, weights: Array, settings: RefitSettings) -> bool:
 class ScoredRidge:
     """The columns that stand out, the ridge on all rows, and its scores on held-out rows."""
 
-    source: Source
+    source: CutSource
     columns: ScreenedColumns
     ridge: GramRidge
     scored: RepeatedCV
@@ -224,12 +233,13 @@ class ScoredRidge:
         W = training_weights(folds, weights, settings)
         if (W.sum(axis=1) <= 2.0).any() or len(np.unique(folds)) < settings.folds:
             return None
-        sets = screened_columns(source, W, Y, settings)
+        cut = CutSource(source, settings.cut)
+        sets = screened_columns(cut, W, Y, settings)
         if len(sets[-1].index) == 0:
             return None
-        grams = each_gram(source, sets)
+        grams = each_gram(cut, sets)
         scored = repeated_cv(grams, folds, W, Y, weights, settings)
-        return cls(source, sets[-1], GramRidge.of(next(grams), weights, Y), scored)
+        return cls(cut, sets[-1], GramRidge.of(next(grams), weights, Y), scored)
 
     def member(self, unit: float = 1.0, level: float = 0.0) -> LinearMember:
         """level + unit h, on all rows."""
@@ -242,7 +252,7 @@ class ScoredRidge:
             w[part] = prior[part, None] * (Z.T @ dual)
             values += Z @ w[part]
         middle = self.ridge.weights @ values / self.ridge.weights.sum()
-        return LinearMember(index, w, level + unit * self.ridge.mean - middle)
+        return LinearMember(self.source.limit, index, w, level + unit * self.ridge.mean - middle)
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,7 +278,7 @@ class ScoredKernel:
         if source.shape[1] > settings.kernel_columns:
             return None
         rows = np.unique(distinct, return_index=True)[1]
-        counts = np.bincount(distinct, weights)
+        counts = np.bincount(distinct, weights).astype(np.float64)
         some = None if strata is None else strata[rows]
         fit = fit_kernel(take_rows(source, rows), Y[rows], counts, criterion, settings, some)
         return cls(fit, rows, counts)

@@ -70,9 +70,13 @@ class KernelMember:
         return "kernel ridge"
 
     @property
-    def n_columns(self) -> int:
+    def index(self) -> IntArray:
         """Columns that it uses: all that vary."""
-        return int(np.isfinite(self.scaling.scale).sum())
+        return np.flatnonzero(np.isfinite(self.scaling.scale))
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.index)
 
     def scores(self, source: Source) -> Array:
         """f at standardised rows, (n, q)."""
@@ -232,7 +236,7 @@ def fit_kernel(
     strata : classes of the rows, each of which is to be among the landmarks.
     """
     tuning = stratified_rows(len(Y), settings.kernel_rows, np.random.default_rng(0), strata)
-    cut = CutSource(source, settings.kernel_cut)
+    cut = CutSource(source, settings.cut)
     scaling = measure_scaling(cut, weights / weights.sum())
     columns = ScaledSource(cut, scaling)
     p = int(np.isfinite(scaling.scale).sum())
@@ -259,6 +263,6 @@ def fit_kernel(
     coefficients, intercept = smoother.finish(along, mean)
     landmarks = take_rows(columns, tuning).columns(np.arange(source.shape[1]))
     member = KernelMember(
-        scaling, settings.kernel_cut, landmarks, coefficients, intercept, left_out.length
+        scaling, settings.cut, landmarks, coefficients, intercept, left_out.length
     )
     return KernelFit(member, left_out)

@@ -65,6 +65,10 @@ class RefitSettings:
     harmless: float = 1.5
     """Mean square error over that of typical rows up to which outliers are left alone."""
     # predictors on all columns
+    cut: float = 3.0
+    """Standard deviations at which columns are cut off: a wild value would carry a ridge away, and
+    make a row a stranger to all others for a kernel.
+    """
     ensemble_rows: tuple[int, int] = (10, 10_000)
     """Least and most rows of a table for which any is tried."""
     ridge_cut: float = 6.25
@@ -73,10 +77,6 @@ class RefitSettings:
     """Columns that the ridge may use: those that stand out most."""
     ridge_rows: int = 1_000
     """Most rows for which a ridge is tried: each of its folds costs their cube."""
-    kernel_cut: float = 3.0
-    """Standard deviations at which columns are cut off for the kernel ridge: a wild value would
-    make a row a stranger to all others.
-    """
     kernel_lengths: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
     """Length scales tried, in units of the typical size of a row; the longest is nearly a line."""
     kernel_noise: tuple[float, ...] = tuple(np.exp(np.arange(-7.0, 4.1, 0.5)).tolist())
