@@ -2,11 +2,11 @@
 
 Two may join the selected few, whose function is g:
 
-- a ridge h(x) = b + sum_j w_j x_j with w_j ~ N(0, s v_j), v_j = max(0, r_j^2 - 6.25 / (n - 1)): on the
+- a ridge h(x) = b + sum_j w_j x_j, w_j ~ N(0, s v_j), v_j = max(0, r_j^2 - 6.25 / (n - 1)), on the
   columns whose own correlation r_j with the response stands out, each trusted by how much it does
   (noise gives 1 / (n - 1) on average). Its noise ratio, and what it explains, come from rows held
-  out: 10 folds, the columns weighed anew in each; where rows are few, folds are dealt several times,
-  and scores averaged.
+  out: 10 folds, the columns weighed anew in each; where rows are few, folds are dealt several
+  times, and scores averaged.
 - a kernel ridge on all columns (`kernel_ridge`), known from leaving out single rows.
 
 Both see columns cut off at three standard deviations. What g explains is known from leaving out
