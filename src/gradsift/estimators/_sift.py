@@ -57,9 +57,10 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     max_features : int, optional
         Select no more than this many, the best ranked; columns that are always kept come on top.
     predict_with : 'auto' or 'selected', default='auto'
-        'selected' predicts from the selected variables alone. 'auto' does so too, unless there are
-        more columns than rows and a ridge on all that stand out predicts held-out rows better: then
-        predictions are an average of both, and `dense_` says in which shares. Selection, ranking,
+        'selected' predicts from the selected variables alone. 'auto' does so too, unless a ridge on
+        the columns that stand out or a kernel ridge on all columns predicts held-out rows about as
+        well or better: then predictions are an average, and `ensemble_` says in which shares.
+        Selection, ranking,
         gradients and directions are the same either way. A model fitted with 'auto' predicts from
         the selected variables alone after ``set_params(predict_with="selected")``.
     tol : float, default=1e-3
@@ -101,8 +102,8 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         p- and q-values of all columns; only with a `false_discovery_rate`.
     refit_ : RegressionRefit
         The predictor on the selected variables; gradients and directions are its.
-    dense_ : Dense or None
-        The ridge on all columns that stand out and its share of the predictions, where it has one.
+    ensemble_ : Ensemble or None
+        Predictors on all columns and their shares of the predictions, where they have one.
     mean_, scale_ : (p,) arrays
     field_ : RefitField
     families_ : list of Family
@@ -191,7 +192,7 @@ n_jobs, verbose
         The weight of each class.
     refit_ : ClassificationRefit
     feature_importances_, ranking_, interactions_, components_, eigenvalues_, sift_, \
-significance_, dense_, mean_, scale_, field_, families_, inclusion_probabilities_
+significance_, ensemble_, mean_, scale_, field_, families_, inclusion_probabilities_
         As in `GradientSiftRegressor`.
 
     Examples

@@ -17,7 +17,7 @@ from gradsift.estimators._base import (
     warn_nothing_selected,
 )
 from gradsift.estimators._column_rule import check_column_rule
-from gradsift.estimators._description import RidgePart
+from gradsift.estimators._description import EnsemblePart, MemberPart
 from gradsift.estimators._families import family_attributes
 from gradsift.estimators._sample_weight import WeightKind, check_weights, warn_of_counts
 from gradsift.estimators._sift_parts import (
@@ -33,7 +33,7 @@ from gradsift.estimators._sift_parts import (
     seed_of,
 )
 from gradsift.estimators._validation import check_columns, check_fit_X
-from gradsift.refit import Dense
+from gradsift.refit import Ensemble
 from gradsift.refit.settings import RefitSettings
 from gradsift.sift import Sifter, SiftSettings
 
@@ -52,10 +52,10 @@ class SiftSample(NamedTuple):
 
 
 class Sifting(GradientEstimator):
-    """What a fitted sift has: its field, and the ridge that may have a part in predictions."""
+    """What a fitted sift has: its field, and what else may have a part in predictions."""
 
     field_: RefitField
-    dense_: Dense | None
+    ensemble_: Ensemble | None
     refit_: Any
     interactions_: list[Interaction]
     false_positives: float
@@ -66,23 +66,29 @@ class Sifting(GradientEstimator):
     refit_settings: ClassVar[RefitSettings]
 
     def _blend(self, sparse: Array, X: Source) -> Array:
-        """Predictions from the selected variables, averaged with those of the ridge, if it
-        has a part in them.
+        """Predictions from the selected variables, averaged with those of predictors on all
+        columns, if these have a part in them.
         """
-        if self.dense_ is None or self.predict_with == "selected":
+        if self.ensemble_ is None or self.predict_with == "selected":
             return sparse
-        # a view: only the columns that the ridge uses are read and standardised
-        return self.dense_.blend(sparse, ScaledSource(X, self.field_.scaling))
+        # a view: only the columns that are used are read and standardised
+        return self.ensemble_.blend(sparse, ScaledSource(X, self.field_.scaling))
 
     def _particulars(self) -> dict[str, Any]:
-        ridge, used = self.dense_, self.predict_with == "auto"
         return {
             "interactions": tuple((pair.first, pair.second) for pair in self.interactions_),
             "false_positives": float(self.false_positives),
             "significance": getattr(self, "significance_", None),
             "false_discovery_rate": self.false_discovery_rate,
-            "ridge": None if ridge is None else RidgePart(ridge.share, len(ridge.index), used),
+            "ensemble": self._ensemble_part(),
         }
+
+    def _ensemble_part(self) -> EnsemblePart | None:
+        if (ensemble := self.ensemble_) is None:
+            return None
+        members = zip(ensemble.members, ensemble.shares, strict=True)
+        parts = tuple(MemberPart(m.kind, share, m.n_columns) for m, share in members)
+        return EnsemblePart(parts, self.predict_with == "auto")
 
 
 @dataclass(eq=False, repr=False)
@@ -161,8 +167,8 @@ class GradientSift(Sifting):
         options = self._options(door)
         fit = fit_sift(*sample, options)
         if len(fit.found.selected) == 0:
-            ridge = "a ridge on the columns that stand out (dense_)"
-            warn_nothing_selected(constant if fit.dense is None else ridge, NO_VARIABLE)
+            others = "predictors on all columns (ensemble_)"
+            warn_nothing_selected(constant if fit.ensemble is None else others, NO_VARIABLE)
         families = family_attributes(*sample, fit, options) if self.inference else {}
         return sift_attributes(fit) | families
 
@@ -190,6 +196,6 @@ def sift_attributes(fit: SiftFit) -> dict[str, Any]:
         **tested,
         "sift_": fit.found,
         "refit_": fit.refit,
-        "dense_": fit.dense,
+        "ensemble_": fit.ensemble,
         "interactions_": [Interaction(*pair) for pair in fit.found.interactions],
     }

@@ -17,10 +17,10 @@ from gradsift.numerics.directions import Directions, find_directions
 from gradsift.numerics.sampling import drawn_rows
 from gradsift.refit import (
     ClassificationRefit,
-    Dense,
+    Ensemble,
     RegressionRefit,
-    dense_classification,
-    dense_regression,
+    ensemble_classification,
+    ensemble_regression,
     refit_classification,
     refit_regression,
 )
@@ -122,10 +122,10 @@ class Numbers:
             Z, self.y[rows], sample_weight=some, random_state=options.seed, settings=options.refit
         )
 
-    def dense(
+    def ensemble(
         self, columns: Source, Z: Array, refit: Any, weight: Array | None, options: SiftOptions
-    ) -> Dense | None:
-        return dense_regression(columns, Z, self.y, refit, weight, options.refit)
+    ) -> Ensemble | None:
+        return ensemble_regression(columns, Z, self.y, refit, weight, options.refit)
 
 
 @dataclass(frozen=True)
@@ -160,10 +160,10 @@ class Labels:
             settings=options.refit,
         )
 
-    def dense(
+    def ensemble(
         self, columns: Source, Z: Array, refit: Any, weight: Array | None, options: SiftOptions
-    ) -> Dense | None:
-        return dense_classification(columns, Z, self.codes, refit, weight, options.refit)
+    ) -> Ensemble | None:
+        return ensemble_classification(columns, Z, self.codes, refit, weight, options.refit)
 
 
 @dataclass(frozen=True)
@@ -176,8 +176,8 @@ class SiftFit:
     significance : Significance or None
         Tests of the columns, where a false discovery rate was asked for.
     refit : RegressionRefit or ClassificationRefit
-    dense : Dense or None
-        The ridge on all columns that has a part in the predictions.
+    ensemble : Ensemble or None
+        The predictors on all columns that have a part in the predictions.
     scaling : Scaling
         From the user's columns to those that importances and directions are reported in.
     """
@@ -185,7 +185,7 @@ class SiftFit:
     found: SiftResult
     significance: Significance | None
     refit: RegressionRefit | ClassificationRefit
-    dense: Dense | None
+    ensemble: Ensemble | None
     field: RefitField
     importances: Array
     directions: Directions
@@ -210,16 +210,16 @@ def fit_sift(
         say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
         Z = refit_columns(take_rows(X, rows), scaling, found.selected)
         refit = target.refit(Z, rows, weight, options)
-        dense = None
-        if options.predict_with == "auto":
-            say("a ridge on all columns")
-            dense = target.dense(columns, Z, refit, weight, options)
+        ensemble = None
+        if options.predict_with == "auto" and len(rows) == X.shape[0]:
+            say("predictors on all columns")
+            ensemble = target.ensemble(columns, Z, refit, weight, options)
         field = RefitField(scaling, found.selected, refit)
         importances, directions = summarise(field, X, rows, share, options)
     if not options.standardize:
         p = X.shape[1]
         scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
-    return SiftFit(found, tested, refit, dense, field, importances, directions, scaling)
+    return SiftFit(found, tested, refit, ensemble, field, importances, directions, scaling)
 
 
 def find_support(X: Source, target: Numbers | Labels, options: SiftOptions) -> IntArray:

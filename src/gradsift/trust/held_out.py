@@ -31,7 +31,7 @@ class HeldOut:
     selected : Scores
         Of the variables that were selected in each fold, alone.
     together : Scores or None
-        Of the same averaged with a ridge on all columns; None where no fold gave it a part.
+        Of the same averaged with predictors on all columns; None where no fold gave them a part.
     simple : Scores or None
         Of `tool` on all columns; None where it was not asked for.
     baseline : Scores
@@ -39,8 +39,8 @@ class HeldOut:
     tool : str
         'ridge regression' or 'logistic regression', tuned by cross-validation.
     n_folds : int
-    ridge_share : float
-        The part of the ridge in `together`, mean over the folds.
+    ensemble_share : float
+        The part of the predictors on all columns in `together`, mean over the folds.
     classes : tuple of str
         Empty for numbers.
     positive : str or None
@@ -53,7 +53,7 @@ class HeldOut:
     baseline: Scores
     tool: str
     n_folds: int
-    ridge_share: float = 0.0
+    ensemble_share: float = 0.0
     classes: tuple[str, ...] = ()
     positive: str | None = None
 
@@ -83,7 +83,7 @@ class Fold(NamedTuple):
 
     rows: IntArray
     predicted: dict[str, Array]
-    ridge_share: float
+    ensemble_share: float
 
 
 def held_out(
@@ -134,7 +134,7 @@ def held_out(
     )
     positive = None if codes is None else rarer(codes, int(codes.max()) + 1)
     found = {way: score_way(folds, way, y, codes, positive) for way in folds[0].predicted}
-    shares = [fold.ridge_share for fold in folds]
+    shares = [fold.ensemble_share for fold in folds]
     return HeldOut(
         found[SELECTED],
         found[TOGETHER] if max(shares) > 0 else None,
@@ -160,9 +160,9 @@ def predict_fold(
     out, share = {}, 0.0
     for way, fitted in ways_to_predict(model).items():
         out[way] = predictions(fitted, new, classes)
-    ridge = model.describe().ridge
-    if ridge is not None:
-        share = ridge.share
+    ensemble = model.describe().ensemble
+    if ensemble is not None:
+        share = ensemble.share
     if simple:
         out[SIMPLE] = predict_simply(known, y[train], new, classes)
     out[BASELINE] = constant(y[train], len(test), classes)
