@@ -12,6 +12,7 @@ from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, Source
 from gradsift.data import Scaling, standardised
 from gradsift.estimators._base import blank
+from gradsift.estimators._groups import refuse_with_groups
 from gradsift.estimators._sift_parts import Labels, Numbers, SiftFit, SiftOptions, seed_of
 from gradsift.sift import SiftResult
 from gradsift.trust.credible import find_families
@@ -66,8 +67,9 @@ def credible_families(
     [3, 8] 1.00 linear + quadratic
     """
     check_is_fitted(model, "sift_")
+    refuse_with_groups(getattr(model, "n_groups_", None), "credible_families()")
     door = blank(model)
-    X, target, weight = model._sample(door, X, y, sample_weight)
+    X, target, weight, _ = model._sample(door, X, y, sample_weight)
     options = model._options(door)
     seed = options.seed if random_state is None else seed_of(random_state)
     scaling = model.field_.scaling

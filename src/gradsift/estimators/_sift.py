@@ -59,10 +59,10 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     predict_with : 'auto' or 'selected', default='auto'
         'selected' predicts from the selected variables alone. 'auto' does so too, unless a ridge on
         the columns that stand out or a kernel ridge on all columns predicts held-out rows about as
-        well or better: then predictions are an average, and `ensemble_` says in which shares.
-        Selection, ranking,
-        gradients and directions are the same either way. A model fitted with 'auto' predicts from
-        the selected variables alone after ``set_params(predict_with="selected")``.
+        well or better: then predictions are an average, and `ensemble_` says in which shares; never
+        so with `groups`. Selection, ranking, gradients and directions are the same either way. A
+        model fitted with 'auto' predicts from the selected variables alone after
+        ``set_params(predict_with="selected")``.
     tol : float, default=1e-3
         Accuracy of the group-lasso path that proposes which variables to choose from.
     missing : {'error', 'mean'}, default='error'
@@ -106,6 +106,8 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         Predictors on all columns and their shares of the predictions, where they have one.
     mean_, scale_ : (p,) arrays
     field_ : RefitField
+    n_groups_ : int or None
+        Groups of rows; None where each row was independent of the others.
     families_ : list of Family
         With ``inference=True``: sets of columns of which one acts, the most probable first.
     inclusion_probabilities_ : (p,) array
@@ -128,7 +130,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
 
     refit_settings = NUMBERS
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Sift, then refit.
 
         Parameters
@@ -138,13 +140,17 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         sample_weight : (n,) array, optional
             How many times each row counts: 2 is the row twice, 2.001 nearly the same, 0 = not at
             all. With ``weight_kind="importance"``, how much it counts beside the others.
+        groups : (n,) array of labels, optional
+            Rows that belong together: visits of a subject, cells of a donor, sibs of a family.
+            Rows of a group may depend on each other in any way; groups are independent. Where the
+            response never changes inside a group, the groups are the rows: their means are sifted.
 
         Returns
         -------
         self
         """
         door = blank(self)
-        sample = self._sample(door, X, y, sample_weight)
+        sample = self._sample(door, X, y, sample_weight, groups)
         return keep(self, door, **self._attributes(door, sample, "the mean of y"))
 
     def _target(self, y: Array) -> Numbers:
@@ -192,7 +198,7 @@ n_jobs, verbose
         The weight of each class.
     refit_ : ClassificationRefit
     feature_importances_, ranking_, interactions_, components_, eigenvalues_, sift_, \
-significance_, ensemble_, mean_, scale_, field_, families_, inclusion_probabilities_
+significance_, ensemble_, mean_, scale_, field_, n_groups_, families_, inclusion_probabilities_
         As in `GradientSiftRegressor`.
 
     Examples
@@ -212,7 +218,7 @@ significance_, ensemble_, mean_, scale_, field_, families_, inclusion_probabilit
 
     class_weight: Any = field(default=None, kw_only=True)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Sift, then refit.
 
         Parameters
@@ -222,13 +228,17 @@ significance_, ensemble_, mean_, scale_, field_, families_, inclusion_probabilit
         sample_weight : (n,) array, optional
             How many times each row counts: 2 is the row twice, 2.001 nearly the same, 0 = not at
             all. With ``weight_kind="importance"``, how much it counts beside the others.
+        groups : (n,) array of labels, optional
+            Rows that belong together: visits of a subject, cells of a donor, sibs of a family.
+            Rows of a group may depend on each other in any way; groups are independent. Where the
+            response never changes inside a group, the groups are the rows: their means are sifted.
 
         Returns
         -------
         self
         """
         door = blank(self)
-        sample = self._sample(door, X, y, sample_weight)
+        sample = self._sample(door, X, y, sample_weight, groups)
         labels = cast(Labels, sample.target)
         classes = labels.classes
         warn_of_rare_classes(classes, labels.codes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 from sklearn.base import is_classifier
 
@@ -19,6 +19,7 @@ from gradsift.estimators._base import (
 from gradsift.estimators._column_rule import check_column_rule
 from gradsift.estimators._description import EnsemblePart, MemberPart
 from gradsift.estimators._families import family_attributes
+from gradsift.estimators._groups import check_groups, refuse_with_groups, warn_of_few_groups
 from gradsift.estimators._sample_weight import WeightKind, check_weights, warn_of_counts
 from gradsift.estimators._sift_parts import (
     Interaction,
@@ -32,6 +33,7 @@ from gradsift.estimators._sift_parts import (
     open_sifter,
     seed_of,
 )
+from gradsift.estimators._sift_sample import SiftSample
 from gradsift.estimators._validation import check_columns, check_fit_X
 from gradsift.refit import Ensemble
 from gradsift.refit.settings import RefitSettings
@@ -41,14 +43,6 @@ NO_VARIABLE = (
     "Nothing stands out from noise at this level: ranking_ still orders all variables, a larger "
     "false_positives admits weaker ones."
 )
-
-
-class SiftSample(NamedTuple):
-    """A checked table: rows that count, their response, their weights."""
-
-    X: Source
-    target: Numbers | Labels
-    weight: Array | None
 
 
 class Sifting(GradientEstimator):
@@ -155,37 +149,45 @@ class GradientSift(Sifting):
         """A checked response of rows that count."""
         raise NotImplementedError
 
-    def _sample(self, door: Any, X: Any, y: Any, sample_weight: Any = None) -> SiftSample:
+    def _sample(
+        self, door: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> SiftSample:
         """Checked rows that count; `door` is told about the columns."""
         X, y = check_fit_X(door, X, y, y_numeric=not is_classifier(self))
         kept, weight = check_weights(sample_weight, X, self.weight_kind)
-        return SiftSample(take_rows(X, kept), self._target(y[kept]), weight)
+        codes = check_groups(groups, X, kept)
+        return SiftSample(take_rows(X, kept), self._target(y[kept]), weight, codes)
 
     def _attributes(self, door: Any, sample: SiftSample, constant: str) -> dict[str, Any]:
         """Sift, then refit; `constant` is what predictions are where nothing is selected."""
         warn_of_counts(sample.weight, self.weight_kind)
+        warn_of_few_groups(sample.groups, sample.one_per_group)
+        for what in ("false_discovery_rate", "inference"):
+            if getattr(self, what):
+                refuse_with_groups(sample.groups, what)
         options = self._options(door)
-        fit = fit_sift(*sample, options)
+        fit = fit_sift(sample, options)
         if len(fit.found.selected) == 0:
             others = "predictors on all columns (ensemble_)"
             warn_nothing_selected(constant if fit.ensemble is None else others, NO_VARIABLE)
-        families = family_attributes(*sample, fit, options) if self.inference else {}
-        return sift_attributes(fit) | families
+        families = family_attributes(*sample[:3], fit, options) if self.inference else {}
+        groups = None if sample.groups is None else int(sample.groups.max()) + 1
+        return sift_attributes(fit) | {"n_groups_": groups} | families
 
-    def _find_support(self, X: Any, y: Any) -> IntArray:
+    def _find_support(self, X: Any, y: Any, **fit_params: Any) -> IntArray:
         door = blank(self)
-        sample = self._sample(door, X, y)
-        return find_support(sample.X, sample.target, self._options(door))
+        return find_support(self._sample(door, X, y, **fit_params), self._options(door))
 
     def _sifter(
         self, X: Any, y: Any, sample_weight: Any, columns: Any
     ) -> tuple[Sifter, IntArray | None, list[int]]:
         """The sift of a table, ready to run, its class numbers, and the numbers of some columns."""
+        refuse_with_groups(getattr(self, "n_groups_", None), "significance()")
         door = blank(self)
         sample = self._sample(door, X, y, sample_weight)
         names = getattr(door, "feature_names_in_", None)
         also = check_columns(columns, door.n_features_in_, names, "columns")
-        return open_sifter(*sample, self._options(door)), sample.target.codes, also.tolist()
+        return open_sifter(sample, self._options(door)), sample.target.codes, also.tolist()
 
 
 def sift_attributes(fit: SiftFit) -> dict[str, Any]:

@@ -22,6 +22,18 @@ Support = tuple[int, ...]
 
 
 @dataclass(frozen=True)
+class Inflation:
+    """How much larger squared levels are because rows belong together (`design_effects`)."""
+
+    ratio: Array
+    """(3 k + s,)"""
+    mean: float
+    """Design effect of a typical linear group."""
+    spread: float
+    """Variance of that over columns."""
+
+
+@dataclass(frozen=True)
 class Groups:
     columns: IntArray
     """(k,) column of the source behind each pooled column."""
@@ -39,6 +51,13 @@ class Groups:
     """(3 k + s,) number of features."""
     rows: Rows
     settings: SiftSettings = DEFAULT
+    inflation: Inflation | None = None
+    """Part of the levels that clusters of rows make up; None = rows are independent."""
+
+    @property
+    def ratio(self) -> Array:
+        """(3 k + s,) by how much clusters of rows inflate the levels."""
+        return np.ones(len(self.level)) if self.inflation is None else self.inflation.ratio
 
     def stack(self, support: Support) -> Array:
         """Features of a support, (df, n)."""
@@ -74,6 +93,7 @@ class Groups:
             level=self.level[kept],
             level_if_selected=self.level_if_selected[kept],
             size=self.size[kept],
+            inflation=self.inflation and replace(self.inflation, ratio=self.ratio[kept]),
         )
         return groups, [tuple(sorted(map(number, support))) for support in supports]
 

@@ -11,13 +11,14 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from gradsift._typing import Array, IntArray, Source
+from gradsift.data.row_groups import group_codes
 from gradsift.data.slices import take_rows
-from gradsift.exceptions import NothingSelectedWarning, RareClassWarning
+from gradsift.exceptions import FewGroupsWarning, NothingSelectedWarning, RareClassWarning
 from gradsift.trust.scores import Scores, confusion, gather, score_labels, score_numbers
 from gradsift.trust.simple import simple_tool
+from gradsift.trust.splits import fit_groups, row_splits
 
 SELECTED, TOGETHER, SIMPLE, BASELINE = "selected", "together", "simple", "baseline"
 
@@ -94,6 +95,7 @@ def held_out(
     n_jobs: int | None = None,
     *,
     simple: bool = True,
+    groups: Any = None,
 ) -> HeldOut:
     """Cross-validated scores of the whole procedure, selection included in every fold.
 
@@ -108,6 +110,9 @@ def held_out(
     n_jobs : int, optional
     simple : bool, default=True
         Also score ridge or logistic regression on all columns, for comparison.
+    groups : (n,) array of labels, optional
+        Rows that belong together: every fold holds out whole groups, and so does the tuning of
+        whatever is fitted.
 
     Returns
     -------
@@ -123,13 +128,12 @@ def held_out(
     """
     y = np.asarray(y)
     labels = is_classifier(estimator)
-    if isinstance(cv, (int, np.integer)):
-        cv = (StratifiedKFold if labels else KFold)(int(cv), shuffle=True, random_state=0)
+    members = None if groups is None else group_codes(groups, len(y))
     classes, codes = np.unique(y, return_inverse=True) if labels else (None, None)
-    splits = check_cv(cv, y, classifier=labels).split(np.zeros((len(y), 1)), y)
+    splits = row_splits(cv, y, labels, members, shuffle=True)
     simple = simple and not isinstance(X, Source)
     folds: list[Fold] = Parallel(n_jobs=n_jobs)(
-        delayed(predict_fold)(clone(estimator), X, y, train, test, classes, simple)
+        delayed(predict_fold)(clone(estimator), X, y, train, test, classes, simple, members)
         for train, test in splits
     )
     positive = None if codes is None else rarer(codes, int(codes.max()) + 1)
@@ -149,14 +153,22 @@ def held_out(
 
 
 def predict_fold(
-    estimator: Any, X: Any, y: Array, train: IntArray, test: IntArray, classes: Any, simple: bool
+    estimator: Any,
+    X: Any,
+    y: Array,
+    train: IntArray,
+    test: IntArray,
+    classes: Any,
+    simple: bool,
+    groups: IntArray | None = None,
 ) -> Fold:
     """Fit to some rows, predict the others in every way."""
     known, new = take_rows(X, train), take_rows(X, test)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NothingSelectedWarning)
         warnings.simplefilter("ignore", RareClassWarning)  # said of all rows, once
-        model = estimator.fit(known, y[train])
+        warnings.simplefilter("ignore", FewGroupsWarning)
+        model = estimator.fit(known, y[train], **fit_groups(estimator, groups, train))
     out, share = {}, 0.0
     for way, fitted in ways_to_predict(model).items():
         out[way] = predictions(fitted, new, classes)
@@ -164,17 +176,20 @@ def predict_fold(
     if ensemble is not None:
         share = ensemble.share
     if simple:
-        out[SIMPLE] = predict_simply(known, y[train], new, classes)
+        inside = None if groups is None else groups[train]
+        out[SIMPLE] = predict_simply(known, y[train], new, classes, inside)
     out[BASELINE] = constant(y[train], len(test), classes)
     return Fold(test, out, share)
 
 
-def predict_simply(known: Any, y: Array, new: Any, classes: Any) -> Array:
+def predict_simply(
+    known: Any, y: Array, new: Any, classes: Any, groups: IntArray | None = None
+) -> Array:
     """What a simple tool on all columns predicts for new rows."""
     known, new = np.asarray(known, dtype=float), np.asarray(new, dtype=float)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LinAlgWarning)  # at penalties that are not chosen
-        tool = simple_tool(known, classes is not None).fit(known, y)
+        tool = simple_tool(known, classes is not None, groups).fit(known, y)
         return predictions(tool, new, classes)
 
 
