@@ -12,6 +12,7 @@ takes more, and is counted as half a coefficient each.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,44 +24,69 @@ from gradsift.sift.response import Response
 
 TIE = 1e-6
 """Criteria that differ by less are equal: rounding, which is another on another processor."""
+SOLVED_VALUES = 1_000_000
+"""Values of the systems of equations that are solved together (8 MB)."""
+REMEMBERED_FITS = 32
+"""Fits of which residual and stand-in response are kept, for searches that meet them again."""
 COPY = 1e-9
 """Columns are copies of each other if their correlation is so close to 1 or -1."""
 
 
 def log_det(cov: Array) -> float:
     """log det of a residual covariance, bounded below so that a perfect fit stays finite."""
-    q = len(cov)
+    return float(log_dets(cov[None])[0])
+
+
+def log_dets(cov: Array) -> Array:
+    """`log_det` of many, (b, q, q)."""
+    q = cov.shape[-1]
     if q == 1:
-        return float(np.log(max(cov[0, 0], 0.0) + 1e-12))
-    return float(np.linalg.slogdet(cov + 1e-12 * np.eye(q))[1])
+        return np.asarray(np.log(np.maximum(cov[:, 0, 0], 0.0) + 1e-12))
+    return np.asarray(np.linalg.slogdet(cov + 1e-12 * np.eye(q))[1])
 
 
 def complexity(groups: Groups, support: Support, q: int) -> float:
     """n / (n - df - k / 2 - q) sum t_g^2; infinite beyond df = `most_df` n."""
-    n = groups.rows.total
-    df = int(groups.size[list(support)].sum())
-    left = n - df - groups.settings.searched_df * len(groups.variables(support)) - q
-    if df > groups.settings.most_df * n or left <= 0:
-        return np.inf
-    return level_sum(groups, support) * n / left
+    return complexities(groups, [support], q)[0]
 
 
-def level_sum(groups: Groups, support: Support) -> float:
-    """Sum of squared levels.
+def complexities(groups: Groups, supports: list[Support], q: int) -> list[float]:
+    """`complexity` of many supports of few groups."""
+    n, settings = groups.rows.total, groups.settings
+    members = sorted({g for T in supports for g in T})
+    size = dict(zip(members, groups.size[members].tolist(), strict=True))
+    used = {g: groups.parents_of(g) for g in members}
+    sums = level_sums(groups, supports)
+    out = []
+    for T, total in zip(supports, sums, strict=True):
+        df = sum(size[g] for g in T)
+        left = n - df - settings.searched_df * len({v for g in T for v in used[g]}) - q
+        fits = df <= settings.most_df * n and left > 0
+        out.append(total * n / left if fits else np.inf)
+    return out
+
+
+def level_sums(groups: Groups, supports: list[Support]) -> list[float]:
+    """Sums of squared levels.
 
     Every group counts with the level it has beside its own variable; a variable in no product adds
     the difference to the full level of one own group, the one where that is least.
     """
     k = len(groups.columns)
-    least: dict[int, float] = {}
-    total = 0.0
-    in_pairs = {v for g in support if g >= 3 * k for v in groups.parents_of(g)}
-    for g in support:
-        total += groups.level_if_selected[g]
-        if g < 3 * k and int(groups.columns[g % k]) not in in_pairs:
-            more = float(groups.level[g] - groups.level_if_selected[g])
-            least[g % k] = min(least.get(g % k, np.inf), more)
-    return float(total + sum(least.values()))
+    members = sorted({g for T in supports for g in T})
+    used = {g: groups.parents_of(g) for g in members}
+    known = groups.level_if_selected[members]
+    beside = dict(zip(members, known.tolist(), strict=True))
+    more = dict(zip(members, (groups.level[members] - known).tolist(), strict=True))
+    out = []
+    for T in supports:
+        in_pairs = {v for g in T if g >= 3 * k for v in used[g]}
+        least: dict[int, float] = {}
+        for g in T:
+            if g < 3 * k and used[g][0] not in in_pairs:
+                least[used[g][0]] = min(least.get(used[g][0], np.inf), more[g])
+        out.append(sum(beside[g] for g in T) + sum(least.values()))
+    return out
 
 
 def levels_given(groups: Groups, support: Support) -> Array:
@@ -91,7 +117,20 @@ def whiten_residual(R: Array, total: float) -> Array:
 
 
 def robust_fit(groups: Groups, support: Support, response: Response) -> tuple[Array, Array]:
-    """Residual on the support and the stand-in response it was fitted to."""
+    """Residual on the support and the stand-in response it was fitted to; the last ones are
+    remembered.
+    """
+    known = groups.fits.pop(support, None)
+    if known is None or known[0] is not response:
+        known = response, *fit_robustly(groups, support, response)
+    groups.fits[support] = known  # at the end: what was used last is forgotten last
+    if len(groups.fits) > REMEMBERED_FITS:
+        del groups.fits[next(iter(groups.fits))]
+    return known[1:]
+
+
+def fit_robustly(groups: Groups, support: Support, response: Response) -> tuple[Array, Array]:
+    """`robust_fit`, made."""
     Y = response.start
     if not support:
         return Y, Y
@@ -119,12 +158,45 @@ class NormalEquations:
         return [i for g in support for i in range(self.where[g].start, self.where[g].stop)]
 
     def fit(self, support: Support) -> tuple[Array, Array]:
-        """Coefficients and residual covariance on a support."""
-        ix = self.index(support)
-        gram, corr = self.gram[np.ix_(ix, ix)], self.corr[ix]
-        B = np.asarray(np.linalg.solve(gram + self.ridge * np.eye(len(ix)), corr), np.float64)
-        cross = B.T @ corr
-        return B, self.cov - cross - cross.T + B.T @ gram @ B
+        """Coefficients (df, q) and residual covariance on a support."""
+        _, _, B, cov = next(self.fits([support]))
+        return B[0], cov[0]
+
+    def fits(self, supports: list[Support]) -> Iterator[tuple[IntArray, IntArray, Array, Array]]:
+        """Fits on many supports, those of equally many coefficients together: which they are (b,),
+        their features (b, df), coefficients (b, df, q) and residual covariances (b, q, q).
+        """
+        index = [self.index(T) for T in supports]
+        sizes = np.array([len(ix) for ix in index], dtype=np.intp)
+        for size in np.unique(sizes).tolist():
+            same = np.flatnonzero(sizes == size)
+            step = max(1, SOLVED_VALUES // max(size * size, 1))
+            for first in range(0, len(same), step):
+                some = same[first : first + step]
+                at = np.array([index[i] for i in some], dtype=np.intp)
+                yield some, at, *self.solve(at)
+
+    def solve(self, at: IntArray) -> tuple[Array, Array]:
+        """Coefficients and residual covariances of fits on the features `at`, (b, df)."""
+        gram, corr = self.gram[at[:, :, None], at[:, None, :]], self.corr[at]
+        B = np.asarray(np.linalg.solve(gram + self.ridge * np.eye(at.shape[1]), corr))
+        back = B.transpose(0, 2, 1)
+        cross = back @ corr
+        return B, self.cov - cross - cross.transpose(0, 2, 1) + back @ (gram @ B)
+
+    def coefficients(self, supports: list[Support]) -> Array:
+        """Coefficients of all features on each of many supports, (b, features, q)."""
+        out = np.zeros((len(supports), *self.corr.shape))
+        for some, at, B, _ in self.fits(supports):
+            out[some[:, None], at] = B
+        return out
+
+    def log_dets(self, supports: list[Support]) -> Array:
+        """log det of the residual covariance on each of many supports."""
+        out = np.empty(len(supports))
+        for some, _, _, cov in self.fits(supports):
+            out[some] = log_dets(cov)
+        return out
 
 
 def normal_equations(groups: Groups, members: list[int], Y: Array) -> NormalEquations:
@@ -162,25 +234,25 @@ def better(groups: Groups, support: Support, response: Response, fixed: Support)
     R, Y = robust_fit(groups, support, response)
     now = n * log_det(R.T @ R / n) + complexity(groups, support, q)
     shorter = [tuple(h for h in support if h != g) for g in support if g not in fixed]
-    inside = normal_equations(groups, list(support), Y)
-    Z = groups.stack(support)
-    without = [Y - Z[inside.index(T)].T @ inside.fit(T)[0] for T in shorter]
-    enter = entering(groups, np.stack([R, *without]), support, groups.settings.breadth).tolist()
-    moves = [(*T, g) for T, new in zip([support, *shorter], enter, strict=True) for g in new]
+    B = normal_equations(groups, list(support), Y).coefficients(shorter)
+    without = Y - groups.stack(support).T @ B
+    left = np.concatenate([R[None], without])
+    enter = entering(groups, left, support, groups.settings.breadth).tolist()
+    bases = zip([support, *shorter], enter, strict=True)
+    moves = [tuple(sorted((*T, g))) for T, new in bases for g in new if g not in support]
     return best_move(groups, [*shorter, *moves], Y, now)
 
 
 def best_move(groups: Groups, moves: list[Support], Y: Array, now: float) -> Support | None:
     """The support with the smallest criterion for the stand-in response Y, if below `now`."""
     n, q = groups.rows.total, Y.shape[1]
-    fits = normal_equations(groups, sorted({g for T in moves for g in T}), Y)
-    values = []
-    for T in moves:
-        cost = complexity(groups, T, q)
-        values.append(n * log_det(fits.fit(T)[1]) + cost if np.isfinite(cost) else np.inf)
-    if not values or min(values) >= now - TIE:
+    cost = np.array(complexities(groups, moves, q))
+    allowed = [T for T, finite in zip(moves, np.isfinite(cost), strict=True) if finite]
+    fits = normal_equations(groups, sorted({g for T in allowed for g in T}), Y)
+    values = n * fits.log_dets(allowed) + cost[np.isfinite(cost)]
+    if not allowed or values.min() >= now - TIE:
         return None
-    return first_of_least(groups, [tuple(sorted(T)) for T in moves], values)
+    return first_of_least(groups, allowed, values.tolist())
 
 
 def in_order(groups: Groups, support: Support) -> tuple[Any, ...]:
