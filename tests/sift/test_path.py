@@ -4,13 +4,9 @@ import numpy as np
 import pytest
 
 from gradsift.data import ArraySource
+from gradsift.sift import criterion as criterion_module
 from gradsift.sift import search as search_module
-from gradsift.sift.groups import least_squares, pool
-from gradsift.sift.levels import own_levels, relaxed_levels, squared_level
-from gradsift.sift.path import group_lasso, path, solve
-from gradsift.sift.response import make_response
-from gradsift.sift.rows import make_rows
-from gradsift.sift.search import (
+from gradsift.sift.criterion import (
     REMEMBERED_FITS,
     complexity,
     criterion,
@@ -18,8 +14,13 @@ from gradsift.sift.search import (
     level_sums,
     normal_equations,
     robust_fit,
-    search,
 )
+from gradsift.sift.groups import least_squares, pool
+from gradsift.sift.levels import own_levels, relaxed_levels, squared_level
+from gradsift.sift.path import group_lasso, path, solve
+from gradsift.sift.response import make_response
+from gradsift.sift.rows import make_rows
+from gradsift.sift.search import search
 from gradsift.sift.settings import DEFAULT
 
 
@@ -78,7 +79,7 @@ def test_many_supports_are_fitted_as_each_is_by_itself(problem, monkeypatch):
     Y = response.start
     equations = normal_equations(groups, [0, 1, 21, 45], Y)
     supports = [(), (0,), (45,), (0, 21), (1, 45), (0, 1), (0, 1, 21)]
-    monkeypatch.setattr(search_module, "SOLVED_VALUES", 5)  # two systems of two, one of the others
+    monkeypatch.setattr(criterion_module, "SOLVED_VALUES", 5)  # several pieces
     B, log_dets = equations.coefficients(supports), equations.log_dets(supports)
     for support, coefficients, value in zip(supports, B, log_dets, strict=True):
         Z = groups.stack(support)

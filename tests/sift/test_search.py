@@ -7,11 +7,12 @@ import pytest
 
 from gradsift.data import ArraySource
 from gradsift.sift import confirm, search
+from gradsift.sift.criterion import criterion
 from gradsift.sift.groups import pool
 from gradsift.sift.levels import own_levels
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
-from gradsift.sift.search import better, criterion
+from gradsift.sift.search import better
 from gradsift.sift.settings import DEFAULT
 
 
