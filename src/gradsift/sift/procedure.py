@@ -16,13 +16,14 @@ from gradsift.sift.columns import (
     wide_statistics,
 )
 from gradsift.sift.confirm import choose_supports
+from gradsift.sift.criterion import robust_fit, whiten_residual
 from gradsift.sift.design_effects import inflated_own, inflated_products
 from gradsift.sift.groups import Groups, Support, pool, with_products
 from gradsift.sift.interaction_screen import Screen, screen
 from gradsift.sift.levels import NEVER, out_of_reach, own_levels, relaxed_levels
 from gradsift.sift.path import TOL, path
 from gradsift.sift.response import Response, beside_noise
-from gradsift.sift.search import best_supports, choose, robust_fit, whiten_residual
+from gradsift.sift.search import best_supports, choose
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 

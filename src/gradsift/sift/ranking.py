@@ -18,12 +18,12 @@ from __future__ import annotations
 import numpy as np
 
 from gradsift._typing import Array, IntArray
+from gradsift.sift.criterion import log_det, normal_equations, robust_fit, whiten_residual
 from gradsift.sift.groups import Groups, Support
 from gradsift.sift.interaction_screen import pair_log_p
 from gradsift.sift.levels import chi2_log_sf, own_log_p
 from gradsift.sift.procedure import Sifted, Sifter
 from gradsift.sift.response import Response
-from gradsift.sift.search import log_det, normal_equations, robust_fit, whiten_residual
 
 
 def loss_without(
