@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 from sklearn.base import is_classifier
 
@@ -18,7 +18,7 @@ from gradsift.estimators._base import (
 )
 from gradsift.estimators._column_rule import check_column_rule
 from gradsift.estimators._description import RidgePart
-from gradsift.estimators._families import family_attributes
+from gradsift.estimators._families import inference_attributes
 from gradsift.estimators._sample_weight import WeightKind, check_weights, warn_of_counts
 from gradsift.estimators._sift_parts import (
     Interaction,
@@ -27,6 +27,7 @@ from gradsift.estimators._sift_parts import (
     RefitField,
     SiftFit,
     SiftOptions,
+    SiftSample,
     find_support,
     fit_sift,
     open_sifter,
@@ -41,14 +42,6 @@ NO_VARIABLE = (
     "Nothing stands out from noise at this level: ranking_ still orders all variables, a larger "
     "false_positives admits weaker ones."
 )
-
-
-class SiftSample(NamedTuple):
-    """A checked table: rows that count, their response, their weights."""
-
-    X: Source
-    target: Numbers | Labels
-    weight: Array | None
 
 
 class Sifting(GradientEstimator):
@@ -79,6 +72,8 @@ class Sifting(GradientEstimator):
         return {
             "interactions": tuple((pair.first, pair.second) for pair in self.interactions_),
             "false_positives": float(self.false_positives),
+            "families": getattr(self, "families_", None),
+            "inclusion_probabilities": getattr(self, "inclusion_probabilities_", None),
             "significance": getattr(self, "significance_", None),
             "false_discovery_rate": self.false_discovery_rate,
             "ridge": None if ridge is None else RidgePart(ridge.share, len(ridge.index), used),
@@ -163,8 +158,8 @@ class GradientSift(Sifting):
         if len(fit.found.selected) == 0:
             ridge = "a ridge on the columns that stand out (dense_)"
             warn_nothing_selected(constant if fit.dense is None else ridge, NO_VARIABLE)
-        families = family_attributes(*sample, fit, options) if self.inference else {}
-        return sift_attributes(fit) | families
+        sure = inference_attributes(sample, fit, options) if self.inference else {}
+        return sift_attributes(fit) | sure
 
     def _find_support(self, X: Any, y: Any) -> IntArray:
         door = blank(self)
@@ -173,13 +168,17 @@ class GradientSift(Sifting):
 
     def _sifter(
         self, X: Any, y: Any, sample_weight: Any, columns: Any
-    ) -> tuple[Sifter, IntArray | None, list[int]]:
-        """The sift of a table, ready to run, its class numbers, and the numbers of some columns."""
+    ) -> tuple[Sifter, IntArray | None, list[int], IntArray | None]:
+        """The sift of a table, ready to run, its class numbers, the numbers of some columns, and
+        which columns are one variable.
+        """
         door = blank(self)
         sample = self._sample(door, X, y, sample_weight)
         names = getattr(door, "feature_names_in_", None)
         also = check_columns(columns, door.n_features_in_, names, "columns")
-        return open_sifter(*sample, self._options(door)), sample.target.codes, also.tolist()
+        options = self._options(door)
+        sifter = open_sifter(*sample, options)
+        return sifter, sample.target.codes, also.tolist(), options.rule.groups
 
 
 def sift_attributes(fit: SiftFit) -> dict[str, Any]:

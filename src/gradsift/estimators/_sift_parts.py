@@ -166,6 +166,14 @@ class Labels:
         return dense_classification(columns, Z, self.codes, refit, weight, options.refit)
 
 
+class SiftSample(NamedTuple):
+    """A checked table: rows that count, their response, their weights."""
+
+    X: Source
+    target: Numbers | Labels
+    weight: Array | None
+
+
 @dataclass(frozen=True)
 class SiftFit:
     """What was found, and the predictor on it.
@@ -245,7 +253,9 @@ def whole_sift(
         if rate is None:
             return found, None
         sifter.say("testing each variable beside the best explanation without it")
-        tested = column_significance(sifter, sifted, target.codes)
+        tested = column_significance(
+            sifter, sifted, target.codes, column_groups=options.rule.groups
+        )
         return discovered(found, tested, rate, options.rule.keep), tested
 
     return find
