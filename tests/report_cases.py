@@ -16,7 +16,18 @@ from gradsift.exceptions import NothingSelectedWarning
 from gradsift.report import Findings
 from gradsift.trust import held_out, stability
 
-KINDS = ["regressor", "two", "three", "sparse", "cv", "labels cv", "dense", "nothing", "wide"]
+KINDS = [
+    "regressor",
+    "families",
+    "two",
+    "three",
+    "sparse",
+    "cv",
+    "labels cv",
+    "dense",
+    "nothing",
+    "wide",
+]
 NASTY = [
     "<script>window.hacked = 1</script>",
     '"><img src=x onerror="window.hacked = 2">',
@@ -45,6 +56,11 @@ def make_findings(kind):
         model = GradientSiftRegressor().fit(X, y)
         more = {"stability": stability(model, X, y, 4, 0), "held_out": held_out(model, X, y, 3)}
         return Findings(model, X, y, **known, **more)
+    if kind == "families":
+        X[:, 9] = X[:, 0] + 0.05 * rng.normal(size=120)
+        y = 2 * X[:, 0] + X[:, 1] ** 2 + rng.normal(size=120)
+        model = GradientSiftRegressor(inference=True).fit(X, y)
+        return Findings(model, X, y, **known, stability=stability(model, X, y, 4, 0))
     if kind == "two":
         y = np.where(y > 2, "ill", "well")
         model = GradientSiftClassifier().fit(X, y)

@@ -27,6 +27,10 @@ class RareClassWarning(UserWarning):
     """A class has so few rows that `false_positives` is no promise for it."""
 
 
+class RoughFamiliesWarning(UserWarning):
+    """Chains that started from two ends do not agree on the probabilities of families."""
+
+
 class CountedRowsWarning(UserWarning):
     """Weights are taken as counts of rows, and claim more or less evidence than there are rows."""
 

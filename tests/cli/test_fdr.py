@@ -52,6 +52,45 @@ def test_nothing_that_is_needed_for_certain(rng, capsys):
     summary = json.loads(Path("o/summary.json").read_text())
     assert summary["n_selected"] == 0
     assert summary["found"][0].startswith("No variable is needed for certain")
+    assert (
+        summary["headline"] == "One of 8 variables is needed to explain y, and no single one "
+        "for certain"
+    )
+    assert summary["families"][0]["q_value"] <= 0.05
+    assert {name for name, *_ in summary["families"][0]["members"]} == {f"g{k}" for k in range(8)}
+    printed = capsys.readouterr().out
+    assert "one of 8 variables: g" in printed
+    assert "without them nothing was found to explain y" in " ".join(printed.split())
+
+
+def test_a_category_of_two_levels_can_be_a_discovery(rng):
+    """Its two columns say the same: neither may explain the response in place of the other."""
+    X = rng.normal(size=(120, 10))
+    sex = rng.integers(2, size=120)
+    with open("t.csv", "w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow([*(f"g{k}" for k in range(10)), "sex", "y"])
+        y = X[:, 4] + 2.0 * sex + 0.5 * rng.normal(size=120)
+        out.writerows([*row, "fm"[s], v] for row, s, v in zip(X, sex, y))
+    assert run(["select", "t.csv", "--target", "y", "--out", "o", *QUICK]) == 0
+    summary = json.loads(Path("o/summary.json").read_text())
+    assert {row["name"] for row in summary["variables"]} == {"sex", "g4"}
+    row = next(row for row in summary["variables"] if row["name"] == "sex")
+    assert row["test"]["q_value"] < 0.01
+    assert row["inclusion_probability"] > 0.99
+
+
+def test_families_are_the_same_with_and_without_a_false_discovery_rate(rng):
+    X = rng.normal(size=(100, 20))
+    X[:, 7] = X[:, 3] + 0.05 * rng.normal(size=100)
+    write("t.csv", X, X[:, 3] + X[:, 5] + rng.normal(size=100))
+    command = ["select", "t.csv", "--target", "y", "--cv", "0", "--stability", "0"]
+    said = {}
+    for name, more in (("a", []), ("b", ["--fdr", "0.05"])):
+        assert run([*command, "--out", name, *more]) == 0
+        families = json.loads(Path(name, "summary.json").read_text())["families"]
+        said[name] = [(row["probability"], row["members"][0][0]) for row in families]
+    assert said["a"] == said["b"]
 
 
 def test_a_rate_that_is_no_share_is_refused(capsys):

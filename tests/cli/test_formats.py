@@ -198,7 +198,7 @@ def test_scores_half_samples_report_and_predictions(kind):
     summary = json.loads(Path("o/summary.json").read_text())
     assert [row["name"] for row in summary["variables"]] == ["x2" if kind == "npy" else "g2"]
     assert summary["scores"]["ways"]["selected"]["mean"]["R²"] > 0.9
-    assert summary["variables"][0]["frequency"] == 1.0
+    assert summary["variables"][0]["came_back"] == 1.0
     assert run(["predict", "o", command[0], "--out", "p.csv"]) == 0
     with open("p.csv", newline="") as file:
         rows = list(csv.DictReader(file))

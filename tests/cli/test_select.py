@@ -16,8 +16,8 @@ from gradsift.cli._exit import run
 from gradsift.pipeline import load_model
 
 FILES = [
-    "directions.csv", "manifest.json", "model.gradsift", "projection.csv", "report.html",
-    "selected.csv", "summary.json",
+    "directions.csv", "families.csv", "manifest.json", "model.gradsift", "projection.csv",
+    "report.html", "selected.csv", "summary.json",
 ]  # fmt: skip
 QUICK = ["--cv", "0", "--stability", "0"]
 
@@ -54,10 +54,11 @@ def test_one_command_from_file_to_report(table, capsys):
     assert sorted(os.listdir("gradsift-out")) == FILES
     rows = {row["name"]: row for row in read("gradsift-out/selected.csv")}
     assert rows["g2"]["effect"] == "U-shaped"
-    assert float(rows["g2"]["stability"]) == 1.0
+    assert float(rows["g2"]["came_back"]) == 1.0
+    assert float(rows["g2"]["probability"]) > 0.99
     assert rows["sex"]["effect"] == "higher for f than for m"  # two columns, one variable
     summary = json.loads(Path("gradsift-out/summary.json").read_text())
-    assert summary["schema"] == 3
+    assert summary["schema"] == 4
     assert summary["task"] == "regression"
     assert summary["redo"]["fingerprint"].startswith("sha256:")
     assert summary["redo"]["versions"]["gradsift"]
@@ -159,7 +160,7 @@ def test_not_converged_is_said_by_the_exit_code(table, monkeypatch):
     monkeypatch.setitem(plain, "max_iter", 2)
     command = ["select", "t.csv", "--target", "y", "--method", "sparse-gradient", "--cv", "2"]
     assert run([*command, "--stability", "0"]) == 3
-    assert sorted(os.listdir("gradsift-out")) == FILES
+    assert sorted([*os.listdir("gradsift-out"), "families.csv"]) == FILES
 
 
 def test_ctrl_c_leaves_nothing_behind(table):

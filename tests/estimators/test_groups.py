@@ -48,7 +48,7 @@ def test_the_groups_are_counted(visits):
     assert model.n_groups_ == 24
     assert model.get_support(indices=True).tolist() == [3]
     assert 0.3 < model.sift_.correlation < 0.7
-    assert model.dense_ is None
+    assert model.ensemble_ is None
     assert GradientSiftRegressor().fit(*visits).n_groups_ is None
 
 

@@ -46,8 +46,9 @@ def test_the_table_tells_the_truth(table):
     assert by_name["x4"].partners == ("x3",)
     assert by_name["x1"].stand_in_names == ("x9",)
     assert by_name["x2"].stand_ins.total == 0
-    assert (by_name["x1"].frequency, by_name["x1"].family_frequency) == (0.5, 1.0)
-    assert (by_name["x2"].frequency, by_name["x2"].family_frequency) == (0.25, 0.25)
+    assert by_name["x1"].came_back == 1.0  # itself or its near-copy
+    assert by_name["x2"].came_back == 0.25
+    assert 0.0 < by_name["x2"].by_chance < by_name["x1"].by_chance < 1.0
     assert by_name["x3"].partner_columns == (3,)
     assert by_name["x1"].importance == model.feature_importances_[0]
 

@@ -65,7 +65,7 @@ def test_the_fit_leaves_the_procedure_as_it_was(rng):
     before = make_estimator(table, settings).get_params()
     found = select(table, Settings(false_positives=1.0, cv=0, repeats=0))
     after = found.model.get_params()
-    assert {**after, "predict_with": "auto"} == before
+    assert {**after, "predict_with": "auto", "inference": False} == before
 
 
 # ------------------------------------------------------------------ what counts
@@ -103,7 +103,7 @@ def test_a_category_is_one_variable(rng):
     found = select(table_of(columns, y), Settings(cv=0, repeats=2))
     assert found.n_selected == len(found.variables) <= found.columns == 9
     row = next(row for row in found.variables if row.name == "kind")
-    assert row.frequency == 1.0
+    assert row.came_back == 1.0
     assert found.level_effects[row.column].levels[0] == "y"
 
 

@@ -135,7 +135,7 @@ def test_unstable_variables_are_named(findings):
     old = findings["regressor"]
     shaky = replace(old.stability, selections=(np.zeros(0, dtype=int),) * 4)
     beware = dict(summarise(replace(old, stability=shaky))["beware"])
-    assert "gene 0" in beware["Not stable"]
+    assert "gene 0" in beware["Not repeated"]
 
 
 def test_few_rows_and_small_classes(findings):
@@ -410,3 +410,25 @@ def test_a_notebook_shows_the_headline_and_escapes_names(findings):
     text = findings["nasty"]._repr_html_()
     assert "<script>" not in text
     assert findings["regressor"]._repr_html_().count("<tr>") == 4
+
+
+def test_families_come_first(findings, pages):
+    summary = summarise(findings["families"])
+    assert "families of variables explain yield" in summary["headline"]
+    assert "gene 1 acts (100\u00a0%)" in summary["found"][0]
+    assert "one of 2 variables acts (gene " in summary["found"][0]
+    pair = next(row for row in summary["families"] if len(row["members"]) == 2)
+    assert {name for name, *_ in pair["members"]} == {"gene 0", "gene 9"}
+    assert pair["title"] == "one of 2 variables"
+    assert "without them the best explanation is" in pair["evidence"]
+    assert "came back in" in pair["repeated"]
+    assert {row["family"] for row in summary["variables"]} - {None}
+    assert pages["families"].index('id="families"') < pages["families"].index('id="variables"')
+    said = dict(summary["sure"])
+    assert {"Probability", "q", "Half samples"} <= set(said)
+    assert "1 near-copy" not in str(summary["beware"])  # the family says it
+    assert "stable" not in pages["families"]
+
+
+def test_a_notebook_shows_families(findings):
+    assert "one of 2 variables: gene " in findings["families"]._repr_html_()

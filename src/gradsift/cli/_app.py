@@ -127,6 +127,13 @@ def select(
             "such as 0.1 (sift)."
         ),
     ] = None,
+    families: Annotated[
+        bool | None,
+        typer.Option(
+            help="Say which variables could take each other's place, how sure it is that one of "
+            "them acts, and test them; done unless the table is large (sift)."
+        ),
+    ] = None,
     interactions: Annotated[bool, typer.Option(help="Look for products too (sift).")] = True,
     cv: Annotated[int, typer.Option(help="Folds for the held-out score; 0 = none.")] = 5,
     selection: Annotated[
@@ -163,8 +170,8 @@ def select(
 ) -> None:
     """Find the variables that matter, and write a report about them.
 
-    Writes selected.csv, directions.csv, projection.csv, model.gradsift, summary.json and
-    report.html.
+    Writes selected.csv, families.csv, directions.csv, projection.csv, model.gradsift, summary.json
+    and report.html.
     """
     from gradsift.cli._select import run
     from gradsift.pipeline import Settings
@@ -177,7 +184,7 @@ def select(
     )  # fmt: skip
     settings = Settings(
         method=method.value, false_positives=false_positives, false_discovery_rate=fdr,
-        interactions=interactions, cv=cv,
+        families=families, interactions=interactions, cv=cv,
         selection=selection.value, max_features=max_features, predict_with=WAYS[predict_with],
         repeats=stability, seed=seed, n_jobs=threads or 1,
     )  # fmt: skip

@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 from gradsift.cli._printable import printable
 from gradsift.pipeline import Settings, record_training, select, whole_folder, write_files
 from gradsift.report import Findings, predictor_name, score_table, summarise
+from gradsift.report._family_words import family_rows, q_words
 from gradsift.report._sure_words import alarms, picked_words
 from gradsift.report._text import join
 from gradsift.report._words import headline
@@ -100,7 +101,11 @@ def show(findings: Findings, out: Path, seconds: float) -> None:
     console.print(f"\n[bold]{shown_text(headline(findings))}[/bold] ({findings.rows:,} rows)")
     if findings.covariate_names:
         console.print(f"beside {shown_text(join(findings.covariate_names))}, kept as asked")
+    if findings.families:
+        show_families(findings)
     if findings.variables:
+        if findings.families:
+            console.print("\nselected variables")
         console.print(grid(findings))
     if findings.n_selected > MOST_SHOWN:
         console.print(f"and {findings.n_selected - MOST_SHOWN} more in selected.csv")
@@ -115,6 +120,30 @@ def show(findings: Findings, out: Path, seconds: float) -> None:
     for message in dict.fromkeys([*loud, *findings.warnings]):
         console.print(f"[yellow]beware:[/yellow] {shown_text(message)}")
     console.print(f"{out / 'report.html'} tells the whole story ({seconds:.1f} s)")
+
+
+def show_families(findings: Findings) -> None:
+    """Each family in a few lines: how sure, who, what speaks for it."""
+    rows = family_rows(findings) or []
+    console.print("families: variables that could take each other's place")
+    out = Grid.grid(padding=(0, 2))
+    out.add_column()
+    out.add_column(justify="right")
+    out.add_column(overflow="fold")
+    for row in rows[:MOST_SHOWN]:
+        who = f"[bold]{shown_text(row['title'])}[/bold]"
+        if row["names"]:
+            who += f": {shown_text(row['names'])}"
+        said = [who, *(shown_text(row[k]) for k in ("evidence", "repeated") if row[k])]
+        out.add_row(str(row["number"]), short_percent(row["probability"]), "\n".join(said))
+    console.print(out)
+    if len(rows) > MOST_SHOWN:
+        console.print(f"and {len(rows) - MOST_SHOWN} more in families.csv")
+
+
+def short_percent(share: float) -> str:
+    """Whole percent; '>99%' where it is not all."""
+    return ">99%" if 0.995 <= share < 1.0 else f"{share:.0%}"
 
 
 def show_scores(findings: Findings) -> None:
@@ -140,26 +169,33 @@ def show_scores(findings: Findings) -> None:
 def grid(findings: Findings) -> Grid:
     """The first rows of selected.csv, for a terminal."""
     steady = findings.stability is not None
-    tested = findings.described.significance is not None
+    tested, told = findings.described.significance is not None, findings.families is not None
     rows = summarise(findings)["variables"][:MOST_SHOWN]
     together = any(row["partners"] for row in rows)
     out = Grid("rank", box=None, pad_edge=False)
     out.add_column("variable", overflow="fold", no_wrap=longest(rows) <= WIDEST_VARIABLE)
     out.add_column("importance")
+    if told:
+        out.add_column("family", justify="right")
+        out.add_column("probability", justify="right")
     if tested:
         out.add_column("q", justify="right")
-    if steady:
-        out.add_column("stable", justify="right")
-        out.add_column("or a\nstand-in", justify="right")
+    if steady and not told:
+        out.add_column("came\nback", justify="right")
+        out.add_column("by\nchance", justify="right")
     out.add_column("effect")
     if together:
         out.add_column("acts with")
     for row in rows:
         cells: list[Any] = [str(row["rank"]), shown_text(row["name"]), f"{row['importance']:.3g}"]
+        if told:
+            number = row["family"]
+            cells += ["-" if number is None else str(number)]
+            cells += [short_percent(row["inclusion_probability"])]
         if tested:
-            cells.append(f"{row['test']['q_value']:.1g}")
-        if steady:
-            cells += [f"{row['frequency']:.0%}", f"{row['family_frequency']:.0%}"]
+            cells.append(q_words(row["test"]["q_value"]))
+        if steady and not told:
+            cells += [f"{row['came_back']:.0%}", f"{row['by_chance']:.0%}"]
         cells.append(shown_text(row["effect"]))
         out.add_row(*cells, *([shown_text(", ".join(row["partners"]))] if together else []))
     return out

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from gradsift._typing import Array
 from gradsift.trust import Significance
+from gradsift.trust.families import Family
 
 
 @dataclass(frozen=True)
@@ -130,10 +132,15 @@ class ModelDescription:
         Pairs of columns whose product the model found in the response, strongest first.
     false_positives : float or None
         The number of false variables its levels let in on pure noise; None where it has no levels.
+    families : sequence of Family or None
+        Sets of columns of which one acts, most probable first; None where they were not looked for.
+    inclusion_probabilities : (p,) array or None
+        Probability of every column to act on the response.
     significance : Significance or None
-        Tests of the columns, where these select.
+        Tests of the columns, where there were any.
     false_discovery_rate : float or None
-        The share of false variables that they were selected at.
+        The share of false variables that was selected at by these tests; None where they did not
+        select.
     ensemble : EnsemblePart or None
         What else predictions may be made with, besides the selected variables.
     optimality : Optimality or None
@@ -148,6 +155,8 @@ class ModelDescription:
     n_selected: int
     interactions: tuple[tuple[int, int], ...] = ()
     false_positives: float | None = None
+    families: Sequence[Family] | None = None
+    inclusion_probabilities: Array | None = None
     significance: Significance | None = None
     false_discovery_rate: float | None = None
     ensemble: EnsemblePart | None = None

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from gradsift._run.progress import stages
 from gradsift._run.threads import one_blas_thread
-from gradsift._typing import Array, Source
 from gradsift.data import Scaling, standardised
 from gradsift.estimators._base import blank
 from gradsift.estimators._groups import refuse_with_groups
-from gradsift.estimators._sift_parts import Labels, Numbers, SiftFit, SiftOptions, seed_of
-from gradsift.sift import SiftResult
+from gradsift.estimators._sift_parts import (
+    SiftFit,
+    SiftOptions,
+    open_sifter,
+    seed_of,
+)
+from gradsift.estimators._sift_sample import SiftSample
+from gradsift.exceptions import RoughFamiliesWarning
+from gradsift.sift import ChosenGroup, SiftResult, describe
 from gradsift.trust.credible import find_families
+from gradsift.trust.discoveries import column_significance, own_columns
 from gradsift.trust.families import CredibleFamilies
 
 MOST_DISAGREEMENT = 0.1
@@ -69,45 +78,62 @@ def credible_families(
     check_is_fitted(model, "sift_")
     refuse_with_groups(getattr(model, "n_groups_", None), "credible_families()")
     door = blank(model)
-    X, target, weight, _ = model._sample(door, X, y, sample_weight)
+    sample = model._sample(door, X, y, sample_weight)
     options = model._options(door)
-    seed = options.seed if random_state is None else seed_of(random_state)
-    scaling = model.field_.scaling
-    return sure_families(X, target, weight, model.sift_, scaling, options, seed or 0)
+    if random_state is not None:
+        options = replace(options, seed=seed_of(random_state))
+    terms = all_terms(sample, model.sift_, options)
+    return sure_families(sample, terms, model.field_.scaling, options)
 
 
-def family_attributes(
-    X: Source, target: Numbers | Labels, weight: Array | None, fit: SiftFit, options: SiftOptions
-) -> dict[str, Any]:
-    """What `inference=True` adds to a fit."""
-    found = sure_families(
-        X, target, weight, fit.found, fit.field.scaling, options, options.seed or 0
-    )
+def inference_attributes(sample: SiftSample, fit: SiftFit, options: SiftOptions) -> dict[str, Any]:
+    """What `inference=True` adds to a fit: families, and tests of the columns and families."""
+    with one_blas_thread(workers=options.n_jobs), stages(options.verbose) as say:
+        say("families: which columns could be the ones that act")
+        terms = all_terms(sample, fit.found, options)
+        found = sure_families(sample, terms, fit.field.scaling, options)
+        say("testing each variable and family beside the best explanation without it")
+        sifter = open_sifter(sample, options)
+        tested = column_significance(
+            sifter,
+            sifter.run(),
+            sample.target.codes,
+            families=own_columns(found),
+            column_groups=options.rule.groups,
+        )
     return {
         "families_": list(found.families),
         "inclusion_probabilities_": found.inclusion_probabilities,
+        "significance_": tested,
     }
 
 
+def all_terms(
+    sample: SiftSample, found: SiftResult, options: SiftOptions
+) -> tuple[ChosenGroup, ...]:
+    """What the sift selects before tests or a limit to the number of variables take some away:
+    families do not depend on these.
+    """
+    if options.false_discovery_rate is None and options.rule.most is None:
+        return found.groups
+    with one_blas_thread(workers=options.n_jobs):
+        sifter = open_sifter(sample, options)
+        return describe(sifter, sifter.run()).groups
+
+
 def sure_families(
-    X: Source,
-    target: Numbers | Labels,
-    weight: Array | None,
-    sifted: SiftResult,
-    scaling: Scaling,
-    options: SiftOptions,
-    seed: int,
+    sample: SiftSample, terms: Sequence[ChosenGroup], scaling: Scaling, options: SiftOptions
 ) -> CredibleFamilies:
     """Families of a checked table, with a warning where the chains do not agree."""
     with one_blas_thread(workers=options.n_jobs):
         found = find_families(
-            standardised(X, scaling),
-            target.contrasts,
-            sifted.groups,
-            codes=target.codes,
+            standardised(sample.X, scaling),
+            sample.target.contrasts,
+            terms,
+            codes=sample.target.codes,
             always_keep=options.rule.keep.tolist(),
-            sample_weight=weight,
-            seed=seed,
+            sample_weight=sample.weight,
+            seed=options.seed or 0,
             sift_settings=options.sift,
         )
     if found.disagreement > MOST_DISAGREEMENT:
@@ -115,7 +141,7 @@ def sure_families(
             f"the probabilities of families are rough: chains that started from the selected "
             f"variables and chains that started from nothing differ by {found.disagreement:.2f} "
             f"after {found.n_sweeps} sweeps.",
-            ConvergenceWarning,
+            RoughFamiliesWarning,
             stacklevel=3,
         )
     return found

@@ -75,7 +75,8 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         the effective number of samples, so that equal weights change nothing.
     inference : bool, default=False
         Also say how sure it is which columns act: `families_` and `inclusion_probabilities_`, as
-        from `credible_families`. It takes a few seconds.
+        from `credible_families`, and `significance_`, in which these families are tested. It takes
+        a few seconds.
     random_state : int, optional
         Seed for the rows that tune the refit when there are more than 300, and for the draws of
         `inference`. The selected set does not depend on it.
@@ -99,7 +100,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     eigenvalues_ : array
     sift_ : SiftResult
     significance_ : Significance
-        p- and q-values of all columns; only with a `false_discovery_rate`.
+        p- and q-values of all columns; only with a `false_discovery_rate` or ``inference=True``.
     refit_ : RegressionRefit
         The predictor on the selected variables; gradients and directions are its.
     ensemble_ : Ensemble or None

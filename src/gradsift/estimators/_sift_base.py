@@ -18,7 +18,7 @@ from gradsift.estimators._base import (
 )
 from gradsift.estimators._column_rule import check_column_rule
 from gradsift.estimators._description import EnsemblePart, MemberPart
-from gradsift.estimators._families import family_attributes
+from gradsift.estimators._families import inference_attributes
 from gradsift.estimators._groups import check_groups, refuse_with_groups, warn_of_few_groups
 from gradsift.estimators._sample_weight import WeightKind, check_weights, warn_of_counts
 from gradsift.estimators._sift_parts import (
@@ -72,6 +72,8 @@ class Sifting(GradientEstimator):
         return {
             "interactions": tuple((pair.first, pair.second) for pair in self.interactions_),
             "false_positives": float(self.false_positives),
+            "families": getattr(self, "families_", None),
+            "inclusion_probabilities": getattr(self, "inclusion_probabilities_", None),
             "significance": getattr(self, "significance_", None),
             "false_discovery_rate": self.false_discovery_rate,
             "ensemble": self._ensemble_part(),
@@ -170,9 +172,9 @@ class GradientSift(Sifting):
         if len(fit.found.selected) == 0:
             others = "predictors on all columns (ensemble_)"
             warn_nothing_selected(constant if fit.ensemble is None else others, NO_VARIABLE)
-        families = family_attributes(*sample[:3], fit, options) if self.inference else {}
+        sure = inference_attributes(sample, fit, options) if self.inference else {}
         groups = None if sample.groups is None else int(sample.groups.max()) + 1
-        return sift_attributes(fit) | {"n_groups_": groups} | families
+        return sift_attributes(fit) | {"n_groups_": groups} | sure
 
     def _find_support(self, X: Any, y: Any, **fit_params: Any) -> IntArray:
         door = blank(self)
@@ -180,14 +182,18 @@ class GradientSift(Sifting):
 
     def _sifter(
         self, X: Any, y: Any, sample_weight: Any, columns: Any
-    ) -> tuple[Sifter, IntArray | None, list[int]]:
-        """The sift of a table, ready to run, its class numbers, and the numbers of some columns."""
+    ) -> tuple[Sifter, IntArray | None, list[int], IntArray | None]:
+        """The sift of a table, ready to run, its class numbers, the numbers of some columns, and
+        which columns are one variable.
+        """
         refuse_with_groups(getattr(self, "n_groups_", None), "significance()")
         door = blank(self)
         sample = self._sample(door, X, y, sample_weight)
         names = getattr(door, "feature_names_in_", None)
         also = check_columns(columns, door.n_features_in_, names, "columns")
-        return open_sifter(sample, self._options(door)), sample.target.codes, also.tolist()
+        options = self._options(door)
+        sifter = open_sifter(sample, options)
+        return sifter, sample.target.codes, also.tolist(), options.rule.groups
 
 
 def sift_attributes(fit: SiftFit) -> dict[str, Any]:

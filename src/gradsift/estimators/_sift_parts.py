@@ -259,7 +259,9 @@ def whole_sift(
         if rate is None:
             return found, None
         sifter.say("testing each variable beside the best explanation without it")
-        tested = column_significance(sifter, sifted, target.codes)
+        tested = column_significance(
+            sifter, sifted, target.codes, column_groups=options.rule.groups
+        )
         return discovered(found, tested, rate, options.rule.keep), tested
 
     return find

@@ -2,6 +2,7 @@
 
 from gradsift.explain.correlated import StandIns, correlated_stand_ins
 from gradsift.explain.effects import Curve, Effect, describe_effect
+from gradsift.explain.families import FamilySummary, FamilyTest, Member, summarise_families
 from gradsift.explain.names import Names, names_of_best, variable_names
 from gradsift.explain.partial import PartialEffects, partial_effects
 from gradsift.explain.sentences import effect_clause, pair_clause
@@ -9,6 +10,7 @@ from gradsift.explain.variables import (
     VariableSummary,
     best_selected,
     best_unselected,
+    came_back,
     gradient_columns,
     gradient_covariance,
     output_names,
@@ -16,6 +18,10 @@ from gradsift.explain.variables import (
 )
 
 __all__ = [
+    "FamilySummary",
+    "FamilyTest",
+    "Member",
+    "summarise_families",
     "VariableSummary",
     "summarise_variables",
     "Curve",
@@ -32,6 +38,7 @@ __all__ = [
     "names_of_best",
     "best_selected",
     "best_unselected",
+    "came_back",
     "gradient_columns",
     "gradient_covariance",
     "output_names",

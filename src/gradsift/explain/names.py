@@ -55,6 +55,8 @@ def names_of_best(model: Any, source: Source) -> Names:
     """What a source calls the best ranked columns of a fitted model."""
     count = source.shape[1]
     best: IntArray = np.flatnonzero(model.ranking_ <= MOST_NAMED)
+    for family in model.describe().families or ():
+        best = np.union1d(best, family.columns)
     found = source.names(best)
     return Names(count, None if found is None else dict(zip(best.tolist(), found)))
 

@@ -16,6 +16,7 @@ from gradsift.explain.correlated import StandIns, correlated_stand_ins
 from gradsift.explain.effects import Curve, Effect
 from gradsift.explain.names import variable_names
 from gradsift.explain.partial import partial_effects
+from gradsift.trust.families import Family
 from gradsift.trust.resampling import Stability
 
 MOST_DESCRIBED = 100  # dense relatives of the method select everything: describe the best ranked
@@ -35,10 +36,11 @@ class VariableSummary:
         Column number in the table.
     name : str
     importance : float
-    frequency : float or None
-        Share of the half samples that selected it; None where stability was not computed.
-    family_frequency : float or None
-        The same for the variable or any of its stand-ins: near-copies take turns.
+    came_back : float or None
+        Share of the half samples that selected it or another column of its family: near-copies
+        take turns. None where stability was not computed.
+    by_chance : float or None
+        The same for as many columns drawn at random.
     effect : Effect
     output : str or None
         The class whose log odds `effect` is about, the one the variable matters to most; None for
@@ -61,8 +63,8 @@ class VariableSummary:
     column: int
     name: str
     importance: float
-    frequency: float | None
-    family_frequency: float | None
+    came_back: float | None
+    by_chance: float | None
     effect: Effect
     output: str | None
     effects: tuple[tuple[str | None, Effect], ...]
@@ -181,6 +183,7 @@ def summarise_variables(
     y: Any,
     *,
     names: Sequence[str] | None = None,
+    families: Sequence[Family] = (),
     stability: Stability | None = None,
     threshold: float = 0.8,
 ) -> list[VariableSummary]:
@@ -196,6 +199,8 @@ def summarise_variables(
         Their responses or labels.
     names : sequence of str, optional
         Column names; None = as the model knows them.
+    families : sequence of Family
+        Columns that take each other's place; those in none have their stand-ins for a family.
     stability : Stability, optional
         From `gradsift.trust.stability`.
     threshold : float, default=0.8
@@ -226,20 +231,18 @@ def summarise_variables(
     found = partial_effects(values, np.asarray(y), getattr(model, "classes_", None))
     relatives = correlated_stand_ins(X, columns, threshold=threshold)
     labels = output_names(model)
-    again = None if stability is None else stability.frequencies
     rows = []
     for j, k in enumerate(columns.tolist()):
         partners, leading = found.partners(j), found.leading(j)
+        again = came_back(stability, family_of(k, families, relatives[j]))
         rows.append(
             VariableSummary(
                 rank=int(model.ranking_[k]),
                 column=k,
                 name=names[k],
                 importance=float(model.feature_importances_[k]),
-                frequency=None if again is None else float(again[k]),
-                family_frequency=None
-                if stability is None
-                else stability.frequency_of_any(np.append(relatives[j].columns, k)),
+                came_back=again[0],
+                by_chance=again[1],
                 effect=found.effects[j][leading],
                 output=labels[leading],
                 effects=tuple(zip(labels, found.effects[j])),
@@ -251,6 +254,19 @@ def summarise_variables(
             )
         )
     return rows
+
+
+def family_of(column: int, families: Sequence[Family], stand_ins: StandIns) -> IntArray:
+    """The columns that could take the place of one, itself included."""
+    known = (f.columns for f in families if f.partners is None and column in f.columns)
+    return next(known, np.append(stand_ins.columns, column))
+
+
+def came_back(stability: Stability | None, columns: IntArray) -> tuple[float | None, float | None]:
+    """Share of the half samples that selected some of these columns, and as many random ones."""
+    if stability is None:
+        return None, None
+    return stability.frequency_of_any(columns), stability.chance_of_any(len(columns))
 
 
 def gradient_covariance(model: Any, X: Any, columns: IntArray) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +43,15 @@ def write_results(
 def write_files(
     out: Path, findings: Findings, recipe: Recipe, training: Training | None = None
 ) -> None:
-    """selected.csv, directions.csv, projection.csv, model.gradsift, summary.json, report.html."""
+    """The tables (selected, families, directions, projection), model.gradsift, summary.json and
+    report.html.
+    """
     model, summary = findings.model, summarise(findings)
     tested = findings.described.significance is not None
     header = [*SELECTED, *TESTED] if tested else SELECTED
     write_rows(out / "selected.csv", header, map(selected_row, summary["variables"]))
+    if summary["families"] is not None:
+        write_rows(out / "families.csv", FAMILIES, family_lines(summary["families"]))
     head = [f"direction{i + 1}" for i in range(len(model.components_))]
     write_rows(
         out / "directions.csv",
@@ -69,8 +73,13 @@ def write_files(
 
 
 SELECTED = [
-    "rank", "name", "importance", "stability", "family_stability", "sign", "effect", "about",
+    "rank", "name", "importance", "family", "probability", "came_back", "by_chance", "sign",
+    "effect", "about",
     "change", "change_low", "change_high", "per_sd", "per_unit", "acts_with", "stand_ins",
+]  # fmt: skip
+FAMILIES = [
+    "family", "family_probability", "q_value", "shape", "name", "probability", "correlation",
+    "selected", "partners", "rival", "came_back", "by_chance",
 ]  # fmt: skip
 TESTED = ["p_value", "q_value", "family_q_value", "rival"]
 
@@ -82,7 +91,8 @@ def selected_row(row: dict[str, Any]) -> list[Any]:
         row["rank"],
         row["name"],
         short(row["importance"]),
-        *("" if row[k] is None else short(row[k]) for k in ("frequency", "family_frequency")),
+        "" if row["family"] is None else row["family"],
+        *(short(row[k]) for k in ("inclusion_probability", "came_back", "by_chance")),
         row["sign"],
         row["effect"],
         row["output"] or "",
@@ -91,6 +101,26 @@ def selected_row(row: dict[str, Any]) -> list[Any]:
         stand_ins,
         *test_cells(row["test"]),
     ]
+
+
+def family_lines(families: Sequence[dict[str, Any]]) -> Iterator[list[Any]]:
+    """Lines of families.csv: one for each member of each family."""
+    for row in families:
+        for name, probability, correlation, selected in row["members"]:
+            yield [
+                row["number"],
+                short(row["probability"]),
+                short(row["q_value"]),
+                row["shape"],
+                name,
+                short(probability),
+                short(correlation),
+                "yes" if selected else "no",
+                "; ".join(row["partners"]),
+                "; ".join(row["rival"] or []),
+                short(row["came_back"]),
+                short(row["by_chance"]),
+            ]
 
 
 def test_cells(test: dict[str, Any] | None) -> list[Any]:

@@ -29,7 +29,9 @@ from gradsift.trust import HeldOut, Stability, held_out, stability
 
 Method = Literal["sift", "sparse-gradient"]
 MOST_REPEATED = 5_000_000
-"""Numbers in a table up to which the fit is repeated on half samples unless asked otherwise."""
+"""Numbers in a table up to which the fit is repeated on half samples, and families are looked for,
+unless asked otherwise.
+"""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,9 @@ class Settings:
     predict_with : {'selected', 'auto'}
         What the model predicts with (sift): the selected variables alone, or their average with a
         ridge on all columns, where it has a part.
+    families : bool, optional
+        Look for sets of variables of which one acts, and test variables and families (sift); None =
+        unless the table is large.
     repeats : int, optional
         Half samples to repeat the selection on; None = 10, or none for large tables.
     seed : int
@@ -69,6 +74,7 @@ class Settings:
     selection: Literal["min", "1se"] = "min"
     max_features: int | None = None
     predict_with: Literal["selected", "auto"] = "selected"
+    families: bool | None = None
     repeats: int | None = None
     seed: int = 0
     n_jobs: int = 1
@@ -187,8 +193,11 @@ def fit_to_all(procedure: Any, table: Table, settings: Settings, say: Say) -> tu
     n, p = table.X.shape
     say(f"sifting {p:,} columns of {n:,} rows")
     start = perf_counter()
+    model = clone(procedure)
+    if settings.families:
+        model.set_params(inference=True)
     with progress_to(say):
-        model = clone(procedure).fit(table.X, table.y)
+        model.fit(table.X, table.y)
     if settings.method == "sift":
         model.set_params(predict_with=settings.predict_with)
     return model, perf_counter() - start
@@ -225,19 +234,29 @@ def known_names(model: Any, table: Table) -> Any:
 
 
 def affordable(table: Table, settings: Settings) -> tuple[Settings, list[str]]:
-    """The settings with what this table allows of folds and half samples, and a note on it."""
+    """The settings with what this table allows of families, folds and half samples, and notes."""
     n, p = table.X.shape
-    cv, repeats = settings.cv, settings.repeats
+    cv, repeats, families = settings.cv, settings.repeats, settings.families
+    large = isinstance(table.X, Source) or n * p > MOST_REPEATED
     if repeats is None:
-        repeats = 10 if n * p <= MOST_REPEATED else 0
+        repeats = 0 if large else 10
     notes = []
+    if settings.method != "sift":
+        families = False
+    elif families is None:
+        families = not large
+        if large:
+            notes.append(
+                "families of variables were not looked for, because the table is large: "
+                "--families asks for them"
+            )
     if isinstance(table.X, Source) and (cv or repeats):
         notes.append(
             f"{BEWARE}the table is too large to be taken into memory and was read column by "
             "column: no held-out score and no half samples"
         )
         cv = repeats = 0
-    return replace(settings, cv=cv, repeats=repeats), notes
+    return replace(settings, cv=cv, repeats=repeats, families=families), notes
 
 
 def without_holes(model: Any, X: Any) -> Any:

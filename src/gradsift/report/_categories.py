@@ -10,7 +10,7 @@ import numpy as np
 
 from gradsift._typing import Array
 from gradsift.data.slices import take_rows
-from gradsift.explain import VariableSummary
+from gradsift.explain import VariableSummary, came_back
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.trust import Stability
 
@@ -76,13 +76,13 @@ def _merged(
         for column, curves in zip(part.partner_columns, part.partner_curves):
             if labels[column] != name:
                 partners.setdefault(str(labels[column]), (column, curves))
-    again = None if stability is None else stability.frequency_of_any(columns)
+    again, chance = came_back(stability, columns)
     return replace(
         parts[0],
         name=name,
         importance=float(np.sqrt(sum(part.importance**2 for part in parts))),
-        frequency=again,
-        family_frequency=again,
+        came_back=again,
+        by_chance=chance,
         stand_in_names=tuple(n for n in parts[0].stand_in_names if n not in own),
         partners=tuple(partners),
         partner_columns=tuple(column for column, _ in partners.values()),

@@ -207,6 +207,7 @@ def draw_all(findings: Findings) -> dict[str, list[Picture]]:
         ],
         "together": [easel.interaction(*pair) for pair in pairs_to_draw(variables)],
         "directions": [getattr(easel, name)() for name in directions_to_draw(model)],
+        "families": [],
         "sure": [],
     }
     if findings.described.penalty_choice is not None:

@@ -17,8 +17,10 @@ from gradsift._typing import Source
 from gradsift.data.slices import take_rows
 from gradsift.estimators import ModelDescription
 from gradsift.explain import (
+    FamilySummary,
     VariableSummary,
     best_unselected,
+    summarise_families,
     summarise_variables,
     variable_names,
 )
@@ -149,10 +151,38 @@ class Findings:
     def variables(self) -> list[VariableSummary]:
         """What is known about each selected variable, best ranked first."""
         rows = summarise_variables(
-            self.model, self.X, self.y, names=self.names, stability=self.stability
+            self.model,
+            self.X,
+            self.y,
+            names=self.names,
+            families=self.described.families or (),
+            stability=self.stability,
         )
         rows = [row for row in rows if row.column not in self.covariates]
         return rows if self.groups is None else merge_groups(rows, self.groups, self.stability)
+
+    @cached_property
+    def families(self) -> list[FamilySummary] | None:
+        """Sets of variables of which one acts, most probable first; None where nobody looked."""
+        if self.described.families is None:
+            return None
+        return summarise_families(
+            self.model,
+            self.described.families,
+            self.X,
+            self.variable_of,
+            significance=self.described.significance,
+            stability=self.stability,
+        )
+
+    @cached_property
+    def family_numbers(self) -> dict[str, int]:
+        """Variable -> number of its family, 1 = most probable."""
+        out: dict[str, int] = {}
+        for number, family in enumerate(self.families or [], start=1):
+            for name in family.names:
+                out.setdefault(name, number)
+        return out
 
     @cached_property
     def level_effects(self) -> dict[int, LevelEffect]:

@@ -1,4 +1,4 @@
-"""Findings in a notebook: the headline, the sentences and the first variables."""
+"""Findings in a notebook: the headline, the sentences, the families and the first variables."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from gradsift.report._findings import Findings
 from gradsift.report._summarise import summarise
+from gradsift.report._text import percent
 
 MOST = 10
 CELL = "text-align:left;padding:2px 12px 2px 0;border:0"
@@ -27,6 +28,8 @@ def short_form(findings: Findings) -> str:
     True
     """
     summary = summarise(findings)
+    families = "".join(map(_family, (summary["families"] or [])[:MOST]))
+    listed = f'<ul style="margin:6px 0;padding-left:18px">{families}</ul>' if families else ""
     rows = "".join(map(_row, summary["variables"][:MOST]))
     hidden = findings.n_selected - MOST
     more = f"<div>and {hidden:,} more</div>" if hidden > 0 else ""
@@ -34,8 +37,14 @@ def short_form(findings: Findings) -> str:
     return (
         '<div style="font-family:system-ui,sans-serif;font-size:13px;line-height:1.5">'
         f"<b>{escape(summary['headline'])}</b><div>{escape(' '.join(summary['found']))}</div>"
-        f"{table}{more}</div>"
+        f"{listed}{table}{more}</div>"
     )
+
+
+def _family(row: dict[str, Any]) -> str:
+    names = f": {row['names']}" if row["names"] else ""
+    said = f"{percent(row['probability'])} {row['title']}{names}. {row['evidence']}"
+    return f"<li>{escape(said)}</li>"
 
 
 def _row(row: dict[str, Any]) -> str:

@@ -14,13 +14,17 @@ from typing import Any
 from gradsift._run.atomic import atomic_write
 from gradsift._run.extras import require
 from gradsift.explain.displays._style import readable
+from gradsift.report._family_words import q_words
 from gradsift.report._figures import draw_all, drawing
 from gradsift.report._findings import Findings
 from gradsift.report._score_words import number as score_number
 from gradsift.report._score_words import score_table
 from gradsift.report._summarise import summarise
+from gradsift.report._text import capital, percent
 
 DIGITS = 3
+MOST_MEMBERS, MOST_LISTED = 8, 40
+"""Members of a family that are drawn, and those that are named."""
 MOST_CLASSES = 12
 """Classes up to which a confusion matrix is shown."""
 
@@ -58,6 +62,8 @@ def build_report(findings: Findings) -> str:
             ways=score_table(findings),
             metrics=list(findings.held_out.selected.values) if findings.held_out else [],
             confusion=confusion_rows(findings),
+            most_members=MOST_MEMBERS,
+            most_listed=MOST_LISTED,
             largest=max((row["importance"] for row in summary["variables"]), default=1.0) or 1.0,
             ranks_differ=differ(summary["variables"]),
             css=_asset("report.css"),
@@ -159,6 +165,9 @@ def _environment() -> Any:
         lstrip_blocks=True,
     )
     environment.filters["number"] = number
+    environment.filters["percent"] = percent
+    environment.filters["q"] = q_words
+    environment.filters["capital"] = capital
     environment.filters["score"] = score_number
     environment.filters["readable"] = readable
     environment.filters["shortened"] = shortened

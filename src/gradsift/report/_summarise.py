@@ -11,11 +11,12 @@ import numpy as np
 from gradsift.explain import VariableSummary
 from gradsift.explain.displays._style import readable
 from gradsift.report import _words as words
+from gradsift.report._family_words import family_rows
 from gradsift.report._findings import Findings
 from gradsift.report._score_words import as_data, predictor_name, scores_as_data
 from gradsift.report._sure_words import cautions, decisions, sureness
 
-SCHEMA = 3
+SCHEMA = 4
 
 
 def summarise(findings: Findings) -> dict[str, Any]:
@@ -63,6 +64,7 @@ def summarise(findings: Findings) -> dict[str, Any]:
             "covariates": findings.covariate_names,
             "n_directions": int(findings.model.n_components_),
             "directions_share": words.directions_share(findings),
+            "families": family_rows(findings),
             "variables": [variable_row(findings, row) for row in findings.variables],
             "others": [list(item) for item in findings.others],
             "picked": [list(item) for item in findings.picked],
@@ -104,8 +106,10 @@ def variable_row(findings: Findings, row: VariableSummary) -> dict[str, Any]:
         "column": row.column,
         "name": row.name,
         "importance": row.importance,
-        "frequency": row.frequency,
-        "family_frequency": row.family_frequency,
+        "family": findings.family_numbers.get(row.name),
+        "inclusion_probability": inclusion_probability(findings, row),
+        "came_back": row.came_back,
+        "by_chance": row.by_chance,
         "sign": row.effect.sign,
         "shape": row.effect.shape,
         "effect": row.words if levels is None else levels.words,
@@ -137,9 +141,20 @@ def variable_row(findings: Findings, row: VariableSummary) -> dict[str, Any]:
     }
 
 
+def inclusion_probability(findings: Findings, row: VariableSummary) -> float | None:
+    """How sure it is that a variable acts; of several columns, some of them."""
+    found = findings.described.inclusion_probabilities
+    if found is None:
+        return None
+    if findings.groups is None:
+        return float(found[row.column])
+    # levels of a category take each other's place, so their probabilities add up
+    return float(min(found[np.asarray(findings.groups) == row.name].sum(), 1.0))
+
+
 def tested(findings: Findings, column: int) -> dict[str, Any] | None:
     """p- and q-values of a variable and of its family, and what explains the response without
-    it; None where variables were not selected by tests.
+    it; None where nothing was tested.
     """
     found = findings.described.significance
     if found is None:

@@ -23,13 +23,39 @@ Points = list[tuple[str, str]]
 def sureness(findings: Findings) -> Points:
     """What vouches for the answer."""
     level = findings.described.false_positives
-    out = [*score_points(findings), *half_sample_points(findings), *penalty_points(findings)]
-    if findings.described.significance is not None:
+    out = [
+        *family_points(findings),
+        *score_points(findings),
+        *half_sample_points(findings),
+        *penalty_points(findings),
+    ]
+    if findings.described.false_discovery_rate is not None:
         out.append(("False discoveries", tested_words(findings)))
     elif level is not None:
         out.append(
             ("False variables", f"The levels are set so that {level:g} variables would be selected "
              "on average if nothing in the table mattered.")
+        )  # fmt: skip
+    return out
+
+
+def family_points(findings: Findings) -> Points:
+    """What the numbers of families mean, what they rest on, and what they do not say."""
+    if not findings.families:
+        return []
+    out = [
+        ("Probability", "How sure it is that some member of a family acts, or that one variable "
+         "does. It compares explanations by a few smooth effects of single variables or products, "
+         "all variables equally likely beforehand. It does not say that the response has no other "
+         "kind of explanation, nor that a member is a cause.")
+    ]  # fmt: skip
+    if any(row.test is not None for row in findings.families):
+        out.append(
+            ("q", "The variables are sifted again without the family, and the family is tested "
+             "beside the best explanation that this finds. If families up to some q were "
+             "believed, about that share of them would be wrong. All "
+             f"{findings.described.n_features:,} columns count as tests, so that a family of high "
+             "probability can have a q of 1: then chance among so many columns is not excluded.")
         )  # fmt: skip
     return out
 
@@ -82,12 +108,14 @@ def half_sample_points(findings: Findings) -> Points:
     stable = findings.stability
     if stable is None:
         return []
-    again = [row.family_frequency for row in findings.variables if row.family_frequency is not None]
-    steady, count = sum(f >= STABLE for f in again), stable.n_subsamples
+    what = "families" if findings.families else "selected variables"
+    again = [row.came_back for row in findings.families or findings.variables]
+    steady, count = sum(f is not None and f >= STABLE for f in again), stable.n_subsamples
+    by = "by some member" if findings.families else "themselves or by a near-copy"
     sizes = [len({findings.variable_of(k) for k in s.tolist()}) for s in stable.selections]
     out = [
-        ("Half samples", f"{steady} of the {len(again)} selected variables came back, themselves "
-         f"or by a stand-in, in at least {100 * STABLE:.0f}\u00a0% of {count} random halves "
+        ("Half samples", f"{steady} of the {len(again)} {what} came back, {by}, in at least "
+         f"{100 * STABLE:.0f}\u00a0% of {count} random halves "
          f"({stable.n_rows:,} rows each, {np.mean(sizes):.1f} variables selected on average). "
          "Halves hold less evidence: true but weak variables come back less often too.")
     ]  # fmt: skip
@@ -130,7 +158,7 @@ def penalty_points(findings: Findings) -> Points:
 def cautions(findings: Findings) -> Points:
     """What to beware of, the loudest first."""
     proof = findings.described.optimality
-    out = [*alarms(findings), *small_samples(findings), *families(findings), *gaps(findings)]
+    out = [*alarms(findings), *small_samples(findings), *not_unique(findings), *gaps(findings)]
     if proof is not None and not proof.reached:
         out.append(
             ("Not converged", f"The solver stopped at a duality gap of {proof.dual_gap:.1e}, "
@@ -190,10 +218,10 @@ def small_samples(findings: Findings) -> Points:
     return out
 
 
-def families(findings: Findings) -> Points:
-    """Near-copies that could stand in, and variables that did not come back."""
+def not_unique(findings: Findings) -> Points:
+    """Near-copies that could stand in, where families do not say it, and what did not come back."""
     rows, out = findings.variables, []
-    crowded = [row for row in rows if row.stand_ins.total]
+    crowded = [] if findings.families else [row for row in rows if row.stand_ins.total]
     for row in crowded[:5]:
         total = row.stand_ins.total
         out.append(
@@ -204,18 +232,15 @@ def families(findings: Findings) -> Points:
         )  # fmt: skip
     if len(crowded) > 5:
         out.append(
-            ("More correlated families", f"{join([row.name for row in crowded[5:]])} have "
+            ("More near-copies", f"{join([row.name for row in crowded[5:]])} have "
              "near-copies too: see the table.")
         )  # fmt: skip
-    shaky = [
-        row.name
-        for row in rows
-        if row.family_frequency is not None and row.family_frequency < SHAKY
-    ]
+    shaky = [row.name for row in rows if row.came_back is not None and row.came_back < SHAKY]
     if shaky:
         verb = "was" if len(shaky) == 1 else "were each"
+        whom = "other members of the family" if findings.families else "near-copies"
         out.append(
-            ("Not stable", f"{join(shaky)} {verb} selected again, stand-ins counted, in fewer than "
+            ("Not repeated", f"{join(shaky)} {verb} selected again, {whom} counted, in fewer than "
              "half of the half samples.")
         )  # fmt: skip
     return out

@@ -30,3 +30,8 @@ def percent(share: float) -> str:
     if 0.995 <= share < 1.0:
         return "more than 99\u00a0%"
     return "less than 1\u00a0%" if 0.0 < share < 0.005 else f"{100 * share:.0f}\u00a0%"
+
+
+def capital(text: str) -> str:
+    """The same with a capital letter first, and every other letter as it is."""
+    return text[:1].upper() + text[1:]

@@ -5,14 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from gradsift.explain import VariableSummary, effect_clause, pair_clause
+from gradsift.report._family_words import lead, needed, title
 from gradsift.report._findings import Findings
 from gradsift.report._score_words import quality
-from gradsift.report._text import join, percent
+from gradsift.report._text import capital, join, percent
 
 
 def headline(findings: Findings) -> str:
     if findings.n_selected == 0:
-        return f"Nothing stands out among {findings.columns:,} variables"
+        return headline_of_nothing(findings)
+    by_tests = findings.described.false_discovery_rate is not None
+    if findings.families is not None and not by_tests and not told_apart(findings):
+        return headline_of_families(findings)
     if findings.n_selected == findings.columns:
         return f"How {findings.target} changes with {findings.columns:,} variables"
     verb = "tells apart" if findings.labels else "explains"
@@ -22,6 +26,49 @@ def headline(findings: Findings) -> str:
     verb = "tell apart" if findings.labels else "explain"
     what = f"the classes of {findings.target}" if findings.labels else findings.target
     return f"{findings.n_selected:,} of {findings.columns:,} variables {verb} {what}"
+
+
+def told_apart(findings: Findings) -> bool:
+    """Whether each family is one variable, and those are what was selected."""
+    families = findings.families or []
+    alone = {name for row in families for name in (row.names + list(row.partners))}
+    return all(len(row.members) == 1 and len(row.partners) <= 1 for row in families) and alone == {
+        row.name for row in findings.variables
+    }
+
+
+def headline_of_families(findings: Findings) -> str:
+    """What is known where selected variables stand for others."""
+    families = findings.families or []
+    what = f"the classes of {findings.target}" if findings.labels else findings.target
+    out_of = f", out of {findings.columns:,}"
+    if not families:
+        verb = "tells apart" if findings.labels else "explains"
+        may = "1 variable may" if findings.n_selected == 1 else f"{findings.n_selected:,} may"
+        return f"No variable {verb} {what} for certain; {may}{out_of}"
+    if len(families) == 1:
+        verb = "tells apart" if findings.labels else "explains"
+        one = title(families[0])
+        one = one if families[0].is_named else capital(one)
+        return f"{one} {verb} {what}{out_of}"
+    verb = "tell apart" if findings.labels else "explain"
+    return f"{len(families):,} families of variables {verb} {what}{out_of}"
+
+
+def headline_of_nothing(findings: Findings) -> str:
+    """No variable was selected; with tests, families of them may still be needed."""
+    families = needed(findings)
+    if findings.families and findings.described.false_discovery_rate is None:
+        return headline_of_families(findings)
+    what = f"explain {findings.target}"
+    if findings.labels:
+        what = f"tell apart the classes of {findings.target}"
+    if not families:
+        return f"Nothing stands out among {findings.columns:,} variables"
+    if len(families) == 1:
+        one = capital(title(families[0]))
+        return f"{one} is needed to {what}, and no single one for certain"
+    return f"{len(families):,} families of variables are needed to {what}, and no single variable"
 
 
 def sentences(findings: Findings) -> list[str]:
@@ -36,7 +83,27 @@ def sentences(findings: Findings) -> list[str]:
         else f"Out of {findings.columns:,} columns, {findings.n_selected:,} "
         f"{'was' if findings.n_selected == 1 else 'were'} kept: {join(names)}."
     )
+    if findings.families and findings.described.false_discovery_rate is None:
+        kept = family_sentence(findings, kept)
     return [kept, strongest(findings), quality(findings)]
+
+
+def family_sentence(findings: Findings, kept: str) -> str:
+    """Which families act; where each is one variable, what was kept and how sure that is."""
+    families = findings.families or []
+    if told_apart(findings):
+        least = percent(min(row.probability for row in families))
+        return f"{kept} Each acts with a probability of {least} or more."
+    return f"{lead(families, 'acts')}. {selected_words(findings)}"
+
+
+def selected_words(findings: Findings) -> str:
+    """Which variables were selected, and how many of them are in no family."""
+    names = [row.name for row in findings.variables]
+    partners = {name for row in findings.families or [] for name in row.partners}
+    outside = [n for n in names if n not in findings.family_numbers and n not in partners]
+    rest = f"; {join(outside)} in no family: too uncertain" if outside else ""
+    return f"Selected {'was' if len(names) == 1 else 'were'} {join(names)}{rest}."
 
 
 def strongest(findings: Findings) -> str:
@@ -71,18 +138,22 @@ def directions_share(findings: Findings) -> str:
 def nothing(findings: Findings) -> list[str]:
     """Nothing selected, and why that may be."""
     level, proof = findings.described.false_positives, findings.described.optimality
-    if findings.described.significance is not None:
-        rate = findings.described.false_discovery_rate or 0.0
+    rate = findings.described.false_discovery_rate
+    if rate is not None:
         first = (
             f"No variable is needed for certain: without any one of them {findings.target} can be "
             f"explained as well, at a false discovery rate of {rate:.0%}."
         )
+        if families := needed(findings):
+            first += f" {lead(families, 'is needed')}."
         try_next = "--fdr left out shows what was selected before the tests"
     elif level is not None:
         first = (
             f"No column is related to {findings.target} more closely than chance would make it "
             f"look, at a level that lets in {level:g} false variables on average."
         )
+        if findings.families:
+            first += f" Together they say more: {lead(findings.families, 'acts')}."
         try_next = "a larger false_positives admits weaker ones"
     else:
         at = "" if proof is None else f" (alpha {proof.alpha:.3g}, alpha_max {proof.alpha_max:.3g})"

@@ -23,7 +23,7 @@ all columns), which can only make them larger.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +34,7 @@ from gradsift._typing import Array, IntArray
 from gradsift.sift.features import product_feature
 from gradsift.sift.levels import chi2_log_sf, own_log_p, shares
 from gradsift.sift.procedure import Sifted, Sifter
+from gradsift.trust.families import Family
 from gradsift.trust.part_tests import (
     Left,
     best_product,
@@ -43,7 +44,7 @@ from gradsift.trust.part_tests import (
     product_tests,
     self_normalised,
 )
-from gradsift.trust.rivals import Explanation, Rivals, families, make_rivals
+from gradsift.trust.rivals import Explanation, Rivals, correlated, make_rivals
 
 PARTS = ("linear", "quadratic", "local", "product")
 FAMILY = 0.8
@@ -252,6 +253,8 @@ def column_significance(
     codes: IntArray | None = None,
     *,
     family: float = FAMILY,
+    families: Sequence[IntArray] = (),
+    column_groups: IntArray | None = None,
     strict: bool = False,
     also: Sequence[int] = (),
 ) -> Significance:
@@ -265,22 +268,32 @@ def column_significance(
     codes : (n,) int array, optional
         Class numbers, where the response are labels.
     family : float
-        Columns correlated by this or more are a family.
+        Columns correlated by this or more are a family, where no other is given.
+    families : sequence of int arrays
+        Families that are known, most probable column first: these columns are tested too.
+    column_groups : (p,) int array, optional
+        Columns with the same number are one variable, such as the levels of a category: none of
+        them may explain the response in place of another.
     strict : bool
         One round only: each column beside its rival alone.
     also : sequence of int
         Further columns to test.
     """
     bench = Bench(make_rivals(sifter, sifted), kept_codes(sifter, codes))
-    candidates, quick = bench.candidates(also)
+    first = [int(columns[0]) for columns in families]
+    candidates, quick = bench.candidates([*also, *first])
     p = sifter.source.shape[1]
-    kin = families(sifter, np.array(candidates, dtype=np.intp), family) if candidates else {}
+    kin = families_of(sifter, candidates, family, families)
     log_p, log_family = np.zeros(p), np.zeros(p)
     tests: dict[int, ColumnTest] = {}
     for second in (False, True):
         for k in candidates:
-            alone = bench.test(k, frozenset([k]), second)
-            whole = alone if len(kin[k]) == 1 else bench.test(k, kin[k], second)
+            variable = frozenset([k])
+            if column_groups is not None:
+                variable = frozenset(np.flatnonzero(column_groups == column_groups[k]).tolist())
+            alone = bench.test(k, variable, second)
+            barred = kin[k] | variable
+            whole = alone if barred == variable else bench.test(k, barred, second)
             tests[k] = ColumnTest(k, tuple(sorted(kin[k])), alone, whole)
             log_p[k], log_family[k] = alone.log_p, whole.log_p
         q = np.minimum(benjamini_hochberg(log_p), benjamini_hochberg(log_family))
@@ -301,6 +314,18 @@ def kept_codes(sifter: Sifter, codes: IntArray | None) -> IntArray | None:
     """Class numbers of the rows that count."""
     kept = sifter.response.rows.kept
     return codes if codes is None or kept is None else codes[kept]
+
+
+def families_of(
+    sifter: Sifter, columns: list[int], least: float, known: Sequence[IntArray]
+) -> dict[int, frozenset[int]]:
+    """The family of each of some columns: a known one, or those correlated with it."""
+    if not columns:
+        return {}
+    kin = correlated(sifter, np.array(columns, dtype=np.intp), least)
+    for family in map(frozenset, (members.tolist() for members in known)):
+        kin.update((k, family) for k in columns if k in family)
+    return kin
 
 
 def once_each(log_family: Array, kin: dict[int, frozenset[int]]) -> Array:
@@ -334,10 +359,11 @@ def significance(
     *,
     sample_weight: Any = None,
     family: float = FAMILY,
+    families: Any = None,
     strict: bool = False,
     columns: Any = None,
 ) -> Significance:
-    """p- and q-values of every column, and of its family of near-copies.
+    """p- and q-values of every column, and of its family: those that could take its place.
 
     Each candidate is tested beside the best explanation that does without it. A small q-value says
     that the table cannot be explained as well without the column. It does not say that the column
@@ -354,6 +380,9 @@ def significance(
     family : float, default=0.8
         Columns whose correlation with a column is this or more, or less than its negative, are the
         family of the column.
+    families : CredibleFamilies or sequence of Family, optional
+        What `credible_families` found. Each of them is the family of its columns, in place of
+        `family`, and its most probable column is tested.
     strict : bool, default=False
         Test each column beside its rival explanation alone, without a second round beside all that
         was selected: fewer false discoveries than asked for, and less power.
@@ -378,7 +407,19 @@ def significance(
     if not 0.0 < family <= 1.0:
         raise ValueError(f"family={family}: a correlation above 0 and up to 1, such as 0.8.")
     with one_blas_thread(workers=model.n_jobs):
-        sifter, codes, also = model._sifter(X, y, sample_weight, columns)
+        sifter, codes, also, column_groups = model._sifter(X, y, sample_weight, columns)
         return column_significance(
-            sifter, sifter.run(), codes, family=family, strict=strict, also=also
+            sifter,
+            sifter.run(),
+            codes,
+            family=family,
+            families=own_columns(families),
+            column_groups=column_groups,
+            strict=strict,
+            also=also,
         )
+
+
+def own_columns(families: Iterable[Family] | None) -> list[IntArray]:
+    """The columns of families that are no products: products have tests of their own."""
+    return [one.columns for one in families or () if one.partners is None]

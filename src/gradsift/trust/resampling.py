@@ -48,6 +48,21 @@ class Stability:
         """Share of the subsamples that selected at least one of these columns."""
         return float(np.mean([np.isin(columns, s).any() for s in self.selections]))
 
+    def chance_of_any(self, count: int) -> float:
+        """The same share for `count` columns drawn at random, on average over the draws.
+
+        Examples
+        --------
+        >>> Stability((np.array([0]), np.array([4, 7])), n_features=10, n_rows=20).chance_of_any(1)
+        0.15
+        """
+        p = self.n_features
+        missed = [
+            np.prod([max(p - len(s) - i, 0) / (p - i) for i in range(min(count, p))])
+            for s in self.selections
+        ]
+        return float(1.0 - np.mean(missed))
+
 
 def _support(estimator: Any, X: Any, y: Array, fit_params: dict[str, Any]) -> IntArray:
     with warnings.catch_warnings():

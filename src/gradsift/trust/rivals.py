@@ -131,7 +131,7 @@ def make_rivals(sifter: Sifter, whole: Sifted) -> Rivals:
     )
 
 
-def families(sifter: Sifter, columns: IntArray, least: float) -> dict[int, frozenset[int]]:
+def correlated(sifter: Sifter, columns: IntArray, least: float) -> dict[int, frozenset[int]]:
     """For each of some columns, those correlated with it by `least` or more, itself included."""
     rows, settings, source = sifter.response.rows, sifter.settings, sifter.source
     A = clipped_columns(source, columns, rows, settings)
