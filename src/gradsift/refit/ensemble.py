@@ -277,10 +277,11 @@ class ScoredKernel:
         """None where the table has too many columns to keep rows of them."""
         if source.shape[1] > settings.kernel_columns:
             return None
-        rows = np.unique(distinct, return_index=True)[1]
-        counts = np.bincount(distinct, weights).astype(np.float64)
+        rows = np.sort(np.unique(distinct, return_index=True)[1])
+        counts = np.bincount(distinct, weights).astype(np.float64)[distinct[rows]]
         some = None if strata is None else strata[rows]
-        fit = fit_kernel(take_rows(source, rows), Y[rows], counts, criterion, settings, some)
+        few = source if len(rows) == len(Y) else take_rows(source, rows)
+        fit = fit_kernel(few, Y[rows], counts, criterion, settings, some)
         return cls(fit, rows, counts)
 
 

@@ -14,7 +14,7 @@ function as landmarks; the noise ratio and the function come from all rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -22,14 +22,16 @@ from typing import NamedTuple
 import numpy as np
 
 from gradsift._typing import Array, IntArray, Source
-from gradsift.data import ArraySource, ScaledSource, Scaling, measure_scaling, take_rows
-from gradsift.data.source import SourceView
+from gradsift.data import ArraySource, ScaledSource, Scaling, measure_scaling
+from gradsift.data.source import SourceView, windows
 from gradsift.numerics.distances import products, source_products
 from gradsift.numerics.sampling import stratified_rows
 from gradsift.refit.settings import RefitSettings
 
 LEAST_EIGENVALUE = 1e-10
 """Directions of landmarks with less than this part of the largest eigenvalue are rounding."""
+PIECE = 512
+"""Columns copied at a time."""
 LEAST_LEFT = 1e-9
 """One less the leverage is no smaller."""
 
@@ -42,6 +44,13 @@ class CutSource(SourceView):
 
     def change(self, where: slice | IntArray) -> Callable[[Array], Array]:
         return partial(np.clip, a_min=-self.limit, a_max=self.limit)
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Narrow ones: cutting makes a copy."""
+        for where, block in self.base.blocks():
+            for part in windows(block.shape[1], PIECE):
+                piece = slice(where.start + part.start, where.start + part.stop)
+                yield piece, self.change(piece)(block[:, part])
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +99,14 @@ class KernelMember:
         return replace(
             self, coefficients=unit * self.coefficients, intercept=level + unit * self.intercept
         )
+
+
+def some_rows(source: Source, rows: IntArray) -> Array:
+    """Rows of all columns, (m, p), filled piece by piece."""
+    out = np.empty((len(rows), source.shape[1]))
+    for where in windows(source.shape[1], PIECE):
+        out[:, where] = source.columns(np.arange(where.start, where.stop))[rows]
+    return out
 
 
 def gaussian(squared: Array, length: float, n_columns: int) -> Array:
@@ -240,7 +257,8 @@ def fit_kernel(
     scaling = measure_scaling(cut, weights / weights.sum())
     columns = ScaledSource(cut, scaling)
     p = int(np.isfinite(scaling.scale).sum())
-    squared = products(take_rows(columns, tuning)).sqdist
+    landmarks = some_rows(columns, tuning)
+    squared = products(ArraySource(landmarks, PIECE)).sqdist
     y, w = Y[tuning], weights[tuning]
     judge = criterion(y, w)
     tried = (
@@ -253,7 +271,7 @@ def fit_kernel(
     )
     if len(tuning) < len(Y):
         length = best.left_out.length
-        apart = gaussian(products(columns, tuning).sqdist, length, p)
+        apart = gaussian(source_products(columns, ArraySource(landmarks)).sqdist, length, p)
         smoother = landmark_smoother(apart, gaussian(squared, length, p), weights)
         best = tune_noise(smoother, Y, weights, length, criterion(Y, weights), settings)
     _, smoother, left_out = best
@@ -261,7 +279,6 @@ def fit_kernel(
     along = smoother.vectors.T @ (np.sqrt(weights)[:, None] * (Y - mean))
     along = along / (smoother.values + left_out.noise_ratio)[:, None]
     coefficients, intercept = smoother.finish(along, mean)
-    landmarks = take_rows(columns, tuning).columns(np.arange(source.shape[1]))
     member = KernelMember(
         scaling, settings.cut, landmarks, coefficients, intercept, left_out.length
     )

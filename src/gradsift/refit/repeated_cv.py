@@ -15,6 +15,7 @@ import numpy as np
 
 from gradsift._run.passes import each_block
 from gradsift._typing import Array, IntArray, Source
+from gradsift.data.source import SourceView
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.refit.evidence import NOISE_BOUNDS
 from gradsift.refit.settings import NUMBERS, RefitSettings
@@ -146,9 +147,16 @@ def row_grams(source: Source, sets: list[ScreenedColumns]) -> Array:
     return grams
 
 
+def in_memory(source: Source) -> bool:
+    """Whether reading columns again costs next to nothing."""
+    while isinstance(source, SourceView):
+        source = source.base
+    return source.array is not None
+
+
 def each_gram(source: Source, sets: list[ScreenedColumns]) -> Iterator[Array]:
     """`row_grams` one after the other: where the table is in memory no two of them are held."""
-    at_once = len(sets) if source.array is None else 1
+    at_once = 1 if in_memory(source) else len(sets)
     for first in range(0, len(sets), at_once):
         yield from row_grams(source, sets[first : first + at_once])
 
