@@ -41,7 +41,7 @@ def quantiles(X: Array, levels: Array, weights: Array | None = None) -> Array:
 
 def places(levels: Array, n: int) -> IntArray:
     """Where the lower quantiles of n values are among the sorted ones."""
-    return np.clip(np.ceil(levels * (1.0 - ROUNDING) * n).astype(np.intp) - 1, 0, n - 1)
+    return np.asarray(np.clip(np.ceil(levels * (1.0 - ROUNDING) * n) - 1, 0, n - 1), dtype=np.intp)
 
 
 def middle_quantiles(X: Array, levels: Array, weights: Array | None = None) -> Array:
