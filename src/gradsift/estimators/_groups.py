@@ -11,6 +11,10 @@ from gradsift._typing import IntArray, Source
 from gradsift.data.row_groups import group_codes
 from gradsift.exceptions import FewGroupsWarning
 
+AGGREGATE = (
+    ", make one row of each with gradsift.aggregate(X, y, groups) (on the command line, "
+    "--aggregate mean)"
+)
 LEAST_GROUPS = 3
 """Fewer groups say nothing about what groups have in common."""
 FEW_GROUPS = 20
@@ -46,15 +50,10 @@ def warn_of_few_groups(groups: IntArray | None, constant: bool) -> None:
     worth = size.sum() ** 2 / float(size @ size)
     if (len(size) if constant else worth) >= FEW_GROUPS:
         return
-    advice = (
-        "the groups themselves are the rows here, which is what aggregate() makes of them"
-        if constant
-        else "aggregate(X, y, groups) makes one row of each, to be fitted without groups"
-    )
     warnings.warn(
         f"the rows come in {len(size)} groups, worth {worth:.0f} of equal size. With fewer than "
-        f"{FEW_GROUPS}, false_positives is no promise: take the selected columns as a ranking, or "
-        f"collect more groups ({advice}).",
+        f"{FEW_GROUPS}, false_positives is no promise: take the selected columns as a ranking"
+        f"{'' if constant else AGGREGATE}, or collect more groups.",
         FewGroupsWarning,
         stacklevel=4,
     )
@@ -65,5 +64,6 @@ def refuse_with_groups(groups: Any, what: str) -> None:
     if groups is not None:
         raise ValueError(
             f"{what} takes rows for independent, which rows of a group are not. Make one row of "
-            "each group with gradsift.aggregate(X, y, groups), and fit to those without groups."
+            "each group with gradsift.aggregate(X, y, groups) (on the command line, --aggregate "
+            "mean), and fit to those without groups."
         )
