@@ -32,6 +32,18 @@ def percent(share: float) -> str:
     return "less than 1\u00a0%" if 0.0 < share < 0.005 else f"{100 * share:.0f}\u00a0%"
 
 
+def short_percent(share: float) -> str:
+    """The same for a cell of a table.
+
+    Examples
+    --------
+    >>> short_percent(0.876), short_percent(0.999), short_percent(0.001)
+    ('88\xa0%', '>\xa099\xa0%', '<\xa01\xa0%')
+    """
+    text = percent(share)
+    return text.replace("more than ", ">\u00a0").replace("less than ", "<\u00a0")
+
+
 def capital(text: str) -> str:
     """The same with a capital letter first, and every other letter as it is."""
     return text[:1].upper() + text[1:]
