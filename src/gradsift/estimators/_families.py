@@ -136,9 +136,10 @@ def sure_families(
         )
     if found.disagreement > MOST_DISAGREEMENT:
         warnings.warn(
-            f"the probabilities of families are rough: chains that started from the selected "
-            f"variables and chains that started from nothing differ by {found.disagreement:.2f} "
-            f"after {found.n_sweeps} sweeps.",
+            "the probabilities of families and their members are rough: some may be off by "
+            f"{found.disagreement / 2:.2f} or so, because draws that began with the selected "
+            f"variables and draws that began with nothing still differ by "
+            f"{found.disagreement:.2f}.",
             RoughFamiliesWarning,
             stacklevel=3,
         )
