@@ -415,7 +415,7 @@ def test_a_notebook_shows_the_headline_and_escapes_names(findings):
 def test_families_come_first(findings, pages):
     summary = summarise(findings["families"])
     assert "families of variables explain yield" in summary["headline"]
-    assert "gene 1 acts (100\u00a0%)" in summary["found"][0]
+    assert "gene 1 acts (more than 99\u00a0%)" in summary["found"][0]
     assert "one of 2 variables acts (gene " in summary["found"][0]
     pair = next(row for row in summary["families"] if len(row["members"]) == 2)
     assert {name for name, *_ in pair["members"]} == {"gene 0", "gene 9"}
