@@ -87,10 +87,10 @@ def credible_families(
 def inference_attributes(sample: SiftSample, fit: SiftFit, options: SiftOptions) -> dict[str, Any]:
     """What `inference=True` adds to a fit: families, and tests of the columns and families."""
     with one_blas_thread(workers=options.n_jobs), stages(options.verbose) as say:
-        say("families: which columns could be the ones that act")
+        say("families of columns that could act")
         terms = all_terms(sample, fit.found, options)
         found = sure_families(sample, terms, fit.field.scaling, options)
-        say("testing each variable and family beside the best explanation without it")
+        say("tests beside the best explanation without each")
         sifter = open_sifter(*sample, options)
         tested = column_significance(
             sifter,
