@@ -26,8 +26,10 @@ from trust.planted import ALL, DATA, NOISE, REAL, Planted
 
 from gradsift.data import ArraySource, measure_scaling
 from gradsift.estimators._sift_parts import class_contrasts
-from gradsift.sift import sift
+from gradsift.explain.families import family_test
+from gradsift.sift import describe, make_sifter, sift
 from gradsift.trust.credible import find_families
+from gradsift.trust.discoveries import Significance, column_significance, own_columns
 
 FILE = Path(__file__).parent / "measured.json"
 EDGES = (0.02, 0.1, 0.3, 0.6, 0.9, 1.0001)
@@ -41,6 +43,12 @@ def covers(family: Any, table: Planted) -> bool:
         return bool(columns & set(table.true))
     partners = set(family.partners.tolist())
     return any({a, b} & columns and {a, b} & partners for a, b in table.pairs)
+
+
+def q_value(family: Any, tested: Significance) -> float | None:
+    """The q-value of a family; None of a product that was not tested."""
+    test = family_test(family, tested, str)
+    return None if test is None else float(f"{test.q_value:.3g}")
 
 
 def sifting(table: Planted) -> tuple[ArraySource, Any, Any]:
@@ -69,10 +77,13 @@ def moves(table: Planted) -> tuple[float, float]:
 def measure(table: Planted) -> dict[str, Any]:
     """What the families of one table claim, and what holds."""
     source, Y, codes = sifting(table)
-    chosen = sift(source, Y, robust=codes is None)
+    sifter = make_sifter(source, Y, robust=codes is None)
+    sifted = sifter.run()
+    chosen = describe(sifter, sifted)
     began = time.process_time()
     found = find_families(source, Y, chosen.groups, codes=codes)
     seconds = time.process_time() - began
+    tested = column_significance(sifter, sifted, codes, families=own_columns(found))
     inside = {
         int(c) for f in found for c in [*f.columns, *(() if f.partners is None else f.partners)]
     }
@@ -90,7 +101,8 @@ def measure(table: Planted) -> dict[str, Any]:
     selected = chosen.selected
     return {
         "families": [
-            [round(f.probability, 3), len(f.columns), covers(f, table), f.shape] for f in found
+            [round(f.probability, 3), len(f.columns), covers(f, table), f.shape, q_value(f, tested)]
+            for f in found
         ],
         "true": len(table.true),
         "in_families": len(inside & set(table.true)),
@@ -174,6 +186,21 @@ def claim_lines(groups: dict[str, list[dict[str, Any]]]) -> list[str]:
     return lines
 
 
+def q_lines(groups: dict[str, list[dict[str, Any]]]) -> list[str]:
+    """Families with a q-value up to some rates, and how many of them are right."""
+    lines = []
+    for title, rows in groups.items():
+        tested = [[f[4], f[2]] for row in rows for f in row["families"] if len(f) > 4]
+        found = np.array([t for t in tested if t[0] is not None], dtype=float).reshape(-1, 2)
+        for most in (0.05, 0.1, 0.2):
+            right = found[found[:, 0] <= most, 1]
+            if len(found):
+                lines.append(
+                    f"| {title} | {most:.2f} | {len(found)} | {len(right)} | {rate(right)} |"
+                )
+    return lines
+
+
 def inclusion_lines(groups: dict[str, list[dict[str, Any]]]) -> list[str]:
     lines = []
     for title, rows in groups.items():
@@ -204,7 +231,9 @@ def show(measured: dict[str, Any], seeds: range) -> str:
     lines += [design_line(name, rows) for name, rows in planted.items()]
     lines += [design_line("all", everything), "", "by claim"]
     lines += ["| tables | claim | families | mean claim | right (s.e.) |", "|---" * 5 + "|"]
-    lines += [*claim_lines(groups), "", "inclusion probabilities"]
+    lines += [*claim_lines(groups), "", "by q-value"]
+    lines += ["| tables | q up to | families | of such q | right (s.e.) |", "|---" * 5 + "|"]
+    lines += [*q_lines(groups), "", "inclusion probabilities"]
     lines += [f"| tables | {' | '.join(spans)} |", "|---" * (len(spans) + 1) + "|"]
     lines += [*inclusion_lines(groups), "", "noise"]
     lines += ["| tables | families | that claim .9 or more | selected columns |", "|---" * 4 + "|"]

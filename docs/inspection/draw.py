@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from sklearn.datasets import make_friedman1
 
 from gradsift import GradientSiftRegressor, SparseGradientRegressorCV
@@ -19,6 +20,7 @@ from gradsift.explain.displays import (
     GradientCovarianceDisplay,
     GradientFieldDisplay,
     ImportanceDisplay,
+    InclusionDisplay,
     InteractionDisplay,
     LoadingsDisplay,
     PathDisplay,
@@ -40,10 +42,22 @@ def photograph(findings: Findings, png: Path) -> None:
         page_file = write_report(Path(folder) / "report.html", findings)
         flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
         browser = play.chromium.launch(executable_path=chromium, args=flags)
-        page = browser.new_page(viewport={"width": 1120, "height": 1000})
+        page = browser.new_page(viewport={"width": 1120, "height": 1500})
         page.goto(page_file.as_uri())
         page.screenshot(path=png)
         browser.close()
+
+
+def draw_spectrum() -> InclusionDisplay:
+    """Two wavelengths of a smooth spectrum act, 80 samples."""
+    rng = np.random.default_rng(0)
+    peaks = np.exp(-0.5 * ((np.arange(200)[:, None] - np.arange(0, 200, 5)) / 4.0) ** 2)
+    X = rng.normal(size=(80, 40)) @ peaks.T
+    y = X[:, 60] - X[:, 140] + rng.normal(size=80)
+    names = [f"{900 + 4 * k} nm" for k in range(200)]
+    return InclusionDisplay.from_estimator(
+        GradientSiftRegressor(inference=True).fit(X, y), names=names
+    )
 
 
 def main(folder: Path) -> None:
@@ -51,7 +65,7 @@ def main(folder: Path) -> None:
     mpl.use("Agg")
     X, y = make_friedman1(n_samples=200, n_features=50, noise=1.0, random_state=0)
     names = [f"x{k}" for k in range(1, 51)]
-    model = GradientSiftRegressor().fit(X, y)
+    model = GradientSiftRegressor(inference=True).fit(X, y)
     path = SparseGradientRegressorCV(n_alphas=30, eps=0.03, cv=5).fit(X, y)
     called = {"target": "y"}
     displays: dict[str, Any] = {
@@ -68,6 +82,7 @@ def main(folder: Path) -> None:
         "covariance": GradientCovarianceDisplay.from_estimator(model, X, names=names),
         "path": PathDisplay.from_estimator(path, names=names),
         "cv": CVDisplay.from_estimator(path),
+        "inclusion": draw_spectrum(),
     }
     folder.mkdir(parents=True, exist_ok=True)
     for name, display in displays.items():

@@ -82,6 +82,16 @@ def test_the_whole_table_is_seen_at_1280(kind, visit):
     assert set(lines) == {1}
 
 
+@pytest.mark.parametrize("kind", ["regressor", "families", "three", "wide"])
+def test_no_table_scrolls_sideways_on_a_phone(kind, visit):
+    page = visit(kind, viewport={"width": 390, "height": 800})
+    boxes = page.evaluate(
+        "[...document.querySelectorAll('.scroll')].map((box) => [box.scrollWidth, box.clientWidth])"
+    )
+    assert boxes
+    assert all(inner <= outer for inner, outer in boxes)
+
+
 def test_long_names_go_on_in_a_new_line_after_a_separator(visit, pages):
     name = "od280/od315_of_diluted_wines_and_other_drinks"
     pages["long"] = pages["regressor"].replace(

@@ -414,8 +414,8 @@ def test_a_notebook_shows_the_headline_and_escapes_names(findings):
 
 def test_families_come_first(findings, pages):
     summary = summarise(findings["families"])
-    assert "families of variables explain yield" in summary["headline"]
-    assert "gene 1 acts (100\u00a0%)" in summary["found"][0]
+    assert summary["headline"] == "2 families of variables explain yield, out of 30"
+    assert "gene 1 acts (more than 99\u00a0%)" in summary["found"][0]
     assert "one of 2 variables acts (gene " in summary["found"][0]
     pair = next(row for row in summary["families"] if len(row["members"]) == 2)
     assert {name for name, *_ in pair["members"]} == {"gene 0", "gene 9"}
@@ -432,3 +432,15 @@ def test_families_come_first(findings, pages):
 
 def test_a_notebook_shows_families(findings):
     assert "one of 2 variables: gene " in findings["families"]._repr_html_()
+
+
+def test_families_that_tests_do_not_confirm_are_possible_only(findings):
+    old = findings["families"]
+    doubtful = copy(old.model)
+    q = np.ones_like(old.model.significance_.q_values)
+    doubtful.significance_ = replace(old.model.significance_, family_q_values=q)
+    found = summarise(replace(old, model=doubtful))
+    assert found["headline"] == "2 families of variables may explain yield, out of 30"
+    q[old.model.families_[0].columns] = 0.01
+    found = summarise(replace(old, model=doubtful))
+    assert found["headline"] == "1 family of variables explains yield; 1 more may, out of 30"

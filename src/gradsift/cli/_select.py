@@ -23,8 +23,8 @@ from gradsift.pipeline import Settings, record_training, select, whole_folder, w
 from gradsift.report import Findings, predictor_name, score_table, summarise
 from gradsift.report._family_words import family_rows, q_words
 from gradsift.report._sure_words import alarms, picked_words
-from gradsift.report._text import join
-from gradsift.report._words import headline
+from gradsift.report._text import join, short_percent
+from gradsift.report._words import headline, told_apart
 from gradsift.tables import BEWARE, Choices, fingerprint, open_table
 
 NOT_CONVERGED = 3
@@ -81,7 +81,7 @@ def run(
 
 def shown_text(text: object) -> str:
     """Text from a file as a terminal may have it: no control characters, no markup."""
-    return escape(printable(str(text).replace("\u00a0%", "%")))
+    return escape(printable(str(text).replace("\u00a0", " ").replace(" %", "%")))
 
 
 def shown_note(note: str) -> str:
@@ -101,11 +101,11 @@ def show(findings: Findings, out: Path, seconds: float) -> None:
     console.print(f"\n[bold]{shown_text(headline(findings))}[/bold] ({findings.rows:,} rows)")
     if findings.covariate_names:
         console.print(f"beside {shown_text(join(findings.covariate_names))}, kept as asked")
-    if findings.families:
+    if findings.families and not told_apart(findings):
         show_families(findings)
-    if findings.variables:
-        if findings.families:
+        if findings.variables:
             console.print("\nselected variables")
+    if findings.variables:
         console.print(grid(findings))
     if findings.n_selected > MOST_SHOWN:
         console.print(f"and {findings.n_selected - MOST_SHOWN} more in selected.csv")
@@ -135,15 +135,12 @@ def show_families(findings: Findings) -> None:
         if row["names"]:
             who += f": {shown_text(row['names'])}"
         said = [who, *(shown_text(row[k]) for k in ("evidence", "repeated") if row[k])]
-        out.add_row(str(row["number"]), short_percent(row["probability"]), "\n".join(said))
+        out.add_row(
+            str(row["number"]), shown_text(short_percent(row["probability"])), "\n".join(said)
+        )
     console.print(out)
     if len(rows) > MOST_SHOWN:
         console.print(f"and {len(rows) - MOST_SHOWN} more in families.csv")
-
-
-def short_percent(share: float) -> str:
-    """Whole percent; '>99%' where it is not all."""
-    return ">99%" if 0.995 <= share < 1.0 else f"{share:.0%}"
 
 
 def show_scores(findings: Findings) -> None:
@@ -175,8 +172,10 @@ def grid(findings: Findings) -> Grid:
     out = Grid("rank", box=None, pad_edge=False)
     out.add_column("variable", overflow="fold", no_wrap=longest(rows) <= WIDEST_VARIABLE)
     out.add_column("importance")
-    if told:
+    numbered = told and not told_apart(findings)
+    if numbered:
         out.add_column("family", justify="right")
+    if told:
         out.add_column("probability", justify="right")
     if tested:
         out.add_column("q", justify="right")
@@ -188,10 +187,10 @@ def grid(findings: Findings) -> Grid:
         out.add_column("acts with")
     for row in rows:
         cells: list[Any] = [str(row["rank"]), shown_text(row["name"]), f"{row['importance']:.3g}"]
+        if numbered:
+            cells.append("-" if row["family"] is None else str(row["family"]))
         if told:
-            number = row["family"]
-            cells += ["-" if number is None else str(number)]
-            cells += [short_percent(row["inclusion_probability"])]
+            cells += [shown_text(short_percent(row["inclusion_probability"]))]
         if tested:
             cells.append(q_words(row["test"]["q_value"]))
         if steady and not told:

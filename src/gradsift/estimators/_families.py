@@ -89,10 +89,10 @@ def credible_families(
 def inference_attributes(sample: SiftSample, fit: SiftFit, options: SiftOptions) -> dict[str, Any]:
     """What `inference=True` adds to a fit: families, and tests of the columns and families."""
     with one_blas_thread(workers=options.n_jobs), stages(options.verbose) as say:
-        say("families: which columns could be the ones that act")
+        say("families of columns that could act")
         terms = all_terms(sample, fit.found, options)
         found = sure_families(sample, terms, fit.field.scaling, options)
-        say("testing each variable and family beside the best explanation without it")
+        say("tests beside the best explanation without each")
         sifter = open_sifter(sample, options)
         tested = column_significance(
             sifter,
@@ -138,9 +138,10 @@ def sure_families(
         )
     if found.disagreement > MOST_DISAGREEMENT:
         warnings.warn(
-            f"the probabilities of families are rough: chains that started from the selected "
-            f"variables and chains that started from nothing differ by {found.disagreement:.2f} "
-            f"after {found.n_sweeps} sweeps.",
+            "the probabilities of families and their members are rough: some may be off by "
+            f"{found.disagreement / 2:.2f} or so, because draws that began with the selected "
+            f"variables and draws that began with nothing still differ by "
+            f"{found.disagreement:.2f}.",
             RoughFamiliesWarning,
             stacklevel=3,
         )

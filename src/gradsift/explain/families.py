@@ -81,7 +81,8 @@ class FamilySummary:
     test : FamilyTest or None
         None where families were not tested.
     came_back : float or None
-        Share of the half samples that selected some member; None where there were none.
+        Share of the half samples that selected some member; None where there were none, and of
+        products.
     by_chance : float or None
         The same for as many columns drawn at random.
     """
@@ -159,7 +160,7 @@ def summarise_families(
             by_chance=again[1],
         )
         for family in families
-        for again in [came_back(stability, family.columns)]
+        for again in [came_back(None if family.partners is not None else stability, family.columns)]
     ]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from gradsift.explain import FamilySummary, FamilyTest
 from gradsift.report._findings import Findings
-from gradsift.report._text import capital, join, percent
+from gradsift.report._text import capital, join, percent, sure_percent
 
 MOST_MEMBERS = 5
 """Members named in a sentence."""
@@ -62,7 +62,7 @@ def member_words(row: FamilySummary) -> str:
     if row.shape == "product" or len(row.members) == 1:
         return ""
     shown = [
-        f"{m.name} {percent(m.probability)}"
+        f"{m.name} {sure_percent(m.probability)}"
         for m in row.members[:MOST_MEMBERS]
         if m.probability >= LEAST_SAID
     ]
@@ -140,4 +140,4 @@ def lead(families: list[FamilySummary], verb: str) -> str:
 def clause(row: FamilySummary, verb: str) -> str:
     """'one of 6 variables acts (a, b, c and 3 more; 100 %)'."""
     names = f"{join(row.names)}; " if len(row.members) > 1 and row.shape != "product" else ""
-    return f"{title(row)} {verb} ({names}{percent(row.probability)})"
+    return f"{title(row)} {verb} ({names}{sure_percent(row.probability)})"

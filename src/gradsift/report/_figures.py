@@ -11,17 +11,19 @@ from typing import Any
 import numpy as np
 
 from gradsift.data.slices import take_rows
-from gradsift.explain import VariableSummary
+from gradsift.explain import Names, VariableSummary
 from gradsift.explain.displays import (
     CVDisplay,
     EffectDisplay,
     EigenvaluesDisplay,
+    InclusionDisplay,
     InteractionDisplay,
     LoadingsDisplay,
     PathDisplay,
     ProjectionDisplay,
 )
 from gradsift.explain.displays._style import readable
+from gradsift.explain.positions import Positions, column_positions
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.report._findings import Findings
 from gradsift.report._svg import inline_svg
@@ -131,6 +133,21 @@ class Easel:
             "changes.",
         )
 
+    def inclusion(self, positions: Positions) -> Picture:
+        where = "along the chromosomes" if positions.breaks else "along the scale"
+        return self.picture(
+            lambda ax: InclusionDisplay(
+                positions=positions,
+                probabilities=self.model.inclusion_probabilities_,
+                families=self.model.families_,
+                names=self.names,
+            ).plot(ax=ax),
+            (7.2, 2.8),
+            f"Where they lie {where}",
+            "How sure it is that each column acts; one colour for each family, grey for others.",
+            wide=True,
+        )
+
     def loadings(self) -> Picture:
         r = min(self.model.n_components_, 6)
         used = min(int(np.count_nonzero(self.model.components_[:r].any(axis=0))), 20)
@@ -185,6 +202,14 @@ def pairs_to_draw(variables: list[VariableSummary]) -> list[tuple[VariableSummar
     return out[:MOST_PAIRS]
 
 
+def scales_to_draw(findings: Findings) -> list[Positions]:
+    """The scale that the columns lie along, if there is one and families were found."""
+    if not findings.families or isinstance(findings.all_names, Names):
+        return []
+    found = column_positions(findings.all_names)
+    return [] if found is None else [found]
+
+
 def directions_to_draw(model: Any) -> list[str]:
     """Pictures of the directions that say something the effects do not.
 
@@ -207,7 +232,7 @@ def draw_all(findings: Findings) -> dict[str, list[Picture]]:
         ],
         "together": [easel.interaction(*pair) for pair in pairs_to_draw(variables)],
         "directions": [getattr(easel, name)() for name in directions_to_draw(model)],
-        "families": [],
+        "families": [easel.inclusion(positions) for positions in scales_to_draw(findings)],
         "sure": [],
     }
     if findings.described.penalty_choice is not None:

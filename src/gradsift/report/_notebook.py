@@ -7,7 +7,7 @@ from typing import Any
 
 from gradsift.report._findings import Findings
 from gradsift.report._summarise import summarise
-from gradsift.report._text import percent
+from gradsift.report._text import short_percent
 
 MOST = 10
 CELL = "text-align:left;padding:2px 12px 2px 0;border:0"
@@ -43,7 +43,7 @@ def short_form(findings: Findings) -> str:
 
 def _family(row: dict[str, Any]) -> str:
     names = f": {row['names']}" if row["names"] else ""
-    said = f"{percent(row['probability'])} {row['title']}{names}. {row['evidence']}"
+    said = f"{short_percent(row['probability'])} {row['title']}{names}. {row['evidence']}"
     return f"<li>{escape(said)}</li>"
 
 

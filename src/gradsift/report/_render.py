@@ -20,7 +20,7 @@ from gradsift.report._findings import Findings
 from gradsift.report._score_words import number as score_number
 from gradsift.report._score_words import score_table
 from gradsift.report._summarise import summarise
-from gradsift.report._text import capital, percent
+from gradsift.report._text import capital, percent, short_percent
 
 DIGITS = 3
 MOST_MEMBERS, MOST_LISTED = 8, 40
@@ -165,6 +165,7 @@ def _environment() -> Any:
         lstrip_blocks=True,
     )
     environment.filters["number"] = number
+    environment.filters["probability"] = short_percent
     environment.filters["percent"] = percent
     environment.filters["q"] = q_words
     environment.filters["capital"] = capital

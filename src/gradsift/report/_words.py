@@ -8,7 +8,10 @@ from gradsift.explain import VariableSummary, effect_clause, pair_clause
 from gradsift.report._family_words import lead, needed, title
 from gradsift.report._findings import Findings
 from gradsift.report._score_words import quality
-from gradsift.report._text import capital, join, percent
+from gradsift.report._text import capital, join, percent, sure_percent
+
+SURE = 0.1
+"""Families with a larger q-value are said to be possible only."""
 
 
 def headline(findings: Findings) -> str:
@@ -46,13 +49,16 @@ def headline_of_families(findings: Findings) -> str:
         verb = "tells apart" if findings.labels else "explains"
         may = "1 variable may" if findings.n_selected == 1 else f"{findings.n_selected:,} may"
         return f"No variable {verb} {what} for certain; {may}{out_of}"
+    sure = sum(row.test is None or row.test.q_value <= SURE for row in families)
+    one, more = ("tells apart", "tell apart") if findings.labels else ("explains", "explain")
     if len(families) == 1:
-        verb = "tells apart" if findings.labels else "explains"
-        one = title(families[0])
-        one = one if families[0].is_named else capital(one)
-        return f"{one} {verb} {what}{out_of}"
-    verb = "tell apart" if findings.labels else "explain"
-    return f"{len(families):,} families of variables {verb} {what}{out_of}"
+        who = title(families[0]) if families[0].is_named else capital(title(families[0]))
+        return f"{who} {one if sure else f'may {more}'} {what}{out_of}"
+    if sure == 0:
+        return f"{len(families):,} families of variables may {more} {what}{out_of}"
+    rest = f"; {len(families) - sure:,} more may" if sure < len(families) else ""
+    who = "1 family of variables" if sure == 1 else f"{sure:,} families of variables"
+    return f"{who} {one if sure == 1 else more} {what}{rest}{out_of}"
 
 
 def headline_of_nothing(findings: Findings) -> str:
@@ -92,8 +98,9 @@ def family_sentence(findings: Findings, kept: str) -> str:
     """Which families act; where each is one variable, what was kept and how sure that is."""
     families = findings.families or []
     if told_apart(findings):
-        least = percent(min(row.probability for row in families))
-        return f"{kept} Each acts with a probability of {least} or more."
+        least = sure_percent(min(row.probability for row in families))
+        rest = "" if least.startswith("more") else " or more"
+        return f"{kept} Each acts with a probability of {least}{rest}."
     return f"{lead(families, 'acts')}. {selected_words(findings)}"
 
 

@@ -2,12 +2,18 @@
 
 import inspect
 import sys
+from functools import cache
 
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 
-from gradsift import RidgeGradientRegressor, SparseGradientRegressor, gradient_path
+from gradsift import (
+    GradientSiftRegressor,
+    RidgeGradientRegressor,
+    SparseGradientRegressor,
+    gradient_path,
+)
 from gradsift.explain import displays
 from gradsift.explain.displays import (
     CVDisplay,
@@ -16,6 +22,7 @@ from gradsift.explain.displays import (
     GradientCovarianceDisplay,
     GradientFieldDisplay,
     ImportanceDisplay,
+    InclusionDisplay,
     InteractionDisplay,
     LoadingsDisplay,
     PathDisplay,
@@ -28,6 +35,28 @@ NASTY = ["cost $5 or $6", "_under", "<script>alert(1)</script>", "two\nlines", "
 
 def nasty_names(count):
     return [f"{NASTY[k % 6]}{k}" for k in range(count)]
+
+
+WAVELENGTHS = [f"{900 + 2 * k} nm" for k in range(24)]
+
+
+@cache
+def spectrum():
+    """A sift that knows how sure it is, along a spectrum."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 24)).cumsum(axis=1)
+    return GradientSiftRegressor(inference=True).fit(X, X[:, 12] + rng.normal(size=60))
+
+
+def test_probabilities_lie_at_their_wavelengths():
+    shown = InclusionDisplay.from_estimator(spectrum(), names=WAVELENGTHS)
+    assert shown.ax_.get_xlabel() == "nm"
+    assert shown.ax_.get_xlim() == (900.0, 946.0)
+    tips = [segment[1] for segment in shown.lines_.get_segments()]
+    best = int(spectrum().inclusion_probabilities_.argmax())
+    assert max(tips, key=lambda tip: tip[1])[0] == 900 + 2 * best
+    with pytest.raises(ValueError, match="give no order"):
+        InclusionDisplay.from_estimator(spectrum())
 
 
 def draw_all(numbers, labels, path_model, names=None, **options):
@@ -49,6 +78,7 @@ def draw_all(numbers, labels, path_model, names=None, **options):
         GradientCovarianceDisplay.from_estimator(model, X, **each),
         PathDisplay.from_estimator(path_model, **options),
         CVDisplay.from_estimator(path_model, **options),
+        InclusionDisplay.from_estimator(spectrum(), names=WAVELENGTHS, **options),
     ]
 
 

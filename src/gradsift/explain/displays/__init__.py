@@ -6,6 +6,7 @@ from gradsift.explain.displays._effect import EffectDisplay
 from gradsift.explain.displays._eigenvalues import EigenvaluesDisplay
 from gradsift.explain.displays._field import GradientFieldDisplay
 from gradsift.explain.displays._importance import ImportanceDisplay
+from gradsift.explain.displays._inclusion import InclusionDisplay
 from gradsift.explain.displays._interactions import InteractionDisplay
 from gradsift.explain.displays._loadings import LoadingsDisplay
 from gradsift.explain.displays._path import PathDisplay
@@ -14,6 +15,7 @@ from gradsift.explain.displays._projection import ProjectionDisplay
 __all__ = [
     "EffectDisplay",
     "ImportanceDisplay",
+    "InclusionDisplay",
     "GradientFieldDisplay",
     "InteractionDisplay",
     "ProjectionDisplay",

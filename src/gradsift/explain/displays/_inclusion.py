@@ -1,0 +1,139 @@
+"""How sure it is that each column acts, along a scale or along chromosomes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from gradsift._typing import Array
+from gradsift.explain import variable_names
+from gradsift.explain.displays import _style as style
+from gradsift.explain.positions import Positions, column_positions
+from gradsift.trust.families import Family
+
+LEAST_DRAWN = 0.002
+"""Columns less probable than this are not drawn: the line at zero stands for them."""
+
+
+class InclusionDisplay:
+    """Inclusion probabilities along columns that have an order.
+
+    Parameters
+    ----------
+    positions : Positions
+        From `gradsift.explain.positions.column_positions`.
+    probabilities : (p,) array
+    families : sequence of Family
+        Their columns are drawn in one colour each.
+    names : sequence of str
+
+    Attributes
+    ----------
+    ax_, figure_ : the matplotlib axes and figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import GradientSiftRegressor
+    >>> from gradsift.explain.displays import InclusionDisplay
+    >>> X = np.random.default_rng(0).normal(size=(100, 30)).cumsum(axis=1)
+    >>> names = [f"{400 + 10 * k} nm" for k in range(30)]
+    >>> model = GradientSiftRegressor(inference=True).fit(X, X[:, 12])
+    >>> display = InclusionDisplay.from_estimator(model, names=names)
+    >>> display.positions.unit
+    'nm'
+    """
+
+    def __init__(
+        self,
+        *,
+        positions: Positions,
+        probabilities: Array,
+        families: Sequence[Family],
+        names: Sequence[str],
+    ) -> None:
+        self.positions = positions
+        self.probabilities = probabilities
+        self.families = families
+        self.names = names
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, names: Sequence[str] | None = None, ax: Any = None
+    ) -> Self:
+        """Draw the probabilities of a sift that was fitted with ``inference=True``.
+
+        Parameters
+        ----------
+        estimator : fitted GradientSiftRegressor or GradientSiftClassifier
+        names : sequence of str, optional
+            They say where columns lie: "900 nm", "chr1:12345".
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        display : InclusionDisplay
+        """
+        check_is_fitted(estimator, "inclusion_probabilities_")
+        names = variable_names(estimator, names)
+        positions = column_positions(names)
+        if positions is None:
+            raise ValueError(
+                "the names of the columns give no order: they are neither numbers with one unit, "
+                "ascending or descending, nor places on chromosomes such as chr1:12345."
+            )
+        return cls(
+            positions=positions,
+            probabilities=estimator.inclusion_probabilities_,
+            families=estimator.families_,
+            names=names,
+        ).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        display : InclusionDisplay
+        """
+        self.figure_, self.ax_ = style.start(ax, (7.2, 2.6))
+        ax, at, P = self.ax_, self.positions.at, self.probabilities
+        colours = np.full(len(P), style.MUTED, dtype=object)
+        for number, family in enumerate(self.families):
+            colours[family.columns] = style.CYCLE[number % len(style.CYCLE)]
+        drawn = np.flatnonzero(P >= LEAST_DRAWN)
+        self.lines_ = ax.vlines(at[drawn], 0.0, P[drawn], colors=list(colours[drawn]), linewidth=2)
+        dots = ax.scatter(at[drawn], P[drawn], c=list(colours[drawn]), s=14, zorder=3)
+        for number, family in enumerate(self.families, start=1):
+            k = family.representative
+            ax.annotate(
+                str(number), (at[k], P[k]), xytext=(0, 5), textcoords="offset points",
+                ha="center", color=colours[k], fontsize=9,
+            )  # fmt: skip
+        ax.axhline(0.0, color=style.FAINT, linewidth=0.8, zorder=0)
+        ax.set_ylim(0.0, 1.12)
+        ax.set_yticks([0.0, 0.5, 1.0], ["0", "50 %", "100 %"])
+        self._draw_scale(ax)
+        self.hover_: style.Hover = [
+            (dots, [f"{self.names[k]}: {P[k]:.0%}" for k in drawn.tolist()])
+        ]
+        return self
+
+    def _draw_scale(self, ax: Any) -> None:
+        at, unit = self.positions.at, self.positions.unit
+        ax.set_xlim(at.min(), at.max())
+        if self.positions.breaks:
+            starts = np.array([start for start, _ in self.positions.breaks])
+            middle = (starts + np.append(starts[1:], at.max())) / 2
+            ax.set_xticks(middle, [name for _, name in self.positions.breaks])
+            ax.tick_params(axis="x", length=0)
+            for start in starts[1:]:
+                ax.axvline(start, color=style.FAINT, linewidth=0.8, zorder=0)
+        style.axis_labels(ax, unit, "probability to act")
