@@ -29,7 +29,8 @@ from gradsift.estimators._sift_parts import class_contrasts
 from gradsift.explain.families import family_test
 from gradsift.sift import describe, make_sifter, sift
 from gradsift.trust.credible import find_families
-from gradsift.trust.discoveries import Significance, column_significance, own_columns
+from gradsift.trust.discoveries import column_significance, own_columns
+from gradsift.trust.tested import Significance
 
 FILE = Path(__file__).parent / "measured.json"
 EDGES = (0.02, 0.1, 0.3, 0.6, 0.9, 1.0001)

@@ -9,7 +9,6 @@ from gradsift.pipeline import load_model, save_model
 from gradsift.sift.settings import SiftSettings
 from gradsift.tables.recipe import Recipe
 from gradsift.trust.background import white_rows
-from gradsift.trust.discoveries import benjamini_hochberg
 from gradsift.trust.part_tests import (
     LABEL_RIDGE,
     left_of_labels,
@@ -17,6 +16,7 @@ from gradsift.trust.part_tests import (
     own_tests,
     product_tests,
 )
+from gradsift.trust.tested import benjamini_hochberg
 
 
 @pytest.fixture

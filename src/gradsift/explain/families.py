@@ -12,8 +12,8 @@ from gradsift._typing import Array, IntArray
 from gradsift.data.slices import take_columns
 from gradsift.explain.variables import came_back
 from gradsift.trust import Significance, Stability
-from gradsift.trust.discoveries import ColumnTest
 from gradsift.trust.families import Family
+from gradsift.trust.tested import ColumnTest
 
 MOST_CORRELATED = 100
 """Members whose correlations with the first are looked at."""

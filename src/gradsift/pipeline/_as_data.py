@@ -45,8 +45,8 @@ from gradsift.refit.kernel_ridge import KernelMember
 from gradsift.sift import ChosenGroup, SiftResult
 from gradsift.solver import Certificate, Rows, Solution, Status
 from gradsift.solver.path import PathResult
-from gradsift.trust.discoveries import ColumnTest, ProductTest, Rival, Significance
 from gradsift.trust.families import Family
+from gradsift.trust.tested import ColumnTest, ProductTest, Rival, Significance
 
 ESTIMATORS: dict[str, type] = {
     cls.__name__: cls

@@ -1,9 +1,10 @@
 """How sure: the selection repeated on half samples, scores on held-out rows."""
 
-from gradsift.trust.discoveries import Significance, significance
+from gradsift.trust.discoveries import significance
 from gradsift.trust.held_out import HeldOut, held_out, score_model
 from gradsift.trust.resampling import Stability, stability
 from gradsift.trust.scores import Scores
+from gradsift.trust.tested import Significance
 
 __all__ = [
     "HeldOut",

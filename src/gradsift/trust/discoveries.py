@@ -24,7 +24,7 @@ all columns), which can only make them larger.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,13 @@ from gradsift.trust.part_tests import (
     self_normalised,
 )
 from gradsift.trust.rivals import Explanation, Rivals, correlated, make_rivals
+from gradsift.trust.tested import (
+    ColumnTest,
+    ProductTest,
+    Rival,
+    Significance,
+    benjamini_hochberg,
+)
 
 PARTS = ("linear", "quadratic", "local", "product")
 FAMILY = 0.8
@@ -54,95 +61,6 @@ GATE = 0.1
 MOST_CANDIDATES = 40
 FURTHER = 6
 """Columns outside the supports that are tested, the best ones."""
-
-
-@dataclass(frozen=True)
-class Rival:
-    """The best explanation without a column (or its family), and the test beside it.
-
-    Attributes
-    ----------
-    columns : tuple of int
-        What explains the response in place of the column.
-    unexplained : float
-        Share of the variance of the response that it leaves.
-    background : float
-        Share of what is left that follows all other columns weakly.
-    part : str
-        What spoke most for the column: "linear", "quadratic", "local" or "product".
-    log_p : float
-        Logarithm of the p-value.
-    """
-
-    columns: tuple[int, ...]
-    unexplained: float
-    background: float
-    part: str
-    log_p: float
-
-
-@dataclass(frozen=True)
-class ColumnTest:
-    """A tested column: alone, and as the representative of its family."""
-
-    column: int
-    family: tuple[int, ...]
-    alone: Rival
-    as_family: Rival
-
-
-@dataclass(frozen=True)
-class ProductTest:
-    """A tested product of two columns, beyond anything each of them does alone."""
-
-    first: int
-    second: int
-    p_value: float
-    q_value: float
-
-
-@dataclass(frozen=True)
-class Significance:
-    """p- and q-values of all columns.
-
-    Attributes
-    ----------
-    p_values, q_values : (p,) arrays
-        Of each column given all others. Columns that were not tested show the p-value of their own
-        features beside what was selected; their q-value is that of p = 1.
-    family_p_values, family_q_values : (p,) arrays
-        Of the family of each column given all columns outside it.
-    tests : tuple of ColumnTest
-        The columns that were tested, and the rivals they were tested beside.
-    products : tuple of ProductTest
-        The products that the sift selected, smallest p-value first.
-    """
-
-    p_values: Array
-    q_values: Array
-    family_p_values: Array
-    family_q_values: Array
-    tests: tuple[ColumnTest, ...] = field(repr=False)
-    products: tuple[ProductTest, ...] = field(repr=False)
-
-    def discoveries(self, false_discovery_rate: float = 0.1, *, families: bool = False) -> IntArray:
-        """Columns with a q-value up to this, most certain first; with `families`, one of each
-        family.
-        """
-        q = self.family_q_values if families else self.q_values
-        p = self.family_p_values if families else self.p_values
-        found = np.flatnonzero(q <= false_discovery_rate)
-        return found[np.argsort(p[found], kind="stable")]
-
-
-def benjamini_hochberg(log_p: Array, n_tests: float | None = None) -> Array:
-    """q-values from log p-values; `n_tests` counts tests with p = 1 that are not listed."""
-    m = max(len(log_p) if n_tests is None else n_tests, 1)
-    order = np.argsort(log_p, kind="stable")
-    steps = log_p[order] + np.log(m) - np.log(np.arange(1, len(log_p) + 1))
-    out = np.empty(len(log_p))
-    out[order] = np.exp(np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 0.0))
-    return out
 
 
 @dataclass(frozen=True)
