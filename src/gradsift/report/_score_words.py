@@ -99,13 +99,16 @@ def score_table(findings: Findings) -> list[ScoredWay]:
 def ensemble_words(findings: Findings, held: HeldOut) -> str:
     """What the selected variables are averaged with, and in which parts."""
     ensemble = findings.described.ensemble
-    over = f"over the folds {percent(held.ensemble_share)} on average"
+    over = percent(held.ensemble_share)
     if ensemble is None:
         return (
-            "the selected variables averaged with predictors on all columns, whose part was "
-            f"{over}; on all rows they have none"
+            "the selected variables averaged with predictors on all columns, whose part over the "
+            f"folds was {over} on average; on all rows they have none"
         )
-    return f"the selected variables averaged with {members_named(ensemble)}; their part was {over}"
+    return (
+        f"the selected variables averaged with {members_named(ensemble)}; over the folds, all "
+        f"but the selected had a part of {over} on average"
+    )
 
 
 def members_named(ensemble: EnsemblePart) -> str:
