@@ -3,7 +3,8 @@
     git worktree add --detach before COMMIT
     cd benchmarks && python -m speed --before ../before
 
-Both versions take turns on the same tables, one thread each, every run in a process of its own;
+Both versions are compiled to bytecode, as an installed package is. They take turns on the same
+tables, one thread each, every run in a process of its own;
 the figures are medians of `--repeats` runs. `select` is the whole command: imports, folds, half
 samples, report. A fit is `fit` alone, summed over three designs. Both run with the packages of this
 Python and those on PYTHONPATH. The table of colon tissues is taken from the folder that
@@ -13,6 +14,7 @@ GRADSIFT_DATA names; without it that row is left out, and that is said.
 from __future__ import annotations
 
 import argparse
+import compileall
 import os
 import resource
 import statistics
@@ -131,6 +133,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--only", default="", help="rows whose name holds this text")
     asked = parser.parse_args()
+    for checkout in (asked.before, asked.after):
+        compileall.compile_dir(checkout / "src", quiet=1)
     print("| what | before, CPU s | after, CPU s | ratio |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for name, run in problems(Path(folder)).items():

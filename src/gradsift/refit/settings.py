@@ -1,7 +1,7 @@
 """Every number that changes what the refit answers, each with its reason.
 
 Numbers that only change time or memory stay beside the code that uses them, and so do tolerances of
-rounding. What each setting is worth is measured by `benchmarks/ablation`.
+rounding. What was tried with them is in `benchmarks/notes/refit.md`.
 """
 
 from __future__ import annotations
