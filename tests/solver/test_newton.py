@@ -90,7 +90,7 @@ def test_lengths_of_a_step_fall_and_end_before_any_row_has_turned(n_stops):
     assert n_stops == 0 or stops[0] in tried
 
 
-def test_near_copies_of_a_column_take_few_products(monkeypatch):
+def test_near_copies_of_a_column_take_few_products():
     """Spectra: neighbouring columns are nearly the same, and most that come in leave again."""
     rng = np.random.default_rng(0)
     waves = np.linspace(0.0, 6.0, 200)
@@ -101,7 +101,7 @@ def test_near_copies_of_a_column_take_few_products(monkeypatch):
     y = X[:, 50] - X[:, 120] + 0.01 * rng.normal(size=40)
     path = gradient_path(X, y, n_alphas=15, eps=0.02)
     assert path.converged.all()
-    assert path.n_iter.sum() < 900
+    assert path.n_iter.sum() < 1500  # 105,000 where a step that leads uphill is only halved
 
 
 def test_correlated_columns_cost_no_rejected_steps(monkeypatch):

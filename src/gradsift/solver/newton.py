@@ -40,7 +40,7 @@ from gradsift.solver.penalty import row_norms
 from gradsift.solver.preconditioner import MeanInverse, RowBend, TaskMean
 
 FORCING = 0.3  # a Newton step is solved to this part of its right-hand side: rows may still leave
-EASY = 12  # ... or this many products; with that many, the better preconditioner is worth its cost
+EASY = 8  # ... or this many products; with that many, the better preconditioner is worth its cost
 MOST_PRODUCTS = 60  # ... with which as many may be needed
 TYPICAL = 0.3  # typical curvature of Phi beside the largest one met
 MOST_DIRECT = 400  # rows for which small matrices are worth their factorising
