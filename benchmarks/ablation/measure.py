@@ -1,12 +1,13 @@
 """What each setting of the sift is worth: halved, doubled, switched off.
 
-    python -m ablation.measure                  # all settings (about 3 minutes of one core)
+    python -m ablation.measure                  # all settings (about 15 minutes of one core)
     python -m ablation.measure mcp breadth      # some of them
-    python -m ablation.measure --real mcp       # and held-out rows of real data: 16 fits per change
-    python -m ablation.measure --table          # the table again, from what was measured
+    python -m ablation.measure --real           # held-out rows of real data in place of designs
+    python -m ablation.measure --table          # the tables again, from what was measured
 
-Run from `benchmarks/` with the package installed, on one thread. The real data sets are taken from
-the folder that GRADSIFT_DATA names.
+Run from `benchmarks/` with the package installed, on one thread. Every table of data is sifted with
+all settings in turn, so that times of one table are comparable. The real data sets are taken from
+the folder that GRADSIFT_DATA names; they try one change of each setting, the last of those above.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import warnings
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 from time import process_time
@@ -28,7 +30,7 @@ from gradsift.data import ArraySource, measure_scaling
 from gradsift.sift import SiftSettings, sift
 
 FILE = Path(__file__).parent / "measured.json"
-SEEDS = (20,)
+SEEDS = range(300, 305)
 REAL = ("leukemia", "colon", "riboflavin", "gasoline")
 TELLING = (
     "turl200", "circ40n", "inter", "addh200", "lincorr", "lineq", "cturl", "noise", "noisec",
@@ -52,6 +54,12 @@ OFF: dict[str, Any] = {
     "most_groups": 10**9,
 }
 """What switches an ingredient off; the others have no such value."""
+AP, F1, FALSE, SECONDS = range(4)
+
+Measured = dict[str, dict[str, dict[str, list[float]]]]
+"""Label of a change -> design -> seed -> AP, F1, false variables, seconds; of real data: fold ->
+score.
+"""
 
 
 def changed(name: str, factor: float) -> Any:
@@ -78,27 +86,37 @@ def variants(names: list[str]) -> dict[str, SiftSettings]:
     return found
 
 
+def last_variants(names: list[str]) -> dict[str, SiftSettings]:
+    """The same, one change of each field: off, or else double."""
+    last = {label.split()[0]: label for label in variants(names)}
+    return {label: variants(names)[label] for label in last.values()}
+
+
 def standardised(X: Any) -> ArraySource:
     scaling = measure_scaling(ArraySource(X), np.full(len(X), 1.0 / len(X)))
     return ArraySource(scaling.apply(X))
 
 
-def on_designs(settings: SiftSettings, names: tuple[str, ...]) -> dict[str, list[float]]:
-    """Design -> [AP, F1, false variables, seconds], means over the seeds."""
-    out = {}
-    for name in names:
-        make = (DESIGNS | HELD_OUT)[name]
-        rows = []
-        for seed in SEEDS:
-            case = make(seed)
-            labels = case.task == "classification"
-            start = process_time()
-            found = sift(
-                standardised(case.X), case.y[:, None], robust=not labels, settings=settings
-            )
-            rows.append([*quality(found, case.support, case.X.shape[1]), process_time() - start])
-        out[name] = np.mean(rows, axis=0).tolist()
-    return out
+def felt(label: str, design: str) -> bool:
+    """Whether a change is tried on a design: wide ones are for the settings of wide tables."""
+    return label == "default" or (label.split()[0] in WIDE_SETTINGS) == (design in WIDE)
+
+
+def on_designs(
+    todo: dict[str, SiftSettings], seeds: range
+) -> Iterator[tuple[str, str, str, list[float]]]:
+    """(label, design, seed, [AP, F1, false variables, seconds])."""
+    for seed in seeds:
+        for name in (*TELLING, *WIDE):
+            case = (DESIGNS | HELD_OUT)[name](seed)
+            source, labels = standardised(case.X), case.task == "classification"
+            for label, settings in todo.items():
+                if felt(label, name):
+                    start = process_time()
+                    found = sift(source, case.y[:, None], robust=not labels, settings=settings)
+                    seconds = process_time() - start
+                    values = quality(found, case.support, case.X.shape[1])
+                    yield label, name, str(seed), [*values, seconds]
 
 
 def quality(found: Any, support: Any, p: int) -> list[float]:
@@ -112,22 +130,21 @@ def quality(found: Any, support: Any, p: int) -> list[float]:
     return [ap, 2 * hits / (len(found.selected) + int(truth.sum())), float(false)]
 
 
-def on_real(settings: SiftSettings) -> dict[str, float]:
-    """Data set -> score of held-out rows with the selected variables alone."""
-    out = {}
+def on_real(todo: dict[str, SiftSettings]) -> Iterator[tuple[str, str, str, list[float]]]:
+    """(label, data set, fold, [score of held-out rows with the selected variables alone])."""
     for name in REAL:
         try:
             data = real(name)
         except FileNotFoundError:
+            print(f"{name}: left out, its file is not there (set GRADSIFT_DATA)")
             continue
         labels = data.task == "classification"
         kind: Any = GradientSiftClassifier if labels else GradientSiftRegressor
-        scores = []
-        for train, test in data.splits:
-            model = with_settings(kind, settings)(predict_with="selected")
-            scores.append(model.fit(data.X[train], data.y[train]).score(data.X[test], data.y[test]))
-        out[name] = float(np.mean(scores))
-    return out
+        for fold, (train, test) in enumerate(data.splits):
+            for label, settings in todo.items():
+                model = with_settings(kind, settings)(predict_with="selected")
+                model.fit(data.X[train], data.y[train])
+                yield label, name, str(fold), [model.score(data.X[test], data.y[test])]
 
 
 def with_settings(kind: Any, settings: SiftSettings) -> Any:
@@ -135,64 +152,90 @@ def with_settings(kind: Any, settings: SiftSettings) -> Any:
     return type(kind.__name__, (kind,), {"sift_settings": settings})
 
 
-def measure(label: str, settings: SiftSettings, with_real: bool) -> dict[str, Any]:
-    """Designs, and real data if asked for; the default is measured on wide designs as well."""
-    names = WIDE if label.split()[0] in WIDE_SETTINGS else TELLING
-    names += WIDE if label == "default" else ()
-    return {
-        "designs": on_designs(settings, names),
-        "real": on_real(settings) if with_real else {},
-    }
+def paired(found: Measured, label: str, column: int, names: tuple[str, ...]) -> tuple[float, float]:
+    """Mean difference to the default over tables that both have seen, and its standard error over
+    seeds (or folds).
+    """
+    seeds: dict[str, list[float]] = {}
+    for name in names:
+        for seed, values in found[label].get(name, {}).items():
+            before = found["default"].get(name, {}).get(seed)
+            if before is not None and np.isfinite(values[column]):
+                seeds.setdefault(seed, []).append(values[column] - before[column])
+    means = [float(np.mean(each)) for each in seeds.values()]
+    error = np.std(means, ddof=1) / np.sqrt(len(means)) if len(means) > 1 else np.nan
+    return float(np.mean(means)), float(error)
 
 
-def summary(found: dict[str, Any], names: Any) -> list[float]:
-    """Mean AP, F1, false variables, held-out score, seconds, on designs of these names."""
-    rows = np.array([found["designs"][name] for name in names])
-    held_out = np.mean(list(found["real"].values())) if found["real"] else np.nan
-    ap, f1, false, seconds = (np.nanmean(column) for column in rows.T)
-    return [ap, f1, false, held_out, seconds]
+def mean(found: Measured, label: str, column: int, names: tuple[str, ...]) -> float:
+    """Mean over the tables of some designs."""
+    rows = [v[column] for name in names for v in found[label].get(name, {}).values()]
+    return float(np.nanmean(rows))
 
 
-def worst(found: dict[str, Any], base: dict[str, Any]) -> str:
+def slower(found: Measured, label: str, names: tuple[str, ...]) -> float:
+    """Seconds over those of the default, less one."""
+    before = mean(found, "default", SECONDS, names)
+    return mean(found, label, SECONDS, names) / before - 1
+
+
+def worst(found: Measured, label: str, names: tuple[str, ...]) -> str:
     """The design that loses most AP."""
     losses = {
-        name: base["designs"][name][0] - values[0]
-        for name, values in found["designs"].items()
-        if np.isfinite(values[0])
+        name: paired(found, label, AP, (name,))[0]
+        for name in names
+        if np.isfinite(mean(found, "default", AP, (name,)))
     }
-    name = max(losses, key=lambda key: losses[key])
-    return f"{name} {-losses[name]:+.2f}" if losses[name] > 0.005 else ""
+    name = min(losses, key=lambda key: losses[key])
+    return f"{name} {losses[name]:+.2f}" if losses[name] < -0.005 else ""
 
 
-def words(value: Any) -> str:
+def words(name: str, settings: SiftSettings) -> str:
+    if name == "shares":
+        return f"linear {settings.shares[0]:.2g}"
+    value = getattr(settings, name)
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def table(measured: dict[str, Any]) -> str:
-    """What changes with each setting, against the default on the same designs."""
-    base = measured["default"]
-    lines = ["| setting | default | changed to | AP | F1 | false variables | time | most AP lost |"]
-    lines.append("|---" * 8 + "|")
-    for title, names in (("eleven designs", TELLING), ("wide design", WIDE)):
-        start = "| {} | | | {:.3f} | {:.3f} | {:.2f} | {:.2f} s | |"
-        ap, f1, false, _, seconds = summary(base, names)
-        lines.append(start.format(f"none, {title}", ap, f1, false, seconds))
+def with_error(difference: tuple[float, float], digits: int) -> str:
+    value, error = difference
+    return f"{value:+.{digits}f} ({error:.{digits}f})" if value or error else "0"
+
+
+def design_table(found: Measured) -> Iterator[str]:
+    """What changes with each setting on designs, against the default on the same tables."""
+    head = "setting", "default", "changed to", "AP", "F1", "false variables", "time", "most AP lost"
+    yield f"| {' | '.join(head)} |\n{'|---' * len(head)}|"
+    for title, names in (("all of the default", TELLING), ("the same, wide", WIDE)):
+        ap, f1, false, seconds = (mean(found, "default", c, names) for c in range(4))
+        yield f"| {title} | | | {ap:.3f} | {f1:.3f} | {false:.2f} | {seconds:.2f} s | |"
     for label, settings in variants([field.name for field in fields(SiftSettings)]).items():
-        if label == "default" or label not in measured:
+        name = label.split()[0]
+        names = WIDE if name in WIDE_SETTINGS else TELLING
+        if label == "default" or names[0] not in found.get(label, {}):
             continue
-        found, name = measured[label], label.split()[0]
-        designs = found["designs"]
-        zero = summary(base, designs)
-        ap, f1, false, _, seconds = np.subtract(summary(found, designs), zero)
-        value = "off" if label.endswith("off") else words(getattr(settings, name))
-        if name == "shares":
-            value = f"linear {settings.shares[0]:.2g}"
-        default = "linear 0.3" if name == "shares" else words(getattr(DEFAULT, name))
-        lines.append(
-            f"| `{name}` | {default} | {value} | {ap:+.3f} | {f1:+.3f} | {false:+.2f} | "
-            f"{seconds / zero[4]:+.0%} | {worst(found, base)} |"
+        ap, f1 = (with_error(paired(found, label, c, names), 3) for c in (AP, F1))
+        false = with_error(paired(found, label, FALSE, names), 2)
+        value = "off" if label.endswith("off") else words(name, settings)
+        yield (
+            f"| `{name}` | {words(name, DEFAULT)} | {value} | {ap} | {f1} | {false} | "
+            f"{slower(found, label, names):+.0%} | {worst(found, label, names)} |"
         )
-    return "\n".join(lines)
+
+
+def real_table(found: Measured) -> Iterator[str]:
+    """Score of held-out rows of real tables with one change of each setting."""
+    yield f"| setting | changed to | {' | '.join(REAL)} |\n{'|---' * (2 + len(REAL))}|"
+    scores = [mean(found, "default", 0, (name,)) for name in REAL]
+    yield f"| none | | {' | '.join(f'{score:.3f}' for score in scores)} |"
+    for label, settings in last_variants([field.name for field in fields(SiftSettings)]).items():
+        if label == "default" or REAL[-1] not in found.get(label, {}):
+            continue
+        name = label.split()[0]
+        value = "off" if label.endswith("off") else words(name, settings)
+        cells = [with_error(paired(found, label, 0, (data,)), 3) for data in REAL]
+        cells = [cell.replace(" (nan)", "") for cell in cells]
+        yield f"| `{name}` | {value} | {' | '.join(cells)} |"
 
 
 def main() -> None:
@@ -200,15 +243,21 @@ def main() -> None:
     options.add_argument("settings", nargs="*")
     options.add_argument("--real", action="store_true")
     options.add_argument("--table", action="store_true")
+    options.add_argument("--file", type=Path, default=FILE)
     asked = options.parse_args()
-    measured = json.loads(FILE.read_text()) if FILE.exists() else {}
-    todo = variants(asked.settings or [field.name for field in fields(SiftSettings)])
+    found: Measured = json.loads(asked.file.read_text()) if asked.file.exists() else {}
+    names = asked.settings or [field.name for field in fields(SiftSettings)]
     warnings.simplefilter("ignore")
-    for label, settings in {} if asked.table else todo.items():
-        measured[label] = measure(label, settings, asked.real)
-        FILE.write_text(json.dumps(measured))
-        print(label, measured[label], flush=True)
-    print(table(measured))
+    if not asked.table:
+        jobs = on_real(last_variants(names)) if asked.real else on_designs(variants(names), SEEDS)
+        for label, design, seed, values in jobs:
+            found.setdefault(label, {}).setdefault(design, {})[seed] = values
+            if label == "default":  # a table is done
+                asked.file.write_text(json.dumps(found))
+        asked.file.write_text(json.dumps(found))
+    print("\n".join(design_table(found)))
+    if any(name in found["default"] for name in REAL):
+        print("\n" + "\n".join(real_table(found)))
 
 
 if __name__ == "__main__":

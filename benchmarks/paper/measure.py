@@ -13,9 +13,11 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
+from directions.measure import DESIGNS, draw
 from sklearn.linear_model import LassoCV, RidgeCV
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
@@ -27,7 +29,7 @@ NAMES = ("gasoline", "colon", "riboflavin", "leukemia")
 OUTER = KFold(5, shuffle=True, random_state=0)
 INNER = KFold(10, shuffle=True, random_state=0)
 PARTS = (0.5, 0.2, 0.1, 0.05, 0.02)
-N_ALPHAS = 25
+GRID = {"n_alphas": 15, "eps": 0.03}
 
 
 def load(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -47,6 +49,13 @@ def tables(folder: Path) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         yield name, X, (y - y.mean()) / y.std()
 
 
+def designs() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Single- and two-index designs, 100 samples and 50 columns."""
+    for design in DESIGNS:
+        X, y = draw(design, 100, 50, seed=100)
+        yield design.formula, X, (y - y.mean()) / y.std()
+
+
 def choice(folder: Path) -> None:
     """Selected by leave-one-out and by ten folds; held-out R2 beside LassoCV's."""
     print(
@@ -56,11 +65,11 @@ def choice(folder: Path) -> None:
     for name, X, y in tables(folder):
         counts = []
         for cv in ("loo", INNER):
-            model = SparseGradientRegressorCV(n_alphas=N_ALPHAS, cv=cv, n_components=1).fit(X, y)
+            model = SparseGradientRegressorCV(**GRID, cv=cv, n_components=1).fit(X, y)
             counts.append(int(model.get_support().sum()))
         errors = np.empty((2, len(y)))
         for train, test in OUTER.split(X):
-            sparse = SparseGradientRegressorCV(n_alphas=N_ALPHAS, cv=INNER, n_components=1)
+            sparse = SparseGradientRegressorCV(**GRID, cv=INNER, n_components=1)
             lasso = make_pipeline(StandardScaler(), LassoCV(cv=INNER, max_iter=20_000))
             for row, model in zip(errors, (sparse, lasso)):
                 row[test] = (y[test] - model.fit(X[train], y[train]).predict(X[test])) ** 2
@@ -68,16 +77,18 @@ def choice(folder: Path) -> None:
         gain = errors[1] - errors[0]
         error = gain.std(ddof=1) / np.sqrt(len(y))
         print(f"| {name} | {X.shape[0]} x {X.shape[1]} | {counts[0]} | {counts[1]} | {ours:.2f} "
-              f"| {theirs:.2f} | {gain.mean():+.2f} ± {error:.2f} |", flush=True)  # fmt: skip
+              f"| {theirs:.2f} | {gain.mean():+.3f} ± {error:.3f} |", flush=True)  # fmt: skip
 
 
 def alphas(folder: Path) -> None:
     """Held-out R2 of `predict`, of the Taylor average and of a ridge on the first direction."""
-    print("| table | alpha / alpha_max | selected | `predict` | Taylor average | ridge on first |")
-    print("| --- | --- | --- | --- | --- | --- |")
-    for name, X, y in tables(folder):
+    print(
+        "| table | alpha / alpha_max | selected | `predict` | Taylor average | ridge on first "
+        "| `predict` less ridge ± s.e. |\n" + "| --- " * 7 + "|"
+    )
+    for name, X, y in chain(tables(folder), designs()):
         for part in PARTS:
-            errors, count = np.zeros(3), 0.0
+            errors, count = np.empty((3, len(y))), 0.0
             for train, test in OUTER.split(X):
                 top = alpha_max(X[train], y[train])
                 model = SparseGradientRegressor(part * top, n_components=1).fit(X[train], y[train])
@@ -90,10 +101,13 @@ def alphas(folder: Path) -> None:
                     taylor.fit(X[train], y[train]).predict(X[test]),
                     ridge.predict(index[1]),
                 )
-                errors += [((y[test] - guess) ** 2).sum() / len(y) for guess in guesses]
+                errors[:, test] = [(y[test] - guess) ** 2 for guess in guesses]
                 count += model.get_support().sum() / OUTER.get_n_splits()
-            scores = " | ".join(f"{1.0 - error:.2f}" for error in errors)
-            print(f"| {name} | {part} | {count:.0f} | {scores} |", flush=True)
+            scores = " | ".join(f"{1.0 - error:.2f}" for error in errors.mean(axis=1))
+            gain = errors[2] - errors[0]
+            error = gain.std(ddof=1) / np.sqrt(len(y))
+            gained = f"{gain.mean():+.3f} ± {error:.3f}"
+            print(f"| {name} | {part} | {count:.0f} | {scores} | {gained} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ or one at a time, with PYTHONPATH=benchmarks and 2 BLAS threads (OMP_NUM_THREADS
                                                   of eight runs is stopped after so many seconds
     python -m paths.measure printed [steps]       Algorithm 1 as printed; at most so many steps each
     python -m paths.measure loo                   leave-one-out on leukemia; needs GRADSIFT_DATA
+    python -m paths.measure small                 small penalties on leukemia, both losses; likewise
 
 One GEMM is the time of X.T @ M, M (n, m), on the same arrays in the same run: the least that a
 certificate over all p columns can cost. A path is timed whole: standardising, distances, kernel
@@ -243,6 +244,28 @@ def loo_table(n_jobs: int = 2, rounds: int = 5) -> None:
     print(f"| the same, workers not yet started | {first:.2f} | {first / one:.1f} |")
 
 
+def small_table() -> None:
+    """Both losses down to .003 alpha_max, where hardly anything is penalised; processor time."""
+    problem = leukemia()
+    if problem is None:
+        print("no leukemia.npz: set GRADSIFT_DATA to its folder")
+        return
+    print("| kernel | loss | seconds | products | logistic / squared |\n|---|---|---|---|---|")
+    for kernel in ("linear", "affine"):
+        settings = {**problem.settings, "kernel": kernel, "n_alphas": 50, "eps": 0.003}
+        took: list[float] = []
+        for task, loss in (("regression", "squared"), ("classification", "logistic")):
+            start = time.process_time()
+            path = gradient_path(problem.X, problem.y, task=task, **settings)
+            took.append(time.process_time() - start)
+            assert path.converged.all(), "not certified"
+            ratio = f"{took[-1] / took[0]:.1f}" if len(took) == 2 else ""
+            print(
+                f"| {kernel} | {loss} | {took[-1]:.1f} | {path.n_iter.sum():,} | {ratio} |",
+                flush=True,
+            )
+
+
 def main(what: str = "all", option: str = "") -> None:
     if what in ("floor", "all"):
         floor_table(int(option or 5))
@@ -252,6 +275,8 @@ def main(what: str = "all", option: str = "") -> None:
         printed_table(int(option or 1_000_000))
     if what in ("loo", "all"):
         loo_table()
+    if what in ("small", "all"):
+        small_table()
 
 
 if __name__ == "__main__":

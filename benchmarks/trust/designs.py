@@ -11,7 +11,8 @@ from functools import cache
 import numpy as np
 from levels.tables import DATA, real_columns
 from numpy.typing import NDArray
-from selection.designs import _ar
+from selection.designs import DESIGNS as SELECTION_DESIGNS
+from selection.designs import Maker, _ar
 
 Array = NDArray[np.float64]
 
@@ -138,6 +139,17 @@ def in_real_columns(name: str, kind: str) -> Callable[[np.random.Generator], Pla
     return make
 
 
+def of_selection(make: Maker) -> Callable[[np.random.Generator], Planted]:
+    """A design on which selections are measured (selection/designs.py)."""
+
+    def drawn(rng: np.random.Generator) -> Planted:
+        case = make(int(rng.integers(2**31)))
+        n_classes = 2 if case.task == "classification" else 0
+        return Planted(case.X, case.y, case.support.tolist(), n_classes)
+
+    return drawn
+
+
 DESIGNS: dict[str, Callable[[np.random.Generator], Planted]] = {
     "noise 100 x 200": noise,
     "noise 60 x 1,000": wide_noise,
@@ -165,3 +177,8 @@ if DATA.exists():
             ("leukemia", "straight"),
         )
     }
+DESIGNS |= {
+    f"selection: {name}": of_selection(make)
+    for name, make in SELECTION_DESIGNS.items()
+    if not name.startswith("noise")
+}

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gradsift.data.row_groups import aggregate
     from gradsift.estimators import (
         GradientSelector,
         GradientSiftClassifier,
@@ -56,6 +57,7 @@ __all__ = [
     "alpha_max",
     "alpha_grid",
     "credible_families",
+    "aggregate",
     "Adaptive",
     "Gaussian",
     "Landmarks",
@@ -66,6 +68,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "aggregate": "gradsift.data.row_groups",
     "significance": "gradsift.trust",
     "Gaussian": "gradsift.numerics.kernels",
     "Landmarks": "gradsift.numerics.kernels",

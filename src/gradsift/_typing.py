@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,6 +147,23 @@ class Datafit(Protocol):
         ...
 
 
+class MeanHessian(NamedTuple):
+    """About the second derivative of Phi in B: columns x tasks, a Kronecker product.
+
+    Attributes
+    ----------
+    columns : (w, w) array
+        Second derivative in one task of all rows, averaged over the tasks.
+    task_sizes, task_axes : (m,) and (m, m) arrays
+        Eigenvalues, of mean one, and eigenvectors of how much each task bends. Where B has c m
+        columns, they hold for each m of them.
+    """
+
+    columns: Array
+    task_sizes: Array
+    task_axes: Array
+
+
 class Restricted(Protocol):
     """Phi(X B, v) on the columns of a working set, as a function of (B, v) itself.
 
@@ -164,9 +181,15 @@ class Restricted(Protocol):
         """Second derivative there, as products with changes (dB, dv)."""
         ...
 
-    def mean_hessian(self, image: Array) -> Array | None:
-        """(w, w) second derivative in one task of all rows, averaged over the tasks; None where
-        tasks are coupled by more than the rows' penalty.
+    def mean_hessian(self, image: Array) -> MeanHessian | None:
+        """The second derivative in B as a product of two matrices, about; None where that says
+        little.
+        """
+        ...
+
+    def offset_hessian(self, image: Array) -> Array | None:
+        """(m, m) second derivative in one column of v; None where there is none, or where columns
+        are coupled.
         """
         ...
 

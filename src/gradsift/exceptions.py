@@ -33,3 +33,7 @@ class RoughFamiliesWarning(UserWarning):
 
 class CountedRowsWarning(UserWarning):
     """Weights are taken as counts of rows, and claim more or less evidence than there are rows."""
+
+
+class FewGroupsWarning(UserWarning):
+    """Rows come in so few groups that `false_positives` is no promise."""

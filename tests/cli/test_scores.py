@@ -58,7 +58,7 @@ def test_both_scores_in_terminal_and_summary_and_a_flag_for_predict(wide, capsys
     ways = summary["scores"]["ways"]
     assert f"{ways['selected']['mean']['R²']:.2f}".replace("-", "−") in printed
     assert len(ways["together"]["folds"]["R²"]) == 3
-    assert summary["ridge"]["used"] is False
+    assert summary["ensemble"]["used"] is False
     assert run(["predict", "o", "new.csv", "--out", "alone.csv"]) == 0
     assert "with the selected variables alone" in capsys.readouterr().out
     assert run(["predict", "o", "new.csv", "--out", "both.csv", "--predict-with", "all"]) == 0

@@ -17,7 +17,7 @@ def test_each_kind_describes_itself(table):
     X, y = table
     sift = GradientSiftRegressor(0.2).fit(X, y).describe()
     assert (sift.kind, sift.labels, sift.false_positives) == ("GradientSiftRegressor", False, 0.2)
-    assert sift.optimality is sift.penalty_choice is sift.ridge is None
+    assert sift.optimality is sift.penalty_choice is None
     assert sift.n_features == 6
     sparse = SparseGradientRegressor().fit(X, y)
     proof = sparse.describe().optimality
@@ -44,18 +44,19 @@ def test_the_choice_of_the_penalty(table):
 
 
 def test_what_predictions_are_made_with(rng):
-    """Many small effects: the ridge has a part, and a fitted model predicts either way."""
+    """Many small effects: others have a part, and a fitted model predicts either way."""
     X = rng.normal(size=(80, 200))
     y = X[:, 0] + X[:, 1:101] @ rng.normal(size=100) / 8
     model = GradientSiftRegressor().fit(X[:60], y[:60])
-    ridge = model.describe().ridge
-    assert ridge.used
-    assert ridge.share == model.dense_.share
-    assert ridge.n_columns == len(model.dense_.index)
+    ensemble = model.describe().ensemble
+    assert ensemble.used
+    assert ensemble.share == sum(model.ensemble_.shares)
+    for part, member in zip(ensemble.members, model.ensemble_.members, strict=True):
+        assert (part.kind, part.n_columns) == (member.kind, member.n_columns)
     both = model.predict(X[60:])
     alone = GradientSiftRegressor(predict_with="selected").fit(X[:60], y[:60]).predict(X[60:])
     assert np.array_equal(model.set_params(predict_with="selected").predict(X[60:]), alone)
-    assert not model.describe().ridge.used
+    assert not model.describe().ensemble.used
     assert np.array_equal(model.set_params(predict_with="auto").predict(X[60:]), both)
     assert not np.array_equal(alone, both)
 

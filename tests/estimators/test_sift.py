@@ -118,8 +118,8 @@ def test_many_small_effects_join_the_prediction_and_nothing_else(many_effects):
     X, y = many_effects
     auto = GradientSiftRegressor().fit(X[:40], y[:40])
     sparse = GradientSiftRegressor(predict_with="selected").fit(X[:40], y[:40])
-    assert sparse.dense_ is None
-    assert 0 < auto.dense_.share < 1
+    assert sparse.ensemble_ is None
+    assert 0 < sum(auto.ensemble_.shares) <= 1
     assert auto.score(X[40:], y[40:]) > sparse.score(X[40:], y[40:]) + 0.1
     np.testing.assert_array_equal(auto.ranking_, sparse.ranking_)
     np.testing.assert_array_equal(auto.feature_importances_, sparse.feature_importances_)
@@ -131,7 +131,7 @@ def test_many_small_effects_of_classes(many_effects):
     labels = np.digitize(y, [-0.7, 0.7])
     auto = GradientSiftClassifier().fit(X[:40], labels[:40])
     sparse = GradientSiftClassifier(predict_with="selected").fit(X[:40], labels[:40])
-    assert auto.dense_ is not None
+    assert auto.ensemble_ is not None
     assert auto.score(X[40:], labels[40:]) > sparse.score(X[40:], labels[40:])
     np.testing.assert_allclose(auto.predict_proba(X[40:]).sum(axis=1), 1)
 

@@ -151,10 +151,34 @@ def test_mean_hessian_averages_the_hessian_over_tasks(case):
             unit = np.zeros((p, tasks))
             unit[k, t] = 1.0
             by_hand[:, k] += product(unit, none)[0][:, t] / tasks
-    np.testing.assert_allclose(phi.mean_hessian(E), by_hand, atol=1e-12)
+    np.testing.assert_allclose(phi.mean_hessian(E).columns, by_hand, atol=1e-12)
     if case.task == "regression":
         gram = GramForm(case.datafit, case.X)
-        np.testing.assert_allclose(gram.mean_hessian(E), by_hand, atol=1e-12)
+        np.testing.assert_allclose(gram.mean_hessian(E).columns, by_hand, atol=1e-12)
+
+
+def test_tasks_of_the_mean_hessian_are_those_of_the_kernel_under_the_pair_weights(case):
+    if case.task == "multiclass":
+        return
+    phi, L = ResidualForm(case.datafit, case.X), case.datafit.L
+    mean = phi.mean_hessian(phi.image(case.B, case.v))
+    pairs = case.datafit.pairs
+    mass = pairs.near_sums(pairs.weight[None])[0]
+    by_hand = L.T @ np.diag(mass) @ L
+    found = (mean.task_axes * mean.task_sizes) @ mean.task_axes.T
+    np.testing.assert_allclose(found, by_hand * len(by_hand) / np.trace(by_hand), atol=1e-10)
+
+
+def test_offset_hessian_is_the_second_derivative_in_the_offset(case):
+    phi = ResidualForm(case.datafit, case.X)
+    E = phi.image(case.B, case.v)
+    found = phi.offset_hessian(E)
+    if case.task != "binary":
+        assert found is None
+        return
+    product, none = phi.hessian(E), np.zeros_like(case.B)
+    by_hand = [product(none, unit[:, None])[1][:, 0] for unit in np.eye(len(case.v))]
+    np.testing.assert_allclose(found, by_hand, atol=1e-12)
 
 
 @pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from gradsift.data import ArraySource
-from gradsift.sift import confirm
+from gradsift.sift import confirm, search
+from gradsift.sift.criterion import criterion
 from gradsift.sift.groups import pool
 from gradsift.sift.levels import own_levels
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
-from gradsift.sift.search import better, criterion
+from gradsift.sift.search import better
 from gradsift.sift.settings import DEFAULT
 
 
@@ -44,6 +45,15 @@ def test_the_best_of_all_moves_is_made(stand_in, support):
     best = min(one_move(groups, support), key=lambda T: criterion(groups, T, response))
     lower = criterion(groups, best, response) < criterion(groups, support, response)
     assert better(groups, support, response, ()) == (best if lower else None)
+
+
+def test_no_group_is_tried_twice_in_a_support(stand_in, monkeypatch):
+    """Where all groups are asked for, `entering` returns those of the support too."""
+    groups, response = stand_in
+    tried = []
+    monkeypatch.setattr(search, "best_move", lambda groups, moves, Y, now: tried.extend(moves))
+    better(groups, (0, 3, 5), response, ())
+    assert sorted(tried) == sorted(one_move(groups, (0, 3, 5)))
 
 
 def test_a_stand_in_is_replaced_before_anything_is_added(stand_in):

@@ -15,7 +15,7 @@ from gradsift.solver.forward_backward import (
     objective,
     slope_at,
 )
-from gradsift.solver.newton import RowBend, TaskMean, manifold_newton, newton_step, staying
+from gradsift.solver.newton import Standing, admitted, lengths, manifold_newton, newton_step
 from gradsift.solver.penalty import GroupLasso, row_norms
 
 P = 6
@@ -27,43 +27,6 @@ def restricted(task, omega=None):
     penalty = GroupLasso(np.ones(P) if omega is None else omega)
     zero = np.zeros((P, datafit.n_tasks))
     return ResidualForm(datafit, X), penalty, zero, datafit.start()
-
-
-def test_row_bend_is_the_second_derivative_of_the_norms(rng):
-    B, D, limits = rng.normal(size=(4, 3)), rng.normal(size=(4, 3)), rng.uniform(size=4)
-
-    def slope(B):
-        return limits[:, None] * B / row_norms(B)[:, None]
-
-    bend, h = RowBend.at(B, limits), 1e-6
-    derivative = (slope(B + h * D) - slope(B - h * D)) / (2 * h)
-    np.testing.assert_allclose(bend.times(D), derivative, atol=1e-8)
-    solved = bend.solve(D, 0.7)
-    np.testing.assert_allclose(0.7 * solved + bend.times(solved), D, atol=1e-12)
-
-
-def test_task_mean_is_left_out_where_the_hessian_is_rounding_only(rng):
-    bend = RowBend.at(rng.normal(size=(3, 2)), np.ones(3))
-    assert TaskMean.of(bend, np.zeros((3, 3))) is None
-    assert TaskMean.of(bend, 1e-16 * np.array([[0, 1, 0], [1, 0, -1], [0, -1, 1]])) is None
-
-
-def test_task_mean_inverts_each_part_where_all_tasks_bend_alike(rng):
-    """Along one row alone, and across all of them at once with one stiffness, it is exact."""
-    root, B = rng.normal(size=(9, 5)), rng.normal(size=(5, 3))
-    H = root.T @ root
-    bend = RowBend.at(B, np.full(5, 0.8) * row_norms(B))
-    mean = TaskMean.of(bend, H)
-    floor = newton.LEAST_BEND * np.trace(H) / 5
-    alone = np.zeros((5, 3))
-    alone[2] = 1.7 * bend.unit[2]
-    pulled = (H @ mean.solve(alone) + floor * mean.solve(alone)) * bend.unit
-    np.testing.assert_allclose(pulled.sum(axis=1), [0, 0, 1.7, 0, 0], atol=1e-10)
-    one_row = TaskMean.of(RowBend.at(B[:1], np.array([0.8])), H[:1, :1])
-    R = rng.normal(size=(1, 3))
-    step = one_row.solve(R)
-    back = H[0, 0] * step + RowBend.at(B[:1], np.array([0.8])).times(step)
-    np.testing.assert_allclose(back, R, rtol=2 * newton.LEAST_BEND)
 
 
 def test_few_products_where_rows_are_nearly_as_many_as_samples(monkeypatch):
@@ -100,20 +63,45 @@ def test_a_newton_step_never_goes_uphill(task, rng):
         B, v = size * rng.normal(size=B.shape), size * rng.normal(size=v.shape)
         B[1] = 0.0
         at = Point(B, v, phi.image(B, v))
-        new, products = newton_step(phi, limits, at, slope_at(phi, at), 1.0, budget=20)
+        hard = size > 1.0  # both preconditioners
+        new, products = newton_step(
+            phi, limits, Standing.at(phi, limits, at), 1.0, budget=20, hard=hard
+        )
         assert objective(phi, limits, new) <= objective(phi, limits, at) * (1 + 1e-15)
         assert products <= 20
         assert (new.B[1] == 0.0).all()  # only a forward-backward step lets a row in
         np.testing.assert_allclose(new.image, phi.image(new.B, new.v))
 
 
-def test_rows_about_to_vanish_are_no_part_of_a_newton_step():
-    """A forward-backward step is 1 / bound long: what two of them would remove is left to them."""
-    B = np.array([[1e-3, 0.0], [1.0, 0.0], [1e-3, 0.0], [0.0, 0.0], [0.0, 0.0]])
-    shrinking, growing = [0.5, 0.0], [-2.0, 0.0]
-    slope = np.array([shrinking, shrinking, growing, growing, growing])
-    limits = np.array([1.0, 1.0, 1.0, 1.0, 0.0])  # the last row is always kept
-    assert staying(B, slope, limits, 10.0).tolist() == [1, 2, 4]
+def test_only_so_many_rows_come_in_those_first_that_want_to_most():
+    slope = np.array([[3.0], [1.5], [0.5], [0.1], [2.0]])
+    inside = np.array([False, False, False, True, False])
+    assert admitted(slope, np.ones(5), inside, 2).tolist() == [True, False, False, True, True]
+    assert admitted(slope, np.ones(5), inside, 9).tolist() == [True, True, False, True, True]
+
+
+@pytest.mark.parametrize("n_stops", [0, 1, 2, 5])
+def test_lengths_of_a_step_fall_and_end_before_any_row_has_turned(n_stops):
+    stops = np.linspace(0.1, 0.9, n_stops)
+    tried = list(lengths(stops))
+    assert tried[0] == 1.0
+    assert (np.diff(tried) < 0).all()
+    assert tried[-1] < 0.1
+    assert n_stops == 0 or stops[0] in tried
+
+
+def test_near_copies_of_a_column_take_few_products(monkeypatch):
+    """Spectra: neighbouring columns are nearly the same, and most that come in leave again."""
+    rng = np.random.default_rng(0)
+    waves = np.linspace(0.0, 6.0, 200)
+    X = sum(
+        rng.normal(size=(40, 1)) * np.exp(-((waves - centre) ** 2)) for centre in np.arange(0, 7, 1)
+    )
+    X += 1e-3 * rng.normal(size=X.shape)
+    y = X[:, 50] - X[:, 120] + 0.01 * rng.normal(size=40)
+    path = gradient_path(X, y, n_alphas=15, eps=0.02)
+    assert path.converged.all()
+    assert path.n_iter.sum() < 900
 
 
 def test_correlated_columns_cost_no_rejected_steps(monkeypatch):
@@ -124,9 +112,9 @@ def test_correlated_columns_cost_no_rejected_steps(monkeypatch):
     y = np.sign(factors[:, 0] + 0.5 * factors[:, 1])
     taken = []
 
-    def watched(phi, limits, at, *rest):
-        new, products = newton_step(phi, limits, at, *rest)
-        taken.append(new is not at)
+    def watched(phi, limits, now, *rest, **options):
+        new, products = newton_step(phi, limits, now, *rest, **options)
+        taken.append(new is not now.point)
         return new, products
 
     monkeypatch.setattr(newton, "newton_step", watched)

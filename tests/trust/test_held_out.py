@@ -44,7 +44,7 @@ def test_both_ways_to_predict_numbers(numbers):
         model = GradientSiftRegressor(predict_with=way)
         expected = cross_val_score(model, X, y, cv=folds)
         np.testing.assert_allclose(scores.values["R²"], expected, rtol=1e-12)
-    assert 0 < found.ridge_share < 1
+    assert 0 < found.ensemble_share < 1
     tool = make_pipeline(StandardScaler(), RidgeCV(ALPHAS))
     expected = cross_val_score(tool, X, y, cv=folds, scoring="neg_root_mean_squared_error")
     np.testing.assert_allclose(found.simple.values["RMSE"], -expected, rtol=1e-9)

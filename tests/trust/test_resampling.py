@@ -5,7 +5,7 @@ import pytest
 
 from gradsift import GradientSiftRegressor, SparseGradientRegressor
 from gradsift.trust import stability
-from gradsift.trust.resampling import half_samples
+from gradsift.trust.splits import half_samples
 
 
 @pytest.fixture

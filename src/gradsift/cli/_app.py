@@ -35,6 +35,11 @@ class Missing(StrEnum):
     drop = "drop"
 
 
+class Aggregate(StrEnum):
+    mean = "mean"
+    sum = "sum"
+
+
 class Rule(StrEnum):
     min = "min"
     one_se = "1se"
@@ -109,6 +114,14 @@ def select(
     categorical: Annotated[
         str, typer.Option(help="Columns of categories: 0 and 1 per level, in or out together.")
     ] = "",
+    group: Annotated[
+        str | None,
+        typer.Option(help="The column that says which rows belong together, such as subject."),
+    ] = None,
+    aggregate: Annotated[
+        Aggregate | None,
+        typer.Option(help="Make one row of each group: the mean or the sum of its rows."),
+    ] = None,
     target_from: Annotated[
         Path | None,
         typer.Option(help="Another table that holds the target; samples are found by --id."),
@@ -180,7 +193,7 @@ def select(
     reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
     choices = Choices(
         target, task.value, names(drop), names(categorical), names(keep), id, log, missing.value,
-        ReadOptions(**reading),
+        ReadOptions(**reading), group, None if aggregate is None else aggregate.value,
     )  # fmt: skip
     settings = Settings(
         method=method.value, false_positives=false_positives, false_discovery_rate=fdr,

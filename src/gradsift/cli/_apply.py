@@ -46,7 +46,7 @@ def predict(
             header += [f"probability of {c}" for c in model.classes_]
             columns += list(np.asarray(model.predict_proba(X)).round(6).T)
         write_rows(file, header, zip(*columns))
-        who = predictor_name(model.describe().ridge)
+        who = predictor_name(model.describe().ensemble)
     print(f"{len(predictions)} predictions in {out}, with {who}")
 
 

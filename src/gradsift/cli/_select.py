@@ -159,7 +159,7 @@ def show_scores(findings: Findings) -> None:
         if way.key in ("together", "simple"):
             console.print(f"[dim]{way.name}: {shown_text(way.detail)}[/dim]")
     console.print(
-        f"[dim]the saved model predicts with {predictor_name(findings.described.ridge)}[/dim]"
+        f"[dim]the saved model predicts with {predictor_name(findings.described.ensemble)}[/dim]"
     )
 
 

@@ -2,10 +2,11 @@
 
 from gradsift.estimators._cv import SparseGradientClassifierCV, SparseGradientRegressorCV
 from gradsift.estimators._description import (
+    EnsemblePart,
+    MemberPart,
     ModelDescription,
     Optimality,
     PenaltyChoice,
-    RidgePart,
 )
 from gradsift.estimators._families import credible_families
 from gradsift.estimators._functions import alpha_grid, alpha_max, gradient_path
@@ -42,7 +43,8 @@ __all__ = [
     "ModelDescription",
     "Optimality",
     "PenaltyChoice",
-    "RidgePart",
+    "EnsemblePart",
+    "MemberPart",
     "gradient_path",
     "alpha_max",
     "alpha_grid",

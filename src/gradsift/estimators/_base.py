@@ -196,9 +196,9 @@ class GradientEstimator(NotebookForm, DirectionEstimator):
         """Fields of the description that only some kinds of models have."""
         return {}
 
-    def _find_support(self, X: Any, y: Any) -> IntArray:
+    def _find_support(self, X: Any, y: Any, **fit_params: Any) -> IntArray:
         """Column numbers that `fit` would select, by the least work; leaves no fitted model."""
-        return np.asarray(clone(self).fit(X, y).get_support(indices=True))
+        return np.asarray(clone(self).fit(X, y, **fit_params).get_support(indices=True))
 
     @same_bits
     def gradient(self, X: Any, *, sparse: bool = False) -> Any:

@@ -12,11 +12,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.model_selection import LeaveOneOut, check_cv
 
 from gradsift._run.progress import Steps, follow
 from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array
+from gradsift.data.row_groups import group_codes
 from gradsift.estimators._callbacks import Task, fit_task
 from gradsift.estimators._column_rule import check_max_features
 from gradsift.estimators._judges import make_judge
@@ -27,6 +27,7 @@ from gradsift.pairwise.rounds import Rounds, Started, settle_path
 from gradsift.solver import Solution
 from gradsift.solver.checkpoint import digest, open_checkpoint
 from gradsift.solver.path import PathResult, Step, check_alphas, fit_path, geometric_grid
+from gradsift.trust.splits import row_splits
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,7 @@ def fit_cross_validated(
     settings: SparseSettings,
     how: CVSettings,
     classes: Array | None = None,
+    groups: Any = None,
 ) -> tuple[SparseFit, Choice]:
     """The sparse gradient field at the alpha that predicts held-out rows best.
 
@@ -106,7 +108,8 @@ def fit_cross_validated(
             settings.predict_with,
         )  # fmt: skip
         started = start(sample, settings.problem)
-        choice = cross_validate(estimator, started, sample, settings, how, judge)
+        folds = make_folds(how.cv, sample, groups)
+        choice = cross_validate(estimator, started, sample, settings, how, judge, folds)
         penalised = started.assembly.problem.penalty.limits(1.0) > 0
         best = choice.best_of_few(how.selection, penalised, how.max_features)
         solution = choice.path.solutions[best]
@@ -120,10 +123,11 @@ def cross_validate(
     settings: SparseSettings,
     how: CVSettings,
     judge: Judge,
+    folds: list[Fold],
 ) -> Choice:
     """Scores of every fold, then the path on all samples."""
     (assembly, null), solver = started, settings.solver
-    alphas, folds, kept = how.grid(null.alpha), make_folds(how.cv, sample), None
+    alphas, kept = how.grid(null.alpha), None
     if how.checkpoint is not None:
         words = np.frombuffer(repr(judge).encode(), dtype=np.uint8)
         told = digest([*(part for fold in folds for part in (fold.train, fold.test)), words])
@@ -196,21 +200,18 @@ def shown(task: Task, name: str, count: int, steps: Steps | None) -> Iterator[St
         yield step
 
 
-def make_folds(cv: Any, sample: Sample) -> list[Fold]:
+def make_folds(cv: Any, sample: Sample, groups: Any = None) -> list[Fold]:
     """Folds as scikit-learn makes them, stratified for labels; 'loo' leaves one out at a time.
 
     The splitter sees the rows as the user numbered them; rows of weight zero drop out afterwards.
     """
-    if isinstance(cv, str) and cv != "loo":
-        raise ValueError(f"cv={cv!r}: use a number of folds, a splitter or 'loo'.")
-    is_labels = sample.response.is_labels
     codes = np.zeros(sample.n_rows, dtype=int)
     codes[sample.kept] = sample.response.codes()
-    splitter = LeaveOneOut() if cv == "loo" else check_cv(cv, codes, classifier=is_labels)
+    members = None if groups is None else group_codes(groups, sample.n_rows)
     position = np.full(sample.n_rows, -1)
     position[sample.kept] = np.arange(len(sample.kept))
     folds: list[Fold] = []
-    for train, test in splitter.split(np.zeros((sample.n_rows, 1)), codes):
+    for train, test in row_splits(cv, codes, sample.response.is_labels, members):
         fold = Fold(*(position[part][position[part] >= 0] for part in (train, test)))
         lost = np.setdiff1d(codes[sample.kept], codes[sample.kept][fold.train])
         if len(lost):

@@ -53,9 +53,11 @@ class CrossValidated(CallbackSupportMixin, SparseGradient):
         )
         return {**super()._particulars(), "penalty_choice": choice}
 
-    def _fit_sample(self, sample: Sample, classes: Any = None) -> tuple[SparseFit, Choice]:
+    def _fit_sample(
+        self, sample: Sample, classes: Any = None, groups: Any = None
+    ) -> tuple[SparseFit, Choice]:
         how = CVSettings(**{f.name: getattr(self, f.name) for f in fields(CVSettings)})
-        return fit_cross_validated(self, sample, self._settings(sample), how, classes)
+        return fit_cross_validated(self, sample, self._settings(sample), how, classes, groups)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -125,7 +127,14 @@ predictor_
 
     @with_callbacks
     @same_bits
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        X_unlabeled: Any = None,
+        groups: Any = None,
+    ) -> Self:
         """Choose alpha, then fit the gradient field.
 
         Parameters
@@ -136,13 +145,17 @@ predictor_
             Pair (i, j) counts w_ij times both weights.
         X_unlabeled : (u, p) array or data frame, optional
             Samples without a response; they shape the field through `smoothness`.
+        groups : (n,) array of labels, optional
+            Rows that belong together, such as the visits of a subject: folds hold out whole
+            groups.
 
         Returns
         -------
         self
         """
         door = blank(self)
-        fit, choice = self._fit_sample(numbers_sample(door, X, y, sample_weight, X_unlabeled))
+        sample = numbers_sample(door, X, y, sample_weight, X_unlabeled)
+        fit, choice = self._fit_sample(sample, groups=groups)
         warn_of_numbers(fit, self.max_iter)
         found = sparse_attributes(fit) | choice.attributes()
         return keep(self, door, predictor_=fit.predictor, **found)
@@ -191,7 +204,14 @@ dual_coef_, mean_, scale_, field_, predictor_
 
     @with_callbacks
     @same_bits
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        X_unlabeled: Any = None,
+        groups: Any = None,
+    ) -> Self:
         """Choose alpha, then fit the log odds and their gradient.
 
         Parameters
@@ -203,6 +223,8 @@ dual_coef_, mean_, scale_, field_, predictor_
         sample_weight : (n,) array, optional
         X_unlabeled : (u, p) array or data frame, optional
             More samples without a label.
+        groups : (n,) array of labels, optional
+            Rows that belong together: folds hold out whole groups.
 
         Returns
         -------
@@ -211,7 +233,7 @@ dual_coef_, mean_, scale_, field_, predictor_
         door, mark = blank(self), unlabeled_mark(self.smoothness)
         classes, sample = labels_sample(door, X, y, sample_weight, X_unlabeled, mark)
         shifts = sample_class_weights(self.class_weight, classes, sample)
-        fit, choice = self._fit_sample(sample, classes)
+        fit, choice = self._fit_sample(sample, classes, groups)
         warn_unless_converged(fit.solution, self.max_iter)
         found = {"predictor_": fit.predictor, **sparse_attributes(fit)} | choice.attributes()
         return keep(self, door, classes_=classes, class_weight_=shifts, **found)

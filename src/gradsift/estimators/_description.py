@@ -78,22 +78,42 @@ class PenaltyChoice:
 
 
 @dataclass(frozen=True)
-class RidgePart:
-    """The ridge on all columns that stand out, which predictions may be averaged with.
+class MemberPart:
+    """A predictor on all columns, which predictions may be averaged with.
 
     Attributes
     ----------
+    kind : str
+        'ridge' (on the columns that stand out) or 'kernel ridge' (on all that vary).
     share : float
-        Its part in the average: predictions are (1 - share) selected + share ridge.
+        Its part in the average.
     n_columns : int
         Columns it uses.
+    """
+
+    kind: str
+    share: float
+    n_columns: int
+
+
+@dataclass(frozen=True)
+class EnsemblePart:
+    """Everything that predictions of the selected variables may be averaged with.
+
+    Attributes
+    ----------
+    members : tuple of MemberPart
     used : bool
         Whether `predict` takes the average, or the selected variables alone.
     """
 
-    share: float
-    n_columns: int
+    members: tuple[MemberPart, ...]
     used: bool
+
+    @property
+    def share(self) -> float:
+        """The part of all members; the selected variables have the rest."""
+        return sum(member.share for member in self.members)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +141,7 @@ class ModelDescription:
     false_discovery_rate : float or None
         The share of false variables that was selected at by these tests; None where they did not
         select.
-    ridge : RidgePart or None
+    ensemble : EnsemblePart or None
         What else predictions may be made with, besides the selected variables.
     optimality : Optimality or None
         The certificate of the answer, where there is one.
@@ -139,7 +159,7 @@ class ModelDescription:
     inclusion_probabilities: Array | None = None
     significance: Significance | None = None
     false_discovery_rate: float | None = None
-    ridge: RidgePart | None = None
+    ensemble: EnsemblePart | None = None
     optimality: Optimality | None = None
     penalty_choice: PenaltyChoice | None = None
 

@@ -13,13 +13,14 @@ from gradsift._run.progress import stages
 from gradsift._run.threads import one_blas_thread
 from gradsift.data import Scaling, standardised
 from gradsift.estimators._base import blank
+from gradsift.estimators._groups import refuse_with_groups
 from gradsift.estimators._sift_parts import (
     SiftFit,
     SiftOptions,
-    SiftSample,
     open_sifter,
     seed_of,
 )
+from gradsift.estimators._sift_sample import SiftSample
 from gradsift.exceptions import RoughFamiliesWarning
 from gradsift.sift import ChosenGroup, SiftResult, describe
 from gradsift.trust.credible import find_families
@@ -75,6 +76,7 @@ def credible_families(
     [3, 8] 1.00 linear + quadratic
     """
     check_is_fitted(model, "sift_")
+    refuse_with_groups(getattr(model, "n_groups_", None), "credible_families()")
     door = blank(model)
     sample = model._sample(door, X, y, sample_weight)
     options = model._options(door)
@@ -91,7 +93,7 @@ def inference_attributes(sample: SiftSample, fit: SiftFit, options: SiftOptions)
         terms = all_terms(sample, fit.found, options)
         found = sure_families(sample, terms, fit.field.scaling, options)
         say("tests beside the best explanation without each")
-        sifter = open_sifter(*sample, options)
+        sifter = open_sifter(sample, options)
         tested = column_significance(
             sifter,
             sifter.run(),
@@ -115,7 +117,7 @@ def all_terms(
     if options.false_discovery_rate is None and options.rule.most is None:
         return found.groups
     with one_blas_thread(workers=options.n_jobs):
-        sifter = open_sifter(*sample, options)
+        sifter = open_sifter(sample, options)
         return describe(sifter, sifter.run()).groups
 
 

@@ -26,6 +26,7 @@ from gradsift.pairwise.inverse_regression import (
     slice_means,
 )
 from gradsift.pairwise.mave import whiten
+from gradsift.pairwise.samples import distinct_rows
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -76,12 +77,13 @@ def find_inverse(
 ) -> dict[str, Any]:
     """The fitted attributes."""
     n, p = sample.X.shape
-    y = sample.response.values[0]
     weight = np.ones(n) if sample.weight is None else sample.weight
     share = weight / weight.sum()
     with one_blas_thread():
         scaling = measure_scaling(sample.X, share, standardize=standardize)
         X = standardised(sample.X, scaling).columns(np.arange(p))
+        X, Y, share = distinct_rows(X, sample.response.values.T, share)
+        y = Y[:, 0]
         Z, turn, _ = whiten(X, share)
         values, gamma = leading_eigenvectors(matrix(Z, y, share, n_slices))
         rows = orient(orthonormal(turn @ gamma[:, :SPAN]))
@@ -107,7 +109,8 @@ class SlicedInverseRegression(InverseRegression):
     The response is cut into slices; the leading directions of the slice means, in whitened columns,
     are those of the response where columns are elliptically distributed. A link that is symmetric
     about the centre leaves all means where they are, and is not found: see
-    `SlicedAverageVariance`. It needs more samples than columns.
+    `SlicedAverageVariance`. Where columns are more than half the samples, their leading principal
+    components, half as many as samples, take their place.
 
     Parameters
     ----------

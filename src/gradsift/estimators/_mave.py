@@ -34,6 +34,7 @@ from gradsift.pairwise.local_linear import (
     normal_bandwidth,
 )
 from gradsift.pairwise.mave import fit_mave, whiten
+from gradsift.pairwise.samples import distinct_rows
 from gradsift.solver.penalty import row_norms
 
 
@@ -101,12 +102,13 @@ class SmoothFit:
 def fit_smooth(sample: Sample, standardize: bool, n_components: int | Literal["auto"]) -> SmoothFit:
     """MAVE from the directions of local slopes in whitened columns (OPG)."""
     n, p = sample.X.shape
-    y = sample.response.values[0]
     weight = np.ones(n) if sample.weight is None else sample.weight
     share = weight / weight.sum()
     with one_blas_thread():
         scaling = measure_scaling(sample.X, share, standardize=standardize)
         X = standardised(sample.X, scaling).columns(np.arange(p))
+        X, Y, share = distinct_rows(X, sample.response.values.T, share)
+        y = Y[:, 0]
         Z, turn, _ = whiten(X, share)
         level = float(share @ y)
         unit = float(np.sqrt(share @ (y - level) ** 2)) or 1.0
@@ -138,7 +140,8 @@ class MinimumAverageVariance(NumberPredictions, RegressorMixin, GradientEstimato
 
     Directions and local fits are found in turn: neighbours are near in the directions themselves,
     so that many columns do no harm where OPG's neighbours are all far away. Every variable stays
-    in. It needs a few times more samples than columns; time and memory grow with the square of the
+    in. Where columns are more than half of the samples, their leading principal components take
+    their place. Time and memory grow with the square of the
     number of samples.
 
     Parameters

@@ -53,7 +53,7 @@ class RidgeCrossValidated(GradientEstimator):
             raise ValueError(f"alphas has {grid[-1]}: a ridge penalty is positive.")
         return grid
 
-    def _choose(self, sample: Sample) -> dict[str, Any]:
+    def _choose(self, sample: Sample, groups: Any = None) -> dict[str, Any]:
         """The attributes of the fit at the penalty of best held-out score."""
         if self.selection not in ("min", "1se"):
             raise ValueError(f"selection={self.selection!r}: use 'min' or '1se'.")
@@ -61,7 +61,7 @@ class RidgeCrossValidated(GradientEstimator):
         with one_blas_thread():
             scores = np.column_stack([
                 ridge_fold_scores(sample, problem, fold, grid, relative=relative)
-                for fold in make_folds(self.cv, sample)
+                for fold in make_folds(self.cv, sample, groups)
             ])  # fmt: skip
             started = start_ridge(sample, problem)
             alphas = grid * started.unit if relative else grid
@@ -111,7 +111,7 @@ predictor_
     """
 
     @same_bits
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose alpha, then fit the gradient field.
 
         Parameters
@@ -120,13 +120,16 @@ predictor_
         y : (n,) array
         sample_weight : (n,) array, optional
             Pair (i, j) counts w_ij times both weights.
+        groups : (n,) array of labels, optional
+            Rows that belong together: folds hold out whole groups.
 
         Returns
         -------
         self
         """
         door = blank(self)
-        return keep(self, door, **self._choose(numbers_sample(door, X, y, sample_weight)))
+        found = self._choose(numbers_sample(door, X, y, sample_weight), groups)
+        return keep(self, door, **found)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -166,7 +169,7 @@ dimension_, mean_, scale_, field_
     class_weight: Any = None
 
     @same_bits
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose alpha, then fit the log odds and their gradient.
 
         Parameters
@@ -175,6 +178,8 @@ dimension_, mean_, scale_, field_
         y : (n,) array of labels, of any type
         sample_weight : (n,) array, optional
             Pair (i, j) counts w_ij times both weights.
+        groups : (n,) array of labels, optional
+            Rows that belong together: folds hold out whole groups.
 
         Returns
         -------
@@ -183,4 +188,5 @@ dimension_, mean_, scale_, field_
         door = blank(self)
         classes, sample = labels_sample(door, X, y, sample_weight)
         shifts = sample_class_weights(self.class_weight, classes, sample)
-        return keep(self, door, classes_=classes, class_weight_=shifts, **self._choose(sample))
+        found = self._choose(sample, groups)
+        return keep(self, door, classes_=classes, class_weight_=shifts, **found)

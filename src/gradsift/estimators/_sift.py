@@ -57,11 +57,12 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     max_features : int, optional
         Select no more than this many, the best ranked; columns that are always kept come on top.
     predict_with : 'auto' or 'selected', default='auto'
-        'selected' predicts from the selected variables alone. 'auto' does so too, unless there are
-        more columns than rows and a ridge on all that stand out predicts held-out rows better: then
-        predictions are an average of both, and `dense_` says in which shares. Selection, ranking,
-        gradients and directions are the same either way. A model fitted with 'auto' predicts from
-        the selected variables alone after ``set_params(predict_with="selected")``.
+        'selected' predicts from the selected variables alone. 'auto' does so too, unless a ridge on
+        the columns that stand out or a kernel ridge on all columns predicts held-out rows about as
+        well or better: then predictions are an average, and `ensemble_` says in which shares; never
+        so with `groups`. Selection, ranking, gradients and directions are the same either way. A
+        model fitted with 'auto' predicts from the selected variables alone after
+        ``set_params(predict_with="selected")``.
     tol : float, default=1e-3
         Accuracy of the group-lasso path that proposes which variables to choose from.
     missing : {'error', 'mean'}, default='error'
@@ -102,10 +103,12 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         p- and q-values of all columns; only with a `false_discovery_rate` or ``inference=True``.
     refit_ : RegressionRefit
         The predictor on the selected variables; gradients and directions are its.
-    dense_ : Dense or None
-        The ridge on all columns that stand out and its share of the predictions, where it has one.
+    ensemble_ : Ensemble or None
+        Predictors on all columns and their shares of the predictions, where they have one.
     mean_, scale_ : (p,) arrays
     field_ : RefitField
+    n_groups_ : int or None
+        Groups of rows; None where each row was independent of the others.
     families_ : list of Family
         With ``inference=True``: sets of columns of which one acts, the most probable first.
     inclusion_probabilities_ : (p,) array
@@ -128,7 +131,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
 
     refit_settings = NUMBERS
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Sift, then refit.
 
         Parameters
@@ -138,13 +141,17 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         sample_weight : (n,) array, optional
             How many times each row counts: 2 is the row twice, 2.001 nearly the same, 0 = not at
             all. With ``weight_kind="importance"``, how much it counts beside the others.
+        groups : (n,) array of labels, optional
+            Rows that belong together: visits of a subject, cells of a donor, sibs of a family.
+            Rows of a group may depend on each other in any way; groups are independent. Where the
+            response never changes inside a group, the groups are the rows: their means are sifted.
 
         Returns
         -------
         self
         """
         door = blank(self)
-        sample = self._sample(door, X, y, sample_weight)
+        sample = self._sample(door, X, y, sample_weight, groups)
         return keep(self, door, **self._attributes(door, sample, "the mean of y"))
 
     def _target(self, y: Array) -> Numbers:
@@ -192,7 +199,7 @@ n_jobs, verbose
         The weight of each class.
     refit_ : ClassificationRefit
     feature_importances_, ranking_, interactions_, components_, eigenvalues_, sift_, \
-significance_, dense_, mean_, scale_, field_, families_, inclusion_probabilities_
+significance_, ensemble_, mean_, scale_, field_, n_groups_, families_, inclusion_probabilities_
         As in `GradientSiftRegressor`.
 
     Examples
@@ -212,7 +219,7 @@ significance_, dense_, mean_, scale_, field_, families_, inclusion_probabilities
 
     class_weight: Any = field(default=None, kw_only=True)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Sift, then refit.
 
         Parameters
@@ -222,13 +229,17 @@ significance_, dense_, mean_, scale_, field_, families_, inclusion_probabilities
         sample_weight : (n,) array, optional
             How many times each row counts: 2 is the row twice, 2.001 nearly the same, 0 = not at
             all. With ``weight_kind="importance"``, how much it counts beside the others.
+        groups : (n,) array of labels, optional
+            Rows that belong together: visits of a subject, cells of a donor, sibs of a family.
+            Rows of a group may depend on each other in any way; groups are independent. Where the
+            response never changes inside a group, the groups are the rows: their means are sifted.
 
         Returns
         -------
         self
         """
         door = blank(self)
-        sample = self._sample(door, X, y, sample_weight)
+        sample = self._sample(door, X, y, sample_weight, groups)
         labels = cast(Labels, sample.target)
         classes = labels.classes
         warn_of_rare_classes(classes, labels.codes)

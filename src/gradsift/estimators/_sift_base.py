@@ -17,8 +17,9 @@ from gradsift.estimators._base import (
     warn_nothing_selected,
 )
 from gradsift.estimators._column_rule import check_column_rule
-from gradsift.estimators._description import RidgePart
+from gradsift.estimators._description import EnsemblePart, MemberPart
 from gradsift.estimators._families import inference_attributes
+from gradsift.estimators._groups import check_groups, refuse_with_groups, warn_of_few_groups
 from gradsift.estimators._sample_weight import WeightKind, check_weights, warn_of_counts
 from gradsift.estimators._sift_parts import (
     Interaction,
@@ -27,14 +28,14 @@ from gradsift.estimators._sift_parts import (
     RefitField,
     SiftFit,
     SiftOptions,
-    SiftSample,
     find_support,
     fit_sift,
     open_sifter,
     seed_of,
 )
+from gradsift.estimators._sift_sample import SiftSample
 from gradsift.estimators._validation import check_columns, check_fit_X
-from gradsift.refit import Dense
+from gradsift.refit import Ensemble
 from gradsift.refit.settings import RefitSettings
 from gradsift.sift import Sifter, SiftSettings
 
@@ -45,10 +46,10 @@ NO_VARIABLE = (
 
 
 class Sifting(GradientEstimator):
-    """What a fitted sift has: its field, and the ridge that may have a part in predictions."""
+    """What a fitted sift has: its field, and what else may have a part in predictions."""
 
     field_: RefitField
-    dense_: Dense | None
+    ensemble_: Ensemble | None
     refit_: Any
     interactions_: list[Interaction]
     false_positives: float
@@ -59,16 +60,15 @@ class Sifting(GradientEstimator):
     refit_settings: ClassVar[RefitSettings]
 
     def _blend(self, sparse: Array, X: Source) -> Array:
-        """Predictions from the selected variables, averaged with those of the ridge, if it
-        has a part in them.
+        """Predictions from the selected variables, averaged with those of predictors on all
+        columns, if these have a part in them.
         """
-        if self.dense_ is None or self.predict_with == "selected":
+        if self.ensemble_ is None or self.predict_with == "selected":
             return sparse
-        # a view: only the columns that the ridge uses are read and standardised
-        return self.dense_.blend(sparse, ScaledSource(X, self.field_.scaling))
+        # a view: only the columns that are used are read and standardised
+        return self.ensemble_.blend(sparse, ScaledSource(X, self.field_.scaling))
 
     def _particulars(self) -> dict[str, Any]:
-        ridge, used = self.dense_, self.predict_with == "auto"
         return {
             "interactions": tuple((pair.first, pair.second) for pair in self.interactions_),
             "false_positives": float(self.false_positives),
@@ -76,8 +76,15 @@ class Sifting(GradientEstimator):
             "inclusion_probabilities": getattr(self, "inclusion_probabilities_", None),
             "significance": getattr(self, "significance_", None),
             "false_discovery_rate": self.false_discovery_rate,
-            "ridge": None if ridge is None else RidgePart(ridge.share, len(ridge.index), used),
+            "ensemble": self._ensemble_part(),
         }
+
+    def _ensemble_part(self) -> EnsemblePart | None:
+        if (ensemble := self.ensemble_) is None:
+            return None
+        members = zip(ensemble.members, ensemble.shares, strict=True)
+        parts = tuple(MemberPart(m.kind, share, m.n_columns) for m, share in members)
+        return EnsemblePart(parts, self.predict_with == "auto")
 
 
 @dataclass(eq=False, repr=False)
@@ -144,27 +151,34 @@ class GradientSift(Sifting):
         """A checked response of rows that count."""
         raise NotImplementedError
 
-    def _sample(self, door: Any, X: Any, y: Any, sample_weight: Any = None) -> SiftSample:
+    def _sample(
+        self, door: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> SiftSample:
         """Checked rows that count; `door` is told about the columns."""
         X, y = check_fit_X(door, X, y, y_numeric=not is_classifier(self))
         kept, weight = check_weights(sample_weight, X, self.weight_kind)
-        return SiftSample(take_rows(X, kept), self._target(y[kept]), weight)
+        codes = check_groups(groups, X, kept)
+        return SiftSample(take_rows(X, kept), self._target(y[kept]), weight, codes)
 
     def _attributes(self, door: Any, sample: SiftSample, constant: str) -> dict[str, Any]:
         """Sift, then refit; `constant` is what predictions are where nothing is selected."""
         warn_of_counts(sample.weight, self.weight_kind)
+        warn_of_few_groups(sample.groups, sample.one_per_group)
+        for what in ("false_discovery_rate", "inference"):
+            if getattr(self, what):
+                refuse_with_groups(sample.groups, what)
         options = self._options(door)
-        fit = fit_sift(*sample, options)
+        fit = fit_sift(sample, options)
         if len(fit.found.selected) == 0:
-            ridge = "a ridge on the columns that stand out (dense_)"
-            warn_nothing_selected(constant if fit.dense is None else ridge, NO_VARIABLE)
+            others = "predictors on all columns (ensemble_)"
+            warn_nothing_selected(constant if fit.ensemble is None else others, NO_VARIABLE)
         sure = inference_attributes(sample, fit, options) if self.inference else {}
-        return sift_attributes(fit) | sure
+        groups = None if sample.groups is None else int(sample.groups.max()) + 1
+        return sift_attributes(fit) | {"n_groups_": groups} | sure
 
-    def _find_support(self, X: Any, y: Any) -> IntArray:
+    def _find_support(self, X: Any, y: Any, **fit_params: Any) -> IntArray:
         door = blank(self)
-        sample = self._sample(door, X, y)
-        return find_support(sample.X, sample.target, self._options(door))
+        return find_support(self._sample(door, X, y, **fit_params), self._options(door))
 
     def _sifter(
         self, X: Any, y: Any, sample_weight: Any, columns: Any
@@ -172,12 +186,13 @@ class GradientSift(Sifting):
         """The sift of a table, ready to run, its class numbers, the numbers of some columns, and
         which columns are one variable.
         """
+        refuse_with_groups(getattr(self, "n_groups_", None), "significance()")
         door = blank(self)
         sample = self._sample(door, X, y, sample_weight)
         names = getattr(door, "feature_names_in_", None)
         also = check_columns(columns, door.n_features_in_, names, "columns")
         options = self._options(door)
-        sifter = open_sifter(*sample, options)
+        sifter = open_sifter(sample, options)
         return sifter, sample.target.codes, also.tolist(), options.rule.groups
 
 
@@ -189,6 +204,6 @@ def sift_attributes(fit: SiftFit) -> dict[str, Any]:
         **tested,
         "sift_": fit.found,
         "refit_": fit.refit,
-        "dense_": fit.dense,
+        "ensemble_": fit.ensemble,
         "interactions_": [Interaction(*pair) for pair in fit.found.interactions],
     }

@@ -13,14 +13,15 @@ from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
 from gradsift.estimators._column_rule import ColumnRule
+from gradsift.estimators._sift_sample import SiftSample, worth_of_rows
 from gradsift.numerics.directions import Directions, find_directions
 from gradsift.numerics.sampling import drawn_rows
 from gradsift.refit import (
     ClassificationRefit,
-    Dense,
+    Ensemble,
     RegressionRefit,
-    dense_classification,
-    dense_regression,
+    ensemble_classification,
+    ensemble_regression,
     refit_classification,
     refit_regression,
 )
@@ -107,6 +108,13 @@ class Numbers:
     codes = None  # numbers have no classes
 
     @property
+    def values(self) -> Array:
+        return self.y
+
+    def take(self, rows: IntArray) -> Numbers:
+        return Numbers(self.y[rows])
+
+    @property
     def contrasts(self) -> Array:
         return self.y[:, None]
 
@@ -122,10 +130,10 @@ class Numbers:
             Z, self.y[rows], sample_weight=some, random_state=options.seed, settings=options.refit
         )
 
-    def dense(
+    def ensemble(
         self, columns: Source, Z: Array, refit: Any, weight: Array | None, options: SiftOptions
-    ) -> Dense | None:
-        return dense_regression(columns, Z, self.y, refit, weight, options.refit)
+    ) -> Ensemble | None:
+        return ensemble_regression(columns, Z, self.y, refit, weight, options.refit)
 
 
 @dataclass(frozen=True)
@@ -135,6 +143,13 @@ class Labels:
     codes: IntArray
     classes: Array
     robust = False  # labels have no outliers
+
+    @property
+    def values(self) -> IntArray:
+        return self.codes
+
+    def take(self, rows: IntArray) -> Labels:
+        return Labels(self.codes[rows], self.classes)
 
     @property
     def n_classes(self) -> int:
@@ -160,18 +175,10 @@ class Labels:
             settings=options.refit,
         )
 
-    def dense(
+    def ensemble(
         self, columns: Source, Z: Array, refit: Any, weight: Array | None, options: SiftOptions
-    ) -> Dense | None:
-        return dense_classification(columns, Z, self.codes, refit, weight, options.refit)
-
-
-class SiftSample(NamedTuple):
-    """A checked table: rows that count, their response, their weights."""
-
-    X: Source
-    target: Numbers | Labels
-    weight: Array | None
+    ) -> Ensemble | None:
+        return ensemble_classification(columns, Z, self.codes, refit, weight, options.refit)
 
 
 @dataclass(frozen=True)
@@ -184,8 +191,8 @@ class SiftFit:
     significance : Significance or None
         Tests of the columns, where a false discovery rate was asked for.
     refit : RegressionRefit or ClassificationRefit
-    dense : Dense or None
-        The ridge on all columns that has a part in the predictions.
+    ensemble : Ensemble or None
+        The predictors on all columns that have a part in the predictions.
     scaling : Scaling
         From the user's columns to those that importances and directions are reported in.
     """
@@ -193,7 +200,7 @@ class SiftFit:
     found: SiftResult
     significance: Significance | None
     refit: RegressionRefit | ClassificationRefit
-    dense: Dense | None
+    ensemble: Ensemble | None
     field: RefitField
     importances: Array
     directions: Directions
@@ -204,40 +211,40 @@ class SiftFit:
         return self.found.ranking
 
 
-def fit_sift(
-    X: Source, target: Numbers | Labels, weight: Array | None, options: SiftOptions
-) -> SiftFit:
+def fit_sift(sample: SiftSample, options: SiftOptions) -> SiftFit:
     """Sift all columns, then refit on those that were selected."""
+    X, target, weight, groups = sample
     with one_blas_thread(workers=options.n_jobs), stages(options.verbose) as say:
         columns, share, scaling, answer = run_sift(
-            whole_sift(target, options), X, target, weight, options, say
+            whole_sift(target, options), sample, options, say
         )
         found, tested = answer
         found = options.rule.settle(found)
         rows = target.rows()
         say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
         Z = refit_columns(take_rows(X, rows), scaling, found.selected)
-        refit = target.refit(Z, rows, weight, options)
-        dense = None
-        if options.predict_with == "auto":
-            say("a ridge on all columns")
-            dense = target.dense(columns, Z, refit, weight, options)
+        shared = 1.0 if sample.one_per_group else found.correlation
+        refit = target.refit(Z, rows, worth_of_rows(weight, groups, shared), options)
+        ensemble = None
+        if options.predict_with == "auto" and groups is None and len(rows) == X.shape[0]:
+            say("predictors on all columns")
+            ensemble = target.ensemble(columns, Z, refit, weight, options)
         field = RefitField(scaling, found.selected, refit)
         importances, directions = summarise(field, X, rows, share, options)
     if not options.standardize:
         p = X.shape[1]
         scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
-    return SiftFit(found, tested, refit, dense, field, importances, directions, scaling)
+    return SiftFit(found, tested, refit, ensemble, field, importances, directions, scaling)
 
 
-def find_support(X: Source, target: Numbers | Labels, options: SiftOptions) -> IntArray:
+def find_support(sample: SiftSample, options: SiftOptions) -> IntArray:
     """The selected columns alone, by the least work: ranked only where too many count."""
     rule = options.rule
     with one_blas_thread(workers=options.n_jobs):
         if rule.most is None and options.false_discovery_rate is None:
-            return rule.choose(run_sift(sift_support, X, target, None, options, silent)[-1])
-        find = whole_sift(target, options)
-        return rule.settle(run_sift(find, X, target, None, options, silent)[-1][0]).selected
+            return rule.choose(run_sift(sift_support, sample, options, silent)[-1])
+        find = whole_sift(sample.target, options)
+        return rule.settle(run_sift(find, sample, options, silent)[-1][0]).selected
 
 
 def whole_sift(
@@ -247,8 +254,7 @@ def whole_sift(
     rate = options.false_discovery_rate
 
     def find(source: Source, Y: Array, **how: Any) -> tuple[SiftResult, Significance | None]:
-        sifter = make_sifter(source, Y, **how)
-        sifted = sifter.run()
+        sifter, sifted = make_sifter(source, Y, **how).settled()
         found = describe(sifter, sifted)
         if rate is None:
             return found, None
@@ -287,40 +293,41 @@ def discovered(found: SiftResult, tested: Significance, rate: float, keep: IntAr
     )
 
 
-def open_sifter(
-    X: Source, target: Numbers | Labels, weight: Array | None, options: SiftOptions
-) -> Sifter:
+def open_sifter(sample: SiftSample, options: SiftOptions) -> Sifter:
     """The sift of a table, ready to run."""
-    return run_sift(make_sifter, X, target, weight, options, silent)[-1]
+    return run_sift(make_sifter, sample, options, silent)[-1]
 
 
 def run_sift(
-    sift: Callable[..., T],
-    X: Source,
-    target: Numbers | Labels,
-    weight: Array | None,
-    options: SiftOptions,
-    say: Say,
+    sift: Callable[..., T], sample: SiftSample, options: SiftOptions, say: Say
 ) -> tuple[Source, Array, Scaling, T]:
     """Standardised columns, the shares of the rows, the scaling, and what `sift` finds there."""
-    n = X.shape[0]
+    X, weight, n = sample.X, sample.weight, sample.X.shape[0]
     share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
     say(f"standardising {X.shape[1]:,} columns")
     scaling = measure_scaling(X, share, missing=options.missing)
     columns = standardised(X, scaling)
+    rows = sample.independent()
     found = sift(
-        columns,
-        target.contrasts,
+        columns if rows is sample else own_standard(rows.X, options),
+        rows.target.contrasts,
         false_positives=options.false_positives,
         interactions=options.interactions,
         always_keep=options.rule.keep.tolist(),
-        sample_weight=weight,
-        robust=target.robust,
+        sample_weight=rows.weight,
+        groups=rows.groups,
+        robust=rows.target.robust,
         tol=options.tol,
         say=say,
         settings=options.sift,
     )
     return columns, share, scaling, found
+
+
+def own_standard(X: Source, options: SiftOptions) -> Source:
+    """Columns standardised by themselves."""
+    n = X.shape[0]
+    return standardised(X, measure_scaling(X, np.full(n, 1.0 / n), missing=options.missing))
 
 
 def summarise(

@@ -232,20 +232,22 @@ def what_was_seen(estimator: Any) -> Seen | None:
 
 
 def used_columns(estimator: Any) -> IntArray:
-    """The columns that predictions rest on: the selected, and those of the ridge beside them."""
-    dense = getattr(estimator, "dense_", None)
-    others = np.zeros(0, dtype=np.intp)
-    if dense is not None and estimator.predict_with == "auto":
-        others = dense.index
-    return np.union1d(estimator.get_support(indices=True), others).astype(np.intp)
+    """The columns that predictions need: the selected, and those of predictors beside them."""
+    ensemble = getattr(estimator, "ensemble_", None)
+    used = estimator.get_support(indices=True)
+    if ensemble is not None and estimator.predict_with == "auto":
+        used = np.union1d(used, ensemble.columns)
+    return np.asarray(used, dtype=np.intp)
 
 
 def far_note(estimator: Any, X: Array, names: Sequence[str] | None) -> str | None:
-    """A sentence on values far beyond those of the fit, in columns that predictions rest on."""
+    """A sentence on values far beyond those of the fit, in the selected columns: predictors on all
+    columns cut theirs off.
+    """
     seen = what_was_seen(estimator)
     if seen is None or len(seen.mean) != X.shape[1]:
         return None
-    used = used_columns(estimator)
+    used = np.asarray(estimator.get_support(indices=True), dtype=np.intp)
 
     def label(found: IntArray) -> list[str]:
         return labels_of(found, None if names is None else [names[int(k)] for k in found])

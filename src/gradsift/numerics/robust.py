@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradsift._typing import Array
+from gradsift._typing import Array, IntArray
 
 MAD_TO_SD = 1.4826
 """Standard deviation of a normal variable over its median absolute deviation."""
@@ -27,15 +27,21 @@ def quantiles(X: Array, levels: Array, weights: Array | None = None) -> Array:
     >>> quantiles(np.array([1.0, 2.0]), np.array([0.5]), weights=np.array([1.0, 2.0])).tolist()
     [2.0]
     """
-    reached = levels * (1.0 - ROUNDING)
     if weights is None:
-        n = len(X)
-        rank = np.clip(np.ceil(reached * n).astype(int) - 1, 0, n - 1)
-        return np.asarray(np.partition(X, np.unique(rank), axis=0)[rank])
+        place = places(levels, len(X))
+        # to part a column at several places takes longer than to sort it
+        parted = np.sort(X, axis=0) if len(place) > 1 else np.partition(X, place, axis=0)
+        return np.asarray(parted[place])
+    reached = levels * (1.0 - ROUNDING)
     order = np.argsort(X, axis=0, kind="stable")
     below = np.cumsum(weights[order], axis=0)
     rank = np.stack([(below < level * below[-1]).sum(axis=0) for level in reached])
     return np.take_along_axis(np.take_along_axis(X, order, axis=0), rank, axis=0)
+
+
+def places(levels: Array, n: int) -> IntArray:
+    """Where the lower quantiles of n values are among the sorted ones."""
+    return np.asarray(np.clip(np.ceil(levels * (1.0 - ROUNDING) * n) - 1, 0, n - 1), dtype=np.intp)
 
 
 def middle_quantiles(X: Array, levels: Array, weights: Array | None = None) -> Array:
@@ -48,7 +54,11 @@ def middle_quantiles(X: Array, levels: Array, weights: Array | None = None) -> A
     >>> middle_quantiles(np.array([3.0, 1.0, 2.0, 4.0]), np.array([0.5, 0.6])).tolist()
     [2.5, 3.0]
     """
-    lower, upper = quantiles(X, levels, weights), -quantiles(-X, 1.0 - levels, weights)
+    if weights is None:
+        n, ordered = len(X), np.sort(X, axis=0)
+        lower, upper = ordered[places(levels, n)], ordered[n - 1 - places(1.0 - levels, n)]
+    else:
+        lower, upper = quantiles(X, levels, weights), -quantiles(-X, 1.0 - levels, weights)
     return np.asarray(0.5 * (lower + upper))
 
 

@@ -18,10 +18,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from gradsift._typing import Array, HessianProduct, IntArray, Restricted
+from gradsift._typing import Array, HessianProduct, IntArray, MeanHessian, Restricted
 from gradsift.numerics.losses import Loss, Squared
 from gradsift.pairwise.pairs import DensePairs, SparsePairs
 from gradsift.pairwise.quadratic_terms import FieldTerm
@@ -103,13 +104,29 @@ class PairDatafit:
 
         return product
 
-    def mean_hessian(self, E: Array, X: Array) -> Array | None:
-        """(w, w) second derivative in one task of the rows B of X, averaged over the tasks."""
+    def mean_hessian(self, E: Array, X: Array) -> MeanHessian | None:
+        """The second derivative in the rows B of X, averaged over the tasks, and their sizes."""
         bend = self.loss.mean_bend(E, self.target)
         if bend is None:
             return None
         share = np.einsum("ij,ij->i", self.L, self.L) / self.L.shape[1]
-        return self.pairs.scatter(self.pairs.weight * bend * self.pairs.at_near(share[None])[0], X)
+        weight = self.pairs.weight * bend * self.pairs.at_near(share[None])[0]
+        return MeanHessian(self.pairs.scatter(weight, X), *self.tasks)
+
+    @cached_property
+    def tasks(self) -> tuple[Array, Array]:
+        """Eigenvalues, of mean one, and eigenvectors of L' diag(mass) L, mass = weight of pairs."""
+        mass = self.pairs.near_sums(self.pairs.weight[None])[0]
+        sizes, axes = np.linalg.eigh(self.L.T * mass @ self.L)
+        return sizes / max(float(sizes.mean()), np.finfo(float).tiny), axes
+
+    def offset_hessian(self, E: Array) -> Array | None:
+        """(m, m) second derivative in one output of v."""
+        bend = None if self.offset_penalty is None else self.loss.mean_bend(E, self.target)
+        if bend is None:
+            return None
+        mass = self.pairs.near_sums((self.pairs.weight * bend)[None])[0]
+        return self.L.T * mass @ self.L + 2.0 * self._ridge * np.eye(self.L.shape[1])
 
     def curvature(self, E: Array, dE: Array, dv: Array) -> float:
         form = np.vdot(self.pairs.weight, self.loss.curvature(E, self.target, dE))
@@ -183,7 +200,10 @@ class ResidualForm:
 
         return of_rows
 
-    def mean_hessian(self, E: Array) -> Array | None:
+    def offset_hessian(self, E: Array) -> Array | None:
+        return self.datafit.offset_hessian(E)
+
+    def mean_hessian(self, E: Array) -> MeanHessian | None:
         return self.datafit.mean_hessian(E, self.X)
 
     def curvature(self, E: Array, dE: Array, dB: Array, dv: Array) -> float:
@@ -204,6 +224,7 @@ class GramForm:
         n, w = X.shape
         X = X - X.mean(axis=0)  # as in `predict`: only differences count
         self.L, self.outputs = datafit.L, datafit.n_outputs
+        self.tasks = datafit.tasks
         E = datafit.predict(np.zeros((n, datafit.n_tasks)), datafit.start())
         self.constant = datafit.value(E, datafit.start())
         self.G0 = X.T @ datafit.gradient(E, datafit.start())[0]
@@ -242,9 +263,12 @@ class GramForm:
     def hessian(self, HB: Array) -> HessianProduct:
         return lambda dB, dv: (self.image(dB, dv), dv)
 
-    def mean_hessian(self, HB: Array) -> Array:
+    def mean_hessian(self, HB: Array) -> MeanHessian:
         share = np.einsum("ij,ij->i", self.L, self.L) / self.L.shape[1]
-        return np.tensordot(share, self.Q, axes=1)
+        return MeanHessian(np.tensordot(share, self.Q, axes=1), *self.tasks)
+
+    def offset_hessian(self, HB: Array) -> None:
+        return None
 
     def curvature(self, HB: Array, dHB: Array, dB: Array, dv: Array) -> float:
         return float(np.vdot(dHB, dB))
@@ -290,6 +314,9 @@ class WithTerm:
             return G + self._term(dB)[1], g
 
         return with_term
+
+    def offset_hessian(self, image: Array) -> Array | None:
+        return self.phi.offset_hessian(image)
 
     def mean_hessian(self, image: Array) -> None:
         return None

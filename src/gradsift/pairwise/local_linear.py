@@ -13,6 +13,7 @@ from scipy import sparse
 
 from gradsift._typing import Array
 from gradsift.numerics.distances import squared_distances
+from gradsift.pairwise.samples import distinct_rows
 
 
 def local_gradients(
@@ -60,7 +61,8 @@ def refine_gradients(X: Array, y: Array, share: Array, F: Array, d: int) -> Arra
     n^(-1/(d + 4)).
     """
     root = np.sqrt(share)[:, None]
-    width = normal_bandwidth(share, d)
+    # copies of a row are one row that counts more: they make nothing known in more detail
+    width = normal_bandwidth(distinct_rows(X, y[:, None], share)[2], d)
     last = np.linalg.svd(root * F, full_matrices=False)[2][:d]
     for _ in range(REFINED_ROUNDS):
         T = X @ last.T
@@ -75,7 +77,10 @@ def refine_gradients(X: Array, y: Array, share: Array, F: Array, d: int) -> Arra
 
 
 def normal_bandwidth(share: Array, d: int) -> float:
-    """The normal reference rule n^(-1/(d + 4)) for d coordinates of unit variance."""
+    """The normal reference rule n^(-1/(d + 4)) for d coordinates of unit variance.
+
+    n is 1 / sum share^2, the effective number of rows, none of which may be a copy of another.
+    """
     return float((share @ share) ** (1.0 / (d + 4)))
 
 

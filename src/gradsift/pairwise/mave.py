@@ -28,6 +28,11 @@ SETTLED = 1e-5
 RIDGE = 1e-3
 """On G, in units of the mean curvature: without it, columns that hardly vary decide."""
 
+ROWS_PER_COLUMN = 2
+"""Samples for each whitened column at least. With as many columns as samples any response is fitted
+without an error, and no direction is better than another.
+"""
+
 
 class Whitened(NamedTuple):
     """Columns turned and scaled to unit covariance.
@@ -48,11 +53,16 @@ class Whitened(NamedTuple):
 
 
 def whiten(X: Array, share: Array) -> Whitened:
-    """Whiten columns X (n, p) under the weights `share`, which sum to one."""
+    """Whiten columns X (n, p) under the weights `share`, which sum to one.
+
+    Where columns are more than half of the samples, their leading principal components, half as
+    many as samples, take their place.
+    """
     centred = X - share @ X
     _, s, Q = np.linalg.svd(np.sqrt(share)[:, None] * centred, full_matrices=False)
     lead = s > 1e-6 * s.max(initial=0.0)
-    s, Q = s[lead], Q[lead]
+    most = max(1, len(X) // ROWS_PER_COLUMN)
+    s, Q = s[lead][:most], Q[lead][:most]
     turn = Q.T / s
     return Whitened(centred @ turn, turn, s[:, None] * Q)
 

@@ -36,10 +36,12 @@ from gradsift.pairwise.dimension import Dimension
 from gradsift.pairwise.field import KernelField, TaylorPredictor
 from gradsift.pairwise.index_predictor import IndexPredictor, LabelPredictor
 from gradsift.pipeline._training import Training
-from gradsift.refit import ClassificationRefit, Dense, RegressionRefit
+from gradsift.refit import ClassificationRefit, Ensemble, RegressionRefit
 from gradsift.refit.candidates import Candidate
+from gradsift.refit.ensemble import LinearMember
 from gradsift.refit.evidence import EvidenceFit
 from gradsift.refit.expansion import Expansion
+from gradsift.refit.kernel_ridge import KernelMember
 from gradsift.sift import ChosenGroup, SiftResult
 from gradsift.solver import Certificate, Rows, Solution, Status
 from gradsift.solver.path import PathResult
@@ -73,7 +75,9 @@ CLASSES: dict[str, type] = {
     "RefitField": RefitField,
     "RegressionRefit": RegressionRefit,
     "ClassificationRefit": ClassificationRefit,
-    "Dense": Dense,
+    "Ensemble": Ensemble,
+    "LinearMember": LinearMember,
+    "KernelMember": KernelMember,
     "Candidate": Candidate,
     "EvidenceFit": EvidenceFit,
     "Expansion": Expansion,

@@ -21,6 +21,7 @@ from gradsift import (
 from gradsift._run.progress import Say, progress_to, silent
 from gradsift._typing import Source
 from gradsift.data import FilledSource, fill_holes
+from gradsift.data.row_groups import constant_in_groups, group_codes
 from gradsift.exceptions import NothingSelectedWarning
 from gradsift.explain import names_of_best
 from gradsift.report import Findings
@@ -179,7 +180,7 @@ def select(
         seed=settings.seed,
         seconds=seconds,
         converged=not any(issubclass(w.category, ConvergenceWarning) for w in caught),
-        notes=(*table.notes, *notes, *duplicate_rows(table.X, table.y)),
+        notes=(*table.notes, *group_notes(table), *notes, *duplicate_rows(table.X, table.y)),
         warnings=messages(caught),
         **origin,
     )
@@ -197,7 +198,7 @@ def fit_to_all(procedure: Any, table: Table, settings: Settings, say: Say) -> tu
     if settings.families:
         model.set_params(inference=True)
     with progress_to(say):
-        model.fit(table.X, table.y)
+        model.fit(table.X, table.y, **told_groups(table))
     if settings.method == "sift":
         model.set_params(predict_with=settings.predict_with)
     return model, perf_counter() - start
@@ -211,11 +212,32 @@ def how_sure(
     X, y, n_jobs = table.X, table.y, settings.n_jobs
     if settings.cv:
         say(f"scoring {settings.cv} held-out folds")
-        held = held_out(procedure, X, y, cv=settings.cv, n_jobs=n_jobs)
+        held = held_out(procedure, X, y, cv=settings.cv, n_jobs=n_jobs, **told_groups(table))
     if settings.repeats:
         say(f"selecting again on {settings.repeats} half samples")
-        stable = stability(procedure, X, y, settings.repeats, settings.seed, n_jobs=n_jobs)
+        stable = stability(
+            procedure, X, y, settings.repeats, settings.seed, n_jobs=n_jobs, **told_groups(table)
+        )
     return held, stable
+
+
+def told_groups(table: Table) -> dict[str, Any]:
+    """What fits and splits are told about rows that belong together."""
+    return {} if table.groups is None else {"groups": table.groups.labels}
+
+
+def group_notes(table: Table) -> list[str]:
+    """What was made of rows that belong together."""
+    if table.groups is None:
+        return []
+    if constant_in_groups(table.y, group_codes(table.groups.labels, len(table.y))):
+        how = "the target never changes inside of one, so that their means were compared"
+    else:
+        how = "levels allow for what rows of a group have in common"
+    return [
+        f"{len(table.y):,} rows belong to {table.groups.count:,} groups ({table.groups.column}): "
+        f"{how}, and folds and half samples are of whole groups"
+    ]
 
 
 def messages(caught: Sequence[warnings.WarningMessage]) -> tuple[str, ...]:
@@ -243,6 +265,12 @@ def affordable(table: Table, settings: Settings) -> tuple[Settings, list[str]]:
     notes = []
     if settings.method != "sift":
         families = False
+    elif families is None and table.groups is not None:
+        families = False
+        notes.append(
+            "families of variables were not looked for, because they take rows for independent: "
+            "--aggregate mean makes one row of each group"
+        )
     elif families is None:
         families = not large
         if large:

@@ -15,6 +15,8 @@ import numpy as np
 
 from gradsift._run.passes import each_block
 from gradsift._typing import Array, IntArray, Source
+from gradsift.data.source import SourceView
+from gradsift.numerics.sampling import evenly_spaced
 from gradsift.refit.evidence import NOISE_BOUNDS
 from gradsift.refit.settings import NUMBERS, RefitSettings
 
@@ -29,27 +31,44 @@ PRIORS = 20_000
 
 LEAST_VARIANCE = 1e-9
 
+KEY_COLUMNS = 20_000
+"""Columns by which copies of a row are known."""
+
 
 def chunks(size: int) -> list[slice]:
     return [slice(start, min(start + CHUNK, size)) for start in range(0, size, CHUNK)]
 
 
 # ------------------------------------------------ folds
-def assign_folds(Y: Array, key: Array, settings: RefitSettings = NUMBERS) -> IntArray:
+def distinct_rows(source: Source, Y: Array) -> IntArray:
+    """(n,) number of each row, in the order of responses (n, q); copies have the same number.
+
+    Copies have the same response and the same columns: the same sums of up to `KEY_COLUMNS` of
+    them, with random factors.
+    """
+    n, p = source.shape
+    used = evenly_spaced(p, KEY_COLUMNS)
+    factors = np.random.default_rng(0).normal(size=(len(used), 2))
+    key = np.zeros((n, 2))
+    for part in chunks(len(used)):
+        key += source.columns(used[part]) @ factors[part]
+    rows = np.round(np.column_stack([Y, key]), 6)
+    return np.asarray(np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1))
+
+
+def assign_folds(distinct: IntArray, settings: RefitSettings = NUMBERS) -> IntArray:
     """(rounds, n) fold of each row: along the responses, so that each holds all of their range.
 
     Where rows are few, it matters which of them are held out together: neighbours in the order of
-    responses are then dealt anew in further rounds. Rows with the same response and the same `key`
-    (n, a) are copies: they stay together, and as one row that counts more they would be in the same
-    folds.
+    responses are then dealt anew in further rounds. Copies (see `distinct_rows`) stay together, and
+    as one row that counts more they would be in the same folds.
     """
-    rows = np.round(np.column_stack([Y, key]), 6)
-    distinct, place = np.unique(rows, axis=0, return_inverse=True)
-    rounds = min(-(-settings.held_out_rows // len(distinct)), settings.most_repeats)
+    count = int(distinct.max()) + 1
+    rounds = min(-(-settings.held_out_rows // count), settings.most_repeats)
     each = np.arange(settings.folds)
-    dealt = np.tile(each, (rounds, -(-len(distinct) // len(each)), 1))
+    dealt = np.tile(each, (rounds, -(-count // len(each)), 1))
     dealt[1:] = np.random.default_rng(0).permuted(dealt[1:], axis=2)
-    return dealt.reshape(rounds, -1)[:, place.reshape(-1)]
+    return dealt.reshape(rounds, -1)[:, distinct]
 
 
 def training_weights(folds: IntArray, weights: Array, settings: RefitSettings = NUMBERS) -> Array:
@@ -128,9 +147,16 @@ def row_grams(source: Source, sets: list[ScreenedColumns]) -> Array:
     return grams
 
 
+def in_memory(source: Source) -> bool:
+    """Whether reading columns again costs next to nothing."""
+    while isinstance(source, SourceView):
+        source = source.base
+    return source.array is not None
+
+
 def each_gram(source: Source, sets: list[ScreenedColumns]) -> Iterator[Array]:
     """`row_grams` one after the other: where the table is in memory no two of them are held."""
-    at_once = len(sets) if source.array is None else 1
+    at_once = 1 if in_memory(source) else len(sets)
     for first in range(0, len(sets), at_once):
         yield from row_grams(source, sets[first : first + at_once])
 

@@ -64,13 +64,27 @@ class RefitSettings:
     """Typical error that a fit with lowered weights must reach, as a fraction of that without."""
     harmless: float = 1.5
     """Mean square error over that of typical rows up to which outliers are left alone."""
-    # the ridge on all columns
+    # predictors on all columns
+    cut: float = 3.0
+    """Standard deviations at which columns are cut off: a wild value would carry a ridge away, and
+    make a row a stranger to all others for a kernel.
+    """
+    ensemble_rows: tuple[int, int] = (10, 10_000)
+    """Least and most rows of a table for which any is tried."""
     ridge_cut: float = 6.25
     """Squared standard errors by which a correlation must stand out: 1 % of noise columns do."""
     ridge_columns: int = 20_000
     """Columns that the ridge may use: those that stand out most."""
-    ridge_rows: tuple[int, int] = (10, 1_000)
-    """Least and most rows of a table for which a ridge is tried."""
+    ridge_rows: int = 1_000
+    """Most rows for which a ridge is tried: each of its folds costs their cube."""
+    kernel_lengths: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
+    """Length scales tried, in units of the typical size of a row; the longest is nearly a line."""
+    kernel_noise: tuple[float, ...] = tuple(np.exp(np.arange(-7.0, 4.1, 0.5)).tolist())
+    """Noise ratios tried, in units of the mean eigenvalue."""
+    kernel_rows: int = 1_000
+    """Rows that tune the kernel ridge and carry it: one eigendecomposition per length scale."""
+    kernel_columns: int = 20_000
+    """Columns of a table above which no kernel ridge is tried: it keeps rows of all columns."""
     folds: int = 10
     """Folds of the rows that the ridge is scored on."""
     held_out_rows: int = 200

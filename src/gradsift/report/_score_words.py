@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsift.estimators import PenaltyChoice, RidgePart
+from gradsift.estimators import EnsemblePart, PenaltyChoice
 from gradsift.report._findings import Findings
 from gradsift.report._text import join, percent
 from gradsift.trust import HeldOut, Scores
@@ -86,7 +86,7 @@ def score_table(findings: Findings) -> list[ScoredWay]:
     if held.together is not None:
         ways.append(
             ScoredWay(
-                "together", "all columns together", ridge_words(findings, held), held.together
+                "together", "all columns together", ensemble_words(findings, held), held.together
             )
         )
     if held.simple is not None:
@@ -96,17 +96,25 @@ def score_table(findings: Findings) -> list[ScoredWay]:
     return ways
 
 
-def ridge_words(findings: Findings, held: HeldOut) -> str:
-    """How large the part of the ridge is, and on how many columns."""
-    ridge = findings.described.ridge
-    if ridge is None:
+def ensemble_words(findings: Findings, held: HeldOut) -> str:
+    """What the selected variables are averaged with, and in which parts."""
+    ensemble = findings.described.ensemble
+    over = f"over the folds {percent(held.ensemble_share)} on average"
+    if ensemble is None:
         return (
-            "the selected variables averaged with a ridge, whose part over the folds was "
-            f"{percent(held.ridge_share)} on average; on all rows it has none"
+            "the selected variables averaged with predictors on all columns, whose part was "
+            f"{over}; on all rows they have none"
         )
-    return (
-        f"the selected variables averaged with a ridge on {ridge.n_columns:,} columns, whose part "
-        f"is {percent(ridge.share)} (over the folds {percent(held.ridge_share)} on average)"
+    return f"the selected variables averaged with {members_named(ensemble)}; their part was {over}"
+
+
+def members_named(ensemble: EnsemblePart) -> str:
+    """Each predictor on all columns, and its part."""
+    return join(
+        [
+            f"a {member.kind} on {member.n_columns:,} columns ({percent(member.share)})"
+            for member in ensemble.members
+        ]
     )
 
 
@@ -163,14 +171,11 @@ def compared(held: HeldOut) -> str:
     return f" In {held.metric}: {number(held.mean)} alone, {join(parts)}."
 
 
-def predictor_name(ridge: RidgePart | None) -> str:
+def predictor_name(ensemble: EnsemblePart | None) -> str:
     """What a saved model predicts with."""
-    if ridge is None or not ridge.used:
+    if ensemble is None or not ensemble.used:
         return "the selected variables alone"
-    return (
-        f"the selected variables averaged with a ridge on {ridge.n_columns:,} columns (its part "
-        f"{percent(ridge.share)})"
-    )
+    return f"the selected variables averaged with {members_named(ensemble)}"
 
 
 def new_rows_sentence(findings: Findings, scores: Scores) -> str:
@@ -178,7 +183,7 @@ def new_rows_sentence(findings: Findings, scores: Scores) -> str:
     count, total = int(np.sum(findings.unseen)), len(findings.y)
     known = total - count
     aside = "" if known == 0 else f" ({known:,} others are rows of the fit and do not count here)"
-    who = predictor_name(findings.described.ridge)
+    who = predictor_name(findings.described.ensemble)
     if findings.labels:
         what = (
             f"{who} give the right class {percent(scores.mean('accuracy'))} of the time (balanced "
@@ -215,7 +220,7 @@ def scores_as_data(findings: Findings) -> dict[str, Any] | None:
             way.key: {"name": way.name, "detail": way.detail, **as_data(way.scores)}
             for way in score_table(findings)
         },
-        "ridge_share_over_folds": held.ridge_share,
+        "ensemble_share_over_folds": held.ensemble_share,
     }
 
 

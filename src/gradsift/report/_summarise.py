@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from math import nan
 from typing import Any
 
@@ -39,6 +40,7 @@ def summarise(findings: Findings) -> dict[str, Any]:
     'x4 explains yield, out of 10 variables'
     """
     held, new, proof = findings.held_out, findings.new_scores, findings.described.optimality
+    ensemble = findings.described.ensemble
     return clean(
         {
             "schema": SCHEMA,
@@ -57,8 +59,8 @@ def summarise(findings: Findings) -> dict[str, Any]:
             "held_out": None if held is None else held.mean,
             "scores": scores_as_data(findings),
             "new_rows": None if new is None else as_data(new),
-            "predicts_with": predictor_name(findings.described.ridge),
-            "ridge": None if findings.described.ridge is None else vars(findings.described.ridge),
+            "predicts_with": predictor_name(ensemble),
+            "ensemble": None if ensemble is None else asdict(ensemble),
             "covariates": findings.covariate_names,
             "n_directions": int(findings.model.n_components_),
             "directions_share": words.directions_share(findings),

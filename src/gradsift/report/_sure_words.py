@@ -83,10 +83,10 @@ def score_points(findings: Findings) -> Points:
              "variables alone; the whole procedure, selection included, was repeated in every fold "
              "on the other rows. All other ways to predict were scored on the same folds.")
         )  # fmt: skip
-        if described.ridge is not None:
+        if described.ensemble is not None:
             out.append(
                 ("What the model predicts with", f"The saved model predicts with "
-                 f"{predictor_name(described.ridge)}.")
+                 f"{predictor_name(described.ensemble)}.")
             )  # fmt: skip
     elif findings.new_scores is not None:
         known = len(findings.y) - int(np.sum(findings.unseen))

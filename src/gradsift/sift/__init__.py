@@ -81,6 +81,8 @@ class SiftResult:
     """(rows with positive weight, q) what the selected terms leave over, in units of the whitened
     response.
     """
+    correlation: float = 0.0
+    """Correlation of the noise of two rows of a group; 0 without groups."""
 
 
 def sift(
@@ -91,6 +93,7 @@ def sift(
     interactions: bool = True,
     always_keep: Sequence[int] = (),
     sample_weight: Array | None = None,
+    groups: Array | None = None,
     robust: bool = True,
     tol: float = TOL,
     say: Say = silent,
@@ -113,6 +116,9 @@ def sift(
         Columns that are always selected; their linear part is not penalised.
     sample_weight : array (n,), optional
         Numbers of samples: 2 is the row twice, 0 removes it.
+    groups : array (n,), optional
+        Labels of rows that belong together, such as the visits of a subject: they may depend on
+        each other in any way, rows with different labels may not.
     robust : bool
         Winsorise residuals at three robust standard deviations. Off for labels.
     tol : float
@@ -134,12 +140,13 @@ def sift(
         interactions=interactions,
         always_keep=always_keep,
         sample_weight=sample_weight,
+        groups=groups,
         robust=robust,
         tol=tol,
         say=say,
         settings=settings,
     )
-    return describe(sifter, sifter.run())
+    return describe(*sifter.settled())
 
 
 def describe(sifter: Sifter, sifted: Sifted) -> SiftResult:
@@ -159,7 +166,8 @@ def describe(sifter: Sifter, sifted: Sifted) -> SiftResult:
     )
     kept = {groups.parents_of(g) for g in interactions_of(groups, support, response)}
     pairs = [t for t in terms if t.part == "product" and t.variables in kept]
-    residual = sifter.residual(groups, support) / response.root
+    clusters = response.rows.clusters
+    residual = response.rows.in_order(sifter.residual(groups, support) / response.root)
     return SiftResult(
         selected=np.array(selected, dtype=np.intp),
         ranking=ranks(score),
@@ -168,12 +176,13 @@ def describe(sifter: Sifter, sifted: Sifted) -> SiftResult:
         groups=tuple(terms),
         chi_square_tails=np.exp(log_p),
         residual=residual,
+        correlation=0.0 if clusters is None else clusters.correlation,
     )
 
 
 def sift_support(source: Source, Y: Array, **options: Any) -> IntArray:
     """The columns that `sift` would select, without ranking the others; options as there."""
-    sifted = make_sifter(source, Y, **options).run()
+    _, sifted = make_sifter(source, Y, **options).settled()
     return np.array(sifted.groups.variables(sifted.support), dtype=np.intp)
 
 
@@ -185,6 +194,7 @@ def make_sifter(
     interactions: bool = True,
     always_keep: Sequence[int] = (),
     sample_weight: Array | None = None,
+    groups: Array | None = None,
     robust: bool = True,
     tol: float = TOL,
     say: Say = silent,
@@ -203,7 +213,7 @@ def make_sifter(
     always = tuple(sorted({int(v) for v in always_keep}))
     if always and (always[0] < 0 or always[-1] >= p):
         raise ValueError(f"always_keep={always}: expected column numbers from 0 to {p - 1}.")
-    response = make_response(Y, make_rows(n, sample_weight), robust, settings)
+    response = make_response(Y, make_rows(n, sample_weight, groups), robust, settings)
     return Sifter(
         source, response, float(false_positives), interactions, always, tol, say, settings
     )

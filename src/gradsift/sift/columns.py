@@ -96,7 +96,8 @@ def own_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAULT)
     """Z R of the features of columns as they are read, (width, features, q), by the way that
     suits their length.
     """
-    scores = binned_scores if len(X) > N_BINS else exact_scores
+    binned = len(X) > N_BINS and rows.clusters is None
+    scores = binned_scores if binned else exact_scores
     return scores(clipped(X, rows, settings), R, rows, settings)
 
 
@@ -164,7 +165,8 @@ def wide_statistics(
     n, p = source.shape
     out = np.zeros((3, p), dtype=np.float32)
     job = partial(raw_statistics, R, rows, settings)
-    each = settings.n_features * min(n, N_BINS) + 4 * n  # features, and copies of the column itself
+    made = min(n, N_BINS) if rows.clusters is None else n
+    each = settings.n_features * made + 4 * n  # features, and copies of the column itself
     width = at_a_time(source, BLOCK_VALUES, each)
     for where, found in each_block(source, lambda _: job, width=width):
         out[:, where] = found

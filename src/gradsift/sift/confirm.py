@@ -10,17 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from gradsift.sift.criterion import complexity, log_det, normal_equations, robust_fit
 from gradsift.sift.exchangeable import worth_of
 from gradsift.sift.groups import Groups, Support
 from gradsift.sift.response import Response
-from gradsift.sift.search import (
-    best_supports,
-    choose,
-    complexity,
-    log_det,
-    normal_equations,
-    robust_fit,
-)
+from gradsift.sift.search import best_supports, choose
 
 
 def choose_supports(

@@ -62,11 +62,19 @@ def whitening(P: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> tuple[A
     T = L^-1 diag(1/sd) with C + ridge I = L L' and C the correlation matrix, so row j of T uses
     features up to j only.
     """
-    weight = np.full(P.shape[2], 1.0) if rows.weight is None else rows.weight
+    weight = row_weights(P, rows)
     mean = P @ weight / rows.total
-    centred = P - mean[:, :, None]
-    cov = (centred * weight) @ centred.transpose(0, 2, 1) / rows.total
-    return mean, whitener(cov, settings)
+    return mean, whitener(covariances(P - mean[:, :, None], weight, rows.total), settings)
+
+
+def row_weights(P: Array, rows: Rows) -> Array:
+    """(n,) weights of the rows, ones without any."""
+    return np.full(P.shape[2], 1.0) if rows.weight is None else rows.weight
+
+
+def covariances(P: Array, weight: Array, total: float) -> Array:
+    """(width, m, m) of centred features P (width, m, n)."""
+    return np.asarray((P * weight) @ P.transpose(0, 2, 1) / total)
 
 
 def whitener(cov: Array, settings: SiftSettings = DEFAULT) -> Array:
@@ -85,8 +93,12 @@ def own_features(
     root weight unless told otherwise.
     """
     P = antiderivatives(X, knots(X, rows, settings), settings)
-    mean, T = whitening(P, rows, settings)
-    P -= mean[:, :, None]
+    if rows.clusters is None:
+        mean, T = whitening(P, rows, settings)
+        P -= mean[:, :, None]
+    else:
+        P = rows.clusters.centred(P)
+        T = whitener(covariances(P, row_weights(P, rows), rows.total), settings)
     Z = T @ P
     if weighted:
         Z *= rows.root
@@ -98,9 +110,8 @@ def product_feature(X: Array, rows: Rows) -> Array:
     root-weighted.
     """
     own = np.concatenate([X, X * X], axis=1)
-    own = (own - rows.mean(own)) * np.reshape(rows.root, (-1, 1))
-    product = X[:, 0] * X[:, 1]
-    product = (product - rows.mean(product)) * rows.root
+    own = rows.centred(own) * np.reshape(rows.root, (-1, 1))
+    product = rows.centred(X[:, 0] * X[:, 1]) * rows.root
     product = product - own @ np.linalg.lstsq(own, product, rcond=1e-10)[0]
     sd = float(np.sqrt(product @ product / rows.total))
     return np.asarray(product / max(sd, 1e-9))

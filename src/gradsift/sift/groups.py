@@ -7,7 +7,7 @@ tuple of such numbers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,10 +15,23 @@ from gradsift._typing import Array, IntArray, Source
 from gradsift.sift.feature_store import FeatureStore, pooled_features
 from gradsift.sift.features import product_feature
 from gradsift.sift.levels import NEVER
+from gradsift.sift.response import Response
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 Support = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Inflation:
+    """How much larger squared levels are because rows belong together (`design_effects`)."""
+
+    ratio: Array
+    """(3 k + s,)"""
+    mean: float
+    """Design effect of a typical linear group."""
+    spread: float
+    """Variance of that over columns."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +52,15 @@ class Groups:
     """(3 k + s,) number of features."""
     rows: Rows
     settings: SiftSettings = DEFAULT
+    fits: dict[Support, tuple[Response, Array, Array]] = field(default_factory=dict, repr=False)
+    """Fits on some of these features, whatever their levels (`search.robust_fit`)."""
+    inflation: Inflation | None = None
+    """Part of the levels that clusters of rows make up; None = rows are independent."""
+
+    @property
+    def ratio(self) -> Array:
+        """(3 k + s,) by how much clusters of rows inflate the levels."""
+        return np.ones(len(self.level)) if self.inflation is None else self.inflation.ratio
 
     def stack(self, support: Support) -> Array:
         """Features of a support, (df, n)."""
@@ -74,6 +96,8 @@ class Groups:
             level=self.level[kept],
             level_if_selected=self.level_if_selected[kept],
             size=self.size[kept],
+            inflation=self.inflation and replace(self.inflation, ratio=self.ratio[kept]),
+            fits={},
         )
         return groups, [tuple(sorted(map(number, support))) for support in supports]
 
@@ -130,6 +154,7 @@ def with_products(
             [groups.level_if_selected[: 3 * k], np.array(list(pairs.values()))]
         ),
         size=np.concatenate([groups.size[: 3 * k], np.ones(len(pairs), dtype=np.intp)]),
+        fits={},
     )
 
 

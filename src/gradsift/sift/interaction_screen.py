@@ -12,12 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from gradsift._typing import Array, IntArray
+from gradsift.sift.cluster_products import Statistic, cluster_products
 from gradsift.sift.columns import Single
 from gradsift.sift.levels import chi2_log_sf, pair_tests, squared_level
+from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 BLOCK, PIECE = 64, 256
@@ -56,11 +59,18 @@ def _z_squared(levers: list[tuple[Single, Single]], B: Single) -> Single:
     return total
 
 
+def row_products(R: Array, rows: Rows) -> Statistic:
+    """z_kl^2 of columns A against columns B where rows are independent."""
+    R32 = R.astype(np.float32)
+    w32 = None if rows.weight is None else rows.weight.astype(np.float32)
+    return lambda A: partial(_z_squared, _levers(A, R32, w32))
+
+
 def screen(
     X: Single,
     columns: IntArray,
     R: Array,
-    weight: Array | None,
+    rows: Rows,
     selected: list[int],
     p: int,
     alpha: float,
@@ -76,8 +86,9 @@ def screen(
     tests = pair_tests(p, len(selected))
     levels = np.array([squared_level(alpha, t, q) for t in tests])
     chosen = np.isin(columns, selected).astype(int)
-    R32 = R.astype(np.float32)
-    w32 = None if weight is None else weight.astype(np.float32)
+    statistic = (
+        row_products(R, rows) if rows.clusters is None else (cluster_products(R, rows.clusters))
+    )
     best, best_selected = np.zeros(k), np.zeros(k)
     found: list[tuple[float, int, int, int]] = []
 
@@ -93,10 +104,10 @@ def screen(
 
     def against(rows_: IntArray, first: int) -> Iterator[tuple[IntArray, Single]]:
         """Some columns against all from `first` on, a piece at a time; themselves left out."""
-        levers = _levers(X[:, rows_], R32, w32)
+        beside = statistic(X[:, rows_])
         for start in range(first, k, PIECE):
             cols = np.arange(start, min(start + PIECE, k))
-            z = _z_squared(levers, X[:, start : start + PIECE])
+            z = beside(X[:, start : start + PIECE])
             z[rows_[:, None] == cols] = 0.0
             yield cols, z
 

@@ -9,6 +9,8 @@ a group of m features against q responses has a chi2(m q) null, hence the square
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.special import gammaln
 from scipy.stats import chi2
@@ -59,13 +61,26 @@ def out_of_reach(level: Array, df: Array, odd: Array, n: float) -> Array:
     """
     k = np.minimum(odd, n / 2)
     log_deals = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-    return np.where(log_deals < -chi2_log_sf(level, df), level + NEVER, level)
+    return np.where(log_deals < -each_once(chi2_log_sf, level, df), level + NEVER, level)
 
 
 def relaxed_levels(level: Array, df: Array, factor: float) -> Array:
     """Levels at which each null group passes `factor` times as often; zero levels stay zero."""
-    out = chi2.isf(np.minimum(chi2.sf(level, df) * factor, 0.5), df)
-    return np.where(level > 0, np.minimum(out, level), 0.0)
+
+    def relaxed(level: Array, df: float) -> Array:
+        return np.asarray(chi2.isf(np.minimum(chi2.sf(level, df) * factor, 0.5), df))
+
+    return np.where(level > 0, np.minimum(each_once(relaxed, level, df), level), 0.0)
+
+
+def each_once(tail: Callable[[Array, float], Array], level: Array, df: Array) -> Array:
+    """tail(level, df) of many groups, which have few different levels: each is computed once."""
+    out = np.empty(len(level))
+    for m in np.unique(df).tolist():
+        these = np.flatnonzero(df == m)
+        values, place = np.unique(level[these], return_inverse=True)
+        out[these] = tail(values, m)[place]
+    return out
 
 
 def chi2_log_sf(x: Array, df: Array | float) -> Array:

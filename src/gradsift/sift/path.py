@@ -39,7 +39,7 @@ def group_lasso(
     `owner` (df,) numbers the group of each row of B (df, q), consecutive from zero.
     """
     first = np.flatnonzero(np.r_[True, np.diff(owner) > 0])
-    step = 1 / np.linalg.norm(gram, 2)
+    step = 1 / np.linalg.eigvalsh(gram)[-1]
     B, V, t = start, start, 1.0
     for _ in range(max_iter):
         U = V - step * (gram @ V - corr)
@@ -80,8 +80,8 @@ def solve(
             active = {g: b for g, b in zip(working, pieces, strict=True) if b.any()}
         ratio = np.sqrt(groups.squared_norms(R) / n) / np.maximum(penalty, 1e-300)
         ratio[working] = 0.0
-        new = np.argsort(-ratio, kind="stable")[:MOST_NEW]
-        new = new[ratio[new] > 1.001]
+        above = np.flatnonzero(ratio > 1.001)
+        new = above[np.argsort(-ratio[above], kind="stable")[:MOST_NEW]]
         if len(new) == 0 or len(working) >= groups.settings.most_groups:
             return active, R
         working = sorted({*working, *new.tolist()})

@@ -16,12 +16,14 @@ from gradsift.sift.columns import (
     wide_statistics,
 )
 from gradsift.sift.confirm import choose_supports
+from gradsift.sift.criterion import robust_fit, whiten_residual
+from gradsift.sift.design_effects import inflated_own, inflated_products
 from gradsift.sift.groups import Groups, Support, pool, with_products
 from gradsift.sift.interaction_screen import Screen, screen
 from gradsift.sift.levels import NEVER, out_of_reach, own_levels, relaxed_levels
 from gradsift.sift.path import TOL, path
-from gradsift.sift.response import Response
-from gradsift.sift.search import best_supports, choose, robust_fit, whiten_residual
+from gradsift.sift.response import Response, beside_noise
+from gradsift.sift.search import best_supports, choose
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 
@@ -101,6 +103,10 @@ class Sifter:
     settings: SiftSettings = DEFAULT
     barred: frozenset[int] = frozenset()
     """Columns that may not be selected, by themselves or in products."""
+    noise: Array | None = None
+    """(n, q) residual of an earlier fit, not mapped, that says how much the rows of a cluster have
+    in common; None = the response.
+    """
     memo: dict[bytes, Array] = field(default_factory=dict, repr=False)
     """Own statistics of the last residual: a pass over a wide table is not made twice."""
     screens: dict[tuple[bytes, tuple[int, ...]], tuple[IntArray, Screen]] = field(
@@ -139,6 +145,10 @@ class Sifter:
         df = groups.size * self.response.Y.shape[1]
         level = out_of_reach(groups.level, df, odd, rows.total)
         selected = out_of_reach(groups.level_if_selected, df, odd, rows.total)
+        if rows.clusters is not None:
+            level, selected = level - groups.level, selected - groups.level_if_selected
+            groups = inflated_own(self.source, groups, self.unit_noise)
+            level, selected = level + groups.level, selected + groups.level_if_selected
         level[free] = selected[free] = 0.0
         return self.bar(replace(groups, level=level, level_if_selected=selected))
 
@@ -177,10 +187,11 @@ class Sifter:
         """Support at the true and at relaxed levels, from these starts."""
         fixed = self.fixed(groups)
         df, factor = groups.size * self.response.Y.shape[1], self.relaxation
+        ratio = groups.ratio
         loose = replace(
             groups,
-            level=relaxed_levels(groups.level, df, factor),
-            level_if_selected=relaxed_levels(groups.level_if_selected, df, factor),
+            level=relaxed_levels(groups.level / ratio, df, factor) * ratio,
+            level_if_selected=relaxed_levels(groups.level_if_selected / ratio, df, factor) * ratio,
         )
         return choose_supports(groups, loose, supports, self.response, fixed)
 
@@ -200,6 +211,29 @@ class Sifter:
         """The residual with unit covariance."""
         return whiten_residual(self.residual(groups, support), groups.rows.total)
 
+    @property
+    def unit_noise(self) -> Array:
+        """Noise of unit covariance, rows of a cluster made independent, rows scaled."""
+        rows = self.response.rows
+        R = self.response.start
+        if self.noise is not None:
+            R = rows.centred(self.noise) * self.response.root
+        return whiten_residual(R, rows.total)
+
+    def settled(self) -> tuple[Sifter, Sifted]:
+        """The sift with its answer. Where rows belong together, what is selected shows how much
+        they have in common beside it, and the sift is run again knowing that.
+        """
+        sifted = self.run()
+        clusters = self.response.rows.clusters
+        if clusters is None or not sifted.support:
+            return self, sifted
+        R = self.residual(sifted.groups, sifted.support) / self.response.root
+        noise = clusters.unmapped(R.T).T
+        response = beside_noise(self.response, noise)
+        again = replace(self, response=response, noise=noise, memo={}, screens={})
+        return again, again.run()
+
     def screened(
         self, groups: Groups, R: Array, own: Array, selected: list[int]
     ) -> tuple[IntArray, Screen]:
@@ -213,7 +247,7 @@ class Sifter:
                 X,
                 columns,
                 R / self.response.root,
-                groups.rows.weight,
+                groups.rows,
                 selected,
                 self.source.shape[1],
                 self.alpha * self.settings.shares[3],
@@ -259,7 +293,7 @@ class Sifter:
                     strict=True,
                 )
             )
-            groups = with_products(groups, values, products)
+            groups = inflated_products(with_products(groups, values, products), R)
             support, loose = self.choose_supports(groups, [support])
         return groups, support, loose
 

@@ -18,12 +18,12 @@ from __future__ import annotations
 import numpy as np
 
 from gradsift._typing import Array, IntArray
+from gradsift.sift.criterion import log_det, normal_equations, robust_fit, whiten_residual
 from gradsift.sift.groups import Groups, Support
 from gradsift.sift.interaction_screen import pair_log_p
 from gradsift.sift.levels import chi2_log_sf, own_log_p
 from gradsift.sift.procedure import Sifted, Sifter
 from gradsift.sift.response import Response
-from gradsift.sift.search import log_det, normal_equations, robust_fit, whiten_residual
 
 
 def loss_without(
@@ -52,7 +52,8 @@ def variable_losses(
     own = [groups_of(groups, support, v) for v in variables]
     loss = loss_without(groups, support, response, own)
     df = np.array([groups.size[list(gs)].sum() for gs in own], dtype=float)
-    log_p = chi2_log_sf(groups.rows.total * loss, np.maximum(df, 1) * response.Y.shape[1])
+    ratio = np.array([groups.ratio[list(gs)].mean() for gs in own])
+    log_p = chi2_log_sf(groups.rows.total * loss / ratio, np.maximum(df, 1) * response.Y.shape[1])
     return variables, loss, log_p
 
 
@@ -64,6 +65,8 @@ def log_evidence(sifter: Sifter, sifted: Sifted, R: Array, own: Array | None = N
     groups = sifted.groups
     if own is None:
         own = sifter.own(groups, R)
+    if groups.inflation is not None:
+        own = own / typical_ratios(groups, p)
     evidence = own_log_p(own, q, sifter.interactions, sifter.settings)
     if sifter.interactions:
         selected = groups.variables(sifted.support)
@@ -71,6 +74,18 @@ def log_evidence(sifter: Sifter, sifted: Sifted, R: Array, own: Array | None = N
         pairs = pair_log_p(found, q, p, len(selected)) - np.log(sifter.settings.shares[3])
         evidence[columns] = np.minimum(evidence[columns], pairs)
     return evidence
+
+
+def typical_ratios(groups: Groups, p: int) -> Array:
+    """(3, p) by how much clusters of rows inflate own statistics; columns outside of the pool are
+    taken to be like those in it.
+    """
+    ratio = groups.ratio[: 3 * len(groups.columns)].reshape(3, -1)
+    out = np.ones((3, p))
+    if ratio.shape[1]:
+        out *= ratio.mean(axis=1, keepdims=True)
+        out[:, groups.columns] = ratio
+    return out
 
 
 def scores(sifter: Sifter, sifted: Sifted) -> Array:

@@ -7,7 +7,7 @@ response with many equal values (zeros) has no robust scale.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -42,7 +42,7 @@ class Response:
             return self.Y * self.root
         plain = fit / self.root
         Y = plain + winsorise(self.Y - plain, self.settings.clip, self.rows.weight)
-        return (Y - self.rows.mean(Y)) * self.root
+        return self.rows.recentred(Y) * self.root
 
 
 def tied(Y: Array, rows: Rows, most: float) -> bool:
@@ -60,12 +60,32 @@ def make_response(Y: Array, rows: Rows, robust: bool, settings: SiftSettings = D
     preferred).
     """
     Y = rows.take(np.asarray(Y, dtype=np.float64))
-    Y = Y - rows.mean(Y)
+    if Y.shape[1] == 1:
+        robust = robust and not tied(Y, rows, settings.most_tied)
+    if rows.clusters is not None:
+        noise = winsorise(Y, settings.clip, rows.weight) if robust else Y
+        rows = replace(rows, clusters=rows.clusters.correlated(noise, settings))
+    return whitened_response(Y, rows, robust, settings)
+
+
+def whitened_response(Y: Array, rows: Rows, robust: bool, settings: SiftSettings) -> Response:
+    """The same for kept rows whose dependence is known."""
+    Y = rows.centred(Y)
     weight = np.ones(len(Y)) if rows.weight is None else rows.weight
     cov = (Y * weight[:, None]).T @ Y / rows.total
     values, vectors = np.linalg.eigh(cov)
     scale = 1 / np.sqrt(np.where(values > 1e-12 * max(values.max(), 1e-300), values, np.inf))
-    if Y.shape[1] == 1:
-        Y = Y * scale
-        return Response(Y, rows, robust and not tied(Y, rows, settings.most_tied), settings)
-    return Response(Y @ (vectors * scale) @ vectors.T, rows, robust, settings)
+    Y = Y * scale if Y.shape[1] == 1 else Y @ (vectors * scale) @ vectors.T
+    return Response(Y, rows, robust, settings)
+
+
+def beside_noise(response: Response, noise: Array) -> Response:
+    """The same response, rows of a cluster being as alike as this noise (n, q), which is not
+    mapped, is.
+    """
+    clusters = response.rows.clusters
+    if clusters is None:
+        return response
+    Y = clusters.unmapped(response.Y.T).T
+    rows = replace(response.rows, clusters=clusters.correlated(noise, response.settings))
+    return whitened_response(Y, rows, response.robust, response.settings)

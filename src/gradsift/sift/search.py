@@ -1,66 +1,29 @@
-"""The choice of a support: an information criterion whose complexity term is made of the chi
-levels, and a local search.
+"""The choice of a support: a local search for the least criterion.
 
-    criterion(S) = n log det(R'R / n)  +  n / (n - df - k / 2 - q) * sum_{g in S} t_g^2
-
-R is the residual of a least-squares fit on S. Adding a group of no use lowers the first term by
-about chi2(m q), so it passes with probability about P(chi2 > t_g^2): the level of the group. No
-noise variance and no penalty strength is estimated. The factor makes up for what df coefficients
-take from the noise of n rows; that the k variables of S were searched for, and found together,
-takes more, and is counted as half a coefficient each.
+A step adds, drops or replaces one group. Searches begin at supports that a path proposes.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gradsift._typing import Array, IntArray
-from gradsift.sift.groups import Groups, Support, least_squares
+from gradsift.sift.criterion import (
+    complexities,
+    criterion,
+    normal_equations,
+    robust_fit,
+    whiten_residual,
+)
+from gradsift.sift.groups import Groups, Support
 from gradsift.sift.response import Response
 
 TIE = 1e-6
 """Criteria that differ by less are equal: rounding, which is another on another processor."""
 COPY = 1e-9
 """Columns are copies of each other if their correlation is so close to 1 or -1."""
-
-
-def log_det(cov: Array) -> float:
-    """log det of a residual covariance, bounded below so that a perfect fit stays finite."""
-    q = len(cov)
-    if q == 1:
-        return float(np.log(max(cov[0, 0], 0.0) + 1e-12))
-    return float(np.linalg.slogdet(cov + 1e-12 * np.eye(q))[1])
-
-
-def complexity(groups: Groups, support: Support, q: int) -> float:
-    """n / (n - df - k / 2 - q) sum t_g^2; infinite beyond df = `most_df` n."""
-    n = groups.rows.total
-    df = int(groups.size[list(support)].sum())
-    left = n - df - groups.settings.searched_df * len(groups.variables(support)) - q
-    if df > groups.settings.most_df * n or left <= 0:
-        return np.inf
-    return level_sum(groups, support) * n / left
-
-
-def level_sum(groups: Groups, support: Support) -> float:
-    """Sum of squared levels.
-
-    Every group counts with the level it has beside its own variable; a variable in no product adds
-    the difference to the full level of one own group, the one where that is least.
-    """
-    k = len(groups.columns)
-    least: dict[int, float] = {}
-    total = 0.0
-    in_pairs = {v for g in support if g >= 3 * k for v in groups.parents_of(g)}
-    for g in support:
-        total += groups.level_if_selected[g]
-        if g < 3 * k and int(groups.columns[g % k]) not in in_pairs:
-            more = float(groups.level[g] - groups.level_if_selected[g])
-            least[g % k] = min(least.get(g % k, np.inf), more)
-    return float(total + sum(least.values()))
 
 
 def levels_given(groups: Groups, support: Support) -> Array:
@@ -75,69 +38,6 @@ def levels_given(groups: Groups, support: Support) -> Array:
     return level
 
 
-def whiten_residual(R: Array, total: float) -> Array:
-    """R (..., n, q) times the inverse root of R'R / n: unit-covariance residuals (zero ones stay
-    zero).
-    """
-    if R.shape[-1] == 1:
-        var = (R * R).sum(axis=(-2, -1), keepdims=True) / total
-        return np.asarray(R / np.sqrt(np.maximum(var, 1e-12)))
-    cov = np.swapaxes(R, -1, -2) @ R / total
-    values, vectors = np.linalg.eigh(cov)
-    half = (vectors / np.sqrt(np.maximum(values, 1e-12))[..., None, :]) @ np.swapaxes(
-        vectors, -1, -2
-    )
-    return np.asarray(R @ half)
-
-
-def robust_fit(groups: Groups, support: Support, response: Response) -> tuple[Array, Array]:
-    """Residual on the support and the stand-in response it was fitted to."""
-    Y = response.start
-    if not support:
-        return Y, Y
-    Z = groups.stack(support)
-    settings = groups.settings
-    for _ in range(settings.rounds if response.robust else 1):
-        fit = Z.T @ least_squares(Z, Y, groups.rows.total, settings.ridge)
-        Y = response.adapted(fit)
-    return Y - fit, Y
-
-
-@dataclass(frozen=True)
-class NormalEquations:
-    """Inner products among a list of groups and with the response: fits any sub-support without the
-    rows.
-    """
-
-    gram: Array
-    corr: Array
-    cov: Array
-    where: dict[int, slice]
-    ridge: float
-
-    def index(self, support: Support) -> list[int]:
-        return [i for g in support for i in range(self.where[g].start, self.where[g].stop)]
-
-    def fit(self, support: Support) -> tuple[Array, Array]:
-        """Coefficients and residual covariance on a support."""
-        ix = self.index(support)
-        gram, corr = self.gram[np.ix_(ix, ix)], self.corr[ix]
-        B = np.asarray(np.linalg.solve(gram + self.ridge * np.eye(len(ix)), corr), np.float64)
-        cross = B.T @ corr
-        return B, self.cov - cross - cross.T + B.T @ gram @ B
-
-
-def normal_equations(groups: Groups, members: list[int], Y: Array) -> NormalEquations:
-    n = groups.rows.total
-    Z = groups.stack(tuple(members))
-    ends = np.cumsum(groups.size[members])
-    where = {
-        g: slice(int(e - s), int(e))
-        for g, e, s in zip(members, ends, groups.size[members], strict=True)
-    }
-    return NormalEquations(Z @ Z.T / n, Z @ Y / n, Y.T @ Y / n, where, groups.settings.ridge)
-
-
 def entering(groups: Groups, R: Array, exclude: Support, count: int) -> IntArray:
     """For each residual R (b, n, q): the `count` groups with the largest statistic over level, (b,
     count).
@@ -148,8 +48,8 @@ def entering(groups: Groups, R: Array, exclude: Support, count: int) -> IntArray
     ratio[:, list(exclude)] = -1.0
     count = min(count, ratio.shape[1])
     best: IntArray = np.argpartition(-ratio, count - 1, axis=1)[:, :count]
-    order = np.argsort(-ratio[np.arange(len(ratio))[:, None], best], axis=1, kind="stable")
-    return best[np.arange(len(ratio))[:, None], order]
+    order = np.argsort(-np.take_along_axis(ratio, best, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(best, order, axis=1)
 
 
 def better(groups: Groups, support: Support, response: Response, fixed: Support) -> Support | None:
@@ -158,29 +58,28 @@ def better(groups: Groups, support: Support, response: Response, fixed: Support)
     All moves compete. If a group were added whenever one lowers the criterion, the search would
     fill up with stand-ins before it tried what they stand for.
     """
-    n, q = groups.rows.total, response.Y.shape[1]
     R, Y = robust_fit(groups, support, response)
-    now = n * log_det(R.T @ R / n) + complexity(groups, support, q)
+    now = criterion(groups, support, response)
     shorter = [tuple(h for h in support if h != g) for g in support if g not in fixed]
-    inside = normal_equations(groups, list(support), Y)
-    Z = groups.stack(support)
-    without = [Y - Z[inside.index(T)].T @ inside.fit(T)[0] for T in shorter]
-    enter = entering(groups, np.stack([R, *without]), support, groups.settings.breadth).tolist()
-    moves = [(*T, g) for T, new in zip([support, *shorter], enter, strict=True) for g in new]
+    B = normal_equations(groups, list(support), Y).coefficients(shorter)
+    without = Y - groups.stack(support).T @ B
+    left = np.concatenate([R[None], without])
+    enter = entering(groups, left, support, groups.settings.breadth).tolist()
+    bases = zip([support, *shorter], enter, strict=True)
+    moves = [tuple(sorted((*T, g))) for T, new in bases for g in new if g not in support]
     return best_move(groups, [*shorter, *moves], Y, now)
 
 
 def best_move(groups: Groups, moves: list[Support], Y: Array, now: float) -> Support | None:
     """The support with the smallest criterion for the stand-in response Y, if below `now`."""
     n, q = groups.rows.total, Y.shape[1]
-    fits = normal_equations(groups, sorted({g for T in moves for g in T}), Y)
-    values = []
-    for T in moves:
-        cost = complexity(groups, T, q)
-        values.append(n * log_det(fits.fit(T)[1]) + cost if np.isfinite(cost) else np.inf)
-    if not values or min(values) >= now - TIE:
+    cost = np.array(complexities(groups, moves, q))
+    allowed = [T for T, finite in zip(moves, np.isfinite(cost), strict=True) if finite]
+    fits = normal_equations(groups, sorted({g for T in allowed for g in T}), Y)
+    values = n * fits.log_dets(allowed) + cost[np.isfinite(cost)]
+    if not allowed or values.min() >= now - TIE:
         return None
-    return first_of_least(groups, [tuple(sorted(T)) for T in moves], values)
+    return first_of_least(groups, allowed, values.tolist())
 
 
 def in_order(groups: Groups, support: Support) -> tuple[Any, ...]:
@@ -224,26 +123,6 @@ def search(
     end = ends.get(support, support)
     ends |= dict.fromkeys(trail, end)
     return end
-
-
-def criterion(
-    groups: Groups,
-    support: Support,
-    response: Response,
-    fitted: dict[Support, float] | None = None,
-) -> float:
-    """The criterion at a support, refitted (robustly) on it. `fitted` remembers the first term of
-    supports, which is the same at any levels.
-    """
-    fitted = {} if fitted is None else fitted
-    cost = complexity(groups, support, response.Y.shape[1])
-    if not np.isfinite(cost):
-        return np.inf
-    if support not in fitted:
-        n = groups.rows.total
-        R = robust_fit(groups, support, response)[0]
-        fitted[support] = n * log_det(R.T @ R / n)
-    return fitted[support] + cost
 
 
 def best_supports(

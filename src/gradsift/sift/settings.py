@@ -38,6 +38,15 @@ class SiftSettings:
     """Rivals of a further group of a selected column: a generous size of a support. Also the number
     of products that a screen passes on to the search.
     """
+    # rows that belong together
+    most_correlation: float = 0.95
+    """Correlation of the noise of two rows of a cluster at most: closer to 1, nothing of what lies
+    between clusters would count.
+    """
+    least_pooled: int = 20
+    """Columns from which on the design effects of columns are shrunk towards their mean: fewer do
+    not tell how much they differ.
+    """
     # the path that proposes supports
     path_step: float = 0.8
     """Factor from one penalty of the path to the next."""

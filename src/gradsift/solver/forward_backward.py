@@ -83,11 +83,16 @@ def objective(phi: Restricted, limits: Array, at: Point) -> float:
     return phi.value(at.image, at.B, at.v) + float(limits @ row_norms(at.B))
 
 
-def duality_gap(phi: Restricted, limits: Array, at: Point, slope: Slope) -> float:
-    """How far `at` can be from the optimum on these columns."""
+def duality_gap(
+    phi: Restricted, limits: Array, at: Point, slope: Slope, value: float | None = None
+) -> float:
+    """How far `at` can be from the optimum on these columns; `value` is its objective, if known.
+
+    With a slope that is zero in some rows: from the optimum with these rows as they are.
+    """
     dual = feasibility(limits, row_norms(slope.B), row_norms(at.B))
     bound_below = phi.dual_value(at.image, at.B, at.v, dual.shrink) - dual.residual
-    return objective(phi, limits, at) - bound_below
+    return (objective(phi, limits, at) if value is None else value) - bound_below
 
 
 def slope_at(phi: Restricted, at: Point) -> Slope:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -14,6 +14,15 @@ from gradsift._typing import Array, IntArray
 from gradsift.data.missing import known
 from gradsift.data.odd_cells import as_argument
 from gradsift.data.text import BEWARE
+from gradsift.tables.blocks import (
+    RowGroups,
+    aggregated,
+    block_columns,
+    block_notes,
+    near_copy_notes,
+    read_groups,
+    without_log,
+)
 from gradsift.tables.checks import (
     check_columns_exist,
     check_encoded_names,
@@ -46,6 +55,8 @@ class Table:
         Columns never to be penalised.
     notes : tuple of str
         What was decided on the user's behalf.
+    groups : RowGroups, optional
+        Which rows belong together.
     """
 
     X: Any
@@ -55,6 +66,7 @@ class Table:
     ids: NDArray[Any] | None = None
     keep: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     notes: tuple[str, ...] = ()
+    groups: RowGroups | None = None
 
 
 def prepare(frame: Frame, choices: Choices) -> Table:
@@ -81,6 +93,8 @@ def prepare(frame: Frame, choices: Choices) -> Table:
     asked = choices.roles
     check_columns_exist(frame.order, [choices.target, *chain(*asked.values())])
     check_roles(choices.target, {option: set(names) for option, names in asked.items()})
+    if choices.aggregate is not None and choices.group is None:
+        raise ValueError("--aggregate makes one row of each group: say which column by --group.")
     notes = list(frame.notes)
     found = text_columns(frame, choices)
     there = known(frame.column(choices.target))
@@ -92,7 +106,7 @@ def prepare(frame: Frame, choices: Choices) -> Table:
     reading = read_target_as(y, choices.task, choices.target)
     notes += [note for note in (reading.note, *found.notes) if note]
 
-    out = {choices.target, found.id, frame.id, *choices.drop, *found.levels}
+    out = {choices.target, choices.group, found.id, frame.id, *choices.drop, *found.levels}
     numbers = _with_values(frame, [name for name in frame.names if name not in out], notes)
     recipe = Recipe(
         choices.target,
@@ -106,16 +120,25 @@ def prepare(frame: Frame, choices: Choices) -> Table:
         frame.options,
     )
     check_encoded_names(recipe.names, recipe.origins, choices.target)
-    X, frame = _whole_rows(recipe, frame, notes)
+    X, frame = _whole_rows(
+        recipe if choices.aggregate is None else without_log(recipe), frame, notes
+    )
     y = frame.column(choices.target)
-    notes += _warnings(X, y, frame, recipe)
+    notes += _warnings(X, y, frame, recipe, choices.group)
     if reading.whole and (advice := order_note(y, X, recipe.names, choices.target)):
         notes.append(advice)
     keep = np.array(
         [k for k, origin in enumerate(recipe.origins) if origin in choices.keep], dtype=np.intp
     )
     ids = None if found.id is None else np.array([str(v) for v in as_texts(frame, found.id)])
-    return Table(X, response(y, recipe), recipe.names, recipe, ids, keep, tuple(notes))
+    table = Table(X, response(y, recipe), recipe.names, recipe, ids, keep, tuple(notes))
+    if choices.group is None:
+        return table
+    groups = read_groups(frame, choices.group)
+    if choices.aggregate is None:
+        return replace(table, groups=groups)
+    X, y, ids, note = aggregated(X, table.y, groups, choices.aggregate, recipe)
+    return replace(table, X=X, y=y, ids=ids, notes=(*notes, note))
 
 
 def _with_values(frame: Frame, numbers: Sequence[str], notes: list[str]) -> tuple[str, ...]:
@@ -168,16 +191,22 @@ def _whole_rows(recipe: Recipe, frame: Frame, notes: list[str]) -> tuple[Array, 
     return X[whole], frame.take(np.flatnonzero(whole))
 
 
-def _warnings(X: Array, y: Any, frame: Frame, recipe: Recipe) -> list[str]:
+def _warnings(X: Array, y: Any, frame: Frame, recipe: Recipe, group: str | None) -> list[str]:
     """Copies of the target are refused; what looks wrong otherwise is said."""
     ordered, levels = recipe.task == "regression", tuple(recipe.levels)
     response(y, recipe)
     leaks = find_leaks(y, X, recipe.origins, frame.column, levels, ordered=ordered)
+    blocks: tuple[str, ...] = ()
+    if group is None:
+        blocks = block_columns(frame, y, (*recipe.numbers, *levels))
+        leaks = replace(leaks, finer=tuple(name for name in leaks.finer if name not in blocks))
     return [
         *leak_notes(recipe.target, leaks, len(y)),
         *identifier_notes(frame, recipe.numbers),
         *date_notes(frame, recipe.numbers, levels),
         *repeat_notes(X, y, frame.places),
+        *block_notes(blocks, recipe.target),
+        *(near_copy_notes(X) if group is None else []),
         *code_notes(y, recipe.target),
     ]
 

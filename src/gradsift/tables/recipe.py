@@ -35,6 +35,10 @@ class Choices:
         Refuse missing values, let the estimator impute column means, or drop such rows.
     options : ReadOptions
         How the file is written.
+    group : str, optional
+        Column that says which rows belong together.
+    aggregate : {'mean', 'sum'}, optional
+        Make one row of each group.
     """
 
     target: str
@@ -46,6 +50,8 @@ class Choices:
     log: bool = False
     missing: str = "error"
     options: ReadOptions = PLAIN
+    group: str | None = None
+    aggregate: Literal["mean", "sum"] | None = None
 
     @property
     def roles(self) -> dict[str, tuple[str, ...]]:
@@ -55,6 +61,7 @@ class Choices:
             "--id": () if self.id is None else (self.id,),
             "--categorical": self.categorical,
             "--keep": self.keep,
+            "--group": () if self.group is None else (self.group,),
         }
 
 

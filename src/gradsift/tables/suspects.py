@@ -32,7 +32,7 @@ def identifier_notes(frame: Frame, numbers: Sequence[str]) -> list[str]:
     if frame.n_rows < FEWEST_ROWS:
         return []
     found = []
-    for name, values in _whole_numbers(frame, numbers):
+    for name, values in whole_numbers(frame, numbers):
         steps = np.diff(values)
         ordered = (steps > 0).all() or (steps < 0).all()
         named = NAMES_ROWS.search(name) is not None and len(np.unique(values)) == len(values)
@@ -48,7 +48,7 @@ def identifier_notes(frame: Frame, numbers: Sequence[str]) -> list[str]:
     ]
 
 
-def _whole_numbers(frame: Frame, numbers: Sequence[str]) -> Iterator[tuple[str, Array]]:
+def whole_numbers(frame: Frame, numbers: Sequence[str]) -> Iterator[tuple[str, Array]]:
     """The columns of whole numbers in which nothing is missing."""
     wanted = set(numbers)
     for where in windows(len(frame.names), WIDTH):
@@ -62,7 +62,7 @@ def _whole_numbers(frame: Frame, numbers: Sequence[str]) -> Iterator[tuple[str, 
 
 def date_notes(frame: Frame, numbers: Sequence[str], categories: Sequence[str]) -> list[str]:
     """A note on columns of dates, written as texts or as whole numbers like 20231001."""
-    found = [name for name, values in _whole_numbers(frame, numbers) if _are_dates(values)]
+    found = [name for name, values in whole_numbers(frame, numbers) if _are_dates(values)]
     texts = [name for name in categories if name in frame.texts]
     found += [name for name in texts if is_dates([v for v in frame.texts[name] if v is not None])]
     if not found:

@@ -61,14 +61,15 @@ def _odd(frame: Frame, name: str) -> OddCells | None:
 def text_columns(frame: Frame, choices: Choices) -> TextColumns:
     """What each column of text is, asked for or plain to see; all that cannot be used are told."""
     automatic = row_names(frame) if choices.target != frame.order[0] else frame.id
-    if automatic in (choices.target, *choices.drop, *choices.categorical, *choices.keep):
+    given = (choices.group, *choices.drop, *choices.categorical, *choices.keep)
+    if automatic in (choices.target, *given):
         automatic = None
     id_column = choices.id or automatic
     notes, levels = [], list(choices.categorical)
     problems: list[tuple[str, OddCells | str]] = []
     if choices.id is None and id_column is not None:
         notes.append(f"{id_column!r} names the rows (its texts all differ)")
-    aside = {*choices.drop, *choices.categorical, id_column, frame.id}
+    aside = {*choices.drop, *choices.categorical, choices.group, id_column, frame.id}
     for name, values in frame.texts.items():
         if name in aside or (name == choices.target and choices.task == "classification"):
             continue
@@ -101,6 +102,8 @@ def _no_use(name: str, values: Any) -> str:
     what = "dates" if is_dates(found) else "different texts"
     column = as_argument(name)
     advice = f"give --drop {column}, --id {column} or --categorical {column}"
+    if len(found) < len(values):
+        advice += f" (or --group {column}, if rows with the same text belong together)"
     if what == "dates":
         advice = (
             f"give --drop {column} or --id {column}, or put the days since a first day in place"

@@ -11,13 +11,14 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from gradsift._typing import Array, IntArray, Source
+from gradsift.data.row_groups import group_codes
 from gradsift.data.slices import take_rows
-from gradsift.exceptions import NothingSelectedWarning, RareClassWarning
+from gradsift.exceptions import FewGroupsWarning, NothingSelectedWarning, RareClassWarning
 from gradsift.trust.scores import Scores, confusion, gather, score_labels, score_numbers
 from gradsift.trust.simple import simple_tool
+from gradsift.trust.splits import fit_groups, row_splits
 
 SELECTED, TOGETHER, SIMPLE, BASELINE = "selected", "together", "simple", "baseline"
 
@@ -31,7 +32,7 @@ class HeldOut:
     selected : Scores
         Of the variables that were selected in each fold, alone.
     together : Scores or None
-        Of the same averaged with a ridge on all columns; None where no fold gave it a part.
+        Of the same averaged with predictors on all columns; None where no fold gave them a part.
     simple : Scores or None
         Of `tool` on all columns; None where it was not asked for.
     baseline : Scores
@@ -39,8 +40,8 @@ class HeldOut:
     tool : str
         'ridge regression' or 'logistic regression', tuned by cross-validation.
     n_folds : int
-    ridge_share : float
-        The part of the ridge in `together`, mean over the folds.
+    ensemble_share : float
+        The part of the predictors on all columns in `together`, mean over the folds.
     classes : tuple of str
         Empty for numbers.
     positive : str or None
@@ -53,7 +54,7 @@ class HeldOut:
     baseline: Scores
     tool: str
     n_folds: int
-    ridge_share: float = 0.0
+    ensemble_share: float = 0.0
     classes: tuple[str, ...] = ()
     positive: str | None = None
 
@@ -83,7 +84,7 @@ class Fold(NamedTuple):
 
     rows: IntArray
     predicted: dict[str, Array]
-    ridge_share: float
+    ensemble_share: float
 
 
 def held_out(
@@ -94,6 +95,7 @@ def held_out(
     n_jobs: int | None = None,
     *,
     simple: bool = True,
+    groups: Any = None,
 ) -> HeldOut:
     """Cross-validated scores of the whole procedure, selection included in every fold.
 
@@ -108,6 +110,9 @@ def held_out(
     n_jobs : int, optional
     simple : bool, default=True
         Also score ridge or logistic regression on all columns, for comparison.
+    groups : (n,) array of labels, optional
+        Rows that belong together: every fold holds out whole groups, and so does the tuning of
+        whatever is fitted.
 
     Returns
     -------
@@ -123,18 +128,17 @@ def held_out(
     """
     y = np.asarray(y)
     labels = is_classifier(estimator)
-    if isinstance(cv, (int, np.integer)):
-        cv = (StratifiedKFold if labels else KFold)(int(cv), shuffle=True, random_state=0)
+    members = None if groups is None else group_codes(groups, len(y))
     classes, codes = np.unique(y, return_inverse=True) if labels else (None, None)
-    splits = check_cv(cv, y, classifier=labels).split(np.zeros((len(y), 1)), y)
+    splits = row_splits(cv, y, labels, members, shuffle=True)
     simple = simple and not isinstance(X, Source)
     folds: list[Fold] = Parallel(n_jobs=n_jobs)(
-        delayed(predict_fold)(clone(estimator), X, y, train, test, classes, simple)
+        delayed(predict_fold)(clone(estimator), X, y, train, test, classes, simple, members)
         for train, test in splits
     )
     positive = None if codes is None else rarer(codes, int(codes.max()) + 1)
     found = {way: score_way(folds, way, y, codes, positive) for way in folds[0].predicted}
-    shares = [fold.ridge_share for fold in folds]
+    shares = [fold.ensemble_share for fold in folds]
     return HeldOut(
         found[SELECTED],
         found[TOGETHER] if max(shares) > 0 else None,
@@ -149,32 +153,43 @@ def held_out(
 
 
 def predict_fold(
-    estimator: Any, X: Any, y: Array, train: IntArray, test: IntArray, classes: Any, simple: bool
+    estimator: Any,
+    X: Any,
+    y: Array,
+    train: IntArray,
+    test: IntArray,
+    classes: Any,
+    simple: bool,
+    groups: IntArray | None = None,
 ) -> Fold:
     """Fit to some rows, predict the others in every way."""
     known, new = take_rows(X, train), take_rows(X, test)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NothingSelectedWarning)
         warnings.simplefilter("ignore", RareClassWarning)  # said of all rows, once
-        model = estimator.fit(known, y[train])
+        warnings.simplefilter("ignore", FewGroupsWarning)
+        model = estimator.fit(known, y[train], **fit_groups(estimator, groups, train))
     out, share = {}, 0.0
     for way, fitted in ways_to_predict(model).items():
         out[way] = predictions(fitted, new, classes)
-    ridge = model.describe().ridge
-    if ridge is not None:
-        share = ridge.share
+    ensemble = model.describe().ensemble
+    if ensemble is not None:
+        share = ensemble.share
     if simple:
-        out[SIMPLE] = predict_simply(known, y[train], new, classes)
+        inside = None if groups is None else groups[train]
+        out[SIMPLE] = predict_simply(known, y[train], new, classes, inside)
     out[BASELINE] = constant(y[train], len(test), classes)
     return Fold(test, out, share)
 
 
-def predict_simply(known: Any, y: Array, new: Any, classes: Any) -> Array:
+def predict_simply(
+    known: Any, y: Array, new: Any, classes: Any, groups: IntArray | None = None
+) -> Array:
     """What a simple tool on all columns predicts for new rows."""
     known, new = np.asarray(known, dtype=float), np.asarray(new, dtype=float)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LinAlgWarning)  # at penalties that are not chosen
-        tool = simple_tool(known, classes is not None).fit(known, y)
+        tool = simple_tool(known, classes is not None, groups).fit(known, y)
         return predictions(tool, new, classes)
 
 

@@ -19,12 +19,12 @@ from gradsift.sift.columns import (
     clipped_columns,
     own_scores,
 )
+from gradsift.sift.criterion import robust_fit
 from gradsift.sift.feature_store import feature_pieces
 from gradsift.sift.groups import Groups, Support, least_squares, pool, with_products
 from gradsift.sift.procedure import largest
 from gradsift.sift.response import Response
 from gradsift.sift.rows import Rows
-from gradsift.sift.search import robust_fit
 from gradsift.sift.settings import SiftSettings
 from gradsift.trust.family_settings import FamilySettings
 from gradsift.trust.single_effects import (

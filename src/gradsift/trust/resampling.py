@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone, is_classifier
-from sklearn.utils import check_random_state
 
 from gradsift._typing import Array, IntArray
+from gradsift.data.row_groups import group_codes
 from gradsift.data.slices import take_rows
-from gradsift.exceptions import NothingSelectedWarning
+from gradsift.exceptions import FewGroupsWarning, NothingSelectedWarning
+from gradsift.trust.splits import fit_groups, half_samples
 
 
 @dataclass(frozen=True)
@@ -63,25 +64,12 @@ class Stability:
         return float(1.0 - np.mean(missed))
 
 
-def half_samples(y: Array, labels: bool, count: int, random_state: Any) -> list[IntArray]:
-    """Rows of `count` subsamples of half the table, drawn within classes where there are labels."""
-    rng = check_random_state(random_state)
-    strata = np.unique(y, return_inverse=True)[1] if labels else np.zeros(len(y), dtype=int)
-    out = []
-    for _ in range(count):
-        parts = []
-        for stratum in range(strata.max() + 1):
-            rows = rng.permutation(np.flatnonzero(strata == stratum))
-            parts.append(rows[: (len(rows) + 1) // 2])
-        out.append(np.sort(np.concatenate(parts)))
-    return out
-
-
-def _support(estimator: Any, X: Any, y: Array) -> IntArray:
+def _support(estimator: Any, X: Any, y: Array, fit_params: dict[str, Any]) -> IntArray:
     with warnings.catch_warnings():
         # nothing found in half the rows is an answer, counted below
         warnings.simplefilter("ignore", NothingSelectedWarning)
-        return np.asarray(clone(estimator)._find_support(X, y), dtype=int)
+        warnings.simplefilter("ignore", FewGroupsWarning)  # said of all rows, once
+        return np.asarray(clone(estimator)._find_support(X, y, **fit_params), dtype=int)
 
 
 def stability(
@@ -91,6 +79,8 @@ def stability(
     n_subsamples: int = 20,
     random_state: Any = None,
     n_jobs: int | None = None,
+    *,
+    groups: Any = None,
 ) -> Stability:
     """Repeat the selection on random halves of the rows.
 
@@ -109,6 +99,9 @@ def stability(
     random_state : int or RandomState, optional
     n_jobs : int, optional
         Subsamples fitted at a time; the answer does not depend on it.
+    groups : (n,) array of labels, optional
+        Rows that belong together: half of the groups are drawn as a whole, and estimators that
+        take groups are told about them.
 
     Returns
     -------
@@ -125,8 +118,10 @@ def stability(
     if n_subsamples < 1:
         raise ValueError(f"n_subsamples={n_subsamples}: at least one half sample is needed.")
     y = np.asarray(y)
-    halves = half_samples(y, is_classifier(estimator), n_subsamples, random_state)
+    codes = None if groups is None else group_codes(groups, len(y))
+    halves = half_samples(y, is_classifier(estimator), n_subsamples, random_state, codes)
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_support)(estimator, take_rows(X, h), y[h]) for h in halves
+        delayed(_support)(estimator, take_rows(X, h), y[h], fit_groups(estimator, codes, h))
+        for h in halves
     )
     return Stability(tuple(found), np.shape(X)[1], len(halves[0]))

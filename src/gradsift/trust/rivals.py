@@ -10,10 +10,10 @@ import numpy as np
 from gradsift._run.passes import each_block
 from gradsift._typing import Array, IntArray
 from gradsift.sift.columns import Single, clipped_columns, single_columns
+from gradsift.sift.criterion import robust_fit
 from gradsift.sift.features import clipped, own_features
 from gradsift.sift.groups import Groups, Support
 from gradsift.sift.procedure import Sifted, Sifter, pool_size, promising
-from gradsift.sift.search import robust_fit
 from gradsift.trust.background import relationship, without_columns
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -9,13 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import RidgeCV
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from gradsift._typing import Array, IntArray
 from gradsift.numerics.logistic import MOST_FACTORED, fit_binary, fit_multinomial, with_ones
 from gradsift.numerics.losses import softmax
+from gradsift.trust.splits import Split, row_splits
 
 ALPHAS = np.logspace(-1, 6, 29)
 """Penalties of the ridge regression; columns are standardised."""
@@ -26,7 +27,7 @@ MANY_ROWS = 2_000
 """Rows above which the penalty of the logistic regression is looked for on a coarser grid."""
 
 
-def simple_tool(X: Array, labels: bool) -> Any:
+def simple_tool(X: Array, labels: bool, groups: IntArray | None = None) -> Any:
     """Ridge or logistic regression on all columns, its penalty tuned by cross-validation.
 
     Parameters
@@ -34,6 +35,8 @@ def simple_tool(X: Array, labels: bool) -> Any:
     X : (n, p) array
         The rows that it will be fitted to.
     labels : bool
+    groups : (n,) int array, optional
+        Rows that are held out together.
 
     Returns
     -------
@@ -41,12 +44,23 @@ def simple_tool(X: Array, labels: bool) -> Any:
     """
     steps: list[Any] = [SimpleImputer(keep_empty_features=True), StandardScaler()]
     if not labels:
-        return make_pipeline(*steps, RidgeCV(ALPHAS))
+        rows = np.zeros(len(X))
+        folds = None if groups is None else list(inner_folds(FOLDS, rows, False, groups))
+        return make_pipeline(*steps, RidgeCV(ALPHAS, cv=folds))
     n, p = X.shape
     if p > n:
         # a turn of the axes, which a ridge penalty does not see: n coordinates instead of p
         steps.append(PCA(svd_solver="full"))
-    return make_pipeline(*steps, TunedLogistic(alone=1.0 / p))
+    return make_pipeline(*steps, TunedLogistic(alone=1.0 / p, groups=groups))
+
+
+def inner_folds(
+    count: int, y: Any, labels: bool, groups: IntArray | None = None
+) -> Iterator[Split]:
+    """Folds inside the rows of a fit; without groups, of rows dealt at random."""
+    if groups is not None:
+        groups = np.unique(groups, return_inverse=True)[1]
+    return row_splits(count, y, labels, groups, shuffle=True)
 
 
 class TunedLogistic(ClassifierMixin, BaseEstimator):
@@ -59,22 +73,25 @@ class TunedLogistic(ClassifierMixin, BaseEstimator):
     ----------
     alone : float
         C where the smallest class has a single row, and no fold can be held out.
+    groups : (n,) int array, optional
+        Rows that are held out together.
     """
 
-    def __init__(self, alone: float = 1.0) -> None:
+    def __init__(self, alone: float = 1.0, groups: IntArray | None = None) -> None:
         self.alone = alone
+        self.groups = groups
 
     def fit(self, X: Array, y: Any) -> Self:
         """Choose C, then fit to all rows."""
         self.classes_, codes = np.unique(y, return_inverse=True)
         Phi, T = with_ones(X), np.eye(len(self.classes_))[codes]
         grid = STRENGTHS if len(X) <= MANY_ROWS else STRENGTHS[[3, 5, 7]]
-        smallest = int(np.bincount(codes).min())
+        smallest = smallest_class(codes, self.groups)
         if smallest < 2:
             grid = np.array([self.alone])
         else:
-            folds = StratifiedKFold(min(FOLDS, smallest), shuffle=True, random_state=0)
-            losses = [held_out_losses(Phi, T, grid, *fold) for fold in folds.split(X, codes)]
+            folds = inner_folds(min(FOLDS, smallest), codes, True, self.groups)
+            losses = [held_out_losses(Phi, T, grid, *fold) for fold in folds]
             grid = grid[: np.mean(losses, axis=0).argmin() + 1]
         self.C_, self.beta_ = float(grid[-1]), fit_path(Phi, T, grid)[-1]
         return self
@@ -86,6 +103,13 @@ class TunedLogistic(ClassifierMixin, BaseEstimator):
     def predict(self, X: Array) -> Any:
         """The most likely class of each row."""
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def smallest_class(codes: IntArray, groups: IntArray | None) -> int:
+    """Rows, or groups, of the class that has fewest."""
+    if groups is None:
+        return int(np.bincount(codes).min())
+    return min(len(np.unique(groups[codes == k])) for k in range(int(codes.max()) + 1))
 
 
 def held_out_losses(Phi: Array, T: Array, grid: Array, train: IntArray, test: IntArray) -> Array:

@@ -1,5 +1,5 @@
-"""The dense rival: its pieces against formulas written out, its ridge against scikit-learn's, its
-share where it should have one and where it should not.
+"""Predictors on all columns: the ridge against scikit-learn's and formulas written out, shares
+where there should be some and where there should be none.
 """
 
 from __future__ import annotations
@@ -10,17 +10,26 @@ from sklearn.linear_model import Ridge
 
 from gradsift.data import ArraySource, Source
 from gradsift.refit import (
-    dense_classification,
-    dense_regression,
+    ensemble_classification,
+    ensemble_regression,
     refit_classification,
     refit_regression,
 )
 from gradsift.refit import repeated_cv as module
+from gradsift.refit.ensemble import (
+    LinearMember,
+    best_slope,
+    chance_score,
+    leave_one_out_gain,
+    log_choices,
+    stacking_shares,
+)
 from gradsift.refit.evidence import Rows
 from gradsift.refit.repeated_cv import (
     LOG_NOISE,
     GramRidge,
     assign_folds,
+    distinct_rows,
     each_gram,
     normal_score,
     own_priors,
@@ -29,7 +38,6 @@ from gradsift.refit.repeated_cv import (
     screened_columns,
     training_weights,
 )
-from gradsift.refit.ridge_ensemble import best_slope, leave_one_out_gain, log_choices
 from gradsift.refit.settings import NUMBERS, RefitSettings
 
 FOLDS = NUMBERS.folds
@@ -41,6 +49,10 @@ def standard(X):
 
 def nothing_selected(Z, y):
     return refit_regression(Z[:, :0], y)
+
+
+def folds_of(Y, Z):
+    return assign_folds(distinct_rows(ArraySource(Z), Y))
 
 
 @pytest.fixture
@@ -56,21 +68,21 @@ def many_effects():
 def test_folds_hold_all_of_the_range_and_keep_copies_together():
     rng = np.random.default_rng(1)
     key, Y = rng.normal(size=(40, 3)), rng.normal(size=(40, 1))
-    folds = assign_folds(Y, key)
+    folds = folds_of(Y, key)
     ranks = np.argsort(np.argsort(Y[:, 0]))
     for fold in folds:
         assert np.bincount(fold, minlength=FOLDS).tolist() == [4] * FOLDS
         assert all(np.ptp(ranks[fold == f]) > 20 for f in range(FOLDS))
     twice = np.repeat(np.arange(40), rng.integers(1, 4, size=40))
     shuffled = rng.permutation(twice)
-    again = assign_folds(Y[shuffled], key[shuffled])
+    again = folds_of(Y[shuffled], key[shuffled])
     np.testing.assert_array_equal(again, folds[:, shuffled])
 
 
 @pytest.mark.parametrize(("n", "rounds"), [(12, 4), (60, 4), (99, 3), (100, 2), (200, 1), (500, 1)])
 def test_few_rows_are_dealt_several_times(n, rounds):
     Y = np.random.default_rng(9).normal(size=(n, 1))
-    folds = assign_folds(Y, Y)
+    folds = folds_of(Y, Y)
     assert folds.shape == (rounds, n)
     assert all(set(fold) == set(range(FOLDS)) for fold in folds)
     assert len({tuple(fold) for fold in folds}) == rounds
@@ -92,7 +104,7 @@ def test_priors_are_squared_correlations_above_chance(q):
     rng = np.random.default_rng(2)
     Z, Y = rng.normal(size=(30, 50)), rng.normal(size=(30, q))
     Y += Z[:, :q]
-    W = training_weights(assign_folds(Y, Z), np.ones(30))
+    W = training_weights(folds_of(Y, Z), np.ones(30))
     for weights, found in zip(W, own_priors(W, Y, Z), strict=True):
         A, B = Z[weights > 0], Y[weights > 0]
         A, B = A - A.mean(axis=0), B - B.mean(axis=0)
@@ -133,7 +145,7 @@ def test_the_most_outstanding_are_kept(many_effects):
 def test_grams_are_those_of_the_weighed_columns(monkeypatch, many_effects):
     monkeypatch.setattr(module, "CHUNK", 7)
     Z, y = many_effects
-    W = training_weights(assign_folds(y[:, None], Z), np.ones(60))
+    W = training_weights(folds_of(y[:, None], Z), np.ones(60))
     sets = screened_columns(ArraySource(Z), W, y[:, None])
     for gram, s in zip(row_grams(ArraySource(Z), sets), sets, strict=True):
         A = Z[:, s.index] * np.sqrt(s.prior)
@@ -155,7 +167,7 @@ def test_columns_on_disk_are_read_once_for_all_grams(many_effects):
             reads.append(len(index))
             return Z[:, index]
 
-    W = training_weights(assign_folds(y[:, None], Z), np.ones(60))
+    W = training_weights(folds_of(y[:, None], Z), np.ones(60))
     sets = screened_columns(ArraySource(Z), W, y[:, None])
     for a, b in zip(each_gram(ArraySource(Z), sets), each_gram(OnDisk(), sets), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-12)
@@ -239,7 +251,7 @@ def test_rehearsal_averages_its_rounds(many_effects):
     """Score and choice of the noise ratio from all rounds: each round alone, written out."""
     Z, y = many_effects
     Y, weights = y[:, None] - y.mean(), np.ones(60)
-    folds = assign_folds(Y, Z)[:2]
+    folds = folds_of(Y, Z)[:2]
     W = training_weights(folds, weights)
     grams = row_grams(ArraySource(Z), screened_columns(ArraySource(Z), W, Y))
     found = repeated_cv(grams, folds, W, Y, weights)
@@ -262,28 +274,67 @@ def test_log_choices():
     assert log_choices(1_000_000, 0) == 0.0
 
 
-# ------------------------------------------------ h and its share
+def test_slopes_stay_finite_where_labels_are_separated():
+    guess = np.repeat([-1.0, 1.0], 10)[:, None]
+    T = (guess > 0).astype(float)
+    slope, _ = best_slope(guess[None], T, np.ones(20))
+    assert slope == pytest.approx(np.log(11), rel=0.1)  # believed with chance 11/12
+
+
+def test_chances_are_those_of_the_other_rows():
+    T = np.array([[1.0], [1.0], [0.0]])
+    chances = np.array([1.5 / 3, 1.5 / 3, 2.5 / 3])
+    wanted = np.log(chances[0]) + np.log(chances[1]) + np.log(1 - chances[2])
+    assert chance_score(T, np.ones(3)) == pytest.approx(wanted)
+
+
+def test_shares_follow_the_gains():
+    shares = stacking_shares(np.array([20.0, 16.0, 5.9]), 20.0, NUMBERS)
+    odds = np.exp(0.25 * np.array([20.0, 16.0, 20.0]))
+    np.testing.assert_allclose(shares, [*(odds / odds.sum())[:2], 0.0])
+    assert stacking_shares(np.array([5.0, 4.0]), -50.0, NUMBERS).tolist() == [0.0, 0.0]
+    lone = stacking_shares(np.array([100.0, 80.0]), 0.0, NUMBERS)
+    assert lone.tolist() == [1.0, 0.0]  # parts too small to matter are left out
+
+
+# ------------------------------------------------ members and their shares
+LINEAR = RefitSettings(kernel_columns=0)
+"""No kernel ridge."""
+
+
+def the_ridge(ensemble) -> LinearMember:
+    (member,) = ensemble.members
+    assert member.kind == "ridge"
+    return member
+
+
 def test_regression_weights_are_those_of_ridge_on_weighed_columns(many_effects):
     Z, y = many_effects
-    dense = dense_regression(ArraySource(Z), Z[:, :0], y, nothing_selected(Z, y))
-    assert dense is not None
-    (found,) = screened_columns(ArraySource(Z), np.ones((1, 60)), y[:, None])
-    assert dense.index.tolist() == found.index.tolist()
-    A = Z[:, found.index] * np.sqrt(found.prior)
+    found = ensemble_regression(
+        ArraySource(Z), Z[:, :0], y, nothing_selected(Z, y), settings=LINEAR
+    )
+    ridge = the_ridge(found)
+    Z = np.clip(Z, -NUMBERS.cut, NUMBERS.cut)
+    (screened,) = screened_columns(ArraySource(Z), np.ones((1, 60)), y[:, None])
+    assert ridge.index.tolist() == screened.index.tolist()
+    A = Z[:, screened.index] * np.sqrt(screened.prior)
     size = (A**2).sum() / 60
     fits = [Ridge(alpha=np.exp(eta) * size).fit(A, y) for eta in LOG_NOISE]
-    guess = dense.scores(ArraySource(Z))[:, 0]
+    guess = ridge.scores(ArraySource(Z))[:, 0]
     assert min(np.abs(fit.predict(A) - guess).max() for fit in fits) < 1e-6
-    assert dense.share > 0.9
+    assert found.shares[0] > 0.9
 
 
-def test_it_predicts_new_rows_where_few_columns_cannot(many_effects):
+@pytest.mark.parametrize("settings", [LINEAR, RefitSettings(ridge_rows=0)], ids=["ridge", "kernel"])
+def test_each_predicts_new_rows_where_few_columns_cannot(many_effects, settings):
     Z, y = many_effects
     train, test = np.arange(45), np.arange(45, 60)
-    dense = dense_regression(
-        ArraySource(Z[train]), Z[train][:, :0], y[train], nothing_selected(Z[train], y[train])
+    refit = nothing_selected(Z[train], y[train])
+    found = ensemble_regression(
+        ArraySource(Z[train]), Z[train][:, :0], y[train], refit, settings=settings
     )
-    guess = dense.scores(ArraySource(Z[test]))[:, 0]
+    (member,) = found.members
+    guess = member.scores(ArraySource(Z[test]))[:, 0]
     assert 1 - ((y[test] - guess) ** 2).mean() / y[test].var() > 0.7
 
 
@@ -291,56 +342,69 @@ def test_labels_and_their_probabilities(many_effects):
     Z, y = many_effects
     labels = (y > 0).astype(int)
     refit = refit_classification(Z[:, :0], labels, n_classes=2)
-    dense = dense_classification(ArraySource(Z), Z[:, :0], labels, refit)
-    assert dense is not None
-    assert dense.weights.shape == (len(dense.index), 1)
-    odds = dense.scores(ArraySource(Z))[:, 0]
-    assert ((odds > 0) == labels).mean() > 0.9
-    assert 0 < dense.gain < 60 * np.log(2)
+    found = ensemble_classification(ArraySource(Z), Z[:, :0], labels, refit)
+    assert {member.kind for member in found.members} == {"ridge", "kernel ridge"}
+    for member, gain in zip(found.members, found.gains, strict=True):
+        odds = member.scores(ArraySource(Z))
+        assert odds.shape == (60, 1)
+        assert ((odds[:, 0] > 0) == labels).mean() > 0.9
+        assert 0 < gain < 60 * np.log(2)
 
 
 def test_many_classes_have_one_score_each(many_effects):
     Z, y = many_effects
     labels = np.digitize(y, np.quantile(y, [1 / 3, 2 / 3]))
     refit = refit_classification(Z[:, :0], labels, n_classes=3)
-    dense = dense_classification(ArraySource(Z), Z[:, :0], labels, refit)
-    assert dense is not None
-    assert dense.weights.shape == (len(dense.index), 3)
-    assert (dense.scores(ArraySource(Z)).argmax(axis=1) == labels).mean() > 0.7
-    blended = dense.blend(refit.decision_function(Z[:, :0]), ArraySource(Z))
+    found = ensemble_classification(ArraySource(Z), Z[:, :0], labels, refit)
+    for member in found.members:
+        scores = member.scores(ArraySource(Z))
+        assert scores.shape == (60, 3)
+        assert (scores.argmax(axis=1) == labels).mean() > 0.7
+    blended = found.blend(refit.decision_function(Z[:, :0]), ArraySource(Z))
     assert blended.shape == (60, 3)
+
+
+def test_a_blend_is_the_average_in_the_given_shares(many_effects):
+    Z, y = many_effects
+    found = ensemble_regression(ArraySource(Z), Z[:, :0], y, nothing_selected(Z, y))
+    sparse = np.arange(60.0)
+    wanted = (1 - sum(found.shares)) * sparse
+    for member, share in zip(found.members, found.shares, strict=True):
+        wanted = wanted + share * member.scores(ArraySource(Z))[:, 0]
+    np.testing.assert_allclose(found.blend(sparse, ArraySource(Z)), wanted)
 
 
 def test_a_row_counted_twice_is_the_row_twice(many_effects):
     Z, y = many_effects
     counts = np.random.default_rng(8).integers(1, 4, size=60)
     twice = np.repeat(np.arange(60), counts)
-    one = dense_regression(
+    one = ensemble_regression(
         ArraySource(Z), Z[:, :0], y, nothing_selected(Z, y), counts.astype(float)
     )
-    other = dense_regression(
+    other = ensemble_regression(
         ArraySource(Z[twice]), Z[twice][:, :0], y[twice], nothing_selected(Z[twice], y[twice])
     )
-    assert one.gain == pytest.approx(other.gain)
+    assert one.gains == pytest.approx(other.gains)
     np.testing.assert_allclose(
-        one.scores(ArraySource(Z)), other.scores(ArraySource(Z)), atol=1e-6 * np.ptp(y)
+        one.blend(0 * y, ArraySource(Z)), other.blend(0 * y, ArraySource(Z)), atol=1e-6 * np.ptp(y)
     )
 
 
 def test_the_scale_and_origin_of_the_response_do_not_matter(many_effects):
     Z, y = many_effects
-    one = dense_regression(ArraySource(Z), Z[:, :0], y, nothing_selected(Z, y))
+    one = ensemble_regression(ArraySource(Z), Z[:, :0], y, nothing_selected(Z, y))
     far = 1e4 + 1e-3 * y
-    other = dense_regression(ArraySource(Z), Z[:, :0], far, nothing_selected(Z, far))
-    assert other.gain == pytest.approx(one.gain, rel=1e-6)
-    np.testing.assert_allclose(
-        (other.scores(ArraySource(Z)) - 1e4) * 1e3, one.scores(ArraySource(Z)), atol=1e-5
-    )
+    other = ensemble_regression(ArraySource(Z), Z[:, :0], far, nothing_selected(Z, far))
+    assert other.gains == pytest.approx(one.gains, rel=1e-6)
+    for a, b in zip(one.members, other.members, strict=True):
+        np.testing.assert_allclose(
+            (b.scores(ArraySource(Z)) - 1e4) * 1e3, a.scores(ArraySource(Z)), atol=1e-5
+        )
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_few_strong_effects_lose_nothing_by_it(seed):
-    """Linear ones it finds too, so it may have a share; what it cannot know gives it none."""
+    """Linear ones a ridge finds too, so it may have a share; what it cannot know gives it none."""
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(280, 400))
     linear = 2 * Z[:, 0] - Z[:, 1]
@@ -348,34 +412,29 @@ def test_few_strong_effects_lose_nothing_by_it(seed):
     train, test = slice(80), slice(80, None)
     refit = refit_regression(Z[train, :2], y[train])
     sparse = refit.predict(Z[test, :2])
-    dense = dense_regression(ArraySource(Z[train]), Z[train, :2], y[train], refit)
-    guess = sparse if dense is None else dense.blend(sparse, ArraySource(Z[test]))
+    found = ensemble_regression(ArraySource(Z[train]), Z[train, :2], y[train], refit)
+    guess = sparse if found is None else found.blend(sparse, ArraySource(Z[test]))
     errors = [((guess - linear[test]) ** 2).mean() for guess in (guess, sparse)]
     assert errors[0] < errors[1] + 0.01 * linear.var()
 
     y = Z[:, 0] ** 2 - 2 * np.abs(Z[:, 1]) + 0.3 * rng.normal(size=280)
     refit = refit_regression(Z[train, :2], y[train])
-    assert dense_regression(ArraySource(Z[train]), Z[train, :2], y[train], refit) is None
+    assert ensemble_regression(ArraySource(Z[train]), Z[train, :2], y[train], refit) is None
 
 
-def test_noise_leaves_it_no_share():
+@pytest.mark.parametrize(("n", "p"), [(40, 300), (100, 20)])
+def test_noise_leaves_them_no_share(n, p):
     """One table in a hundred may: three in 60 would be a sign that something is wrong."""
     shares = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
-        Z, y = rng.normal(size=(40, 300)), rng.normal(size=40)
-        dense = dense_regression(ArraySource(Z), Z[:, :0], y, nothing_selected(Z, y))
-        shares += dense is not None
+        Z, y = rng.normal(size=(n, p)), rng.normal(size=n)
+        found = ensemble_regression(ArraySource(Z), Z[:, :0], y, nothing_selected(Z, y))
+        shares += found is not None
     assert shares <= 2
 
 
-def test_it_stays_away_from_tall_tables(many_effects):
-    Z, y = many_effects
-    few = Z[:, :30]
-    assert dense_regression(ArraySource(few), Z[:, :0], y, nothing_selected(Z, y)) is None
-
-
-def test_it_stays_away_from_a_handful_of_rows(many_effects):
+def test_they_stay_away_from_a_handful_of_rows(many_effects):
     Z, y = many_effects
     Z, y = Z[:8], y[:8]
-    assert dense_regression(ArraySource(Z), Z[:, :0], y, nothing_selected(Z, y)) is None
+    assert ensemble_regression(ArraySource(Z), Z[:, :0], y, nothing_selected(Z, y)) is None

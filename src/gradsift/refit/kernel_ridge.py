@@ -1,0 +1,285 @@
+"""Kernel ridge regression on all columns, a member of the predictor where all of them predict.
+
+    f(x) = b + sum_i a_i exp(-||u(x) - u(x_i)||^2 / (2 l^2 p)),
+
+u(x) being the standardised columns, cut off at three standard deviations and standardised again:
+one wild value must not make a row a stranger to all others. Length scale l and noise ratio come
+from leaving out single rows, which takes one eigendecomposition per length scale:
+
+    residual of row i without it = (residual with it) / (1 - leverage of row i).
+
+Up to `kernel_rows` rows this is exact. Of more, that many tune the length scale and carry the
+function as landmarks; the noise ratio and the function come from all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from gradsift._typing import Array, IntArray, Source
+from gradsift.data import ArraySource, ScaledSource, Scaling, measure_scaling
+from gradsift.data.source import SourceView, windows
+from gradsift.numerics.distances import products, source_products
+from gradsift.numerics.sampling import stratified_rows
+from gradsift.refit.settings import RefitSettings
+
+LEAST_EIGENVALUE = 1e-10
+"""Directions of landmarks with less than this part of the largest eigenvalue are rounding."""
+PIECE = 512
+"""Columns copied at a time."""
+LEAST_LEFT = 1e-9
+"""One less the leverage is no smaller."""
+
+
+@dataclass(frozen=True)
+class CutSource(SourceView):
+    """Another source, its values cut off on both sides of zero."""
+
+    limit: float
+
+    def change(self, where: slice | IntArray) -> Callable[[Array], Array]:
+        return partial(np.clip, a_min=-self.limit, a_max=self.limit)
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Narrow ones: cutting makes a copy."""
+        for where, block in self.base.blocks():
+            for part in windows(block.shape[1], PIECE):
+                piece = slice(where.start + part.start, where.start + part.stop)
+                yield piece, self.change(piece)(block[:, part])
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMember:
+    """A kernel expansion in all columns.
+
+    Attributes
+    ----------
+    scaling : Scaling of the columns after they were cut.
+    limit : standard deviations at which columns are cut.
+    landmarks : (m, p) rows that carry the function, cut and standardised.
+    coefficients : (m, q).
+    intercept : (q,).
+    length : l, in units of the root mean squared size of a row.
+    """
+
+    scaling: Scaling
+    limit: float
+    landmarks: Array
+    coefficients: Array
+    intercept: Array
+    length: float
+
+    @property
+    def kind(self) -> str:
+        return "kernel ridge"
+
+    @property
+    def index(self) -> IntArray:
+        """Columns that it uses: all that vary."""
+        return np.flatnonzero(np.isfinite(self.scaling.scale))
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.index)
+
+    def scores(self, source: Source) -> Array:
+        """f at standardised rows, (n, q)."""
+        view = ScaledSource(CutSource(source, self.limit), self.scaling)
+        squared = source_products(view, ArraySource(self.landmarks)).sqdist
+        K = gaussian(squared, self.length, self.n_columns)
+        return np.asarray(self.intercept + K @ self.coefficients)
+
+    def rescaled(self, unit: float = 1.0, level: float = 0.0) -> KernelMember:
+        """level + unit f."""
+        return replace(
+            self, coefficients=unit * self.coefficients, intercept=level + unit * self.intercept
+        )
+
+
+def some_rows(source: Source, rows: IntArray) -> Array:
+    """Rows of all columns, (m, p), filled piece by piece."""
+    out = np.empty((len(rows), source.shape[1]))
+    for where in windows(source.shape[1], PIECE):
+        out[:, where] = source.columns(np.arange(where.start, where.stop))[rows]
+    return out
+
+
+def gaussian(squared: Array, length: float, n_columns: int) -> Array:
+    """Kernel of squared distances of rows."""
+    return np.asarray(np.exp(squared / (-2.0 * length**2 * n_columns)))
+
+
+class Smoother(NamedTuple):
+    """Eigenvalues (r,) and vectors (n, r) of a kernel beside the mean, rows scaled by the roots of
+    their weights; `finish` turns coordinates (r, q) along them into coefficients and intercept.
+    """
+
+    values: Array
+    vectors: Array
+    finish: Callable[[Array, Array], tuple[Array, Array]]
+
+
+def exact_smoother(K: Array, weights: Array) -> Smoother:
+    """All rows are landmarks."""
+    share, root = weights / weights.sum(), np.sqrt(weights)
+    middle = K @ share
+    centred = K - middle[:, None] - middle + share @ middle
+    values, vectors = np.linalg.eigh(root[:, None] * centred * root)
+
+    def finish(along: Array, mean: Array) -> tuple[Array, Array]:
+        alpha = root[:, None] * (vectors @ along)
+        alpha = alpha - share[:, None] * alpha.sum(axis=0)
+        return alpha, mean - middle @ alpha
+
+    return Smoother(np.maximum(values, 0.0), vectors, finish)
+
+
+def landmark_smoother(K: Array, between: Array, weights: Array) -> Smoother:
+    """Rows beside landmarks (n, m), and landmarks beside each other (m, m)."""
+    size, axes = np.linalg.eigh(between)
+    kept = size > LEAST_EIGENVALUE * size[-1]
+    Q = axes[:, kept] / np.sqrt(size[kept])
+    share, root = weights / weights.sum(), np.sqrt(weights)
+    Phi = K @ Q
+    middle = share @ Phi
+    scaled = root[:, None] * (Phi - middle)
+    values, turn = np.linalg.eigh(scaled.T @ scaled)
+    values = np.maximum(values, 0.0)
+    lengths = np.sqrt(np.maximum(values, LEAST_EIGENVALUE * values[-1]))
+
+    def finish(along: Array, mean: Array) -> tuple[Array, Array]:
+        beta = turn @ (lengths[:, None] * along)
+        return Q @ beta, mean - middle @ beta
+
+    return Smoother(values, scaled @ (turn / lengths), finish)
+
+
+class LeftOut(NamedTuple):
+    """What single rows look like to a fit without them.
+
+    Attributes
+    ----------
+    guess : (n, q) predictions.
+    variance : (n, q) of the error, as the fit sees it.
+    length, noise_ratio : of the fit.
+    """
+
+    guess: Array
+    variance: Array
+    length: float
+    noise_ratio: float
+
+
+def leave_one_out(
+    smoother: Smoother, Y: Array, weights: Array, length: float, noise_ratio: float
+) -> LeftOut:
+    """Predictions of single rows by a fit without them, however often they count."""
+    total = float(weights.sum())
+    root = np.sqrt(weights)
+    mean = weights @ Y / total
+    values, vectors = smoother.values, smoother.vectors
+    z = root[:, None] * (Y - mean)
+    along = vectors.T @ z
+    kept = values / (values + noise_ratio)
+    residual = (z - vectors @ (kept[:, None] * along)) / root[:, None]
+    leverage = np.square(vectors) @ kept + weights / total
+    left = np.maximum(1.0 - leverage, LEAST_LEFT)[:, None]
+    unexplained = np.square(z).sum(axis=0) - (kept[:, None] * along**2).sum(axis=0)
+    noise = np.maximum(unexplained, 0.0) / total
+    unsure = (1.0 - left) / left / weights[:, None]
+    return LeftOut(Y - residual / left, noise * (1.0 + unsure), length, noise_ratio)
+
+
+Criterion = Callable[[LeftOut], float]
+"""What is to be as large as possible."""
+
+
+class Tuned(NamedTuple):
+    """A smoother, its predictions of rows left out, and their score."""
+
+    score: float
+    smoother: Smoother
+    left_out: LeftOut
+
+
+def tune_noise(
+    smoother: Smoother,
+    Y: Array,
+    weights: Array,
+    length: float,
+    criterion: Criterion,
+    settings: RefitSettings,
+) -> Tuned:
+    """The noise ratio whose predictions of rows left out score best."""
+    unit = max(float(smoother.values.sum() / weights.sum()), LEAST_EIGENVALUE)
+    tried = (
+        leave_one_out(smoother, Y, weights, length, ratio * unit) for ratio in settings.kernel_noise
+    )
+    return max((Tuned(criterion(left), smoother, left) for left in tried), key=score_of)
+
+
+def score_of(tuned: Tuned) -> float:
+    return tuned.score
+
+
+class KernelFit(NamedTuple):
+    """The member, and its predictions of rows left out."""
+
+    member: KernelMember
+    left_out: LeftOut
+
+
+def fit_kernel(
+    source: Source,
+    Y: Array,
+    weights: Array,
+    criterion: Callable[[Array, Array], Criterion],
+    settings: RefitSettings,
+    strata: IntArray | None = None,
+) -> KernelFit:
+    """Length scale and noise ratio by leaving out single rows, then the function on all.
+
+    Parameters
+    ----------
+    source : all columns, standardised.
+    Y : (n, q) responses.
+    weights : (n,) how many times each row counts, all positive; rows are no copies of each other.
+    criterion : from responses and weights of some rows to what leaving them out is judged by.
+    strata : classes of the rows, each of which is to be among the landmarks.
+    """
+    tuning = stratified_rows(len(Y), settings.kernel_rows, np.random.default_rng(0), strata)
+    cut = CutSource(source, settings.cut)
+    scaling = measure_scaling(cut, weights / weights.sum())
+    columns = ScaledSource(cut, scaling)
+    p = int(np.isfinite(scaling.scale).sum())
+    landmarks = some_rows(columns, tuning)
+    squared = products(ArraySource(landmarks, PIECE)).sqdist
+    y, w = Y[tuning], weights[tuning]
+    judge = criterion(y, w)
+    tried = (
+        (length, exact_smoother(gaussian(squared, length, p), w))
+        for length in settings.kernel_lengths
+    )
+    best = max(
+        (tune_noise(smoother, y, w, length, judge, settings) for length, smoother in tried),
+        key=score_of,
+    )
+    if len(tuning) < len(Y):
+        length = best.left_out.length
+        apart = gaussian(source_products(columns, ArraySource(landmarks)).sqdist, length, p)
+        smoother = landmark_smoother(apart, gaussian(squared, length, p), weights)
+        best = tune_noise(smoother, Y, weights, length, criterion(Y, weights), settings)
+    _, smoother, left_out = best
+    mean = weights @ Y / weights.sum()
+    along = smoother.vectors.T @ (np.sqrt(weights)[:, None] * (Y - mean))
+    along = along / (smoother.values + left_out.noise_ratio)[:, None]
+    coefficients, intercept = smoother.finish(along, mean)
+    member = KernelMember(
+        scaling, settings.cut, landmarks, coefficients, intercept, left_out.length
+    )
+    return KernelFit(member, left_out)

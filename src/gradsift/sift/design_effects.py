@@ -1,0 +1,188 @@
+"""Levels of groups of features where rows belong together.
+
+The squared length of m features along q residuals is chi-square(m q) where rows are independent.
+Inside a cluster they are not, whatever `clusters` has taken out. The sums of scores over clusters,
+
+    s_c = sum_{i in c} z_i r_i,    less the share of the cluster in the sum over all,
+
+are independent; V = sum_c s_c s_c' / n is the covariance of the scores, and v = tr V / (m q), the
+design effect, is 1 for independent rows. A statistic is then v m q times an F variable with
+(tr V)^2 / tr V^2 degrees of freedom above and nu below, and the squared level t^2 becomes
+
+    t'^2 = v m q F.isf(P(chi2(m q) > t^2)).
+
+With few clusters v is a noisy estimate, and nu small. All columns meet the same residuals, so that
+their design effects have much in common: v is shrunk towards their mean, by how much they differ
+beyond their own sampling error (empirical Bayes), which makes nu large. A design effect below 1 is
+taken for 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import chi2
+from scipy.stats import f as f_distribution
+
+from gradsift._typing import Array, Source
+from gradsift.sift.clusters import Clusters
+from gradsift.sift.feature_store import feature_pieces
+from gradsift.sift.groups import Groups, Inflation
+from gradsift.sift.rows import Rows
+from gradsift.sift.settings import DEFAULT, SiftSettings
+
+MOST_DF = 1e6
+"""Degrees of freedom that are as good as infinite."""
+TINY = 1e-12
+
+
+class Scores(NamedTuple):
+    """Design effects of some groups of features as their own clusters show them."""
+
+    effect: Array
+    """v, (k,)"""
+    variance: Array
+    """Sampling variance of v, (k,)."""
+    df: Array
+    """(tr V)^2 / tr V^2, less what chance adds, (k,)."""
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What design effects of columns have in common."""
+
+    mean: float
+    spread: float
+    """Variance over columns beyond sampling error; infinite = nothing in common."""
+
+
+def group_scores(Z: Array, R: Array, clusters: Clusters) -> Scores:
+    """Design effects of groups of features Z (k, m, n) against residuals R (n, q), rows scaled."""
+    share = clusters.size / clusters.size.sum()
+    left = 1.0 - float(share @ share)
+    S = np.concatenate([clusters.sums(Z * r) for r in R.T], axis=1)  # (k, m q, G)
+    S -= S.sum(axis=2, keepdims=True) * share
+    S /= np.sqrt(left * clusters.size.sum())
+    dims, count = S.shape[1], S.shape[2]
+    each = np.square(S).sum(axis=1)  # (k, G)
+    trace = each.sum(axis=1)
+    variance = np.maximum(np.square(each).sum(axis=1) - trace**2 / count, 0.0) / dims**2
+    V = S @ S.transpose(0, 2, 1)
+    squared = np.square(V).sum(axis=(1, 2))
+    chance = 1.0 / clusters.effective
+    squared = np.maximum((squared - trace**2 * chance) / (1.0 - chance), trace**2 / dims)
+    df = np.clip(trace**2 / np.maximum(squared, TINY), 1.0, dims)
+    return Scores(trace / dims, variance, df)
+
+
+def common_prior(found: Scores, settings: SiftSettings = DEFAULT) -> Prior:
+    """What the design effects of columns have in common; constant columns have none."""
+    use = found.effect > 1e-9
+    if use.sum() < settings.least_pooled:
+        return Prior(1.0, np.inf)
+    v = found.effect[use]
+    beyond = float(np.var(v) - np.mean(found.variance[use]))
+    return Prior(max(float(np.mean(v)), 1.0), max(beyond, 0.0))
+
+
+def shrunk(found: Scores, prior: Prior, clusters: Clusters) -> tuple[Array, Array]:
+    """Design effects, at least 1, and the degrees of freedom they are known with."""
+    if np.isinf(prior.spread):
+        return np.maximum(found.effect, 1.0), np.maximum(clusters.effective - 1.0, 1.0) * found.df
+    own = prior.spread / (prior.spread + found.variance + TINY)
+    effect = np.maximum(prior.mean + own * (found.effect - prior.mean), 1.0)
+    nu = 2.0 * effect**2 / np.maximum(own * found.variance, TINY)
+    return effect, np.clip(nu, 2.0, MOST_DF)
+
+
+def inflation(level: Array, dims: int, effect: Array, df: Array | float, nu: Array) -> Array:
+    """t'^2 / t^2 of groups of `dims` scores; 1 where the level is 0."""
+    tail = np.clip(chi2.sf(level, dims), 1e-300, 1.0)
+    wanted = effect * dims * f_distribution.isf(tail, df, nu)
+    return np.where(level > 0.0, wanted / np.maximum(level, TINY), 1.0)
+
+
+def price(level: Array, ratio: Array, n: float) -> Array:
+    """What a group has to cost in a criterion of n log det so that its statistic has to pass
+    `ratio` times its squared level.
+
+    A statistic Q gains -n log(1 - Q / n). Without inflation the cost is the squared level itself,
+    and so it is here at a ratio of 1.
+    """
+
+    def bend(x: Array) -> Array:
+        x = np.clip(x, TINY, 0.95)
+        return np.asarray(-np.log1p(-x) / x)
+
+    return np.where(level > 0.0, level * ratio * bend(level * ratio / n) / bend(level / n), 0.0)
+
+
+def own_scores(
+    source: Source, groups: Groups, R: Array, settings: SiftSettings
+) -> tuple[Scores, Scores, Scores]:
+    """Design effects of the linear, quadratic and local groups of all pooled columns."""
+    clusters = clusters_of(groups.rows)
+    pieces: Iterator[Array] = (
+        Z for _, Z in feature_pieces(source, groups.columns, groups.rows, settings)
+    )
+    found = [[group_scores(Z[:, part], R, clusters) for part in settings.parts] for Z in pieces]
+    linear, quadratic, local = (
+        Scores(*map(np.concatenate, zip(*one, strict=True))) for one in zip(*found, strict=True)
+    )
+    return linear, quadratic, local
+
+
+def inflated_own(source: Source, groups: Groups, R: Array) -> Groups:
+    """Groups of some columns without products, their levels inflated; R (n, q) is the noise, of
+    unit variance, rows scaled.
+    """
+    settings, clusters = groups.settings, clusters_of(groups.rows)
+    n, k = groups.rows.total, len(groups.columns)
+    ratios, priors = [], []
+    for part, found in enumerate(own_scores(source, groups, R, settings)):
+        prior = common_prior(found, settings)
+        df = found.df if np.isinf(prior.spread) else np.full(k, float(np.mean(found.df)))
+        where = slice(part * k, (part + 1) * k)
+        dims = settings.part_sizes[part] * R.shape[1]
+        effect, nu = shrunk(found, prior, clusters)
+        ratios.append(inflation(groups.level[where], dims, effect, df, nu))
+        priors.append(prior)
+    ratio = np.concatenate(ratios)
+    return replace(
+        groups,
+        level=price(groups.level, ratio, n),
+        level_if_selected=price(groups.level_if_selected, ratio, n),
+        inflation=Inflation(ratio, priors[0].mean, priors[0].spread),
+    )
+
+
+def inflated_products(groups: Groups, R: Array) -> Groups:
+    """The same groups with the levels of their products inflated as well; products are like linear
+    features.
+    """
+    if groups.inflation is None or len(groups.products) == 0:
+        return groups
+    clusters, n = clusters_of(groups.rows), groups.rows.total
+    own = 3 * len(groups.columns)
+    found = group_scores(groups.products[:, None, :], R, clusters)
+    prior = Prior(groups.inflation.mean, groups.inflation.spread)
+    effect, nu = shrunk(found, prior, clusters)
+    level = groups.level[own:]
+    ratio = inflation(level, R.shape[1], effect, found.df, nu)
+    paid = price(level, ratio, n)
+    return replace(
+        groups,
+        level=np.r_[groups.level[:own], paid],
+        level_if_selected=np.r_[groups.level_if_selected[:own], paid],
+        inflation=replace(groups.inflation, ratio=np.r_[groups.inflation.ratio[:own], ratio]),
+    )
+
+
+def clusters_of(rows: Rows) -> Clusters:
+    """The clusters of rows that have some."""
+    if rows.clusters is None:
+        raise ValueError("rows without clusters have no design effects.")
+    return rows.clusters

@@ -1,0 +1,153 @@
+"""Rows that belong together: given by a column, or suspected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradsift._typing import Array, IntArray
+from gradsift.data.missing import known
+from gradsift.data.odd_cells import as_argument
+from gradsift.data.row_groups import aggregate, constant_in_groups, group_codes
+from gradsift.data.text import BEWARE
+from gradsift.numerics.distances import squared_distances
+from gradsift.numerics.sampling import drawn_rows, evenly_spaced
+from gradsift.tables.frame import Frame, counted, listed
+from gradsift.tables.recipe import Recipe, as_texts, log_columns
+from gradsift.tables.suspects import whole_numbers
+
+CHANCE = np.log(1e-6)
+"""Log probability below which a target that never changes inside of blocks is no chance."""
+NEAR = 0.1
+"""Part of the usual distance of two rows below which one is nearly a copy of the other."""
+LEAST_COLUMNS = 20
+"""Columns of continuous numbers without which rows are near each other by chance."""
+MOST_COLUMNS, MOST_ROWS = 256, 2_000
+"""Columns and rows that are looked at in the search for near-copies."""
+
+
+@dataclass(frozen=True)
+class RowGroups:
+    """The rows that belong together, by the column that says so."""
+
+    column: str
+    labels: NDArray[Any]
+
+    @property
+    def count(self) -> int:
+        return len(np.unique(self.labels))
+
+
+def read_groups(frame: Frame, column: str) -> RowGroups:
+    """The labels in a column, none of which may be missing."""
+    labels = as_texts(frame, column)
+    there = known(np.array(labels, dtype=object))
+    if not there.all():
+        place = frame.places.of(column, int(np.argmin(there)))
+        raise ValueError(
+            f"--group {as_argument(column)}: {counted(int((~there).sum()), 'row')} without a value "
+            f"in {column!r}, the first in {place}. Write the group of each row there."
+        )
+    return RowGroups(column, np.array([str(label) for label in labels]))
+
+
+def aggregated(
+    X: Array, y: Any, groups: RowGroups, how: Any, recipe: Recipe
+) -> tuple[Array, Any, NDArray[Any], str]:
+    """One row for each group: columns, target, labels, and a note on it. Logarithms are taken of
+    what was aggregated.
+    """
+    table = aggregate(X, y, groups.labels, how)
+    made = table.X
+    if recipe.log:
+        k = len(recipe.numbers)
+        made[:, :k] = log_columns(made[:, :k], recipe.numbers)
+    note = (
+        f"{counted(len(X), 'row')} became {len(made):,}, one for each value of {groups.column!r} "
+        f"(the {how} of its rows). A new table must be made likewise before it is predicted"
+    )
+    return made, table.y, table.groups, note
+
+
+def without_log(recipe: Recipe) -> Recipe:
+    return replace(recipe, log=False)
+
+
+def block_columns(frame: Frame, y: Any, columns: Sequence[str]) -> tuple[str, ...]:
+    """Columns of texts or whole numbers that divide the rows into blocks in which the target
+    never changes, more of them than the target has values, and not by chance.
+
+    Examples
+    --------
+    >>> from gradsift.tables.frame import make_frame
+    >>> donor = np.repeat(np.arange(6.0), 10)
+    >>> y = np.where(np.isin(donor, [1, 2, 5]), "ill", "well").astype(object)
+    >>> block_columns(make_frame(["donor", "y"], [donor, y]), y, ["donor"])
+    ('donor',)
+    """
+    kinds, place = np.unique(np.asarray(y).astype(str), return_inverse=True)
+    share = np.bincount(place) / len(place)
+    same = float(np.log(np.maximum(share @ share, 1e-300)))
+    found = []
+    for name, labels in _labels(frame, columns):
+        count = len(np.unique(labels))
+        if len(kinds) < count <= len(labels) / 2 and (len(labels) - count) * same < CHANCE:
+            codes = group_codes(labels, len(labels))
+            if constant_in_groups(place, codes):
+                found.append(name)
+    return tuple(found)
+
+
+def _labels(frame: Frame, columns: Sequence[str]) -> Iterator[tuple[str, NDArray[Any]]]:
+    """The columns of texts and of whole numbers in which nothing is missing."""
+    for name in columns:
+        if name in frame.texts and None not in frame.texts[name]:
+            yield name, frame.texts[name].astype(str)
+    yield from whole_numbers(frame, [name for name in columns if name not in frame.texts])
+
+
+def block_notes(columns: Sequence[str], target: str) -> list[str]:
+    """A note on columns that divide the rows into blocks, and the option for them."""
+    if not columns:
+        return []
+    one = len(columns) == 1
+    return [
+        f"{BEWARE}the target {target!r} never changes among rows that agree in {listed(columns)}. "
+        f"If these are rows of one subject, sample or batch, give --group "
+        f"{as_argument(columns[0])}: otherwise each row counts as a sample of its own, and more is "
+        f"selected than is true. If {'it is' if one else 'they are'} a variable like others, "
+        "nothing need be done"
+    ]
+
+
+def near_copies(X: Array) -> IntArray:
+    """Rows that are nearly, but not exactly, copies of another."""
+    some = evenly_spaced(X.shape[1], 2 * MOST_COLUMNS)
+    varied = [k for k in some.tolist() if len(np.unique(X[:, k])) > len(X) / 2][:MOST_COLUMNS]
+    if len(varied) < LEAST_COLUMNS or len(X) < 3:
+        return np.zeros(0, dtype=np.intp)
+    rows = drawn_rows(len(X), MOST_ROWS) if len(X) > MOST_ROWS else np.arange(len(X))
+    Z = X[rows][:, varied]
+    Z = np.nan_to_num((Z - np.nanmean(Z, axis=0)) / np.maximum(np.nanstd(Z, axis=0), 1e-300))
+    D = squared_distances(Z, Z)
+    usual = float(np.median(D[np.triu_indices(len(D), 1)]))
+    copies = np.less_equal(D, 1e-9 * usual)  # themselves, and exact copies
+    D[copies] = np.inf
+    return rows[D.min(axis=1) < NEAR**2 * usual]
+
+
+def near_copy_notes(X: Array) -> list[str]:
+    """A note on rows that are nearly copies of another."""
+    found = near_copies(X)
+    if len(found) == 0:
+        return []
+    return [
+        f"{BEWARE}{counted(len(found), 'row')} of {len(X):,} (such as row {int(found[0]) + 1}) "
+        f"{'is' if len(found) == 1 else 'are'} nearly a copy of another, as repeated measurements "
+        "are. If a column says which rows belong together, give --group COLUMN: otherwise each "
+        "counts as a sample of its own"
+    ]

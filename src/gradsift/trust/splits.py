@@ -1,0 +1,128 @@
+"""Which rows are held out together: folds and half samples, of rows or of whole groups."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+)
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import has_fit_parameter
+
+from gradsift._typing import Array, IntArray
+
+Split = tuple[IntArray, IntArray]
+"""Rows to learn from, rows held out."""
+
+
+def row_splits(
+    cv: Any, y: Any, labels: bool, groups: IntArray | None = None, *, shuffle: bool = False
+) -> Iterator[Split]:
+    """Folds as scikit-learn makes them.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable or 'loo'
+        A number makes folds that are stratified for labels and hold whole groups where there are
+        some; 'loo' leaves out one row, or one group, at a time.
+    y : (n,) array
+    labels : bool
+        Whether y holds labels.
+    groups : (n,) int array, optional
+        Rows with the same number stay on the same side of a fold.
+    shuffle : bool, default=False
+        Whether folds of a given number are dealt at random, always in the same way.
+
+    Examples
+    --------
+    >>> groups = np.array([0, 0, 1, 1, 2, 2])
+    >>> for train, test in row_splits(3, np.arange(6.0), False, groups):
+    ...     print(test.tolist())
+    [4, 5]
+    [2, 3]
+    [0, 1]
+    """
+    if isinstance(cv, str) and cv != "loo":
+        raise ValueError(f"cv={cv!r}: use a number of folds, a splitter or 'loo'.")
+    if isinstance(cv, str):
+        cv = LeaveOneOut() if groups is None else LeaveOneGroupOut()
+    elif cv is None or isinstance(cv, (int, np.integer)):
+        cv = numbered_folds(5 if cv is None else int(cv), labels, groups, shuffle)
+    splitter = check_cv(cv, y, classifier=labels)
+    if groups is None:
+        return splitter.split(np.zeros((len(y), 1)), y)
+    with warnings.catch_warnings():
+        # a splitter that does not look at groups may still keep them whole
+        warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+        splits = list(splitter.split(np.zeros((len(y), 1)), y, groups))
+    return check_whole(splits, groups, cv)
+
+
+def numbered_folds(count: int, labels: bool, groups: IntArray | None, shuffle: bool) -> Any:
+    """So many folds; of groups no more than there are."""
+    dealt: dict[str, Any] = {"shuffle": True, "random_state": 0} if shuffle else {}
+    if groups is None:
+        return (StratifiedKFold if labels else KFold)(count, **dealt)
+    count = min(count, int(groups.max()) + 1)
+    return StratifiedGroupKFold(count, **dealt) if labels else GroupKFold(count)
+
+
+def check_whole(splits: Iterable[Split], groups: IntArray, cv: Any) -> Iterator[Split]:
+    """The splits, none of which may have rows of a group on both sides."""
+    for i, (train, test) in enumerate(splits):
+        both = np.intersect1d(groups[train], groups[test])
+        if len(both):
+            row = int(np.flatnonzero(groups == both[0])[0])
+            raise ValueError(
+                f"cv={cv} puts rows of {len(both)} group(s) on both sides of fold {i}, such as "
+                f"that of row {row}. Use a number of folds, or a splitter of groups such as "
+                "GroupKFold."
+            )
+        yield train, test
+
+
+def half_samples(
+    y: Array, labels: bool, count: int, random_state: Any, groups: IntArray | None = None
+) -> list[IntArray]:
+    """Rows of `count` subsamples of half the rows, or of half the groups as a whole; drawn within
+    classes where there are labels, a group being of its most frequent class.
+    """
+    rng = check_random_state(random_state)
+    strata = np.unique(y, return_inverse=True)[1] if labels else np.zeros(len(y), dtype=int)
+    if groups is not None:
+        strata = main_class(strata, groups)
+    out = []
+    for _ in range(count):
+        parts = []
+        for stratum in range(strata.max() + 1):
+            units = rng.permutation(np.flatnonzero(strata == stratum))
+            parts.append(units[: (len(units) + 1) // 2])
+        drawn = np.sort(np.concatenate(parts))
+        out.append(drawn if groups is None else np.flatnonzero(np.isin(groups, drawn)))
+    return out
+
+
+def fit_groups(estimator: Any, groups: IntArray | None, rows: IntArray) -> dict[str, Any]:
+    """What `fit` of an estimator is told about the groups of some rows: nothing if it does not
+    ask.
+    """
+    if groups is None or not has_fit_parameter(estimator, "groups"):
+        return {}
+    return {"groups": groups[rows]}
+
+
+def main_class(codes: IntArray, groups: IntArray) -> IntArray:
+    """(groups,) the most frequent class of each group."""
+    counts = np.zeros((int(groups.max()) + 1, int(codes.max()) + 1))
+    np.add.at(counts, (groups, codes), 1.0)
+    return counts.argmax(axis=1)

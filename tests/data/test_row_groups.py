@@ -1,0 +1,90 @@
+"""Rows that belong together: their labels, their means, one row for each group."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from gradsift import aggregate
+from gradsift.data import ArraySource, NamedSource
+from gradsift.data.row_groups import GroupMeans, constant_in_groups, group_codes, mean_rows
+
+CODES = np.array([2, 0, 1, 0, 2, 2])
+
+
+@pytest.fixture
+def X(rng):
+    return rng.normal(size=(6, 4))
+
+
+@pytest.mark.parametrize(
+    "labels", [[3, 7, 3], ["a", "x", "a"], np.array([1, "x", 1], dtype=object)]
+)
+def test_labels_of_any_type_are_numbered_in_order(labels):
+    assert group_codes(labels, 3).tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("hole", [None, np.nan, pd.NA])
+def test_a_missing_label_is_refused(hole):
+    with pytest.raises(ValueError, match="missing for 1 of 3 rows, the first in row 1"):
+        group_codes(np.array(["a", hole, "a"], dtype=object), 3)
+
+
+@pytest.mark.parametrize("labels", [np.zeros((3, 1)), np.zeros(2), 5])
+def test_one_label_for_each_row(labels):
+    with pytest.raises(ValueError, match="X has 3 rows"):
+        group_codes(labels, 3)
+
+
+def test_means_are_the_same_in_memory_and_elsewhere(X):
+    expected = np.array([X[k == CODES].mean(axis=0) for k in range(3)])
+    np.testing.assert_allclose(mean_rows(ArraySource(X), CODES).array, expected)
+    view = mean_rows(NamedSource(ArraySource(X), list("abcd")), CODES)
+    assert isinstance(view, GroupMeans)
+    assert view.shape == (3, 4)
+    np.testing.assert_allclose(view.columns(np.array([3, 1])), expected[:, [3, 1]])
+    np.testing.assert_allclose(np.hstack([block for _, block in view.blocks()]), expected)
+
+
+def test_means_are_of_what_is_known(X):
+    X[0, 0] = X[2, 1] = np.nan
+    means = mean_rows(ArraySource(X), CODES).array
+    assert means[2, 0] == pytest.approx(X[[4, 5], 0].mean())
+    assert np.isnan(means[1, 1])  # its only row
+
+
+def test_weighted_means(X):
+    weight = np.array([1.0, 2.0, 1.0, 0.5, 3.0, 1.0])
+    means = mean_rows(ArraySource(X), CODES, weight).array
+    np.testing.assert_allclose(
+        means[2], np.average(X[CODES == 2], axis=0, weights=weight[CODES == 2])
+    )
+
+
+def test_constant_in_groups():
+    assert constant_in_groups(CODES * 2.0, CODES)
+    assert not constant_in_groups(np.arange(6), CODES)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_stay_frames(X, frame):
+    table = aggregate(frame({name: X[:, k] for k, name in enumerate("abcd")}), CODES, CODES)
+    assert isinstance(table.X, frame)
+    assert list(table.X.columns) == list("abcd")
+    assert table.groups.tolist() == table.y.tolist() == [0, 1, 2]
+
+
+def test_sums_of_counts_and_means_of_numbers(X):
+    table = aggregate(np.round(X), np.arange(6.0), CODES, how="sum")
+    np.testing.assert_allclose(table.X[2], np.round(X)[CODES == 2].sum(axis=0))
+    assert table.y.tolist() == [2.0, 2.0, 3.0]
+
+
+def test_labels_that_change_inside_a_group_are_refused(X):
+    with pytest.raises(ValueError, match="row 4 has 'b', row 0 of the same group has 'a'"):
+        aggregate(X, list("axyxba"), CODES)
+
+
+def test_other_ways_to_aggregate_are_refused(X):
+    with pytest.raises(ValueError, match="use 'mean' or 'sum'"):
+        aggregate(X, CODES, CODES, how="median")

@@ -1,0 +1,147 @@
+"""`fit(groups=...)`: rows that belong together."""
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.model_selection import GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVR
+
+from gradsift import (
+    GradientSelector,
+    GradientSiftClassifier,
+    GradientSiftRegressor,
+    RidgeGradientClassifierCV,
+    RidgeGradientRegressorCV,
+    SparseGradientClassifierCV,
+    SparseGradientRegressorCV,
+    aggregate,
+    credible_families,
+    significance,
+)
+from gradsift.exceptions import FewGroupsWarning, NothingSelectedWarning
+
+VISITS = np.repeat([f"subject {k}" for k in range(24)], 5)
+
+
+@pytest.fixture(scope="module")
+def visits():
+    """24 subjects with 5 visits: a subject's level in the response and in every column."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(24, 12)).repeat(5, axis=0) + rng.normal(size=(120, 12))
+    noise = rng.normal(size=24).repeat(5) + rng.normal(size=120)
+    return X, 1.5 * X[:, 3] + noise
+
+
+@pytest.fixture(scope="module")
+def donors():
+    """24 donors with 5 cells and a label of their own."""
+    rng = np.random.default_rng(1)
+    y = np.where(np.arange(24) % 2, "case", "control").repeat(5)
+    X = rng.normal(size=(24, 12)).repeat(5, axis=0) + rng.normal(size=(120, 12))
+    X[:, 3] += 6.0 * (y == "case")
+    return X, y
+
+
+def test_the_groups_are_counted(visits):
+    model = GradientSiftRegressor().fit(*visits, groups=VISITS)
+    assert model.n_groups_ == 24
+    assert model.get_support(indices=True).tolist() == [3]
+    assert 0.3 < model.sift_.correlation < 0.7
+    assert model.ensemble_ is None
+    assert GradientSiftRegressor().fit(*visits).n_groups_ is None
+
+
+def test_groups_of_one_row_are_no_groups(visits):
+    plain = GradientSiftRegressor().fit(*visits)
+    alone = GradientSiftRegressor().fit(*visits, groups=np.arange(120))
+    assert alone.n_groups_ is None
+    assert np.array_equal(plain.predict(visits[0]), alone.predict(visits[0]))
+
+
+def test_a_response_of_the_groups_is_explained_by_their_means(donors):
+    X, y = donors
+    model = GradientSiftClassifier().fit(X, y, groups=VISITS)
+    table = aggregate(X, y, VISITS)
+    expected = GradientSiftClassifier().fit(table.X, table.y)
+    assert np.array_equal(model.ranking_, expected.ranking_)
+    assert model.get_support(indices=True).tolist() == [3]
+    assert model.score(X, y) > 0.9  # cells are predicted all the same
+
+
+def test_few_groups_are_said_to_be_few(visits):
+    X, y = visits
+    with pytest.warns(FewGroupsWarning, match="24 groups, worth 6 of equal size"):
+        GradientSiftRegressor().fit(X, y, groups=unequal())
+
+
+def unequal():
+    """24 groups, a few of which are large."""
+    return np.concatenate([np.arange(20), np.repeat([20, 21, 22, 23], 25)])
+
+
+def test_two_groups_are_refused_with_advice(visits):
+    with pytest.raises(ValueError, match=r"2 group\(s\): at least 3.*always_keep"):
+        GradientSiftRegressor().fit(*visits, groups=np.arange(120) % 2)
+
+
+def test_what_takes_rows_for_independent_is_refused(visits, donors):
+    for options in ({"false_discovery_rate": 0.1}, {"inference": True}):
+        with pytest.raises(ValueError, match=r"takes rows for independent.*aggregate"):
+            GradientSiftRegressor(**options).fit(*visits, groups=VISITS)
+    model = GradientSiftClassifier().fit(*donors, groups=VISITS)
+    for ask in (credible_families, significance):
+        with pytest.raises(ValueError, match="takes rows for independent"):
+            ask(model, *donors)
+
+
+def test_rows_without_weight_do_not_count(visits):
+    X, y = visits
+    weight = np.ones(120)
+    weight[::5] = 0.0
+    some = GradientSiftRegressor().fit(X, y, sample_weight=weight, groups=VISITS)
+    left = weight > 0
+    same = GradientSiftRegressor().fit(X[left], y[left], groups=VISITS[left])
+    assert np.array_equal(some.ranking_, same.ranking_)
+
+
+@pytest.mark.parametrize("labels", [False, True])
+@pytest.mark.parametrize("kind", ["sparse", "ridge"])
+def test_the_penalty_is_chosen_on_whole_groups(visits, kind, labels):
+    X, y = visits
+    y = y > 0 if labels else y
+    kinds = {
+        ("sparse", False): SparseGradientRegressorCV,
+        ("sparse", True): SparseGradientClassifierCV,
+        ("ridge", False): RidgeGradientRegressorCV,
+        ("ridge", True): RidgeGradientClassifierCV,
+    }
+    model = kinds[kind, labels](n_alphas=3, cv=GroupKFold(4)).fit(X, y, groups=VISITS)
+    folds = list(GroupKFold(4).split(X, y, VISITS))
+    by_hand = kinds[kind, labels](n_alphas=3, cv=folds).fit(X, y)
+    assert np.array_equal(model.cv_scores_, by_hand.cv_scores_)
+    assert (
+        kinds[kind, labels](n_alphas=2, cv="loo").fit(X, y, groups=VISITS).cv_scores_.shape[1] == 24
+    )
+
+
+def test_a_selector_passes_groups_on(donors):
+    X, y = donors
+    selector = GradientSelector(GradientSiftClassifier()).fit(X, y, groups=VISITS)
+    assert selector.estimator_.n_groups_ == 24
+
+
+def test_groups_are_routed(visits):
+    X, y = visits
+    with sklearn.config_context(enable_metadata_routing=True):
+        sift = GradientSiftRegressor(interactions=False).set_fit_request(groups=True)
+        pipe = make_pipeline(GradientSelector(sift), SVR())
+        fitted = pipe.fit(X, y, groups=VISITS)
+    assert fitted[0].estimator_.n_groups_ == 24
+
+
+def test_nothing_selected_is_said_with_groups_too(visits):
+    X, _ = visits
+    noise = np.random.default_rng(5).normal(size=24).repeat(5) + np.arange(120) % 2
+    with pytest.warns(NothingSelectedWarning):
+        GradientSiftRegressor(1e-4).fit(X, noise, groups=VISITS)

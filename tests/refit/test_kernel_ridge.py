@@ -1,0 +1,136 @@
+"""The kernel ridge on all columns: leave-one-out against leaving out, weights against copies,
+landmarks against all rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+
+from gradsift.data import ArraySource
+from gradsift.refit.ensemble import left_out_score
+from gradsift.refit.kernel_ridge import (
+    exact_smoother,
+    fit_kernel,
+    gaussian,
+    landmark_smoother,
+    leave_one_out,
+)
+from gradsift.refit.settings import RefitSettings
+
+
+def squared_distances(A, B):
+    return ((A[:, None] - B[None]) ** 2).sum(axis=-1)
+
+
+@pytest.fixture
+def curved():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(60, 4))
+    y = np.sin(2 * Z[:, 0]) + Z[:, 1] + 0.2 * rng.normal(size=60)
+    return Z, y[:, None]
+
+
+def without_one(K, Y, weights, noise_ratio, i):
+    """The prediction of row i by a fit without it: sums written out."""
+    w = weights.copy()
+    w[i] = 0.0
+    kept = w > 0
+    share = w[kept] / w[kept].sum()
+    mean = share @ Y[kept]
+    inner = K[np.ix_(kept, kept)]
+    middle = inner @ share
+    centred = inner - middle[:, None] - middle + share @ middle
+    alpha = np.linalg.solve(centred + noise_ratio * np.diag(1 / w[kept]), Y[kept] - mean)
+    k = K[i, kept]
+    return mean + (k - k @ share - middle + share @ middle) @ alpha
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_leaving_one_out_is_fitting_without_it(curved, counted):
+    Z, Y = curved
+    rng = np.random.default_rng(1)
+    weights = rng.choice([0.4, 1.0, 2.0, 3.0], 60) if counted else np.ones(60)
+    K = gaussian(squared_distances(Z, Z), 1.0, 4)
+    left = leave_one_out(exact_smoother(K, weights), Y, weights, 1.0, 0.3)
+    wanted = np.array([without_one(K, Y, weights, 0.3, i) for i in range(60)])
+    np.testing.assert_allclose(left.guess, wanted, atol=1e-9)
+
+
+def test_landmarks_at_all_rows_change_nothing(curved):
+    Z, Y = curved
+    K = gaussian(squared_distances(Z, Z), 1.0, 4)
+    weights = np.random.default_rng(2).uniform(0.5, 2.0, 60)
+    one = leave_one_out(exact_smoother(K, weights), Y, weights, 1.0, 0.3)
+    other = leave_one_out(landmark_smoother(K, K, weights), Y, weights, 1.0, 0.3)
+    np.testing.assert_allclose(other.guess, one.guess, atol=1e-6)
+    np.testing.assert_allclose(other.variance, one.variance, atol=1e-6)
+
+
+def test_it_is_the_kernel_ridge_of_scikit_learn(curved):
+    """Which has no intercept: columns and response are centred in feature space for it."""
+    Z, Y = curved
+    fit = fit_kernel(ArraySource(Z), Y, np.ones(60), left_out_score, RefitSettings())
+    U, member = fit.member.landmarks, fit.member
+    new = np.random.default_rng(3).normal(size=(7, 4))
+    K = gaussian(squared_distances(U, U), member.length, 4)
+    cut = (np.clip(new, -3, 3) - member.scaling.mean) / member.scaling.scale
+    k = gaussian(squared_distances(cut, U), member.length, 4)
+    centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    toward = k - k.mean(axis=1)[:, None] - K.mean(axis=0) + K.mean()
+    ridge = KernelRidge(alpha=fit.left_out.noise_ratio, kernel="precomputed")
+    ridge.fit(centred, Y - Y.mean())
+    wanted = Y.mean() + ridge.predict(toward)
+    np.testing.assert_allclose(member.scores(ArraySource(new)), wanted, atol=1e-8)
+
+
+def test_length_and_noise_are_the_best_of_the_grid(curved):
+    Z, Y = curved
+    settings = RefitSettings()
+    fit = fit_kernel(ArraySource(Z), Y, np.ones(60), left_out_score, settings)
+    judge = left_out_score(Y, np.ones(60))
+    squared = squared_distances(fit.member.landmarks, fit.member.landmarks)
+    scores = {}
+    for length in settings.kernel_lengths:
+        smoother = exact_smoother(gaussian(squared, length, 4), np.ones(60))
+        unit = smoother.values.sum() / 60
+        for ratio in settings.kernel_noise:
+            left = leave_one_out(smoother, Y, np.ones(60), length, ratio * unit)
+            scores[length, ratio * unit] = judge(left)
+    best = max(scores, key=scores.get)
+    assert (fit.left_out.length, fit.left_out.noise_ratio) == pytest.approx(best)
+    assert fit.left_out.length <= 1.0  # a wave is no line
+
+
+@pytest.mark.parametrize("strata", [False, True])
+def test_many_rows_are_learnt_through_landmarks(strata):
+    rng = np.random.default_rng(4)
+    Z = rng.normal(size=(900, 4))
+    f = np.sin(2 * Z[:, 0]) + Z[:, 1]
+    Y = (f + 0.3 * rng.normal(size=900))[:, None]
+    settings = RefitSettings(kernel_rows=150)
+    codes = (f > 1.5).astype(int) if strata else None
+    fit = fit_kernel(ArraySource(Z), Y, np.ones(900), left_out_score, settings, codes)
+    assert fit.member.landmarks.shape == (150, 4)
+    assert len(fit.left_out.guess) == 900
+    few = fit_kernel(ArraySource(Z[:150]), Y[:150], np.ones(150), left_out_score, settings)
+    errors = [np.mean((f - m.scores(ArraySource(Z))[:, 0]) ** 2) for m in (fit.member, few.member)]
+    assert errors[0] < 0.7 * errors[1]
+
+
+def test_a_wild_value_does_not_make_a_row_a_stranger(curved):
+    Z, Y = curved
+    member = fit_kernel(ArraySource(Z), Y, np.ones(60), left_out_score, RefitSettings()).member
+    row = np.array([[0.3, 0.5, 0.0, 3.0], [0.3, 0.5, 0.0, 3e6]])
+    near, far = member.scores(ArraySource(row))[:, 0]
+    assert near == far
+
+
+def test_constant_columns_count_for_nothing(curved):
+    Z, Y = curved
+    wide = np.column_stack([Z, np.zeros((60, 3))])
+    one = fit_kernel(ArraySource(Z), Y, np.ones(60), left_out_score, RefitSettings()).member
+    other = fit_kernel(ArraySource(wide), Y, np.ones(60), left_out_score, RefitSettings()).member
+    assert other.n_columns == one.n_columns == 4
+    np.testing.assert_allclose(other.scores(ArraySource(wide)), one.scores(ArraySource(Z)))
