@@ -96,34 +96,42 @@ def measure(measured: dict[str, Any], key: tuple[str, str, float], seeds: int, f
         kept.append(counts(DESIGNS[name](seed, effect), method))
         file.write_text(json.dumps(measured))
     if kept:
-        print(method, name, effect, cell(kept), flush=True)
+        print(method, name, effect, cell(kept, effect > 0), flush=True)
 
 
-def cell(kept: list[list[int]] | None) -> str:
-    """False variables with their standard error, and true ones."""
+def cell(kept: list[list[int]] | None, planted: bool) -> str:
+    """False variables with their standard error, and true ones where effects were planted."""
     if not kept:
         return ""
     false, true = np.array(kept, dtype=float).T
     error = false.std(ddof=1) / np.sqrt(len(false)) if len(false) > 1 else np.nan
     text = f"{false.mean():.2f} ({error:.2f})"
     text = text if false.mean() <= BAR + 2 * error else f"**{text}**"
-    return f"{true.mean():.2f}; {text}" if true.any() else text
+    return f"{true.mean():.2f}; {text}" if planted else text
 
 
 def tables(measured: dict[str, Any]) -> str:
     """A table of designs without effects, and one of those with."""
     lines = []
     for title, planted in (("nothing true", False), ("planted effects", True)):
-        head = ["design", *(["effect"] * planted), *METHODS, "seeds"]
+        methods = [method for method in METHODS if not planted or method != "none"]
+        head = ["design", *(["effect"] * planted), *methods, "seeds"]
         lines += [title, f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
         for name in DESIGNS:
             effect = EFFECTS.get(name, 0.0) if planted else 0.0
             if planted and not effect:
                 continue
-            found = [measured.get(method, {}).get(f"{name} | {effect}") for method in METHODS]
+            if not planted and "products" in name:
+                continue  # without effects these are the visits above
+            found = [measured.get(method, {}).get(f"{name} | {effect}") for method in methods]
             if any(found):
                 seeds = "/".join(str(len(kept)) for kept in found if kept)
-                row = [name, *([f"{effect}"] * planted), *map(cell, found), seeds]
+                row = [
+                    name,
+                    *([f"{effect}"] * planted),
+                    *(cell(kept, planted) for kept in found),
+                    seeds,
+                ]
                 lines.append(f"| {' | '.join(row)} |")
         lines.append("")
     return "\n".join(lines)

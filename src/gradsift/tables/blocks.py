@@ -114,13 +114,11 @@ def block_notes(columns: Sequence[str], target: str) -> list[str]:
     """A note on columns that divide the rows into blocks, and the option for them."""
     if not columns:
         return []
-    one = len(columns) == 1
     return [
         f"{BEWARE}the target {target!r} never changes among rows that agree in {listed(columns)}. "
         f"If these are rows of one subject, sample or batch, give --group "
         f"{as_argument(columns[0])}: otherwise each row counts as a sample of its own, and more is "
-        f"selected than is true. If {'it is' if one else 'they are'} a variable like others, "
-        "nothing need be done"
+        "selected than is true"
     ]
 
 

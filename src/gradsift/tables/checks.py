@@ -72,4 +72,9 @@ def leak_notes(target: str, found: Leaks, n_rows: int) -> list[str]:
                 f"{BEWARE}{listed(names)} {verb} {what.format(repr(target))}. If made from the "
                 f"target, leave {it} out with --drop {as_argument(*names[:3])}"
             )
+    if found.finer:
+        notes[-1] += (
+            f". If rows of one category are rows of one subject or sample, give --group "
+            f"{as_argument(found.finer[0])}"
+        )
     return notes

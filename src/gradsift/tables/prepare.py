@@ -196,10 +196,8 @@ def _warnings(X: Array, y: Any, frame: Frame, recipe: Recipe, group: str | None)
     ordered, levels = recipe.task == "regression", tuple(recipe.levels)
     response(y, recipe)
     leaks = find_leaks(y, X, recipe.origins, frame.column, levels, ordered=ordered)
-    blocks: tuple[str, ...] = ()
-    if group is None:
-        blocks = block_columns(frame, y, (*recipe.numbers, *levels))
-        leaks = replace(leaks, finer=tuple(name for name in leaks.finer if name not in blocks))
+    suspects = [name for name in (*recipe.numbers, *levels) if name not in leaks.finer]
+    blocks = () if group is not None else block_columns(frame, y, suspects)
     return [
         *leak_notes(recipe.target, leaks, len(y)),
         *identifier_notes(frame, recipe.numbers),
