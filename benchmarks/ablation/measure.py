@@ -32,7 +32,7 @@ from gradsift.sift import SiftSettings, sift
 
 FILE = Path(__file__).parent / "measured.json"
 SEEDS = range(300, 305)
-ALL_FILE = Path(__file__).parent / "all_designs.json"
+ALL_FILE = Path(__file__).parent / "measured_all.json"
 ALL_SEEDS = range(100, 106)
 REAL = ("leukemia", "colon", "riboflavin", "gasoline")
 TELLING = (
