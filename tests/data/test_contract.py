@@ -16,6 +16,7 @@ from gradsift._run.passes import each_block
 from gradsift.data import (
     ArraySource,
     CheckedSource,
+    CutSource,
     FilledSource,
     NamedSource,
     RowsSource,
@@ -26,10 +27,12 @@ from gradsift.data import (
     stack_rows,
     take_rows,
 )
+from gradsift.data.row_groups import GroupMeans
 from gradsift.data.source import LabelledRows, SourceView, StackedSource
 from gradsift.solver import Problem
 
 HALF = np.arange(0, N, 2)
+PAIRS = np.arange(N) // 2
 SCALING = Scaling(X.mean(axis=0), X.std(axis=0))
 FILLING = Scaling(X.mean(axis=0), X.std(axis=0), fill=X.mean(axis=0))
 
@@ -119,6 +122,14 @@ VIEWS = {
     "filled": lambda b: Promise(
         FilledSource(b.source, X.mean(axis=0)), b.values,
         b.names, False, b.remote, b.bytes, False,
+    ),
+    "cut": lambda b: Promise(
+        CutSource(b.source, 0.5), np.clip(b.values, -0.5, 0.5),
+        b.names, False, b.remote, b.bytes, b.missing,
+    ),
+    "means of groups": lambda b: Promise(
+        GroupMeans(b.source, PAIRS), (b.values[::2] + b.values[1::2]) / 2,
+        b.names, False, b.remote, half(b.bytes), b.missing,
     ),
     "checked": lambda b: Promise(
         CheckedSource(b.source, True), b.values, b.names, False, b.remote, b.bytes, b.missing,

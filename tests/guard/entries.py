@@ -38,6 +38,7 @@ from gradsift import (
     SparseGradientClassifierCV,
     SparseGradientRegressor,
     SparseGradientRegressorCV,
+    aggregate,
     alpha_grid,
     alpha_max,
     credible_families,
@@ -221,6 +222,15 @@ def families_call(kind: type) -> Callable[..., None]:
     return call
 
 
+def aggregate_call(
+    X: Any, y: Any, weight: Any, shape: tuple[int, int], params: dict[str, Any]
+) -> None:
+    groups = np.arange(shape[0]) // 2
+    found = aggregate(X, y, groups, **params)
+    assert np.shape(found.X) == (len(np.unique(groups)), shape[1])
+    assert len(found.y) == len(found.groups) == len(found.X)
+
+
 def run(entry: Entry, case: Case) -> bool:
     """Whether the call was answered; False if it was refused, an error if it was neither."""
     X, y, weight = case.build()
@@ -286,5 +296,6 @@ ENTRIES: dict[str, Entry] = {
     "significance of labels": Entry(True, TESTS, significance_call(GradientSiftClassifier)),
     "credible_families of numbers": Entry(False, DRAWS, families_call(GradientSiftRegressor)),
     "credible_families of labels": Entry(True, DRAWS, families_call(GradientSiftClassifier)),
+    "aggregate": Entry(False, {"how": Choice(["mean", "sum"], ["median", None])}, aggregate_call),
     "alpha_grid of labels": Entry(True, {**TOP, **GRID, **ALPHA_0}, grid_call("classification")),
 }

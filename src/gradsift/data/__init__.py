@@ -6,6 +6,7 @@ from gradsift.data.finite import CheckedSource, checked
 from gradsift.data.formats.anndata import annotate
 from gradsift.data.opening import is_storage, open_source, read_target
 from gradsift.data.scaling import (
+    CutSource,
     FilledSource,
     ScaledSource,
     Scaling,
@@ -37,6 +38,7 @@ __all__ = [
     "stack_rows",
     "CheckedSource",
     "checked",
+    "CutSource",
     "FilledSource",
     "ScaledSource",
     "Scaling",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,11 +11,12 @@ import numpy as np
 
 from gradsift._run.passes import each_block
 from gradsift._typing import Array, IntArray, Source
-from gradsift.data.source import ArraySource, SourceView
+from gradsift.data.source import ArraySource, SourceView, windows
 from gradsift.exceptions import ImputedWarning
 
 PIECE_BYTES = 8 << 20  # columns measured at a time: they are copied twice
 MOST_SQUARED = 1e150  # larger values are divided by their size before they are squared
+CUT_COLUMNS = 512  # columns cut off at a time: they are copied
 LEAST_SIZE = 1e-290
 """A column whose largest value is smaller is zero: a derivative along it would overflow."""
 
@@ -150,6 +151,23 @@ class FilledSource(SourceView):
     @property
     def expects_missing(self) -> bool:
         return False
+
+
+@dataclass(frozen=True)
+class CutSource(SourceView):
+    """Another source, its values cut off on both sides of zero."""
+
+    limit: float
+
+    def change(self, where: slice | IntArray) -> Callable[[Array], Array]:
+        return partial(np.clip, a_min=-self.limit, a_max=self.limit)
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Narrow ones: cutting makes a copy."""
+        for where, block in self.base.blocks():
+            for part in windows(block.shape[1], CUT_COLUMNS):
+                piece = slice(where.start + part.start, where.start + part.stop)
+                yield piece, self.change(piece)(block[:, part])
 
 
 def fill_holes(X: Array, fill: Array) -> Array:

@@ -26,14 +26,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln, softmax
 
+from gradsift._run.passes import each_block
 from gradsift._typing import Array, IntArray, Source
-from gradsift.data import take_rows
+from gradsift.data import CutSource, take_rows
 from gradsift.refit.classification import ClassificationRefit
 from gradsift.refit.evidence import Rows
 from gradsift.refit.expansion import pivoted_features
 from gradsift.refit.kernel_ridge import (
     Criterion,
-    CutSource,
     KernelFit,
     KernelMember,
     LeftOut,
@@ -206,6 +206,15 @@ def best_slope(guess: Array, T: Array, weights: Array) -> tuple[float, float]:
 
 
 # ------------------------------------------------ members that may get a share
+def varying(source: Source) -> int:
+    """Columns, standardised, that are not constant."""
+    return sum(count for _, count in each_block(source, lambda _: count_varying))
+
+
+def count_varying(Z: Array) -> int:
+    return int(Z.any(axis=0).sum())
+
+
 def enough(Y: Array, weights: Array, settings: RefitSettings) -> bool:
     """Rows to be held out, not too many, and responses that vary."""
     rows = min(len(weights), float(weights.sum()))
@@ -347,7 +356,7 @@ def ensemble_regression(
         score = left_out_score(Y[kernel.rows], kernel.weights)(kernel.fit.left_out)
         gain = score - mean_score(Y, weights)
         candidates.append(Candidate(gain, partial(kernel.fit.member.rescaled, unit, mean)))
-    paid = log_choices(source.shape[1], X.shape[1])
+    paid = log_choices(varying(source), X.shape[1])
     sparse_gain = leave_one_out_gain(refit, Rows(X, Y, weights)) - paid
     return combine(candidates, sparse_gain, settings)
 
@@ -388,7 +397,7 @@ def ensemble_classification(
             Candidate(part * (score - null), partial(kernel.fit.member.rescaled, slope))
         )
     left_out = -null if refit.kernel is None else refit.loo_loss * total * T.shape[1]
-    sparse_gain = part * (-left_out - null) - log_choices(source.shape[1], X.shape[1])
+    sparse_gain = part * (-left_out - null) - log_choices(varying(source), X.shape[1])
     return combine(candidates, sparse_gain, settings)
 
 

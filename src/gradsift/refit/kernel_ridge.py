@@ -14,16 +14,15 @@ function as landmarks; the noise ratio and the function come from all rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from gradsift._typing import Array, IntArray, Source
-from gradsift.data import ArraySource, ScaledSource, Scaling, measure_scaling
-from gradsift.data.source import SourceView, windows
+from gradsift.data import ArraySource, CutSource, ScaledSource, Scaling, measure_scaling
+from gradsift.data.source import windows
 from gradsift.numerics.distances import products, source_products
 from gradsift.numerics.sampling import stratified_rows
 from gradsift.refit.settings import RefitSettings
@@ -34,23 +33,6 @@ PIECE = 512
 """Columns copied at a time."""
 LEAST_LEFT = 1e-9
 """One less the leverage is no smaller."""
-
-
-@dataclass(frozen=True)
-class CutSource(SourceView):
-    """Another source, its values cut off on both sides of zero."""
-
-    limit: float
-
-    def change(self, where: slice | IntArray) -> Callable[[Array], Array]:
-        return partial(np.clip, a_min=-self.limit, a_max=self.limit)
-
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Narrow ones: cutting makes a copy."""
-        for where, block in self.base.blocks():
-            for part in windows(block.shape[1], PIECE):
-                piece = slice(where.start + part.start, where.start + part.stop)
-                yield piece, self.change(piece)(block[:, part])
 
 
 @dataclass(frozen=True, eq=False)
