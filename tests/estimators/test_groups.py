@@ -19,6 +19,7 @@ from gradsift import (
     credible_families,
     significance,
 )
+from gradsift.estimators._sift_sample import likeness
 from gradsift.exceptions import FewGroupsWarning, NothingSelectedWarning
 
 VISITS = np.repeat([f"subject {k}" for k in range(24)], 5)
@@ -145,3 +146,34 @@ def test_nothing_selected_is_said_with_groups_too(visits):
     noise = np.random.default_rng(5).normal(size=24).repeat(5) + np.arange(120) % 2
     with pytest.warns(NothingSelectedWarning):
         GradientSiftRegressor(1e-4).fit(X, noise, groups=VISITS)
+
+
+def some_visits(rng, subjects, each):
+    """Columns that change between visits as much as between subjects, one of them with a curve."""
+    subject = np.repeat(np.arange(subjects), each)
+    X = rng.normal(size=(subjects, 6))[subject] + rng.normal(size=(len(subject), 6))
+    signal = 1.2 * X[:, 1] + X[:, 4] ** 2 / 2
+    own = 1.5 * rng.normal(size=subjects)[subject]
+    return X, signal, signal + own + rng.normal(size=len(subject)), subject
+
+
+def test_curves_are_learnt_from_what_changes_inside_groups():
+    """The refit took rows for so little that it found them flat."""
+    reached = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, _, y, subject = some_visits(rng, 30, 5)
+        new, signal, _, _ = some_visits(rng, 300, 1)
+        model = GradientSiftRegressor().fit(X, y, groups=subject)
+        reached.append(1 - np.mean((signal - model.predict(new)) ** 2) / signal.var())
+        assert model.get_support(indices=True).tolist() == [1, 4]
+    assert np.mean(reached) > 0.8
+
+
+@pytest.mark.parametrize("alike", [0.0, 0.5, 0.9])
+def test_likeness_is_the_intraclass_correlation(alike):
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(400), rng.integers(1, 6, size=400))
+    shared, own = rng.normal(size=(400, 3))[groups], rng.normal(size=(len(groups), 3))
+    found = likeness(np.sqrt(alike) * shared + np.sqrt(1 - alike) * own, groups)
+    assert found == pytest.approx(alike, abs=0.05)

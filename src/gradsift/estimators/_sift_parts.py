@@ -13,7 +13,7 @@ from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
 from gradsift.estimators._column_rule import ColumnRule
-from gradsift.estimators._sift_sample import SiftSample, worth_of_rows
+from gradsift.estimators._sift_sample import SiftSample, likeness, worth_of_rows
 from gradsift.numerics.directions import Directions, find_directions
 from gradsift.numerics.sampling import drawn_rows
 from gradsift.refit import (
@@ -224,8 +224,11 @@ def fit_sift(sample: SiftSample, options: SiftOptions) -> SiftFit:
         rows = target.rows()
         say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
         Z = refit_columns(take_rows(X, rows), scaling, found.selected)
-        shared = 1.0 if sample.one_per_group else found.correlation
-        refit = target.refit(Z, rows, worth_of_rows(weight, groups, shared), options)
+        worth = weight
+        if groups is not None:
+            alike = 1.0 if sample.one_per_group else found.correlation * likeness(Z, groups[rows])
+            worth = worth_of_rows(weight, groups, alike)
+        refit = target.refit(Z, rows, worth, options)
         ensemble = None
         if options.predict_with == "auto" and groups is None and len(rows) == X.shape[0]:
             say("predictors on all columns")

@@ -35,14 +35,28 @@ class SiftSample(NamedTuple):
         return SiftSample(X, self.target.take(first), None)
 
 
-def worth_of_rows(
-    weight: Array | None, groups: IntArray | None, correlation: float
-) -> Array | None:
-    """Numbers of samples that rows are worth to the refit: m rows of a group whose noise has this
-    correlation are worth m / (1 + (m - 1) correlation).
+def likeness(Z: Array, groups: IntArray) -> float:
+    """Mean intraclass correlation of columns (n, k): how alike rows of a group are, by analysis of
+    variance.
     """
-    if groups is None:
-        return weight
+    n, count = len(groups), int(groups.max()) + 1
+    size = np.bincount(groups).astype(float)
+    if n == count or count < 2 or Z.shape[1] == 0:
+        return 0.0
+    means = np.stack([np.bincount(groups, z) for z in Z.T], axis=1) / size[:, None]
+    between = size @ np.square(means - Z.mean(axis=0)) / (count - 1)
+    within = np.square(Z - means[groups]).sum(axis=0) / (n - count)
+    typical = (n - np.square(size).sum() / n) / (count - 1)
+    total = between + (typical - 1.0) * within
+    alike = np.divide(between - within, total, out=np.ones_like(total), where=total > 0)
+    return float(np.clip(alike, 0.0, 1.0).mean())
+
+
+def worth_of_rows(weight: Array | None, groups: IntArray, correlation: float) -> Array:
+    """Numbers of samples that rows are worth to the refit: m rows of a group are worth
+    m / (1 + (m - 1) correlation), where the correlation is that of the noise times that of the
+    columns (Moulton's factor): where columns change inside a group, so much more is learnt of them.
+    """
     counts = np.ones(len(groups)) if weight is None else weight
     size = np.bincount(groups, counts)[groups]
     return np.asarray(counts / (1.0 + np.maximum(size - 1.0, 0.0) * correlation))
