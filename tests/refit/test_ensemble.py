@@ -16,15 +16,9 @@ from gradsift.refit import (
     refit_regression,
 )
 from gradsift.refit import repeated_cv as module
-from gradsift.refit.ensemble import (
-    LinearMember,
-    best_slope,
-    chance_score,
-    leave_one_out_gain,
-    log_choices,
-    stacking_shares,
-)
+from gradsift.refit.ensemble import LinearMember, stacking_shares
 from gradsift.refit.evidence import Rows
+from gradsift.refit.gains import best_slope, chance_score, leave_one_out_gain, log_choices
 from gradsift.refit.repeated_cv import (
     LOG_NOISE,
     GramRidge,

@@ -9,7 +9,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 
 from gradsift.data import ArraySource
-from gradsift.refit.ensemble import left_out_score
+from gradsift.refit.gains import left_out_score
 from gradsift.refit.kernel_ridge import (
     exact_smoother,
     fit_kernel,

@@ -13,6 +13,7 @@ from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
 from gradsift.estimators._column_rule import ColumnRule
+from gradsift.estimators._discovered import discovered
 from gradsift.estimators._sift_sample import SiftSample, likeness, worth_of_rows
 from gradsift.numerics.directions import Directions, find_directions
 from gradsift.numerics.sampling import drawn_rows
@@ -224,11 +225,7 @@ def fit_sift(sample: SiftSample, options: SiftOptions) -> SiftFit:
         rows = target.rows()
         say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
         Z = refit_columns(take_rows(X, rows), scaling, found.selected)
-        worth = weight
-        if groups is not None:
-            alike = 1.0 if sample.one_per_group else found.correlation * likeness(Z, groups[rows])
-            worth = worth_of_rows(weight, groups, alike)
-        refit = target.refit(Z, rows, worth, options)
+        refit = refit_sample(sample, Z, rows, found.correlation, options)
         ensemble = None
         if options.predict_with == "auto" and groups is None and len(rows) == X.shape[0]:
             say("predictors on all columns")
@@ -239,6 +236,32 @@ def fit_sift(sample: SiftSample, options: SiftOptions) -> SiftFit:
         p = X.shape[1]
         scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
     return SiftFit(found, tested, refit, ensemble, field, importances, directions, scaling)
+
+
+def refit_sample(
+    sample: SiftSample, Z: Array, rows: IntArray, correlation: float, options: SiftOptions
+) -> RegressionRefit | ClassificationRefit:
+    """The predictor on selected columns Z of some rows.
+
+    With groups, rows count for less. Of numbers, the level of every group is then taken out, as far
+    as the first fit leaves it and noise of that correlation makes it likely, and the fit is made
+    again: what changes inside of groups is seen beside their levels, not through them.
+    """
+    _, target, weight, groups = sample
+    if groups is None:
+        return target.refit(Z, rows, weight, options)
+    alike = 1.0 if sample.one_per_group else correlation * likeness(Z, groups[rows])
+    refit = target.refit(Z, rows, worth_of_rows(weight, groups, alike), options)
+    if sample.one_per_group or isinstance(target, Labels) or Z.shape[1] == 0:
+        return refit
+    counts = np.ones(len(groups)) if weight is None else weight
+    size = np.bincount(groups[rows], counts[rows], int(groups.max()) + 1)
+    part = size * correlation / (1.0 + np.maximum(size - 1.0, 0.0) * correlation)
+    residual = counts[rows] * (target.y[rows] - refit.predict(Z))
+    size = np.maximum(size, 1e-300)
+    level = part * np.bincount(groups[rows], residual, len(size)) / size
+    again = Numbers(target.y - level[groups])
+    return again.refit(Z, rows, counts * (1.0 - part / np.maximum(size, 1.0))[groups], options)
 
 
 def find_support(sample: SiftSample, options: SiftOptions) -> IntArray:
@@ -269,32 +292,6 @@ def whole_sift(
         return discovered(found, tested, rate, options.rule.keep), tested
 
     return find
-
-
-def discovered(found: SiftResult, tested: Significance, rate: float, keep: IntArray) -> SiftResult:
-    """A result with the discoveries at a false discovery rate in the place of what was selected;
-    they are ranked first, most certain first.
-    """
-    first = tested.discoveries(rate)
-    ranking = np.lexsort((found.ranking, ~np.isin(np.arange(len(found.ranking)), first)))
-    order = np.concatenate([first, ranking[len(first) :]])
-    selected = np.union1d(first, keep).astype(np.intp)
-    kept = set(selected.tolist())
-    sure = {(t.first, t.second) for t in tested.products if t.q_value <= rate}
-    tails = dict(zip(found.selected.tolist(), found.chi_square_tails.tolist(), strict=True))
-    ranks = np.empty_like(found.ranking)
-    ranks[order] = np.arange(1, len(order) + 1)
-    scores = found.scores / 2.0
-    scores[first] = 2.0 - np.arange(len(first)) / max(len(first), 1)
-    return replace(
-        found,
-        selected=selected,
-        ranking=ranks,
-        scores=scores,
-        interactions=tuple(pair for pair in found.interactions if pair[:2] in sure),
-        groups=tuple(term for term in found.groups if kept.issuperset(term.variables)),
-        chi_square_tails=np.array([tails.get(k, np.nan) for k in selected.tolist()]),
-    )
 
 
 def open_sifter(sample: SiftSample, options: SiftOptions) -> Sifter:
