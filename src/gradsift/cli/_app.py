@@ -160,7 +160,7 @@ def select(
         Way,
         typer.Option(
             help="What the saved model predicts with: the selected variables alone, or their "
-            "average with a ridge on all columns (sift)."
+            "average with predictors on all columns (sift)."
         ),
     ] = Way.selected,
     stability: Annotated[

@@ -252,7 +252,7 @@ def refit_sample(
         return target.refit(Z, rows, weight, options)
     alike = 1.0 if sample.one_per_group else correlation * likeness(Z, groups[rows])
     refit = target.refit(Z, rows, worth_of_rows(weight, groups, alike), options)
-    if sample.one_per_group or isinstance(target, Labels) or Z.shape[1] == 0:
+    if sample.one_per_group or isinstance(target, Labels) or correlation * Z.shape[1] == 0:
         return refit
     counts = np.ones(len(groups)) if weight is None else weight
     size = np.bincount(groups[rows], counts[rows], int(groups.max()) + 1)

@@ -56,8 +56,8 @@ class Settings:
     max_features : int, optional
         Select no more than this many; categories count once, columns that are kept not at all.
     predict_with : {'selected', 'auto'}
-        What the model predicts with (sift): the selected variables alone, or their average with a
-        ridge on all columns, where it has a part.
+        What the model predicts with (sift): the selected variables alone, or their average with
+        predictors on all columns, where these have a part.
     families : bool, optional
         Look for sets of variables of which one acts, and test variables and families (sift); None =
         unless the table is large.
