@@ -34,6 +34,7 @@ from gradsift._typing import Array, IntArray
 from gradsift.sift.features import product_feature
 from gradsift.sift.levels import chi2_log_sf, own_log_p, shares
 from gradsift.sift.procedure import Sifted, Sifter
+from gradsift.trust.background import Relationship
 from gradsift.trust.families import Family
 from gradsift.trust.part_tests import (
     Left,
@@ -85,7 +86,7 @@ class Bench:
                 yield (self.codes == c).astype(np.float64)
 
     def left(
-        self, explanation: Explanation, terms: Array, searched: int, K: Array | None
+        self, explanation: Explanation, terms: Array, searched: int, K: Relationship | None
     ) -> list[Left]:
         rows = self.sifter.response.rows
         weight = np.ones(len(terms)) if rows.weight is None else rows.weight
