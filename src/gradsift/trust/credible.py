@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
 from gradsift.trust.condense import condensed
 from gradsift.trust.draws import DrawnResponse, FixedResponse, draw
+from gradsift.trust.exchange import oriented
 from gradsift.trust.families import (
     CredibleFamilies,
     disagreement,
@@ -22,6 +24,7 @@ from gradsift.trust.families import (
 from gradsift.trust.family_settings import DEFAULT, FamilySettings
 from gradsift.trust.latent import LatentLabels
 from gradsift.trust.pool import (
+    Pool,
     Terms,
     kept_features,
     linear_features,
@@ -78,6 +81,7 @@ def find_families(
         codes = codes if rows.kept is None else codes[rows.kept]
         labels = LatentLabels(codes, int(codes.max()) + 1, rows, kept)
         drawn, terms = labels, in_basis(terms, labels.start)
+        pool = pointing(pool, labels.start[:, 0])
     chains = starting_chains(terms, n_own, settings.first_chains)
     draws = draw(pool, chains, kinds, drawn, rng, settings)
 
@@ -123,6 +127,12 @@ def in_basis(terms: Terms, response: Array) -> Terms:
         tuple(fit @ change for fit in terms.own),
         {pair: fit @ change for pair, fit in terms.products.items()},
     )
+
+
+def pointing(pool: Pool, response: Array) -> Pool:
+    """The same candidates, their features turned to point where a response (n,) goes."""
+    products = None if pool.products is None else oriented(pool.products, response)
+    return replace(pool, own=oriented(pool.own, response), products=products)
 
 
 def starting_chains(terms: Terms, n_own: int, count: int) -> Chains:

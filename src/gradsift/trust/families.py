@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift._typing import Array, IntArray
-from gradsift.trust.draws import Draws, Tally, by_start, standard_error
+from gradsift.trust.draws import Draws, Tally, standard_error
 from gradsift.trust.family_settings import FamilySettings
 from gradsift.trust.single_effects import PRODUCT, EffectPrior
 
@@ -163,8 +163,7 @@ def found_families(tally: Tally, linear: Array, settings: FamilySettings) -> lis
     alone = tally.means.mean(axis=0)
     found = []
     for index in cover(flat[::step], linear, settings):
-        acts = set_probability(views[:, :, index]).mean(axis=0, dtype=np.float64)
-        chains = by_start(acts, tally.chains)
+        chains = set_probability(views[:, :, index]).mean(axis=0, dtype=np.float64)
         index = index[np.argsort(-alone[index], kind="stable")]
         probability, error = float(chains.mean()), float(standard_error(chains))
         if probability >= settings.least_probability:
@@ -257,6 +256,6 @@ def disagreement(draws: Draws) -> float:
     for tally in (draws.own, draws.products):
         if tally is None:
             continue
-        half, means = tally.chains // 2, tally.means
+        half, means = tally.b // 2, tally.means
         gaps.append(np.abs(means[:half].mean(axis=0) - means[half:].mean(axis=0)).max())
     return float(max(gaps))
