@@ -138,7 +138,7 @@ def main() -> None:
     else:
         if not options.show:
             run(names, seeds, options.store)
-        kinds = [f"{kind}, q = {rate}" for kind in ("column", "family") for rate in RATES]
+        kinds = [f"{kind}, q = {rate}" for kind in ("column", "with stand-ins") for rate in RATES]
         head = ["design", "seeds", "selected by the sift", *kinds, "CPU s"]
         known = [table for table in stored(options.store) if table["seed"] in seeds]
         groups = {name: [t for t in known if t["design"] == name] for name in names}
