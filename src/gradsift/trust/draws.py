@@ -15,12 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._typing import Array, IntArray
+from gradsift.trust.direction_draws import State
 from gradsift.trust.family_settings import FamilySettings
 from gradsift.trust.pool import Pool
 from gradsift.trust.single_effects import Candidates
 from gradsift.trust.slots import EMPTY, Chains, Noise, SlotPosterior, draw_slot, slot_posterior
 from gradsift.trust.tempering import at_powers, log_density, swapped
 
+STATE_STEP = 10
+"""Sweeps between draws that directions are looked at in."""
 LEAST_ACTIVE = 8
 """Candidates that the long chains choose from at least."""
 
@@ -98,6 +101,8 @@ class Draws:
     pairs: IntArray
     """(m, 2) pairs of columns that products were drawn from."""
     products: Tally | None
+    states: tuple[State, ...] = ()
+    """Where the chains that count were, every `STATE_STEP` sweeps."""
 
 
 def standard_error(means: Array) -> Array:
@@ -145,14 +150,27 @@ def draw(
     tallies = [Tally(len(chains.residual)) for _ in kind_of]
     fits = max(1, settings.level_rows // chains.residual.shape[2])
     chains = at_powers(chains, settings.powers[:fits])
+    states = []
     for turn in range(settings.burn_in + settings.most_sweeps):
         kept = turn + 1 - settings.burn_in
         counts = tallies if kept > 0 else ()
         chains = one_sweep(chains, slots, kinds, response, rng, counts, turn)
+        if kept > 0 and kept % STATE_STEP == 0:
+            states.append(state_of(chains, slots, tallies[0].b))
         if kept > 0 and kept % settings.least_sweeps == 0 and accurate(tallies, settings):
             break
     products = tallies[1] if len(tallies) > 1 else None
-    return Draws(pool.columns, tallies[0], pool.pairs, products)
+    return Draws(pool.columns, tallies[0], pool.pairs, products, tuple(states))
+
+
+def state_of(chains: Chains, slots: Sequence[Candidates], b: int) -> State:
+    """What the slots of the first b chains hold."""
+    chosen = chains.chosen[:, :b].copy()
+    coefficients = [
+        np.einsum("fbn,bqn->bfq", candidates.Z[:, j], fit[:b]) / candidates.total
+        for candidates, j, fit in zip(slots, np.maximum(chosen, 0), chains.fit, strict=True)
+    ]
+    return State(chosen, coefficients)
 
 
 def accurate(tallies: Sequence[Tally], settings: FamilySettings) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift._typing import Array, IntArray
+from gradsift.trust.direction_draws import DirectionDraws
 from gradsift.trust.draws import Draws, Tally, standard_error
 from gradsift.trust.family_settings import FamilySettings
 from gradsift.trust.single_effects import PRODUCT, EffectPrior
@@ -81,12 +82,16 @@ class CredibleFamilies:
     disagreement : float
         Largest difference of a probability between chains that started from the sift's answer and
         chains that started from nothing.
+    directions : DirectionDraws
+        Directions of the effects in some draws: how many there are, and how sure their loadings
+        are.
     """
 
     families: tuple[Family, ...]
     inclusion_probabilities: Array
     n_sweeps: int
     disagreement: float
+    directions: DirectionDraws
 
     def __len__(self) -> int:
         return len(self.families)
