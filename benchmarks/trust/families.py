@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from levels.tables import real_columns
+from tables import markdown
 from trust.planted import ALL, DATA, NOISE, REAL, Planted
 
 from gradsift.data import ArraySource, measure_scaling
@@ -33,6 +35,8 @@ from gradsift.trust.discoveries import column_significance, own_columns
 from gradsift.trust.tested import Significance
 
 FILE = Path(__file__).parent / "measured.json"
+RESPONSES = ("colon", "leukemia", "riboflavin", "gasoline")
+"""Data sets whose own responses `--moves` looks at."""
 EDGES = (0.02, 0.1, 0.3, 0.6, 0.9, 1.0001)
 CLAIMS = (0.5, 0.7, 0.9, 0.95, 1.0001)
 
@@ -62,17 +66,27 @@ def sifting(table: Planted) -> tuple[ArraySource, Any, Any]:
     return ArraySource(X), class_contrasts(codes, int(codes.max()) + 1), codes
 
 
-def moves(table: Planted) -> tuple[float, float]:
+def moves(table: Planted, seeds: int = 2) -> tuple[float, float, float]:
     """Largest difference of an inclusion probability, and of that of a family with the same most
-    probable column, between draws of two seeds.
+    probable column, between draws of some seeds; CPU seconds of one of them.
     """
     source, Y, codes = sifting(table)
     chosen = sift(source, Y, robust=codes is None).groups
-    one, two = (find_families(source, Y, chosen, codes=codes, seed=s) for s in (0, 1))
-    gap = np.abs(one.inclusion_probabilities - two.inclusion_probabilities).max()
-    other = {f.representative: f.probability for f in two}
-    gaps = [abs(f.probability - other.get(f.representative, f.probability)) for f in one]
-    return float(gap), max(gaps, default=0.0)
+    began = time.process_time()
+    found = [find_families(source, Y, chosen, codes=codes, seed=s) for s in range(seeds)]
+    seconds = (time.process_time() - began) / seeds
+    gap = np.ptp([one.inclusion_probabilities for one in found], axis=0).max()
+    each: dict[int, list[float]] = {}
+    for one in found:
+        for family in one:
+            each.setdefault(family.representative, []).append(family.probability)
+    return float(gap), max(map(np.ptp, each.values()), default=0.0), seconds
+
+
+def real_table(name: str) -> Planted:
+    """A data set with its own response."""
+    X, y, labels = real_columns(name)
+    return Planted(X, y, labels, ())
 
 
 def measure(table: Planted) -> dict[str, Any]:
@@ -187,6 +201,21 @@ def claim_lines(groups: dict[str, list[dict[str, Any]]]) -> list[str]:
     return lines
 
 
+def member_lines(rows: list[dict[str, Any]]) -> list[str]:
+    """Families that claim .9 or more, by the number of their members and of columns that act."""
+    lines = []
+    for members, least, most in (("one", 1, 1), ("2 to 9", 2, 9), ("10 or more", 10, np.inf)):
+        for acting in ((1, 2), (3,)):
+            found = families_in([row for row in rows if row["true"] in acting], 0.9)
+            found = found[(found[:, 1] >= least) & (found[:, 1] <= most)]
+            words = " or ".join(map(str, acting))
+            claimed = f"{found[:, 0].mean():.2f}" if len(found) else "-"
+            lines.append(
+                f"| {members} | {words} | {len(found)} | {claimed} | {rate(found[:, 2])} |"
+            )
+    return lines
+
+
 def q_lines(groups: dict[str, list[dict[str, Any]]]) -> list[str]:
     """Families with a q-value up to some rates, and how many of them are right."""
     lines = []
@@ -212,7 +241,7 @@ def inclusion_lines(groups: dict[str, list[dict[str, Any]]]) -> list[str]:
 
 
 def show(measured: dict[str, Any], seeds: range) -> str:
-    """Four tables: by design, by claim, inclusion probabilities, noise."""
+    """The tables: by design, claim, members and q-value; inclusion probabilities, noise."""
     kept = {
         name: [row for seed, row in rows.items() if int(seed) in seeds]
         for name, rows in measured.items()
@@ -232,7 +261,9 @@ def show(measured: dict[str, Any], seeds: range) -> str:
     lines += [design_line(name, rows) for name, rows in planted.items()]
     lines += [design_line("all", everything), "", "by claim"]
     lines += ["| tables | claim | families | mean claim | right (s.e.) |", "|---" * 5 + "|"]
-    lines += [*claim_lines(groups), "", "by q-value"]
+    lines += [*claim_lines(groups), "", "by members"]
+    lines += ["| members | columns that act | families | mean claim | right (s.e.) |"]
+    lines += ["|---" * 5 + "|", *member_lines(everything), "", "by q-value"]
     lines += ["| tables | q up to | families | of such q | right (s.e.) |", "|---" * 5 + "|"]
     lines += [*q_lines(groups), "", "inclusion probabilities"]
     lines += [f"| tables | {' | '.join(spans)} |", "|---" * (len(spans) + 1) + "|"]
@@ -248,20 +279,22 @@ def show(measured: dict[str, Any], seeds: range) -> str:
 
 
 def show_moves(names: Sequence[str], seeds: range) -> str:
-    """Differences between two seeds of the draws, over tables of numbers and of labels."""
-    lines = [
-        "| response | tables | columns: median, most | families: median, most |",
-        "|---" * 4 + "|",
-    ]
-    for title, labels in (("numbers", False), ("labels", True)):
-        tables = [
-            ALL[name](seed) for name in names if ("classes" in name) == labels for seed in seeds
-        ]
-        if tables:
-            found = np.array([moves(table) for table in tables])
-            cells = [f"{np.median(column):.3f}, {column.max():.3f}" for column in found.T]
-            lines.append(f"| {title} | {len(tables)} | {cells[0]} | {cells[1]} |")
-    return "\n".join(lines)
+    """Differences between two seeds of the draws in planted tables, three in real ones."""
+    head = ["response", "tables", "columns: median, most", "families: median, most", "seconds"]
+    rows = []
+    for title, labels in (("planted numbers", False), ("planted labels", True)):
+        some = [name for name in names if ("classes" in name) == labels]
+        found = [moves(ALL[name](seed)) for name in some for seed in seeds]
+        rows += [move_row(title, found)] if found else []
+    if DATA.exists():
+        rows += [move_row(name, [moves(real_table(name), 3)]) for name in RESPONSES]
+    return "moves\n" + markdown(head, rows)
+
+
+def move_row(title: str, found: Sequence[tuple[float, ...]]) -> list[str]:
+    columns, families, seconds = np.array(found).T
+    cells = [f"{np.median(c):.3f}, {c.max():.3f}" for c in (columns, families)]
+    return [title, str(len(found)), *cells, f"{seconds.mean():.1f}"]
 
 
 def main() -> None:

@@ -24,10 +24,6 @@ CHOSEN_VIEWS = 3000
 LEAST_FIRST = 0.02
 """Families begin with columns of at least this probability."""
 MOST_FAMILIES = 20
-LEAST_RANKED = 0.05
-"""Columns that act with a larger probability come first in a ranking. By smaller ones, many alike
-columns would go before others that are the best of their kind.
-"""
 
 
 @dataclass(frozen=True)
@@ -258,21 +254,6 @@ def inclusion_probabilities(draws: Draws, p: int) -> Array:
             pairs = np.flatnonzero((draws.pairs == column).any(axis=1))
             absent[column] *= 1.0 - set_probability(views[:, :, pairs]).mean(dtype=np.float64)
     return np.clip(1.0 - absent, 0.0, 1.0)
-
-
-def probable_first(ranking: IntArray, inclusion: Array) -> IntArray:
-    """A ranking (p,), 1 = best, with the columns that probably act first, most probable first; the
-    others follow in the order they had.
-
-    Examples
-    --------
-    >>> probable_first(np.array([1, 2, 3, 4]), np.array([0.3, 0.01, 0.02, 0.9]))
-    array([2, 3, 4, 1])
-    """
-    probable = np.where(inclusion > LEAST_RANKED, inclusion, 0.0)
-    out = np.empty(len(ranking), dtype=ranking.dtype)
-    out[np.lexsort((ranking, -probable))] = np.arange(1, len(ranking) + 1)
-    return out
 
 
 def disagreement(draws: Draws) -> float:
