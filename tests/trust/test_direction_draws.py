@@ -17,6 +17,7 @@ from gradsift.trust.direction_draws import (
 )
 from gradsift.trust.family_settings import FamilySettings
 from gradsift.trust.pool import Terms, make_pool
+from gradsift.trust.slots import EMPTY
 
 
 def test_counts_are_shares_of_the_draws():
@@ -105,6 +106,21 @@ def test_a_fit_says_how_sure_its_directions_are(rng):
     assert (low <= truth + 0.05).all()
     assert (truth - 0.05 <= high).all()
     assert (high - low)[[3, 5]].min() > 0.005
+
+
+def test_columns_that_are_always_kept_have_no_interval(rng):
+    X = rng.normal(size=(80, 5))
+    y = X[:, 0] + X[:, 4] + 0.5 * rng.normal(size=80)
+    model = GradientSiftRegressor(inference=True, always_keep=[4]).fit(X, y)
+    assert np.isnan(model.component_intervals_[:, 4]).all()
+    assert np.isfinite(model.component_intervals_[:, :4]).all()
+
+
+def test_draws_without_effects_have_no_direction():
+    empty = State(np.full((2, 3), EMPTY), [np.zeros((3, 10, 1))] * 2)
+    found = draw_directions([empty], np.zeros(2, dtype=int), [])
+    np.testing.assert_array_equal(found.count_probabilities, [1.0])
+    np.testing.assert_array_equal(found.intervals(np.ones((1, 6))), np.zeros((1, 6, 2)))
 
 
 def test_near_copies_share_a_loading(rng):

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.progress import stages
 from gradsift._run.threads import one_blas_thread
+from gradsift._typing import IntArray
 from gradsift.data import Scaling, standardised
 from gradsift.estimators._base import blank
 from gradsift.estimators._groups import refuse_with_groups
@@ -104,16 +106,20 @@ def inference_attributes(sample: SiftSample, fit: SiftFit, options: SiftOptions)
     return {
         "families_": list(found.families),
         "inclusion_probabilities_": found.inclusion_probabilities,
-        **direction_attributes(found, fit),
+        **direction_attributes(found, fit, options.rule.keep),
         "significance_": tested,
     }
 
 
-def direction_attributes(found: CredibleFamilies, fit: SiftFit) -> dict[str, Any]:
-    """How sure the number of directions and their loadings are."""
+def direction_attributes(found: CredibleFamilies, fit: SiftFit, kept: IntArray) -> dict[str, Any]:
+    """How sure the number of directions and their loadings are. Columns that are always kept are
+    not drawn: their loadings have no interval.
+    """
+    intervals = found.directions.intervals(fit.directions.components)
+    intervals[:, kept] = np.nan
     return {
         "n_components_probabilities_": found.directions.count_probabilities,
-        "component_intervals_": found.directions.intervals(fit.directions.components),
+        "component_intervals_": intervals,
     }
 
 

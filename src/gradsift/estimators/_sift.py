@@ -114,9 +114,10 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     inclusion_probabilities_ : (p,) array
         With ``inference=True``: probability of every column to act on the response.
     n_components_probabilities_ : array
-        With ``inference=True``: probability of 0, 1, 2, ... directions.
+        With ``inference=True``: probability of 0, 1, 2, ... directions beside `always_keep`.
     component_intervals_ : (n_components_, p, 2) array
-        With ``inference=True``: range of each loading of `components_` in 90 % of the draws.
+        With ``inference=True``: range of each loading of `components_` in 90 % of the draws; NaN
+        for columns of `always_keep`, which are not drawn.
 
     Examples
     --------
