@@ -45,24 +45,22 @@ class FeatureStore(Protocol):
     def stack(self, groups: list[Group]) -> list[Array]:
         """Features of some groups, (m, n) each."""
 
-    def squares(self, R: Array) -> Array:
-        """||Z_g R||_F^2 for residuals R (b, n, q): (b, 3, k)."""
+    def squares(self, R: Array, mix: Array) -> Array:
+        """||Z_g R_i||_F^2, (b, 3, k), for residuals R_i = R mix_i: R (n, w), mix (b, w, q)."""
 
     def only(self, used: list[int]) -> FeatureStore:
         """Some of the columns."""
 
 
-def by_parts(along: Array, b: int, settings: SiftSettings) -> Array:
-    """Squares of Z R, (k * features, b * q), summed over features and responses: (b, 3, k)."""
-    squares = np.square(along, dtype=np.float64)
-    squares = squares.reshape(-1, settings.n_features, b, along.shape[1] // b)
-    own = np.add.reduceat(squares.sum(axis=3), [part.start for part in settings.parts], axis=1)
+def by_parts(along: Array, mix: Array, settings: SiftSettings) -> Array:
+    """Squares of Z R mix_i, from Z R (k * features, w) and mix (b, w, q), summed over features and
+    responses: (b, 3, k).
+    """
+    b, w, q = mix.shape
+    squares = np.square(along @ mix.transpose(1, 0, 2).reshape(w, -1))
+    squares = squares.reshape(-1, settings.n_features, b, q).sum(axis=3)
+    own = np.add.reduceat(squares, [part.start for part in settings.parts], axis=1)
     return own.transpose(2, 1, 0)
-
-
-def side_by_side(R: Array) -> Array:
-    """Residuals (b, n, q) as columns, (n, b q)."""
-    return R.transpose(1, 0, 2).reshape(R.shape[1], -1)
 
 
 @dataclass(frozen=True)
@@ -76,9 +74,9 @@ class DenseFeatures:
     def stack(self, groups: list[Group]) -> list[Array]:
         return [self.Z[j, self.settings.parts[part]] for j, part in groups]
 
-    def squares(self, R: Array) -> Array:
-        flat = side_by_side(R).astype(self.Z.dtype, copy=False)
-        return by_parts(self.Z.reshape(-1, self.Z.shape[2]) @ flat, len(R), self.settings)
+    def squares(self, R: Array, mix: Array) -> Array:
+        along = self.Z.reshape(-1, self.Z.shape[2]) @ R.astype(self.Z.dtype, copy=False)
+        return by_parts(along, mix, self.settings)
 
     def only(self, used: list[int]) -> DenseFeatures:
         return DenseFeatures(self.Z[used], self.settings)
@@ -120,11 +118,10 @@ class QuantisedFeatures:
                 break
             spare -= len(self.memo.pop(g))
 
-    def squares(self, R: Array) -> Array:
-        root = np.reshape(self.rows.root, (-1, 1))
-        flat = (side_by_side(R) * root).astype(np.float32)
+    def squares(self, R: Array, mix: Array) -> Array:
+        flat = (R * np.reshape(self.rows.root, (-1, 1))).astype(np.float32)
         k, each, n = self.codes.shape
-        out = np.empty((len(R), 3, k))
+        out = np.empty((len(mix), 3, k))
         least, most = DECODED_VALUES
         step = max(1, min(max(least, self.codes.size // 16), most) // (each * n))
         room = np.empty((step * each, n), dtype=np.float32)
@@ -135,7 +132,7 @@ class QuantisedFeatures:
             Z[...] = codes
             along = Z @ flat
             along *= self.scale[some].reshape(-1, 1)
-            out[:, :, some] = by_parts(along, len(R), self.settings)
+            out[:, :, some] = by_parts(along, mix, self.settings)
         return out
 
     def only(self, used: list[int]) -> QuantisedFeatures:
