@@ -41,12 +41,13 @@ def test_every_move_gives_the_fit_of_its_own_equations(q, copy, together, monkey
 def test_coefficients_of_groups_that_leave_are_exactly_zero():
     of = equations(2)
     at = {g: of.index((g,)) for g in SUPPORT}
-    B = neighbours(of, SUPPORT).coefficients([(g, None) for g in SUPPORT])
-    for g, found in zip(SUPPORT, B, strict=True):
+    B, cov = neighbours(of, SUPPORT).without(list(SUPPORT))
+    for g, found, left in zip(SUPPORT, B, cov, strict=True):
         full = np.zeros_like(of.corr)
         full[of.index(SUPPORT)] = found
         rest = tuple(h for h in SUPPORT if h != g)
         np.testing.assert_allclose(full[of.index(rest)], of.fit(rest)[0], rtol=1e-8)
+        np.testing.assert_allclose(left, of.fit(rest)[1], rtol=1e-8)
         assert not full[at[g]].any()
 
 

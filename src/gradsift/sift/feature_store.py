@@ -52,15 +52,20 @@ class FeatureStore(Protocol):
         """Some of the columns."""
 
 
-def by_parts(along: Array, mix: Array, settings: SiftSettings) -> Array:
-    """Squares of Z R mix_i, from Z R (k * features, w) and mix (b, w, q), summed over features and
-    responses: (b, 3, k).
-    """
-    b, w, q = mix.shape
-    squares = np.square(along @ mix.transpose(1, 0, 2).reshape(w, -1))
-    squares = squares.reshape(-1, settings.n_features, b, q).sum(axis=3)
-    own = np.add.reduceat(squares, [part.start for part in settings.parts], axis=1)
+def by_parts(along: Array, b: int, settings: SiftSettings) -> Array:
+    """Squares of Z R, (k * features, b * q), summed over features and responses: (b, 3, k)."""
+    squares = np.square(along, dtype=np.float64)
+    squares = squares.reshape(-1, settings.n_features, b, along.shape[1] // b)
+    own = np.add.reduceat(squares.sum(axis=3), [part.start for part in settings.parts], axis=1)
     return own.transpose(2, 1, 0)
+
+
+def in_cheaper_order(R: Array, mix: Array) -> tuple[Array, Array | None]:
+    """Two factors of all R mix_i side by side, (n, b q): the first, by which features are
+    multiplied, as narrow as can be; None in place of a second that is not needed.
+    """
+    beside = mix.transpose(1, 0, 2).reshape(R.shape[1], -1)
+    return (R @ beside, None) if beside.shape[1] <= R.shape[1] else (R, beside)
 
 
 @dataclass(frozen=True)
@@ -75,8 +80,9 @@ class DenseFeatures:
         return [self.Z[j, self.settings.parts[part]] for j, part in groups]
 
     def squares(self, R: Array, mix: Array) -> Array:
-        along = self.Z.reshape(-1, self.Z.shape[2]) @ R.astype(self.Z.dtype, copy=False)
-        return by_parts(along, mix, self.settings)
+        first, second = in_cheaper_order(R, mix)
+        along = self.Z.reshape(-1, self.Z.shape[2]) @ first.astype(self.Z.dtype, copy=False)
+        return by_parts(along if second is None else along @ second, len(mix), self.settings)
 
     def only(self, used: list[int]) -> DenseFeatures:
         return DenseFeatures(self.Z[used], self.settings)
@@ -119,20 +125,22 @@ class QuantisedFeatures:
             spare -= len(self.memo.pop(g))
 
     def squares(self, R: Array, mix: Array) -> Array:
-        flat = (R * np.reshape(self.rows.root, (-1, 1))).astype(np.float32)
+        first, second = in_cheaper_order(R, mix)
+        flat = (first * np.reshape(self.rows.root, (-1, 1))).astype(np.float32)
         k, each, n = self.codes.shape
         out = np.empty((len(mix), 3, k))
         least, most = DECODED_VALUES
         step = max(1, min(max(least, self.codes.size // 16), most) // (each * n))
         room = np.empty((step * each, n), dtype=np.float32)
-        for first in range(0, k, step):
-            some = slice(first, min(first + step, k))
+        for start in range(0, k, step):
+            some = slice(start, min(start + step, k))
             codes = self.codes[some].reshape(-1, n)
             Z = room[: len(codes)]
             Z[...] = codes
             along = Z @ flat
             along *= self.scale[some].reshape(-1, 1)
-            out[:, :, some] = by_parts(along, mix, self.settings)
+            mixed = along if second is None else along @ second
+            out[:, :, some] = by_parts(mixed, len(mix), self.settings)
         return out
 
     def only(self, used: list[int]) -> QuantisedFeatures:

@@ -93,7 +93,7 @@ class LogOdds:
         for _ in range(MOST_STEPS):
             P = self.probabilities(B)
             grad = (self.D * self.weight) @ (P - self.T)[:, 1:] + self.penalty * B
-            step = -self.solve(P, grad)
+            step = -self.solver(P)(grad)
             size = 1.0
             while size > SETTLED and not (new := self.objective(B + size * step)) < value:
                 size /= 2
@@ -121,18 +121,19 @@ class LogOdds:
         bends = (self.weight[:, None] * P * (1.0 - P))[:, 1:].T
         return np.stack([(self.D * bend) @ self.D.T for bend in bends])
 
-    def solve(self, P: Array, right: Array) -> Array:
-        """Coefficients (m, q) whose product with the information is `right`."""
+    def solver(self, P: Array) -> Callable[[Array], Array]:
+        """From the product of the information with coefficients (m, q) back to them."""
         blocks = self.class_blocks(P) if self.blocks is None else self.blocks
         penalty = (self.penalty + 1e-9).T[:, :, None] * np.eye(len(self.D))
-        inverse = np.linalg.inv(blocks + penalty)
+        inverse, product = np.linalg.inv(blocks + penalty), self.information(P)
 
         def precondition(R: Array) -> Array:
             return np.asarray((inverse @ R.T[:, :, None])[:, :, 0].T)
 
-        return conjugate_gradients(
-            self.information(P), right, precondition, FORCING, MOST_PRODUCTS
-        )[0]
+        def solve(R: Array) -> Array:
+            return conjugate_gradients(product, R, precondition, FORCING, MOST_PRODUCTS)[0]
+
+        return solve
 
     def fitted(self) -> LogOdds:
         """The same model, beginning where it ends."""
@@ -155,6 +156,6 @@ class LogOdds:
         bend = self.weight[:, None, None] * (np.eye(q) * Q[:, None, :] - Q[:, :, None] * Q[:, None])
         V = np.tensordot(z * z, bend, axes=1)
         cross = np.einsum("mn,ncd->dmc", self.D, z[:, None, None] * bend, optimize=True)
-        explained = [self.solve(P, right) for right in cross]
+        explained = list(map(self.solver(P), cross))
         V -= np.tensordot(cross, np.array(explained), axes=([1, 2], [1, 2]))
         return float(s @ np.linalg.solve(V + 1e-12 * np.eye(q), s))

@@ -86,21 +86,30 @@ class Neighbours:
         b = np.linalg.solve(own - back @ v, self.equations.corr[enter] - back @ rest)
         return rest - v @ b, enter, b
 
-    def coefficients(self, moves: list[Move]) -> Array:
-        """Coefficients (b, m, q) on the support after moves by which nothing enters."""
-        out = np.empty((len(moves), *self.B.shape))
-        for some, B, _, _ in self.after(moves):
-            out[some] = B
-        return out
+    def without(self, groups: list[int]) -> tuple[Array, Array]:
+        """Coefficients (b, m, q), and covariances of the residuals (b, q, q), when one of these
+        groups leaves.
+        """
+        B, cov = np.empty((len(groups), *self.B.shape)), self.room(len(groups))
+        for some, rest, enter, b in self.after([(g, None) for g in groups]):
+            B[some], cov[some] = rest, self.covariance(rest, enter, b)
+        return B, cov
+
+    def room(self, count: int) -> Array:
+        return np.empty((count, *self.equations.cov.shape))
+
+    def covariance(self, B: Array, enter: IntArray, b: Array) -> Array:
+        """Covariances (b, q, q) of the residuals of fits as from `after`."""
+        of = self.equations
+        explained = B.transpose(0, 2, 1) @ (self.corr + of.ridge * B)
+        explained += b.transpose(0, 2, 1) @ (of.corr[enter] + of.ridge * b)
+        return np.asarray(of.cov - (explained + explained.transpose(0, 2, 1)) / 2)
 
     def covariances(self, moves: list[Move]) -> Array:
         """Covariances of the residuals after moves, (b, q, q)."""
-        of = self.equations
-        out = np.empty((len(moves), *of.cov.shape))
+        out = self.room(len(moves))
         for some, B, enter, b in self.after(moves):
-            C, c = B.transpose(0, 2, 1), b.transpose(0, 2, 1)
-            explained = C @ (self.corr + of.ridge * B) + c @ (of.corr[enter] + of.ridge * b)
-            out[some] = of.cov - (explained + explained.transpose(0, 2, 1)) / 2
+            out[some] = self.covariance(B, enter, b)
         return out
 
     def log_dets(self, moves: list[Move]) -> Array:

@@ -59,28 +59,29 @@ def better(groups: Groups, support: Support, response: Response, fixed: Support)
     """
     R, Y = robust_fit(groups, support, response)
     now = criterion(groups, support, response)
-    drops: list[Move] = [(g, None) for g in support if g not in fixed]
-    left, mix = residuals_without(groups, support, R, Y, drops)
+    leave = [g for g in support if g not in fixed]
+    left, mix = residuals_without(groups, support, R, Y, leave)
     enter = entering(groups, left, mix, support, groups.settings.breadth).tolist()
-    leave = [None, *(g for g, _ in drops)]
-    moves = [(out, g) for out, new in zip(leave, enter, strict=True) for g in new]
-    known = set(support)
-    return best_move(groups, support, [*drops, *(m for m in moves if m[1] not in known)], Y, now)
+    bases = zip([None, *leave], enter, strict=True)
+    moves: list[Move] = [(g, None) for g in leave]
+    moves += [(out, g) for out, new in bases for g in new if g not in support]
+    return best_move(groups, support, moves, Y, now)
 
 
 def residuals_without(
-    groups: Groups, support: Support, R: Array, Y: Array, drops: list[Move]
+    groups: Groups, support: Support, R: Array, Y: Array, leave: list[int]
 ) -> tuple[Array, Array]:
     """The residual R, and those of the response Y when one group is left out: all of unit
     covariance, as mixtures (1 + b, w, q) of the columns of a matrix (n, w).
     """
     n, q = groups.rows.total, Y.shape[1]
     near = neighbours(normal_equations(groups, support, Y), support)
-    mix = np.zeros((1 + len(drops), 2 * q + near.m, q))
+    B, cov = near.without(leave)
+    root = inverse_root(cov)
+    mix = np.zeros((1 + len(leave), 2 * q + near.m, q))
     mix[0, :q] = inverse_root(R.T @ R / n)
-    root = inverse_root(near.covariances(drops))
     mix[1:, q : 2 * q] = root
-    mix[1:, 2 * q :] = -near.coefficients(drops) @ root
+    mix[1:, 2 * q :] = -B @ root
     return np.column_stack([R, Y, groups.stack(support).T]), mix
 
 
