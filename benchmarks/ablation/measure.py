@@ -3,6 +3,7 @@
     python -m ablation.measure                  # all settings (about 15 minutes of one core)
     python -m ablation.measure mcp breadth      # some of them
     python -m ablation.measure --real           # held-out rows of real data in place of designs
+    python -m ablation.measure --real --data riboflavin gasoline
     python -m ablation.measure --all shares     # all designs that take a second or less
     python -m ablation.measure --table          # the tables again, from what was measured
 
@@ -16,7 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from time import process_time
@@ -135,9 +136,11 @@ def quality(found: Any, support: Any, p: int) -> list[float]:
     return [ap, 2 * hits / (len(found.selected) + int(truth.sum())), float(false)]
 
 
-def on_real(todo: dict[str, SiftSettings]) -> Iterator[tuple[str, str, str, list[float]]]:
+def on_real(
+    todo: dict[str, SiftSettings], names: Sequence[str]
+) -> Iterator[tuple[str, str, str, list[float]]]:
     """(label, data set, fold, [score of held-out rows with the selected variables alone])."""
-    for name in REAL:
+    for name in names:
         try:
             data = real(name)
         except FileNotFoundError:
@@ -266,13 +269,16 @@ def jobs(
     todo = variants(names)
     if asked.all:
         return on_designs(todo, ALL_SEEDS, ALL)
-    return on_real(last_variants(names)) if asked.real else on_designs(todo, SEEDS, TELLING + WIDE)
+    if asked.real:
+        return on_real(last_variants(names), asked.data)
+    return on_designs(todo, SEEDS, TELLING + WIDE)
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("settings", nargs="*")
     options.add_argument("--real", action="store_true")
+    options.add_argument("--data", nargs="+", choices=REAL, default=REAL)
     options.add_argument("--all", action="store_true")
     options.add_argument("--table", action="store_true")
     asked = options.parse_args()
