@@ -79,9 +79,9 @@ OFF: dict[str, dict[str, Any]] = {
     "linear_per_variable": {"linear_per_variable": np.inf},
     "rotation_rounds": {"rotation_rounds": 1},
     "rotation_gain": {"rotation_gain": -np.inf},
-    "rotation_hope": {"rotation_hope": np.inf},
     "most_rotated": {"most_rotated": 1},
     "anova_trial": {"anova_trial": 1, "anova_hope": -np.inf},
+    "rotation_hope": {"rotation_hope": np.inf},
     "anova_hope": {"anova_hope": np.inf},
     "penalties": {"penalties": (1.0,)},
     "stretches": {"stretches": (1.0,)},
@@ -131,9 +131,11 @@ def variants(names: Sequence[str], default: RefitSettings) -> dict[str, RefitSet
     """Label -> settings that differ from the default in one ingredient."""
     found = {"default": default}
     for name in names:
-        for how, factor in (("half", 0.5), ("double", 2.0)):
+        own = getattr(default, name)
+        factors = {"other": 2.0} if isinstance(own, bool) else {"half": 0.5, "double": 2.0}
+        for how, factor in factors.items():
             value = changed(default, name, factor)
-            if value != getattr(default, name):
+            if value != own:
                 found[f"{name} {how}"] = replace(default, **{name: value})
         if name in OFF:
             found[f"{name} off"] = replace(default, **OFF[name])
@@ -249,6 +251,8 @@ def refitted(sifted: Any, X: Any, y: Any, settings: RefitSettings) -> Any:
 
 # ------------------------------------------------ tables
 def words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, tuple) and len(value) > 3:
         return f"{len(value)} values"
     if isinstance(value, tuple):
@@ -275,22 +279,34 @@ def slower(found: Measured, label: str, names: Sequence[str]) -> str:
 
 
 def rows_of(found: Measured, columns: dict[str, tuple[str, ...]]) -> Iterator[str]:
-    """A table with the default's scores and the differences to them, a column per set of names."""
+    """A table with the default's scores and the differences to them, a column per set of names;
+    settings that make no difference are named below it.
+    """
     head = ["setting", "default", "changed to", *columns, "time"]
     yield f"| {' | '.join(head)} |\n{'|---' * len(head)}|"
     scores = [f"{mean(found, 'default', SCORE, names):.3f}" for names in columns.values()]
     yield f"| all of the default | | | {' | '.join(scores)} | |"
     everything = [name for names in columns.values() for name in names]
+    idle = {}
     for label in ordered(found):
-        cells = []
-        for names in columns.values():
-            tried = any(name in found[label] for name in names)
-            cells.append(with_error(paired(found, label, SCORE, names), 3) if tried else "")
-        if any(cells):
-            name = label.split()[0]
-            was = words(getattr(NUMBERS, name))
-            time = slower(found, label, everything)
-            yield f"| `{name}` | {was} | {change(label)} | {' | '.join(cells)} | {time} |"
+        name = label.split()[0]
+        cells = [cell(found, label, names) for names in columns.values()]
+        if set(cells) <= {"", "0"}:
+            idle.setdefault(name, not any(cells))
+            continue
+        idle[name] = True
+        was, time = words(getattr(NUMBERS, name)), slower(found, label, everything)
+        yield f"| `{name}` | {was} | {change(label)} | {' | '.join(cells)} | {time} |"
+    same = [f"`{name}`" for name, differs in idle.items() if not differs]
+    yield f"\nNo difference in any table: {', '.join(same)}."
+
+
+def cell(found: Measured, label: str, names: tuple[str, ...]) -> str:
+    """The mean difference to the default with its standard error; empty where not tried."""
+    if not any(name in found[label] for name in names):
+        return ""
+    difference = paired(found, label, SCORE, names)
+    return "0" if abs(difference[0]) < 0.0005 else with_error(difference, 3)
 
 
 def ordered(found: Measured) -> list[str]:
