@@ -67,7 +67,7 @@ KINDS: dict[str, tuple[str, ...]] = {
 ROWS = ("tuning_rows", "landmarks", "penalty_rows")
 KERNELS = (
     "start_noise", "shrink_scales", "per_angle", "linear_per_variable", "rotation_rounds",
-    "rotation_gain", "rotation_hope", "most_rotated", "anova_trial", "anova_hope",
+    "rotation_gain", "most_rotated", "anova_trial", "anova_hope",
 )  # fmt: skip
 ONLY_LABELS = ("penalties", "stretches")
 OUTLIERS = (
@@ -81,7 +81,6 @@ OFF: dict[str, dict[str, Any]] = {
     "rotation_gain": {"rotation_gain": -np.inf},
     "most_rotated": {"most_rotated": 1},
     "anova_trial": {"anova_trial": 1, "anova_hope": -np.inf},
-    "rotation_hope": {"rotation_hope": np.inf},
     "anova_hope": {"anova_hope": np.inf},
     "penalties": {"penalties": (1.0,)},
     "stretches": {"stretches": (1.0,)},
@@ -149,7 +148,7 @@ def felt(kind: str, labels: bool) -> tuple[str, ...]:
         return ROWS
     if kind == "outliers":
         return OUTLIERS
-    return KERNELS + ONLY_LABELS * labels
+    return KERNELS + (ONLY_LABELS if labels else ("outlier_z",))  # a false alarm would cost
 
 
 def outlying(data: dict[str, Any], how: str, seed: int) -> dict[str, Any]:
