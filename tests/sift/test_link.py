@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers import standard
 from scipy.stats import chi2
 from sklearn.linear_model import LogisticRegression
 
@@ -9,10 +10,6 @@ from gradsift.data import ArraySource
 from gradsift.estimators._sift_parts import class_contrasts
 from gradsift.sift import sift
 from gradsift.sift.link import LogOdds, indicators
-
-
-def standard(X):
-    return (X - X.mean(0)) / X.std(0)
 
 
 def drawn(rng, odds):

@@ -144,10 +144,10 @@ def test_the_price_counts_coefficients_and_half_a_one_for_every_choice(problem):
     groups, _ = problem
     n, k = groups.rows.total, len(groups.columns)
     for support, df, variables in (((0,), 1, 1), ((0, 1), 2, 2), ((0, k, 2 * k), 10, 1)):
+        ((total, *counted),) = level_sums(groups, [support])
+        assert counted == [df, variables]
         left = n - df - variables / 2 - 1
-        assert complexity(groups, support, 1) == pytest.approx(
-            level_sums(groups, [support])[0] * n / left
-        )
+        assert complexity(groups, support, 1) == pytest.approx(total * n / left)
 
 
 def test_levels():

@@ -45,40 +45,42 @@ def complexity(groups: Groups, support: Support, q: int) -> float:
 def complexities(groups: Groups, supports: list[Support], q: int) -> list[float]:
     """`complexity` of many supports of few groups."""
     n, settings = groups.rows.total, groups.settings
-    members = sorted({g for T in supports for g in T})
-    size = dict(zip(members, groups.size[members].tolist(), strict=True))
-    used = {g: groups.parents_of(g) for g in members}
-    sums = level_sums(groups, supports)
     out = []
-    for T, total in zip(supports, sums, strict=True):
-        df = sum(size[g] for g in T)
-        left = n - df - settings.searched_df * len({v for g in T for v in used[g]}) - q
+    for total, df, n_variables in level_sums(groups, supports):
+        left = n - df - settings.searched_df * n_variables - q
         fits = df <= settings.most_df * n and left > 0
         out.append(total * n / left if fits else np.inf)
     return out
 
 
-def level_sums(groups: Groups, supports: list[Support]) -> list[float]:
-    """Sums of squared levels.
+def level_sums(groups: Groups, supports: list[Support]) -> Iterator[tuple[float, int, int]]:
+    """Sum of squared levels, number of coefficients and number of variables of each support.
 
     Every group counts with the level it has beside its own variable; a variable in no product adds
     the difference to the full level of one own group, the one where that is least.
     """
-    k = len(groups.columns)
-    members = sorted({g for T in supports for g in T})
-    used = {g: groups.parents_of(g) for g in members}
+    first_pair = 3 * len(groups.columns)
+    members = sorted(set[int]().union(*supports))
     known = groups.level_if_selected[members]
-    beside = dict(zip(members, known.tolist(), strict=True))
-    more = dict(zip(members, (groups.level[members] - known).tolist(), strict=True))
-    out = []
+    more, size = groups.level[members] - known, groups.size[members]
+    facts = {
+        g: (groups.parents_of(g), *each)
+        for g, *each in zip(members, known.tolist(), more.tolist(), size.tolist(), strict=True)
+    }
     for T in supports:
-        in_pairs = {v for g in T if g >= 3 * k for v in used[g]}
+        total, df = 0.0, 0
         least: dict[int, float] = {}
+        in_pairs: set[int] = set()
         for g in T:
-            if g < 3 * k and used[g][0] not in in_pairs:
-                least[used[g][0]] = min(least.get(used[g][0], np.inf), more[g])
-        out.append(sum(beside[g] for g in T) + sum(least.values()))
-    return out
+            parents, beside, further, coefficients = facts[g]
+            total += beside
+            df += coefficients
+            if g >= first_pair:
+                in_pairs.update(parents)
+            elif further < least.setdefault(parents[0], further):
+                least[parents[0]] = further
+        total += sum(rise for v, rise in least.items() if v not in in_pairs)
+        yield total, df, len(in_pairs.union(least))
 
 
 def whiten_residual(R: Array, total: float) -> Array:
