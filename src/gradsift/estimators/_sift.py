@@ -78,8 +78,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         from `credible_families`, and `significance_`, in which these families are tested. It takes
         a few seconds.
     random_state : int, optional
-        Seed for the rows that tune the refit when there are more than 300, and for the draws of
-        `inference`. The selected set does not depend on it.
+        Seed for the draws of `inference`. Selection and predictions do not depend on it.
     n_jobs : int, optional
         Threads that work on blocks of columns side by side; -1 = one per core. None = as many as
         BLAS may use (OMP_NUM_THREADS). The result is the same to the bit.

@@ -128,9 +128,7 @@ class Numbers:
         self, Z: Array, rows: IntArray, weight: Array | None, options: SiftOptions
     ) -> RegressionRefit:
         some = None if weight is None else weight[rows]
-        return refit_regression(
-            Z, self.y[rows], sample_weight=some, random_state=options.seed, settings=options.refit
-        )
+        return refit_regression(Z, self.y[rows], sample_weight=some, settings=options.refit)
 
     def ensemble(
         self, columns: Source, Z: Array, refit: Any, weight: Array | None, options: SiftOptions
@@ -173,7 +171,6 @@ class Labels:
             self.codes[rows],
             n_classes=self.n_classes,
             sample_weight=None if weight is None else weight[rows],
-            random_state=options.seed,
             settings=options.refit,
         )
 
