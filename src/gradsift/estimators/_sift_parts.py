@@ -35,11 +35,11 @@ from gradsift.sift import (
     make_sifter,
     sift_support,
 )
+from gradsift.trust.direction_draws import ENERGY
 from gradsift.trust.discoveries import column_significance
 from gradsift.trust.tested import Significance
 
 T = TypeVar("T")
-ENERGY = 0.99  # share of the gradient's covariance that 'auto' directions hold
 REFIT_ROWS = 200_000  # rows the refit learns from at most: its 1,000 landmarks gain nothing by more
 
 
