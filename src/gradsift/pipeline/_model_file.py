@@ -240,7 +240,15 @@ def works_on(model: Any, X: NDArray[Any]) -> bool:
     fields = model.gradient(X, sparse=True)
     return (
         model.feature_importances_.shape == model.ranking_.shape == (p,)
-        and model.predict(X).shape == (n,)
+        and model.predict(X, **at_the_mean(model)).shape == (n,)
         and model.transform(X).shape == (n, model.n_components_)
         and all(f.shape == X.shape for f in (fields if isinstance(fields, list) else [fields]))
     )
+
+
+def at_the_mean(model: Any) -> dict[str, Any]:
+    """What a model is told so that its predictions come from the columns of the table alone."""
+    told: dict[str, Any] = {}
+    if getattr(model, "covariates_", None) is not None:
+        told["covariates"] = "mean"
+    return told | ({"offset": 0.0} if getattr(model, "has_offset_", False) else {})
