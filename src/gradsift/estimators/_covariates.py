@@ -69,20 +69,25 @@ class Covariate:
 
     def encode(self, values: Any) -> Array:
         """Its columns (n, k) at values as `read_column` gives them."""
-        if self.reference:
-            if values.dtype.kind != "O":
-                raise ValueError(
-                    f"covariate {self.name!r} holds numbers, but held categories at the fit."
-                )
-            self._warn_of_new(values)
-            return np.array([values == level for level in self.levels], dtype=float).T.reshape(
-                len(values), len(self.levels)
-            )
-        if values.dtype.kind == "O":
+        texts = values.dtype.kind == "O"
+        if self.reference and not texts and np.isnan(values).all():
+            values, texts = np.full(len(values), MISSING_LEVEL, dtype=object), True
+        if texts and not self.reference and (values == MISSING_LEVEL).all():
+            values, texts = np.full(len(values), np.nan), False
+        if texts != bool(self.reference):
+            was, is_now = ("categories", "numbers") if self.reference else ("numbers", "texts")
             raise ValueError(
-                f"covariate {self.name!r} holds texts, such as {str(values[0])!r}, but held "
-                "numbers at the fit."
+                f"covariate {self.name!r} holds {is_now}, such as {values[0]!r}, but held {was} at "
+                "the fit."
             )
+        return self._levels(values) if texts else self._numbers(values)
+
+    def _levels(self, values: Any) -> Array:
+        self._warn_of_new(values)
+        columns = [values == level for level in self.levels]
+        return np.array(columns, dtype=float).reshape(len(columns), len(values)).T
+
+    def _numbers(self, values: Array) -> Array:
         there = ~np.isnan(values)
         z = np.where(there, (values - self.mean) / self.scale, 0.0)
         bends = natural_splines(z, np.array(self.knots)) if self.knots else np.zeros((len(z), 0))
@@ -307,3 +312,11 @@ def independent_columns(C: Array) -> IntArray:
             kept.append(k)
             basis = np.column_stack([basis, rest / left])
     return np.array(kept, dtype=np.intp)
+
+
+def at_the_mean(model: Any) -> dict[str, Any]:
+    """What a model is told so that its predictions come from the columns of the table alone."""
+    told: dict[str, Any] = {}
+    if getattr(model, "covariates_", None) is not None:
+        told["covariates"] = "mean"
+    return told | ({"offset": 0.0} if getattr(model, "has_offset_", False) else {})

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._run.memory import available_memory
+from gradsift.estimators._covariates import at_the_mean
 from gradsift.pipeline._as_data import ESTIMATORS, KINDS, NotOursError, Reader, Writer, build
 from gradsift.pipeline._training import Training
 from gradsift.tables import Recipe
@@ -244,11 +245,3 @@ def works_on(model: Any, X: NDArray[Any]) -> bool:
         and model.transform(X).shape == (n, model.n_components_)
         and all(f.shape == X.shape for f in (fields if isinstance(fields, list) else [fields]))
     )
-
-
-def at_the_mean(model: Any) -> dict[str, Any]:
-    """What a model is told so that its predictions come from the columns of the table alone."""
-    told: dict[str, Any] = {}
-    if getattr(model, "covariates_", None) is not None:
-        told["covariates"] = "mean"
-    return told | ({"offset": 0.0} if getattr(model, "has_offset_", False) else {})
