@@ -83,8 +83,21 @@ Transpose = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 
 
+def show_version(asked: bool) -> None:
+    if asked:
+        from gradsift import __version__
+
+        typer.echo(f"gradsift {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def _options() -> None:
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", callback=show_version, is_eager=True),
+    ] = False,
+) -> None:
     """Keep `gradsift COMMAND` even while there is one command only."""
 
 
