@@ -50,6 +50,7 @@ exclude_patterns = [
 ]
 templates_path = ["_templates"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+default_role = "code"  # `names` in docstrings and examples
 nitpicky = False  # types of other libraries need their inventories, and so a network
 suppress_warnings = ["config.cache"]  # functions in sphinx_gallery_conf
 

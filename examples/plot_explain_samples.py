@@ -4,27 +4,35 @@ Why is this patient's value high?
 
 A gradient is an explanation: how much the response would change with each column, at this sample.
 The slope times the distance from the average sample is a contribution, which can be drawn like
-SHAP values. They are read off the fitted model, with no sampling.
+SHAP values. Both are read off the fitted model, with no sampling.
 
-What you learn: `gradient(..., as_frame=True)`, and a bridge to the pictures of the `shap`
-package.
+What you learn: `gradient(..., as_frame=True)`, and a bridge to the pictures of the `shap` package.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.datasets import load_diabetes
+import pandas as pd
 
 from gradsift import GradientSiftRegressor
 
-X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+rng = np.random.default_rng(1)
+X = pd.DataFrame(rng.normal(size=(300, 40)), columns=[f"other{k}" for k in range(40)])
+X.insert(0, "dose", rng.uniform(0, 10, size=300))
+X.insert(1, "weight", rng.normal(70, 12, size=300))
+X.insert(2, "age", rng.uniform(20, 80, size=300))
+y = 30 * X["dose"] / (2 + X["dose"]) - 0.02 * (X["age"] - 50) * (X["weight"] - 70)
+y += 2 * rng.normal(size=300)
 model = GradientSiftRegressor().fit(X, y)
 slope = model.gradient(X, as_frame=True)
-print(slope.describe().loc[["mean", "std"]].round(2))
+print("selected:", list(slope))
 
 # %%
-# One patient: progression changes by so much for one unit more of each.
-print(X.loc[3, slope.columns].to_dict())
-print(slope.loc[3].round(2).to_dict())
+# Two patients, one with a low and one with a high dose. The drug saturates: more of it does much
+# for the first and little for the second. Only the gradient at the patient can say so.
+low, high = X["dose"].sub(1).abs().idxmin(), X["dose"].sub(9).abs().idxmin()
+for name, patient in (("low dose", low), ("high dose", high)):
+    print(f"{name}: values {X.loc[patient, slope.columns].round(1).to_dict()}")
+    print(f"{' ' * len(name)}  slopes {slope.loc[patient].round(2).to_dict()}")
 
 # %%
 # All patients: slope times distance from the average. Colour is the value of the column.

@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import sys
 import tomllib
 from importlib.resources import files
 from pathlib import Path
@@ -61,18 +62,14 @@ def test_everything_a_user_can_use_is_in_all():
 def test_placeholders_are_said_to_be_so():
     text = (ROOT / "pyproject.toml").read_text()
     if "example.org" in text:
-        assert re.search(
-            r"# .*placeholder.*\n\[project.urls\]|\[project.urls\]\n# .*placeholder", text
-        )
+        assert re.search(r"\[project.urls\]\n# placeholders", text)
         assert "placeholders" in (ROOT / "packaging" / "README.md").read_text()
 
 
-def test_the_checklist_ticks_all_that_depends_on_files():
+def test_the_checklist_ticks_all_that_depends_on_files(monkeypatch):
     spec = importlib.util.spec_from_file_location("checklist", ROOT / "packaging" / "checklist.py")
     checklist = importlib.util.module_from_spec(spec)
-    import sys
-
-    sys.modules["checklist"] = checklist
+    monkeypatch.setitem(sys.modules, "checklist", checklist)  # dataclasses look it up
     spec.loader.exec_module(checklist)
     lines = list(checklist.report())
     assert len(lines) == len(checklist.BOXES) + 3

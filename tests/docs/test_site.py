@@ -3,6 +3,7 @@
 `make docs` builds it, with links checked; this is what can be said without building it.
 """
 
+import ast
 import re
 import subprocess
 from importlib import import_module
@@ -73,3 +74,20 @@ def test_every_page_is_reached_from_the_start():
     pages = {(ROOT / name).resolve() for name in tracked.stdout.split()}
     forgotten = {str(p.relative_to(ROOT)) for p in pages - seen if p.exists()} - OUTSIDE
     assert forgotten == set()
+
+
+EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
+
+
+def test_there_are_many_examples():
+    assert len(EXAMPLES) >= 20
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_asks_a_question_and_says_what_one_learns(path):
+    """That it runs is seen by `make docs`, where an error in an example is an error."""
+    title, rule, *rest = ast.get_docstring(ast.parse(path.read_text())).splitlines()
+    assert title.endswith("?")
+    assert rule == "=" * len(title)
+    assert any(line.startswith("What you learn:") for line in rest)
+    assert "\n# %%\n" in path.read_text()
