@@ -149,7 +149,8 @@ def draw(
     slots = [kind_of[kind] for kind in kinds]
     tallies = [Tally(len(chains.residual)) for _ in kind_of]
     fits = max(1, settings.level_rows // chains.residual.shape[2])
-    chains = at_powers(chains, settings.powers[:fits])
+    powers = settings.powers if chains.residual.shape[1] == 1 else settings.class_powers
+    chains = at_powers(chains, powers[:fits])
     states = []
     for turn in range(settings.burn_in + settings.most_sweeps):
         kept = turn + 1 - settings.burn_in

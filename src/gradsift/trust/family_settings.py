@@ -52,6 +52,8 @@ class FamilySettings:
     """Powers of the likelihood in the other draws: one, which counts, and those of hotter chains
     that swap states with it.
     """
+    class_powers: tuple[float, ...] = (1.0, 0.6)
+    """The same for several classes, whose likelihood is an integral and takes longer."""
     level_rows: int = 100_000
     """Rows of all levels of a chain at most; labels of long tables have fewer levels."""
     burn_in: int = 10
