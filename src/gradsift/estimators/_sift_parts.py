@@ -35,11 +35,11 @@ from gradsift.sift import (
     make_sifter,
     sift_support,
 )
+from gradsift.trust.direction_draws import ENERGY
 from gradsift.trust.discoveries import column_significance
 from gradsift.trust.tested import Significance
 
 T = TypeVar("T")
-ENERGY = 0.99  # share of the gradient's covariance that 'auto' directions hold
 REFIT_ROWS = 200_000  # rows the refit learns from at most: its 1,000 landmarks gain nothing by more
 
 
@@ -128,9 +128,7 @@ class Numbers:
         self, Z: Array, rows: IntArray, weight: Array | None, options: SiftOptions
     ) -> RegressionRefit:
         some = None if weight is None else weight[rows]
-        return refit_regression(
-            Z, self.y[rows], sample_weight=some, random_state=options.seed, settings=options.refit
-        )
+        return refit_regression(Z, self.y[rows], sample_weight=some, settings=options.refit)
 
     def ensemble(
         self, columns: Source, Z: Array, refit: Any, weight: Array | None, options: SiftOptions
@@ -173,7 +171,6 @@ class Labels:
             self.codes[rows],
             n_classes=self.n_classes,
             sample_weight=None if weight is None else weight[rows],
-            random_state=options.seed,
             settings=options.refit,
         )
 

@@ -84,7 +84,6 @@ def refit_classification(
     *,
     n_classes: int,
     sample_weight: Array | None = None,
-    random_state: int | None = None,
     settings: RefitSettings = LABELS,
 ) -> ClassificationRefit:
     """Fit the log odds on the selected columns.
@@ -95,7 +94,6 @@ def refit_classification(
     labels : (n,) integers 0 .. n_classes - 1.
     n_classes : number of classes, at least 2; some may be absent.
     sample_weight : (n,) how many times each row counts; zero is as good as absent.
-    random_state : seed for the rows that tune the kernel and the landmarks (n > 300); None is 0.
     settings : numbers of the procedure; change them to study it, not to use it.
     """
     X, y, weights, _ = merge_rows(np.asarray(X, dtype=float), np.asarray(labels), sample_weight)
@@ -106,7 +104,7 @@ def refit_classification(
     if n_classes == 2:
         T = T[:, 1:]
 
-    rng = np.random.default_rng(0 if random_state is None else random_state)
+    rng = np.random.default_rng(0)  # the same rows in every fit: the answer depends on no seed
     rows = stratified_rows(len(X), settings.tuning_rows, rng, strata=labels)
     ranked = rank_candidates(code_labels(X[rows], T[rows], weights[rows]), settings)
     landmarks = X[stratified_rows(len(X), settings.landmarks, rng, strata=labels)]
