@@ -11,7 +11,7 @@ takes more, and is counted as half a coefficient each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
