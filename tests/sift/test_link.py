@@ -7,7 +7,7 @@ from scipy.stats import chi2
 from sklearn.linear_model import LogisticRegression
 
 from gradsift.data import ArraySource
-from gradsift.estimators._sift_parts import class_contrasts
+from gradsift.estimators._sift_target import class_contrasts
 from gradsift.sift import sift
 from gradsift.sift.link import LogOdds, indicators
 

@@ -248,7 +248,8 @@ def tested_together(
     together = correlated(sifter, np.array(columns, dtype=np.intp), least)
     for family in map(frozenset, (members.tolist() for members in families)):
         together.update((k, family) for k in columns if k in family)
-    return together
+    always = frozenset(sifter.always)  # in every explanation: nothing takes their place
+    return {k: (family - always) | {k} for k, family in together.items()}
 
 
 def once_each(log_set: Array, together: dict[int, frozenset[int]]) -> Array:
@@ -285,6 +286,8 @@ def significance(
     families: Any = None,
     strict: bool = False,
     columns: Any = None,
+    covariates: Any = None,
+    offset: Any = None,
 ) -> Significance:
     """p- and q-values of every column, alone and together with those that could take its place.
 
@@ -311,6 +314,8 @@ def significance(
         was selected: fewer false discoveries than asked for, and less power.
     columns : list of column numbers or names, optional
         Columns to test whatever the sift thinks of them, beside those it finds worth testing.
+    covariates, offset : optional
+        As in `fit`: what every explanation has beside the columns.
 
     Returns
     -------
@@ -330,8 +335,10 @@ def significance(
     if not 0.0 < family <= 1.0:
         raise ValueError(f"family={family}: a correlation above 0 and up to 1, such as 0.8.")
     with one_blas_thread(workers=model.n_jobs):
-        sifter, codes, also, column_groups = model._sifter(X, y, sample_weight, columns)
-        return column_significance(
+        sifter, codes, also, column_groups, p = model._sifter(
+            X, y, columns, sample_weight=sample_weight, covariates=covariates, offset=offset
+        )
+        found = column_significance(
             sifter,
             sifter.run(),
             codes,
@@ -341,6 +348,7 @@ def significance(
             strict=strict,
             also=also,
         )
+    return found.among(p)
 
 
 def own_columns(families: Iterable[Family] | None) -> list[IntArray]:

@@ -9,7 +9,7 @@ correlations alone, as stand-ins do (`discoveries`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -66,6 +66,17 @@ class Family:
         """The most probable column."""
         return int(self.columns[0])
 
+    def among(self, p: int) -> Family | None:
+        """The same without columns from number p on; None where one side of it is empty then."""
+        own, partners = self.columns < p, self.partners
+        if partners is not None:
+            partners = partners[partners < p]
+        if not own.any() or (partners is not None and len(partners) == 0):
+            return None
+        return replace(
+            self, columns=self.columns[own], weights=self.weights[own], partners=partners
+        )
+
 
 @dataclass(frozen=True)
 class CredibleFamilies:
@@ -92,6 +103,17 @@ class CredibleFamilies:
     n_sweeps: int
     disagreement: float
     directions: DirectionDraws
+
+    def among(self, p: int) -> CredibleFamilies:
+        """What is said of the first p columns: those that follow are covariates."""
+        if len(self.inclusion_probabilities) == p:
+            return self
+        own = [family.among(p) for family in self.families]
+        return replace(
+            self,
+            families=tuple(family for family in own if family is not None),
+            inclusion_probabilities=self.inclusion_probabilities[:p],
+        )
 
     def __len__(self) -> int:
         return len(self.families)

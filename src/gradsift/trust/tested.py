@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -33,6 +33,10 @@ class Rival:
     part: str
     log_p: float
 
+    def among(self, p: int) -> Rival:
+        """The same, named without columns from number p on, which every explanation has."""
+        return replace(self, columns=tuple(k for k in self.columns if k < p))
+
 
 @dataclass(frozen=True)
 class ColumnTest:
@@ -51,6 +55,10 @@ class ColumnTest:
     family: tuple[int, ...]
     alone: Rival
     as_family: Rival
+
+    def among(self, p: int) -> ColumnTest:
+        """The same, without columns from number p on."""
+        return replace(self, alone=self.alone.among(p), as_family=self.as_family.among(p))
 
 
 @dataclass(frozen=True)
@@ -96,6 +104,19 @@ class Significance:
         p = self.family_p_values if families else self.p_values
         found = np.flatnonzero(q <= false_discovery_rate)
         return found[np.argsort(p[found], kind="stable")]
+
+    def among(self, p: int) -> Significance:
+        """What is said of the first p columns: those that follow are covariates."""
+        if len(self.p_values) == p:
+            return self
+        return Significance(
+            self.p_values[:p],
+            self.q_values[:p],
+            self.family_p_values[:p],
+            self.family_q_values[:p],
+            tuple(test.among(p) for test in self.tests if test.column < p),
+            tuple(t for t in self.products if max(t.first, t.second) < p),
+        )
 
 
 def benjamini_hochberg(log_p: Array, n_tests: float | None = None) -> Array:
