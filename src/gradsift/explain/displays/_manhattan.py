@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from gradsift._typing import Array
 from gradsift.explain import variable_names
 from gradsift.explain.displays import _style as style
+from gradsift.explain.displays._display import Display
 from gradsift.explain.displays._scale import positions_of, scale_axis
 from gradsift.explain.positions import Positions
 
@@ -29,7 +31,8 @@ def minus_log10(p_values: Array) -> Array:
     return np.abs(-np.log10(np.maximum(p_values, SMALLEST)))
 
 
-class ManhattanDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class ManhattanDisplay(Display):
     """P-values of columns that have an order; discoveries in colour.
 
     Parameters
@@ -57,20 +60,11 @@ class ManhattanDisplay:
     ['chr1:12000', 'chr1:13000']
     """
 
-    def __init__(
-        self,
-        *,
-        positions: Positions,
-        p_values: Array,
-        q_values: Array,
-        names: Sequence[str],
-        false_discovery_rate: float = 0.1,
-    ) -> None:
-        self.positions = positions
-        self.p_values = p_values
-        self.q_values = q_values
-        self.names = names
-        self.false_discovery_rate = false_discovery_rate
+    positions: Positions
+    p_values: Array
+    q_values: Array
+    names: Sequence[str]
+    false_discovery_rate: float = 0.1
 
     @classmethod
     def from_estimator(
@@ -111,19 +105,12 @@ class ManhattanDisplay:
         found = np.flatnonzero(self.q_values <= self.false_discovery_rate)
         return [str(self.names[k]) for k in found.tolist()]
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
+    @property
+    def _size(self) -> tuple[float, float]:
+        return 7.2, 3.0
 
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        display : ManhattanDisplay
-        """
-        self.figure_, self.ax_ = style.start(ax, (7.2, 3.0))
-        ax, at, height = self.ax_, self.positions.at, minus_log10(self.p_values)
+    def _draw(self, ax: Any) -> None:
+        at, height = self.positions.at, minus_log10(self.p_values)
         found = self.q_values <= self.false_discovery_rate
         ax.scatter(at[~found], height[~found], s=8, color=style.FAINT, linewidths=0)
         dots = ax.scatter(at[found], height[found], s=22, color=style.RED, zorder=3)
@@ -131,5 +118,4 @@ class ManhattanDisplay:
             style.name_point(ax, self.names[k], at[k], height[k])
         ax.set_ylim(0.0, 1.12 * float(height.max(initial=0.0)) or 1.0)
         scale_axis(ax, self.positions, "−log₁₀ p")
-        self.hover_: style.Hover = [(dots, self.discoveries)]
-        return self
+        self.hover_ = [(dots, self.discoveries)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,10 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from gradsift._typing import Array
 from gradsift.explain.displays import _style as style
+from gradsift.explain.displays._display import Display
 from gradsift.explain.displays._manhattan import minus_log10
 
 
-class QQDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class QQDisplay(Display):
     """The p-values in order, against those that as many columns of noise would have.
 
     Most points should follow the line; where all of them lie above it, something makes the tests
@@ -35,8 +38,7 @@ class QQDisplay:
     1.0
     """
 
-    def __init__(self, *, p_values: Array) -> None:
-        self.p_values = p_values
+    p_values: Array
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
@@ -59,25 +61,17 @@ class QQDisplay:
         """-log p in the middle, divided by what chance gives there (log 2): 1 where all is well."""
         return float(-np.log(np.median(self.p_values)) / np.log(2.0))
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
+    @property
+    def _size(self) -> tuple[float, float]:
+        return 4.2, 4.0
 
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        display : QQDisplay
-        """
-        self.figure_, self.ax_ = style.start(ax, (4.2, 4.0))
+    def _draw(self, ax: Any) -> None:
         count = len(self.p_values)
         expected = minus_log10((np.arange(1, count + 1) - 0.5) / count)
         end = float(expected[0])
-        self.line_ = self.ax_.plot([0.0, end], [0.0, end], color=style.MUTED, linewidth=1)[0]
-        self.points_ = self.ax_.scatter(
+        self.line_ = ax.plot([0.0, end], [0.0, end], color=style.MUTED, linewidth=1)[0]
+        self.points_ = ax.scatter(
             expected, minus_log10(np.sort(self.p_values)), s=10, color=style.BLUE, zorder=3
         )
-        style.axis_labels(self.ax_, "−log₁₀ p, expected of noise", "−log₁₀ p, found")
-        self.hover_: style.Hover = [(self.line_, ["what columns of noise would give"])]
-        return self
+        style.axis_labels(ax, "−log₁₀ p, expected of noise", "−log₁₀ p, found")
+        self.hover_ = [(self.line_, ["what columns of noise would give"])]

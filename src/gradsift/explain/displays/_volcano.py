@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,11 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from gradsift._typing import Array
 from gradsift.explain import variable_names
 from gradsift.explain.displays import _style as style
+from gradsift.explain.displays._display import Display
 from gradsift.explain.displays._manhattan import minus_log10
 from gradsift.explain.marginal import correlations
 
 
-class VolcanoDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class VolcanoDisplay(Display):
     """Evidence for every column against its correlation with the response; discoveries in colour.
 
     A column high up in the middle acts without a correlation: by a curve, or together with another.
@@ -47,22 +50,12 @@ class VolcanoDisplay:
     ['x4', 'x7']
     """
 
-    def __init__(
-        self,
-        *,
-        effects: Array,
-        p_values: Array,
-        q_values: Array,
-        names: Sequence[str],
-        false_discovery_rate: float = 0.1,
-        effect_name: str = "correlation with the response",
-    ) -> None:
-        self.effects = effects
-        self.p_values = p_values
-        self.q_values = q_values
-        self.names = names
-        self.false_discovery_rate = false_discovery_rate
-        self.effect_name = effect_name
+    effects: Array
+    p_values: Array
+    q_values: Array
+    names: Sequence[str]
+    false_discovery_rate: float = 0.1
+    effect_name: str = "correlation with the response"
 
     @classmethod
     def from_estimator(
@@ -105,19 +98,12 @@ class VolcanoDisplay:
         found = np.flatnonzero(self.q_values <= self.false_discovery_rate)
         return [str(self.names[k]) for k in found.tolist()]
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
+    @property
+    def _size(self) -> tuple[float, float]:
+        return 5.4, 4.0
 
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        display : VolcanoDisplay
-        """
-        self.figure_, self.ax_ = style.start(ax, (5.4, 4.0))
-        ax, height = self.ax_, minus_log10(self.p_values)
+    def _draw(self, ax: Any) -> None:
+        height = minus_log10(self.p_values)
         found = self.q_values <= self.false_discovery_rate
         ax.scatter(self.effects[~found], height[~found], s=10, color=style.FAINT, linewidths=0)
         dots = ax.scatter(self.effects[found], height[found], s=24, color=style.RED, zorder=3)
@@ -128,5 +114,4 @@ class VolcanoDisplay:
         ax.set_xlim(-reach, reach)
         ax.set_ylim(0.0, 1.12 * float(height.max(initial=0.0)) or 1.0)
         style.axis_labels(ax, self.effect_name, "−log₁₀ p")
-        self.hover_: style.Hover = [(dots, self.discoveries)]
-        return self
+        self.hover_ = [(dots, self.discoveries)]
