@@ -48,8 +48,9 @@ exclude_patterns = [
     "tests",
     ".*",
 ]
-templates_path = ["_templates"]
+templates_path = [str(ROOT / "docs" / "_templates")]  # both Sphinx and autosummary find it
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+toc_object_entries_show_parents = "hide"
 default_role = "code"  # `names` in docstrings and examples
 nitpicky = False  # types of other libraries need their inventories, and so a network
 suppress_warnings = ["config.cache"]  # functions in sphinx_gallery_conf

@@ -2,8 +2,8 @@
 How do I get from cells to a list for a pathway tool?
 =====================================================
 
-Forty donors with 50 cells each, 200 genes, counts, and how ill each donor is. Cells of a donor are summed, donors are
-compared, and all genes are ranked with a sign.
+Forty donors with 50 cells each, 200 genes, counts, and how ill each donor is. Cells of a donor are
+summed, donors are compared, and all genes are ranked with a sign.
 
 What you learn: `gradsift.tl` and `gradsift.pl`, in the manner of scverse.
 """

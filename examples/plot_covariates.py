@@ -2,10 +2,10 @@
 Does a gene matter beside age?
 ==============================
 
-A gene that changes with age looks like a gene of the disease, if the disease comes with age. Kept
+A gene that changes with age looks like a gene of the disease, if the disease comes with age. Given
 as a covariate, age explains what it explains, and genes are judged by what they add.
 
-What you learn: `always_keep`.
+What you learn: `covariates=`.
 """
 
 import matplotlib.pyplot as plt
@@ -24,9 +24,8 @@ alone = GradientSiftRegressor().fit(genes, disease)
 print("without age:", genes.columns[alone.get_support()].tolist())
 
 # %%
-table = genes.assign(age=age)
-model = GradientSiftRegressor(always_keep=["age"]).fit(table, disease)
-print("beside age:", table.columns[model.get_support()].tolist())
+model = GradientSiftRegressor().fit(genes, disease, covariates={"age": age})
+print("beside age:", genes.columns[model.get_support()].tolist())
 
 # %%
 # gene5 against the disease, and against what age leaves of it.

@@ -175,7 +175,7 @@ def test_what_is_asked_for_must_be_there(table, tmp_path):
 def test_pictures(table):
     gs.tl.select(table, "dose", covariates=["age"])
     assert "g8" in gs.pl.volcano(table).discoveries
-    assert gs.pl.qq(table).points_.get_offsets().shape == (40, 2)
+    assert gs.pl.qq(table).ax_.collections[0].get_offsets().shape == (40, 2)
     assert gs.pl.projection(table).ax_.get_xlabel()
     with pytest.raises(ValueError, match="give no order"):
         gs.pl.manhattan(table)

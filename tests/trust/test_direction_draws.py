@@ -84,12 +84,12 @@ def test_one_index_is_one_direction_and_its_loadings_are_the_slopes(pool):
     sign = [np.sign(pool.own.Z[0, place[c]] @ X[:, c]) for c in (0, 3)]
     B[0, 0, 0, 0], B[1, 0, 0, 0] = 3.0 * sign[0], 4.0 * sign[1]
     state = State(place[[0, 3]][:, None], list(B))
-    found = draw_directions([state], np.zeros(2, dtype=int), slopes)
+    found = draw_directions([state], np.zeros(2, dtype=int), slopes, 4)
     assert found.columns.tolist() == [0, 3]
     assert len(found.loadings[0]) == 1
     np.testing.assert_allclose(np.abs(found.loadings[0][0]), [0.6, 0.8], atol=0.02)
     # one unit of column 3 is ten times as long: its slope is a tenth
-    scaled = draw_directions([state], np.zeros(2, dtype=int), slopes, np.array([1, 1, 1, 10.0]))
+    scaled = draw_directions([state], np.zeros(2, dtype=int), slopes, 4, np.array([1, 1, 1, 10.0]))
     ratio = np.abs(scaled.loadings[0][0, 1] / scaled.loadings[0][0, 0])
     assert ratio == pytest.approx(0.4 / 3.0, rel=0.05)
 

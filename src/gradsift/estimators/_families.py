@@ -171,6 +171,7 @@ def sure_families(
             always_keep=[*options.rule.keep.tolist(), *sample.extra],
             sample_weight=sample.weight,
             scale=None if options.standardize else user_units(scaling, sample),
+            n_columns=sample.X.shape[1],
             seed=options.seed or 0,
             sift_settings=options.sift,
         )

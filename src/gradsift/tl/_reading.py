@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gradsift._run.extras import require
 from gradsift._run.suggest import did_you_mean
 from gradsift._typing import Array, IntArray
 
@@ -85,18 +84,13 @@ def chosen_genes(adata: Any, mask_var: Any) -> Genes:
     return Genes(np.flatnonzero(mask), adata.n_vars)
 
 
-def covariate_columns(adata: Any, names: Sequence[str]) -> Array:
-    """(n, c) columns of obs as numbers: texts and categories as one 0/1 column per level."""
-    if not names:
-        return np.zeros((adata.n_obs, 0))
-    pandas = require("pandas", "genomics", "covariates")
-    columns = [obs_column(adata, name) for name in names]
-    frame = pandas.concat([c.astype(str) if is_labels(c) else c for c in columns], axis=1)
-    return np.asarray(pandas.get_dummies(frame, dtype=float), dtype=np.float64)
+def covariate_columns(adata: Any, names: Sequence[str], rows: IntArray) -> Any:
+    """Columns of obs as a frame, of these rows; None where there are none."""
+    for name in names:
+        obs_column(adata, name)
+    return adata.obs[list(names)].iloc[rows] if names else None
 
 
-def beside(values: Any, extra: Array) -> Any:
-    """Values with further columns on the right; sparse ones by columns."""
-    if sparse.issparse(values):
-        return sparse.hstack([sparse.csc_array(values), sparse.csc_array(extra)], format="csc")
-    return np.hstack([np.asarray(values), extra])
+def by_columns(values: Any) -> Any:
+    """Sparse values by columns, which is how they are read; others as they are."""
+    return sparse.csc_array(values) if sparse.issparse(values) else np.asarray(values)

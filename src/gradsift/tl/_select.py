@@ -14,7 +14,7 @@ from gradsift.estimators import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.explain import correlations
 from gradsift.tl._reading import (
     Genes,
-    beside,
+    by_columns,
     chosen_genes,
     covariate_columns,
     is_labels,
@@ -53,8 +53,8 @@ def select(
         The column of ``obs`` that says which rows belong together, such as the donor of a cell.
         Where the target never changes inside a group, the means of the groups are compared.
     covariates : sequence of str
-        Columns of ``obs`` that are always kept, such as age, sex or batch; texts become one 0/1
-        column per level.
+        Columns of ``obs`` that are adjusted for, such as age, sex or batch, and are never findings;
+        texts are categories.
     layer : str, optional
         Take values from this layer; None = ``X``.
     mask_var : str or (n_vars,) bool array, optional
@@ -105,23 +105,21 @@ def select(
     adata = adata.copy() if copy else adata
     refuse_backed(adata)
     genes = chosen_genes(adata, mask_var)
-    X = beside(matrix(adata, layer)[:, genes.index], covariate_columns(adata, covariates))
+    X = by_columns(matrix(adata, layer)[:, genes.index])
     column = obs_column(adata, target)
     labels = is_labels(column) if task == "auto" else task == "classification"
     y = as_response(np.asarray(column))
     rows = np.flatnonzero(known(y))
     response = y[rows].astype(str if labels else float)
     group = None if groups is None else np.asarray(obs_column(adata, groups))[rows]
-    kept = list(range(len(genes.index), X.shape[1]))
+    known_influences = covariate_columns(adata, covariates, rows)
     settings = {"inference": groups is None if inference is None else inference} | params
-    if kept:
-        settings["always_keep"] = kept
     kind = GradientSiftClassifier if labels else GradientSiftRegressor
-    model = kind(**settings).fit(X[rows], response, groups=group)
+    model = kind(**settings).fit(X[rows], response, groups=group, covariates=known_influences)
     _write_var(adata, model, genes, key_added)
     if len(getattr(model, "classes_", (0, 1))) == 2:
         _write_signs(adata, correlations(X[rows], response), genes, key_added)
-    adata.varm[f"{key_added}_edr"] = genes.spread(model.components_.T[: len(genes.index)], 0.0)
+    adata.varm[f"{key_added}_edr"] = genes.spread(model.components_.T, 0.0)
     adata.obsm[f"X_{key_added}"] = np.asarray(model.transform(X))
     called: dict[str, Any] = {"target": target, "covariates": np.array(covariates, dtype=str)}
     called |= {"task": "classification" if labels else "regression", "groups": groups or ""}
@@ -130,13 +128,10 @@ def select(
 
 
 def _write_var(adata: Any, model: Any, genes: Genes, key: str) -> None:
-    """One value per gene; columns of covariates come last in the model, and are left out."""
-    count = len(genes.index)
-    rank = np.empty(count, dtype=np.int64)
-    rank[np.argsort(model.ranking_[:count], kind="stable")] = np.arange(1, count + 1)
+    """One value per gene."""
     found: dict[str, tuple[Any, Any]] = {
         "selected": (model.get_support(), False),
-        "rank": (rank, 0),
+        "rank": (model.ranking_, 0),
         "score": (model.sift_.scores, np.nan),
         "importance": (model.feature_importances_, 0.0),
     }
@@ -150,11 +145,11 @@ def _write_var(adata: Any, model: Any, genes: Genes, key: str) -> None:
             number[family.columns] = k  # the most probable family of a gene is the first
         found["family"] = number, 0
     for name, (values, fill) in found.items():
-        adata.var[f"{key}_{name}"] = genes.spread(np.asarray(values)[:count], fill)
+        adata.var[f"{key}_{name}"] = genes.spread(np.asarray(values), fill)
 
 
 def _write_signs(adata: Any, r: Array, genes: Genes, key: str) -> None:
-    adata.var[f"{key}_correlation"] = genes.spread(r[: len(genes.index)], np.nan)
+    adata.var[f"{key}_correlation"] = genes.spread(r, np.nan)
     signs = np.sign(adata.var[f"{key}_correlation"].to_numpy())
     adata.var[f"{key}_stat"] = adata.var[f"{key}_score"].to_numpy() * signs
 
@@ -162,7 +157,7 @@ def _write_signs(adata: Any, r: Array, genes: Genes, key: str) -> None:
 def _tables(names: Any, model: Any) -> dict[str, Any]:
     """Families and interactions with the names of genes, as tables that a file can hold."""
     pandas = require("pandas", "genomics", "a table")
-    label = [*map(str, names), *(f"covariate{k}" for k in range(model.n_features_in_ - len(names)))]
+    label = [str(name) for name in names]
     pairs = [(label[i.first], label[i.second], i.strength) for i in model.interactions_]
     out = {"interactions": pandas.DataFrame(pairs, columns=["first", "second", "strength"])}
     if hasattr(model, "families_"):

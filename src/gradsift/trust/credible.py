@@ -45,6 +45,7 @@ def find_families(
     always_keep: Sequence[int] = (),
     sample_weight: Array | None = None,
     scale: Array | None = None,
+    n_columns: int | None = None,
     seed: int = 0,
     sift_settings: SiftSettings | None = None,
     settings: FamilySettings = DEFAULT,
@@ -66,6 +67,9 @@ def find_families(
     sample_weight : (n,) array, optional
     scale : (p,) array, optional
         What the columns were divided by, where directions of the columns as they were are wanted.
+    n_columns : int, optional
+        Columns from this number on are covariates, which no direction depends on; None = there are
+        none.
     seed : int
         The same seed gives the same bits.
     """
@@ -104,7 +108,7 @@ def find_families(
         inclusion_probabilities=inclusion,
         n_sweeps=len(draws.own.views) // n_own,
         disagreement=disagreement(draws),
-        directions=draw_directions(draws.states, kinds, slopes, scale),
+        directions=draw_directions(draws.states, kinds, slopes, n_columns or p, scale),
     )
 
 

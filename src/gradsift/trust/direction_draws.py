@@ -113,13 +113,15 @@ def draw_directions(
     states: Sequence[State],
     kinds: IntArray,
     slopes: Sequence[Callable[[int], Slopes]],
+    n_columns: int,
     scale: Array | None = None,
 ) -> DirectionDraws:
-    """Directions of drawn effects. `kinds` (slots,) say which of `slopes` gives the derivatives of
-    the features of a candidate; those by a column are divided by its `scale`.
+    """Directions of drawn effects among the first `n_columns`; those that follow are covariates.
+    `kinds` (slots,) say which of `slopes` gives the derivatives of the features of a candidate;
+    those by a column are divided by its `scale`.
     """
     gradients = [
-        gradient(state, chain, kinds, slopes)
+        {c: v for c, v in gradient(state, chain, kinds, slopes).items() if c < n_columns}
         for state in states
         for chain in range(state.chosen.shape[1])
     ]
