@@ -121,7 +121,16 @@ def inference_attributes(sample: SiftSample, fit: SiftFit, options: SiftOptions)
     return {
         "families_": list(found.families),
         "inclusion_probabilities_": found.inclusion_probabilities,
+        **direction_attributes(found, fit),
         "significance_": tested.among(sample.X.shape[1]),
+    }
+
+
+def direction_attributes(found: CredibleFamilies, fit: SiftFit) -> dict[str, Any]:
+    """How sure the number of directions and their loadings are."""
+    return {
+        "n_components_probabilities_": found.directions.count_probabilities,
+        "component_intervals_": found.directions.intervals(fit.directions.components),
     }
 
 
@@ -150,6 +159,7 @@ def sure_families(
             codes=sample.target.codes,
             always_keep=[*options.rule.keep.tolist(), *sample.extra],
             sample_weight=sample.weight,
+            scale=None if options.standardize else scaling.scale,
             seed=options.seed or 0,
             sift_settings=options.sift,
         )

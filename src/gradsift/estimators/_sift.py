@@ -78,8 +78,7 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         from `credible_families`, and `significance_`, in which these families are tested. It takes
         a few seconds.
     random_state : int, optional
-        Seed for the rows that tune the refit when there are more than 300, and for the draws of
-        `inference`. The selected set does not depend on it.
+        Seed for the draws of `inference`. Selection and predictions do not depend on it.
     n_jobs : int, optional
         Threads that work on blocks of columns side by side; -1 = one per core. None = as many as
         BLAS may use (OMP_NUM_THREADS). The result is the same to the bit.
@@ -118,6 +117,10 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         With ``inference=True``: sets of columns of which one acts, the most probable first.
     inclusion_probabilities_ : (p,) array
         With ``inference=True``: probability of every column to act on the response.
+    n_components_probabilities_ : array
+        With ``inference=True``: probability of 0, 1, 2, ... directions.
+    component_intervals_ : (n_components_, p, 2) array
+        With ``inference=True``: range of each loading of `components_` in 90 % of the draws.
 
     Examples
     --------
@@ -204,7 +207,7 @@ inference, random_state, n_jobs, verbose
     refit_ : ClassificationRefit
     feature_importances_, ranking_, interactions_, components_, eigenvalues_, sift_, \
 significance_, ensemble_, mean_, scale_, field_, n_groups_, covariates_, has_offset_, \
-families_, inclusion_probabilities_
+families_, inclusion_probabilities_, n_components_probabilities_, component_intervals_
         As in `GradientSiftRegressor`.
 
     Examples

@@ -39,11 +39,11 @@ from gradsift.sift import (
     make_sifter,
     sift_support,
 )
+from gradsift.trust.direction_draws import ENERGY
 from gradsift.trust.discoveries import column_significance
 from gradsift.trust.tested import Significance
 
 T = TypeVar("T")
-ENERGY = 0.99  # share of the gradient's covariance that 'auto' directions hold
 
 
 class Interaction(NamedTuple):

@@ -69,9 +69,7 @@ class Numbers:
         self, Z: Array, rows: IntArray, weight: Array | None, options: SiftOptions
     ) -> RegressionRefit:
         some = None if weight is None else weight[rows]
-        return refit_regression(
-            Z, self.y[rows], sample_weight=some, random_state=options.seed, settings=options.refit
-        )
+        return refit_regression(Z, self.y[rows], sample_weight=some, settings=options.refit)
 
     def ensemble(
         self, columns: Source, Z: Array, refit: Any, weight: Array | None, options: SiftOptions
@@ -147,7 +145,6 @@ class Labels:
             n_classes=self.n_classes,
             sample_weight=None if weight is None else weight[rows],
             offset=None if self.offset is None else self.offset[rows],
-            random_state=options.seed,
             settings=options.refit,
         )
 

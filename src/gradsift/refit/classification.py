@@ -85,7 +85,6 @@ def refit_classification(
     n_classes: int,
     sample_weight: Array | None = None,
     offset: Array | None = None,
-    random_state: int | None = None,
     settings: RefitSettings = LABELS,
 ) -> ClassificationRefit:
     """Fit the log odds on the selected columns.
@@ -98,7 +97,6 @@ def refit_classification(
     sample_weight : (n,) how many times each row counts; zero is as good as absent.
     offset : (n, 1) known part of the log odds, or (n, n_classes) of the scores, which the fit comes
         on top of.
-    random_state : seed for the rows that tune the kernel and the landmarks (n > 300); None is 0.
     settings : numbers of the procedure; change them to study it, not to use it.
     """
     d, X = np.shape(X)[1], np.asarray(X, dtype=float)
@@ -113,7 +111,7 @@ def refit_classification(
         T = T[:, 1:]
     start = Start(known, T.shape[1])
 
-    rng = np.random.default_rng(0 if random_state is None else random_state)
+    rng = np.random.default_rng(0)  # the same rows in every fit: the answer depends on no seed
     rows = stratified_rows(len(X), settings.tuning_rows, rng, strata=labels)
     expected = start.probabilities(rows)
     ranked = rank_candidates(code_labels(X[rows], T[rows], weights[rows], expected), settings)
