@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.threads import same_bits
-from gradsift._typing import Array, IntArray
+from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling
 from gradsift.estimators._description import ModelDescription
 from gradsift.estimators._notebook import NotebookForm
@@ -140,6 +140,10 @@ class DirectionEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def _used(self) -> Any:
         return self.components_.any(axis=0)
 
+    def _new_samples(self, X: Any) -> Source:
+        """Samples that the model is asked about, checked, in the columns of its field."""
+        return check_new_X(self, X)
+
     @same_bits
     def transform(self, X: Any) -> Array:
         """Project samples on the directions: ``((X - mean_) / scale_) @ components_.T``.
@@ -153,7 +157,7 @@ class DirectionEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         X_new : (n, n_components_) array
         """
         check_is_fitted(self)
-        source = check_new_X(self, X)
+        source = self._new_samples(X)
         used = np.flatnonzero(self.components_.any(axis=0))
         return self._scaling.apply(source.columns(used), used) @ self.components_[:, used].T
 
@@ -217,7 +221,7 @@ class GradientEstimator(NotebookForm, DirectionEstimator):
             list of one per class.
         """
         check_is_fitted(self)
-        source = check_new_X(self, X)
+        source = self._new_samples(X)
         field = self.field_.gradient(source)
         index = self.field_.index
         if sparse:
@@ -229,7 +233,7 @@ class GradientEstimator(NotebookForm, DirectionEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = getattr(self, "missing", "error") == "mean"
+        tags.input_tags.allow_nan = getattr(self, "missing", "error") != "error"
         return tags
 
 

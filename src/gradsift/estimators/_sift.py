@@ -10,13 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.threads import same_bits
 from gradsift._typing import Array, Source
-from gradsift.estimators._base import blank, keep
+from gradsift.estimators._base import blank
 from gradsift.estimators._sift_base import GradientSift
 from gradsift.estimators._sift_parts import Labels, Numbers
 from gradsift.estimators._tasks import LabelPredictions, class_weights
 from gradsift.estimators._validation import (
     check_labels,
-    check_new_X,
     check_numbers,
     warn_of_rare_classes,
 )
@@ -51,9 +50,12 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         Number of directions; 'auto' keeps 99 % of the trace of the gradient covariance.
     always_keep : list of column numbers or names, optional
         Columns that are always selected.
-    column_groups : (p,) array of labels, optional
-        Columns with the same label, such as the 0/1 columns of one categorical variable, are
-        selected or left out together, and count as one.
+    feature_groups : dict or (p,) array of labels, optional
+        Columns that are one variable, such as the probes of a gene or a pathway: a dict from names
+        of groups to lists of columns (names or numbers), or a label for each column. They are
+        selected or left out together, count as one, and pay one price: half of their level is for
+        all columns together, by the chi-square of that many degrees of freedom, the rest for the
+        single columns. The categories of a column are such a group by themselves.
     max_features : int, optional
         Select no more than this many, the best ranked; columns that are always kept come on top.
     predict_with : 'auto' or 'selected', default='auto'
@@ -65,9 +67,11 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         ``set_params(predict_with="selected")``.
     tol : float, default=1e-3
         Accuracy of the group-lasso path that proposes which variables to choose from.
-    missing : {'error', 'mean'}, default='error'
+    missing : {'error', 'mean', 'indicator'}, default='error'
         'error' refuses missing values and names their columns; 'mean' puts the column's mean (of
-        the training samples) in their place.
+        the training samples) in their place; 'indicator' does so too, and counts as part of the
+        column where its values are missing, for tables in which that may matter itself. Of
+        categories, none is a category of its own.
     weight_kind : {'frequency', 'importance'}, default='frequency'
         What `sample_weight` means. 'frequency': counts of rows (the `freq_weights` of statsmodels);
         a `CountedRowsWarning` says where they claim much more or less evidence than weights of such
@@ -109,6 +113,14 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     field_ : RefitField
     n_groups_ : int or None
         Groups of rows; None where each row was independent of the others.
+    feature_groups_ : tuple of str or None
+        The variable behind each column, where `feature_groups` were given.
+    encoder_ : TableEncoder or None
+        How a table with categories became columns of numbers; None where it was numbers. Then
+        `components_`, `mean_`, `scale_`, `sift_` and `field_` are about the encoded columns
+        (``encoder_.names``), and everything else about the columns of the table.
+    encoded_ : estimator
+        Of such a table: the same model of the encoded columns, ``encoder_.encode(X)``.
     families_ : list of Family
         With ``inference=True``: sets of columns of which one acts, the most probable first.
     inclusion_probabilities_ : (p,) array
@@ -137,6 +149,8 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         Parameters
         ----------
         X : (n, p) array or data frame
+            Of a data frame, truth values count as 0 and 1, and columns of text or of a categorical
+            type as categories.
         y : (n,) array
         sample_weight : (n,) array, optional
             How many times each row counts: 2 is the row twice, 2.001 nearly the same, 0 = not at
@@ -152,7 +166,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         """
         door = blank(self)
         sample = self._sample(door, X, y, sample_weight, groups)
-        return keep(self, door, **self._attributes(door, sample, "the mean of y"))
+        return self._keep(door, **self._attributes(door, sample, "the mean of y"))
 
     def _target(self, y: Array) -> Numbers:
         return Numbers(check_numbers(y))
@@ -170,7 +184,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         y : (n,) array
         """
         check_is_fitted(self)
-        X = check_new_X(self, X)
+        X = self._new_samples(X)
         return self._blend(self.refit_.predict(self.field_.columns(X)), X)
 
 
@@ -184,7 +198,7 @@ class GradientSiftClassifier(LabelPredictions, ClassifierMixin, GradientSift):
     Parameters
     ----------
     false_positives, false_discovery_rate, interactions, standardize, n_components, always_keep, \
-column_groups, max_features, predict_with, tol, missing, weight_kind, inference, random_state, \
+feature_groups, max_features, predict_with, tol, missing, weight_kind, inference, random_state, \
 n_jobs, verbose
         As in `GradientSiftRegressor`.
     class_weight : dict, 'balanced' or None, default=None
@@ -199,7 +213,7 @@ n_jobs, verbose
         The weight of each class.
     refit_ : ClassificationRefit
     feature_importances_, ranking_, interactions_, components_, eigenvalues_, sift_, \
-significance_, ensemble_, mean_, scale_, field_, n_groups_, families_, inclusion_probabilities_
+significance_, ensemble_, mean_, scale_, field_, n_groups_, feature_groups_, encoder_, encoded_, families_, inclusion_probabilities_
         As in `GradientSiftRegressor`.
 
     Examples
@@ -225,6 +239,8 @@ significance_, ensemble_, mean_, scale_, field_, n_groups_, families_, inclusion
         Parameters
         ----------
         X : (n, p) array or data frame
+            Of a data frame, truth values count as 0 and 1, and columns of text or of a categorical
+            type as categories.
         y : (n,) array of labels, of any type
         sample_weight : (n,) array, optional
             How many times each row counts: 2 is the row twice, 2.001 nearly the same, 0 = not at
@@ -245,7 +261,7 @@ significance_, ensemble_, mean_, scale_, field_, n_groups_, families_, inclusion
         warn_of_rare_classes(classes, labels.codes)
         shifts = class_weights(self.class_weight, classes, classes[labels.codes], sample.weight)
         found = self._attributes(door, sample, "the class shares")
-        return keep(self, door, classes_=classes, class_weight_=shifts, **found)
+        return self._keep(door, classes_=classes, class_weight_=shifts, **found)
 
     def _target(self, y: Array) -> Labels:
         classes, codes = check_labels(y)

@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
+from scipy.sparse import csc_array
 from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
 
+from gradsift._run.threads import same_bits
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import ScaledSource, take_rows
+from gradsift.data.mixed import TableEncoder
 from gradsift.estimators._base import (
     GradientEstimator,
     blank,
     check_n_components,
+    keep,
     summary_attributes,
     warn_nothing_selected,
 )
-from gradsift.estimators._column_rule import check_column_rule
+from gradsift.estimators._column_rule import (
+    ColumnRule,
+    check_feature_groups,
+    check_max_features,
+)
 from gradsift.estimators._description import EnsemblePart, MemberPart
 from gradsift.estimators._families import inference_attributes
 from gradsift.estimators._groups import check_groups, refuse_with_groups, warn_of_few_groups
+from gradsift.estimators._mixed import (
+    check_mixed_X,
+    check_new_mixed_X,
+    encoded_columns,
+    encoded_labels,
+    find_encoder,
+    switched_levels,
+    table_attributes,
+)
 from gradsift.estimators._sample_weight import WeightKind, check_weights, warn_of_counts
 from gradsift.estimators._sift_parts import (
     Interaction,
@@ -34,7 +53,7 @@ from gradsift.estimators._sift_parts import (
     seed_of,
 )
 from gradsift.estimators._sift_sample import SiftSample
-from gradsift.estimators._validation import check_columns, check_fit_X
+from gradsift.estimators._validation import check_columns, check_fit_X, check_missing
 from gradsift.refit import Ensemble
 from gradsift.refit.settings import RefitSettings
 from gradsift.sift import Sifter, SiftSettings
@@ -52,6 +71,7 @@ class Sifting(GradientEstimator):
     ensemble_: Ensemble | None
     refit_: Any
     interactions_: list[Interaction]
+    encoder_: TableEncoder | None
     false_positives: float
     false_discovery_rate: float | None
     predict_with: Literal["auto", "selected"]
@@ -98,11 +118,11 @@ class GradientSift(Sifting):
     standardize: bool = True
     n_components: int | Literal["auto"] = "auto"
     always_keep: Any = None
-    column_groups: Any = None
+    feature_groups: Any = None
     max_features: int | None = None
     predict_with: Literal["auto", "selected"] = "auto"
     tol: float = 1e-3
-    missing: Literal["error", "mean"] = "error"
+    missing: Literal["error", "mean", "indicator"] = "error"
     weight_kind: WeightKind = "frequency"
     inference: bool = False
     random_state: Any = None
@@ -128,23 +148,36 @@ class GradientSift(Sifting):
             raise ValueError(f"tol={self.tol} must be positive.")
         if self.predict_with not in ("auto", "selected"):
             raise ValueError(f"predict_with={self.predict_with!r}: use 'auto' or 'selected'.")
-        names = getattr(door, "feature_names_in_", None)
-        kept = check_columns(self.always_keep, p, names, "always_keep")
         return SiftOptions(
             false_positives=self.false_positives,
             false_discovery_rate=rate,
             interactions=self.interactions,
             standardize=self.standardize,
             n_components=self.n_components,
-            rule=check_column_rule(self.column_groups, kept, self.max_features, p),
+            rule=self._rule(door),
             predict_with=self.predict_with,
             tol=self.tol,
-            missing=self.missing,
+            missing=check_missing(self),
             seed=seed_of(self.random_state),
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             sift=self.sift_settings,
             refit=self.refit_settings,
+        )
+
+    def _rule(self, door: Any) -> ColumnRule:
+        """Which encoded columns go together, and how many may be selected."""
+        check_max_features(self.max_features)
+        p, names = door.n_features_in_, getattr(door, "feature_names_in_", None)
+        kept = check_columns(self.always_keep, p, names, "always_keep")
+        door.feature_groups_ = check_feature_groups(self.feature_groups, p, names)
+        labels = None
+        if door.feature_groups_ is not None:
+            labels = np.unique(door.feature_groups_, return_inverse=True)[1]
+        return ColumnRule(
+            encoded_labels(labels, door.encoder_),
+            encoded_columns(kept, door.encoder_),
+            self.max_features,
         )
 
     def _target(self, y: Array) -> Numbers | Labels:
@@ -155,7 +188,13 @@ class GradientSift(Sifting):
         self, door: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
     ) -> SiftSample:
         """Checked rows that count; `door` is told about the columns."""
-        X, y = check_fit_X(door, X, y, y_numeric=not is_classifier(self))
+        check_missing(self)
+        door.encoder_ = find_encoder(X, self.missing)
+        numeric = not is_classifier(self)
+        if door.encoder_ is None:
+            X, y = check_fit_X(door, X, y, y_numeric=numeric)
+        else:
+            X, y = check_mixed_X(door, door.encoder_, X, y, y_numeric=numeric)
         kept, weight = check_weights(sample_weight, X, self.weight_kind)
         codes = check_groups(groups, X, kept)
         return SiftSample(take_rows(X, kept), self._target(y[kept]), weight, codes)
@@ -178,22 +217,88 @@ class GradientSift(Sifting):
 
     def _find_support(self, X: Any, y: Any, **fit_params: Any) -> IntArray:
         door = blank(self)
-        return find_support(self._sample(door, X, y, **fit_params), self._options(door))
+        found = find_support(self._sample(door, X, y, **fit_params), self._options(door))
+        return found if door.encoder_ is None else np.unique(door.encoder_.origins[found])
+
+    def _keep(self, door: Any, **found: Any) -> Self:
+        """Take over a fit; of a table that was encoded, in the columns that it has."""
+        encoder = door.encoder_
+        if encoder is None:
+            return keep(self, door, **found)
+        inside = blank(self).set_params(
+            missing=check_missing(self), always_keep=None, feature_groups=None
+        )
+        names = np.array(encoder.names, dtype=object)
+        known = {"n_features_in_": len(names), "feature_names_in_": names, "encoder_": None}
+        keep(inside, inside, feature_groups_=None, **known, **found)
+        return keep(self, door, encoded_=inside, **table_attributes(found, encoder))
+
+    def _new_samples(self, X: Any) -> Source:
+        if self.encoder_ is None:
+            return super()._new_samples(X)
+        return check_new_mixed_X(self, X, seen=True)
+
+    def gradient(self, X: Any, *, sparse: bool = False) -> Any:
+        """The gradient at any sample, in the units of the columns of X.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        sparse : bool, default=False
+            Return a CSC array that stores the selected columns only.
+
+        Returns
+        -------
+        gradient : (n, p) array, or (n_classes, n, p) with more than two classes
+            Zero columns for variables that were not selected. With `sparse`, a CSC array, or a
+            list of one per class. A category has no derivative: its column holds by how much the
+            prediction of the sample differs from what it would be at the most frequent category.
+        """
+        check_is_fitted(self)
+        if self.encoder_ is None:
+            return super().gradient(X, sparse=sparse)
+        parts = self._mixed_gradient(self._new_samples(X))
+        if sparse:
+            return csc_array(parts[0]) if len(parts) == 1 else [csc_array(part) for part in parts]
+        return parts[0] if len(parts) == 1 else parts
+
+    @same_bits
+    def _mixed_gradient(self, source: Source) -> Array:
+        """(outputs, n, p) in the columns of the table."""
+        origins, columns = self.encoder_.origins, self.encoder_.columns
+        X = source.columns(np.arange(source.shape[1]))
+        inside = self.field_.gradient(source)
+        out = np.zeros((len(inside), len(X), len(columns)))
+        for j, k in enumerate(self.field_.index):
+            first = k == 0 or origins[k] != origins[k - 1]
+            if first and not columns[origins[k]].levels:  # no indicator of what is missing
+                out[:, :, origins[k]] = inside[:, :, j]
+        chosen, tables = switched_levels(self, X)
+        here = self._field_values(X)
+        for k, changed in zip(chosen, tables, strict=True):
+            out[:, :, k] = here - self._field_values(changed)
+        return out
+
+    def _field_values(self, X: Array) -> Array:
+        """(outputs, n) what the gradient is the derivative of, at encoded samples."""
+        Z = self.field_.columns(X)
+        score = self.refit_.decision_function if is_classifier(self) else self.refit_.predict
+        return np.atleast_2d(np.asarray(score(Z)).T)
 
     def _sifter(
         self, X: Any, y: Any, sample_weight: Any, columns: Any
-    ) -> tuple[Sifter, IntArray | None, list[int], IntArray | None]:
+    ) -> tuple[Sifter, IntArray | None, list[int], TableEncoder | None]:
         """The sift of a table, ready to run, its class numbers, the numbers of some columns, and
-        which columns are one variable.
+        how the table was encoded.
         """
         refuse_with_groups(getattr(self, "n_groups_", None), "significance()")
         door = blank(self)
         sample = self._sample(door, X, y, sample_weight)
         names = getattr(door, "feature_names_in_", None)
         also = check_columns(columns, door.n_features_in_, names, "columns")
-        options = self._options(door)
-        sifter = open_sifter(sample, options)
-        return sifter, sample.target.codes, also.tolist(), options.rule.groups
+        sifter = open_sifter(sample, self._options(door))
+        also = encoded_columns(also, door.encoder_)
+        return sifter, sample.target.codes, also.tolist(), door.encoder_
 
 
 def sift_attributes(fit: SiftFit) -> dict[str, Any]:

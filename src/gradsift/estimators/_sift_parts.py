@@ -286,9 +286,7 @@ def whole_sift(
         if rate is None:
             return found, None
         sifter.say("testing each variable beside the best explanation without it")
-        tested = column_significance(
-            sifter, sifted, target.codes, column_groups=options.rule.groups
-        )
+        tested = column_significance(sifter, sifted, target.codes)
         return discovered(found, tested, rate, options.rule.keep), tested
 
     return find
@@ -315,6 +313,7 @@ def run_sift(
         false_positives=options.false_positives,
         interactions=options.interactions,
         always_keep=options.rule.keep.tolist(),
+        feature_groups=options.rule.groups,
         sample_weight=rows.weight,
         groups=rows.groups,
         robust=rows.target.robust,

@@ -149,7 +149,7 @@ class LabelPredictions:
         scores : (n,) array, or (n, n_classes)
         """
         check_is_fitted(self)
-        scores = self._scores(check_new_X(self, X))
+        scores = self._scores(self._new_samples(X))
         shift = np.log(self.class_weight_)
         scores = scores + (shift if scores.shape[1] > 1 else shift[1:] - shift[:1])
         return scores[:, 0] if len(self.classes_) == 2 else scores

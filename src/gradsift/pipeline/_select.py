@@ -96,7 +96,7 @@ def make_estimator(table: Table, settings: Settings) -> Any:
             false_discovery_rate=settings.false_discovery_rate,
             interactions=settings.interactions,
             always_keep=table.keep.tolist() or None,
-            column_groups=table.recipe.origins if table.recipe.levels else None,
+            feature_groups=table.recipe.origins if table.recipe.levels else None,
             max_features=settings.max_features,
             predict_with="auto",  # so that both ways to predict can be scored
             missing=missing,

@@ -49,7 +49,7 @@ def complexities(groups: Groups, supports: list[Support], q: int) -> list[float]
     n, settings = groups.rows.total, groups.settings
     members = sorted({g for T in supports for g in T})
     size = dict(zip(members, groups.size[members].tolist(), strict=True))
-    used = {g: groups.parents_of(g) for g in members}
+    used = {g: groups.owners_of(g) for g in members}
     sums = level_sums(groups, supports)
     out = []
     for T, total in zip(supports, sums, strict=True):
@@ -66,18 +66,18 @@ def level_sums(groups: Groups, supports: list[Support]) -> list[float]:
     Every group counts with the level it has beside its own variable; a variable in no product adds
     the difference to the full level of one own group, the one where that is least.
     """
-    k = len(groups.columns)
+    first = groups.first_product
     members = sorted({g for T in supports for g in T})
-    used = {g: groups.parents_of(g) for g in members}
+    used = {g: groups.owners_of(g) for g in members}
     known = groups.level_if_selected[members]
     beside = dict(zip(members, known.tolist(), strict=True))
     more = dict(zip(members, (groups.level[members] - known).tolist(), strict=True))
     out = []
     for T in supports:
-        in_pairs = {v for g in T if g >= 3 * k for v in used[g]}
+        in_pairs = {v for g in T if g >= first for v in used[g]}
         least: dict[int, float] = {}
         for g in T:
-            if g < 3 * k and used[g][0] not in in_pairs:
+            if g < first and used[g][0] not in in_pairs:
                 least[used[g][0]] = min(least.get(used[g][0], np.inf), more[g])
         out.append(sum(beside[g] for g in T) + sum(least.values()))
     return out

@@ -22,7 +22,7 @@ SETTLED = 1e-8
 
 def interactions_of(groups: Groups, support: Support, response: Response) -> list[int]:
     """Products of a support that are not made by the link; all of them for numbers."""
-    products = [g for g in support if g >= 3 * len(groups.columns)]
+    products = [g for g in support if g >= groups.first_product]
     T = indicators(response.Y)
     if T is None:
         return products

@@ -20,7 +20,8 @@ from gradsift.data.opening import holds_target, read_ids
 from gradsift.data.read_options import ReadOptions
 from gradsift.data.text import BEWARE
 from gradsift.exceptions import ExtrapolationWarning
-from gradsift.tables.frame import Frame, counted, is_or_are, listed, to_column
+from gradsift.data.categories import to_column
+from gradsift.tables.frame import Frame, counted, is_or_are, listed
 from gradsift.tables.joining import (
     INDIVIDUAL,
     Samples,

@@ -29,7 +29,8 @@ from gradsift.tables.checks import (
     check_roles,
     leak_notes,
 )
-from gradsift.tables.frame import Frame, counted, is_or_are, listed, number_text
+from gradsift.data.categories import number_text
+from gradsift.tables.frame import Frame, counted, is_or_are, listed
 from gradsift.tables.leaks import find_leaks
 from gradsift.tables.recipe import Choices, Recipe, as_texts
 from gradsift.tables.suspects import code_notes, date_notes, identifier_notes, repeat_notes

@@ -1,0 +1,164 @@
+"""Tables with categories and missing values: encoded on the way in, told of their own columns on
+the way out.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from gradsift._typing import Array, IntArray
+from gradsift.data import ArraySource, is_storage
+from gradsift.data.mixed import TableEncoder, make_encoder
+from gradsift.estimators._validation import (
+    check_all_known,
+    check_finite,
+    check_lengths,
+    check_shape,
+    check_unique_names,
+    column_names,
+    far_note,
+)
+from gradsift.exceptions import ExtrapolationWarning
+from gradsift.trust.original import (
+    family_of_table,
+    inclusion_of_table,
+    significance_of_table,
+    unique_origins,
+)
+
+
+def find_encoder(X: Any, missing: str) -> TableEncoder | None:
+    """How a table becomes columns of numbers; None where nothing has to be done."""
+    if is_storage(X):
+        if missing == "indicator":
+            raise ValueError(
+                "missing='indicator' needs a table in memory, and X is stored elsewhere. Use "
+                "missing='mean', or read the table first."
+            )
+        return None
+    if hasattr(X, "columns"):
+        check_unique_names(column_names(X))
+    elif missing == "indicator" and np.asarray(X).dtype.kind not in "biuf":
+        return None
+    return make_encoder(X, missing)
+
+
+def check_mixed_X(
+    door: Any, encoder: TableEncoder, X: Any, y: Any, **kwargs: Any
+) -> tuple[ArraySource, Any]:
+    """The encoded table of a fit; `door` is told about the columns of the table itself."""
+    check_all_known(y)
+    validate_data(door, X, skip_check_array=True)
+    y = validate_data(door, "no_validation", y, **kwargs)
+    encoded = encoded_source(encoder, X, door.missing)
+    check_shape(encoded, type(door).__name__)
+    check_lengths(encoded, y)
+    return encoded, y
+
+
+def check_new_mixed_X(model: Any, X: Any, *, seen: bool) -> ArraySource:
+    """The encoded table of new samples; categories that the fit has not seen get a warning."""
+    encoder = model.encoder_
+    validate_data(model, X, reset=False, skip_check_array=True)
+    encoded = encoded_source(encoder, X, model.missing)
+    notes = encoder.unseen(X)
+    if seen and (far := far_note(model.encoded_, encoded.X, encoder.names)):
+        notes.append(far)
+    for note in notes:
+        warnings.warn(note, ExtrapolationWarning, stacklevel=5)
+    return encoded
+
+
+def encoded_source(encoder: TableEncoder, X: Any, missing: str) -> ArraySource:
+    """The encoded columns, missing values refused unless asked for."""
+    holes = encoder.without_category(X) if missing == "error" else {}
+    if holes:
+        name, row = next(iter(holes.items()))
+        more = f", and {len(holes) - 1} more columns have such rows" if len(holes) > 1 else ""
+        raise ValueError(
+            f"Input X contains NaN: column {name!r} has no category in row {row}{more}. Leave "
+            "those rows out, or set missing='mean' (no category is a category of its own) or "
+            "missing='indicator' (and it is named as such)."
+        )
+    encoded = np.ascontiguousarray(encoder.encode(X))
+    check_finite(encoded, encoder.names, allow_missing=missing != "error")
+    return ArraySource(encoded)
+
+
+def encoded_columns(columns: IntArray, encoder: TableEncoder | None) -> IntArray:
+    """The encoded columns of some columns of the table."""
+    if encoder is None:
+        return columns
+    return np.flatnonzero(np.isin(encoder.origins, columns))
+
+
+def encoded_labels(labels: IntArray | None, encoder: TableEncoder | None) -> IntArray | None:
+    """The variable of each encoded column; None where each is its own."""
+    if encoder is None or len(encoder.names) == len(encoder.columns):
+        return labels
+    return encoder.origins if labels is None else labels[encoder.origins]
+
+
+def best_of_each(ranking: IntArray, origins: IntArray) -> IntArray:
+    """Ranks of the columns of the table by their best ranked encoded columns, 1 = best."""
+    best = np.full(int(origins.max()) + 1, len(ranking) + 1)
+    np.minimum.at(best, origins, ranking)
+    out = np.empty(len(best), dtype=np.intp)
+    out[np.argsort(best, kind="stable")] = np.arange(1, len(best) + 1)
+    return out
+
+
+def table_attributes(found: dict[str, Any], encoder: TableEncoder) -> dict[str, Any]:
+    """Attributes of a fit to encoded columns, told of the columns of the table."""
+    origins = encoder.origins
+    importances: Array = np.bincount(origins, np.square(found["feature_importances_"]))
+    out = {
+        **found,
+        "feature_importances_": np.sqrt(importances),
+        "ranking_": best_of_each(found["ranking_"], origins),
+        "interactions_": pairs_of_table(found["interactions_"], origins),
+    }
+    # a selected variable is in, however small the square of its importance
+    out["feature_importances_"][origins[found["feature_importances_"] > 0]] = np.maximum(
+        out["feature_importances_"][origins[found["feature_importances_"] > 0]],
+        np.finfo(float).tiny,
+    )
+    if "families_" in found:
+        out["families_"] = [family_of_table(one, origins) for one in found["families_"]]
+        out["inclusion_probabilities_"] = inclusion_of_table(
+            found["inclusion_probabilities_"], origins
+        )
+    if "significance_" in found:
+        out["significance_"] = significance_of_table(found["significance_"], origins)
+    return out
+
+
+def pairs_of_table(pairs: list[Any], origins: IntArray) -> list[Any]:
+    """Products of columns of the table, strongest first, each once."""
+    out: dict[tuple[int, ...], Any] = {}
+    for pair in pairs:
+        both = tuple(sorted(unique_origins((pair.first, pair.second), origins)))
+        if len(both) == 2:
+            out.setdefault(both, pair._replace(first=both[0], second=both[1]))
+    return list(out.values())
+
+
+def switched_levels(model: Any, X: Array) -> tuple[IntArray, list[Array]]:
+    """Selected categories (columns of the table), and for each the encoded rows X (n, p) with its
+    most frequent level of the fit in place of their own.
+    """
+    encoder, origins = model.encoder_, model.encoder_.origins
+    chosen = [k for k in model.get_support(indices=True) if encoder.columns[k].levels]
+    tables = []
+    for k in chosen:
+        own = np.flatnonzero(origins == k)
+        levels = own[: len(encoder.columns[k].levels)]
+        changed = X.copy()
+        changed[:, own] = 0.0
+        changed[:, levels[int(np.argmax(model.field_.scaling.mean[levels]))]] = 1.0
+        tables.append(changed)
+    return np.array(chosen, dtype=np.intp), tables
