@@ -24,7 +24,7 @@ from gradsift.estimators._validation import (
 )
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.trust.original import (
-    family_of_table,
+    each_family,
     inclusion_of_table,
     significance_of_table,
     unique_origins,
@@ -52,8 +52,8 @@ def check_mixed_X(
 ) -> tuple[ArraySource, Any]:
     """The encoded table of a fit; `door` is told about the columns of the table itself."""
     check_all_known(y)
-    validate_data(door, X, skip_check_array=True)
     y = validate_data(door, "no_validation", y, **kwargs)
+    validate_data(door, X, skip_check_array=True)
     encoded = encoded_source(encoder, X, door.missing)
     check_shape(encoded, type(door).__name__)
     check_lengths(encoded, y)
@@ -128,7 +128,7 @@ def table_attributes(found: dict[str, Any], encoder: TableEncoder) -> dict[str, 
         np.finfo(float).tiny,
     )
     if "families_" in found:
-        out["families_"] = [family_of_table(one, origins) for one in found["families_"]]
+        out["families_"] = each_family(found["families_"], origins)
         out["inclusion_probabilities_"] = inclusion_of_table(
             found["inclusion_probabilities_"], origins
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -34,6 +35,16 @@ def family_of_table(family: Family, origins: IntArray) -> Family:
     )
 
 
+def each_family(families: Iterable[Family], origins: IntArray) -> list[Family]:
+    """Families of columns of the table, each once: those of two levels of a category are one."""
+    out: dict[tuple[frozenset[int], frozenset[int]], Family] = {}
+    for family in families:  # most probable first
+        one = family_of_table(family, origins)
+        partners = () if one.partners is None else one.partners.tolist()
+        out.setdefault((frozenset(one.columns.tolist()), frozenset(partners)), one)
+    return list(out.values())
+
+
 def inclusion_of_table(probabilities: Array, origins: IntArray) -> Array:
     """Probability of every column of the table to act, by any of its encoded columns."""
     return np.minimum(np.bincount(origins, probabilities), 1.0)
@@ -43,7 +54,7 @@ def families_of_table(found: CredibleFamilies, origins: IntArray) -> CredibleFam
     """Families and probabilities of the columns of the table."""
     return replace(
         found,
-        families=tuple(family_of_table(family, origins) for family in found.families),
+        families=tuple(each_family(found.families, origins)),
         inclusion_probabilities=inclusion_of_table(found.inclusion_probabilities, origins),
     )
 
