@@ -1,6 +1,6 @@
-"""Mixed tables: what missing values cost, and false and true variables among categories and groups.
+"""Mixed tables: what missing values cost; false and true variables among categories and groups.
 
-    python -m mixed.measure missing                 # 30 % of the cells missing, every design, 3 seeds
+    python -m mixed.measure missing                 # 30 % of the cells missing, 3 seeds
     python -m mixed.measure missing --seeds 1 xor   # designs whose name contains a word
     python -m mixed.measure null                    # null categories and groups, 60 seeds
     python -m mixed.measure power                   # planted categories, beside a one-hot Lasso
@@ -52,7 +52,9 @@ def missing(seeds: int, words: list[str]) -> None:
                 break
             X = case.X.astype(float)
             holes = np.random.default_rng(1000 + seed).random(X.shape) < MISSING
-            found.append((ranked(case, X, "mean"), ranked(case, np.where(holes, np.nan, X), "mean")))
+            found.append(
+                (ranked(case, X, "mean"), ranked(case, np.where(holes, np.nan, X), "mean"))
+            )
         if not found:
             continue
         whole, holed = np.mean(found, axis=0)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gradsift.data import cells, lines
-from gradsift.tables import Choices, read_frame
 from gradsift.data.categories import to_text
+from gradsift.tables import Choices, read_frame
 from gradsift.tables.frame import make_frame
 from gradsift.tables.text_columns import text_columns
 

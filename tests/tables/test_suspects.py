@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gradsift.tables import BEWARE, Choices, prepare
 from gradsift.data.categories import to_text
+from gradsift.tables import BEWARE, Choices, prepare
 from gradsift.tables.frame import make_frame
 
 N = 40

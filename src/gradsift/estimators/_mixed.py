@@ -8,9 +8,11 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils.validation import validate_data
 
-from gradsift._typing import Array, IntArray
+from gradsift._run.threads import same_bits
+from gradsift._typing import Array, IntArray, Source
 from gradsift.data import ArraySource, is_storage
 from gradsift.data.mixed import TableEncoder, make_encoder
 from gradsift.estimators._validation import (
@@ -112,21 +114,22 @@ def best_of_each(ranking: IntArray, origins: IntArray) -> IntArray:
     return out
 
 
+def summed_importances(importances: Array, origins: IntArray) -> Array:
+    """Importances of the columns of the table: those of independent changes add up in squares."""
+    out: Array = np.sqrt(np.bincount(origins, np.square(importances)))
+    least = np.where(np.bincount(origins, importances > 0) > 0, np.finfo(float).tiny, 0.0)
+    return np.maximum(out, least)  # a selected variable is in, however flat it is
+
+
 def table_attributes(found: dict[str, Any], encoder: TableEncoder) -> dict[str, Any]:
     """Attributes of a fit to encoded columns, told of the columns of the table."""
     origins = encoder.origins
-    importances: Array = np.bincount(origins, np.square(found["feature_importances_"]))
     out = {
         **found,
-        "feature_importances_": np.sqrt(importances),
+        "feature_importances_": summed_importances(found["feature_importances_"], origins),
         "ranking_": best_of_each(found["ranking_"], origins),
         "interactions_": pairs_of_table(found["interactions_"], origins),
     }
-    # a selected variable is in, however small the square of its importance
-    out["feature_importances_"][origins[found["feature_importances_"] > 0]] = np.maximum(
-        out["feature_importances_"][origins[found["feature_importances_"] > 0]],
-        np.finfo(float).tiny,
-    )
     if "families_" in found:
         out["families_"] = each_family(found["families_"], origins)
         out["inclusion_probabilities_"] = inclusion_of_table(
@@ -147,18 +150,38 @@ def pairs_of_table(pairs: list[Any], origins: IntArray) -> list[Any]:
     return list(out.values())
 
 
-def switched_levels(model: Any, X: Array) -> tuple[IntArray, list[Array]]:
-    """Selected categories (columns of the table), and for each the encoded rows X (n, p) with its
-    most frequent level of the fit in place of their own.
+@same_bits
+def mixed_gradient(model: Any, source: Source) -> Array:
+    """Gradient (outputs, n, p) at encoded samples, in the columns of the table. A category has no
+    derivative: its column holds the difference to its most frequent level.
     """
-    encoder, origins = model.encoder_, model.encoder_.origins
-    chosen = [k for k in model.get_support(indices=True) if encoder.columns[k].levels]
-    tables = []
-    for k in chosen:
-        own = np.flatnonzero(origins == k)
-        levels = own[: len(encoder.columns[k].levels)]
-        changed = X.copy()
-        changed[:, own] = 0.0
-        changed[:, levels[int(np.argmax(model.field_.scaling.mean[levels]))]] = 1.0
-        tables.append(changed)
-    return np.array(chosen, dtype=np.intp), tables
+    columns, origins = model.encoder_.columns, model.encoder_.origins
+    X = source.columns(np.arange(source.shape[1]))
+    inside = model.field_.gradient(source)
+    out = np.zeros((len(inside), len(X), len(columns)))
+    first = np.searchsorted(origins, np.arange(len(columns)))  # not what says where it is missing
+    for j, k in enumerate(model.field_.index.tolist()):
+        if k in first and not columns[origins[k]].levels:
+            out[:, :, origins[k]] = inside[:, :, j]
+    here = field_values(model, X)
+    for k in model.get_support(indices=True).tolist():
+        if columns[k].levels:
+            out[:, :, k] = here - field_values(model, most_frequent(model, X, k))
+    return out
+
+
+def most_frequent(model: Any, X: Array, k: int) -> Array:
+    """Encoded samples with the most frequent level of the fit in a column of the table."""
+    own = np.flatnonzero(model.encoder_.origins == k)
+    levels = own[: len(model.encoder_.columns[k].levels)]
+    changed = X.copy()
+    changed[:, own] = 0.0
+    changed[:, levels[int(np.argmax(model.field_.scaling.mean[levels]))]] = 1.0
+    return changed
+
+
+def field_values(model: Any, X: Array) -> Array:
+    """(outputs, n) what the gradient is the derivative of, at encoded samples."""
+    refit = model.refit_
+    score = refit.decision_function if is_classifier(model) else refit.predict
+    return np.atleast_2d(np.asarray(score(model.field_.columns(X))).T)

@@ -213,7 +213,8 @@ n_jobs, verbose
         The weight of each class.
     refit_ : ClassificationRefit
     feature_importances_, ranking_, interactions_, components_, eigenvalues_, sift_, \
-significance_, ensemble_, mean_, scale_, field_, n_groups_, feature_groups_, encoder_, encoded_, families_, inclusion_probabilities_
+significance_, ensemble_, mean_, scale_, field_, n_groups_, feature_groups_, \
+encoder_, encoded_, families_, inclusion_probabilities_
         As in `GradientSiftRegressor`.
 
     Examples

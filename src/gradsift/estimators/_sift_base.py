@@ -10,7 +10,6 @@ from scipy.sparse import csc_array
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from gradsift._run.threads import same_bits
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import ScaledSource, take_rows
 from gradsift.data.mixed import TableEncoder
@@ -36,9 +35,10 @@ from gradsift.estimators._mixed import (
     encoded_columns,
     encoded_labels,
     find_encoder,
-    switched_levels,
+    mixed_gradient,
     table_attributes,
 )
+from gradsift.estimators._row_order import warn_of_row_order
 from gradsift.estimators._sample_weight import WeightKind, check_weights, warn_of_counts
 from gradsift.estimators._sift_parts import (
     Interaction,
@@ -208,6 +208,7 @@ class GradientSift(Sifting):
                 refuse_with_groups(sample.groups, what)
         options = self._options(door)
         fit = fit_sift(sample, options)
+        warn_of_row_order(sample, fit.found.residual, fit.field.scaling)
         if len(fit.found.selected) == 0:
             others = "predictors on all columns (ensemble_)"
             warn_nothing_selected(constant if fit.ensemble is None else others, NO_VARIABLE)
@@ -257,33 +258,10 @@ class GradientSift(Sifting):
         check_is_fitted(self)
         if self.encoder_ is None:
             return super().gradient(X, sparse=sparse)
-        parts = self._mixed_gradient(self._new_samples(X))
+        parts = mixed_gradient(self, self._new_samples(X))
         if sparse:
             return csc_array(parts[0]) if len(parts) == 1 else [csc_array(part) for part in parts]
         return parts[0] if len(parts) == 1 else parts
-
-    @same_bits
-    def _mixed_gradient(self, source: Source) -> Array:
-        """(outputs, n, p) in the columns of the table."""
-        origins, columns = self.encoder_.origins, self.encoder_.columns
-        X = source.columns(np.arange(source.shape[1]))
-        inside = self.field_.gradient(source)
-        out = np.zeros((len(inside), len(X), len(columns)))
-        for j, k in enumerate(self.field_.index):
-            first = k == 0 or origins[k] != origins[k - 1]
-            if first and not columns[origins[k]].levels:  # no indicator of what is missing
-                out[:, :, origins[k]] = inside[:, :, j]
-        chosen, tables = switched_levels(self, X)
-        here = self._field_values(X)
-        for k, changed in zip(chosen, tables, strict=True):
-            out[:, :, k] = here - self._field_values(changed)
-        return out
-
-    def _field_values(self, X: Array) -> Array:
-        """(outputs, n) what the gradient is the derivative of, at encoded samples."""
-        Z = self.field_.columns(X)
-        score = self.refit_.decision_function if is_classifier(self) else self.refit_.predict
-        return np.atleast_2d(np.asarray(score(Z)).T)
 
     def _sifter(
         self, X: Any, y: Any, sample_weight: Any, columns: Any

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -131,6 +132,8 @@ class LabelPredictions:
 
     classes_: Array
     class_weight_: Array
+
+    _new_samples: Callable[[Any], Source]
 
     def _scores(self, X: Source) -> Array:
         """(n, 1) log odds of the second class, or (n, n_classes) scores, before class weights."""

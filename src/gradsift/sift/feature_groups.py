@@ -114,7 +114,7 @@ def joint_features(X: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Ar
     order = np.argsort(-values, kind="stable")[:most]
     order = order[values[order] > settings.ridge]
     if wide:
-        return np.ascontiguousarray(vectors[:, order].T) * np.sqrt(rows.total)
+        return np.asarray(vectors[:, order].T * np.sqrt(rows.total))
     return np.asarray((vectors[:, order] / np.sqrt(values[order])).T @ Z.T)
 
 

@@ -1,5 +1,5 @@
-"""The groups in play: three per pooled column, one per variable of several columns, one per product,
-each with its squared level.
+"""The groups in play: three per pooled column, one per variable of several columns, one per
+product, each with its squared level.
 
 Groups are numbered: with k pooled columns, group `part * k + j` is part 0 (linear), 1 (quadratic)
 or 2 (local) of pooled column j. The joint groups of variables of several columns follow

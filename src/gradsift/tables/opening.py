@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from gradsift._typing import Array, IntArray
 from gradsift.data import open_source, read_target, take_rows
+from gradsift.data.categories import to_column
 from gradsift.data.missing import known
 from gradsift.data.opening import holds_target, read_ids
 from gradsift.data.read_options import ReadOptions
 from gradsift.data.text import BEWARE
 from gradsift.exceptions import ExtrapolationWarning
-from gradsift.data.categories import to_column
 from gradsift.tables.frame import Frame, counted, is_or_are, listed
 from gradsift.tables.joining import (
     INDIVIDUAL,

@@ -35,6 +35,7 @@ from gradsift.sift.features import product_feature
 from gradsift.sift.levels import chi2_log_sf, own_log_p, shares
 from gradsift.sift.procedure import Sifted, Sifter
 from gradsift.trust.families import Family
+from gradsift.trust.original import significance_of_table
 from gradsift.trust.part_tests import (
     Left,
     best_product,
@@ -45,7 +46,6 @@ from gradsift.trust.part_tests import (
     self_normalised,
 )
 from gradsift.trust.rivals import Explanation, Rivals, correlated, make_rivals
-from gradsift.trust.original import significance_of_table
 from gradsift.trust.tested import (
     ColumnTest,
     ProductTest,

@@ -15,7 +15,12 @@ from sklearn.base import clone, is_classifier
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data.row_groups import group_codes
 from gradsift.data.slices import take_rows
-from gradsift.exceptions import FewGroupsWarning, NothingSelectedWarning, RareClassWarning
+from gradsift.exceptions import (
+    DependentRowsWarning,
+    FewGroupsWarning,
+    NothingSelectedWarning,
+    RareClassWarning,
+)
 from gradsift.trust.scores import Scores, confusion, gather, score_labels, score_numbers
 from gradsift.trust.simple import simple_tool
 from gradsift.trust.splits import fit_groups, row_splits
@@ -168,6 +173,7 @@ def predict_fold(
         warnings.simplefilter("ignore", NothingSelectedWarning)
         warnings.simplefilter("ignore", RareClassWarning)  # said of all rows, once
         warnings.simplefilter("ignore", FewGroupsWarning)
+        warnings.simplefilter("ignore", DependentRowsWarning)
         model = estimator.fit(known, y[train], **fit_groups(estimator, groups, train))
     out, share = {}, 0.0
     for way, fitted in ways_to_predict(model).items():
