@@ -229,9 +229,8 @@ class GradientSift(Sifting):
         inside = blank(self).set_params(
             missing=check_missing(self), always_keep=None, feature_groups=None
         )
-        names = np.array(encoder.names, dtype=object)
-        known = {"n_features_in_": len(names), "feature_names_in_": names, "encoder_": None}
-        keep(inside, inside, feature_groups_=None, **known, **found)
+        known = {"n_features_in_": len(encoder.names), "encoder_": None, "feature_groups_": None}
+        keep(inside, inside, **known, **found)
         return keep(self, door, encoded_=inside, **table_attributes(found, encoder))
 
     def _new_samples(self, X: Any) -> Source:

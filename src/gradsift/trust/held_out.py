@@ -183,6 +183,8 @@ def predict_fold(
         share = ensemble.share
     if simple:
         inside = None if groups is None else groups[train]
+        if (encoder := getattr(model, "encoder_", None)) is not None:
+            known, new = encoder.encode(known), encoder.encode(new)
         out[SIMPLE] = predict_simply(known, y[train], new, classes, inside)
     out[BASELINE] = constant(y[train], len(test), classes)
     return Fold(test, out, share)
