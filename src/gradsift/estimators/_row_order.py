@@ -24,7 +24,6 @@ from gradsift.estimators._sift_sample import SiftSample
 from gradsift.exceptions import DependentRowsWarning
 from gradsift.numerics.autocorrelation import (
     autocorrelations,
-    ljung_box,
     rank_classes,
     within_classes,
 )
@@ -34,10 +33,10 @@ LAGS = 5
 LEAST_ROWS = 30
 MOST_COLUMNS = 200
 """Columns that are looked at, evenly spaced."""
-SURE = 1e-3
-"""p-value that the residual has to reach."""
-SURE_Z = 3.1
-"""The same for a quarter of the columns: autocorrelations have a variance of 1 / n at most."""
+RESIDUAL_Z, COLUMNS_Z = 2.33, 3.1
+"""Standard errors (1 / sqrt n at most, for independent rows) that the first autocorrelation of the
+residual and the upper quartile of those of the columns have to reach: probabilities of .01 and .001.
+"""
 MATTERS = 1.1
 """Ratio of variances from which on the level of the sift is wrong enough to say so."""
 N_CLASSES = 10
@@ -75,8 +74,7 @@ def row_order(X: Array, residual: Array, classes: IntArray) -> RowOrder:
     size = np.square(residual - residual.mean(axis=0)).sum(axis=0)
     of_residual = autocorrelations(residual, LAGS) @ (size / max(float(size.sum()), 1e-300))
     of_columns = np.quantile(autocorrelations(within_classes(X, classes), LAGS), 0.75, axis=1)
-    sure = of_residual[0] > 0 and ljung_box(of_residual, n) < SURE
-    sure = sure and of_columns[0] * np.sqrt(n) > SURE_Z
+    sure = of_residual[0] * np.sqrt(n) > RESIDUAL_Z and of_columns[0] * np.sqrt(n) > COLUMNS_Z
     inflation = 1.0 + 2.0 * float(np.maximum(of_residual, 0.0) @ np.maximum(of_columns, 0.0))
     return RowOrder(float(of_residual[0]), float(of_columns[0]), inflation, bool(sure))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import chi2
 
 from gradsift._typing import Array, IntArray
 
@@ -21,13 +20,6 @@ def autocorrelations(X: Array, n_lags: int) -> Array:
     total = np.square(Z).sum(axis=0)
     total = np.where(total > 1e-12 * len(Z), total, np.inf)
     return np.stack([(Z[k:] * Z[:-k]).sum(axis=0) / total for k in range(1, n_lags + 1)])
-
-
-def ljung_box(correlations: Array, n: int) -> float:
-    """p-value of Ljung and Box for autocorrelations (n_lags,) of n independent rows."""
-    lags = np.arange(1, len(correlations) + 1)
-    statistic = n * (n + 2) * float(np.sum(np.square(correlations) / (n - lags)))
-    return float(chi2.sf(statistic, len(lags)))
 
 
 def within_classes(X: Array, codes: IntArray) -> Array:

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import TimeSeriesSplit
 
 from gradsift import (
     GradientSiftClassifier,
@@ -65,6 +66,8 @@ class Settings:
         Half samples to repeat the selection on; None = 10, or none for large tables.
     seed : int
     n_jobs : int
+    time_order : bool
+        Rows are in the order of time: every fold learns from the rows before those held out.
     """
 
     method: Method = "sift"
@@ -79,6 +82,7 @@ class Settings:
     repeats: int | None = None
     seed: int = 0
     n_jobs: int = 1
+    time_order: bool = False
 
 
 def make_estimator(table: Table, settings: Settings) -> Any:
@@ -212,7 +216,8 @@ def how_sure(
     X, y, n_jobs = table.X, table.y, settings.n_jobs
     if settings.cv:
         say(f"scoring {settings.cv} held-out folds")
-        held = held_out(procedure, X, y, cv=settings.cv, n_jobs=n_jobs, **told_groups(table))
+        folds = TimeSeriesSplit(settings.cv) if settings.time_order else settings.cv
+        held = held_out(procedure, X, y, cv=folds, n_jobs=n_jobs, **told_groups(table))
     if settings.repeats:
         say(f"selecting again on {settings.repeats} half samples")
         stable = stability(

@@ -23,7 +23,7 @@ from gradsift.exceptions import (
 )
 from gradsift.trust.scores import Scores, confusion, gather, score_labels, score_numbers
 from gradsift.trust.simple import simple_tool
-from gradsift.trust.splits import fit_groups, row_splits
+from gradsift.trust.splits import check_two_classes, fit_groups, row_splits
 
 SELECTED, TOGETHER, SIMPLE, BASELINE = "selected", "together", "simple", "baseline"
 
@@ -111,7 +111,9 @@ def held_out(
     X : (n, p) array or data frame
     y : (n,) array
     cv : int, splitter or iterable, default=5
-        A number of folds shuffles the rows first, always in the same way.
+        A number of folds shuffles the rows first, always in the same way. For rows in the order of
+        time, ``sklearn.model_selection.TimeSeriesSplit()``: every fold learns from the rows before
+        those that it predicts, and rows that no fold predicts are not scored.
     n_jobs : int, optional
     simple : bool, default=True
         Also score ridge or logistic regression on all columns, for comparison.
@@ -135,7 +137,9 @@ def held_out(
     labels = is_classifier(estimator)
     members = None if groups is None else group_codes(groups, len(y))
     classes, codes = np.unique(y, return_inverse=True) if labels else (None, None)
-    splits = row_splits(cv, y, labels, members, shuffle=True)
+    splits = list(row_splits(cv, y, labels, members, shuffle=True))
+    if codes is not None:
+        check_two_classes(splits, codes, cv)
     simple = simple and not isinstance(X, Source)
     folds: list[Fold] = Parallel(n_jobs=n_jobs)(
         delayed(predict_fold)(clone(estimator), X, y, train, test, classes, simple, members)
