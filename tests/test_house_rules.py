@@ -16,7 +16,8 @@ from packaging.version import Version
 import gradsift
 
 ROOT = Path(__file__).parents[1]
-SOURCES = sorted((ROOT / "src").rglob("*.py"))
+FOLDERS = ("src", "tests", "benchmarks")
+SOURCES = sorted(chain(*((ROOT / folder).rglob("*.py") for folder in FOLDERS)))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 TOOLS = ("test", "lint", "fuzz", "neighbors")
 """Extras that the package does not import, or that `make test-oldest` does not install."""
@@ -92,11 +93,11 @@ def long_functions(path):
     return [f.name for f in functions if code_lines(f, code) > MOST_CODE_LINES]
 
 
-def room(path):
-    return path.relative_to(ROOT / "src" / "gradsift").as_posix()
+def place(path):
+    return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=room)
+@pytest.mark.parametrize("path", SOURCES, ids=place)
 def test_functions_and_files_are_short(path):
     assert long_functions(path) == []
     assert len(path.read_text().splitlines()) <= MOST_LINES

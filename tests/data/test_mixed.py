@@ -47,7 +47,8 @@ def test_indicators_of_what_is_missing(kind):
     encoder = make_encoder(table, "indicator")
     assert encoder.names == ["age", "age is missing", "sex=f", "sex=m", "sex is missing", "ill"]
     encoded = encoder.encode(table)
-    assert encoded[:, 1].tolist() == [0, 1, 0, 0] and encoded[:, 4].tolist() == [0, 0, 1, 0]
+    assert encoded[:, 1].tolist() == [0, 1, 0, 0]
+    assert encoded[:, 4].tolist() == [0, 0, 1, 0]
 
 
 def test_numbers_need_no_encoding():

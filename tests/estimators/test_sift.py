@@ -43,20 +43,19 @@ def test_gradient_is_the_derivative_of_the_prediction(table):
     assert not np.delete(G, [4, 9, 21], axis=1).any()
 
 
-def test_selection_and_fit_do_not_depend_on_the_seed_below_300_rows(table):
-    first = GradientSiftRegressor(random_state=0).fit(*table)
-    for seed in (1, 7, np.random.RandomState(5)):
-        other = GradientSiftRegressor(random_state=seed).fit(*table)
+@pytest.mark.parametrize("n_rows", [200, 400])
+@pytest.mark.parametrize("kind", [GradientSiftRegressor, GradientSiftClassifier])
+def test_selection_and_predictions_do_not_depend_on_the_seed(kind, n_rows):
+    """Above 300 rows some of them tune the refit: always the same ones."""
+    X, y, _ = two_index(n_rows, 20, random_state=0)
+    y = y if kind is GradientSiftRegressor else (y > np.median(y)).astype(int)
+    first = kind(random_state=0).fit(X, y)
+    answer = first.predict if kind is GradientSiftRegressor else first.predict_proba
+    for seed in (1, np.random.RandomState(5)):
+        other = kind(random_state=seed).fit(X, y)
+        again = other.predict if kind is GradientSiftRegressor else other.predict_proba
         np.testing.assert_array_equal(other.ranking_, first.ranking_)
-        np.testing.assert_array_equal(other.predict(table[0]), first.predict(table[0]))
-
-
-def test_selection_never_depends_on_the_seed():
-    """Above 300 rows the seed picks the rows that tune the refit, and nothing else."""
-    X, y, _ = two_index(400, 20, random_state=0)
-    models = [GradientSiftRegressor(random_state=seed).fit(X, y) for seed in range(4)]
-    assert len({tuple(model.ranking_) for model in models}) == 1
-    assert np.ptp([model.score(X, y) for model in models]) < 0.02
+        np.testing.assert_array_equal(again(X), answer(X))
 
 
 def test_units_of_the_report(table):
@@ -205,7 +204,7 @@ def test_the_refit_of_very_many_rows_learns_from_some(weighted, monkeypatch):
     weight = rng.uniform(0.5, 1.5, size=900) if weighted else None
     model = GradientSiftRegressor(weight_kind="importance")
     every = clone(model).fit(X, y, sample_weight=weight)
-    monkeypatch.setattr("gradsift.estimators._sift_parts.REFIT_ROWS", 400)
+    monkeypatch.setattr("gradsift.estimators._sift_target.REFIT_ROWS", 400)
     some = clone(model).fit(X, y, sample_weight=weight)
     np.testing.assert_array_equal(some.ranking_, every.ranking_)
     assert len(some.refit_.trust) <= 401  # the first row is one of its class
@@ -218,7 +217,7 @@ def test_no_class_is_lost_among_very_many_rows(monkeypatch):
     X = rng.normal(size=(600, 4))
     labels = (X[:, 1] > 0).astype(int)
     labels[77] = 2
-    monkeypatch.setattr("gradsift.estimators._sift_parts.REFIT_ROWS", 100)
+    monkeypatch.setattr("gradsift.estimators._sift_target.REFIT_ROWS", 100)
     with pytest.warns(RareClassWarning, match="class 2 has 1 rows.*no promise"):
         model = GradientSiftClassifier().fit(X, labels)
     assert model.predict_proba(X).shape == (600, 3)

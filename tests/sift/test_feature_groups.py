@@ -50,7 +50,8 @@ def test_levels_of_a_variable_add_up_to_its_part():
     X, labels, _ = levels_table(rng, 100, [2, 3, 7])
     source, Y = ArraySource(X), rng.normal(size=(100, 1))
     joint = make_joint(source, labels, Y, make_rows(100, None))
-    assert joint.size.tolist() == [2, 6] and joint.divided.tolist() == [1] * 2 + [3] * 3 + [7] * 7
+    assert joint.size.tolist() == [2, 6]
+    assert joint.divided.tolist() == [1] * 2 + [3] * 3 + [7] * 7
     how = 0.3, 1, False, DEFAULT
     own = joint.own_levels(np.arange(12), *how)[0].reshape(3, 12)
     chance = sum(chi2.sf(own[part], m) for part, m in enumerate(DEFAULT.part_sizes))
@@ -66,7 +67,8 @@ def test_an_effect_spread_over_levels_is_found_as_a_whole():
     y = 0.45 * rng.permutation(np.linspace(-1.7, 1.7, 12))[codes[3]] + rng.normal(size=200)
     found = sift(ArraySource(X), y[:, None], feature_groups=labels)
     assert [term.part for term in found.groups] == ["joint"]
-    assert set(labels[found.selected]) == {3} and len(found.selected) == 12
+    assert set(labels[found.selected]) == {3}
+    assert len(found.selected) == 12
     assert set(labels[np.argsort(found.ranking)[:12]]) == {3}
 
 
@@ -101,7 +103,7 @@ def test_barring_a_column_bars_its_joint_group():
 def test_clusters_of_rows_raise_the_level_of_joint_groups():
     rng = np.random.default_rng(0)
     subject = np.repeat(np.arange(30), 5)
-    X = standardised((rng.normal(size=(30, 24))[subject] + 0.3 * rng.normal(size=(150, 24))))
+    X = standardised(rng.normal(size=(30, 24))[subject] + 0.3 * rng.normal(size=(150, 24)))
     y = rng.normal(size=30)[subject] + 0.3 * rng.normal(size=150)
     labels = np.arange(24) // 3
     free = make_sifter(ArraySource(X), y[:, None], feature_groups=labels)

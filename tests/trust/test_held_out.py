@@ -189,5 +189,5 @@ def test_a_class_that_comes_later_counts_as_wrong_and_one_class_is_refused():
     model = GradientSiftClassifier(interactions=False, predict_with="selected")
     found = held_out(model, X, y, cv=TimeSeriesSplit(4), simple=False)
     assert found.selected.values["accuracy"][-1] == 0.0
-    with pytest.raises(ValueError, match="fold 0 learns from 50 rows of one class only.*fewer"):
+    with pytest.raises(ValueError, match=r"fold 0 learns from 50 rows of one class only.*fewer"):
         held_out(model, X, np.repeat(["a", "b"], 50), cv=[(np.arange(50), np.arange(50, 100))])

@@ -35,7 +35,7 @@ MOST_COLUMNS = 200
 """Columns that are looked at, evenly spaced."""
 RESIDUAL_Z, COLUMNS_Z = 2.33, 3.1
 """Standard errors (1 / sqrt n at most, for independent rows) that the first autocorrelation of the
-residual and the upper quartile of those of the columns have to reach: probabilities of .01 and .001.
+residual and the upper quartile of those of columns have to reach: probabilities .01 and .001.
 """
 MATTERS = 1.1
 """Ratio of variances from which on the level of the sift is wrong enough to say so."""

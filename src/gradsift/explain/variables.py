@@ -16,6 +16,7 @@ from gradsift.explain.correlated import StandIns, correlated_stand_ins
 from gradsift.explain.effects import Curve, Effect
 from gradsift.explain.names import variable_names
 from gradsift.explain.partial import partial_effects
+from gradsift.pairwise.field import KernelField
 from gradsift.trust.families import Family
 from gradsift.trust.resampling import Stability
 
@@ -286,10 +287,9 @@ def gradient_covariance(model: Any, X: Any, columns: IntArray) -> Array:
     covariance : (a, a) array
         Its diagonal holds the squared importances.
     """
-    coefficients = getattr(model.field_, "B", None)
-    if coefficients is not None:
-        position = np.searchsorted(model.field_.index, columns)
-        B = coefficients[position].reshape(len(columns), -1)
+    field = model.field_
+    if isinstance(field, KernelField):
+        B = field.B[np.searchsorted(field.index, columns)].reshape(len(columns), -1)
         return np.asarray(B @ B.T)
     G = gradient_columns(model, X, columns) * model.scale_[columns]
     return np.asarray(np.einsum("cna,cnb->ab", G, G, optimize=True) / G.shape[1])

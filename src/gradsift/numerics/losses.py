@@ -40,8 +40,8 @@ class Loss(Protocol):
     def hessian(self, e: Array, t: Array) -> Callable[[Array], Array]: ...
 
     def mean_bend(self, e: Array, t: Array) -> Array | None:
-        """Second derivative in one output, averaged over them; None if outputs are coupled, or
-        where it is not worth computing.
+        """Second derivative in one output, averaged over them; None where it is not worth
+        computing. It only speeds up the solver, so what couples the outputs may be left out.
         """
         ...
 
@@ -144,5 +144,6 @@ class Multinomial:
         p = softmax(e)
         return lambda d: p * (d - (p * d).sum(axis=0))
 
-    def mean_bend(self, e: Array, t: Array) -> None:
-        return None
+    def mean_bend(self, e: Array, t: Array) -> Array:
+        p = softmax(e)
+        return np.asarray((p * (1.0 - p)).mean(axis=0))

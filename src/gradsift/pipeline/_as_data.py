@@ -29,6 +29,7 @@ from gradsift._typing import Source
 from gradsift.data import ArraySource, Scaling
 from gradsift.data.mixed import MixedColumn, TableEncoder
 from gradsift.data.read_options import ReadOptions
+from gradsift.estimators._covariates import Covariate, Covariates
 from gradsift.estimators._sift_parts import Interaction, RefitField
 from gradsift.numerics import ard_kernels, kernels
 from gradsift.numerics.factors import Factor
@@ -67,6 +68,8 @@ CLASSES: dict[str, type] = {
     "TableEncoder": TableEncoder,
     "MixedColumn": MixedColumn,
     "ReadOptions": ReadOptions,
+    "Covariate": Covariate,
+    "Covariates": Covariates,
     "SiftResult": SiftResult,
     "ChosenGroup": ChosenGroup,
     "Interaction": Interaction,

@@ -66,7 +66,6 @@ def refit_regression(
     y: Array,
     *,
     sample_weight: Array | None = None,
-    random_state: int | None = None,
     settings: RefitSettings = NUMBERS,
 ) -> RegressionRefit:
     """Fit g on the selected columns.
@@ -77,8 +76,6 @@ def refit_regression(
     y : (n,) response.
     sample_weight : (n,) how many times each row counts: its noise variance is noise / w_i. A row
         of weight zero is as good as absent.
-    random_state : seed for the rows that tune the kernel (n > 300) and the landmarks (n > 1,000);
-        None is 0. It has no influence up to 300 rows.
     settings : numbers of the procedure; change them to study it, not to use it.
     """
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
@@ -88,7 +85,7 @@ def refit_regression(
     if d == 0 or np.ptp(data.y) <= 1e-12 * np.abs(data.y).max():
         return _constant(d, data, n)
 
-    rng = np.random.default_rng(0 if random_state is None else random_state)
+    rng = np.random.default_rng(0)  # the same rows in every fit: the answer depends on no seed
     m = len(data.y)
     tuning = stratified_rows(m, settings.tuning_rows, rng)
     landmarks = stratified_rows(m, settings.landmarks, rng)

@@ -33,7 +33,7 @@ from gradsift.reproduce._tools import (
 )
 
 REPEATS = 50
-SIGMAS = (0.1, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0)
+SIGMAS = (0.1, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 2.5, 3.0)
 READINGS = {"standard deviation": lambda sigma: sigma, "variance": lambda sigma: sigma**0.5}
 """What the paper's sigma may mean, and the standard deviation of the noise that follows."""
 

@@ -51,9 +51,9 @@ class JointGroups:
     features: Array
     size: IntArray
 
-    def squares(self, R: Array) -> Array:
-        """||Z_g R||_F^2 for residuals R (b, n, q): (b, J)."""
-        along = np.square(self.features @ R).sum(axis=2)
+    def squares(self, R: Array, mix: Array) -> Array:
+        """||Z_g R_i||_F^2, (b, J), for residuals R_i = R mix_i: R (n, w), mix (b, w, q)."""
+        along = np.square(self.features @ R @ mix).sum(axis=2)
         starts = np.cumsum(self.size) - self.size
         return np.add.reduceat(along, starts, axis=1) if len(starts) else along
 
@@ -67,7 +67,8 @@ class JointGroups:
         out = own + np.where(self.divided > 1, together, 0.0)
         if len(self.size):
             share = settings.joint_share * sum(shares(interactions, settings)[:3])
-            tails = chi2_log_sf(self.squares(R[None])[0] / total, self.size * R.shape[1])
+            squares = self.squares(R, np.eye(R.shape[1])[None])[0]
+            tails = chi2_log_sf(squares / total, self.size * R.shape[1])
             for columns, tail in zip(self.members, tails - np.log(share), strict=True):
                 out[list(columns)] = np.minimum(out[list(columns)], tail)
         return out
