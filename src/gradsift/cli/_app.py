@@ -40,8 +40,21 @@ app = typer.Typer(
 )
 
 
+def show_version(asked: bool) -> None:
+    if asked:
+        from gradsift import __version__
+
+        typer.echo(f"gradsift {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def _options() -> None:
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", callback=show_version, is_eager=True),
+    ] = False,
+) -> None:
     """Keep `gradsift COMMAND` even while there is one command only."""
 
 

@@ -6,9 +6,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from scipy.sparse import csc_array
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import ScaledSource, take_rows
@@ -267,29 +265,11 @@ class GradientSift(Sifting):
             return super()._new_samples(X)
         return check_new_mixed_X(self, X, seen=True)
 
-    def gradient(self, X: Any, *, sparse: bool = False) -> Any:
-        """The gradient at any sample, in the units of the columns of X.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        sparse : bool, default=False
-            Return a CSC array that stores the selected columns only.
-
-        Returns
-        -------
-        gradient : (n, p) array, or (n_classes, n, p) with more than two classes
-            Zero columns for variables that were not selected. With `sparse`, a CSC array, or a
-            list of one per class. A category has no derivative: its column holds by how much the
-            prediction of the sample differs from what it would be at the most frequent category.
-        """
-        check_is_fitted(self)
+    def _gradient_parts(self, X: Any) -> tuple[Array, IntArray]:
         if self.encoder_ is None:
-            return super().gradient(X, sparse=sparse)
-        parts = mixed_gradient(self, self._new_samples(X))
-        if sparse:
-            return csc_array(parts[0]) if len(parts) == 1 else [csc_array(part) for part in parts]
-        return parts[0] if len(parts) == 1 else parts
+            return super()._gradient_parts(X)
+        chosen = self.get_support(indices=True)
+        return mixed_gradient(self, self._new_samples(X))[:, :, chosen], chosen
 
     def _sifter(
         self, X: Any, y: Any, columns: Any, **told: Any

@@ -163,7 +163,7 @@ class Findings:
     @cached_property
     def variables(self) -> list[VariableSummary]:
         """What is known about each selected variable, best ranked first."""
-        rows = summarise_variables(
+        found = summarise_variables(
             self.model,
             self.X,
             self.adjusted_y,
@@ -171,7 +171,7 @@ class Findings:
             families=self.described.families or (),
             stability=self.stability,
         )
-        rows = [row for row in rows if row.column not in self.covariates]
+        rows = [row for row in found if row.column not in self.covariates]
         return rows if self.groups is None else merge_groups(rows, self.groups, self.stability)
 
     @cached_property

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradsift._run.suggest import did_you_mean
 from gradsift._typing import Array, IntArray
 from gradsift.data.cells import Texts
 from gradsift.data.formats.bed import with_codes_of_plink
@@ -119,7 +120,8 @@ def target_of(other: Frame, target: str, file: str) -> tuple[Array | Texts, list
     """The target in a table of targets; PLINK's codes for missing values are missing."""
     if target not in other.order:
         raise ValueError(
-            f"the table of targets, {file}, has no column {target!r}. It has "
+            f"the table of targets, {file}, has no column {target!r}."
+            f"{did_you_mean(target, other.order)} It has "
             f"{listed(other.order, 5)}."
         )
     values = other.column(target)

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from gradsift._run.suggest import did_you_mean
 from gradsift.explain import Curve, Effect, VariableSummary, summarise_variables, variable_names
 from gradsift.explain.displays import _style as style
 from gradsift.explain.displays._display import Display
@@ -130,7 +131,7 @@ def find_column(variable: int | str, names: Sequence[str]) -> int:
     """A column number from a number or a name."""
     if isinstance(variable, str):
         if variable not in names:
-            raise ValueError(f"no column is called {variable!r}.")
+            raise ValueError(f"no column is called {variable!r}.{did_you_mean(variable, names)}")
         return list(names).index(variable)
     if not -len(names) <= variable < len(names):
         raise ValueError(f"column {variable}: the columns are 0 to {len(names) - 1}.")

@@ -13,7 +13,8 @@ from gradsift._typing import Array
 from gradsift.explain import variable_names
 from gradsift.explain.displays import _style as style
 from gradsift.explain.displays._display import Display
-from gradsift.explain.positions import Positions, column_positions
+from gradsift.explain.displays._scale import positions_of, scale_axis
+from gradsift.explain.positions import Positions
 from gradsift.trust.families import Family
 
 LEAST_DRAWN = 0.002
@@ -76,14 +77,8 @@ class InclusionDisplay(Display):
         """
         check_is_fitted(estimator, "inclusion_probabilities_")
         names = variable_names(estimator, names)
-        positions = column_positions(names)
-        if positions is None:
-            raise ValueError(
-                "the names of the columns give no order: they are neither numbers with one unit, "
-                "ascending or descending, nor places on chromosomes such as chr1:12345."
-            )
         return cls(
-            positions=positions,
+            positions=positions_of(names),
             probabilities=estimator.inclusion_probabilities_,
             families=estimator.families_,
             names=names,
@@ -106,17 +101,5 @@ class InclusionDisplay(Display):
         ax.axhline(0.0, color=style.FAINT, linewidth=0.8, zorder=0)
         ax.set_ylim(0.0, 1.12)
         ax.set_yticks([0.0, 0.5, 1.0], ["0", "50 %", "100 %"])
-        self._draw_scale(ax)
+        scale_axis(ax, self.positions, "probability to act")
         self.hover_ = [(dots, [f"{self.names[k]}: {P[k]:.0%}" for k in drawn.tolist()])]
-
-    def _draw_scale(self, ax: Any) -> None:
-        at, unit = self.positions.at, self.positions.unit
-        ax.set_xlim(at.min(), at.max())
-        if self.positions.breaks:
-            starts = np.array([start for start, _ in self.positions.breaks])
-            middle = (starts + np.append(starts[1:], at.max())) / 2
-            ax.set_xticks(middle, [name for _, name in self.positions.breaks])
-            ax.tick_params(axis="x", length=0)
-            for start in starts[1:]:
-                ax.axvline(start, color=style.FAINT, linewidth=0.8, zorder=0)
-        style.axis_labels(ax, unit, "probability to act")
