@@ -276,4 +276,4 @@ def test_a_refit_on_numbers_forgets_the_encoder(fitted):
         warnings.simplefilter("ignore")
         sift.fit(table[["x0", "x1", "dose"]], y)
     assert sift.encoder_ is None
-    assert not hasattr(sift, "encoded_")
+    assert sift.encoded_ is None

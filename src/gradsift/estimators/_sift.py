@@ -119,7 +119,7 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         How a table with categories became columns of numbers; None where it was numbers. Then
         `components_`, `mean_`, `scale_`, `sift_` and `field_` are about the encoded columns
         (``encoder_.names``), and everything else about the columns of the table.
-    encoded_ : estimator
+    encoded_ : estimator or None
         Of such a table: the same model of the encoded columns, ``encoder_.encode(X)``.
     covariates_ : Covariates or None
         How covariates became columns, their part in predictions (`coefficients`), and the share of

@@ -251,12 +251,12 @@ class GradientSift(Sifting):
         """Take over a fit; of a table that was encoded, in the columns that it has."""
         encoder = door.encoder_
         if encoder is None:
-            return keep(self, door, **found)
+            return keep(self, door, encoded_=None, **found)
         inside = blank(self).set_params(
             missing=check_missing(self), always_keep=None, feature_groups=None
         )
         known = {"n_features_in_": len(encoder.names), "encoder_": None, "feature_groups_": None}
-        known["has_offset_"] = door.has_offset_
+        known |= {"has_offset_": door.has_offset_, "encoded_": None}
         keep(inside, inside, **known, **found)
         return keep(self, door, encoded_=inside, **table_attributes(found, encoder))
 
