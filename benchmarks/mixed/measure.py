@@ -87,7 +87,8 @@ def one_hot_lasso(study: Study) -> set[str]:
         used = lasso.fit(X, study.y).coef_.any(axis=0)
     else:
         used = LassoCV(cv=5, random_state=0).fit(X, study.y).coef_ != 0
-    return {name for name, use in zip(origin, used) if use}
+    variable = dict(zip(study.table.columns, study.variables))
+    return {variable[name] for name, use in zip(origin, used) if use}
 
 
 METHODS: dict[str, Callable[[Study], set[str]]] = {"sift": sift, "one-hot Lasso": one_hot_lasso}
