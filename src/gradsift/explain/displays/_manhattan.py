@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ def minus_log10(p_values: Array) -> Array:
     return np.abs(-np.log10(np.maximum(p_values, SMALLEST)))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ManhattanDisplay(Display):
     """P-values of columns that have an order; discoveries in colour.
 
@@ -58,20 +60,13 @@ class ManhattanDisplay(Display):
     ['chr1:12000', 'chr1:13000']
     """
 
-    def __init__(
-        self,
-        *,
-        positions: Positions,
-        p_values: Array,
-        q_values: Array,
-        names: Sequence[str],
-        false_discovery_rate: float = 0.1,
-    ) -> None:
-        self.positions = positions
-        self.p_values = p_values
-        self.q_values = q_values
-        self.names = names
-        self.false_discovery_rate = false_discovery_rate
+    positions: Positions
+    p_values: Array
+    q_values: Array
+    names: Sequence[str]
+    false_discovery_rate: float = 0.1
+
+    _size = 7.2, 3.0
 
     @classmethod
     def from_estimator(
@@ -111,10 +106,6 @@ class ManhattanDisplay(Display):
         """Names of the columns in colour, in the order of the axis."""
         found = np.flatnonzero(self.q_values <= self.false_discovery_rate)
         return [str(self.names[k]) for k in found.tolist()]
-
-    @property
-    def _size(self) -> tuple[float, float]:
-        return 7.2, 3.0
 
     def _draw(self, ax: Any) -> None:
         at, height = self.positions.at, minus_log10(self.p_values)

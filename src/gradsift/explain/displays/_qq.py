@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from gradsift.explain.displays._display import Display
 from gradsift.explain.displays._manhattan import minus_log10
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class QQDisplay(Display):
     """The p-values in order, against those that as many columns of noise would have.
 
@@ -36,8 +38,9 @@ class QQDisplay(Display):
     1.0
     """
 
-    def __init__(self, *, p_values: Array) -> None:
-        self.p_values = p_values
+    p_values: Array
+
+    _size = 4.2, 4.0
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
@@ -59,10 +62,6 @@ class QQDisplay(Display):
     def inflation(self) -> float:
         """-log p in the middle, divided by what chance gives there (log 2): 1 where all is well."""
         return float(-np.log(np.median(self.p_values)) / np.log(2.0))
-
-    @property
-    def _size(self) -> tuple[float, float]:
-        return 4.2, 4.0
 
     def _draw(self, ax: Any) -> None:
         count = len(self.p_values)

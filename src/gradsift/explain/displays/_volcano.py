@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from gradsift.explain.displays._manhattan import minus_log10
 from gradsift.explain.marginal import correlations
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class VolcanoDisplay(Display):
     """Evidence for every column against its correlation with the response; discoveries in colour.
 
@@ -48,22 +50,14 @@ class VolcanoDisplay(Display):
     ['x4', 'x7']
     """
 
-    def __init__(
-        self,
-        *,
-        effects: Array,
-        p_values: Array,
-        q_values: Array,
-        names: Sequence[str],
-        false_discovery_rate: float = 0.1,
-        effect_name: str = "correlation with the response",
-    ) -> None:
-        self.effects = effects
-        self.p_values = p_values
-        self.q_values = q_values
-        self.names = names
-        self.false_discovery_rate = false_discovery_rate
-        self.effect_name = effect_name
+    effects: Array
+    p_values: Array
+    q_values: Array
+    names: Sequence[str]
+    false_discovery_rate: float = 0.1
+    effect_name: str = "correlation with the response"
+
+    _size = 5.4, 4.0
 
     @classmethod
     def from_estimator(
@@ -105,10 +99,6 @@ class VolcanoDisplay(Display):
         """Names of the columns in colour."""
         found = np.flatnonzero(self.q_values <= self.false_discovery_rate)
         return [str(self.names[k]) for k in found.tolist()]
-
-    @property
-    def _size(self) -> tuple[float, float]:
-        return 5.4, 4.0
 
     def _draw(self, ax: Any) -> None:
         height = minus_log10(self.p_values)
