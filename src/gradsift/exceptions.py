@@ -37,3 +37,7 @@ class CountedRowsWarning(UserWarning):
 
 class FewGroupsWarning(UserWarning):
     """Rows come in so few groups that `false_positives` is no promise."""
+
+
+class DependentRowsWarning(UserWarning):
+    """Rows are like the rows before them, as in a series: `false_positives` is no promise."""

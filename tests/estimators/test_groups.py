@@ -20,7 +20,7 @@ from gradsift import (
     significance,
 )
 from gradsift.estimators._sift_sample import likeness
-from gradsift.exceptions import FewGroupsWarning, NothingSelectedWarning
+from gradsift.exceptions import DependentRowsWarning, FewGroupsWarning, NothingSelectedWarning
 
 VISITS = np.repeat([f"subject {k}" for k in range(24)], 5)
 
@@ -50,9 +50,11 @@ def test_the_groups_are_counted(visits):
     assert model.get_support(indices=True).tolist() == [3]
     assert 0.3 < model.sift_.correlation < 0.7
     assert model.ensemble_ is None
-    assert GradientSiftRegressor().fit(*visits).n_groups_ is None
+    with pytest.warns(DependentRowsWarning):  # visits of a subject follow each other
+        assert GradientSiftRegressor().fit(*visits).n_groups_ is None
 
 
+@pytest.mark.filterwarnings("ignore::gradsift.exceptions.DependentRowsWarning")
 def test_groups_of_one_row_are_no_groups(visits):
     plain = GradientSiftRegressor().fit(*visits)
     alone = GradientSiftRegressor().fit(*visits, groups=np.arange(120))

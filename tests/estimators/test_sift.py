@@ -240,7 +240,7 @@ def test_columns_of_a_group_are_selected_together(rng):
     X, y, groups = with_categories(rng)
     loose = GradientSiftRegressor().fit(X, y)
     assert loose.get_support()[4:].sum() < 3
-    model = GradientSiftRegressor(column_groups=groups).fit(X, y)
+    model = GradientSiftRegressor(feature_groups=groups).fit(X, y)
     assert model.get_support()[4:].all()
     assert not model.get_support()[3]
     assert model._find_support(X, y).tolist() == model.get_support(indices=True).tolist()
@@ -249,12 +249,12 @@ def test_columns_of_a_group_are_selected_together(rng):
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_at_most_so_many_groups_are_selected(rng, most):
     X, y, groups = with_categories(rng)
-    model = GradientSiftRegressor(column_groups=groups, max_features=most, always_keep=[3])
+    model = GradientSiftRegressor(feature_groups=groups, max_features=most, always_keep=[3])
     model.fit(X, y)
     chosen = {groups[k] for k in model.get_support(indices=True)}
     assert "d" in chosen
     assert len(chosen - {"d"}) == most
-    free = GradientSiftRegressor(column_groups=groups, always_keep=[3]).fit(X, y)
+    free = GradientSiftRegressor(feature_groups=groups, always_keep=[3]).fit(X, y)
     order = [groups[k] for k in np.argsort(free.ranking_) if groups[k] != "d"]
     assert chosen - {"d"} == set(list(dict.fromkeys(order))[:most])
     assert model._find_support(X, y).tolist() == model.get_support(indices=True).tolist()
@@ -269,4 +269,4 @@ def test_bad_groups_and_limits_are_refused(table):
         with pytest.raises(ValueError, match="max_features"):
             GradientSiftRegressor(max_features=wrong).fit(X, y)
     with pytest.raises(ValueError, match="one label for each of the 30 columns"):
-        GradientSiftRegressor(column_groups=["a"]).fit(X, y)
+        GradientSiftRegressor(feature_groups=["a"]).fit(X, y)

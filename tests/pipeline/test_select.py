@@ -47,7 +47,7 @@ def test_scores_are_honest_where_there_are_text_columns(rng):
     predicted = np.empty(len(table.y))
     for train, test in folds.split(table.X):
         model = GradientSiftRegressor(
-            3.0, interactions=False, column_groups=table.recipe.origins, predict_with="selected"
+            3.0, interactions=False, feature_groups=table.recipe.origins, predict_with="selected"
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NothingSelectedWarning)

@@ -287,7 +287,7 @@ def test_a_category_counts_once_and_covariates_not_at_all(rng):
     y = 3 * X[:, 0] + 2.0 * (kind == 1) + 0.3 * rng.normal(size=150)
     groups = ["a", "b", "c", "age", "kind", "kind", "kind"]
     names = [*groups[:4], "kind=x", "kind=y", "kind=z"]
-    model = GradientSiftRegressor(column_groups=groups, always_keep=[3]).fit(X, y)
+    model = GradientSiftRegressor(feature_groups=groups, always_keep=[3]).fit(X, y)
     found = Findings(model, X, y, names=names, groups=groups, covariates=[3], target="out")
     summary = summarise(found)
     assert summary["headline"] == "2 of 4 variables explain out"

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from gradsift.data.categories import number_text, to_text
 from gradsift.tables import Choices, prepare
-from gradsift.tables.frame import make_frame, number_text, read_rows, to_text
+from gradsift.tables.frame import make_frame, read_rows
 from gradsift.tables.task import read_target_as
 
 HEADER = ["who", "sex", "dose", "count", "out"]

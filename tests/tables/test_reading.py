@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from gradsift.data import cells, lines
+from gradsift.data.categories import to_text
 from gradsift.tables import Choices, read_frame
-from gradsift.tables.frame import make_frame, to_text
+from gradsift.tables.frame import make_frame
 from gradsift.tables.text_columns import text_columns
 
 TEXT = "id,age,sex,dose\na,31,f,0.5\nb,NA,m,1e-3\nc,40,f,\n"

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from gradsift.data.categories import to_text
 from gradsift.tables import BEWARE, Choices, prepare
-from gradsift.tables.frame import make_frame, to_text
+from gradsift.tables.frame import make_frame
 
 N = 40
 RNG = np.random.default_rng(0)

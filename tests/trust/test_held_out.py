@@ -6,7 +6,13 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.metrics import average_precision_score, balanced_accuracy_score, log_loss
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    cross_val_score,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -160,3 +166,28 @@ def test_a_fitted_model_on_new_rows(rng):
     assert found.mean("accuracy") == model.score(X[60:], y[60:])
     strange = np.append(y[60:-1], "maybe")  # a class that the model does not know is never right
     assert score_model(model, X[60:], strange).mean("accuracy") <= found.mean("accuracy")
+
+
+def test_later_rows_are_held_out_in_the_order_of_time():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 5))
+    y = X[:, 1] + 0.3 * rng.normal(size=120)
+    model = GradientSiftRegressor(interactions=False, predict_with="selected")
+    found = held_out(model, X, y, cv=TimeSeriesSplit(3), simple=False)
+    assert found.n_folds == 3
+    byhand = [
+        clone(model).fit(X[train], y[train]).score(X[test], y[test])
+        for train, test in TimeSeriesSplit(3).split(X)  # the first 30 rows are never predicted
+    ]
+    np.testing.assert_allclose(found.selected.values["R²"], byhand)
+
+
+def test_a_class_that_comes_later_counts_as_wrong_and_one_class_is_refused():
+    rng = np.random.default_rng(0)
+    y = np.r_[np.tile(["a", "b"], 40), np.repeat("c", 20)]
+    X = rng.normal(size=(100, 4)) + (y == "b")[:, None]
+    model = GradientSiftClassifier(interactions=False, predict_with="selected")
+    found = held_out(model, X, y, cv=TimeSeriesSplit(4), simple=False)
+    assert found.selected.values["accuracy"][-1] == 0.0
+    with pytest.raises(ValueError, match=r"fold 0 learns from 50 rows of one class only.*fewer"):
+        held_out(model, X, np.repeat(["a", "b"], 50), cv=[(np.arange(50), np.arange(50, 100))])

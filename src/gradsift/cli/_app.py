@@ -156,6 +156,13 @@ def select(
     ] = None,
     interactions: Annotated[bool, typer.Option(help="Look for products too (sift).")] = True,
     cv: Annotated[int, typer.Option(help="Folds for the held-out score; 0 = none.")] = 5,
+    time_order: Annotated[
+        bool,
+        typer.Option(
+            "--time-order",
+            help="Rows are in the order of time: held-out rows are later than those learnt from.",
+        ),
+    ] = False,
     selection: Annotated[
         Rule, typer.Option(help="Which penalty of the path (sparse-gradient).")
     ] = Rule.min,
@@ -207,7 +214,7 @@ def select(
     )  # fmt: skip
     settings = Settings(
         method=method.value, false_positives=false_positives, false_discovery_rate=fdr,
-        families=families, interactions=interactions, cv=cv,
+        families=families, interactions=interactions, cv=cv, time_order=time_order,
         selection=selection.value, max_features=max_features, predict_with=WAYS[predict_with],
         repeats=stability, smooth_covariates=smooth_covariates, seed=seed, n_jobs=threads or 1,
     )  # fmt: skip

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.extras import require
 from gradsift._run.threads import same_bits
-from gradsift._typing import Array, IntArray
+from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling
 from gradsift.estimators._description import ModelDescription
 from gradsift.estimators._notebook import NotebookForm
@@ -141,6 +141,10 @@ class DirectionEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def _used(self) -> Any:
         return self.components_.any(axis=0)
 
+    def _new_samples(self, X: Any) -> Source:
+        """Samples that the model is asked about, checked, in the columns of its field."""
+        return check_new_X(self, X)
+
     @same_bits
     def transform(self, X: Any) -> Array:
         """Project samples on the directions: ``((X - mean_) / scale_) @ components_.T``.
@@ -154,7 +158,7 @@ class DirectionEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         X_new : (n, n_components_) array
         """
         check_is_fitted(self)
-        source = check_new_X(self, X)
+        source = self._new_samples(X)
         used = np.flatnonzero(self.components_.any(axis=0))
         return self._scaling.apply(source.columns(used), used) @ self.components_[:, used].T
 
@@ -218,36 +222,43 @@ class GradientEstimator(NotebookForm, DirectionEstimator):
         gradient : (n, p) array, or (n_classes, n, p) with more than two classes
             Zero columns for variables that were not selected. With `sparse`, a CSC array, or a
             list of one per class. With `as_frame`, a frame with the names of the columns; with more
-            than two classes, its columns are pairs (class, name).
+            than two classes, its columns are pairs (class, name). A category has no derivative:
+            its column holds by how much the prediction of the sample differs from what it would be
+            at the most frequent category.
         """
         check_is_fitted(self)
         if sparse and as_frame:
             raise ValueError("sparse=True and as_frame=True: ask for one of them.")
-        source = check_new_X(self, X)
-        field = self.field_.gradient(source)
-        index = self.field_.index
+        field, index = self._gradient_parts(X)
         if as_frame:
-            return gradient_frame(self, field, getattr(X, "index", None))
+            return gradient_frame(self, field, index, getattr(X, "index", None))
+        p = self.n_features_in_
         if sparse:
-            parts = [_scatter_sparse(part, index, source.shape[1]) for part in field]
+            parts = [_scatter_sparse(part, index, p) for part in field]
             return parts[0] if len(parts) == 1 else parts
-        out = np.zeros((len(field), *source.shape))
+        out = np.zeros((*field.shape[:2], p))
         out[:, :, index] = field
         return out[0] if len(out) == 1 else out
 
+    def _gradient_parts(self, X: Any) -> tuple[Array, IntArray]:
+        """The gradient (outputs, n, m) along some columns of X, and which they are; the others have
+        none.
+        """
+        return self.field_.gradient(self._new_samples(X)), self.field_.index
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = getattr(self, "missing", "error") == "mean"
+        tags.input_tags.allow_nan = getattr(self, "missing", "error") != "error"
         return tags
 
 
-def gradient_frame(model: Any, field: Array, rows: Any) -> Any:
+def gradient_frame(model: Any, field: Array, along: IntArray, rows: Any) -> Any:
     """The gradient along the selected columns as a pandas frame; (class, name) for several."""
     pandas = require("pandas", "genomics", "a data frame")
     index = model.get_support(indices=True)
     known = getattr(model, "feature_names_in_", None)
     names = [f"x{k}" if known is None else known[k] for k in index.tolist()]
-    place = np.searchsorted(model.field_.index, index)
+    place = np.searchsorted(along, index)
     parts = field[:, :, place]
     frames = [pandas.DataFrame(part, columns=names, index=rows) for part in parts]
     if len(frames) == 1:

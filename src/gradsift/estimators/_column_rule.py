@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from gradsift._typing import IntArray
+from gradsift._typing import Array, IntArray
+from gradsift.data.missing import is_hole
+from gradsift.estimators._validation import check_columns
 from gradsift.sift import SiftResult
 
 
@@ -60,20 +63,38 @@ class ColumnRule:
         return np.flatnonzero(np.isin(self.groups, [*order, *always.tolist()]))
 
 
-def check_column_rule(
-    column_groups: Any, keep: IntArray, max_features: int | None, n_features: int
-) -> ColumnRule:
-    """The rule that an estimator's parameters ask for."""
-    check_max_features(max_features)
-    if column_groups is None:
-        return ColumnRule(None, keep, max_features)
-    labels = np.asarray(column_groups)
-    if labels.shape != (n_features,):
+def check_feature_groups(
+    feature_groups: Any, n_features: int, names: Array | None
+) -> tuple[str, ...] | None:
+    """The variable behind each column: a group of columns, or the column itself."""
+    if feature_groups is None:
+        return None
+    own = [f"x{k}" for k in range(n_features)] if names is None else [str(name) for name in names]
+    if not isinstance(feature_groups, Mapping):
+        labels = np.asarray(feature_groups, dtype=object)
+        if labels.shape != (n_features,):
+            raise ValueError(
+                f"feature_groups has shape {labels.shape}: give one label for each of the "
+                f"{n_features} columns, or a dict from names of groups to lists of columns."
+            )
+        return tuple(own[k] if is_hole(v) else str(v) for k, v in enumerate(labels.tolist()))
+    taken: dict[int, str] = {}
+    for group, columns in feature_groups.items():
+        where = f"feature_groups[{group!r}]"
+        for k in check_columns(columns, n_features, names, where).tolist():
+            if k in taken:
+                raise ValueError(
+                    f"column {own[k]!r} is in the groups {taken[k]!r} and {str(group)!r} of "
+                    "feature_groups: a column is part of one variable."
+                )
+            taken[k] = str(group)
+    alone = {own[k] for k in range(n_features) if k not in taken}
+    if both := sorted(alone.intersection(taken.values())):
         raise ValueError(
-            f"column_groups has shape {labels.shape}: give one label for each of the "
-            f"{n_features} columns."
+            f"feature_groups names a group {both[0]!r}, as a column outside of it is called. Give "
+            "the group another name."
         )
-    return ColumnRule(np.unique(labels, return_inverse=True)[1], keep, max_features)
+    return tuple(taken.get(k, own[k]) for k in range(n_features))
 
 
 def check_max_features(max_features: Any) -> None:

@@ -23,7 +23,6 @@ from gradsift.estimators._offset import refuse_with_offset
 from gradsift.estimators._sift_parts import (
     SiftFit,
     SiftOptions,
-    beside_groups,
     open_sifter,
     seed_of,
     standard_covariates,
@@ -34,6 +33,7 @@ from gradsift.sift import ChosenGroup, SiftResult, describe
 from gradsift.trust.credible import find_families
 from gradsift.trust.discoveries import column_significance, own_columns
 from gradsift.trust.families import CredibleFamilies
+from gradsift.trust.original import families_of_table
 
 MOST_DISAGREEMENT = 0.1
 """Difference between chains of two starts above which a warning says so."""
@@ -102,7 +102,8 @@ def credible_families(
     if random_state is not None:
         options = replace(options, seed=seed_of(random_state))
     terms = all_terms(sample, model.sift_, options)
-    return sure_families(sample, terms, model.field_.scaling, options)
+    found = sure_families(sample, terms, model.field_.scaling, options)
+    return found if door.encoder_ is None else families_of_table(found, door.encoder_.origins)
 
 
 def inference_attributes(sample: SiftSample, fit: SiftFit, options: SiftOptions) -> dict[str, Any]:
@@ -118,7 +119,6 @@ def inference_attributes(sample: SiftSample, fit: SiftFit, options: SiftOptions)
             sifter.run(),
             sample.target.codes,
             families=own_columns(found),
-            column_groups=beside_groups(sample, options),
         )
     return {
         "families_": list(found.families),

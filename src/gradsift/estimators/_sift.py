@@ -8,7 +8,7 @@ from typing import Any, Self, cast
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from gradsift._typing import Array
-from gradsift.estimators._base import blank, keep
+from gradsift.estimators._base import blank
 from gradsift.estimators._sift_base import GradientSift
 from gradsift.estimators._sift_predictions import AdjustedLabels, AdjustedNumbers
 from gradsift.estimators._sift_target import Labels, Numbers
@@ -49,9 +49,12 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         Number of directions; 'auto' keeps 99 % of the trace of the gradient covariance.
     always_keep : list of column numbers or names, optional
         Columns that are always selected.
-    column_groups : (p,) array of labels, optional
-        Columns with the same label, such as the 0/1 columns of one categorical variable, are
-        selected or left out together, and count as one.
+    feature_groups : dict or (p,) array of labels, optional
+        Columns that are one variable, such as the probes of a gene or a pathway: a dict from names
+        of groups to lists of columns (names or numbers), or a label for each column. They are
+        selected or left out together, count as one, and pay one price: half of their level is for
+        all columns together, by the chi-square of that many degrees of freedom, the rest for the
+        single columns. The categories of a column are such a group by themselves.
     max_features : int, optional
         Select no more than this many, the best ranked; columns that are always kept come on top.
     predict_with : 'auto' or 'selected', default='auto'
@@ -63,9 +66,11 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         ``set_params(predict_with="selected")``.
     tol : float, default=1e-3
         Accuracy of the group-lasso path that proposes which variables to choose from.
-    missing : {'error', 'mean'}, default='error'
+    missing : {'error', 'mean', 'indicator'}, default='error'
         'error' refuses missing values and names their columns; 'mean' puts the column's mean (of
-        the training samples) in their place.
+        the training samples) in their place; 'indicator' does so too, and counts as part of the
+        column where its values are missing, for tables in which that may matter itself. Of
+        categories, none is a category of its own.
     weight_kind : {'frequency', 'importance'}, default='frequency'
         What `sample_weight` means. 'frequency': counts of rows (the `freq_weights` of statsmodels);
         a `CountedRowsWarning` says where they claim much more or less evidence than weights of such
@@ -108,6 +113,14 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
     field_ : RefitField
     n_groups_ : int or None
         Groups of rows; None where each row was independent of the others.
+    feature_groups_ : tuple of str or None
+        The variable behind each column, where `feature_groups` were given.
+    encoder_ : TableEncoder or None
+        How a table with categories became columns of numbers; None where it was numbers. Then
+        `components_`, `mean_`, `scale_`, `sift_` and `field_` are about the encoded columns
+        (``encoder_.names``), and everything else about the columns of the table.
+    encoded_ : estimator or None
+        Of such a table: the same model of the encoded columns, ``encoder_.encode(X)``.
     covariates_ : Covariates or None
         How covariates became columns, their part in predictions (`coefficients`), and the share of
         the variance of the response that they explain alone (`explained`).
@@ -154,6 +167,8 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         Parameters
         ----------
         X : (n, p) array or data frame
+            Of a data frame, truth values count as 0 and 1, and columns of text or of a categorical
+            type as categories.
         y : (n,) array
         sample_weight : (n,) array, optional
             How many times each row counts: 2 is the row twice, 2.001 nearly the same, 0 = not at
@@ -176,7 +191,7 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         """
         door = blank(self)
         sample = self._sample(door, X, y, sample_weight, groups, covariates, offset)
-        return keep(self, door, **self._attributes(door, sample, "the mean of y"))
+        return self._keep(door, **self._attributes(door, sample, "the mean of y"))
 
     def _target(self, y: Array) -> Numbers:
         return Numbers(check_numbers(y))
@@ -192,7 +207,7 @@ class GradientSiftClassifier(AdjustedLabels, ClassifierMixin, GradientSift):
     Parameters
     ----------
     false_positives, false_discovery_rate, interactions, standardize, n_components, always_keep, \
-column_groups, max_features, predict_with, tol, missing, weight_kind, smooth_covariates, \
+feature_groups, max_features, predict_with, tol, missing, weight_kind, smooth_covariates, \
 inference, random_state, n_jobs, verbose
         As in `GradientSiftRegressor`.
     class_weight : dict, 'balanced' or None, default=None
@@ -207,8 +222,9 @@ inference, random_state, n_jobs, verbose
         The weight of each class.
     refit_ : ClassificationRefit
     feature_importances_, ranking_, interactions_, components_, eigenvalues_, sift_, \
-significance_, ensemble_, mean_, scale_, field_, n_groups_, covariates_, has_offset_, \
-families_, inclusion_probabilities_, n_components_probabilities_, component_intervals_
+significance_, ensemble_, mean_, scale_, field_, n_groups_, feature_groups_, encoder_, encoded_, \
+covariates_, has_offset_, families_, inclusion_probabilities_, n_components_probabilities_, \
+component_intervals_
         As in `GradientSiftRegressor`.
 
     Examples
@@ -242,6 +258,8 @@ families_, inclusion_probabilities_, n_components_probabilities_, component_inte
         Parameters
         ----------
         X : (n, p) array or data frame
+            Of a data frame, truth values count as 0 and 1, and columns of text or of a categorical
+            type as categories.
         y : (n,) array of labels, of any type
         sample_weight : (n,) array, optional
             How many times each row counts: 2 is the row twice, 2.001 nearly the same, 0 = not at
@@ -270,7 +288,7 @@ families_, inclusion_probabilities_, n_components_probabilities_, component_inte
         warn_of_rare_classes(classes, labels.codes)
         shifts = class_weights(self.class_weight, classes, classes[labels.codes], sample.weight)
         found = self._attributes(door, sample, "the class shares")
-        return keep(self, door, classes_=classes, class_weight_=shifts, **found)
+        return self._keep(door, classes_=classes, class_weight_=shifts, **found)
 
     def _target(self, y: Array) -> Labels:
         classes, codes = check_labels(y)

@@ -3,32 +3,48 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
 from sklearn.base import is_classifier
 
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import ScaledSource, take_rows
+from gradsift.data.mixed import TableEncoder
 from gradsift.estimators._base import (
     GradientEstimator,
     blank,
     check_n_components,
+    keep,
     summary_attributes,
     warn_nothing_selected,
 )
-from gradsift.estimators._column_rule import check_column_rule
+from gradsift.estimators._column_rule import (
+    ColumnRule,
+    check_feature_groups,
+    check_max_features,
+)
 from gradsift.estimators._covariates import Covariates, check_covariates
 from gradsift.estimators._description import EnsemblePart, MemberPart
 from gradsift.estimators._families import inference_attributes
 from gradsift.estimators._groups import check_groups, refuse_with_groups, warn_of_few_groups
+from gradsift.estimators._mixed import (
+    check_mixed_X,
+    check_new_mixed_X,
+    encoded_columns,
+    encoded_labels,
+    find_encoder,
+    mixed_gradient,
+    table_attributes,
+)
 from gradsift.estimators._offset import check_offset, offset_shift, refuse_with_offset
+from gradsift.estimators._row_order import warn_of_row_order
 from gradsift.estimators._sample_weight import WeightKind, check_weights, warn_of_counts
 from gradsift.estimators._sift_parts import (
     Interaction,
     RefitField,
     SiftFit,
     SiftOptions,
-    beside_groups,
     find_support,
     fit_sift,
     open_sifter,
@@ -36,7 +52,7 @@ from gradsift.estimators._sift_parts import (
 )
 from gradsift.estimators._sift_sample import SiftSample
 from gradsift.estimators._sift_target import Labels, Numbers
-from gradsift.estimators._validation import check_columns, check_fit_X
+from gradsift.estimators._validation import check_columns, check_fit_X, check_missing
 from gradsift.refit import Ensemble
 from gradsift.refit.settings import RefitSettings
 from gradsift.sift import Sifter, SiftSettings
@@ -54,6 +70,7 @@ class Sifting(GradientEstimator):
     ensemble_: Ensemble | None
     refit_: Any
     interactions_: list[Interaction]
+    encoder_: TableEncoder | None
     false_positives: float
     false_discovery_rate: float | None
     predict_with: Literal["auto", "selected"]
@@ -111,11 +128,11 @@ class GradientSift(Sifting):
     standardize: bool = True
     n_components: int | Literal["auto"] = "auto"
     always_keep: Any = None
-    column_groups: Any = None
+    feature_groups: Any = None
     max_features: int | None = None
     predict_with: Literal["auto", "selected"] = "auto"
     tol: float = 1e-3
-    missing: Literal["error", "mean"] = "error"
+    missing: Literal["error", "mean", "indicator"] = "error"
     weight_kind: WeightKind = "frequency"
     smooth_covariates: bool = False
     inference: bool = False
@@ -142,23 +159,36 @@ class GradientSift(Sifting):
             raise ValueError(f"tol={self.tol} must be positive.")
         if self.predict_with not in ("auto", "selected"):
             raise ValueError(f"predict_with={self.predict_with!r}: use 'auto' or 'selected'.")
-        names = getattr(door, "feature_names_in_", None)
-        kept = check_columns(self.always_keep, p, names, "always_keep")
         return SiftOptions(
             false_positives=self.false_positives,
             false_discovery_rate=rate,
             interactions=self.interactions,
             standardize=self.standardize,
             n_components=self.n_components,
-            rule=check_column_rule(self.column_groups, kept, self.max_features, p),
+            rule=self._rule(door),
             predict_with=self.predict_with,
             tol=self.tol,
-            missing=self.missing,
+            missing=check_missing(self),
             seed=seed_of(self.random_state),
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             sift=self.sift_settings,
             refit=self.refit_settings,
+        )
+
+    def _rule(self, door: Any) -> ColumnRule:
+        """Which encoded columns go together, and how many may be selected."""
+        check_max_features(self.max_features)
+        p, names = door.n_features_in_, getattr(door, "feature_names_in_", None)
+        kept = check_columns(self.always_keep, p, names, "always_keep")
+        door.feature_groups_ = check_feature_groups(self.feature_groups, p, names)
+        labels = None
+        if door.feature_groups_ is not None:
+            labels = np.unique(door.feature_groups_, return_inverse=True)[1]
+        return ColumnRule(
+            encoded_labels(labels, door.encoder_),
+            encoded_columns(kept, door.encoder_),
+            self.max_features,
         )
 
     def _target(self, y: Array) -> Numbers | Labels:
@@ -176,7 +206,13 @@ class GradientSift(Sifting):
         offset: Any = None,
     ) -> SiftSample:
         """Checked rows that count; `door` is told about the columns and the covariates."""
-        X, y = check_fit_X(door, X, y, y_numeric=not is_classifier(self))
+        check_missing(self)
+        door.encoder_ = find_encoder(X, self.missing)
+        numeric = not is_classifier(self)
+        if door.encoder_ is None:
+            X, y = check_fit_X(door, X, y, y_numeric=numeric)
+        else:
+            X, y = check_mixed_X(door, door.encoder_, X, y, y_numeric=numeric)
         kept, weight = check_weights(sample_weight, X, self.weight_kind)
         codes = check_groups(groups, X, kept)
         door.covariates_, C = check_covariates(covariates, X, kept, weight, self.smooth_covariates)
@@ -196,6 +232,7 @@ class GradientSift(Sifting):
                 refuse_with_offset(sample.target, what)
         options = self._options(door)
         fit = fit_sift(sample, options)
+        warn_of_row_order(sample, fit.found.residual, fit.field.scaling)
         if len(fit.found.selected) == 0:
             others = "predictors on all columns (ensemble_)"
             constant = constant if sample.covariates is None else "the part of the covariates"
@@ -207,13 +244,38 @@ class GradientSift(Sifting):
 
     def _find_support(self, X: Any, y: Any, **fit_params: Any) -> IntArray:
         door = blank(self)
-        return find_support(self._sample(door, X, y, **fit_params), self._options(door))
+        found = find_support(self._sample(door, X, y, **fit_params), self._options(door))
+        return found if door.encoder_ is None else np.unique(door.encoder_.origins[found])
+
+    def _keep(self, door: Any, **found: Any) -> Self:
+        """Take over a fit; of a table that was encoded, in the columns that it has."""
+        encoder = door.encoder_
+        if encoder is None:
+            return keep(self, door, encoded_=None, **found)
+        inside = blank(self).set_params(
+            missing=check_missing(self), always_keep=None, feature_groups=None
+        )
+        known = {"n_features_in_": len(encoder.names), "encoder_": None, "feature_groups_": None}
+        known |= {"has_offset_": door.has_offset_, "encoded_": None}
+        keep(inside, inside, **known, **found)
+        return keep(self, door, encoded_=inside, **table_attributes(found, encoder))
+
+    def _new_samples(self, X: Any) -> Source:
+        if self.encoder_ is None:
+            return super()._new_samples(X)
+        return check_new_mixed_X(self, X, seen=True)
+
+    def _gradient_parts(self, X: Any) -> tuple[Array, IntArray]:
+        if self.encoder_ is None:
+            return super()._gradient_parts(X)
+        chosen = self.get_support(indices=True)
+        return mixed_gradient(self, self._new_samples(X))[:, :, chosen], chosen
 
     def _sifter(
         self, X: Any, y: Any, columns: Any, **told: Any
-    ) -> tuple[Sifter, IntArray | None, list[int], IntArray | None, int]:
-        """The sift of a table, ready to run, its class numbers, the numbers of some columns, which
-        columns are one variable, and how many there are beside covariates.
+    ) -> tuple[Sifter, IntArray | None, list[int], TableEncoder | None, int]:
+        """The sift of a table, ready to run, its class numbers, the numbers of some columns, how
+        the table was encoded, and how many encoded columns there are beside covariates.
         """
         refuse_with_groups(getattr(self, "n_groups_", None), "significance()")
         door = blank(self)
@@ -221,10 +283,9 @@ class GradientSift(Sifting):
         refuse_with_offset(sample.target, "significance()")
         names = getattr(door, "feature_names_in_", None)
         also = check_columns(columns, door.n_features_in_, names, "columns")
-        options = self._options(door)
-        sifter = open_sifter(sample, options)
-        groups, p = beside_groups(sample, options), door.n_features_in_
-        return sifter, sample.target.codes, also.tolist(), groups, p
+        sifter = open_sifter(sample, self._options(door))
+        also = encoded_columns(also, door.encoder_)
+        return sifter, sample.target.codes, also.tolist(), door.encoder_, sample.X.shape[1]
 
 
 def with_coefficients(covariates: Covariates | None, fit: SiftFit) -> Covariates | None:

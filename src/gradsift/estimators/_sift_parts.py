@@ -236,10 +236,7 @@ def whole_sift(
         if rate is None:
             return found, None
         sifter.say("testing each variable beside the best explanation without it")
-        tested = column_significance(
-            sifter, sifted, sample.target.codes, column_groups=beside_groups(sample, options)
-        )
-        tested = tested.among(p)
+        tested = column_significance(sifter, sifted, sample.target.codes).among(p)
         return discovered(found, tested, rate, options.rule.keep), tested
 
     return find
@@ -275,6 +272,7 @@ def run_sift(
         false_positives=options.false_positives,
         interactions=options.interactions,
         always_keep=[*options.rule.keep.tolist(), *sample.extra],
+        feature_groups=beside_groups(sample, options),
         sample_weight=rows.weight,
         groups=rows.groups,
         robust=rows.target.robust,

@@ -11,7 +11,6 @@ from gradsift._run.threads import same_bits
 from gradsift._typing import Array, Source
 from gradsift.estimators._sift_base import Sifting
 from gradsift.estimators._tasks import LabelPredictions, most_likely, probabilities
-from gradsift.estimators._validation import check_new_X
 
 
 class AdjustedNumbers(Sifting):
@@ -35,7 +34,7 @@ class AdjustedNumbers(Sifting):
         y : (n,) array
         """
         check_is_fitted(self)
-        X = check_new_X(self, X)
+        X = self._new_samples(X)
         own = self._blend(self.refit_.predict(self.field_.columns(X)), X)
         return (own[:, None] + self._shift(len(own), covariates, offset))[:, 0]
 
@@ -93,7 +92,7 @@ class AdjustedLabels(LabelPredictions, Sifting):
         scores : (n,) array, or (n, n_classes)
         """
         check_is_fitted(self)
-        scores = self._scores(check_new_X(self, X))
+        scores = self._scores(self._new_samples(X))
         return self._weighted(scores + self._shift(len(scores), covariates, offset))
 
     def predict_proba(self, X: Any, covariates: Any = None, offset: Any = None) -> Array:

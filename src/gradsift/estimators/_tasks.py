@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -132,6 +133,8 @@ class LabelPredictions:
     classes_: Array
     class_weight_: Array
 
+    _new_samples: Callable[[Any], Source]
+
     def _scores(self, X: Source) -> Array:
         """(n, 1) log odds of the second class, or (n, n_classes) scores, before class weights."""
         raise NotImplementedError
@@ -149,7 +152,7 @@ class LabelPredictions:
         scores : (n,) array, or (n, n_classes)
         """
         check_is_fitted(self)
-        return self._weighted(self._scores(check_new_X(self, X)))
+        return self._weighted(self._scores(self._new_samples(X)))
 
     def _weighted(self, scores: Array) -> Array:
         """Scores (n, q) of a fit with the weights of the classes, as users get them."""

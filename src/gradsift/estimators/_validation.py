@@ -43,6 +43,17 @@ def column_names(X: Any) -> list[str] | None:
     return None if columns is None or callable(columns) else [str(c) for c in columns]
 
 
+def check_unique_names(names: list[str] | None) -> None:
+    """Refuse columns of the same name."""
+    found = Counter(names or ()).items()
+    repeated = [f"{name!r} ({count} times)" for name, count in found if count > 1]
+    if repeated:
+        raise ValueError(
+            f"column names are not unique: {', '.join(repeated[:5])}. Rename the columns, or pass "
+            "the values as an array."
+        )
+
+
 def check_table(X: Any) -> None:
     """Refuse what no conversion would explain: repeated names, columns of text."""
     names = column_names(X)
@@ -51,12 +62,7 @@ def check_table(X: Any) -> None:
             for column, values in enumerate(X.T):
                 _check_text(column, values)
         return
-    repeated = [f"{name!r} ({count} times)" for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise ValueError(
-            f"column names are not unique: {', '.join(repeated[:5])}. Rename the columns, or pass "
-            "the values as an array."
-        )
+    check_unique_names(names)
     for name in X.columns:
         values = np.asarray(X[name])
         if values.dtype.kind in "OUST":
@@ -91,14 +97,16 @@ def check_finite(X: Array, names: list[str] | None = None, *, allow_missing: boo
 
 
 def check_missing(estimator: Any) -> str:
-    """How the estimator treats missing values: 'error' or 'mean'."""
+    """What is done with missing values of encoded columns: 'error' or 'mean'."""
     missing = getattr(estimator, "missing", "error")
-    if missing not in ("error", "mean"):
+    counted = hasattr(estimator, "feature_groups")
+    if missing not in ("error", "mean", *(["indicator"] if counted else [])):
+        more = ", or 'indicator' to count it as well where values are missing" if counted else ""
         raise ValueError(
             f"missing={missing!r}: use 'error' to refuse missing values, or 'mean' to put the "
-            "column's mean in their place."
+            f"column's mean in their place{more}."
         )
-    return str(missing)
+    return "error" if missing == "error" else "mean"
 
 
 def check_fit_X(estimator: Any, X: Any, y: Any, **kwargs: Any) -> tuple[Source, Any]:

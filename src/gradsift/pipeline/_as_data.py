@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 import gradsift as public
 from gradsift._typing import Source
 from gradsift.data import ArraySource, Scaling
+from gradsift.data.mixed import MixedColumn, TableEncoder
 from gradsift.data.read_options import ReadOptions
 from gradsift.estimators._covariates import Covariate, Covariates
 from gradsift.estimators._sift_parts import Interaction, RefitField
@@ -64,6 +65,8 @@ CLASSES: dict[str, type] = {
     "ArraySource": ArraySource,
     "Scaling": Scaling,
     "Training": Training,
+    "TableEncoder": TableEncoder,
+    "MixedColumn": MixedColumn,
     "ReadOptions": ReadOptions,
     "Covariate": Covariate,
     "Covariates": Covariates,

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._run.memory import available_memory
+from gradsift.data.mixed import TableEncoder
 from gradsift.estimators._covariates import at_the_mean
 from gradsift.pipeline._as_data import ESTIMATORS, KINDS, NotOursError, Reader, Writer, build
 from gradsift.pipeline._training import Training
@@ -29,7 +30,7 @@ from gradsift.tables import Recipe
 NAME = "model.gradsift"
 """What `gradsift select` calls its model."""
 KIND = "gradsift model"
-FORMAT = 3
+FORMAT = 4
 """Version of the format. Files of another version are refused, not guessed at."""
 HEADER = "model.json"
 ARRAY = re.compile(r"arrays/(0|[1-9][0-9]{0,5})\.npy")
@@ -222,17 +223,28 @@ def try_out(model: Any) -> None:
     Tables of two heights, so that no array fits by the chance of having as many rows.
     """
     p = getattr(model, "n_features_in_", None)
-    mean = getattr(model, "mean_", None)
-    if not isinstance(p, int) or not isinstance(mean, np.ndarray) or mean.shape != (p,):
+    row = example_row(model)
+    if not isinstance(p, int) or row is None or row.shape != (p,):
         raise NotOursError("its number of columns is not that of its arrays")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            fits = all(works_on(model, np.tile(np.nan_to_num(mean), (n, 1))) for n in (2, 5))
+            fits = all(works_on(model, np.tile(row, (n, 1))) for n in (2, 5))
     except Exception as error:
         raise NotOursError(f"its parts do not fit together ({type(error).__name__})") from error
     if not fits:
         raise NotOursError("its parts do not fit together")
+
+
+def example_row(model: Any) -> NDArray[Any] | None:
+    """A sample that the model takes: the means of its columns, the first of their categories."""
+    encoder = getattr(model, "encoder_", None)
+    if encoder is None:
+        mean = getattr(model, "mean_", None)
+        return np.nan_to_num(mean) if isinstance(mean, np.ndarray) else None
+    if not isinstance(encoder, TableEncoder):
+        raise NotOursError("its encoder is not of the form this format has")
+    return np.array([c.levels[0] if c.levels else 0.0 for c in encoder.columns], dtype=object)
 
 
 def works_on(model: Any, X: NDArray[Any]) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import TimeSeriesSplit
 
 from gradsift import (
     GradientSiftClassifier,
@@ -68,6 +69,8 @@ class Settings:
         Adjust for curves of covariates, in place of straight lines (sift).
     seed : int
     n_jobs : int
+    time_order : bool
+        Rows are in the order of time: every fold learns from the rows before those held out.
     """
 
     method: Method = "sift"
@@ -83,6 +86,7 @@ class Settings:
     smooth_covariates: bool = False
     seed: int = 0
     n_jobs: int = 1
+    time_order: bool = False
 
 
 def make_estimator(table: Table, settings: Settings) -> Any:
@@ -100,7 +104,7 @@ def make_estimator(table: Table, settings: Settings) -> Any:
             false_discovery_rate=settings.false_discovery_rate,
             interactions=settings.interactions,
             always_keep=table.keep.tolist() or None,
-            column_groups=table.recipe.origins if table.recipe.levels else None,
+            feature_groups=table.recipe.origins if table.recipe.levels else None,
             max_features=settings.max_features,
             predict_with="auto",  # so that both ways to predict can be scored
             missing=missing,
@@ -224,7 +228,8 @@ def how_sure(
     X, y, n_jobs = table.X, table.y, settings.n_jobs
     if settings.cv:
         say(f"scoring {settings.cv} held-out folds")
-        held = held_out(procedure, X, y, cv=settings.cv, n_jobs=n_jobs, **table.told)
+        folds = TimeSeriesSplit(settings.cv) if settings.time_order else settings.cv
+        held = held_out(procedure, X, y, cv=folds, n_jobs=n_jobs, **table.told)
     if settings.repeats:
         say(f"selecting again on {settings.repeats} half samples")
         stable = stability(

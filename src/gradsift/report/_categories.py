@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradsift._typing import Array
+from gradsift.data import fill_holes
 from gradsift.data.slices import take_rows
 from gradsift.estimators._covariates import at_the_mean
 from gradsift.explain import VariableSummary, came_back
@@ -124,3 +125,28 @@ def level_effect(
     return LevelEffect(
         tuple(levels[k] for k in order), tuple(float(values[k, which]) for k in order), output
     )
+
+
+def encoded_view(
+    model: Any, X: Any, groups: Sequence[str] | None, stability: Stability | None
+) -> dict[str, Any]:
+    """What a record of a mixed table is made from: the encoded columns of the model, told under the
+    names of the columns of the table, or of the variables that some of them make up.
+    """
+    labels = getattr(model, "feature_groups_", None)
+    encoder = getattr(model, "encoder_", None)
+    if encoder is None:
+        return {} if labels is None or groups is not None else {"groups": labels}
+    origins = encoder.origins
+    if labels is None:
+        labels = [column.name for column in encoder.columns]
+    if stability is not None:
+        inside = tuple(np.flatnonzero(np.isin(origins, one)) for one in stability.selections)
+        stability = replace(stability, selections=inside, n_features=len(origins))
+    return {
+        "model": model.encoded_,
+        "X": fill_holes(encoder.encode(X), model.mean_),
+        "names": encoder.names,
+        "groups": [labels[k] for k in origins],
+        "stability": stability,
+    }

@@ -24,7 +24,7 @@ from gradsift.explain import (
     summarise_variables,
     variable_names,
 )
-from gradsift.report._categories import LevelEffect, level_effect, merge_groups
+from gradsift.report._categories import LevelEffect, encoded_view, level_effect, merge_groups
 from gradsift.report._suspicion import giveaways
 from gradsift.tables.variants import VariantPlaces
 from gradsift.trust import HeldOut, Scores, Stability, score_model
@@ -148,6 +148,11 @@ class Findings:
     converged: bool = True
     notes: Sequence[str] = ()
     warnings: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        known = encoded_view(self.model, self.X, self.groups, self.stability)
+        for name, value in known.items():
+            object.__setattr__(self, name, value)
 
     @cached_property
     def described(self) -> ModelDescription:

@@ -44,7 +44,7 @@ __all__ = [
     "sift_support",
 ]
 
-PARTS = ("linear", "quadratic", "local", "product")
+PARTS = ("linear", "quadratic", "local", "joint", "product")
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class ChosenGroup:
     """One term of the potential."""
 
     part: str
-    """"linear", "quadratic", "local" or "product"."""
+    """"linear", "quadratic", "local", "joint" (all columns of one variable) or "product"."""
     variables: tuple[int, ...]
     strength: float
     """Rise of the log residual variance (log det, several responses) without this term."""
@@ -100,10 +100,14 @@ def describe(sifter: Sifter, sifted: Sifted) -> SiftResult:
     strength = loss_without(groups, support, response, [(g,) for g in support])
     sifter.say(f"ranking {sifter.source.shape[1]:,} columns")
     score = scores(sifter, sifted)
-    k = len(groups.columns)
+    k, first = len(groups.columns), groups.first_product
+
+    def part(g: int) -> str:
+        return PARTS[g // k if g < 3 * k else 3 + (g >= first)]
+
     terms = sorted(
         (
-            ChosenGroup(PARTS[g // k if g < 3 * k else 3], groups.parents_of(g), float(s))
+            ChosenGroup(part(g), groups.parents_of(g), float(s))
             for g, s in zip(support, strength, strict=True)
         ),
         key=lambda term: (-term.strength, term.variables),
@@ -137,6 +141,7 @@ def make_sifter(
     false_positives: float = 0.3,
     interactions: bool = True,
     always_keep: Sequence[int] = (),
+    feature_groups: IntArray | None = None,
     sample_weight: Array | None = None,
     groups: Array | None = None,
     robust: bool = True,
@@ -159,6 +164,8 @@ def make_sifter(
         Also look for products of two variables.
     always_keep : sequence of int
         Columns that are always selected; their linear part is not penalised.
+    feature_groups : int array (p,), optional
+        Columns with the same number are one variable: one price, whatever the number of columns.
     sample_weight : array (n,), optional
         Numbers of samples: 2 is the row twice, 0 removes it.
     groups : array (n,), optional
@@ -187,5 +194,13 @@ def make_sifter(
         raise ValueError(f"always_keep={always}: expected column numbers from 0 to {p - 1}.")
     response = make_response(Y, make_rows(n, sample_weight, groups), robust, settings)
     return Sifter(
-        source, response, float(false_positives), interactions, always, tol, say, settings
+        source,
+        response,
+        float(false_positives),
+        interactions,
+        always,
+        tol,
+        say,
+        settings,
+        labels=feature_groups,
     )

@@ -97,7 +97,7 @@ def least_worth(groups: Groups, support: Support, response: Response, fixed: Sup
 def judged(groups: Groups, support: Support, fixed: Support) -> list[Support]:
     """Every group of a support by itself, then all groups of each variable that has several."""
     single: list[Support] = [(g,) for g in support if g not in fixed]
-    whole = [
-        tuple(g for g in support if v in groups.parents_of(g)) for v in groups.variables(support)
-    ]
+    owners = {g: groups.owners_of(g) for g in support}
+    variables = sorted({v for g in support for v in owners[g]})
+    whole = [tuple(g for g in support if v in owners[g]) for v in variables]
     return single + [gs for gs in whole if len(gs) > 1 and not set(gs) & set(fixed)]

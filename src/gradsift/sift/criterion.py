@@ -59,12 +59,12 @@ def level_sums(groups: Groups, supports: list[Support]) -> Iterator[tuple[float,
     Every group counts with the level it has beside its own variable; a variable in no product adds
     the difference to the full level of one own group, the one where that is least.
     """
-    first_pair = 3 * len(groups.columns)
+    first_pair = groups.first_product
     members = sorted(set[int]().union(*supports))
     known = groups.level_if_selected[members]
     more, size = groups.level[members] - known, groups.size[members]
     facts = {
-        g: (groups.parents_of(g), *each)
+        g: (groups.owners_of(g), *each)
         for g, *each in zip(members, known.tolist(), more.tolist(), size.tolist(), strict=True)
     }
     for T in supports:
@@ -72,13 +72,13 @@ def level_sums(groups: Groups, supports: list[Support]) -> Iterator[tuple[float,
         least: dict[int, float] = {}
         in_pairs: set[int] = set()
         for g in T:
-            parents, beside, further, coefficients = facts[g]
+            owners, beside, further, coefficients = facts[g]
             total += beside
             df += coefficients
             if g >= first_pair:
-                in_pairs.update(parents)
-            elif further < least.setdefault(parents[0], further):
-                least[parents[0]] = further
+                in_pairs.update(owners)
+            elif further < least.setdefault(owners[0], further):
+                least[owners[0]] = further
         total += sum(rise for v, rise in least.items() if v not in in_pairs)
         yield total, df, len(in_pairs.union(least))
 

@@ -159,6 +159,34 @@ def inflated_own(source: Source, groups: Groups, R: Array) -> Groups:
     )
 
 
+def inflated_joint(groups: Groups, R: Array) -> Groups:
+    """Groups without products, the levels of their joint groups inflated as well; the features of
+    a joint group are like linear ones.
+    """
+    if groups.inflation is None or groups.joint is None:
+        return groups
+    clusters, own = clusters_of(groups.rows), 3 * len(groups.columns)
+    prior = Prior(groups.inflation.mean, groups.inflation.spread)
+    ratios = []
+    for number, size in enumerate(groups.joint.size.tolist()):
+        found = group_scores(groups.joint_features(number)[None], R, clusters)
+        effect, nu = shrunk(found, prior, clusters)
+        level = groups.level[own + number : own + number + 1]
+        ratios.append(inflation(level, size * R.shape[1], effect, found.df, nu))
+    ratio = np.concatenate([np.ones(own), *ratios])
+    n, paid = groups.rows.total, slice(own, None)
+    level, selected = groups.level.copy(), groups.level_if_selected.copy()
+    level[paid] = price(level[paid], ratio[paid], n)
+    selected[paid] = price(selected[paid], ratio[paid], n)
+    ratio[:own] = groups.inflation.ratio
+    return replace(
+        groups,
+        level=level,
+        level_if_selected=selected,
+        inflation=replace(groups.inflation, ratio=ratio),
+    )
+
+
 def inflated_products(groups: Groups, R: Array) -> Groups:
     """The same groups with the levels of their products inflated as well; products are like linear
     features.
@@ -166,7 +194,7 @@ def inflated_products(groups: Groups, R: Array) -> Groups:
     if groups.inflation is None or len(groups.products) == 0:
         return groups
     clusters, n = clusters_of(groups.rows), groups.rows.total
-    own = 3 * len(groups.columns)
+    own = groups.first_product
     found = group_scores(groups.products[:, None, :], R, clusters)
     prior = Prior(groups.inflation.mean, groups.inflation.spread)
     effect, nu = shrunk(found, prior, clusters)

@@ -1,8 +1,10 @@
-"""The groups in play: three per pooled column, one per product, each with its squared level.
+"""The groups in play: three per pooled column, one per variable of several columns, one per
+product, each with its squared level.
 
 Groups are numbered: with k pooled columns, group `part * k + j` is part 0 (linear), 1 (quadratic)
-or 2 (local) of pooled column j, and group `3 k + i` is the i-th product. A support is a sorted
-tuple of such numbers.
+or 2 (local) of pooled column j. The joint groups of variables of several columns follow
+(`feature_groups`), then the products, from `first_product` on. A support is a sorted tuple of such
+numbers.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gradsift._typing import Array, IntArray, Source
+from gradsift.sift.feature_groups import JointGroups
 from gradsift.sift.feature_store import FeatureStore, pooled_features
 from gradsift.sift.features import product_feature
 from gradsift.sift.levels import NEVER
@@ -56,6 +59,13 @@ class Groups:
     """Fits on some of these features, whatever their levels (`search.robust_fit`)."""
     inflation: Inflation | None = None
     """Part of the levels that clusters of rows make up; None = rows are independent."""
+    joint: JointGroups | None = None
+    """Which columns are one variable; None = each is its own."""
+
+    @property
+    def first_product(self) -> int:
+        """Number of the first product."""
+        return 3 * len(self.columns) + (0 if self.joint is None else len(self.joint.members))
 
     @property
     def ratio(self) -> Array:
@@ -66,13 +76,32 @@ class Groups:
         """Features of a support, (df, n)."""
         k = len(self.columns)
         own = self.own.stack([(g % k, g // k) for g in support if g < 3 * k])
-        made = [self.products[g - 3 * k : g - 3 * k + 1] for g in support if g >= 3 * k]
-        return np.concatenate([self.products[:0], *own, *made])
+        first = self.first_product
+        together = [self.joint_features(g - 3 * k) for g in support if 3 * k <= g < first]
+        made = [self.products[g - first : g - first + 1] for g in support if g >= first]
+        return np.concatenate([self.products[:0], *own, *together, *made])
+
+    def joint_features(self, number: int) -> Array:
+        """Features of a joint group, (r, n)."""
+        assert self.joint is not None
+        start = int(self.joint.size[:number].sum())
+        return self.joint.features[start : start + int(self.joint.size[number])]
 
     def parents_of(self, group: int) -> tuple[int, ...]:
         """Source columns a group belongs to."""
-        k = len(self.columns)
-        return self.parents[group - 3 * k] if group >= 3 * k else (int(self.columns[group % k]),)
+        k, first = len(self.columns), self.first_product
+        if group >= first:
+            return self.parents[group - first]
+        if self.joint is not None and group >= 3 * k:
+            return self.joint.members[group - 3 * k]
+        return (int(self.columns[group % k]),)
+
+    def owners_of(self, group: int) -> tuple[int, ...]:
+        """Variables a group belongs to: its columns, unless several are one variable."""
+        parents = self.parents_of(group)
+        if self.joint is None:
+            return parents
+        return tuple(sorted(set(self.joint.labels[list(parents)].tolist())))
 
     def variables(self, support: Support) -> list[int]:
         """Source columns a support uses, sorted."""
@@ -113,7 +142,9 @@ class Groups:
         """
         many = np.eye(R.shape[1])[None] if mix is None else mix
         pairs = np.square(self.products @ R @ many).sum(axis=2)
-        out = np.concatenate([self.own.squares(R, many).reshape(len(many), -1), pairs], axis=1)
+        own = self.own.squares(R, many).reshape(len(many), -1)
+        together = [] if self.joint is None else [self.joint.squares(R, many)]
+        out = np.concatenate([own, *together, pairs], axis=1)
         out /= self.rows.total
         return out[0] if mix is None else out
 
@@ -145,17 +176,29 @@ def with_products(
     groups: Groups, X: dict[int, Array], pairs: dict[tuple[int, int], float]
 ) -> Groups:
     """The same groups with these products (pair -> squared level) in place of any earlier ones."""
-    k = len(groups.columns)
+    first = groups.first_product
     made = [product_feature(np.stack([X[a], X[b]], axis=1), groups.rows) for a, b in pairs]
     return replace(
         groups,
         products=np.array(made).reshape(len(made), groups.products.shape[1]),
         parents=tuple(pairs),
-        level=np.concatenate([groups.level[: 3 * k], np.array(list(pairs.values()))]),
+        level=np.concatenate([groups.level[:first], np.array(list(pairs.values()))]),
         level_if_selected=np.concatenate(
-            [groups.level_if_selected[: 3 * k], np.array(list(pairs.values()))]
+            [groups.level_if_selected[:first], np.array(list(pairs.values()))]
         ),
-        size=np.concatenate([groups.size[: 3 * k], np.ones(len(pairs), dtype=np.intp)]),
+        size=np.concatenate([groups.size[:first], np.ones(len(pairs), dtype=np.intp)]),
+        fits={},
+    )
+
+
+def with_joint(groups: Groups, joint: JointGroups, level: Array, if_selected: Array) -> Groups:
+    """Groups of some columns without products, and the joint groups with their squared levels."""
+    return replace(
+        groups,
+        joint=joint,
+        level=np.concatenate([groups.level, level]),
+        level_if_selected=np.concatenate([groups.level_if_selected, if_selected]),
+        size=np.concatenate([groups.size, joint.size]),
         fits={},
     )
 

@@ -29,7 +29,7 @@ FORCING = 1e-6
 
 def interactions_of(groups: Groups, support: Support, response: Response) -> list[int]:
     """Products of a support that are not made by the link; all of them for numbers."""
-    products = [g for g in support if g >= 3 * len(groups.columns)]
+    products = [g for g in support if g >= groups.first_product]
     T = indicators(response.Y)
     if T is None or not products:
         return products

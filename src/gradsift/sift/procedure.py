@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -17,8 +18,9 @@ from gradsift.sift.columns import (
 )
 from gradsift.sift.confirm import choose_supports
 from gradsift.sift.criterion import robust_fit, whiten_residual
-from gradsift.sift.design_effects import inflated_own, inflated_products
-from gradsift.sift.groups import Groups, Support, pool, with_products
+from gradsift.sift.design_effects import inflated_joint, inflated_own, inflated_products
+from gradsift.sift.feature_groups import JointGroups, make_joint
+from gradsift.sift.groups import Groups, Support, pool, with_joint, with_products
 from gradsift.sift.interaction_screen import Screen, screen
 from gradsift.sift.levels import NEVER, out_of_reach, own_levels, relaxed_levels
 from gradsift.sift.path import TOL, path
@@ -84,9 +86,11 @@ def largest(best: Array, count: int) -> IntArray:
 
 
 def renumbered(support: Support, old: IntArray, new: IntArray) -> Support:
-    """A support of own groups over pooled columns `old` in the numbers of the pool `new`."""
-    where = np.searchsorted(new, old)
-    return tuple(sorted(int(g // len(old) * len(new) + where[g % len(old)]) for g in support))
+    """A support without products over pooled columns `old` in the numbers of the pool `new`."""
+    where, k = np.searchsorted(new, old), len(old)
+    own = [int(g // k * len(new) + where[g % k]) for g in support if g < 3 * k]
+    joint = [g - 3 * k + 3 * len(new) for g in support if g >= 3 * k]
+    return tuple(sorted([*own, *joint]))
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,8 @@ class Sifter:
     settings: SiftSettings = DEFAULT
     barred: frozenset[int] = frozenset()
     """Columns that may not be selected, by themselves or in products."""
+    labels: IntArray | None = None
+    """(p,) the variable of each column; None = each is its own."""
     noise: Array | None = None
     """(n, q) residual of an earlier fit, not mapped, that says how much the rows of a cluster have
     in common; None = the response.
@@ -115,9 +121,23 @@ class Sifter:
     """The last screen of products, by the residual and the selected columns it was made for."""
 
     @property
+    def n_variables(self) -> int:
+        """Variables that compete: columns, unless several are one."""
+        return self.source.shape[1] if self.labels is None else len(np.unique(self.labels))
+
+    @cached_property
+    def joint(self) -> JointGroups | None:
+        """The joint groups of variables of several columns."""
+        if self.labels is None:
+            return None
+        rows = self.response.rows
+        Y = whiten_residual(self.response.start, rows.total)
+        return make_joint(self.source, self.labels, Y, rows, self.settings)
+
+    @property
     def levels(self) -> tuple[Array, Array]:
         """Squared levels of the own groups of a new variable, and of one already in the support."""
-        p, q = self.source.shape[1], self.response.Y.shape[1]
+        p, q = self.n_variables, self.response.Y.shape[1]
         return own_levels(self.alpha, p, q, self.interactions, self.settings)
 
     def first_pool(self) -> tuple[Groups, Array]:
@@ -140,6 +160,10 @@ class Sifter:
         """
         rows = self.response.rows
         groups = pool(self.source, columns, rows, *self.levels, self.settings)
+        how = self.alpha, self.response.Y.shape[1], self.interactions, self.settings
+        if self.joint is not None:
+            own = self.joint.own_levels(columns, *how)
+            groups = replace(groups, level=own[0], level_if_selected=own[1])
         free = list(self.fixed(groups))
         odd = np.tile(odd_rows(self.source, columns, rows, self.settings), 3)
         df = groups.size * self.response.Y.shape[1]
@@ -150,7 +174,11 @@ class Sifter:
             groups = inflated_own(self.source, groups, self.unit_noise)
             level, selected = level + groups.level, selected + groups.level_if_selected
         level[free] = selected[free] = 0.0
-        return self.bar(replace(groups, level=level, level_if_selected=selected))
+        groups = replace(groups, level=level, level_if_selected=selected)
+        if self.joint is not None:
+            groups = with_joint(groups, self.joint, *self.joint.joint_levels(*how))
+            groups = inflated_joint(groups, self.unit_noise)
+        return self.bar(groups)
 
     def without(self, barred: frozenset[int]) -> Sifter:
         """The same sift in which some columns may not be selected."""
@@ -161,7 +189,9 @@ class Sifter:
         if not self.barred:
             return groups
         own = np.tile(np.isin(groups.columns, list(self.barred)), 3)
-        out = np.r_[own, [not self.barred.isdisjoint(pair) for pair in groups.parents]] > 0
+        joint = () if groups.joint is None else groups.joint.members
+        used = [not self.barred.isdisjoint(columns) for columns in (*joint, *groups.parents)]
+        out = np.r_[own, used] > 0
         level, selected = groups.level.copy(), groups.level_if_selected.copy()
         level[out] = selected[out] = NEVER
         return replace(groups, level=level, level_if_selected=selected)

@@ -68,6 +68,11 @@ def log_evidence(sifter: Sifter, sifted: Sifted, R: Array, own: Array | None = N
     if groups.inflation is not None:
         own = own / typical_ratios(groups, p)
     evidence = own_log_p(own, q, sifter.interactions, sifter.settings)
+    if groups.joint is not None:
+        total = groups.rows.total
+        evidence = groups.joint.log_evidence(
+            evidence, R, total, sifter.interactions, sifter.settings
+        )
     if sifter.interactions:
         selected = groups.variables(sifted.support)
         columns, found = sifter.screened(groups, R, own, selected)

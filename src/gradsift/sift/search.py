@@ -31,6 +31,13 @@ def levels_given(groups: Groups, support: Support) -> Array:
     """Squared level of every group beside this support."""
     k = len(groups.columns)
     level = groups.level.copy()
+    if groups.joint is not None:
+        owners = [v for g in support for v in groups.owners_of(g)]
+        labels, members = groups.joint.labels, groups.joint.members
+        own = np.r_[np.tile(labels[groups.columns], 3), [labels[m[0]] for m in members]]
+        beside = np.flatnonzero(np.isin(own, owners))
+        level[beside] = groups.level_if_selected[beside]
+        return level
     for v in groups.variables(support):
         j = int(np.searchsorted(groups.columns, v))
         if j < k and groups.columns[j] == v:
@@ -217,7 +224,9 @@ def earlier_copies(groups: Groups, variables: list[int]) -> dict[int, list[int]]
 
 
 def exchanged(groups: Groups, support: Support, variable: int, other: int) -> Support | None:
-    """The support with one variable in the place of another; None where a product is not there."""
+    """The support with one variable in the place of another; None where a product is not there, or
+    one of the columns is part of a joint group.
+    """
     k = len(groups.columns)
     place = {int(c): j for j, c in enumerate(groups.columns)}
     out = []
@@ -227,9 +236,11 @@ def exchanged(groups: Groups, support: Support, variable: int, other: int) -> Su
             out.append(g)
         elif g < 3 * k:
             out.append(g - place[variable] + place[other])
+        elif g < groups.first_product:
+            return None
         else:
             pair = tuple(sorted(other if v == variable else v for v in parents))
             if pair not in groups.parents:
                 return None
-            out.append(3 * k + groups.parents.index(pair))
+            out.append(groups.first_product + groups.parents.index(pair))
     return tuple(sorted(out))

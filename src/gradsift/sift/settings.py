@@ -38,6 +38,15 @@ class SiftSettings:
     """Rivals of a further group of a selected column: a generous size of a support. Also the number
     of products that a screen passes on to the search.
     """
+    # columns that are one variable
+    joint_share: float = 0.5
+    """Part of a variable's level that is for all its columns together; the others share the rest
+    equally. Effects spread over the columns and effects of one column are as likely.
+    """
+    most_joint: float = 0.25
+    """Features of a joint group at most, as a part of the number of rows; beyond it, the leading
+    principal components stand for the columns.
+    """
     # rows that belong together
     most_correlation: float = 0.95
     """Correlation of the noise of two rows of a cluster at most: closer to 1, nothing of what lies

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gradsift._typing import Array, IntArray
+from gradsift.data.categories import to_column
 from gradsift.data.cells import Texts
-from gradsift.data.missing import is_missing, to_number
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.data.text import check_names
 
@@ -152,35 +152,6 @@ def read_rows(
     return replace(make_frame(header, columns), places=lines, options=options)
 
 
-def to_column(cells: Sequence[Any], options: ReadOptions = PLAIN) -> Array | Texts:
-    """Numbers if every cell is one or missing, else text."""
-    found = [to_number(cell, options) for cell in cells]
-    if any(value is None for value in found):
-        return to_text(cells, options)
-    return np.array(found, dtype=np.float64)
-
-
-def to_text(cells: Sequence[Any], options: ReadOptions = PLAIN) -> Texts:
-    out = np.empty(len(cells), dtype=object)
-    out[:] = [None if is_missing(c, options) else str(c).strip() for c in cells]
-    return out
-
-
-def number_text(value: float) -> str:
-    """A number as short as possible, but never that of another.
-
-    Examples
-    --------
-    >>> number_text(2.0), number_text(0.1), number_text(20231001.0), number_text(np.float32(0.1))
-    ('2', '0.1', '20231001', '0.1')
-    """
-    short = f"{value:g}"
-    with np.errstate(over="ignore"):
-        if float(short) == value or np.float32(float(short)) == np.float64(value):
-            return short
-    return next(text for d in (15, 17) if float(text := f"{value:.{d}g}") == value)
-
-
 def names_apart(names: Sequence[str], taken: Collection[str] = ()) -> list[str]:
     """Names of probes may repeat (several per gene): number the repeats.
 
@@ -223,8 +194,3 @@ def listed(names: Sequence[str], most: int = 3) -> str:
     """'a', 'b', 'c' and 4 more."""
     shown = ", ".join(repr(name) for name in names[:most])
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
-def text_levels(values: Iterable[Any]) -> list[str]:
-    """Distinct texts, sorted."""
-    return sorted({v for v in values if v is not None})

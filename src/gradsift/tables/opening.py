@@ -13,12 +13,13 @@ import numpy as np
 
 from gradsift._typing import IntArray
 from gradsift.data import read_target, take_rows
+from gradsift.data.categories import to_column
 from gradsift.data.missing import known
 from gradsift.data.opening import holds_target, read_ids
 from gradsift.data.read_options import ReadOptions
 from gradsift.tables.beside import choose_rows, read_beside
 from gradsift.tables.blocks import RowGroups, read_groups
-from gradsift.tables.frame import Frame, listed, to_column
+from gradsift.tables.frame import Frame, listed
 from gradsift.tables.joining import (
     FAMILY,
     INDIVIDUAL,

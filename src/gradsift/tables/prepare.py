@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._typing import Array, IntArray
+from gradsift.data.categories import number_text
 from gradsift.data.missing import known
 from gradsift.data.odd_cells import as_argument
 from gradsift.data.text import BEWARE
@@ -30,7 +31,7 @@ from gradsift.tables.checks import (
     check_roles,
     leak_notes,
 )
-from gradsift.tables.frame import Frame, counted, is_or_are, listed, number_text
+from gradsift.tables.frame import Frame, counted, is_or_are, listed
 from gradsift.tables.leaks import find_leaks
 from gradsift.tables.recipe import Choices, Recipe, as_texts
 from gradsift.tables.suspects import code_notes, date_notes, identifier_notes, repeat_notes

@@ -10,10 +10,11 @@ from typing import Any, Literal
 import numpy as np
 
 from gradsift._typing import Array, IntArray
+from gradsift.data.categories import level_columns, level_name, number_text
 from gradsift.data.odd_cells import odd_cells
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.data.source import block_width, windows
-from gradsift.tables.frame import Frame, listed, number_text
+from gradsift.tables.frame import Frame, listed
 
 Task = Literal["regression", "classification"]
 
@@ -119,7 +120,7 @@ class Recipe:
     @property
     def names(self) -> tuple[str, ...]:
         """Columns after encoding."""
-        encoded = (f"{c}={level}" for c, levels in self.levels.items() for level in levels)
+        encoded = (level_name(c, level) for c, levels in self.levels.items() for level in levels)
         return (*self.numbers, *encoded)
 
     @property
@@ -173,9 +174,7 @@ class Recipe:
         k = len(self.numbers)
         for name, levels in self.levels.items():
             if name in needed:
-                values = np.array(as_texts(frame, name), dtype=object)
-                for j, level in enumerate(levels):
-                    X[:, k + j] = values == level
+                X[:, k : k + len(levels)] = level_columns(as_texts(frame, name), levels)
             k += len(levels)
         return X
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from gradsift.data.categories import MOST_LEVELS, text_levels
 from gradsift.data.odd_cells import OddCells, as_argument, is_dates, odd_cells, told
-from gradsift.tables.frame import Frame, listed, text_levels
+from gradsift.tables.frame import Frame, listed
 from gradsift.tables.recipe import Choices, as_texts
-
-MOST_LEVELS = 20
-"""Distinct texts up to which a column is taken for categories unless asked otherwise."""
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,12 @@ class DirectionDraws:
     columns: IntArray
     loadings: tuple[Array, ...]
 
+    def among(self, p: int) -> DirectionDraws:
+        """The part of the directions in the first p columns: those that follow are covariates."""
+        own = self.columns < p
+        parts = [one[:, own] for one in self.loadings]
+        return DirectionDraws(self.columns[own], tuple(A[A.any(axis=1)] for A in parts))
+
     @property
     def count_probabilities(self) -> Array:
         """Probability that there are 0, 1, 2, ... directions: the share of the draws."""

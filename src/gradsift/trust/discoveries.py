@@ -37,6 +37,7 @@ from gradsift.sift.levels import chi2_log_sf, own_log_p, shares
 from gradsift.sift.procedure import Sifted, Sifter
 from gradsift.trust.background import Relationship
 from gradsift.trust.families import Family
+from gradsift.trust.original import significance_of_table
 from gradsift.trust.part_tests import (
     Left,
     best_product,
@@ -154,8 +155,7 @@ class Bench:
         """log p of a product beyond all features of both columns and the rest of the support."""
         chosen = self.rivals.as_selected
         groups = chosen.groups
-        k = len(groups.columns)
-        own = 3 * k + groups.parents.index(pair)
+        own = groups.first_product + groups.parents.index(pair)
         kept = tuple(g for g in chosen.support if g != own)
         rest = Explanation(groups, kept)
         both = [self.rivals.column(v) for v in pair]
@@ -174,11 +174,11 @@ def column_significance(
     *,
     family: float = STAND_IN,
     families: Sequence[IntArray] = (),
-    column_groups: IntArray | None = None,
     strict: bool = False,
     also: Sequence[int] = (),
 ) -> Significance:
-    """p- and q-values of the columns of a sift.
+    """p- and q-values of the columns of a sift. Columns that are one variable have one p-value, and
+    none of them may explain the response in place of another.
 
     Parameters
     ----------
@@ -192,9 +192,6 @@ def column_significance(
         where it is in none of `families`.
     families : sequence of int arrays
         Credible families, most probable column first: these columns are tested too.
-    column_groups : (p,) int array, optional
-        Columns with the same number are one variable, such as the levels of a category: none of
-        them may explain the response in place of another.
     strict : bool
         One round only: each column beside its rival alone.
     also : sequence of int
@@ -209,26 +206,51 @@ def column_significance(
     tests: dict[int, ColumnTest] = {}
     for second in (False, True):
         for k in candidates:
-            variable = frozenset([k])
-            if column_groups is not None:
-                variable = frozenset(np.flatnonzero(column_groups == column_groups[k]).tolist())
+            variable = columns_beside(sifter, k)
             alone = bench.test(k, variable, second)
             barred = together[k] | variable
             whole = alone if barred == variable else bench.test(k, barred, second)
             tests[k] = ColumnTest(k, tuple(sorted(together[k])), alone, whole)
             log_p[k], log_family[k] = alone.log_p, whole.log_p
-        q = np.minimum(benjamini_hochberg(log_p), benjamini_hochberg(log_family))
+        q = np.minimum(q_values(sifter, log_p), q_values(sifter, log_family))
         if strict or not candidates or q.min() > GATE:
             break
     untested = ~np.isin(np.arange(p), candidates)
     return Significance(
-        p_values=np.exp(np.where(untested, quick, log_p)),
-        q_values=benjamini_hochberg(log_p),
-        family_p_values=np.exp(np.where(untested, quick, log_family)),
-        family_q_values=benjamini_hochberg(once_each(log_family, together)),
+        p_values=np.exp(by_variable(sifter, np.where(untested, quick, log_p))),
+        q_values=q_values(sifter, log_p),
+        family_p_values=np.exp(by_variable(sifter, np.where(untested, quick, log_family))),
+        family_q_values=q_values(sifter, once_each(log_family, together)),
         tests=tuple(sorted(tests.values(), key=lambda t: (t.alone.log_p, t.column))),
         products=tested_products(bench),
     )
+
+
+def columns_beside(sifter: Sifter, k: int) -> frozenset[int]:
+    """The columns that are one variable with column k, itself included."""
+    if sifter.labels is None:
+        return frozenset([k])
+    return frozenset(np.flatnonzero(sifter.labels == sifter.labels[k]).tolist())
+
+
+def by_variable(sifter: Sifter, log_p: Array) -> Array:
+    """log p-values (p,) of columns, or of the variables that some of them make up: the smallest,
+    corrected for the number of columns that it is the smallest of.
+    """
+    joint = sifter.joint
+    if joint is None:
+        return log_p
+    best = np.zeros(joint.count)
+    np.minimum.at(best, joint.labels, np.minimum(log_p + np.log(joint.divided), 0.0))
+    return best[joint.labels]
+
+
+def q_values(sifter: Sifter, log_p: Array) -> Array:
+    """q-values (p,) over all columns, or over all variables that columns make up."""
+    if sifter.joint is None:
+        return benjamini_hochberg(log_p)
+    first = np.unique(sifter.joint.labels, return_index=True)[1]
+    return benjamini_hochberg(by_variable(sifter, log_p)[first])[sifter.joint.labels]
 
 
 def kept_codes(sifter: Sifter, codes: IntArray | None) -> IntArray | None:
@@ -265,8 +287,8 @@ def once_each(log_set: Array, together: dict[int, frozenset[int]]) -> Array:
 def tested_products(bench: Bench) -> tuple[ProductTest, ...]:
     """p- and q-values of the selected products, among all pairs of columns."""
     groups, support = bench.rivals.as_selected
-    k, p = len(groups.columns), bench.sifter.source.shape[1]
-    pairs = [groups.parents[g - 3 * k] for g in support if g >= 3 * k]
+    first, p = groups.first_product, bench.sifter.source.shape[1]
+    pairs = [groups.parents[g - first] for g in support if g >= first]
     log_p = np.array([bench.product(pair) for pair in pairs])
     q = benjamini_hochberg(log_p, p * (p - 1) / 2)
     found = [
@@ -335,7 +357,7 @@ def significance(
     if not 0.0 < family <= 1.0:
         raise ValueError(f"family={family}: a correlation above 0 and up to 1, such as 0.8.")
     with one_blas_thread(workers=model.n_jobs):
-        sifter, codes, also, column_groups, p = model._sifter(
+        sifter, codes, also, encoder, p = model._sifter(
             X, y, columns, sample_weight=sample_weight, covariates=covariates, offset=offset
         )
         found = column_significance(
@@ -344,11 +366,11 @@ def significance(
             codes,
             family=family,
             families=own_columns(families),
-            column_groups=column_groups,
             strict=strict,
             also=also,
         )
-    return found.among(p)
+    found = found.among(p)
+    return found if encoder is None else significance_of_table(found, encoder.origins)
 
 
 def own_columns(families: Iterable[Family] | None) -> list[IntArray]:

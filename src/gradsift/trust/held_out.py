@@ -16,6 +16,7 @@ from gradsift._typing import Array, IntArray, Source
 from gradsift.data.row_groups import group_codes
 from gradsift.data.slices import take_rows
 from gradsift.exceptions import (
+    DependentRowsWarning,
     ExtrapolationWarning,
     FewGroupsWarning,
     NothingSelectedWarning,
@@ -23,7 +24,7 @@ from gradsift.exceptions import (
 )
 from gradsift.trust.scores import Scores, confusion, gather, score_labels, score_numbers
 from gradsift.trust.simple import predict_beside, simple_tool
-from gradsift.trust.splits import Beside, row_splits
+from gradsift.trust.splits import Beside, check_two_classes, row_splits
 
 SELECTED, TOGETHER, SIMPLE, BASELINE = "selected", "together", "simple", "baseline"
 BESIDE = "covariates"
@@ -119,7 +120,9 @@ def held_out(
     X : (n, p) array or data frame
     y : (n,) array
     cv : int, splitter or iterable, default=5
-        A number of folds shuffles the rows first, always in the same way.
+        A number of folds shuffles the rows first, always in the same way. For rows in the order of
+        time, ``sklearn.model_selection.TimeSeriesSplit()``: every fold learns from the rows before
+        those that it predicts, and rows that no fold predicts are not scored.
     n_jobs : int, optional
     simple : bool, default=True
         Also score ridge or logistic regression on all columns, for comparison.
@@ -145,7 +148,9 @@ def held_out(
     labels = is_classifier(estimator)
     members = None if groups is None else group_codes(groups, len(y))
     classes, codes = np.unique(y, return_inverse=True) if labels else (None, None)
-    splits = row_splits(cv, y, labels, members, shuffle=True)
+    splits = list(row_splits(cv, y, labels, members, shuffle=True))
+    if codes is not None:
+        check_two_classes(splits, codes, cv)
     simple = simple and not isinstance(X, Source)
     beside = Beside(members, covariates, offset)
     folds: list[Fold] = Parallel(n_jobs=n_jobs)(
@@ -186,6 +191,7 @@ def predict_fold(
         warnings.simplefilter("ignore", NothingSelectedWarning)
         warnings.simplefilter("ignore", RareClassWarning)  # said of all rows, once
         warnings.simplefilter("ignore", FewGroupsWarning)
+        warnings.simplefilter("ignore", DependentRowsWarning)
         model = estimator.fit(known, y[train], **inside.for_fit(estimator))
     out, share = {}, 0.0
     for way, fitted in ways_to_predict(model).items():
@@ -207,6 +213,9 @@ def columns_beside(model: Any, X: Any, beside: Beside) -> Array:
     """Columns of a table (None = no table) and those of covariates, as a fitted model makes them,
     after them.
     """
+    encoder = getattr(model, "encoder_", None)
+    if X is not None and encoder is not None:
+        X = encoder.encode(X)
     parts = [] if X is None else [np.asarray(X, dtype=float)]
     if beside.covariates is not None:
         with warnings.catch_warnings():

@@ -96,9 +96,9 @@ def chosen_groups(
     values = dict(zip(columns.tolist(), clipped_columns(source, columns, rows).T, strict=True))
     groups = with_products(groups, values, pairs)
     place = {int(c): j for j, c in enumerate(columns)}
-    support = [
-        PARTS.index(g.part) * k + place[g.variables[0]] for g in chosen if g.part != "product"
-    ]
+    # of columns that were chosen together, each has a linear part
+    parts = [("linear" if g.part == "joint" else g.part, v) for g in chosen for v in g.variables]
+    support = {PARTS.index(part) * k + place[v] for part, v in parts if part != "product"}
     return groups, tuple(sorted([*support, *range(3 * k, 3 * k + len(pairs))]))
 
 

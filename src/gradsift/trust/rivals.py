@@ -13,7 +13,7 @@ from gradsift.sift.columns import Single, clipped_columns, single_columns
 from gradsift.sift.criterion import robust_fit
 from gradsift.sift.features import clipped, own_features
 from gradsift.sift.groups import Groups, Support
-from gradsift.sift.procedure import Sifted, Sifter, pool_size, promising
+from gradsift.sift.procedure import Sifted, Sifter, pool_size, promising, renumbered
 from gradsift.trust.background import Relationship, relationship, without_columns
 
 
@@ -83,21 +83,20 @@ class Rivals:
     def _without(self, barred: frozenset[int]) -> Explanation:
         sifter = self.sifter.without(barred)
         groups = sifter.bar(self.pool)
-        k = len(groups.columns)
-        out = np.isin(groups.columns, list(barred))
         starts = [self._own_support(), *self.proposals]
-        stripped = dict.fromkeys(tuple(g for g in T if not out[g % k]) for T in starts)
+        stripped = dict.fromkeys(
+            tuple(g for g in T if barred.isdisjoint(groups.parents_of(g))) for T in starts
+        )
         support = sifter.best_of(groups, list(stripped))
         if sifter.interactions:
             groups, support, _ = sifter.add_pairs(groups, support, support)
         return Explanation(groups, support)
 
     def _own_support(self) -> Support:
-        """The own groups of the selected support, in the numbers of the pool."""
-        old, new = self.whole.groups.columns, self.pool.columns
-        where = np.searchsorted(new, old)
-        own = (g for g in self.whole.support if g < 3 * len(old))
-        return tuple(sorted(int(g // len(old) * len(new) + where[g % len(old)]) for g in own))
+        """The selected support without its products, in the numbers of the pool."""
+        whole = self.whole.groups
+        own = tuple(g for g in self.whole.support if g < whole.first_product)
+        return renumbered(own, whole.columns, self.pool.columns)
 
     def residual_response(self, explanation: Explanation) -> Array:
         """The stand-in response of a robust fit on an explanation, (n, q), rows unscaled."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,6 +91,17 @@ def check_whole(splits: Iterable[Split], groups: IntArray, cv: Any) -> Iterator[
                 "GroupKFold."
             )
         yield train, test
+
+
+def check_two_classes(splits: Sequence[Split], codes: IntArray, cv: Any) -> None:
+    """Refuse folds that learn from rows of one class only."""
+    for i, (train, _) in enumerate(splits):
+        if len(np.unique(codes[train])) < 2:
+            raise ValueError(
+                f"cv={cv}: fold {i} learns from {len(train)} rows of one class only. Where rows "
+                "are sorted by class, use a number of folds, which shuffles them; where they are "
+                "in the order of time, use fewer splits, or begin later."
+            )
 
 
 def half_samples(

@@ -1,0 +1,187 @@
+"""Tables with categories and missing values: encoded on the way in, told of their own columns on
+the way out.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import validate_data
+
+from gradsift._run.threads import same_bits
+from gradsift._typing import Array, IntArray, Source
+from gradsift.data import ArraySource, is_storage
+from gradsift.data.mixed import TableEncoder, make_encoder
+from gradsift.estimators._validation import (
+    check_all_known,
+    check_finite,
+    check_lengths,
+    check_shape,
+    check_unique_names,
+    column_names,
+    far_note,
+)
+from gradsift.exceptions import ExtrapolationWarning
+from gradsift.trust.original import (
+    each_family,
+    inclusion_of_table,
+    significance_of_table,
+    unique_origins,
+)
+
+
+def find_encoder(X: Any, missing: str) -> TableEncoder | None:
+    """How a table becomes columns of numbers; None where nothing has to be done."""
+    if is_storage(X):
+        if missing == "indicator":
+            raise ValueError(
+                "missing='indicator' needs a table in memory, and X is stored elsewhere. Use "
+                "missing='mean', or read the table first."
+            )
+        return None
+    if hasattr(X, "columns"):
+        check_unique_names(column_names(X))
+    elif missing == "indicator" and np.asarray(X).dtype.kind not in "biuf":
+        return None
+    return make_encoder(X, missing)
+
+
+def check_mixed_X(
+    door: Any, encoder: TableEncoder, X: Any, y: Any, **kwargs: Any
+) -> tuple[ArraySource, Any]:
+    """The encoded table of a fit; `door` is told about the columns of the table itself."""
+    check_all_known(y)
+    y = validate_data(door, "no_validation", y, **kwargs)
+    validate_data(door, X, skip_check_array=True)
+    encoded = encoded_source(encoder, X, door.missing)
+    check_shape(encoded, type(door).__name__)
+    check_lengths(encoded, y)
+    return encoded, y
+
+
+def check_new_mixed_X(model: Any, X: Any, *, seen: bool) -> ArraySource:
+    """The encoded table of new samples; categories that the fit has not seen get a warning."""
+    encoder = model.encoder_
+    validate_data(model, X, reset=False, skip_check_array=True)
+    encoded = encoded_source(encoder, X, model.missing)
+    notes = encoder.unseen(X)
+    if seen and (far := far_note(model.encoded_, encoded.X, encoder.names)):
+        notes.append(far)
+    for note in notes:
+        warnings.warn(note, ExtrapolationWarning, stacklevel=5)
+    return encoded
+
+
+def encoded_source(encoder: TableEncoder, X: Any, missing: str) -> ArraySource:
+    """The encoded columns, missing values refused unless asked for."""
+    holes = encoder.without_category(X) if missing == "error" else {}
+    if holes:
+        name, row = next(iter(holes.items()))
+        more = f", and {len(holes) - 1} more columns have such rows" if len(holes) > 1 else ""
+        raise ValueError(
+            f"Input X contains NaN: column {name!r} has no category in row {row}{more}. Leave "
+            "those rows out, or set missing='mean' (no category is a category of its own) or "
+            "missing='indicator' (and it is named as such)."
+        )
+    encoded = np.ascontiguousarray(encoder.encode(X))
+    check_finite(encoded, encoder.names, allow_missing=missing != "error")
+    return ArraySource(encoded)
+
+
+def encoded_columns(columns: IntArray, encoder: TableEncoder | None) -> IntArray:
+    """The encoded columns of some columns of the table."""
+    if encoder is None:
+        return columns
+    return np.flatnonzero(np.isin(encoder.origins, columns))
+
+
+def encoded_labels(labels: IntArray | None, encoder: TableEncoder | None) -> IntArray | None:
+    """The variable of each encoded column; None where each is its own."""
+    if encoder is None or len(encoder.names) == len(encoder.columns):
+        return labels
+    return encoder.origins if labels is None else labels[encoder.origins]
+
+
+def best_of_each(ranking: IntArray, origins: IntArray) -> IntArray:
+    """Ranks of the columns of the table by their best ranked encoded columns, 1 = best."""
+    best = np.full(int(origins.max()) + 1, len(ranking) + 1)
+    np.minimum.at(best, origins, ranking)
+    out = np.empty(len(best), dtype=np.intp)
+    out[np.argsort(best, kind="stable")] = np.arange(1, len(best) + 1)
+    return out
+
+
+def summed_importances(importances: Array, origins: IntArray) -> Array:
+    """Importances of the columns of the table: those of independent changes add up in squares."""
+    out: Array = np.sqrt(np.bincount(origins, np.square(importances)))
+    least = np.where(np.bincount(origins, importances > 0) > 0, np.finfo(float).tiny, 0.0)
+    return np.maximum(out, least)  # a selected variable is in, however flat it is
+
+
+def table_attributes(found: dict[str, Any], encoder: TableEncoder) -> dict[str, Any]:
+    """Attributes of a fit to encoded columns, told of the columns of the table."""
+    origins = encoder.origins
+    out = {
+        **found,
+        "feature_importances_": summed_importances(found["feature_importances_"], origins),
+        "ranking_": best_of_each(found["ranking_"], origins),
+        "interactions_": pairs_of_table(found["interactions_"], origins),
+    }
+    if "families_" in found:
+        out["families_"] = each_family(found["families_"], origins)
+        out["inclusion_probabilities_"] = inclusion_of_table(
+            found["inclusion_probabilities_"], origins
+        )
+    if "significance_" in found:
+        out["significance_"] = significance_of_table(found["significance_"], origins)
+    return out
+
+
+def pairs_of_table(pairs: list[Any], origins: IntArray) -> list[Any]:
+    """Products of columns of the table, strongest first, each once."""
+    out: dict[tuple[int, ...], Any] = {}
+    for pair in pairs:
+        both = tuple(sorted(unique_origins((pair.first, pair.second), origins)))
+        if len(both) == 2:
+            out.setdefault(both, pair._replace(first=both[0], second=both[1]))
+    return list(out.values())
+
+
+@same_bits
+def mixed_gradient(model: Any, source: Source) -> Array:
+    """Gradient (outputs, n, p) at encoded samples, in the columns of the table. A category has no
+    derivative: its column holds the difference to its most frequent level.
+    """
+    columns, origins = model.encoder_.columns, model.encoder_.origins
+    X = source.columns(np.arange(source.shape[1]))
+    inside = model.field_.gradient(source)
+    out = np.zeros((len(inside), len(X), len(columns)))
+    first = np.searchsorted(origins, np.arange(len(columns)))  # not what says where it is missing
+    for j, k in enumerate(model.field_.index.tolist()):
+        if k in first and not columns[origins[k]].levels:
+            out[:, :, origins[k]] = inside[:, :, j]
+    here = field_values(model, X)
+    for k in model.get_support(indices=True).tolist():
+        if columns[k].levels:
+            out[:, :, k] = here - field_values(model, most_frequent(model, X, k))
+    return out
+
+
+def most_frequent(model: Any, X: Array, k: int) -> Array:
+    """Encoded samples with the most frequent level of the fit in a column of the table."""
+    own = np.flatnonzero(model.encoder_.origins == k)
+    levels = own[: len(model.encoder_.columns[k].levels)]
+    changed = X.copy()
+    changed[:, own] = 0.0
+    changed[:, levels[int(np.argmax(model.field_.scaling.mean[levels]))]] = 1.0
+    return changed
+
+
+def field_values(model: Any, X: Array) -> Array:
+    """(outputs, n) what the gradient is the derivative of, at encoded samples."""
+    refit = model.refit_
+    score = refit.decision_function if is_classifier(model) else refit.predict
+    return np.atleast_2d(np.asarray(score(model.field_.columns(X))).T)

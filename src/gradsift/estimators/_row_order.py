@@ -1,0 +1,104 @@
+"""Rows that follow each other, in time or in space: a warning where they depend on neighbours.
+
+The level of the sift is wrong where both the columns and what they leave of the response are like
+those of the row before. The sum of their products over the rows has
+
+    1 + 2 sum_k (autocorrelation of the column at lag k) (that of the residual at lag k)
+
+times the variance it has for independent rows. One without the other does no harm. So rows that
+were sorted by the response, or by class, are no reason for a warning: there the residual follows
+the order, and columns follow it only as far as they follow the response. That part is taken out of
+them first.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from gradsift._typing import Array, IntArray
+from gradsift.data import Scaling
+from gradsift.estimators._sift_sample import SiftSample
+from gradsift.exceptions import DependentRowsWarning
+from gradsift.numerics.autocorrelation import (
+    autocorrelations,
+    rank_classes,
+    within_classes,
+)
+from gradsift.numerics.sampling import evenly_spaced
+
+LAGS = 5
+LEAST_ROWS = 30
+MOST_COLUMNS = 200
+"""Columns that are looked at, evenly spaced."""
+RESIDUAL_Z, COLUMNS_Z = 2.33, 3.1
+"""Standard errors (1 / sqrt n at most, for independent rows) that the first autocorrelation of the
+residual and the upper quartile of those of columns have to reach: probabilities .01 and .001.
+"""
+MATTERS = 1.1
+"""Ratio of variances from which on the level of the sift is wrong enough to say so."""
+N_CLASSES = 10
+"""Classes of a response of numbers, inside of which columns should not follow the order."""
+
+
+class RowOrder(NamedTuple):
+    """How much rows are like the row before."""
+
+    residual: float
+    """Autocorrelation of the residual at lag 1."""
+    columns: float
+    """That of the upper quartile of the columns."""
+    inflation: float
+    """Variance of a score beside that of independent rows."""
+    sure: bool
+
+    @property
+    def dependent(self) -> bool:
+        return self.sure and self.inflation >= MATTERS
+
+
+def row_order(X: Array, residual: Array, classes: IntArray) -> RowOrder:
+    """How rows depend on their neighbours.
+
+    Parameters
+    ----------
+    X : (n, m) array
+        Some columns.
+    residual : (n, q) array
+    classes : (n,) int array
+        Rows with nearly the same response.
+    """
+    n = len(X)
+    size = np.square(residual - residual.mean(axis=0)).sum(axis=0)
+    of_residual = autocorrelations(residual, LAGS) @ (size / max(float(size.sum()), 1e-300))
+    of_columns = np.quantile(autocorrelations(within_classes(X, classes), LAGS), 0.75, axis=1)
+    sure = of_residual[0] * np.sqrt(n) > RESIDUAL_Z and of_columns[0] * np.sqrt(n) > COLUMNS_Z
+    inflation = 1.0 + 2.0 * float(np.maximum(of_residual, 0.0) @ np.maximum(of_columns, 0.0))
+    return RowOrder(float(of_residual[0]), float(of_columns[0]), inflation, bool(sure))
+
+
+def warn_of_row_order(sample: SiftSample, residual: Array, scaling: Scaling) -> None:
+    """Say so where rows depend on their neighbours and no groups tell of it."""
+    n, p = sample.X.shape
+    if sample.groups is not None or n < LEAST_ROWS or len(residual) != n:
+        return
+    index = evenly_spaced(p, MOST_COLUMNS)
+    codes = sample.target.codes
+    if codes is None:
+        codes = rank_classes(np.asarray(sample.target.values, float), min(N_CLASSES, n // 10))
+    found = row_order(scaling.apply(sample.X.columns(index), index), residual, codes)
+    if not found.dependent:
+        return
+    warnings.warn(
+        "rows depend on the rows before them: what the selected variables leave over has an "
+        f"autocorrelation of {found.residual:.2f} from row to row, and columns of X one of "
+        f"{found.columns:.2f}. Such rows (a series in time, neighbours in space) hold less "
+        "evidence than as many independent ones, so false_positives is no promise. Pass blocks of "
+        "consecutive rows that are longer than the dependence as groups, e.g. "
+        "fit(X, y, groups=numpy.arange(len(y)) // 30), and hold out later rows, e.g. "
+        "held_out(model, X, y, cv=sklearn.model_selection.TimeSeriesSplit()).",
+        DependentRowsWarning,
+        stacklevel=4,
+    )

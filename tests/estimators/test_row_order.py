@@ -1,0 +1,87 @@
+"""A warning where rows depend on the rows before them, and not where they were merely sorted."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from gradsift import GradientSiftClassifier, GradientSiftRegressor
+from gradsift.estimators._row_order import row_order
+from gradsift.exceptions import DependentRowsWarning, NothingSelectedWarning
+from gradsift.numerics.autocorrelation import autocorrelations, rank_classes
+
+FAST = {"interactions": False, "predict_with": "selected"}
+
+
+def series(rng, n, p, rho):
+    X = rng.normal(size=(n, p))
+    for t in range(1, n):
+        X[t] = rho * X[t - 1] + np.sqrt(1 - rho**2) * X[t]
+    return X
+
+
+def fit(X, y, kind=GradientSiftRegressor, **fit_params):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NothingSelectedWarning)
+        return kind(**FAST).fit(X, y, **fit_params)
+
+
+def test_autocorrelations_are_those_of_the_formula():
+    X = series(np.random.default_rng(0), 300, 2, 0.7)
+    Z = X - X.mean(axis=0)
+    byhand = [[z[k:] @ z[:-k] / (z @ z) for z in Z.T] for k in (1, 2, 3)]
+    np.testing.assert_allclose(autocorrelations(X, 3), byhand)
+    assert autocorrelations(np.ones((10, 1)), 2).tolist() == [[0.0], [0.0]]
+
+
+def test_equal_responses_are_of_one_class():
+    assert rank_classes(np.array([0.0, 0, 0, 5, 6, 7]), 2).tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def test_a_series_is_said():
+    rng = np.random.default_rng(1)
+    X = series(rng, 150, 20, 0.8)
+    y = X[:, 3] + series(rng, 150, 1, 0.8)[:, 0]
+    with pytest.warns(DependentRowsWarning, match=r"autocorrelation of 0\..*groups=.*TimeSeries"):
+        fit(X, y)
+    with pytest.warns(DependentRowsWarning):
+        fit(X, np.where(y > 0, "a", "b"), GradientSiftClassifier)
+    fit(X, y, groups=np.arange(150) // 5)  # it was said what belongs together
+    order = rng.permutation(150)
+    fit(X[order], y[order])
+
+
+@pytest.mark.parametrize("by", ["response", "class", "column", "class of many columns"])
+def test_sorted_rows_are_no_series(by):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 15))
+    y = X[:, 0] + X[:, 1] + rng.normal(size=120)
+    labels = y > 0
+    if by == "class of many columns":
+        X = X + 1.5 * labels[:, None]
+    order = np.argsort({"response": y, "column": X[:, 0]}.get(by, labels), kind="stable")
+    if "class" in by:
+        fit(X[order], labels[order], GradientSiftClassifier)
+    else:
+        fit(X[order], y[order])
+
+
+def test_one_without_the_other_does_no_harm():
+    rng = np.random.default_rng(0)
+    classes = np.zeros(300, dtype=int)
+    smooth, rough = series(rng, 300, 20, 0.9), rng.normal(size=(300, 20))
+    assert row_order(smooth, smooth[:, :1], classes).dependent
+    assert not row_order(smooth, rough[:, :1], classes).dependent
+    assert not row_order(rough, smooth[:, :1], classes).dependent
+
+
+def test_level_of_the_warning():
+    """Independent rows: at most one in a hundred is warned of."""
+    rng = np.random.default_rng(0)
+    said = 0
+    for _ in range(300):
+        shared = rng.normal(size=(60, 1))
+        X = 0.9 * shared + 0.4 * rng.normal(size=(60, 5))
+        y = rng.normal(size=60)
+        said += row_order(X, y[:, None], rank_classes(y, 6)).dependent
+    assert said <= 3
