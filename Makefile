@@ -1,10 +1,14 @@
 # make demo   set up and run the main job on embedded data
 # make test   set up with the test tools and run the whole suite
-# make docs   rewrite the tables of the pages from what was recorded, and what their commands print
+# make docs   build the site into build/site, examples included; a warning is an error
+# make docs-write   rewrite the tables of the pages from what was recorded, and what their commands print
 # make docs-check   run the code blocks of README.md and docs/, compare outputs and tables
 # make test-processors   the numerical tests again, with the arithmetic of other processors
 # make test-oldest   the suite on the oldest supported versions of everything
 # make fuzz   thousands of new cases per public entry, then damaged files; figures in build/ (an hour or two)
+# make build   wheel and source archive into dist/, checked
+# make test-wheel   a part of the suite against the installed wheel, in an empty folder
+# make test-extras   every extra by itself in a fresh environment
 # make bench-selection   the selection benchmark: designs, real data, speed
 # make bench-paths   the path benchmark: cost of a certified path in matrix products
 # make bench-peers   time and quality beside Boruta, LassoNet, pyHSICLasso, xRFM (installs them; about 45 minutes)
@@ -20,7 +24,7 @@ NUMERICAL := tests/solver tests/sift/test_copies.py tests/sift/test_feature_stor
 	tests/estimators/test_invariances.py tests/refit/test_regression.py tests/pairwise/test_datafit.py \
 	tests/pairwise/test_geometry.py tests/numerics/test_kernels.py
 
-.PHONY: help demo test docs docs-check test-processors test-oldest fuzz bench-selection bench-paths bench-peers lint clean
+.PHONY: help demo test docs docs-write docs-check test-processors test-oldest build test-wheel test-extras fuzz bench-selection bench-paths bench-peers lint clean
 help:
 	@sed -n 's/^# //p' Makefile
 
@@ -43,12 +47,21 @@ test: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2 --dist=worksteal --cov --cov-report=term
 
 # cog writes what stands between its marks in the pages, and --check compares
-PAGES := README.md $(wildcard docs/*.md benchmarks/README.md benchmarks/*/README.md)
+PAGES := README.md $(wildcard docs/*.md docs/*/*.md benchmarks/README.md benchmarks/*/README.md)
 COG := $(BIN)/cog -I benchmarks -p 'import tables'
 
-docs: $(VENV)/.installed-test
+docs-write: $(VENV)/.installed-test
 	$(COG) -r $(PAGES)
 	GRADSIFT_DOCS=rewrite OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --quiet README.md docs
+
+$(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $@ $(VENV)/.installed
+
+# GRADSIFT_EXAMPLES=turlach make docs   runs the examples of that name only
+docs: $(VENV)/.installed-docs
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -c docs -b html -W --keep-going --quiet . build/site
+	@echo "build/site/index.html"
 
 docs-check: $(VENV)/.installed-test
 	$(COG) --check --diff $(PAGES)
@@ -68,6 +81,31 @@ $(OLDEST)/.installed-test: pyproject.toml tests/oldest.txt
 
 test-oldest: $(OLDEST)/.installed-test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest --numprocesses=2 --dist=worksteal
+
+$(VENV)/.installed-release: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[release]'
+	@touch $@
+
+build: $(VENV)/.installed-release
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*
+
+# what a user does first, each room with its files and its extras
+WHEEL_TESTS := tests/estimators/test_sift.py tests/estimators/test_frames.py tests/cli/test_version.py \
+	tests/cli/test_fdr.py tests/pipeline/test_model_file.py tests/data/test_formats.py tests/report/test_markdown.py tests/tl
+
+test-wheel: build
+	rm -rf build/wheel && mkdir -p build/wheel
+	$(PYTHON) -m venv build/wheel/venv
+	build/wheel/venv/bin/python -m pip install --quiet "$$(echo dist/*.whl)[test]"
+	cp -r tests build/wheel/tests
+	cd build/wheel && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 venv/bin/python -m pytest --quiet --import-mode=importlib \
+		-o pythonpath=tests -o markers='shared: needs data beside the repository' -W error $(WHEEL_TESTS)
+	cd build/wheel && PATH="$$PWD/venv/bin:$$PATH" ../../packaging/conda-forge/run_test.sh
+
+test-extras: build
+	$(PYTHON) packaging/extras.py dist/*.whl
 
 $(VENV)/.installed-fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m pip install --quiet --editable '.[fuzz]' || echo "atheris cannot be installed here: files will be damaged by hypothesis only"
@@ -100,4 +138,4 @@ lint: $(VENV)/.installed-test
 	$(BIN)/lint-imports
 
 clean:
-	rm -rf $(VENV) $(OLDEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .import_linter_cache
+	rm -rf build docs/gallery docs/api/generated $(VENV) $(OLDEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .import_linter_cache

@@ -74,7 +74,7 @@ def write_csv(file, header, *columns):
 def console(example):
     """Run each line that begins with $; compare what it prints with the lines below it.
 
-    With GRADSIFT_DOCS=rewrite what is printed is written into the page (`make docs`).
+    With GRADSIFT_DOCS=rewrite what is printed is written into the page (`make docs-write`).
     """
     block = example.parsed
     commands = [part.partition("\n")[0] for part in ("\n" + block).split("\n$ ")[1:]]
@@ -116,7 +116,7 @@ pytest_collect_file = Sybil(
         CodeBlockParser(language="console", evaluator=console),
     ],
     path=str(ROOT),
-    patterns=["README.md", "docs/*.md", "docs/tutorials/*.md"],
+    patterns=["README.md", "docs/*.md", "docs/tutorials/*.md", "docs/howto/*.md"],
     setup=start,
     teardown=end,
 ).pytest()

@@ -3,7 +3,7 @@
     export PYTHONPATH=benchmarks
     python -m tables record selection/rivals python -m selection.measure rivals
     python -m tables repeat selection/rivals    the recorded command again
-    make docs                                    rewrite the pages
+    make docs-write                              rewrite the pages
 
 `record` runs a command, lets its output through, and keeps every Markdown table in it. Pages hold
 a comment such as [[[cog tables.show("selection/rivals") ]]]; below it cog writes the table, and

@@ -29,6 +29,11 @@ def make_data(task, *, n=12, p=6, seed=0):
     return X, np.searchsorted(cuts, y)
 
 
+def standard(X):
+    """Columns of mean zero and variance one."""
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
 # ------------------------------------------------------------------ what rounding may change
 
 

@@ -3,6 +3,7 @@
     python -m ablation.measure                  # all settings (about 15 minutes of one core)
     python -m ablation.measure mcp breadth      # some of them
     python -m ablation.measure --real           # held-out rows of real data in place of designs
+    python -m ablation.measure --real --data riboflavin gasoline
     python -m ablation.measure --all shares     # all designs that take a second or less
     python -m ablation.measure --table          # the tables again, from what was measured
 
@@ -16,7 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from time import process_time
@@ -45,6 +46,8 @@ WIDE = ("tiny",)
 SLOW = ("tall", "tiny", "add500", "addh500")
 ALL = tuple(name for name in DESIGNS | HELD_OUT if name not in SLOW)
 WIDE_SETTINGS = ("most_columns", "least_columns", "free_values", "most_values")
+GROUPED_SETTINGS = ("most_correlation", "least_pooled")
+"""Settings of rows that belong together, which no table here has (`benchmarks/rows` has them)."""
 DEFAULT = SiftSettings()
 OFF: dict[str, Any] = {
     "ridge": 1e-9,
@@ -65,6 +68,12 @@ Measured = dict[str, dict[str, dict[str, list[float]]]]
 """Label of a change -> design -> seed -> AP, F1, false variables, seconds; of real data: fold ->
 score.
 """
+
+
+def setting_names() -> list[str]:
+    """The settings that the tables measured here can feel."""
+    names = [field.name for field in fields(SiftSettings)]
+    return [name for name in names if name not in GROUPED_SETTINGS]
 
 
 def changed(name: str, factor: float) -> Any:
@@ -135,9 +144,11 @@ def quality(found: Any, support: Any, p: int) -> list[float]:
     return [ap, 2 * hits / (len(found.selected) + int(truth.sum())), float(false)]
 
 
-def on_real(todo: dict[str, SiftSettings]) -> Iterator[tuple[str, str, str, list[float]]]:
+def on_real(
+    todo: dict[str, SiftSettings], names: Sequence[str]
+) -> Iterator[tuple[str, str, str, list[float]]]:
     """(label, data set, fold, [score of held-out rows with the selected variables alone])."""
-    for name in REAL:
+    for name in names:
         try:
             data = real(name)
         except FileNotFoundError:
@@ -216,7 +227,7 @@ def design_table(found: Measured) -> Iterator[str]:
     for title, names in (("all of the default", TELLING), ("the same, wide", WIDE)):
         ap, f1, false, seconds = (mean(found, "default", c, names) for c in range(4))
         yield f"| {title} | | | {ap:.3f} | {f1:.3f} | {false:.2f} | {seconds:.2f} s | |"
-    for label, settings in variants([field.name for field in fields(SiftSettings)]).items():
+    for label, settings in variants(setting_names()).items():
         name = label.split()[0]
         names = WIDE if name in WIDE_SETTINGS else TELLING
         if label == "default" or names[0] not in found.get(label, {}):
@@ -236,7 +247,7 @@ def real_table(found: Measured) -> Iterator[str]:
     yield f"| setting | changed to | {' | '.join(names)} |\n{'|---' * (2 + len(names))}|"
     scores = [mean(found, "default", 0, (name,)) for name in names]
     yield f"| none | | {' | '.join(f'{score:.3f}' for score in scores)} |"
-    for label, settings in last_variants([field.name for field in fields(SiftSettings)]).items():
+    for label, settings in last_variants(setting_names()).items():
         if label == "default" or names[-1] not in found.get(label, {}):
             continue
         name = label.split()[0]
@@ -266,19 +277,22 @@ def jobs(
     todo = variants(names)
     if asked.all:
         return on_designs(todo, ALL_SEEDS, ALL)
-    return on_real(last_variants(names)) if asked.real else on_designs(todo, SEEDS, TELLING + WIDE)
+    if asked.real:
+        return on_real(last_variants(names), asked.data)
+    return on_designs(todo, SEEDS, TELLING + WIDE)
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("settings", nargs="*")
     options.add_argument("--real", action="store_true")
+    options.add_argument("--data", nargs="+", choices=REAL, default=REAL)
     options.add_argument("--all", action="store_true")
     options.add_argument("--table", action="store_true")
     asked = options.parse_args()
     file = ALL_FILE if asked.all else FILE
     found: Measured = json.loads(file.read_text()) if file.exists() else {}
-    names = asked.settings or [field.name for field in fields(SiftSettings)]
+    names = asked.settings or setting_names()
     warnings.simplefilter("ignore")
     if not asked.table:
         for label, design, seed, values in jobs(asked, names):

@@ -2,6 +2,7 @@
 
     python -m levels.measure                       # all settings, 50 seeds
     python -m levels.measure --seeds 10 leukemia   # those whose name contains a word
+    python -m levels.measure --earlier             # those measured with an earlier version
     python -m levels.measure --table               # the table again, from what was measured
 
 Run from `benchmarks/` with the package installed, on one thread. The real data sets are taken from
@@ -20,7 +21,7 @@ import numpy as np
 from levels.tables import COLUMNS, DATA, GRID, SETTINGS, Null
 
 from gradsift.data import ArraySource, measure_scaling
-from gradsift.estimators._sift_parts import class_contrasts
+from gradsift.estimators._sift_target import class_contrasts
 from gradsift.sift import sift_support
 
 FILE = Path(__file__).parent / "measured.json"
@@ -98,11 +99,14 @@ def main() -> None:
     options.add_argument("words", nargs="*")
     options.add_argument("--seeds", type=int, default=SEEDS)
     options.add_argument("--first", type=int, default=0)
+    options.add_argument("--earlier", action="store_true")
     options.add_argument("--table", action="store_true")
     options.add_argument("--file", type=Path, default=FILE)
     asked = options.parse_args()
     measured = json.loads(asked.file.read_text()) if asked.file.exists() else {}
     names = [n for n in SETTINGS if all(w in n for w in asked.words) and available(n)]
+    if asked.earlier:
+        names = [n for n in names if n in measured.get(EARLIER, [])]
     warnings.simplefilter("ignore")
     for name in [] if asked.table else names:
         measured[name] = measure(name, range(asked.first, asked.first + asked.seeds))

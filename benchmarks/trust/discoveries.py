@@ -2,27 +2,35 @@
 
     python -m trust.discoveries                         # all designs, 100 seeds
     python -m trust.discoveries --seeds 20 colon        # those whose name contains a word
+    python -m trust.discoveries --show                  # the table again, from what was measured
     python -m trust.discoveries --null                  # p-values of columns that do nothing
 
 Run from `benchmarks/` with the package installed, on one thread. The real data sets are taken from
 the folder that GRADSIFT_DATA names; without it their designs are left out. Seeds begin at 1,000;
-smaller ones were used while the method was made.
+smaller ones were used while the method was made. Every table is one line of the file `--store`, and
+a table that has its line is not measured again: a run that was stopped goes on where it was. Seeds
+come before designs, so that a part of a run says something of every design.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 import warnings
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from tables import markdown
 from trust.designs import DESIGNS, Planted
 
-from gradsift import GradientSiftClassifier, GradientSiftRegressor, significance
+from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.trust import Significance
+from gradsift.trust.discoveries import column_significance
 
+STORE = Path(__file__).parent / "discoveries.jsonl"
 FIRST_SEED = 1000
 RATES = (0.05, 0.1, 0.2)
 NEAR = 0.8
@@ -33,15 +41,13 @@ def table_of(name: str, seed: int) -> Planted:
     return DESIGNS[name](np.random.default_rng([seed, len(name)]))
 
 
-def tested(table: Planted, **options: Any) -> Significance:
+def outcome(table: Planted, columns: Sequence[int] = ()) -> tuple[list[int], Significance]:
+    """The columns that the sift selects, and the tests of all."""
     model = GradientSiftClassifier() if table.n_classes else GradientSiftRegressor()
-    return significance(model, table.X, table.y, **options)
-
-
-def selected(table: Planted) -> list[int]:
-    model = GradientSiftClassifier() if table.n_classes else GradientSiftRegressor()
-    found: list[int] = model._find_support(table.X, table.y).tolist()
-    return found
+    sifter, codes, also, _ = model._sifter(table.X, table.y, None, list(columns))
+    sifted = sifter.run()
+    selected = sifted.groups.variables(sifted.support)
+    return selected, column_significance(sifter, sifted, codes, also=also)
 
 
 def false_and_power(found: list[int], table: Planted, least: float) -> tuple[float, float]:
@@ -57,26 +63,45 @@ def false_and_power(found: list[int], table: Planted, least: float) -> tuple[flo
     return float(1 - hit.any(axis=1).mean()), float(hit.any(axis=0).mean()) if table.true else 0.0
 
 
-def measure(name: str, seeds: range) -> list[str]:
-    """One row of the table."""
-    columns: dict[str, list[tuple[float, float]]] = {}
-    seconds = []
+def measure(name: str, seed: int) -> dict[str, Any]:
+    """What is found in one table: [share that is false, share of the true that are found]."""
+    table = table_of(name, seed)
+    start = time.process_time()
+    selected, found = outcome(table)
+    seconds = time.process_time() - start
+    cells = {"sift": false_and_power(selected, table, 1)}
+    for kind, least in (("column", 1), ("family", NEAR)):
+        for rate in RATES:
+            listed = found.discoveries(rate, families=kind == "family").tolist()
+            cells[f"{kind} {rate}"] = false_and_power(listed, table, least)
+    return {"design": name, "seed": seed, "seconds": round(seconds, 2), "cells": cells}
+
+
+def run(names: list[str], seeds: range, store: Path) -> None:
+    """Measure what the store does not hold yet, seed by seed."""
+    done = {(row["design"], row["seed"]) for row in stored(store)}
     for seed in seeds:
-        table = table_of(name, seed)
-        columns.setdefault("sift", []).append(false_and_power(selected(table), table, 1))
-        start = time.process_time()
-        found = tested(table)
-        seconds.append(time.process_time() - start)
-        for families, least in ((False, 1), (True, NEAR)):
-            for rate in RATES:
-                listed = found.discoveries(rate, families=families).tolist()
-                key = f"{families} {rate}"
-                columns.setdefault(key, []).append(false_and_power(listed, table, least))
-    cells = [cell(values) for values in columns.values()]
-    return [name, str(len(seeds)), *cells, f"{np.mean(seconds):.2f}"]
+        for name in names:
+            if (name, seed) not in done:
+                row = json.dumps(measure(name, seed))
+                with store.open("a") as file:
+                    file.write(row + "\n")
+
+
+def stored(store: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in store.read_text().splitlines()] if store.exists() else []
+
+
+def row(name: str, tables: list[dict[str, Any]]) -> list[str]:
+    """One row of the table: means over its seeds."""
+    keys = tables[0]["cells"]
+    cells = [cell([table["cells"][key] for table in tables]) for key in keys]
+    seconds = np.mean([table["seconds"] for table in tables])
+    return [name, str(len(tables)), *cells, f"{seconds:.2f}"]
 
 
 def cell(values: list[tuple[float, float]]) -> str:
+    """Mean share of false ones with its standard error, and mean share of true ones found."""
     false, power = np.array(values).T
     error = false.std(ddof=1) / np.sqrt(len(false))
     return f"{false.mean():.2f} ({error:.2f}) / {power.mean():.2f}"
@@ -90,7 +115,7 @@ def null_columns(name: str, seeds: range) -> list[str]:
         rng = np.random.default_rng(seed)
         rest = np.setdiff1d(np.arange(table.X.shape[1]), table.true)
         null = rng.choice(rest, NULL_COLUMNS, replace=False).tolist()
-        p_values.append(tested(table, columns=null).p_values[null])
+        p_values.append(outcome(table, null)[1].p_values[null])
     found = np.concatenate(p_values)
     small = [f"{np.mean(found <= level):.3f}" for level in (0.05, 0.01, 0.001)]
     return [name, str(len(found)), *small]
@@ -100,7 +125,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("words", nargs="*", help="designs whose name contains one of these")
     parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument("--store", type=Path, default=STORE)
     parser.add_argument("--null", action="store_true")
+    parser.add_argument("--show", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     seeds = range(FIRST_SEED, FIRST_SEED + options.seeds)
@@ -109,9 +136,13 @@ def main() -> None:
         head = ["columns", "null columns", "p <= .05", "p <= .01", "p <= .001"]
         rows = [null_columns(name, seeds) for name in names]
     else:
-        kinds = [f"{kind}, q = {rate}" for kind in ("column", "family") for rate in RATES]
+        if not options.show:
+            run(names, seeds, options.store)
+        kinds = [f"{kind}, q = {rate}" for kind in ("column", "with stand-ins") for rate in RATES]
         head = ["design", "seeds", "selected by the sift", *kinds, "CPU s"]
-        rows = [measure(name, seeds) for name in names]
+        known = [table for table in stored(options.store) if table["seed"] in seeds]
+        groups = {name: [t for t in known if t["design"] == name] for name in names}
+        rows = [row(name, tables) for name, tables in groups.items() if len(tables) > 1]
     print("discoveries")
     print(markdown(head, rows))
 

@@ -25,7 +25,7 @@ import numpy as np
 from trust.planted import ALL, DATA, NOISE, REAL, Planted
 
 from gradsift.data import ArraySource, measure_scaling
-from gradsift.estimators._sift_parts import class_contrasts
+from gradsift.estimators._sift_target import class_contrasts
 from gradsift.explain.families import family_test
 from gradsift.sift import describe, make_sifter, sift
 from gradsift.trust.credible import find_families

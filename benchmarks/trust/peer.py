@@ -21,14 +21,14 @@ from collections.abc import Callable
 import numpy as np
 from tables import markdown
 from trust.designs import DESIGNS, Planted
-from trust.discoveries import cell, false_and_power, table_of, tested
+from trust.discoveries import cell, false_and_power, outcome, table_of
 
 FIRST_SEED = 5000
 RATE = 0.1
 
 
 def ours(table: Planted) -> list[int]:
-    return tested(table).discoveries(RATE).tolist()
+    return outcome(table)[1].discoveries(RATE).tolist()
 
 
 def ipss(table: Planted) -> list[int]:

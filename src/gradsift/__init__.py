@@ -80,9 +80,15 @@ _HOMES = {
 }
 
 
+_ROOMS = ("pl", "tl")
+"""For AnnData, by the names that scverse uses: they need anndata and matplotlib only when used."""
+
+
 def __getattr__(name: str) -> Any:
     # Names are fetched when first used: scikit-learn takes a second to import, and neither
     # `gradsift --help` nor a worker that only needs one room should wait for it.
+    if name in _ROOMS:
+        return import_module(f"gradsift.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'gradsift' has no attribute {name!r}")
     value = getattr(import_module(_HOMES.get(name, "gradsift.estimators")), name)
@@ -91,4 +97,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__, *_ROOMS})

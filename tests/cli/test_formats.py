@@ -120,9 +120,16 @@ def opened(kind, *, holes=False, **asked):
     command = write(X, y)
     apart = Path(command[4]) if len(command) > 3 else None
     names = [f"x{k}" for k in range(len(NAMES))] if kind == "npy" else NAMES
-    asked = {option: tuple(names[k] for k in v) if isinstance(v, tuple) else v
+    asked = {option: as_names(v, names)
              for option, v in asked.items()}  # fmt: skip
     return open_table(Path(command[0]), Choices(command[2], **asked), apart), names, X, y
+
+
+def as_names(value, names):
+    """Numbers of columns as their names; anything else as it is."""
+    if not isinstance(value, tuple):
+        return value
+    return tuple(names[k] if isinstance(k, int) else k for k in value)
 
 
 @each_format
@@ -184,7 +191,7 @@ def test_missing(kind):
 def test_a_recipe_gives_the_same_columns_again(kind):
     table, _, _, y = opened(kind, drop=(0,), categorical=(3,), log=True)
     path = Path("t" if kind == "folder of parquet" else f"t.{kind}")
-    X, ids, found = open_new(path, table.recipe)
+    X, ids, found, *_ = open_new(path, table.recipe)
     np.testing.assert_array_equal(X, table.X)
     assert (ids is None) == (table.ids is None)
     if kind != "npy":
@@ -208,6 +215,70 @@ def test_scores_half_samples_report_and_predictions(kind):
     assert np.corrcoef([float(row["predicted"]) for row in rows], counts()[1])[0, 1] > 0.9
     assert run(["report", "o", command[0], *command[3:], "--out", "r.html"]) == 0
     assert "On the rows they were chosen from" in Path("r.html").read_text()
+
+
+def write_covariates(kind):
+    """Age and batch of all samples but the last, in another order; a group for every four rows."""
+    rng = np.random.default_rng(8)
+    table = pd.DataFrame({
+        FORMATS[kind][1] or "none": WHO,
+        "age": rng.normal(50.0, 10.0, size=N),
+        "batch": np.array(["a", "b", "c"])[rng.integers(3, size=N)],
+        "block": [f"b{i // 2}" for i in range(N)],
+    })  # fmt: skip
+    if kind == "npy":  # nothing names its samples: the same rows in the same order
+        table.drop(columns="none").to_csv("c.csv", index=False)
+        return table
+    table[:-1].sample(frac=1.0, random_state=0).to_csv("c.csv", index=False)
+    return table[:-1]
+
+
+@each_format
+def test_covariates(kind):
+    given = write_covariates(kind)
+    table, names, X, y = opened(
+        kind, covariates=Path("c.csv"), covariate_names=("age", "batch"), group="block"
+    )
+    assert list(table.names) == names
+    np.testing.assert_array_equal(table.X, X[: len(given)])
+    np.testing.assert_allclose(table.y, y[: len(given)], atol=1e-4)
+    assert list(table.covariates) == ["age", "batch"]
+    np.testing.assert_allclose(table.covariates["age"], given["age"])
+    assert table.covariates["batch"].tolist() == given["batch"].tolist()
+    assert table.groups.labels.tolist() == given["block"].tolist()
+    if kind != "npy":
+        assert any("1 sample without covariates in c.csv left out" in n for n in table.notes)
+
+
+@each_format
+def test_covariates_from_selection_to_prediction(kind, capsys):
+    write_covariates(kind)
+    X, y = counts()
+    age = pd.read_csv("c.csv").set_index(FORMATS[kind][1] or "age", drop=False)
+    shift = age["age"].to_numpy() if kind == "npy" else age["age"].reindex(WHO).fillna(50.0)
+    y = (y + 0.2 * np.asarray(shift)).round(4)
+    command = FORMATS[kind][0](X, y)
+    beside = ["--covariates", "c.csv"]
+    asked = [*beside, "--covariate-names", "age,batch", "--false-positives", "0.05"]
+    scored = ["--cv", "3", "--stability", "2"]
+    assert run(["select", *command, *asked, *scored, "--out", "o"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "Adjusted for age and batch, which alone explain" in printed
+    assert "covariates" in printed
+    summary = json.loads(Path("o/summary.json").read_text())
+    assert [row["name"] for row in summary["variables"]] == ["x2" if kind == "npy" else "g2"]
+    assert summary["covariates"] == ["age", "batch"]
+    scores = summary["scores"]["ways"]
+    assert scores["selected"]["mean"]["R²"] > 0.9 > scores["covariates"]["mean"]["R²"]
+    assert "Adjusted for age and batch" in Path("o/report.html").read_text()
+    assert run(["predict", "o", command[0], "--out", "p.csv"]) == 2
+    assert "give --covariates FILE" in " ".join(capsys.readouterr().err.split())
+    assert run(["predict", "o", command[0], *beside, "--out", "p.csv"]) == 0
+    with open("p.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = np.array([float(row["predicted"]) for row in rows])
+    assert np.corrcoef(found[:-1], y[:-1])[0, 1] > 0.9
+    assert run(["report", "o", command[0], *command[3:], *beside, "--out", "r.html"]) == 0
 
 
 def test_columns_beside_the_table_have_a_role_where_it_is_given():
@@ -237,6 +308,33 @@ def test_what_is_too_large_says_so(kind, monkeypatch, capsys):
     summary = json.loads(Path("o/summary.json").read_text())
     assert summary["scores"] is None
     assert [row["name"] for row in summary["variables"]] == ["x2" if kind == "npy" else "g2"]
-    for option in (["--log"], ["--keep", "g1"], ["--missing", "drop"]):
+    for option in (["--log"], ["--keep", "g1"], ["--missing", "drop"], ["--maf", "0.1"]):
         assert run(["select", *command, *option, "--out", "p"]) == 2
         assert "is too large for that" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("kind", ["parquet", "folder of parquet", "h5ad", "bed", "zarr", "npy"])
+def test_covariates_and_groups_of_what_is_too_large(kind, monkeypatch):
+    write_covariates(kind)
+    command = FORMATS[kind][0](*counts())
+    monkeypatch.setattr("gradsift.tables.stored.IN_MEMORY", 8 * N * len(NAMES) - 1)
+    if kind in ("parquet", "folder of parquet"):
+        command += ["--id", "who"]
+    beside = ["--covariates", "c.csv"]
+    assert run(["select", *command, *beside, "--group", "block", "--out", "o"]) == 0
+    summary = json.loads(Path("o/summary.json").read_text())
+    assert [row["name"] for row in summary["variables"]] == ["x2" if kind == "npy" else "g2"]
+    assert summary["covariates"] == ["age", "batch"]
+    assert any("24 groups (block)" in note for note in summary["decisions"])
+    if kind not in ("parquet", "folder of parquet"):  # their columns are not only variables
+        assert run(["predict", "o", command[0], *beside, "--out", "p.csv"]) == 0
+        with open("p.csv", newline="") as file:
+            rows = [row["row"] for row in csv.DictReader(file)]
+        assert rows == ([str(i + 1) for i in range(N)] if kind == "npy" else WHO)
+
+
+def test_a_column_of_a_large_table_can_be_the_group(monkeypatch):
+    command = write_h5ad(*counts())
+    monkeypatch.setattr("gradsift.tables.stored.IN_MEMORY", 8 * N * len(NAMES) - 1)
+    table = open_table(Path(command[0]), Choices("y", group="batch"))
+    assert table.groups.count == 3

@@ -28,7 +28,7 @@ from gradsift.data import (
     take_rows,
 )
 from gradsift.data.row_groups import GroupMeans
-from gradsift.data.source import LabelledRows, SourceView, StackedSource
+from gradsift.data.source import BesideSource, LabelledRows, SourceView, StackedSource
 from gradsift.solver import Problem
 
 HALF = np.arange(0, N, 2)
@@ -111,6 +111,10 @@ VIEWS = {
         StackedSource(b.source, ArraySource(X[:5])), np.vstack([b.values, X[:5]]),
         b.names, False, False, None if b.bytes is None else b.bytes + 8 * 5 * P, b.missing,
     ),
+    "beside": lambda b: Promise(
+        BesideSource(b.source, X[:, :2] + 1.0), np.hstack([b.values, X[:, :2] + 1.0]),
+        None, False, b.remote, None if b.bytes is None else b.bytes + 8 * 2 * N, b.missing,
+    ),
     "scaled": lambda b: Promise(
         ScaledSource(b.source, SCALING), SCALING.apply(b.values),
         b.names, False, b.remote, b.bytes, b.missing,
@@ -169,7 +173,7 @@ def test_blocks_tile_the_columns_and_equal_them(promise):
         np.testing.assert_array_equal(block, source.columns(np.arange(where.start, where.stop)))
         np.testing.assert_allclose(block, values[:, where], rtol=1e-12)
         at = where.stop
-    assert at == P
+    assert at == values.shape[1]
 
 
 def test_columns_in_any_order_and_more_than_once(promise):
@@ -209,7 +213,7 @@ def test_passes_run_where_the_blocks_lie(promise):
             assert where.start == at
             np.testing.assert_allclose(total, promise.values[:, where].sum(axis=0), atol=1e-10)
             at = where.stop
-        assert at == P
+        assert at == promise.values.shape[1]
 
 
 def test_bytes_held(promise):
@@ -224,12 +228,14 @@ def test_missing_values_expected_or_not(promise):
 def test_row_subsets(promise):
     rows = np.array([9, 1, 4])
     taken = take_rows(promise.source, rows)
-    np.testing.assert_allclose(taken.columns(np.arange(P)), promise.values[rows], rtol=1e-12)
+    np.testing.assert_allclose(
+        taken.columns(np.arange(taken.shape[1])), promise.values[rows], rtol=1e-12
+    )
     assert taken.names() == promise.names
     assert taken.expects_missing is promise.missing
     assert take_rows(promise.source, np.arange(len(promise.values))) is promise.source
     both = stack_rows(promise.source, taken)
-    assert both.shape == (len(promise.values) + 3, P)
+    assert both.shape == (len(promise.values) + 3, promise.values.shape[1])
     assert both.names() == promise.names
 
 

@@ -82,7 +82,7 @@ def unequal():
 
 
 def test_two_groups_are_refused_with_advice(visits):
-    with pytest.raises(ValueError, match=r"2 group\(s\): at least 3.*always_keep"):
+    with pytest.raises(ValueError, match=r"2 group\(s\): at least 3.*covariates"):
         GradientSiftRegressor().fit(*visits, groups=np.arange(120) % 2)
 
 

@@ -189,7 +189,7 @@ def test_a_stored_model_answers_as_before():
             model = kind(max_iter=500).fit(ready.X, ready.y)
             save_model(folder / "model.skops", model, ready.recipe)
             again, recipe, _ = load_model(folder / "model.skops")
-            X, _, y_again = open_new(path, recipe)
+            X, _, y_again, *_ = open_new(path, recipe)
         assert recipe == ready.recipe
         np.testing.assert_array_equal(X, ready.X)
         np.testing.assert_array_equal(y_again, ready.y)

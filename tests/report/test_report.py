@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-from copy import copy
 from dataclasses import replace
 
 import html5lib
@@ -13,11 +12,11 @@ import numpy as np
 import pytest
 from report_cases import KINDS, NASTY
 
-from gradsift import GradientSiftClassifier, GradientSiftRegressor
+from gradsift import GradientSiftRegressor
 from gradsift.report import Findings, build_report, summarise, write_report
 from gradsift.report._render import script_safe
 from gradsift.tables import BEWARE
-from gradsift.trust import Scores, held_out
+from gradsift.trust import Scores
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "nasty"])
@@ -281,111 +280,6 @@ def test_without_jinja_the_error_names_the_extra(findings, monkeypatch):
         build_report(findings["nothing"])
 
 
-# ------------------------------------------------------------------ what the scores are scores of
-
-
-def many_small_effects(rng):
-    """A table whose ridge has a part in the predictions."""
-    X = rng.normal(size=(80, 200))
-    return X, X[:, 0] + X[:, 1:101] @ rng.normal(size=100) / 8
-
-
-@pytest.fixture(scope="module")
-def blended():
-    X, y = many_small_effects(np.random.default_rng(0))
-    model = GradientSiftRegressor()
-    return Findings(model.fit(X, y), X, y, target="yield", held_out=held_out(model, X, y, 3))
-
-
-def test_both_scores_are_said_and_named(blended):
-    summary = summarise(blended)
-    ways, held = summary["scores"]["ways"], blended.held_out
-    assert list(ways) == ["selected", "together", "simple", "baseline"]
-    assert ways["selected"]["mean"]["R²"] == held.selected.mean("R²") == summary["held_out"]
-    assert ways["together"]["mean"]["R²"] != ways["selected"]["mean"]["R²"]
-    ensemble = blended.model.ensemble_
-    members = zip(ensemble.members, ensemble.shares, strict=True)
-    parts = [(m.kind, share, m.n_columns) for m, share in members]
-    for kind, _, count in parts:
-        assert f"a {kind} on {count} columns" in ways["together"]["detail"]
-    assert summary["ensemble"]["used"]
-    assert [tuple(part.values()) for part in summary["ensemble"]["members"]] == parts
-    said = summary["found"][2]
-    assert "the selected variables alone" in said
-    assert "all columns together" in said
-    assert "ridge regression on all columns" in said
-    page = build_report(blended)
-    for name in ("selected variables alone", "all columns together", "mean of yield", "RMSE"):
-        assert name in page
-
-
-def test_the_model_says_what_it_predicts_with(blended):
-    both = summarise(blended)["predicts_with"]
-    assert "averaged with a " in both
-    alone = copy(blended.model).set_params(predict_with="selected")
-    assert summarise(replace(blended, model=alone))["predicts_with"] == (
-        "the selected variables alone"
-    )
-
-
-def test_a_rare_class_is_not_called_no_better_than_chance(rng):
-    """2 % positives: accuracy can hardly beat the most frequent class, log loss does."""
-    X = rng.normal(size=(600, 5))
-    y = np.where(X[:, 1] + 0.3 * rng.normal(size=600) > 2.1, "ill", "well")
-    assert 0.005 < (y == "ill").mean() < 0.04
-    model = GradientSiftClassifier()
-    found = Findings(model.fit(X, y), X, y, held_out=held_out(model, X, y, 3))
-    said = summarise(found)
-    assert "no better" not in said["found"][2]
-    values = said["scores"]["ways"]["selected"]["mean"]
-    assert values["ROC AUC"] > 0.9
-    assert said["scores"]["average_precision_of"] == "ill"
-    confusion = np.array(said["scores"]["ways"]["selected"]["confusion"])
-    assert confusion.sum() == 600
-    assert confusion.sum(axis=1).tolist() == [(y == "ill").sum(), (y == "well").sum()]
-    assert "Held-out rows by their class" in build_report(found)
-
-
-def test_suspiciously_good_answers_are_said_loudly(rng):
-    X = rng.normal(size=(120, 5))
-    y = 3 * X[:, 2] + 1e-3 * rng.normal(size=120)
-    model = GradientSiftRegressor()
-    found = Findings(model.fit(X, y), X, y, target="dose", held_out=held_out(model, X, y, 3))
-    beware = summarise(found)["beware"]
-    assert beware[0][0] == "Too good to be true?"
-    assert "R² 0.99" in beware[0][1] or "R² 1.00" in beware[0][1]
-    assert beware[1] == [
-        "A possible leak",
-        "x2 alone reproduces dose in these rows. A true cause or marker can do so too; what was "
-        "made from dose, or is known only after it, must be left out (--drop).",
-    ]
-    labels = np.where(X[:, 2] > 0.3, "a", "b")
-    model = GradientSiftClassifier()
-    found = Findings(model.fit(X, labels), X, labels, held_out=held_out(model, X, labels, 3))
-    assert "A possible leak" in dict(summarise(found)["beware"])
-
-
-def test_good_answers_are_not_suspected(findings):
-    for kind in ("regressor", "two", "three"):
-        titles = dict(summarise(findings[kind])["beware"])
-        assert not {"Too good to be true?", "A possible leak"} & set(titles)
-
-
-def test_what_half_samples_picked_is_shown(findings):
-    old = findings["regressor"]
-    picks = (np.array([0, 5]), np.array([5]), np.array([5, 1]), np.array([7]))
-    found = replace(old, stability=replace(old.stability, selections=picks))
-    assert found.picked[0] == ("gene 5", 3, False)
-    assert ("gene 0", 1, True) in found.picked
-    assert (
-        "gene 5 in 3 of 4 halves (not selected)"
-        in dict(summarise(found)["sure"])["Picked most often"]
-    )
-
-
-# ------------------------------------------------------------------ categories and covariates
-
-
 def test_a_category_counts_once_and_covariates_not_at_all(rng):
     X = rng.normal(size=(150, 7))
     kind = rng.integers(3, size=150)
@@ -404,43 +298,3 @@ def test_a_category_counts_once_and_covariates_not_at_all(rng):
     assert "Beside age, kept as asked and not counted" in summary["asked"]
     assert {name for _, name in summary["others"]} == {"b", "c"}
     assert build_report(found).count('data-name="kind"') == 1
-
-
-def test_a_notebook_shows_the_headline_and_escapes_names(findings):
-    text = findings["nasty"]._repr_html_()
-    assert "<script>" not in text
-    assert findings["regressor"]._repr_html_().count("<tr>") == 4
-
-
-def test_families_come_first(findings, pages):
-    summary = summarise(findings["families"])
-    assert summary["headline"] == "2 families of variables explain yield, out of 30"
-    assert "gene 1 acts (more than 99\u00a0%)" in summary["found"][0]
-    assert "one of 2 variables acts (gene " in summary["found"][0]
-    pair = next(row for row in summary["families"] if len(row["members"]) == 2)
-    assert {name for name, *_ in pair["members"]} == {"gene 0", "gene 9"}
-    assert pair["title"] == "one of 2 variables"
-    assert "without them the best explanation is" in pair["evidence"]
-    assert "came back in" in pair["repeated"]
-    assert {row["family"] for row in summary["variables"]} - {None}
-    assert pages["families"].index('id="families"') < pages["families"].index('id="variables"')
-    said = dict(summary["sure"])
-    assert {"Probability", "q", "Half samples"} <= set(said)
-    assert "1 near-copy" not in str(summary["beware"])  # the family says it
-    assert "stable" not in pages["families"]
-
-
-def test_a_notebook_shows_families(findings):
-    assert "one of 2 variables: gene " in findings["families"]._repr_html_()
-
-
-def test_families_that_tests_do_not_confirm_are_possible_only(findings):
-    old = findings["families"]
-    doubtful = copy(old.model)
-    q = np.ones_like(old.model.significance_.q_values)
-    doubtful.significance_ = replace(old.model.significance_, family_q_values=q)
-    found = summarise(replace(old, model=doubtful))
-    assert found["headline"] == "2 families of variables may explain yield, out of 30"
-    q[old.model.families_[0].columns] = 0.01
-    found = summarise(replace(old, model=doubtful))
-    assert found["headline"] == "1 family of variables explains yield; 1 more may, out of 30"

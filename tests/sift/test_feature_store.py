@@ -43,12 +43,21 @@ def both(X, rows, monkeypatch):
 @pytest.mark.parametrize("q", [1, 3])
 def test_rounding_moves_a_statistic_by_a_hundredth_of_its_noise(n, q, monkeypatch):
     coded, kept = both(columns_of_every_kind(n), make_rows(n, None), monkeypatch)
-    R = np.random.default_rng(1).normal(size=(4, n, q))
-    rough, exact = coded.squares(R), kept.squares(R)
+    rng = np.random.default_rng(1)
+    R, mix = rng.normal(size=(n, 4 * q)), np.eye(4 * q).reshape(4 * q, 4, q).transpose(1, 0, 2)
+    rough, exact = coded.squares(R, mix), kept.squares(R, mix)
     error = np.sqrt(rough / n) - np.sqrt(exact / n)  # a chi: its noise is about 1
     assert rough.shape == (4, 3, 150)
     assert 0 < np.sqrt(np.mean(error**2)) < 0.02
     assert np.abs(error).max() < 0.2
+
+
+def test_mixtures_of_columns_are_residuals_like_others(monkeypatch):
+    rng = np.random.default_rng(2)
+    R, mix = rng.normal(size=(90, 5)), rng.normal(size=(3, 5, 2))
+    for store in both(columns_of_every_kind(90), make_rows(90, None), monkeypatch):
+        one_by_one = [store.squares(R @ one, np.eye(2)[None])[0] for one in mix]
+        np.testing.assert_allclose(store.squares(R, mix), one_by_one, rtol=1e-4, atol=1e-4)
 
 
 def test_fits_get_exact_features(monkeypatch):
@@ -77,18 +86,20 @@ def test_counts_are_copies_to_the_last_code(monkeypatch):
     a, _ = both(X, make_rows(50, weight), monkeypatch)
     b, _ = both(X[copies], make_rows(100, None), monkeypatch)
     assert (a.codes[:, :, copies] == b.codes).mean() > 0.9999  # but for rounding at an edge
-    r = np.random.default_rng(0).normal(size=(1, 50, 1))
-    scaled = r * np.sqrt(weight)[None, :, None]
-    np.testing.assert_allclose(a.squares(scaled), b.squares(r[:, copies]), rtol=1e-2, atol=1e-2)
+    r, one = np.random.default_rng(0).normal(size=(50, 1)), np.ones((1, 1, 1))
+    scaled = r * np.sqrt(weight)[:, None]
+    np.testing.assert_allclose(
+        a.squares(scaled, one), b.squares(r[copies], one), rtol=1e-2, atol=1e-2
+    )
 
 
 def test_some_columns_of_a_pool(monkeypatch):
     coded, _ = both(columns_of_every_kind(60), make_rows(60, None), monkeypatch)
     few = coded.only([7, 100])
-    R = np.random.default_rng(0).normal(size=(1, 60, 1))
+    R, one = np.random.default_rng(0).normal(size=(60, 1)), np.ones((1, 1, 1))
     # products of single precision, over two columns and over all
-    every = coded.squares(R)[:, :, [7, 100]]
-    np.testing.assert_allclose(few.squares(R), every, rtol=1e-4, atol=1e-5 * every.max())
+    every = coded.squares(R, one)[:, :, [7, 100]]
+    np.testing.assert_allclose(few.squares(R, one), every, rtol=1e-4, atol=1e-5 * every.max())
     assert_same_sums(few.stack([(1, 2)])[0], coded.stack([(100, 2)])[0])
 
 

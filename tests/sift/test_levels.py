@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers import standard
 from scipy.special import gammaln
 from scipy.stats import chi2
 
@@ -11,10 +12,6 @@ from gradsift.sift.exchangeable import chi_square_of, largest_sum, places, worth
 from gradsift.sift.levels import NEVER, out_of_reach
 from gradsift.sift.response import make_response, tied
 from gradsift.sift.rows import make_rows
-
-
-def standard(x):
-    return (x - x.mean(0)) / x.std(0)
 
 
 def n_false(X, y, true=(), robust=False):

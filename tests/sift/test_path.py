@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from gradsift.data import ArraySource
-from gradsift.sift import criterion as criterion_module
 from gradsift.sift import search as search_module
 from gradsift.sift.criterion import (
     REMEMBERED_FITS,
@@ -15,7 +14,7 @@ from gradsift.sift.criterion import (
     normal_equations,
     robust_fit,
 )
-from gradsift.sift.groups import least_squares, pool
+from gradsift.sift.groups import least_squares, pool, with_products
 from gradsift.sift.levels import own_levels, relaxed_levels, squared_level
 from gradsift.sift.path import group_lasso, path, solve
 from gradsift.sift.response import make_response
@@ -74,20 +73,18 @@ def test_bench_agrees_with_the_rows(problem):
     np.testing.assert_allclose(cov, R.T @ R / 120)
 
 
-def test_many_supports_are_fitted_as_each_is_by_itself(problem, monkeypatch):
+def test_the_order_in_which_groups_are_named_does_not_matter(problem):
+    """Products have the last numbers, and may enter beside own groups or be there before them."""
     groups, response = problem
+    x = groups.stack((0, 1))
+    groups = with_products(groups, {0: x[0], 1: x[1]}, {(0, 1): 9.0})
+    product = len(groups.level) - 1
     Y = response.start
-    equations = normal_equations(groups, [0, 1, 21, 45], Y)
-    supports = [(), (0,), (45,), (0, 21), (1, 45), (0, 1), (0, 1, 21)]
-    monkeypatch.setattr(criterion_module, "SOLVED_VALUES", 5)  # several pieces
-    B, log_dets = equations.coefficients(supports), equations.log_dets(supports)
-    for support, coefficients, value in zip(supports, B, log_dets, strict=True):
-        Z = groups.stack(support)
-        alone = least_squares(Z, Y, 120.0, DEFAULT.ridge)
-        np.testing.assert_allclose(coefficients[equations.index(support)], alone, rtol=1e-9)
-        assert np.count_nonzero(coefficients) == len(Z)
-        R = Y - Z.T @ alone
-        assert value == pytest.approx(np.log(np.mean(R**2)))
+    a = normal_equations(groups, [product, 21, 0], Y)
+    Z = groups.stack((0, 21, product))
+    ends = a.where[product], a.where[0]
+    np.testing.assert_allclose(a.gram[ends], [[Z[-1] @ Z[0] / 120]], atol=1e-12)
+    np.testing.assert_allclose(a.gram[ends[0], ends[0]], 1.0)
 
 
 def test_a_fit_is_remembered_for_its_own_response_only(problem):
@@ -147,10 +144,10 @@ def test_the_price_counts_coefficients_and_half_a_one_for_every_choice(problem):
     groups, _ = problem
     n, k = groups.rows.total, len(groups.columns)
     for support, df, variables in (((0,), 1, 1), ((0, 1), 2, 2), ((0, k, 2 * k), 10, 1)):
+        ((total, *counted),) = level_sums(groups, [support])
+        assert counted == [df, variables]
         left = n - df - variables / 2 - 1
-        assert complexity(groups, support, 1) == pytest.approx(
-            level_sums(groups, [support])[0] * n / left
-        )
+        assert complexity(groups, support, 1) == pytest.approx(total * n / left)
 
 
 def test_levels():

@@ -10,6 +10,7 @@ from gradsift.sift import confirm, search
 from gradsift.sift.criterion import criterion
 from gradsift.sift.groups import pool
 from gradsift.sift.levels import own_levels
+from gradsift.sift.moves import after_move
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
 from gradsift.sift.search import better
@@ -51,7 +52,11 @@ def test_no_group_is_tried_twice_in_a_support(stand_in, monkeypatch):
     """Where all groups are asked for, `entering` returns those of the support too."""
     groups, response = stand_in
     tried = []
-    monkeypatch.setattr(search, "best_move", lambda groups, moves, Y, now: tried.extend(moves))
+
+    def noted(groups, support, moves, Y, now):
+        tried.extend(after_move(support, move) for move in moves)
+
+    monkeypatch.setattr(search, "best_move", noted)
     better(groups, (0, 3, 5), response, ())
     assert sorted(tried) == sorted(one_move(groups, (0, 3, 5)))
 

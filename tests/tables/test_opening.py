@@ -50,12 +50,12 @@ def test_new_tables_need_no_target(numbers):
     text = "who,a,b,y\n" + "\n".join(f"s{i},{r[0]},{r[1]},{r[2]}" for i, r in enumerate(X))
     (folder / "t.csv").write_text(text)
     recipe = open_table(folder / "t.csv", Choices("y")).recipe
-    found, ids, y = open_new(folder / "t.csv", recipe)
+    found, ids, y, *_ = open_new(folder / "t.csv", recipe)
     np.testing.assert_allclose(found, X[:, :2])
     assert ids[0] == "s0"
     np.testing.assert_allclose(y, X[:, 2])
     (folder / "new.csv").write_text("b,a\n1,2\n")
-    found, ids, y = open_new(folder / "new.csv", recipe)
+    found, ids, y, *_ = open_new(folder / "new.csv", recipe)
     np.testing.assert_array_equal(found, [[2, 1]])
     assert ids is None
     assert y is None

@@ -5,10 +5,12 @@ import pytest
 from scipy import sparse, stats
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, significance
+from gradsift.data import ArraySource
 from gradsift.pipeline import load_model, save_model
+from gradsift.sift.rows import make_rows
 from gradsift.sift.settings import SiftSettings
 from gradsift.tables.recipe import Recipe
-from gradsift.trust.background import white_rows
+from gradsift.trust.background import Relationship, exactly, relationship, white_rows
 from gradsift.trust.part_tests import (
     LABEL_RIDGE,
     left_of_labels,
@@ -91,7 +93,7 @@ def test_white_rows_undo_the_background(rng):
     D = np.linalg.qr(np.column_stack([np.ones(n), rng.normal(size=n)]))[0]
     r = X @ rng.normal(size=10)
     r = r - D @ (D.T @ r)
-    found = white_rows(r, D, X @ X.T)
+    found = white_rows(r, D, exactly(X @ X.T))
     assert found is not None
     assert found.share > 0.5
     N = np.linalg.svd(D, full_matrices=True)[0][:, 2:]
@@ -101,7 +103,47 @@ def test_white_rows_undo_the_background(rng):
     assert found.W.T @ covariance @ found.W == pytest.approx(np.eye(n - 2), abs=1e-8)
     assert np.abs(found.W.T @ D).max() < 1e-10
     white = rng.normal(size=n)
-    assert white_rows(white - D @ (D.T @ white), D, np.eye(n)) is None
+    assert white_rows(white - D @ (D.T @ white), D, exactly(np.eye(n))) is None
+
+
+def test_a_background_known_by_random_vectors_is_the_same(rng):
+    """Of a rank below their number, the vectors tell all; with weights of labels too."""
+    n = 50
+    X, A = rng.normal(size=(n, 10)) * 3, rng.normal(size=(n, 4))
+    D = np.linalg.qr(np.column_stack([np.ones(n), rng.normal(size=n)]))[0]
+    r, A = (B - D @ (D.T @ B) for B in (X @ rng.normal(size=10) + rng.normal(size=n), A))
+    probe = rng.normal(size=(n, 25))
+    sd = rng.uniform(0.5, 1.0, n)
+    exact, probed = exactly(X @ X.T), Relationship(X @ (X.T @ probe), probe, np.square(X).sum())
+    pairs = [(exact, probed), (exact.without(X[:, :3]), probed.without(X[:, :3]))]
+    for one, two in [*pairs, (exact.scaled(sd), probed.scaled(sd))]:
+        found, other = white_rows(r, D, one), white_rows(r, D, two)
+        assert found.share == other.share > 0
+        expected = found.rotated(A).T @ found.rotated(A)
+        assert other.rotated(A).T @ other.rotated(A) == pytest.approx(expected, rel=1e-6)
+        assert other.rotated(A).T @ other.rotated(r) == pytest.approx(
+            found.rotated(A).T @ found.rotated(r), rel=1e-6, abs=1e-8
+        )
+
+
+def test_many_weak_effects_show_above_600_rows(rng):
+    n, p = 700, 400
+    X = rng.normal(size=(n, 20)) @ rng.normal(size=(20, p)) + rng.normal(size=(n, p))
+    X = (X - X.mean(0)) / X.std(0)
+    weak = X @ rng.normal(size=p)
+    y = weak / weak.std() + rng.normal(size=n)
+    K = relationship(ArraySource(X), make_rows(n, None), SiftSettings())
+    assert K.products.shape == (n, 200)
+    assert K.trace == pytest.approx(n * p, rel=0.02)  # but for clipped values
+    D = np.full((n, 1), n**-0.5)
+    r = y - y.mean()
+    found, exact = white_rows(r, D, K), white_rows(r, D, exactly(X @ X.T))
+    assert found.share == pytest.approx(exact.share, abs=0.15)
+    white = rng.normal(size=n)
+    assert white_rows(white - white.mean(), D, K) is None
+    # a column that only follows the weak effects of all others is no discovery
+    tested = significance(GradientSiftRegressor(interactions=False), X, y, columns=[0])
+    assert max(t.alone.background for t in tested.tests) > 0
 
 
 def test_products_are_normalised_by_themselves(rng):

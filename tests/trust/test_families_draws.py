@@ -1,5 +1,7 @@
 """Slots, Bayes factors and draws against brute force."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,7 @@ from gradsift.trust.single_effects import (
     own_prior,
 )
 from gradsift.trust.slots import EMPTY, Noise, draw_slot, slot_posterior, start_chains
+from gradsift.trust.tempering import at_powers, swapped
 
 PART = np.array([0, 1] + [2] * 8)
 PART_SIZES = (1, 1, 8)
@@ -131,21 +134,53 @@ def test_what_is_elsewhere_takes_its_part(small):
     assert beside_others.weights.sum() == pytest.approx(e / (1 + e + 3.0), rel=1e-5)
 
 
-def test_draws_give_the_enumerated_posterior(small):
-    """Two slots over three columns with 12 settings each: 1,369 models."""
+@pytest.mark.parametrize("powers", [(1.0,), (1.0, 0.6, 0.3)])
+def test_draws_give_the_enumerated_posterior(small, powers):
+    """Two slots over three columns with 12 settings each: 1,369 models; hotter chains that swap
+    with those that count change nothing.
+    """
     Z, y = small
     some, noise = candidates(Z), Noise(unit=False, dof=len(y) - 1.0)
     b = 64
     chains = start_chains(np.broadcast_to(y, (b, 1, len(y))), [np.zeros((b, 1, len(y)))] * 2)
+    chains = at_powers(chains, powers)
     tally, rng = Tally(b), np.random.default_rng(0)
+    response, kinds = FixedResponse(noise), np.zeros(2, dtype=int)
     for sweep in range(260):
         tallies = [tally] if sweep >= 20 else []
-        response = FixedResponse(noise)
-        one_sweep(chains, [some, some], np.zeros(2, dtype=int), response, rng, tallies)
+        chains = one_sweep(chains, [some, some], kinds, response, rng, tallies, sweep)
     error = tally.means.std(axis=0, ddof=1) / np.sqrt(b)
     exact = enumerated(y, Z, some.prior)
     assert error.max() < 0.005
     assert np.abs(tally.means.mean(axis=0) - exact).max() < 4 * error.max()
+
+
+def test_hot_chains_are_those_of_rows_that_count_less(small):
+    """A power of the likelihood is a weight of all rows: the same slot, rows scaled by its root."""
+    Z, y = small
+    power = 0.4
+    R = y.astype(np.float32)[None, None]
+    some = candidates(Z)
+    dof = len(y) - 1.0
+    hot = slot_posterior(some, Noise(False, dof), R, np.zeros(1), np.zeros(1), (power,))
+    prior = replace(some.prior, variance=power * some.prior.variance)
+    lighter = candidates(Z * np.sqrt(power), prior=prior, total=power * len(y))
+    light = np.float32(np.sqrt(power)) * R
+    same = slot_posterior(lighter, Noise(False, power * dof), light, np.zeros(1), np.zeros(1))
+    np.testing.assert_allclose(hot.weights, same.weights, rtol=1e-4)
+    assert hot.evidence[0] == pytest.approx(same.evidence[0], rel=1e-4)
+
+
+def test_swaps_go_by_the_density_and_move_whole_states():
+    """The chain that fits better goes to power one; with equal powers all swap."""
+    powers, u = (1.0, 0.5), np.full(4, 0.5)
+
+    def density(power):
+        return power * np.array([-40.0, 0.0, 0.0, -40.0])
+
+    np.testing.assert_array_equal(swapped(density, powers, 0, u), [2, 1, 0, 3])
+    np.testing.assert_array_equal(swapped(density, powers, 1, u), np.arange(4))
+    np.testing.assert_array_equal(swapped(density, (1.0, 1.0), 0, u), [2, 3, 0, 1])
 
 
 def test_residuals_follow_the_draws(small):

@@ -6,10 +6,11 @@ from scipy.special import log_ndtr
 
 from gradsift.sift.rows import make_rows
 from gradsift.trust.draws import Tally, one_sweep
-from gradsift.trust.exchange import turned
-from gradsift.trust.latent import LatentLabels, above_zero, class_basis
+from gradsift.trust.exchange import oriented, turned
+from gradsift.trust.latent import LatentLabels, above_zero, class_basis, log_ndtr_table
 from gradsift.trust.single_effects import Candidates, EffectPrior
 from gradsift.trust.slots import Noise, start_chains
+from gradsift.trust.tempering import at_powers
 
 
 def linear_candidates(X, variance=8.0):
@@ -36,7 +37,8 @@ def evidence(sign, z, variance):
     return float((np.exp(log_p) * density).sum() / density.sum())
 
 
-def test_draws_of_labels_give_the_integrated_posterior():
+@pytest.mark.parametrize("powers", [(1.0,), (1.0, 0.6, 0.3)])
+def test_draws_of_labels_give_the_integrated_posterior(powers):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(20, 3))
     X[:, 1] = 0.9 * X[:, 0] + 0.44 * X[:, 1]
@@ -48,14 +50,45 @@ def test_draws_of_labels_give_the_integrated_posterior():
 
     labels, b = LatentLabels(codes, 2, make_rows(20, None), np.zeros((0, 20))), 64
     start = np.broadcast_to(labels.start.T, (b, 1, 20))
-    chains = start_chains(start, [np.zeros((b, 1, 20))])
+    some = oriented(some, labels.start[:, 0])
+    chains = at_powers(start_chains(start, [np.zeros((b, 1, 20))]), powers)
     tally, rng = Tally(b), np.random.default_rng(0)
     for sweep in range(450):
         tallies = [tally] if sweep >= 50 else []
-        one_sweep(chains, [some], np.zeros(1, dtype=int), labels, rng, tallies)
+        chains = one_sweep(chains, [some], np.zeros(1, dtype=int), labels, rng, tallies, sweep)
     error = tally.means.std(axis=0, ddof=1) / np.sqrt(b)
     assert error.max() < 0.012
     assert np.abs(tally.means.mean(axis=0) - exact).max() < 4 * error.max()
+
+
+def test_exchanges_alone_give_the_posterior_of_the_column():
+    """Given its coefficient, a column is drawn by the likelihood of the labels."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    X[:, 1:] += 2 * X[:, :1]
+    codes = (X[:, 0] + rng.normal(size=30) > 0).astype(int)
+    labels = LatentLabels(codes, 2, make_rows(30, None), np.zeros((0, 30)))
+    some = oriented(linear_candidates(X), labels.start[:, 0])
+    assert (some.Z[0] @ labels.start[:, 0] >= 0).all()
+    b = 4000
+    fit = np.broadcast_to(0.8 * some.Z[0, 0], (b, 1, 30))
+    chains = start_chains(np.broadcast_to(labels.start.T, (b, 1, 30)), [fit])
+    chains.chosen[0] = 0
+    always = np.full((b, 1, 30), 0.1)
+    for _ in range(3):
+        labels.exchange(chains, [some], always, rng)
+    log_p = log_ndtr((2 * codes - 1) * (0.8 * some.Z[0] + 0.1)).sum(axis=1)
+    exact = np.exp(log_p - log_p.max())
+    share = np.bincount(chains.chosen[0], minlength=3) / b
+    np.testing.assert_allclose(share, exact / exact.sum(), atol=0.03)
+    moved = chains.fit[0, :, 0]
+    np.testing.assert_allclose(moved, 0.8 * some.Z[0][chains.chosen[0]], atol=1e-5)
+
+
+def test_interpolated_logarithms_are_close():
+    x = np.linspace(-13.9, 9.0, 5000).astype(np.float32)
+    np.testing.assert_allclose(log_ndtr_table(x), log_ndtr(x.astype(float)), atol=5e-5)
+    assert log_ndtr_table(np.float32([-50.0]))[0] == pytest.approx(log_ndtr(-14.0), abs=1e-3)
 
 
 def test_truncated_draws_have_the_right_mean_and_side():

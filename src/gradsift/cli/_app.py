@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
+
+from gradsift.cli._options import (
+    WAYS,
+    Aggregate,
+    Comment,
+    Covariates,
+    Decimal,
+    Delimiter,
+    Encoding,
+    Force,
+    Method,
+    Missing,
+    Model,
+    Na,
+    Offset,
+    Rule,
+    Sheet,
+    Table,
+    Task,
+    Thousands,
+    Transpose,
+    Way,
+)
 
 app = typer.Typer(
     name="gradsift",
@@ -18,73 +40,21 @@ app = typer.Typer(
 )
 
 
-class Task(StrEnum):
-    auto = "auto"
-    regression = "regression"
-    classification = "classification"
+def show_version(asked: bool) -> None:
+    if asked:
+        from gradsift import __version__
 
-
-class Method(StrEnum):
-    sift = "sift"
-    sparse_gradient = "sparse-gradient"
-
-
-class Missing(StrEnum):
-    error = "error"
-    mean = "mean"
-    drop = "drop"
-
-
-class Aggregate(StrEnum):
-    mean = "mean"
-    sum = "sum"
-
-
-class Rule(StrEnum):
-    min = "min"
-    one_se = "1se"
-
-
-class Way(StrEnum):
-    selected = "selected"
-    all = "all"
-
-
-WAYS: dict[Way, Literal["selected", "auto"]] = {Way.selected: "selected", Way.all: "auto"}
-"""What estimators call them."""
-
-Table = Annotated[
-    Path,
-    typer.Argument(
-        help="CSV, TSV (also .gz), Excel, Parquet, Arrow, Feather, .npz, .npy, .h5ad, Zarr or "
-        "PLINK .bed."
-    ),
-]
-Model = Annotated[
-    Path, typer.Argument(help="A folder `gradsift select` wrote, or a .gradsift file.")
-]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(help="What separates cells: one character, tab or space. Found unless given."),
-]
-Decimal = Annotated[str | None, typer.Option(help="Decimal mark of numbers: . or ,")]
-Thousands = Annotated[
-    str | None, typer.Option(help="Mark between groups of three digits, such as , or ' '.")
-]
-Encoding = Annotated[str | None, typer.Option(help="Such as cp1252. Found unless given.")]
-Sheet = Annotated[str | None, typer.Option(help="Of a workbook: name or number.")]
-Comment = Annotated[str | None, typer.Option(help="Lines that begin with this are remarks.")]
-Na = Annotated[
-    list[str] | None, typer.Option(help="A cell that means missing; may be given several times.")
-]
-Transpose = Annotated[
-    bool, typer.Option("--transpose", help="Variables (genes) are in rows, samples in columns.")
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+        typer.echo(f"gradsift {__version__}")
+        raise typer.Exit
 
 
 @app.callback()
-def _options() -> None:
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", callback=show_version, is_eager=True),
+    ] = False,
+) -> None:
     """Keep `gradsift COMMAND` even while there is one command only."""
 
 
@@ -101,7 +71,10 @@ def demo(
 @app.command()
 def select(
     table: Table,
-    target: Annotated[str, typer.Option(help="The column to explain.")],
+    target: Annotated[
+        str | None,
+        typer.Option("--target", "--pheno-name", help="The column to explain."),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("gradsift-out"),
     force: Force = False,
     task: Annotated[Task, typer.Option(help="Told from the target unless given.")] = Task.auto,
@@ -124,7 +97,41 @@ def select(
     ] = None,
     target_from: Annotated[
         Path | None,
-        typer.Option(help="Another table that holds the target; samples are found by --id."),
+        typer.Option(
+            "--target-from",
+            "--pheno",
+            help="Another table that holds the target; samples are found by --id, or by FID and "
+            "IID.",
+        ),
+    ] = None,
+    covariates: Covariates = None,
+    covariate_names: Annotated[
+        str,
+        typer.Option(
+            "--covariate-names", "--covar-name", help="Columns of it, a,b,c; all unless given."
+        ),
+    ] = "",
+    smooth_covariates: Annotated[
+        bool,
+        typer.Option(
+            "--smooth-covariates", help="Adjust for curves of covariates, not only for lines."
+        ),
+    ] = False,
+    offset: Offset = None,
+    keep_samples: Annotated[
+        Path | None,
+        typer.Option(help="A list of the only samples to use: FID and IID, or a name, per line."),
+    ] = None,
+    remove_samples: Annotated[
+        Path | None, typer.Option(help="A list of samples to leave out, written likewise.")
+    ] = None,
+    maf: Annotated[
+        float | None,
+        typer.Option(help="Leave out variants whose rarer allele is less frequent than this."),
+    ] = None,
+    max_missing: Annotated[
+        float | None,
+        typer.Option(help="Leave out columns in which more than this share is missing."),
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Take log2(1 + x) of the columns.")] = False,
     missing: Annotated[
@@ -189,17 +196,20 @@ def select(
     from gradsift.cli._select import run
     from gradsift.pipeline import Settings
     from gradsift.tables import Choices, ReadOptions
+    from gradsift.tables.opening import target_of
 
     reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
     choices = Choices(
-        target, task.value, names(drop), names(categorical), names(keep), id, log, missing.value,
-        ReadOptions(**reading), group, None if aggregate is None else aggregate.value,
+        target_of(table, target, target_from), task.value, names(drop), names(categorical),
+        names(keep), id, log, missing.value, ReadOptions(**reading), group,
+        None if aggregate is None else aggregate.value, covariates, names(covariate_names), offset,
+        keep_samples, remove_samples, maf, max_missing,
     )  # fmt: skip
     settings = Settings(
         method=method.value, false_positives=false_positives, false_discovery_rate=fdr,
         families=families, interactions=interactions, cv=cv,
         selection=selection.value, max_features=max_features, predict_with=WAYS[predict_with],
-        repeats=stability, seed=seed, n_jobs=threads or 1,
+        repeats=stability, smooth_covariates=smooth_covariates, seed=seed, n_jobs=threads or 1,
     )  # fmt: skip
     run(table, choices, settings, out, force=force, target_from=target_from, threads=threads)
 
@@ -214,6 +224,8 @@ def predict(
         Way | None,
         typer.Option(help="The selected variables alone, or all columns; None = as it was saved."),
     ] = None,
+    covariates: Covariates = None,
+    offset: Offset = None,
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     thousands: Thousands = None,
@@ -228,7 +240,9 @@ def predict(
 
     reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
     way = None if predict_with is None else WAYS[predict_with]
-    run(model, table, out, force=force, reading=reading, way=way)
+    run(
+        model, table, out, force=force, reading=reading, way=way, beside=(covariates, offset)
+    )  # fmt: skip
 
 
 @app.command()
@@ -237,6 +251,8 @@ def transform(
     table: Table,
     out: Annotated[Path, typer.Option(help="CSV file.")] = Path("projection.csv"),
     force: Force = False,
+    covariates: Covariates = None,
+    offset: Offset = None,
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     thousands: Thousands = None,
@@ -250,7 +266,7 @@ def transform(
     from gradsift.cli._apply import transform as run
 
     reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
-    run(model, table, out, force=force, reading=reading)
+    run(model, table, out, force=force, reading=reading, beside=(covariates, offset))
 
 
 @app.command()
@@ -260,8 +276,15 @@ def report(
     out: Annotated[Path, typer.Option(help="HTML file.")] = Path("report.html"),
     force: Force = False,
     target_from: Annotated[
-        Path | None, typer.Option(help="Another table that holds the target, for .bed and Zarr.")
+        Path | None,
+        typer.Option(
+            "--target-from",
+            "--pheno",
+            help="Another table that holds the target, for .bed and Zarr.",
+        ),
     ] = None,
+    covariates: Covariates = None,
+    offset: Offset = None,
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     thousands: Thousands = None,
@@ -275,7 +298,10 @@ def report(
     from gradsift.cli._apply import report as run
 
     reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
-    run(model, table, out, force=force, reading=reading, target_from=target_from)
+    run(
+        model, table, out, force=force, reading=reading, target_from=target_from,
+        beside=(covariates, offset),
+    )  # fmt: skip
 
 
 @app.command()

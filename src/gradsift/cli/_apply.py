@@ -21,10 +21,15 @@ from gradsift.explain import names_of_best
 from gradsift.pipeline import load_model, new_file, projected, without_holes, write_rows
 from gradsift.report import Findings, build_report, predictor_name
 from gradsift.tables import Choices, Recipe, fingerprint, open_new, open_table
+from gradsift.tables.new_table import NewTable
 from gradsift.tables.prepare import left_out
+from gradsift.tables.variants import variant_places
+from gradsift.trust.splits import Beside
 
 Given = dict[str, Any]
 """How the new table is written, where that is said: option -> value."""
+Asked = tuple[Path | None, str | None]
+"""The table of covariates, and its column with the offset."""
 
 
 def predict(
@@ -35,28 +40,40 @@ def predict(
     force: bool,
     reading: Given,
     way: str | None = None,
+    beside: Asked = (None, None),
 ) -> None:
     """Names of the rows, predictions, and for labels the probability of every class."""
-    with new_file(out, force=force, inputs=[model_path, path]) as file, told():
-        model, X, ids, _ = opened(model_path, path, reading, way)
-        predictions = model.predict(X)
+    inputs = [model_path, path, beside[0]]
+    with new_file(out, force=force, inputs=inputs) as file, told():
+        model, table = opened(model_path, path, reading, way, beside)
+        X, ids = table.X, table.ids
+        predictions = model.predict(X, **table.told)
         names = ids if ids is not None else [str(i + 1) for i in range(len(predictions))]
         header, columns = ["row", "predicted"], [names, predictions]
         if model.describe().labels:
             header += [f"probability of {c}" for c in model.classes_]
-            columns += list(np.asarray(model.predict_proba(X)).round(6).T)
+            columns += list(np.asarray(model.predict_proba(X, **table.told)).round(6).T)
         write_rows(file, header, zip(*columns))
         who = predictor_name(model.describe().ensemble)
     print(f"{len(predictions)} predictions in {out}, with {who}")
 
 
-def transform(model_path: Path, path: Path, out: Path, *, force: bool, reading: Given) -> None:
+def transform(
+    model_path: Path,
+    path: Path,
+    out: Path,
+    *,
+    force: bool,
+    reading: Given,
+    beside: Asked = (None, None),
+) -> None:
     """Places on the directions, and predictions beside them."""
-    with new_file(out, force=force, inputs=[model_path, path]) as file, told():
-        model, X, ids, y = opened(model_path, path, reading)
+    inputs = [model_path, path, beside[0]]
+    with new_file(out, force=force, inputs=inputs) as file, told():
+        model, table = opened(model_path, path, reading, None, beside)
         head = [f"direction{i + 1}" for i in range(len(model.components_))]
-        write_rows(file, *projected(model, X, ids, head, y))
-    print(f"{X.shape[0]} samples on {len(head)} direction(s) in {out}")
+        write_rows(file, *projected(model, table.X, table.ids, head, table.y, table.told))
+    print(f"{table.X.shape[0]} samples on {len(head)} direction(s) in {out}")
 
 
 def report(
@@ -67,20 +84,28 @@ def report(
     force: bool,
     reading: Given,
     target_from: Path | None = None,
+    beside: Asked = (None, None),
 ) -> None:
     """The report, with effects and scores on this table."""
-    inputs = [model_path, path, target_from]
+    inputs = [model_path, path, target_from, beside[0]]
     with new_file(out, force=force, inputs=inputs) as file, told():
-        file.write_text(report_page(model_path, path, reading, target_from), encoding="utf-8")
+        page = report_page(model_path, path, reading, target_from, beside)
+        file.write_text(page, encoding="utf-8")
     print(f"the report is in {out}")
 
 
 def report_page(
-    model_path: Path, path: Path, reading: Given, target_from: Path | None = None
+    model_path: Path,
+    path: Path,
+    reading: Given,
+    target_from: Path | None = None,
+    beside: Asked = (None, None),
 ) -> str:
     """The page of a saved model on a table."""
     model, recipe, training = load_model(model_path)
-    X, ids, y = open_labelled(path, recipe, reading, target_from)
+    check_covariates_given(model, beside)
+    table = open_labelled(path, recipe, reading, target_from, beside)
+    X, ids, y = table.X, table.ids, table.y
     names: Any = recipe.names or None
     if isinstance(X, Source):
         names = names_of_best(model, X)
@@ -91,6 +116,8 @@ def report_page(
         names=names,
         groups=recipe.origins if recipe.levels else None,
         covariates=() if training is None else training.covariates,
+        beside=Beside(None, table.covariates, table.offset),
+        places=variant_places(path),
         target=recipe.target,
         source=path.name,
         n_samples=None if training is None else len(training.digests),
@@ -104,47 +131,83 @@ def report_page(
 
 
 def open_labelled(
-    path: Path, recipe: Recipe, reading: Given, target_from: Path | None
-) -> tuple[Any, Any, Any]:
-    """(X, row names or None, target) of the rows of a table that have a target."""
+    path: Path, recipe: Recipe, reading: Given, target_from: Path | None, beside: Asked
+) -> NewTable:
+    """The rows of a table that have a target."""
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
     if not recipe.names:  # of a fit that read column by column
-        asked = Choices(recipe.target, recipe.task, missing=recipe.missing)
+        asked = Choices(
+            recipe.target,
+            recipe.task,
+            missing=recipe.missing,
+            covariates=beside[0],
+            offset=beside[1],
+        )
         table = open_table(path, asked, target_from)
-        return table.X, table.ids, table.y
+        return NewTable(table.X, table.ids, table.y, table.covariates, table.offset)
     options = recipe.options.given(**reading)
-    X, ids, y = open_new(path, recipe, options=options, target_from=target_from)
+    new = open_new(
+        path,
+        recipe,
+        options=options,
+        target_from=target_from,
+        covariates=beside[0],
+        offset=beside[1],
+    )
+    y = new.y
     if y is None:
         raise ValueError(f"{path.name} has no values of {recipe.target!r}, which the report needs.")
     there = known(y, texts=False)
     if not there.all():
         warnings.warn(f"{left_out(there, recipe.target)}.", stacklevel=2)
-        X, y, ids = X[there], y[there], None if ids is None else ids[there]
-    return X, ids, y.astype(str) if y.dtype.kind == "O" else y
+        new = new.take(np.flatnonzero(there))
+        y = y[there]
+    return new._replace(y=y.astype(str) if y.dtype.kind == "O" else y)
 
 
 def opened(
-    model_path: Path, path: Path, reading: Given, way: str | None = None
-) -> tuple[Any, Any, Any, Any]:
+    model_path: Path,
+    path: Path,
+    reading: Given,
+    way: str | None = None,
+    beside: Asked = (None, None),
+) -> tuple[Any, NewTable]:
     """The model, and what it needs of a new table; values far beyond those of its fit are said."""
     model, recipe, _ = load_model(model_path)
+    check_covariates_given(model, beside)
     if way is not None and "predict_with" in model.get_params(deep=False):
         model.set_params(predict_with=way)  # which columns are needed depends on it
-    X, ids, y = open_new(
+    table = open_new(
         path,
         recipe,
         used=used_columns(model),
         fill=np.nan_to_num(model.mean_),
         options=recipe.options.given(**reading),
+        covariates=beside[0],
+        offset=beside[1],
     )
-    if isinstance(X, np.ndarray):
-        note = far_note(model, X, recipe.names)
+    if isinstance(table.X, np.ndarray):
+        note = far_note(model, table.X, recipe.names)
         if note is not None:
             warnings.warn(note, UserWarning, stacklevel=2)
         # the model, which does not know these names, need not say it again
         warnings.simplefilter("ignore", ExtrapolationWarning)
-    return model, X, ids, y
+    return model, table
+
+
+def check_covariates_given(model: Any, beside: Asked) -> None:
+    """Refuse to predict without what the model was fitted with."""
+    needed = model.describe().covariates
+    if needed and beside[0] is None:
+        raise ValueError(
+            f"the model was fitted with covariates ({', '.join(needed)}): give --covariates FILE "
+            "with those of the new samples."
+        )
+    if getattr(model, "has_offset_", False) and beside[1] is None:
+        raise ValueError(
+            "the model was fitted with an offset: give --covariates FILE and --offset COLUMN."
+        )
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from gradsift.report import Findings, predictor_name, score_table, summarise
 from gradsift.report._family_words import family_rows, q_words
 from gradsift.report._sure_words import alarms, picked_words
 from gradsift.report._text import join, short_percent
-from gradsift.report._words import headline, told_apart
+from gradsift.report._words import adjusted_words, headline, told_apart
 from gradsift.tables import BEWARE, Choices, fingerprint, open_table
 
 NOT_CONVERGED = 3
@@ -50,7 +50,7 @@ def run(
     start = perf_counter()
     limits: Any = threadpool_limits(threads) if threads else nullcontext()
     shown: Any = console.status("reading") if console.is_terminal else nullcontext()
-    inputs = [path, target_from]
+    inputs = [path, target_from, choices.covariates]
     with limits, shown as status, whole_folder(out, force=force, inputs=inputs) as folder:
 
         def say(what: str) -> None:
@@ -101,6 +101,8 @@ def show(findings: Findings, out: Path, seconds: float) -> None:
     console.print(f"\n[bold]{shown_text(headline(findings))}[/bold] ({findings.rows:,} rows)")
     if findings.covariate_names:
         console.print(f"beside {shown_text(join(findings.covariate_names))}, kept as asked")
+    if findings.adjusted_for:
+        console.print(shown_text(adjusted_words(findings)))
     if findings.families and not told_apart(findings):
         show_families(findings)
         if findings.variables:

@@ -53,6 +53,7 @@ class Scaling:
 
 
 def identity_scaling(n_features: int) -> Scaling:
+    """Columns as they are."""
     return Scaling(np.zeros(n_features), np.ones(n_features))
 
 

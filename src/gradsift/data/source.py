@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradsift._run.passes import pieces
 from gradsift._typing import Array, IntArray, Job, Runner, Source
 
 BLOCK_BYTES = 32 << 20  # one float64 block: large enough for BLAS, small beside the data
@@ -196,6 +197,57 @@ class StackedSource(Source):
         return self.base.expects_missing or self.below.expects_missing
 
 
+@dataclass(frozen=True)
+class BesideSource(Source):
+    """The columns of another source, and after them those of an array, wherever the first lie."""
+
+    base: Source
+    more: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, p = self.base.shape
+        return n, p + self.more.shape[1]
+
+    def columns(self, index: IntArray) -> Array:
+        index, p = np.asarray(index), self.base.shape[1]
+        out = np.empty((self.shape[0], len(index)))
+        stored = index < p
+        out[:, stored] = self.base.columns(index[stored])
+        out[:, ~stored] = self.more[:, index[~stored] - p]
+        return out
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        yield from self.base.blocks()
+        yield slice(*(side.shape[1] for side in (self.base, self))), self.more
+
+    @property
+    def runner(self) -> Runner | None:
+        base, p = self.base.runner, self.base.shape[1]
+        if base is None:
+            return None
+
+        def run(
+            job_for: Callable[[slice], Job[Any]], width: int | None
+        ) -> Iterator[tuple[slice, Any]]:
+            yield from base(job_for, width)
+            for where in pieces(slice(p, self.shape[1]), width):
+                yield where, job_for(where)(self.more[:, where.start - p : where.stop - p])
+
+        return run
+
+    @property
+    def held_bytes(self) -> int:
+        return self.base.held_bytes + self.more.nbytes
+
+    @property
+    def expects_missing(self) -> bool:
+        return self.base.expects_missing
+
+    def align_rows(self, values: Array) -> Array:
+        return self.base.align_rows(values)
+
+
 def take_rows(source: Source, rows: IntArray) -> Source:
     """Some rows: a copy where the data is in memory, a view where it is not."""
     if len(rows) == source.shape[0] and np.array_equal(rows, np.arange(len(rows))):
@@ -210,3 +262,12 @@ def stack_rows(above: Source, below: Source) -> Source:
     if isinstance(above, ArraySource) and isinstance(below, ArraySource):
         return ArraySource(np.vstack([above.X, below.X]))
     return StackedSource(above, below)
+
+
+def set_beside(source: Source, more: Array | None) -> Source:
+    """A source with the columns of an array after its own; itself where there are none."""
+    if more is None or more.shape[1] == 0:
+        return source
+    if isinstance(source, ArraySource):
+        return ArraySource(np.column_stack([source.X, more]), source.width)
+    return BesideSource(source, np.asarray(more, dtype=np.float64))

@@ -19,6 +19,7 @@ from sklearn.base import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from gradsift._run.extras import require
 from gradsift._run.threads import same_bits
 from gradsift._typing import Array, IntArray
 from gradsift.data import Scaling
@@ -201,7 +202,7 @@ class GradientEstimator(NotebookForm, DirectionEstimator):
         return np.asarray(clone(self).fit(X, y, **fit_params).get_support(indices=True))
 
     @same_bits
-    def gradient(self, X: Any, *, sparse: bool = False) -> Any:
+    def gradient(self, X: Any, *, sparse: bool = False, as_frame: bool = False) -> Any:
         """The gradient at any sample, in the units of the columns of X.
 
         Parameters
@@ -209,17 +210,24 @@ class GradientEstimator(NotebookForm, DirectionEstimator):
         X : (n, p) array or data frame
         sparse : bool, default=False
             Return a CSC array that stores the selected columns only.
+        as_frame : bool, default=False
+            Return a pandas data frame of the selected columns, with the index of X.
 
         Returns
         -------
         gradient : (n, p) array, or (n_classes, n, p) with more than two classes
             Zero columns for variables that were not selected. With `sparse`, a CSC array, or a
-            list of one per class.
+            list of one per class. With `as_frame`, a frame with the names of the columns; with more
+            than two classes, its columns are pairs (class, name).
         """
         check_is_fitted(self)
+        if sparse and as_frame:
+            raise ValueError("sparse=True and as_frame=True: ask for one of them.")
         source = check_new_X(self, X)
         field = self.field_.gradient(source)
         index = self.field_.index
+        if as_frame:
+            return gradient_frame(self, field, getattr(X, "index", None))
         if sparse:
             parts = [_scatter_sparse(part, index, source.shape[1]) for part in field]
             return parts[0] if len(parts) == 1 else parts
@@ -231,6 +239,20 @@ class GradientEstimator(NotebookForm, DirectionEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = getattr(self, "missing", "error") == "mean"
         return tags
+
+
+def gradient_frame(model: Any, field: Array, rows: Any) -> Any:
+    """The gradient along the selected columns as a pandas frame; (class, name) for several."""
+    pandas = require("pandas", "genomics", "a data frame")
+    index = model.get_support(indices=True)
+    known = getattr(model, "feature_names_in_", None)
+    names = [f"x{k}" if known is None else known[k] for k in index.tolist()]
+    place = np.searchsorted(model.field_.index, index)
+    parts = field[:, :, place]
+    frames = [pandas.DataFrame(part, columns=names, index=rows) for part in parts]
+    if len(frames) == 1:
+        return frames[0]
+    return pandas.concat(dict(zip(model.classes_, frames)), axis=1)
 
 
 def _scatter_sparse(part: Array, index: IntArray, n_features: int) -> sp.csc_array:

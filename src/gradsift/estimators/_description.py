@@ -128,6 +128,10 @@ class ModelDescription:
         Names of the classes; empty for numbers.
     n_features, n_selected : int
         Columns of the table, and those that were selected.
+    covariates : tuple of str
+        Names of the covariates that were adjusted for.
+    covariates_explain : float
+        Share of the variance of the response that they explain alone.
     interactions : tuple of (int, int)
         Pairs of columns whose product the model found in the response, strongest first.
     false_positives : float or None
@@ -153,6 +157,8 @@ class ModelDescription:
     classes: tuple[str, ...]
     n_features: int
     n_selected: int
+    covariates: tuple[str, ...] = ()
+    covariates_explain: float = 0.0
     interactions: tuple[tuple[int, int], ...] = ()
     false_positives: float | None = None
     families: Sequence[Family] | None = None

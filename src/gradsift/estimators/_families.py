@@ -12,13 +12,19 @@ from sklearn.utils.validation import check_is_fitted
 from gradsift._run.progress import stages
 from gradsift._run.threads import one_blas_thread
 from gradsift.data import Scaling, standardised
+from gradsift.data.source import set_beside
 from gradsift.estimators._base import blank
+from gradsift.estimators._covariate_part import own_result
+from gradsift.estimators._covariates import check_same_covariates
 from gradsift.estimators._groups import refuse_with_groups
+from gradsift.estimators._offset import refuse_with_offset
 from gradsift.estimators._sift_parts import (
     SiftFit,
     SiftOptions,
+    beside_groups,
     open_sifter,
     seed_of,
+    standard_covariates,
 )
 from gradsift.estimators._sift_sample import SiftSample
 from gradsift.exceptions import RoughFamiliesWarning
@@ -32,7 +38,14 @@ MOST_DISAGREEMENT = 0.1
 
 
 def credible_families(
-    model: Any, X: Any, y: Any, sample_weight: Any = None, random_state: Any = None
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    random_state: Any = None,
+    *,
+    covariates: Any = None,
+    offset: Any = None,
 ) -> CredibleFamilies:
     """Which columns could be the ones that act, and how sure it is that one of them does.
 
@@ -54,6 +67,8 @@ def credible_families(
         The weights the model was fitted with.
     random_state : int, optional
         Seed of the draws; None is the seed of the model. The same seed gives the same bits.
+    covariates, offset : optional
+        Those the model was fitted with.
 
     Returns
     -------
@@ -78,7 +93,9 @@ def credible_families(
     check_is_fitted(model, "sift_")
     refuse_with_groups(getattr(model, "n_groups_", None), "credible_families()")
     door = blank(model)
-    sample = model._sample(door, X, y, sample_weight)
+    sample = model._sample(door, X, y, sample_weight, None, covariates, offset)
+    refuse_with_offset(sample.target, "credible_families()")
+    check_same_covariates(model.covariates_, covariates)
     options = model._options(door)
     if random_state is not None:
         options = replace(options, seed=seed_of(random_state))
@@ -99,12 +116,21 @@ def inference_attributes(sample: SiftSample, fit: SiftFit, options: SiftOptions)
             sifter.run(),
             sample.target.codes,
             families=own_columns(found),
-            column_groups=options.rule.groups,
+            column_groups=beside_groups(sample, options),
         )
     return {
         "families_": list(found.families),
         "inclusion_probabilities_": found.inclusion_probabilities,
-        "significance_": tested,
+        **direction_attributes(found, fit),
+        "significance_": tested.among(sample.X.shape[1]),
+    }
+
+
+def direction_attributes(found: CredibleFamilies, fit: SiftFit) -> dict[str, Any]:
+    """How sure the number of directions and their loadings are."""
+    return {
+        "n_components_probabilities_": found.directions.count_probabilities,
+        "component_intervals_": found.directions.intervals(fit.directions.components),
     }
 
 
@@ -118,7 +144,7 @@ def all_terms(
         return found.groups
     with one_blas_thread(workers=options.n_jobs):
         sifter = open_sifter(sample, options)
-        return describe(sifter, sifter.run()).groups
+        return own_result(describe(sifter, sifter.run()), sample.X.shape[1]).groups
 
 
 def sure_families(
@@ -127,12 +153,13 @@ def sure_families(
     """Families of a checked table, with a warning where the chains do not agree."""
     with one_blas_thread(workers=options.n_jobs):
         found = find_families(
-            standardised(sample.X, scaling),
+            set_beside(standardised(sample.X, scaling), standard_covariates(sample)),
             sample.target.contrasts,
             terms,
             codes=sample.target.codes,
-            always_keep=options.rule.keep.tolist(),
+            always_keep=[*options.rule.keep.tolist(), *sample.extra],
             sample_weight=sample.weight,
+            scale=None if options.standardize else scaling.scale,
             seed=options.seed or 0,
             sift_settings=options.sift,
         )
@@ -145,4 +172,4 @@ def sure_families(
             RoughFamiliesWarning,
             stacklevel=3,
         )
-    return found
+    return found.among(sample.X.shape[1])

@@ -35,7 +35,7 @@ def check_groups(groups: Any, X: Source, kept: IntArray) -> IntArray | None:
         raise ValueError(
             f"groups has {count} group(s): at least {LEAST_GROUPS} are needed to see what rows of "
             "a group have in common. For batches or populations, give their 0/1 columns, or a few "
-            "principal components, in always_keep instead."
+            "principal components, in covariates instead."
         )
     return codes
 

@@ -6,17 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any, Self, cast
 
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
-from gradsift._run.threads import same_bits
-from gradsift._typing import Array, Source
+from gradsift._typing import Array
 from gradsift.estimators._base import blank, keep
 from gradsift.estimators._sift_base import GradientSift
-from gradsift.estimators._sift_parts import Labels, Numbers
-from gradsift.estimators._tasks import LabelPredictions, class_weights
+from gradsift.estimators._sift_predictions import AdjustedLabels, AdjustedNumbers
+from gradsift.estimators._sift_target import Labels, Numbers
+from gradsift.estimators._tasks import class_weights
 from gradsift.estimators._validation import (
     check_labels,
-    check_new_X,
     check_numbers,
     warn_of_rare_classes,
 )
@@ -24,7 +22,7 @@ from gradsift.refit.settings import LABELS, NUMBERS
 
 
 @dataclass(eq=False, repr=False)
-class GradientSiftRegressor(RegressorMixin, GradientSift):
+class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
     """Find the variables that matter, nonlinear and interacting ones included; no tuning.
 
     Two steps. The **sift** selects variables by a sparse additive model with pairwise products,
@@ -73,6 +71,8 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         a `CountedRowsWarning` says where they claim much more or less evidence than weights of such
         spread can carry. 'importance': survey weights and the like, of any unit; they are scaled to
         the effective number of samples, so that equal weights change nothing.
+    smooth_covariates : bool, default=False
+        Adjust for curves of the covariates that are numbers, in place of straight lines.
     inference : bool, default=False
         Also say how sure it is which columns act: `families_` and `inclusion_probabilities_`, as
         from `credible_families`, and `significance_`, in which these families are tested. It takes
@@ -108,10 +108,19 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     field_ : RefitField
     n_groups_ : int or None
         Groups of rows; None where each row was independent of the others.
+    covariates_ : Covariates or None
+        How covariates became columns, their part in predictions (`coefficients`), and the share of
+        the variance of the response that they explain alone (`explained`).
+    has_offset_ : bool
+        Whether an offset was given.
     families_ : list of Family
         With ``inference=True``: sets of columns of which one acts, the most probable first.
     inclusion_probabilities_ : (p,) array
         With ``inference=True``: probability of every column to act on the response.
+    n_components_probabilities_ : array
+        With ``inference=True``: probability of 0, 1, 2, ... directions.
+    component_intervals_ : (n_components_, p, 2) array
+        With ``inference=True``: range of each loading of `components_` in 90 % of the draws.
 
     Examples
     --------
@@ -130,7 +139,15 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
 
     refit_settings = NUMBERS
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        covariates: Any = None,
+        offset: Any = None,
+    ) -> Self:
         """Sift, then refit.
 
         Parameters
@@ -144,37 +161,28 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
             Rows that belong together: visits of a subject, cells of a donor, sibs of a family.
             Rows of a group may depend on each other in any way; groups are independent. Where the
             response never changes inside a group, the groups are the rows: their means are sifted.
+        covariates : (n, k) array, data frame or dict of columns, optional
+            Known influences, such as age, batch or principal components: they are adjusted for, and
+            are never findings. Texts and categories become 0/1 columns; missing numbers are filled
+            with the mean and marked, missing categories are a category. Effects are straight
+            lines, or curves with ``smooth_covariates=True``.
+        offset : (n,) array, optional
+            A known part of y, such as a polygenic score: the rest is explained.
 
         Returns
         -------
         self
         """
         door = blank(self)
-        sample = self._sample(door, X, y, sample_weight, groups)
+        sample = self._sample(door, X, y, sample_weight, groups, covariates, offset)
         return keep(self, door, **self._attributes(door, sample, "the mean of y"))
 
     def _target(self, y: Array) -> Numbers:
         return Numbers(check_numbers(y))
 
-    @same_bits
-    def predict(self, X: Any) -> Array:
-        """Predict the response.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-
-        Returns
-        -------
-        y : (n,) array
-        """
-        check_is_fitted(self)
-        X = check_new_X(self, X)
-        return self._blend(self.refit_.predict(self.field_.columns(X)), X)
-
 
 @dataclass(eq=False, repr=False)
-class GradientSiftClassifier(LabelPredictions, ClassifierMixin, GradientSift):
+class GradientSiftClassifier(AdjustedLabels, ClassifierMixin, GradientSift):
     """Find the variables that tell classes apart, nonlinear and interacting ones included.
 
     As `GradientSiftRegressor`; the sift decides once per variable over all classes together, the
@@ -183,8 +191,8 @@ class GradientSiftClassifier(LabelPredictions, ClassifierMixin, GradientSift):
     Parameters
     ----------
     false_positives, false_discovery_rate, interactions, standardize, n_components, always_keep, \
-column_groups, max_features, predict_with, tol, missing, weight_kind, inference, random_state, \
-n_jobs, verbose
+column_groups, max_features, predict_with, tol, missing, weight_kind, smooth_covariates, \
+inference, random_state, n_jobs, verbose
         As in `GradientSiftRegressor`.
     class_weight : dict, 'balanced' or None, default=None
         How much each class counts when samples are assigned to one: a weight of w multiplies the
@@ -198,7 +206,8 @@ n_jobs, verbose
         The weight of each class.
     refit_ : ClassificationRefit
     feature_importances_, ranking_, interactions_, components_, eigenvalues_, sift_, \
-significance_, ensemble_, mean_, scale_, field_, n_groups_, families_, inclusion_probabilities_
+significance_, ensemble_, mean_, scale_, field_, n_groups_, covariates_, has_offset_, \
+families_, inclusion_probabilities_, n_components_probabilities_, component_intervals_
         As in `GradientSiftRegressor`.
 
     Examples
@@ -218,7 +227,15 @@ significance_, ensemble_, mean_, scale_, field_, n_groups_, families_, inclusion
 
     class_weight: Any = field(default=None, kw_only=True)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        covariates: Any = None,
+        offset: Any = None,
+    ) -> Self:
         """Sift, then refit.
 
         Parameters
@@ -232,13 +249,21 @@ significance_, ensemble_, mean_, scale_, field_, n_groups_, families_, inclusion
             Rows that belong together: visits of a subject, cells of a donor, sibs of a family.
             Rows of a group may depend on each other in any way; groups are independent. Where the
             response never changes inside a group, the groups are the rows: their means are sifted.
+        covariates : (n, k) array, data frame or dict of columns, optional
+            Known influences, such as age, batch or principal components: they are adjusted for, and
+            are never findings. Texts and categories become 0/1 columns; missing numbers are filled
+            with the mean and marked, missing categories are a category. Effects are straight
+            lines, or curves with ``smooth_covariates=True``.
+        offset : (n,) array, optional
+            A known part of the log odds of the second class; with more than two classes,
+            (n, n_classes) scores.
 
         Returns
         -------
         self
         """
         door = blank(self)
-        sample = self._sample(door, X, y, sample_weight, groups)
+        sample = self._sample(door, X, y, sample_weight, groups, covariates, offset)
         labels = cast(Labels, sample.target)
         classes = labels.classes
         warn_of_rare_classes(classes, labels.codes)
@@ -249,7 +274,3 @@ significance_, ensemble_, mean_, scale_, field_, n_groups_, families_, inclusion
     def _target(self, y: Array) -> Labels:
         classes, codes = check_labels(y)
         return Labels(codes, classes)
-
-    def _scores(self, X: Source) -> Array:
-        scores = self._blend(self.refit_.decision_function(self.field_.columns(X)), X)
-        return scores[:, None] if scores.ndim == 1 else scores

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from sklearn.base import is_classifier
@@ -17,23 +17,25 @@ from gradsift.estimators._base import (
     warn_nothing_selected,
 )
 from gradsift.estimators._column_rule import check_column_rule
+from gradsift.estimators._covariates import Covariates, check_covariates
 from gradsift.estimators._description import EnsemblePart, MemberPart
 from gradsift.estimators._families import inference_attributes
 from gradsift.estimators._groups import check_groups, refuse_with_groups, warn_of_few_groups
+from gradsift.estimators._offset import check_offset, offset_shift, refuse_with_offset
 from gradsift.estimators._sample_weight import WeightKind, check_weights, warn_of_counts
 from gradsift.estimators._sift_parts import (
     Interaction,
-    Labels,
-    Numbers,
     RefitField,
     SiftFit,
     SiftOptions,
+    beside_groups,
     find_support,
     fit_sift,
     open_sifter,
     seed_of,
 )
 from gradsift.estimators._sift_sample import SiftSample
+from gradsift.estimators._sift_target import Labels, Numbers
 from gradsift.estimators._validation import check_columns, check_fit_X
 from gradsift.refit import Ensemble
 from gradsift.refit.settings import RefitSettings
@@ -55,6 +57,8 @@ class Sifting(GradientEstimator):
     false_positives: float
     false_discovery_rate: float | None
     predict_with: Literal["auto", "selected"]
+    covariates_: Covariates | None
+    has_offset_: bool
 
     sift_settings: ClassVar[SiftSettings] = SiftSettings()
     refit_settings: ClassVar[RefitSettings]
@@ -68,8 +72,17 @@ class Sifting(GradientEstimator):
         # a view: only the columns that are used are read and standardised
         return self.ensemble_.blend(sparse, ScaledSource(X, self.field_.scaling))
 
+    def _shift(self, n: int, covariates: Any, offset: Any) -> Array | float:
+        """(n, q) part of predictions that does not come from X; 0 where there is none."""
+        if self.covariates_ is None and covariates is not None:
+            raise ValueError("covariates was given, but the model was fitted without any.")
+        own = 0.0 if self.covariates_ is None else self.covariates_.shift(covariates, n)
+        return own + offset_shift(offset, n, self.has_offset_, len(getattr(self, "classes_", ())))
+
     def _particulars(self) -> dict[str, Any]:
         return {
+            "covariates": () if self.covariates_ is None else self.covariates_.names,
+            "covariates_explain": 0.0 if self.covariates_ is None else self.covariates_.explained,
             "interactions": tuple((pair.first, pair.second) for pair in self.interactions_),
             "false_positives": float(self.false_positives),
             "families": getattr(self, "families_", None),
@@ -104,6 +117,7 @@ class GradientSift(Sifting):
     tol: float = 1e-3
     missing: Literal["error", "mean"] = "error"
     weight_kind: WeightKind = "frequency"
+    smooth_covariates: bool = False
     inference: bool = False
     random_state: Any = None
     n_jobs: int | None = None
@@ -152,13 +166,25 @@ class GradientSift(Sifting):
         raise NotImplementedError
 
     def _sample(
-        self, door: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+        self,
+        door: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        covariates: Any = None,
+        offset: Any = None,
     ) -> SiftSample:
-        """Checked rows that count; `door` is told about the columns."""
+        """Checked rows that count; `door` is told about the columns and the covariates."""
         X, y = check_fit_X(door, X, y, y_numeric=not is_classifier(self))
         kept, weight = check_weights(sample_weight, X, self.weight_kind)
         codes = check_groups(groups, X, kept)
-        return SiftSample(take_rows(X, kept), self._target(y[kept]), weight, codes)
+        door.covariates_, C = check_covariates(covariates, X, kept, weight, self.smooth_covariates)
+        door.has_offset_ = offset is not None
+        target = self._target(y[kept])
+        if offset is not None:
+            target = target.less(check_offset(offset, X, kept, target))
+        return SiftSample(take_rows(X, kept), target, weight, codes, C)
 
     def _attributes(self, door: Any, sample: SiftSample, constant: str) -> dict[str, Any]:
         """Sift, then refit; `constant` is what predictions are where nothing is selected."""
@@ -167,33 +193,47 @@ class GradientSift(Sifting):
         for what in ("false_discovery_rate", "inference"):
             if getattr(self, what):
                 refuse_with_groups(sample.groups, what)
+                refuse_with_offset(sample.target, what)
         options = self._options(door)
         fit = fit_sift(sample, options)
         if len(fit.found.selected) == 0:
             others = "predictors on all columns (ensemble_)"
+            constant = constant if sample.covariates is None else "the part of the covariates"
             warn_nothing_selected(constant if fit.ensemble is None else others, NO_VARIABLE)
         sure = inference_attributes(sample, fit, options) if self.inference else {}
         groups = None if sample.groups is None else int(sample.groups.max()) + 1
-        return sift_attributes(fit) | {"n_groups_": groups} | sure
+        known = {"n_groups_": groups, "covariates_": with_coefficients(door.covariates_, fit)}
+        return sift_attributes(fit) | known | sure
 
     def _find_support(self, X: Any, y: Any, **fit_params: Any) -> IntArray:
         door = blank(self)
         return find_support(self._sample(door, X, y, **fit_params), self._options(door))
 
     def _sifter(
-        self, X: Any, y: Any, sample_weight: Any, columns: Any
-    ) -> tuple[Sifter, IntArray | None, list[int], IntArray | None]:
-        """The sift of a table, ready to run, its class numbers, the numbers of some columns, and
-        which columns are one variable.
+        self, X: Any, y: Any, columns: Any, **told: Any
+    ) -> tuple[Sifter, IntArray | None, list[int], IntArray | None, int]:
+        """The sift of a table, ready to run, its class numbers, the numbers of some columns, which
+        columns are one variable, and how many there are beside covariates.
         """
         refuse_with_groups(getattr(self, "n_groups_", None), "significance()")
         door = blank(self)
-        sample = self._sample(door, X, y, sample_weight)
+        sample = self._sample(door, X, y, **told)
+        refuse_with_offset(sample.target, "significance()")
         names = getattr(door, "feature_names_in_", None)
         also = check_columns(columns, door.n_features_in_, names, "columns")
         options = self._options(door)
         sifter = open_sifter(sample, options)
-        return sifter, sample.target.codes, also.tolist(), options.rule.groups
+        groups, p = beside_groups(sample, options), door.n_features_in_
+        return sifter, sample.target.codes, also.tolist(), groups, p
+
+
+def with_coefficients(covariates: Covariates | None, fit: SiftFit) -> Covariates | None:
+    """Covariates with the part that they have in predictions."""
+    if covariates is None:
+        return None
+    return replace(
+        covariates, coefficients=fit.covariate_coefficients, explained=fit.covariates_explain
+    )
 
 
 def sift_attributes(fit: SiftFit) -> dict[str, Any]:

@@ -12,19 +12,23 @@ from gradsift._run.progress import Say, silent, stages
 from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
+from gradsift.data.source import set_beside
 from gradsift.estimators._column_rule import ColumnRule
+from gradsift.estimators._covariate_part import (
+    beside_selected,
+    explained_part,
+    own_result,
+    own_support,
+    room_for,
+)
 from gradsift.estimators._discovered import discovered
 from gradsift.estimators._sift_sample import SiftSample, likeness, worth_of_rows
+from gradsift.estimators._sift_target import Labels, Numbers
 from gradsift.numerics.directions import Directions, find_directions
-from gradsift.numerics.sampling import drawn_rows
 from gradsift.refit import (
     ClassificationRefit,
     Ensemble,
     RegressionRefit,
-    ensemble_classification,
-    ensemble_regression,
-    refit_classification,
-    refit_regression,
 )
 from gradsift.refit.settings import RefitSettings
 from gradsift.sift import (
@@ -35,12 +39,11 @@ from gradsift.sift import (
     make_sifter,
     sift_support,
 )
+from gradsift.trust.direction_draws import ENERGY
 from gradsift.trust.discoveries import column_significance
 from gradsift.trust.tested import Significance
 
 T = TypeVar("T")
-ENERGY = 0.99  # share of the gradient's covariance that 'auto' directions hold
-REFIT_ROWS = 200_000  # rows the refit learns from at most: its 1,000 landmarks gain nothing by more
 
 
 class Interaction(NamedTuple):
@@ -102,85 +105,6 @@ class SiftOptions:
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """A response of numbers, for the sift and for the refit."""
-
-    y: Array
-    robust = True
-    codes = None  # numbers have no classes
-
-    @property
-    def values(self) -> Array:
-        return self.y
-
-    def take(self, rows: IntArray) -> Numbers:
-        return Numbers(self.y[rows])
-
-    @property
-    def contrasts(self) -> Array:
-        return self.y[:, None]
-
-    def rows(self) -> IntArray:
-        """Rows that the refit learns from."""
-        return refit_rows(np.zeros(len(self.y), dtype=int))
-
-    def refit(
-        self, Z: Array, rows: IntArray, weight: Array | None, options: SiftOptions
-    ) -> RegressionRefit:
-        some = None if weight is None else weight[rows]
-        return refit_regression(Z, self.y[rows], sample_weight=some, settings=options.refit)
-
-    def ensemble(
-        self, columns: Source, Z: Array, refit: Any, weight: Array | None, options: SiftOptions
-    ) -> Ensemble | None:
-        return ensemble_regression(columns, Z, self.y, refit, weight, options.refit)
-
-
-@dataclass(frozen=True)
-class Labels:
-    """A response of class numbers, for the sift and for the refit."""
-
-    codes: IntArray
-    classes: Array
-    robust = False  # labels have no outliers
-
-    @property
-    def values(self) -> IntArray:
-        return self.codes
-
-    def take(self, rows: IntArray) -> Labels:
-        return Labels(self.codes[rows], self.classes)
-
-    @property
-    def n_classes(self) -> int:
-        return len(self.classes)
-
-    @property
-    def contrasts(self) -> Array:
-        return class_contrasts(self.codes, self.n_classes)
-
-    def rows(self) -> IntArray:
-        """Rows that the refit learns from."""
-        return refit_rows(self.codes)
-
-    def refit(
-        self, Z: Array, rows: IntArray, weight: Array | None, options: SiftOptions
-    ) -> ClassificationRefit:
-        return refit_classification(
-            Z,
-            self.codes[rows],
-            n_classes=self.n_classes,
-            sample_weight=None if weight is None else weight[rows],
-            settings=options.refit,
-        )
-
-    def ensemble(
-        self, columns: Source, Z: Array, refit: Any, weight: Array | None, options: SiftOptions
-    ) -> Ensemble | None:
-        return ensemble_classification(columns, Z, self.codes, refit, weight, options.refit)
-
-
-@dataclass(frozen=True)
 class SiftFit:
     """What was found, and the predictor on it.
 
@@ -194,6 +118,8 @@ class SiftFit:
         The predictors on all columns that have a part in the predictions.
     scaling : Scaling
         From the user's columns to those that importances and directions are reported in.
+    covariate_coefficients : (k, q) array
+        Of the linear part that covariates have in predictions.
     """
 
     found: SiftResult
@@ -204,6 +130,8 @@ class SiftFit:
     importances: Array
     directions: Directions
     scaling: Scaling
+    covariate_coefficients: Array
+    covariates_explain: float
 
     @property
     def ranking(self) -> IntArray:
@@ -212,16 +140,18 @@ class SiftFit:
 
 def fit_sift(sample: SiftSample, options: SiftOptions) -> SiftFit:
     """Sift all columns, then refit on those that were selected."""
-    X, target, weight, groups = sample
+    X, target, weight, groups, _ = sample
     with one_blas_thread(workers=options.n_jobs), stages(options.verbose) as say:
         columns, share, scaling, answer = run_sift(
-            whole_sift(target, options), sample, options, say
+            whole_sift(sample, options), sample, options, say
         )
         found, tested = answer
         found = options.rule.settle(found)
         rows = target.rows()
         say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
         Z = refit_columns(take_rows(X, rows), scaling, found.selected)
+        sample, coefficients = adjusted(sample, Z, rows, found)
+        target = sample.target
         refit = refit_sample(sample, Z, rows, found.correlation, options)
         ensemble = None
         if options.predict_with == "auto" and groups is None and len(rows) == X.shape[0]:
@@ -232,7 +162,27 @@ def fit_sift(sample: SiftSample, options: SiftOptions) -> SiftFit:
     if not options.standardize:
         p = X.shape[1]
         scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
-    return SiftFit(found, tested, refit, ensemble, field, importances, directions, scaling)
+    return SiftFit(
+        found, tested, refit, ensemble, field, importances, directions, scaling, *coefficients
+    )
+
+
+def adjusted(
+    sample: SiftSample, Z: Array, rows: IntArray, found: SiftResult
+) -> tuple[SiftSample, tuple[Array, float]]:
+    """The sample beside the part of its covariates, the coefficients of that part, and the share of
+    the response that covariates explain alone.
+    """
+    _, target, weight, _, C = sample
+    if C is None:
+        return sample, (np.zeros((0, 1)), 0.0)
+    place = {int(k): j for j, k in enumerate(found.selected)}
+    pairs = [(place[a], place[b]) for a, b, _ in found.interactions if {a, b} <= place.keys()]
+    some = None if weight is None else weight[rows]
+    beside = beside_selected(Z, pairs, room_for(C[rows]), some)
+    coefficients = target.covariate_part(C[rows], beside, rows, some)
+    share = explained_part(C, target.contrasts, weight)
+    return sample._replace(target=target.less(C @ coefficients)), (coefficients, share)
 
 
 def refit_sample(
@@ -244,7 +194,7 @@ def refit_sample(
     as the first fit leaves it and noise of that correlation makes it likely, and the fit is made
     again: what changes inside of groups is seen beside their levels, not through them.
     """
-    _, target, weight, groups = sample
+    _, target, weight, groups, _ = sample
     if groups is None:
         return target.refit(Z, rows, weight, options)
     alike = 1.0 if sample.one_per_group else correlation * likeness(Z, groups[rows])
@@ -266,29 +216,41 @@ def find_support(sample: SiftSample, options: SiftOptions) -> IntArray:
     rule = options.rule
     with one_blas_thread(workers=options.n_jobs):
         if rule.most is None and options.false_discovery_rate is None:
-            return rule.choose(run_sift(sift_support, sample, options, silent)[-1])
-        find = whole_sift(sample.target, options)
+            found = run_sift(sift_support, sample, options, silent)[-1]
+            return rule.choose(own_support(found, sample.X.shape[1]))
+        find = whole_sift(sample, options)
         return rule.settle(run_sift(find, sample, options, silent)[-1][0]).selected
 
 
 def whole_sift(
-    target: Numbers | Labels, options: SiftOptions
+    sample: SiftSample, options: SiftOptions
 ) -> Callable[..., tuple[SiftResult, Significance | None]]:
-    """The sift and, where a false discovery rate was asked for, the tests that select by it."""
-    rate = options.false_discovery_rate
+    """The sift and, where a false discovery rate was asked for, the tests that select by it;
+    without the covariates.
+    """
+    rate, p = options.false_discovery_rate, sample.X.shape[1]
 
     def find(source: Source, Y: Array, **how: Any) -> tuple[SiftResult, Significance | None]:
         sifter, sifted = make_sifter(source, Y, **how).settled()
-        found = describe(sifter, sifted)
+        found = own_result(describe(sifter, sifted), p)
         if rate is None:
             return found, None
         sifter.say("testing each variable beside the best explanation without it")
         tested = column_significance(
-            sifter, sifted, target.codes, column_groups=options.rule.groups
+            sifter, sifted, sample.target.codes, column_groups=beside_groups(sample, options)
         )
+        tested = tested.among(p)
         return discovered(found, tested, rate, options.rule.keep), tested
 
     return find
+
+
+def beside_groups(sample: SiftSample, options: SiftOptions) -> IntArray | None:
+    """Which columns are one variable, those of covariates included, each of which is its own."""
+    groups = options.rule.groups
+    if groups is None:
+        return None
+    return np.concatenate([groups, groups.max() + 1 + np.arange(len(sample.extra))])
 
 
 def open_sifter(sample: SiftSample, options: SiftOptions) -> Sifter:
@@ -306,12 +268,13 @@ def run_sift(
     scaling = measure_scaling(X, share, missing=options.missing)
     columns = standardised(X, scaling)
     rows = sample.independent()
+    source = columns if rows is sample else own_standard(rows.X, options)
     found = sift(
-        columns if rows is sample else own_standard(rows.X, options),
-        rows.target.contrasts,
+        set_beside(source, standard_covariates(rows)),
+        rows.target.beside(rows.covariates, rows.weight).contrasts,
         false_positives=options.false_positives,
         interactions=options.interactions,
-        always_keep=options.rule.keep.tolist(),
+        always_keep=[*options.rule.keep.tolist(), *sample.extra],
         sample_weight=rows.weight,
         groups=rows.groups,
         robust=rows.target.robust,
@@ -328,6 +291,15 @@ def own_standard(X: Source, options: SiftOptions) -> Source:
     return standardised(X, measure_scaling(X, np.full(n, 1.0 / n), missing=options.missing))
 
 
+def standard_covariates(sample: SiftSample) -> Array | None:
+    """The columns of covariates, standardised as those of the table are."""
+    C = sample.covariates
+    if C is None:
+        return None
+    weight = np.ones(len(C)) if sample.weight is None else sample.weight
+    return measure_scaling(open_source(C), weight / weight.sum()).apply(C)
+
+
 def summarise(
     field: RefitField, X: Source, rows: IntArray, share: Array, options: SiftOptions
 ) -> tuple[Array, Directions]:
@@ -342,22 +314,6 @@ def summarise(
     # a selected variable is in, however flat the refit finds it: never an exact zero
     importances[index] = np.maximum(np.linalg.norm(stacked, axis=1), np.finfo(float).tiny)
     return importances, find_directions(index, stacked, p, options.n_components, energy=ENERGY)
-
-
-def refit_rows(codes: IntArray) -> IntArray:
-    """Rows that the refit learns from: all, or very many drawn with a fixed seed, and one of every
-    class at least.
-    """
-    n = len(codes)
-    if n <= REFIT_ROWS:
-        return np.arange(n)
-    return np.union1d(drawn_rows(n, REFIT_ROWS), np.unique(codes, return_index=True)[1])
-
-
-def class_contrasts(codes: IntArray, n_classes: int) -> Array:
-    """One column of -1 and 1 for two classes, C - 1 indicators for more (the sift whitens them)."""
-    indicators = (codes[:, None] == np.arange(1, n_classes)).astype(float)
-    return 2.0 * indicators - 1.0
 
 
 def seed_of(random_state: Any) -> int | None:

@@ -7,24 +7,32 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gradsift._typing import Array, IntArray, Source
-from gradsift.data.row_groups import constant_in_groups, mean_rows
+from gradsift.data.row_groups import constant_in_groups, group_means, mean_rows
 
 if TYPE_CHECKING:
-    from gradsift.estimators._sift_parts import Labels, Numbers
+    from gradsift.estimators._sift_target import Labels, Numbers
 
 
 class SiftSample(NamedTuple):
-    """A checked table: rows that count, their response, their weights, their groups."""
+    """A checked table: rows that count, their response, weights, groups and covariates."""
 
     X: Source
     target: Numbers | Labels
     weight: Array | None
     groups: IntArray | None = None
+    covariates: Array | None = None
+    """(n, k) columns of mean zero that are adjusted for."""
 
     @property
     def one_per_group(self) -> bool:
         """Whether the response never changes inside a group: then the groups are the rows."""
         return self.groups is not None and constant_in_groups(self.target.values, self.groups)
+
+    @property
+    def extra(self) -> list[int]:
+        """Numbers of the columns of covariates, which come after those of the table."""
+        p = self.X.shape[1]
+        return list(range(p, p + (0 if self.covariates is None else self.covariates.shape[1])))
 
     def independent(self) -> SiftSample:
         """The rows that the sift compares: themselves, or the means of their groups."""
@@ -32,7 +40,9 @@ class SiftSample(NamedTuple):
             return self
         first = np.unique(self.groups, return_index=True)[1]
         X = mean_rows(self.X, self.groups, self.weight)
-        return SiftSample(X, self.target.take(first), None)
+        C = self.covariates
+        means = None if C is None else group_means(self.groups, self.weight, C)
+        return SiftSample(X, self.target.take(first), None, None, means)
 
 
 def likeness(Z: Array, groups: IntArray) -> float:

@@ -149,7 +149,10 @@ class LabelPredictions:
         scores : (n,) array, or (n, n_classes)
         """
         check_is_fitted(self)
-        scores = self._scores(check_new_X(self, X))
+        return self._weighted(self._scores(check_new_X(self, X)))
+
+    def _weighted(self, scores: Array) -> Array:
+        """Scores (n, q) of a fit with the weights of the classes, as users get them."""
         shift = np.log(self.class_weight_)
         scores = scores + (shift if scores.shape[1] > 1 else shift[1:] - shift[:1])
         return scores[:, 0] if len(self.classes_) == 2 else scores
@@ -166,10 +169,7 @@ class LabelPredictions:
         -------
         probabilities : (n, n_classes) array
         """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return np.asarray(softmax(scores, axis=1))
+        return probabilities(self.decision_function(X))
 
     def predict(self, X: Any) -> Array:
         """Most likely class.
@@ -182,9 +182,20 @@ class LabelPredictions:
         -------
         labels : (n,) array
         """
-        scores = self.decision_function(X)
-        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[best])
+        return most_likely(self.decision_function(X), self.classes_)
+
+
+def probabilities(scores: Array) -> Array:
+    """(n, n_classes) from log odds (n,) or scores (n, n_classes)."""
+    if scores.ndim == 1:
+        return np.column_stack([expit(-scores), expit(scores)])
+    return np.asarray(softmax(scores, axis=1))
+
+
+def most_likely(scores: Array, classes: Array) -> Array:
+    """The label of each row, from log odds (n,) or scores (n, n_classes)."""
+    best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+    return np.asarray(classes[best])
 
 
 class OffsetScores(LabelPredictions):

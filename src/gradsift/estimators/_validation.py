@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from gradsift._run.suggest import did_you_mean
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import (
     ArraySource,
@@ -329,7 +330,9 @@ def check_columns(columns: Any, n_features: int, names: Array | None, parameter:
         if isinstance(column, str):
             if column not in known:
                 what = "X has no column names" if names is None else "no column has that name"
-                raise ValueError(f"{parameter} names {column!r}, but {what}.")
+                raise ValueError(
+                    f"{parameter} names {column!r}, but {what}.{did_you_mean(column, known)}"
+                )
             found.append(known[column])
         elif 0 <= int(column) < n_features:
             found.append(int(column))

@@ -3,10 +3,12 @@
 from gradsift.explain.correlated import StandIns, correlated_stand_ins
 from gradsift.explain.effects import Curve, Effect, describe_effect
 from gradsift.explain.families import FamilySummary, FamilyTest, Member, summarise_families
+from gradsift.explain.marginal import correlations
 from gradsift.explain.names import Names, names_of_best, variable_names
 from gradsift.explain.partial import PartialEffects, partial_effects
 from gradsift.explain.sentences import effect_clause, pair_clause
 from gradsift.explain.variables import (
+    VariableSummaries,
     VariableSummary,
     best_selected,
     best_unselected,
@@ -22,6 +24,7 @@ __all__ = [
     "FamilyTest",
     "Member",
     "summarise_families",
+    "VariableSummaries",
     "VariableSummary",
     "summarise_variables",
     "Curve",
@@ -33,6 +36,7 @@ __all__ = [
     "partial_effects",
     "StandIns",
     "correlated_stand_ins",
+    "correlations",
     "variable_names",
     "Names",
     "names_of_best",

@@ -49,7 +49,7 @@ def unit_columns(X: Array) -> Array:
 def correlated_stand_ins(
     X: Any, selected: IntArray, *, threshold: float = 0.8, most: int = 1000
 ) -> list[StandIns]:
-    """For each selected column, the unselected columns with |correlation| >= threshold.
+    """For each selected column, the unselected columns with absolute correlation >= threshold.
 
     Parameters
     ----------

@@ -118,7 +118,7 @@ def some_rows(y: Array, classes: Array | None) -> IntArray:
         return np.arange(len(y))
     members = [np.arange(len(y))] if classes is None else [np.flatnonzero(y == c) for c in classes]
     most = MOST_ROWS // len(members)
-    chosen = [m[np.linspace(0, len(m) - 1, min(len(m), most)).astype(int)] for m in members]
+    chosen = [m[evenly_spaced(len(m), most)] for m in members]
     return np.sort(np.concatenate(chosen))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift._typing import Array
+from gradsift.numerics.splines import natural_splines
 
 MOST_KNOTS, ROWS_PER_KNOT = 8, 8
 ENDS = (0.01, 0.99)  # quantiles between which knots lie: beyond, a natural spline is straight
@@ -93,14 +94,6 @@ def place_knots(z: Array) -> Array:
     if len(values) <= count:
         return values
     return np.unique(np.quantile(z, np.linspace(*ENDS, count)))
-
-
-def natural_splines(z: Array, knots: Array) -> Array:
-    """K - 2 natural cubic splines on K knots, (n, K - 2): without constant and line."""
-    last = knots[-1]
-    cubes = np.maximum(z[:, None] - knots, 0.0) ** 3
-    d = (cubes[:, :-1] - cubes[:, -1:]) / (last - knots[:-1])
-    return np.asarray(d[:, :-1] - d[:, -1:])
 
 
 def roughness(knots: Array) -> Array:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from gradsift._run.extras import require
 from gradsift._run.threads import same_bits
 from gradsift._typing import Array, IntArray
 from gradsift.data.slices import take_columns
@@ -16,6 +17,7 @@ from gradsift.explain.correlated import StandIns, correlated_stand_ins
 from gradsift.explain.effects import Curve, Effect
 from gradsift.explain.names import variable_names
 from gradsift.explain.partial import partial_effects
+from gradsift.pairwise.field import KernelField
 from gradsift.trust.families import Family
 from gradsift.trust.resampling import Stability
 
@@ -87,6 +89,37 @@ class VariableSummary:
         if unclear and parts:
             parts.append(f"not clear for {short_list(unclear)}")
         return f"odds of {'; '.join(parts)}" if parts else "not clear"
+
+
+class VariableSummaries(list[VariableSummary]):
+    """The summaries of the selected variables, best ranked first: a list that can be a table."""
+
+    def to_frame(self) -> Any:
+        """A pandas data frame, one row per variable.
+
+        Returns
+        -------
+        table : DataFrame
+            With the columns rank, name, column, importance, effect, change, change_low,
+            change_high (of the response over ``effect.span``, with its 95 % interval), partners,
+            stand_ins and came_back.
+        """
+        pandas = require("pandas", "genomics", "a data frame")
+        return pandas.DataFrame([self._record(row) for row in self], columns=list(FRAME))
+
+    @staticmethod
+    def _record(row: VariableSummary) -> tuple[Any, ...]:
+        return (
+            row.rank, row.name, row.column, row.importance, row.words, *row.effect.change,
+            ", ".join(row.partners), ", ".join(row.stand_in_names), row.came_back,
+        )  # fmt: skip
+
+
+FRAME = (
+    "rank", "name", "column", "importance", "effect", "change", "change_low", "change_high",
+    "partners", "stand_ins", "came_back",
+)  # fmt: skip
+"""Columns of the data frame."""
 
 
 def short_list(classes: list[str]) -> str:
@@ -186,7 +219,7 @@ def summarise_variables(
     families: Sequence[Family] = (),
     stability: Stability | None = None,
     threshold: float = 0.8,
-) -> list[VariableSummary]:
+) -> VariableSummaries:
     """Everything the table of selected variables shows, best ranked first.
 
     Parameters
@@ -208,7 +241,8 @@ def summarise_variables(
 
     Returns
     -------
-    rows : list of VariableSummary
+    rows : VariableSummaries
+        A list of VariableSummary; ``rows.to_frame()`` is a pandas data frame.
 
     Examples
     --------
@@ -226,12 +260,12 @@ def summarise_variables(
     names = variable_names(model, names)
     columns = best_selected(model, MOST_DESCRIBED)
     if len(columns) == 0:
-        return []
+        return VariableSummaries()
     values = take_columns(X, columns)
     found = partial_effects(values, np.asarray(y), getattr(model, "classes_", None))
     relatives = correlated_stand_ins(X, columns, threshold=threshold)
     labels = output_names(model)
-    rows = []
+    rows = VariableSummaries()
     for j, k in enumerate(columns.tolist()):
         partners, leading = found.partners(j), found.leading(j)
         again = came_back(stability, family_of(k, families, relatives[j]))
@@ -286,10 +320,9 @@ def gradient_covariance(model: Any, X: Any, columns: IntArray) -> Array:
     covariance : (a, a) array
         Its diagonal holds the squared importances.
     """
-    coefficients = getattr(model.field_, "B", None)
-    if coefficients is not None:
-        position = np.searchsorted(model.field_.index, columns)
-        B = coefficients[position].reshape(len(columns), -1)
+    field = model.field_
+    if isinstance(field, KernelField):
+        B = field.B[np.searchsorted(field.index, columns)].reshape(len(columns), -1)
         return np.asarray(B @ B.T)
     G = gradient_columns(model, X, columns) * model.scale_[columns]
     return np.asarray(np.einsum("cna,cnb->ab", G, G, optimize=True) / G.shape[1])

@@ -110,8 +110,17 @@ def _descend(
     return current
 
 
-def fit_binary(Phi: Array, t: Array, weights: Array, penalty: float, start: Array) -> LogisticFit:
-    """Two classes by Newton's method from `start` (r + 1,)."""
+def fit_binary(
+    Phi: Array,
+    t: Array,
+    weights: Array,
+    penalty: float,
+    start: Array,
+    offset: Array | None = None,
+) -> LogisticFit:
+    """Two classes by Newton's method from `start` (r + 1,); `offset` (n,) is a known part of the
+    margins.
+    """
     ridge = _ridge(Phi.shape[1], penalty)
     tol = 1e-7 * weights.sum()
     signs = 2.0 * t[None] - 1.0
@@ -120,7 +129,7 @@ def fit_binary(Phi: Array, t: Array, weights: Array, penalty: float, start: Arra
         return float(weights @ TWO.value(u[None], signs) + 0.5 * ridge @ (beta * beta))
 
     beta: Array = start
-    u: Array = Phi @ start
+    u: Array = Phi @ start if offset is None else Phi @ start + offset
     value = objective(beta, u)
     for _ in range(MAX_NEWTON):
         bend = np.maximum(TWO.mean_bend(u[None], signs), MIN_CURVATURE)
@@ -134,8 +143,16 @@ def fit_binary(Phi: Array, t: Array, weights: Array, penalty: float, start: Arra
     return LogisticFit(beta[:, None], Phi, signs, weights, u, factor)
 
 
-def fit_multinomial(Phi: Array, T: Array, weights: Array, penalty: float, start: Array) -> Array:
-    """Several classes; T (n, C) one-hot; returns beta (r + 1, C) with scores that sum to zero.
+def fit_multinomial(
+    Phi: Array,
+    T: Array,
+    weights: Array,
+    penalty: float,
+    start: Array,
+    offset: Array | None = None,
+) -> Array:
+    """Several classes; T (n, C) one-hot; returns beta (r + 1, C) with scores that sum to zero;
+    `offset` (n, C) is a known part of the scores.
 
     Newton steps by conjugate gradients, preconditioned by the mean curvature, which all classes
     share: by its Cholesky factor, so that a step costs about as much as for two classes, or by its
@@ -149,7 +166,7 @@ def fit_multinomial(Phi: Array, T: Array, weights: Array, penalty: float, start:
         return float(weights @ MORE.value(U.T, T.T) + 0.5 * (ridge * beta * beta).sum())
 
     beta = start - start.mean(1, keepdims=True)
-    U = Phi @ beta
+    U = Phi @ beta if offset is None else Phi @ beta + offset
     value = objective(beta, U)
     for _ in range(MAX_NEWTON):
         P = softmax(U.T)

@@ -28,6 +28,7 @@ import gradsift as public
 from gradsift._typing import Source
 from gradsift.data import ArraySource, Scaling
 from gradsift.data.read_options import ReadOptions
+from gradsift.estimators._covariates import Covariate, Covariates
 from gradsift.estimators._sift_parts import Interaction, RefitField
 from gradsift.numerics import ard_kernels, kernels
 from gradsift.numerics.factors import Factor
@@ -69,6 +70,8 @@ CLASSES: dict[str, type] = {
     "Scaling": Scaling,
     "Training": Training,
     "ReadOptions": ReadOptions,
+    "Covariate": Covariate,
+    "Covariates": Covariates,
     "SiftResult": SiftResult,
     "ChosenGroup": ChosenGroup,
     "Interaction": Interaction,

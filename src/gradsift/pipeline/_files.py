@@ -18,6 +18,7 @@ from gradsift.pipeline._model_file import save_model
 from gradsift.pipeline._training import Training
 from gradsift.report import Findings, build_report, summarise
 from gradsift.tables import Recipe
+from gradsift.tables.variants import BIM
 
 
 def write_results(
@@ -48,8 +49,11 @@ def write_files(
     """
     model, summary = findings.model, summarise(findings)
     tested = findings.described.significance is not None
-    header = [*SELECTED, *TESTED] if tested else SELECTED
-    write_rows(out / "selected.csv", header, map(selected_row, summary["variables"]))
+    header = [*SELECTED, *TESTED] if tested else [*SELECTED]
+    rows = map(selected_row, summary["variables"])
+    if findings.places is not None:
+        header += BIM
+    write_rows(out / "selected.csv", header, rows)
     if summary["families"] is not None:
         write_rows(out / "families.csv", FAMILIES, family_lines(summary["families"]))
     head = [f"direction{i + 1}" for i in range(len(model.components_))]
@@ -63,7 +67,9 @@ def write_files(
     )
     write_rows(
         out / "projection.csv",
-        *projected(model, findings.X, findings.sample_names, head, findings.y),
+        *projected(
+            model, findings.X, findings.sample_names, head, findings.y, findings.beside.for_predict
+        ),
     )
     save_model(out / MODEL, model, recipe, training)
     (out / "summary.json").write_text(
@@ -100,6 +106,7 @@ def selected_row(row: dict[str, Any]) -> list[Any]:
         "; ".join(row["partners"]),
         stand_ins,
         *test_cells(row["test"]),
+        *(row["place"] or []),
     ]
 
 
@@ -132,10 +139,15 @@ def test_cells(test: dict[str, Any] | None) -> list[Any]:
 
 
 def projected(
-    model: Any, X: Any, ids: Any, head: Sequence[str], y: Any = None
+    model: Any,
+    X: Any,
+    ids: Any,
+    head: Sequence[str],
+    y: Any = None,
+    told: dict[str, Any] | None = None,
 ) -> tuple[list[str], Iterable[list[Any]]]:
     """Header and rows: the name of each sample, its place on the directions, what is predicted."""
-    places, predictions = np.asarray(model.transform(X)), model.predict(X)
+    places, predictions = np.asarray(model.transform(X)), model.predict(X, **(told or {}))
     names = ids if ids is not None else [str(i + 1) for i in range(len(predictions))]
     outcomes = (
         {"predicted": predictions} if y is None else {"observed": y, "predicted": predictions}

@@ -27,6 +27,7 @@ from gradsift.explain import names_of_best
 from gradsift.report import Findings
 from gradsift.tables import BEWARE, Table
 from gradsift.trust import HeldOut, Stability, held_out, stability
+from gradsift.trust.splits import Beside
 
 Method = Literal["sift", "sparse-gradient"]
 MOST_REPEATED = 5_000_000
@@ -63,6 +64,8 @@ class Settings:
         unless the table is large.
     repeats : int, optional
         Half samples to repeat the selection on; None = 10, or none for large tables.
+    smooth_covariates : bool
+        Adjust for curves of covariates, in place of straight lines (sift).
     seed : int
     n_jobs : int
     """
@@ -77,6 +80,7 @@ class Settings:
     predict_with: Literal["selected", "auto"] = "selected"
     families: bool | None = None
     repeats: int | None = None
+    smooth_covariates: bool = False
     seed: int = 0
     n_jobs: int = 1
 
@@ -100,10 +104,16 @@ def make_estimator(table: Table, settings: Settings) -> Any:
             max_features=settings.max_features,
             predict_with="auto",  # so that both ways to predict can be scored
             missing=missing,
+            smooth_covariates=settings.smooth_covariates,
             random_state=settings.seed,
         )
     if settings.method != "sparse-gradient":
         raise ValueError(f"--method {settings.method}: use sift or sparse-gradient.")
+    if table.covariates is not None or table.offset is not None:
+        raise ValueError(
+            "--covariates works with --method sift; for sparse-gradient, put such columns into the "
+            "table and name them with --keep."
+        )
     if settings.cv < 2:
         raise ValueError("--method sparse-gradient chooses its penalty by --cv of at least 2.")
     factor = None
@@ -172,6 +182,8 @@ def select(
         names=known_names(model, table),
         groups=table.recipe.origins if table.recipe.levels else None,
         covariates=tuple(table.keep.tolist()),
+        beside=Beside(None, table.covariates, table.offset),
+        places=table.places,
         target=table.recipe.target,
         sample_names=None if table.ids is None else table.ids.tolist(),
         stability=stable,
@@ -198,7 +210,7 @@ def fit_to_all(procedure: Any, table: Table, settings: Settings, say: Say) -> tu
     if settings.families:
         model.set_params(inference=True)
     with progress_to(say):
-        model.fit(table.X, table.y, **told_groups(table))
+        model.fit(table.X, table.y, **table.told)
     if settings.method == "sift":
         model.set_params(predict_with=settings.predict_with)
     return model, perf_counter() - start
@@ -212,18 +224,13 @@ def how_sure(
     X, y, n_jobs = table.X, table.y, settings.n_jobs
     if settings.cv:
         say(f"scoring {settings.cv} held-out folds")
-        held = held_out(procedure, X, y, cv=settings.cv, n_jobs=n_jobs, **told_groups(table))
+        held = held_out(procedure, X, y, cv=settings.cv, n_jobs=n_jobs, **table.told)
     if settings.repeats:
         say(f"selecting again on {settings.repeats} half samples")
         stable = stability(
-            procedure, X, y, settings.repeats, settings.seed, n_jobs=n_jobs, **told_groups(table)
+            procedure, X, y, settings.repeats, settings.seed, n_jobs=n_jobs, **table.told
         )
     return held, stable
-
-
-def told_groups(table: Table) -> dict[str, Any]:
-    """What fits and splits are told about rows that belong together."""
-    return {} if table.groups is None else {"groups": table.groups.labels}
 
 
 def group_notes(table: Table) -> list[str]:
@@ -265,6 +272,12 @@ def affordable(table: Table, settings: Settings) -> tuple[Settings, list[str]]:
     notes = []
     if settings.method != "sift":
         families = False
+    elif families is None and table.offset is not None and table.recipe.task != "regression":
+        families = False
+        notes.append(
+            "families of variables were not looked for: they know no offset of labels (give it "
+            "among the covariates instead)"
+        )
     elif families is None and table.groups is not None:
         families = False
         notes.append(

@@ -49,18 +49,14 @@ def fit_ard(rows: Rows, settings: RefitSettings, start: EvidenceFit | None = Non
     return maximise_evidence(kernel, rows, np.log(settings.start_noise))
 
 
-def fit_rotated(
-    rows: Rows, settings: RefitSettings, ard: EvidenceFit, to_beat: float
-) -> EvidenceFit:
+def fit_rotated(rows: Rows, settings: RefitSettings, ard: EvidenceFit) -> EvidenceFit:
     """The best of up to five rotations, each in the axes of the fit before.
 
     Better axes give a better gradient and so better axes again. The loop ends when a round wins
-    less than half a nat, or when the first one is far from `to_beat`.
+    less than half a nat.
     """
     best = rotate(rows, settings, ard)
     for _ in range(settings.rotation_rounds - 1):
-        if best.loss > to_beat + settings.rotation_hope:
-            break
         following = rotate(rows, settings, best)
         gain = best.loss - following.loss
         best = following if gain > 0.0 else best
@@ -120,7 +116,7 @@ def rank_candidates(
     ]
     if 1 < d <= settings.most_rotated:
         penalty = settings.per_angle * d * (d - 1) / 2
-        rotated = fit_rotated(rows, settings, ard, min(c.score for c in found) - penalty)
+        rotated = fit_rotated(rows, settings, ard)
         found.append(Candidate(rotated, rotated.loss + penalty))
     if d > 1:
         anova = fit_anova(rows, settings, min(c.score for c in found))

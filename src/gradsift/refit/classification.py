@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit, logit, softmax
 
 from gradsift._typing import Array, IntArray
 from gradsift.numerics.ard_kernels import ArdKernel
@@ -84,6 +84,7 @@ def refit_classification(
     *,
     n_classes: int,
     sample_weight: Array | None = None,
+    offset: Array | None = None,
     settings: RefitSettings = LABELS,
 ) -> ClassificationRefit:
     """Fit the log odds on the selected columns.
@@ -94,24 +95,39 @@ def refit_classification(
     labels : (n,) integers 0 .. n_classes - 1.
     n_classes : number of classes, at least 2; some may be absent.
     sample_weight : (n,) how many times each row counts; zero is as good as absent.
+    offset : (n, 1) known part of the log odds, or (n, n_classes) of the scores, which the fit comes
+        on top of.
     settings : numbers of the procedure; change them to study it, not to use it.
     """
-    X, y, weights, _ = merge_rows(np.asarray(X, dtype=float), np.asarray(labels), sample_weight)
+    d, X = np.shape(X)[1], np.asarray(X, dtype=float)
+    rows_given = X if offset is None else np.column_stack([X, offset])
+    merged, y, weights, _ = merge_rows(rows_given, np.asarray(labels), sample_weight)
+    X, known = merged[:, :d], None if offset is None else merged[:, d:]
     labels = y.astype(int)
     T = (labels[:, None] == np.arange(n_classes)).astype(float)
-    if X.shape[1] == 0 or len(np.unique(labels)) == 1:
-        return _constant(X.shape[1], weights @ T / weights.sum())
+    if d == 0 or len(np.unique(labels)) == 1:
+        return _constant(d, T, weights, known)
     if n_classes == 2:
         T = T[:, 1:]
+    start = Start(known, T.shape[1])
 
     rng = np.random.default_rng(0)  # the same rows in every fit: the answer depends on no seed
     rows = stratified_rows(len(X), settings.tuning_rows, rng, strata=labels)
-    ranked = rank_candidates(code_labels(X[rows], T[rows], weights[rows]), settings)
+    expected = start.probabilities(rows)
+    ranked = rank_candidates(code_labels(X[rows], T[rows], weights[rows], expected), settings)
     landmarks = X[stratified_rows(len(X), settings.landmarks, rng, strata=labels)]
     tuning = stratified_rows(len(X), settings.penalty_rows, rng, strata=labels)
-    choice = _tune(ranked[0].kernel, landmarks, X[tuning], T[tuning], weights[tuning], settings)
+    choice = _tune(
+        ranked[0].kernel,
+        landmarks,
+        X[tuning],
+        T[tuning],
+        weights[tuning],
+        start.margins(tuning),
+        settings,
+    )
 
-    beta = _fit_all(choice, X, T, weights, solved=len(tuning) == len(X))
+    beta = _fit_all(choice, X, T, weights, start, solved=len(tuning) == len(X))
     return ClassificationRefit(
         function=choice.features.expansion(beta[:-1]),
         intercept=beta[-1],
@@ -123,9 +139,36 @@ def refit_classification(
     )
 
 
-def code_labels(X: Array, T: Array, weights: Array) -> Rows:
-    """Labels coded +-1 and centred; classes without a row among these say nothing and go."""
-    Y = 2.0 * (T - weights @ T / weights.sum())
+class Start(NamedTuple):
+    """What is known of the scores before the fit: nothing, or an offset of them."""
+
+    scores: Array | None
+    """(n, 1) log odds, or (n, C) scores."""
+    n_outputs: int
+
+    def probabilities(self, rows: IntArray) -> Array | float:
+        """Probabilities that the offset alone gives, as indicators are coded; 0 without."""
+        if self.scores is None:
+            return 0.0
+        U = self.scores[rows]
+        return np.asarray(expit(U) if self.n_outputs == 1 else softmax(U, axis=1))
+
+    def margins(self, rows: IntArray) -> list[Array | None]:
+        """Log odds of each class against the rest that the offset alone gives."""
+        if self.scores is None:
+            return [None] * self.n_outputs
+        if self.n_outputs == 1:
+            return [self.scores[rows, 0]]
+        P = np.clip(self.probabilities(rows), LEAST_PRIOR, 1.0 - LEAST_PRIOR)
+        return list(logit(P).T)
+
+
+def code_labels(X: Array, T: Array, weights: Array, expected: Array | float = 0.0) -> Rows:
+    """Labels coded +-1, less what is expected of them, and centred; classes without a row among
+    these say nothing and go.
+    """
+    Y = T - expected
+    Y = 2.0 * (Y - weights @ Y / weights.sum())
     return Rows(X, Y[:, np.ptp(T, axis=0) > 0.0], weights)
 
 
@@ -139,7 +182,13 @@ class _Choice(NamedTuple):
 
 
 def _tune(
-    kernel: ArdKernel, landmarks: Array, X: Array, T: Array, weights: Array, settings: RefitSettings
+    kernel: ArdKernel,
+    landmarks: Array,
+    X: Array,
+    T: Array,
+    weights: Array,
+    known: list[Array | None],
+    settings: RefitSettings,
 ) -> _Choice:
     """Stretch and penalty of smallest leave-one-out log loss, over one-against-rest problems.
 
@@ -151,7 +200,9 @@ def _tune(
         Phi = with_ones(features(X))
         beta = np.zeros((Phi.shape[1], T.shape[1]))
         for penalty in settings.penalties:
-            fits = [fit_binary(Phi, t, weights, penalty, b) for t, b in zip(T.T, beta.T)]
+            fits = [
+                fit_binary(Phi, t, weights, penalty, b, u) for t, b, u in zip(T.T, beta.T, known)
+            ]
             beta = np.column_stack([fit.beta for fit in fits])
             loss = float(np.mean([fit.loo_loss for fit in fits]))
             if best is None or loss < best.loss:
@@ -160,22 +211,32 @@ def _tune(
     return best
 
 
-def _fit_all(choice: _Choice, X: Array, T: Array, weights: Array, *, solved: bool) -> Array:
+def _fit_all(
+    choice: _Choice, X: Array, T: Array, weights: Array, start: Start, *, solved: bool
+) -> Array:
     """The final coefficients (r + 1, q) on all rows; nothing to do if the choice saw them all."""
     if T.shape[1] == 1 and solved:
         return choice.beta
     Phi = with_ones(choice.features(X))
     if T.shape[1] == 1:
-        return fit_binary(Phi, T[:, 0], weights, choice.penalty, choice.beta[:, 0]).beta
+        known = start.margins(np.arange(len(X)))[0]
+        return fit_binary(Phi, T[:, 0], weights, choice.penalty, choice.beta[:, 0], known).beta
     # Two classes with scores +-g/2 have ||g||^2 = 2 sum_c ||beta_c||^2: the same penalty on g is
     # twice as large on the scores.
-    return fit_multinomial(Phi, T, weights, 2.0 * choice.penalty, choice.beta)
+    return fit_multinomial(Phi, T, weights, 2.0 * choice.penalty, choice.beta, start.scores)
 
 
-def _constant(d: int, priors: Array) -> ClassificationRefit:
-    """Nothing selected, or one class only: the class priors and a zero gradient."""
-    C = len(priors)
-    scores = np.log(np.maximum(priors, LEAST_PRIOR))
-    scores = scores[1:] - scores[:1] if C == 2 else scores - scores.mean()
+def _constant(d: int, T: Array, weights: Array, known: Array | None) -> ClassificationRefit:
+    """Nothing selected, or one class only: the class priors (beside an offset) and a zero
+    gradient.
+    """
+    C, ones = T.shape[1], np.ones((len(T), 1))
+    if known is None:
+        scores = np.log(np.maximum(weights @ T / weights.sum(), LEAST_PRIOR))
+        scores = scores[1:] - scores[:1] if C == 2 else scores - scores.mean()
+    elif C == 2:
+        scores = fit_binary(ones, T[:, 1], weights, 0.0, np.zeros(1), known[:, 0]).beta[0]
+    else:
+        scores = fit_multinomial(ones, T, weights, 0.0, np.zeros((1, C)), known)[0]
     zero = Expansion.zero(d, len(scores))
     return ClassificationRefit(zero, scores, C, np.inf, np.nan, np.nan, ())

@@ -35,8 +35,6 @@ class RefitSettings:
     """Rotations at most, each in the axes of the fit before."""
     rotation_gain: float = 0.5
     """Nats that a rotation must win for another one to be tried."""
-    rotation_hope: float = 10.0
-    """Nats that later rotations may win over the first."""
     most_rotated: int = 15
     """Variables up to which rotations are tried: beyond, angles cost more than they ever won."""
     anova_trial: int = 10

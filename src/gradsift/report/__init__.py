@@ -1,6 +1,7 @@
 """One self-contained HTML page: what was asked, what was found, how sure, how to redo it."""
 
 from gradsift.report._findings import Findings, versions
+from gradsift.report._markdown import to_markdown
 from gradsift.report._render import build_report, write_report
 from gradsift.report._score_words import ScoredWay, predictor_name, score_table
 from gradsift.report._summarise import summarise
@@ -12,6 +13,7 @@ __all__ = [
     "predictor_name",
     "score_table",
     "summarise",
+    "to_markdown",
     "versions",
     "write_report",
 ]

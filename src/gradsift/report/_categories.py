@@ -10,6 +10,7 @@ import numpy as np
 
 from gradsift._typing import Array
 from gradsift.data.slices import take_rows
+from gradsift.estimators._covariates import at_the_mean
 from gradsift.explain import VariableSummary, came_back
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.trust import Stability
@@ -113,7 +114,8 @@ def level_effect(
     for column in columns:
         table[:, list(columns)] = 0.0
         table[:, column] = 1.0
-        scores = model.decision_function(table) if classes else model.predict(table)
+        score = model.decision_function if classes else model.predict
+        scores = score(table, **at_the_mean(model))
         found.append(np.atleast_1d(np.mean(scores, axis=0)))
     values: Array = np.array(found)
     which = int(np.ptp(values, axis=0).argmax())

@@ -64,7 +64,7 @@ class Easel:
         names = findings.sample_names
         self.model = findings.model
         self.X = take_rows(findings.X, rows)
-        self.y = np.asarray(findings.y)[rows]
+        self.y = np.asarray(findings.adjusted_y)[rows]
         self.names = findings.all_names
         self.samples = [f"row {k + 1}" if names is None else str(names[k]) for k in rows.tolist()]
         self.target = findings.target

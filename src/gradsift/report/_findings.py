@@ -26,7 +26,9 @@ from gradsift.explain import (
 )
 from gradsift.report._categories import LevelEffect, level_effect, merge_groups
 from gradsift.report._suspicion import giveaways
+from gradsift.tables.variants import VariantPlaces
 from gradsift.trust import HeldOut, Scores, Stability, score_model
+from gradsift.trust.splits import Beside
 
 MOST_LISTED = 20_000
 """Unselected variables named, best ranked first."""
@@ -72,6 +74,10 @@ class Findings:
         one variable: it counts once and is shown once.
     covariates : sequence of int
         Columns that were kept because they were asked for: never counted nor shown as findings.
+    beside : Beside
+        Covariates and offset of the rows of X, where the model was fitted with some.
+    places : VariantPlaces, optional
+        Where the variants of a table of genotypes are.
     target : str, default='y'
         What the response is called.
     source : str, optional
@@ -123,6 +129,8 @@ class Findings:
     names: Sequence[str] | None = None
     groups: Sequence[str] | None = None
     covariates: Sequence[int] = ()
+    beside: Beside = field(default_factory=Beside)
+    places: VariantPlaces | None = None
     target: str = "y"
     source: str | None = None
     n_samples: int | None = None
@@ -150,15 +158,15 @@ class Findings:
     @cached_property
     def variables(self) -> list[VariableSummary]:
         """What is known about each selected variable, best ranked first."""
-        rows = summarise_variables(
+        found = summarise_variables(
             self.model,
             self.X,
-            self.y,
+            self.adjusted_y,
             names=self.names,
             families=self.described.families or (),
             stability=self.stability,
         )
-        rows = [row for row in rows if row.column not in self.covariates]
+        rows = [row for row in found if row.column not in self.covariates]
         return rows if self.groups is None else merge_groups(rows, self.groups, self.stability)
 
     @cached_property
@@ -232,7 +240,23 @@ class Findings:
             return None
         rows = np.flatnonzero(self.unseen)
         X, y = take_rows(self.X, rows), np.asarray(self.y)[rows]
-        return score_model(self.model, X, y)
+        return score_model(self.model, X, y, **self.beside.take(rows).for_predict)
+
+    @cached_property
+    def adjusted_y(self) -> Any:
+        """The response, of numbers less the part of covariates and offset."""
+        told = self.beside.for_predict
+        if self.labels or not told:
+            return self.y
+        return (
+            np.asarray(self.y)
+            - self.model._shift(len(self.y), told.get("covariates"), told.get("offset"))[:, 0]
+        )
+
+    @cached_property
+    def variant_places(self) -> dict[str, tuple[str, ...]]:
+        """Name -> (chromosome, position, allele counted, other allele) of selected variants."""
+        return {} if self.places is None else self.places.of([row.name for row in self.variables])
 
     @cached_property
     def all_names(self) -> Sequence[str]:
@@ -242,7 +266,7 @@ class Findings:
     @cached_property
     def score(self) -> float:
         """Accuracy or R² on the rows of X."""
-        return float(self.model.score(self.X, self.y))
+        return float(self.model.score(self.X, self.y, **self.beside.for_predict))
 
     @property
     def rows(self) -> int:
@@ -270,6 +294,11 @@ class Findings:
     def covariate_names(self) -> list[str]:
         """What was kept because it was asked for."""
         return list(dict.fromkeys(map(self.variable_of, self.covariates)))
+
+    @property
+    def adjusted_for(self) -> list[str]:
+        """Covariates that were given beside the table."""
+        return list(self.described.covariates)
 
     @property
     def labels(self) -> bool:

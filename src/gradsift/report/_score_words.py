@@ -20,7 +20,7 @@ class ScoredWay:
     Attributes
     ----------
     key : str
-        'selected', 'together', 'simple' or 'baseline', as in `HeldOut`.
+        'selected', 'together', 'simple', 'covariates' or 'baseline', as in `HeldOut`.
     name : str
     detail : str
         What else to know about it; may be empty.
@@ -92,6 +92,11 @@ def score_table(findings: Findings) -> list[ScoredWay]:
     if held.simple is not None:
         detail = f"on all {findings.columns:,} variables, penalty tuned by cross-validation"
         ways.append(ScoredWay("simple", held.tool, detail, held.simple))
+    if held.covariates is not None:
+        known = join(findings.adjusted_for) if findings.adjusted_for else "the offset"
+        ways.append(
+            ScoredWay("covariates", "covariates alone", f"{known}, no variable", held.covariates)
+        )
     ways.append(ScoredWay("baseline", guess, "no variable at all", held.baseline))
     return ways
 

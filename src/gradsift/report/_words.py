@@ -188,8 +188,18 @@ def asked(findings: Findings) -> str:
         question = f"Which of {findings.columns:,} variables does {findings.target} depend on"
     kept = findings.covariate_names
     beside = f" Beside {join(kept)}, kept as asked and not counted." if kept else ""
+    if findings.adjusted_for:
+        beside += f" {adjusted_words(findings)}"
     shown = len(findings.y)
     rows = f"{findings.rows:,} rows"
     if findings.unseen is not None and np.any(findings.unseen):
         rows = f"Fitted to {rows}, shown on {shown:,} rows"
     return f"{question}{where}? {rows}.{beside}"
+
+
+def adjusted_words(findings: Findings) -> str:
+    """What the response was adjusted for, and how much that explains alone."""
+    share = percent(findings.described.covariates_explain)
+    verb = "explains" if len(findings.adjusted_for) == 1 else "explain"
+    what = "what tells the classes apart" if findings.labels else "the variation"
+    return f"Adjusted for {join(findings.adjusted_for)}, which alone {verb} {share} of {what}."

@@ -85,68 +85,12 @@ class SiftResult:
     """Correlation of the noise of two rows of a group; 0 without groups."""
 
 
-def sift(
-    source: Source,
-    Y: Array,
-    *,
-    false_positives: float = 0.3,
-    interactions: bool = True,
-    always_keep: Sequence[int] = (),
-    sample_weight: Array | None = None,
-    groups: Array | None = None,
-    robust: bool = True,
-    tol: float = TOL,
-    say: Say = silent,
-    settings: SiftSettings = DEFAULT,
-) -> SiftResult:
-    """Select and rank variables.
+def sift(source: Source, Y: Array, **options: Any) -> SiftResult:
+    """Select and rank variables; options as in `make_sifter`.
 
-    Parameters
-    ----------
-    source : Source
-        Standardised columns, (n, p); constant columns are zero. Read in blocks.
-    Y : array (n, q)
-        Response, or +-1 labels (q = 1), or the C - 1 contrasts of C classes. Centred and whitened
-        here.
-    false_positives : float
-        Expected number of false variables when nothing is true.
-    interactions : bool
-        Also look for products of two variables.
-    always_keep : sequence of int
-        Columns that are always selected; their linear part is not penalised.
-    sample_weight : array (n,), optional
-        Numbers of samples: 2 is the row twice, 0 removes it.
-    groups : array (n,), optional
-        Labels of rows that belong together, such as the visits of a subject: they may depend on
-        each other in any way, rows with different labels may not.
-    robust : bool
-        Winsorise residuals at three robust standard deviations. Off for labels.
-    tol : float
-        Accuracy of the group lasso that proposes supports.
-    say : function
-        Told what is done next.
-    settings : SiftSettings
-        Numbers of the procedure; change them to study it, not to use it.
-
-    Returns
-    -------
-    SiftResult
-        Deterministic: the same input gives the same bits.
+    Deterministic: the same input gives the same bits.
     """
-    sifter = make_sifter(
-        source,
-        Y,
-        false_positives=false_positives,
-        interactions=interactions,
-        always_keep=always_keep,
-        sample_weight=sample_weight,
-        groups=groups,
-        robust=robust,
-        tol=tol,
-        say=say,
-        settings=settings,
-    )
-    return describe(*sifter.settled())
+    return describe(*make_sifter(source, Y, **options).settled())
 
 
 def describe(sifter: Sifter, sifted: Sifted) -> SiftResult:
@@ -181,7 +125,7 @@ def describe(sifter: Sifter, sifted: Sifted) -> SiftResult:
 
 
 def sift_support(source: Source, Y: Array, **options: Any) -> IntArray:
-    """The columns that `sift` would select, without ranking the others; options as there."""
+    """The columns that `sift` would select, without ranking the others."""
     _, sifted = make_sifter(source, Y, **options).settled()
     return np.array(sifted.groups.variables(sifted.support), dtype=np.intp)
 
@@ -200,7 +144,35 @@ def make_sifter(
     say: Say = silent,
     settings: SiftSettings = DEFAULT,
 ) -> Sifter:
-    """Check the arguments of `sift`, and set it up."""
+    """Check the arguments of a sift, and set it up.
+
+    Parameters
+    ----------
+    source : Source
+        Standardised columns, (n, p); constant columns are zero. Read in blocks.
+    Y : array (n, q)
+        Response, or +-1 labels (q = 1), or the C - 1 contrasts of C classes. Centred and whitened
+        here.
+    false_positives : float
+        Expected number of false variables when nothing is true.
+    interactions : bool
+        Also look for products of two variables.
+    always_keep : sequence of int
+        Columns that are always selected; their linear part is not penalised.
+    sample_weight : array (n,), optional
+        Numbers of samples: 2 is the row twice, 0 removes it.
+    groups : array (n,), optional
+        Labels of rows that belong together, such as the visits of a subject: they may depend on
+        each other in any way, rows with different labels may not.
+    robust : bool
+        Winsorise residuals at three robust standard deviations. Off for labels.
+    tol : float
+        Accuracy of the group lasso that proposes supports.
+    say : function
+        Told what is done next.
+    settings : SiftSettings
+        Numbers of the procedure; change them to study it, not to use it.
+    """
     n, p = source.shape
     if not 0 < false_positives < np.inf:
         raise ValueError(

@@ -69,7 +69,7 @@ def least_worth(groups: Groups, support: Support, response: Response, fixed: Sup
     """
     n, q = groups.rows.total, response.Y.shape[1]
     Y = robust_fit(groups, support, response)[1]
-    fits = normal_equations(groups, list(support), Y)
+    fits = normal_equations(groups, support, Y)
     Z = groups.stack(support)
     B, cov = fits.fit(support)
     cost, least = complexity(groups, support, q), log_det(cov)

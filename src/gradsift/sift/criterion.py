@@ -11,17 +11,15 @@ takes more, and is counted as half a coefficient each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray
+from gradsift._typing import Array
 from gradsift.sift.groups import Groups, Support, least_squares
 from gradsift.sift.response import Response
 
-SOLVED_VALUES = 1_000_000
-"""Values of the systems of equations that are solved together (8 MB)."""
 REMEMBERED_FITS = 32
 """Fits of which residual and stand-in response are kept, for searches that meet them again."""
 
@@ -47,55 +45,58 @@ def complexity(groups: Groups, support: Support, q: int) -> float:
 def complexities(groups: Groups, supports: list[Support], q: int) -> list[float]:
     """`complexity` of many supports of few groups."""
     n, settings = groups.rows.total, groups.settings
-    members = sorted({g for T in supports for g in T})
-    size = dict(zip(members, groups.size[members].tolist(), strict=True))
-    used = {g: groups.parents_of(g) for g in members}
-    sums = level_sums(groups, supports)
     out = []
-    for T, total in zip(supports, sums, strict=True):
-        df = sum(size[g] for g in T)
-        left = n - df - settings.searched_df * len({v for g in T for v in used[g]}) - q
+    for total, df, n_variables in level_sums(groups, supports):
+        left = n - df - settings.searched_df * n_variables - q
         fits = df <= settings.most_df * n and left > 0
         out.append(total * n / left if fits else np.inf)
     return out
 
 
-def level_sums(groups: Groups, supports: list[Support]) -> list[float]:
-    """Sums of squared levels.
+def level_sums(groups: Groups, supports: list[Support]) -> Iterator[tuple[float, int, int]]:
+    """Sum of squared levels, number of coefficients and number of variables of each support.
 
     Every group counts with the level it has beside its own variable; a variable in no product adds
     the difference to the full level of one own group, the one where that is least.
     """
-    k = len(groups.columns)
-    members = sorted({g for T in supports for g in T})
-    used = {g: groups.parents_of(g) for g in members}
+    first_pair = 3 * len(groups.columns)
+    members = sorted(set[int]().union(*supports))
     known = groups.level_if_selected[members]
-    beside = dict(zip(members, known.tolist(), strict=True))
-    more = dict(zip(members, (groups.level[members] - known).tolist(), strict=True))
-    out = []
+    more, size = groups.level[members] - known, groups.size[members]
+    facts = {
+        g: (groups.parents_of(g), *each)
+        for g, *each in zip(members, known.tolist(), more.tolist(), size.tolist(), strict=True)
+    }
     for T in supports:
-        in_pairs = {v for g in T if g >= 3 * k for v in used[g]}
+        total, df = 0.0, 0
         least: dict[int, float] = {}
+        in_pairs: set[int] = set()
         for g in T:
-            if g < 3 * k and used[g][0] not in in_pairs:
-                least[used[g][0]] = min(least.get(used[g][0], np.inf), more[g])
-        out.append(sum(beside[g] for g in T) + sum(least.values()))
-    return out
+            parents, beside, further, coefficients = facts[g]
+            total += beside
+            df += coefficients
+            if g >= first_pair:
+                in_pairs.update(parents)
+            elif further < least.setdefault(parents[0], further):
+                least[parents[0]] = further
+        total += sum(rise for v, rise in least.items() if v not in in_pairs)
+        yield total, df, len(in_pairs.union(least))
 
 
 def whiten_residual(R: Array, total: float) -> Array:
     """R (..., n, q) times the inverse root of R'R / n: unit-covariance residuals (zero ones stay
     zero).
     """
-    if R.shape[-1] == 1:
-        var = (R * R).sum(axis=(-2, -1), keepdims=True) / total
-        return np.asarray(R / np.sqrt(np.maximum(var, 1e-12)))
-    cov = np.swapaxes(R, -1, -2) @ R / total
+    return np.asarray(R @ inverse_root(np.swapaxes(R, -1, -2) @ R / total))
+
+
+def inverse_root(cov: Array) -> Array:
+    """Inverse roots of covariances (..., q, q); what has no variance stays finite."""
+    if cov.shape[-1] == 1:
+        return np.asarray(1.0 / np.sqrt(np.maximum(cov, 1e-12)))
     values, vectors = np.linalg.eigh(cov)
-    half = (vectors / np.sqrt(np.maximum(values, 1e-12))[..., None, :]) @ np.swapaxes(
-        vectors, -1, -2
-    )
-    return np.asarray(R @ half)
+    root = np.sqrt(np.maximum(values, 1e-12))[..., None, :]
+    return np.asarray((vectors / root) @ np.swapaxes(vectors, -1, -2))
 
 
 def robust_fit(groups: Groups, support: Support, response: Response) -> tuple[Array, Array]:
@@ -139,50 +140,28 @@ class NormalEquations:
     def index(self, support: Support) -> list[int]:
         return [i for g in support for i in range(self.where[g].start, self.where[g].stop)]
 
+    @property
+    def sizes(self) -> dict[int | None, int]:
+        """Numbers of features of the groups."""
+        return {g: place.stop - place.start for g, place in self.where.items()}
+
+    @property
+    def starts(self) -> dict[int | None, int]:
+        """Their first features."""
+        return {g: place.start for g, place in self.where.items()}
+
     def fit(self, support: Support) -> tuple[Array, Array]:
         """Coefficients (df, q) and residual covariance on a support."""
-        _, _, B, cov = next(self.fits([support]))
-        return B[0], cov[0]
-
-    def fits(self, supports: list[Support]) -> Iterator[tuple[IntArray, IntArray, Array, Array]]:
-        """Fits on many supports, those of equally many coefficients together: which they are (b,),
-        their features (b, df), coefficients (b, df, q) and residual covariances (b, q, q).
-        """
-        index = [self.index(T) for T in supports]
-        sizes = np.array([len(ix) for ix in index], dtype=np.intp)
-        for size in np.unique(sizes).tolist():
-            same = np.flatnonzero(sizes == size)
-            step = max(1, SOLVED_VALUES // max(size * size, 1))
-            for first in range(0, len(same), step):
-                some = same[first : first + step]
-                at = np.array([index[i] for i in some], dtype=np.intp)
-                yield some, at, *self.solve(at)
-
-    def solve(self, at: IntArray) -> tuple[Array, Array]:
-        """Coefficients and residual covariances of fits on the features `at`, (b, df)."""
-        gram, corr = self.gram[at[:, :, None], at[:, None, :]], self.corr[at]
-        B = np.asarray(np.linalg.solve(gram + self.ridge * np.eye(at.shape[1]), corr))
-        back = B.transpose(0, 2, 1)
-        cross = back @ corr
-        return B, self.cov - cross - cross.transpose(0, 2, 1) + back @ (gram @ B)
-
-    def coefficients(self, supports: list[Support]) -> Array:
-        """Coefficients of all features on each of many supports, (b, features, q)."""
-        out = np.zeros((len(supports), *self.corr.shape))
-        for some, at, B, _ in self.fits(supports):
-            out[some[:, None], at] = B
-        return out
-
-    def log_dets(self, supports: list[Support]) -> Array:
-        """log det of the residual covariance on each of many supports."""
-        out = np.empty(len(supports))
-        for some, _, _, cov in self.fits(supports):
-            out[some] = log_dets(cov)
-        return out
+        at = self.index(support)
+        gram, corr = self.gram[np.ix_(at, at)], self.corr[at]
+        B = np.asarray(np.linalg.solve(gram + self.ridge * np.eye(len(at)), corr))
+        cross = B.T @ corr
+        return B, self.cov - cross - cross.T + B.T @ (gram @ B)
 
 
-def normal_equations(groups: Groups, members: list[int], Y: Array) -> NormalEquations:
-    n = groups.rows.total
+def normal_equations(groups: Groups, members: Iterable[int], Y: Array) -> NormalEquations:
+    """Normal equations of some groups, in the order of their numbers."""
+    n, members = groups.rows.total, sorted(members)
     Z = groups.stack(tuple(members))
     ends = np.cumsum(groups.size[members])
     where = {

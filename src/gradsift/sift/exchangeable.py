@@ -126,15 +126,20 @@ class Deals:
         k = len(each)
         self.moments = np.vstack([each, (each[:, None] * each[None]).reshape(k * k, -1)]).T
 
-    def at(self, t: Array, u: float) -> Tilted:
-        """The value and the slopes at t: one exponential for each row and residual."""
+    def drawn(self, t: Array, u: float) -> tuple[float, Array, Array]:
+        """The value at t, and what it is made of: one exponential for each row and residual, and
+        their sum for each row.
+        """
         log_chance = t[1:] @ self.kept + np.log(self.chance)
         E = np.column_stack([t[0] * self.a, np.ones_like(self.a)]) @ np.stack([self.r, log_chance])
         top = E.max(axis=1)
         E -= top[:, None]
         np.exp(E, out=E)
         mass = E.sum(axis=1)
-        value = float(t[0] * u - self.weight @ (np.log(mass) + top))
+        return float(t[0] * u - self.weight @ (np.log(mass) + top)), E, mass
+
+    def tilted(self, value: float, E: Array, mass: Array) -> Tilted:
+        """The value and the slopes, from what `drawn` gives."""
         return Tilted(value, *self.slopes(E @ self.moments / mass[:, None]))
 
     def untilted(self) -> Tilted:
@@ -184,15 +189,16 @@ def chi_square_of(a: Array, r: Array, weight: Array, u: float, carriers: float) 
 def solve_tilt(deals: Deals, u: float, n: float) -> tuple[Array, Tilted]:
     """The tilt that maximises, by Newton steps from that of normal residuals."""
     k = 1 + len(deals.kept)
-    t, now = np.zeros(k), deals.untilted()
     rho = min(u / n, 0.999)
     guess = rho / (1 - rho * rho)
     square = (deals.kept * deals.chance) @ deals.r**2
-    for part in (1.0, 0.5, 0.25):
-        first = part * np.r_[guess, -guess * rho / 2 * square]
-        there = deals.at(first, u)
-        if there.value > now.value:
-            t, now = first, there
+    normal = np.r_[guess, -guess * rho / 2 * square]
+    starts = [(part * normal, deals.drawn(part * normal, u)) for part in (1.0, 0.5, 0.25)]
+    t, best = max(starts, key=lambda start: start[1][0])
+    if best[0] > 0.0:
+        now = deals.tilted(*best)
+    else:
+        t, now = np.zeros(k), deals.untilted()
     goal = np.zeros(k)
     goal[0] = u
     for _ in range(MOST_STEPS):
@@ -201,9 +207,9 @@ def solve_tilt(deals: Deals, u: float, n: float) -> tuple[Array, Tilted]:
         if float((goal - grad) @ step) < 1e-3:
             break
         size = 1.0
-        while size > 1e-8 and not (there := deals.at(t + size * step, u)).value > now.value:
+        while size > 1e-8 and not (there := deals.drawn(t + size * step, u))[0] > now.value:
             size /= 2
         if size <= 1e-8:
             break
-        t, now = t + size * step, there
+        t, now = t + size * step, deals.tilted(*there)
     return t, now

@@ -45,8 +45,8 @@ class FeatureStore(Protocol):
     def stack(self, groups: list[Group]) -> list[Array]:
         """Features of some groups, (m, n) each."""
 
-    def squares(self, R: Array) -> Array:
-        """||Z_g R||_F^2 for residuals R (b, n, q): (b, 3, k)."""
+    def squares(self, R: Array, mix: Array) -> Array:
+        """||Z_g R_i||_F^2, (b, 3, k), for residuals R_i = R mix_i: R (n, w), mix (b, w, q)."""
 
     def only(self, used: list[int]) -> FeatureStore:
         """Some of the columns."""
@@ -60,9 +60,12 @@ def by_parts(along: Array, b: int, settings: SiftSettings) -> Array:
     return own.transpose(2, 1, 0)
 
 
-def side_by_side(R: Array) -> Array:
-    """Residuals (b, n, q) as columns, (n, b q)."""
-    return R.transpose(1, 0, 2).reshape(R.shape[1], -1)
+def in_cheaper_order(R: Array, mix: Array) -> tuple[Array, Array | None]:
+    """Two factors of all R mix_i side by side, (n, b q): the first, by which features are
+    multiplied, as narrow as can be; None in place of a second that is not needed.
+    """
+    beside = mix.transpose(1, 0, 2).reshape(R.shape[1], -1)
+    return (R @ beside, None) if beside.shape[1] <= R.shape[1] else (R, beside)
 
 
 @dataclass(frozen=True)
@@ -76,9 +79,10 @@ class DenseFeatures:
     def stack(self, groups: list[Group]) -> list[Array]:
         return [self.Z[j, self.settings.parts[part]] for j, part in groups]
 
-    def squares(self, R: Array) -> Array:
-        flat = side_by_side(R).astype(self.Z.dtype, copy=False)
-        return by_parts(self.Z.reshape(-1, self.Z.shape[2]) @ flat, len(R), self.settings)
+    def squares(self, R: Array, mix: Array) -> Array:
+        first, second = in_cheaper_order(R, mix)
+        along = self.Z.reshape(-1, self.Z.shape[2]) @ first.astype(self.Z.dtype, copy=False)
+        return by_parts(along if second is None else along @ second, len(mix), self.settings)
 
     def only(self, used: list[int]) -> DenseFeatures:
         return DenseFeatures(self.Z[used], self.settings)
@@ -120,22 +124,23 @@ class QuantisedFeatures:
                 break
             spare -= len(self.memo.pop(g))
 
-    def squares(self, R: Array) -> Array:
-        root = np.reshape(self.rows.root, (-1, 1))
-        flat = (side_by_side(R) * root).astype(np.float32)
+    def squares(self, R: Array, mix: Array) -> Array:
+        first, second = in_cheaper_order(R, mix)
+        flat = (first * np.reshape(self.rows.root, (-1, 1))).astype(np.float32)
         k, each, n = self.codes.shape
-        out = np.empty((len(R), 3, k))
+        out = np.empty((len(mix), 3, k))
         least, most = DECODED_VALUES
         step = max(1, min(max(least, self.codes.size // 16), most) // (each * n))
         room = np.empty((step * each, n), dtype=np.float32)
-        for first in range(0, k, step):
-            some = slice(first, min(first + step, k))
+        for start in range(0, k, step):
+            some = slice(start, min(start + step, k))
             codes = self.codes[some].reshape(-1, n)
             Z = room[: len(codes)]
             Z[...] = codes
             along = Z @ flat
             along *= self.scale[some].reshape(-1, 1)
-            out[:, :, some] = by_parts(along, len(R), self.settings)
+            mixed = along if second is None else along @ second
+            out[:, :, some] = by_parts(mixed, len(mix), self.settings)
         return out
 
     def only(self, used: list[int]) -> QuantisedFeatures:

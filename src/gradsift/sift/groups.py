@@ -107,13 +107,15 @@ class Groups:
         level[list(out)] = selected[list(out)] = NEVER
         return replace(self, level=level, level_if_selected=selected)
 
-    def squared_norms(self, R: Array) -> Array:
-        """||Z_g R||_F^2 / n for residuals R (n, q) or (b, n, q): (G,) or (b, G)."""
-        many = R if R.ndim == 3 else R[None]
-        pairs = np.square(self.products @ many).sum(axis=2)
-        out = np.concatenate([self.own.squares(many).reshape(len(many), -1), pairs], axis=1)
+    def squared_norms(self, R: Array, mix: Array | None = None) -> Array:
+        """||Z_g R||_F^2 / n for a residual R (n, q): (G,). For many residuals R_i = R mix_i, from R
+        (n, w) and mix (b, w, q): (b, G).
+        """
+        many = np.eye(R.shape[1])[None] if mix is None else mix
+        pairs = np.square(self.products @ R @ many).sum(axis=2)
+        out = np.concatenate([self.own.squares(R, many).reshape(len(many), -1), pairs], axis=1)
         out /= self.rows.total
-        return out if R.ndim == 3 else out[0]
+        return out[0] if mix is None else out
 
 
 def pool(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import chdtrc, gammaln
 from scipy.stats import chi2
 
 from gradsift._typing import Array
@@ -91,7 +91,7 @@ def chi2_log_sf(x: Array, df: Array | float) -> Array:
     half, k = np.maximum(np.asarray(x, dtype=float), 1e-300) / 2, np.asarray(df, dtype=float) / 2
     far = -half + (k - 1) * np.log(half) - gammaln(k)
     with np.errstate(divide="ignore"):
-        near = chi2.logsf(2 * half, df)
+        near = np.log(chdtrc(df, 2 * half))
     return np.asarray(np.where(np.isfinite(near), near, far))
 
 

@@ -13,11 +13,12 @@ from gradsift._typing import Array, IntArray
 from gradsift.sift.criterion import (
     complexities,
     criterion,
+    inverse_root,
     normal_equations,
     robust_fit,
-    whiten_residual,
 )
 from gradsift.sift.groups import Groups, Support
+from gradsift.sift.moves import Move, after_move, neighbours
 from gradsift.sift.response import Response
 
 TIE = 1e-6
@@ -38,13 +39,11 @@ def levels_given(groups: Groups, support: Support) -> Array:
     return level
 
 
-def entering(groups: Groups, R: Array, exclude: Support, count: int) -> IntArray:
-    """For each residual R (b, n, q): the `count` groups with the largest statistic over level, (b,
-    count).
+def entering(groups: Groups, R: Array, mix: Array, exclude: Support, count: int) -> IntArray:
+    """For each residual R_i = R mix_i of unit covariance: the `count` groups with the largest
+    statistic over level, (b, count).
     """
-    ratio = groups.squared_norms(whiten_residual(R, groups.rows.total)) / np.maximum(
-        levels_given(groups, exclude), 1e-9
-    )
+    ratio = groups.squared_norms(R, mix) / np.maximum(levels_given(groups, exclude), 1e-9)
     ratio[:, list(exclude)] = -1.0
     count = min(count, ratio.shape[1])
     best: IntArray = np.argpartition(-ratio, count - 1, axis=1)[:, :count]
@@ -60,26 +59,49 @@ def better(groups: Groups, support: Support, response: Response, fixed: Support)
     """
     R, Y = robust_fit(groups, support, response)
     now = criterion(groups, support, response)
-    shorter = [tuple(h for h in support if h != g) for g in support if g not in fixed]
-    B = normal_equations(groups, list(support), Y).coefficients(shorter)
-    without = Y - groups.stack(support).T @ B
-    left = np.concatenate([R[None], without])
-    enter = entering(groups, left, support, groups.settings.breadth).tolist()
-    bases = zip([support, *shorter], enter, strict=True)
-    moves = [tuple(sorted((*T, g))) for T, new in bases for g in new if g not in support]
-    return best_move(groups, [*shorter, *moves], Y, now)
+    leave = [g for g in support if g not in fixed]
+    left, mix = residuals_without(groups, support, R, Y, leave)
+    enter = entering(groups, left, mix, support, groups.settings.breadth).tolist()
+    bases = zip([None, *leave], enter, strict=True)
+    moves: list[Move] = [(g, None) for g in leave]
+    moves += [(out, g) for out, new in bases for g in new if g not in support]
+    return best_move(groups, support, moves, Y, now)
 
 
-def best_move(groups: Groups, moves: list[Support], Y: Array, now: float) -> Support | None:
+def residuals_without(
+    groups: Groups, support: Support, R: Array, Y: Array, leave: list[int]
+) -> tuple[Array, Array]:
+    """The residual R, and those of the response Y when one group is left out: all of unit
+    covariance, as mixtures (1 + b, w, q) of the columns of a matrix (n, w).
+    """
+    n, q = groups.rows.total, Y.shape[1]
+    near = neighbours(normal_equations(groups, support, Y), support)
+    B, cov = near.without(leave)
+    root = inverse_root(cov)
+    mix = np.zeros((1 + len(leave), 2 * q + near.m, q))
+    mix[0, :q] = inverse_root(R.T @ R / n)
+    mix[1:, q : 2 * q] = root
+    mix[1:, 2 * q :] = -B @ root
+    return np.column_stack([R, Y, groups.stack(support).T]), mix
+
+
+def best_move(
+    groups: Groups, support: Support, moves: list[Move], Y: Array, now: float
+) -> Support | None:
     """The support with the smallest criterion for the stand-in response Y, if below `now`."""
     n, q = groups.rows.total, Y.shape[1]
-    cost = np.array(complexities(groups, moves, q))
-    allowed = [T for T, finite in zip(moves, np.isfinite(cost), strict=True) if finite]
-    fits = normal_equations(groups, sorted({g for T in allowed for g in T}), Y)
-    values = n * fits.log_dets(allowed) + cost[np.isfinite(cost)]
-    if not allowed or values.min() >= now - TIE:
+    supports = [after_move(support, move) for move in moves]
+    cost = np.array(complexities(groups, supports, q))
+    allowed = np.flatnonzero(np.isfinite(cost)).tolist()
+    if not allowed:
         return None
-    return first_of_least(groups, allowed, values.tolist())
+    new = {g for _, g in (moves[i] for i in allowed) if g is not None}
+    equations = normal_equations(groups, {*support, *new}, Y)
+    fits = neighbours(equations, support).log_dets([moves[i] for i in allowed])
+    values = n * fits + cost[allowed]
+    if values.min() >= now - TIE:
+        return None
+    return first_of_least(groups, [supports[i] for i in allowed], values.tolist())
 
 
 def in_order(groups: Groups, support: Support) -> tuple[Any, ...]:
@@ -183,7 +205,7 @@ def earlier_copies(groups: Groups, variables: list[int]) -> dict[int, list[int]]
         return {}
     linear = groups.stack(tuple(places))
     # first roughly, from the statistics of all columns, then from exact features
-    rough = groups.squared_norms(linear[:, :, None])[:, :k]
+    rough = groups.squared_norms(linear.T, np.eye(len(places))[:, :, None])[:, :k]
     out: dict[int, list[int]] = {}
     for j, z, found in zip(places, linear, rough, strict=True):
         near = np.flatnonzero(found[:j] > 0.9 * found[j])

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 
+from gradsift._run.suggest import did_you_mean
 from gradsift.data.odd_cells import as_argument
 from gradsift.data.text import BEWARE
 from gradsift.tables.frame import listed
@@ -17,8 +18,7 @@ def check_columns_exist(order: Sequence[str], asked: Sequence[str]) -> None:
     there = set(order)
     lost = [name for name in asked if name not in there]
     if lost:
-        near = [n for n in order if n.lower() == lost[0].lower()]
-        hint = f" Did you mean {near[0]!r}?" if near else f" It has {listed(order, 5)}."
+        hint = did_you_mean(lost[0], order) or f" It has {listed(order, 5)}."
         raise ValueError(f"the table has no column {listed(lost)}.{hint}")
 
 

@@ -66,6 +66,8 @@ class Frame:
         How the file was read.
     expects_missing : bool
         Whether missing values belong to the format (genotypes), so that they are filled.
+    beside : dict
+        Name -> (n,) column of another table on the same rows, such as covariates.
     """
 
     names: tuple[str, ...]
@@ -78,6 +80,7 @@ class Frame:
     places: Places = field(default_factory=Places)
     options: ReadOptions = PLAIN
     expects_missing: bool = False
+    beside: dict[str, Any] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -87,11 +90,30 @@ class Frame:
         """One column, numbers or text."""
         if name in self.texts:
             return self.texts[name]
+        if name in self.beside and name not in self.names:
+            return self.beside[name]
         return np.asarray(self.numbers[:, self.names.index(name)])
 
     def take(self, rows: IntArray) -> Frame:
         texts = {name: values[rows] for name, values in self.texts.items()}
-        return replace(self, numbers=self.numbers[rows], texts=texts, places=self.places.take(rows))
+        beside = {name: values[rows] for name, values in self.beside.items()}
+        return replace(
+            self,
+            numbers=self.numbers[rows],
+            texts=texts,
+            places=self.places.take(rows),
+            beside=beside,
+        )
+
+    def only(self, kept: Array) -> Frame:
+        """The same with some of the columns of numbers, by a mask."""
+        lost = {name for name, stays in zip(self.names, kept, strict=True) if not stays}
+        return replace(
+            self,
+            names=tuple(name for name in self.names if name not in lost),
+            numbers=self.numbers[:, np.flatnonzero(kept)],
+            order=tuple(name for name in self.order if name not in lost),
+        )
 
 
 def make_frame(

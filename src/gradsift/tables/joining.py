@@ -1,15 +1,16 @@
-"""The target from another table, row by row through identifiers, in any order."""
+"""Columns from another table, row by row through identifiers, in any order."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from gradsift._typing import Array
+from gradsift._run.suggest import did_you_mean
+from gradsift._typing import Array, IntArray
 from gradsift.data.cells import Texts
 from gradsift.data.formats.bed import with_codes_of_plink
 from gradsift.data.text import BEWARE
@@ -75,20 +76,38 @@ def joined_target(
         The column that names the samples in both tables, where the user says so.
     """
     values, notes = target_of(other, target, file)
+    rows, said = joined_rows(samples, other, file, id, {target})
+    return taken(values, rows), [*notes, *said]
+
+
+def joined_rows(
+    samples: Samples, other: Frame, file: str, id: str | None, columns: Collection[str] = ()
+) -> tuple[IntArray, list[str]]:
+    """The row of each sample in another table, -1 for none, and notes.
+
+    Parameters
+    ----------
+    samples, other, file, id
+        As in `joined_target`.
+    columns : collection of str
+        Columns that are no identifiers.
+    """
     if samples.ids is None:
-        return values, [*notes, _in_order(samples, other, file)]
+        note = _in_order(samples, other, file)
+        return np.arange(samples.n), [note]
     if id is not None and id not in other.order:
         raise ValueError(
             f"{file} has no column {id!r}, which --id names. It has {listed(other.order, 5)}."
         )
     tried = []
-    for label, keys, own in _keys(samples, other, target, id):
+    for label, keys, own in _keys(samples, other, columns, id):
         if set(keys) & set(own):
-            rows, said = _matched(samples, own, keys, label, file)
-            return _taken(values, rows), [*notes, *said]
+            rows, notes = _matched(samples, own, keys, label, file)
+            return np.array(rows, dtype=np.intp), notes
         tried.append((label, keys, own))
     if not tried:
-        return values, [*notes, _in_order(samples, other, file)]
+        note = _in_order(samples, other, file)
+        return np.arange(samples.n), [note]
     label, keys, own = tried[0]
     raise ValueError(
         f"no sample of {samples.file} ({listed([str(v) for v in own])} in its {samples.label}) is "
@@ -101,7 +120,8 @@ def target_of(other: Frame, target: str, file: str) -> tuple[Array | Texts, list
     """The target in a table of targets; PLINK's codes for missing values are missing."""
     if target not in other.order:
         raise ValueError(
-            f"the table of targets, {file}, has no column {target!r}. It has "
+            f"the table of targets, {file}, has no column {target!r}."
+            f"{did_you_mean(target, other.order)} It has "
             f"{listed(other.order, 5)}."
         )
     values = other.column(target)
@@ -136,13 +156,13 @@ def _in_order(samples: Samples, other: Frame, file: str) -> str:
 
 
 def _keys(
-    samples: Samples, other: Frame, target: str, id: str | None
+    samples: Samples, other: Frame, columns: Collection[str], id: str | None
 ) -> Iterator[tuple[str, list[Any], list[Any]]]:
     """(name, identifiers in the other table, identifiers in the table) that may go together."""
     own = list(samples.ids or ())
     wanted = [id] if id is not None else [samples.column, INDIVIDUAL, row_names(other)]
     for label in dict.fromkeys(wanted):
-        if label is None or label == target or label not in other.order:
+        if label is None or label in columns or label not in other.order:
             continue
         keys = as_texts(other, label)
         twice = len(set(keys)) < len(keys)
@@ -181,11 +201,10 @@ def _matched(
     return rows, notes
 
 
-def _taken(values: Any, rows: Sequence[int]) -> Any:
+def taken(values: Any, rows: IntArray) -> Any:
     """values[rows], NaN or None for -1."""
-    index = np.array(rows, dtype=np.intp)
-    out = values[index]
-    out[index < 0] = None if values.dtype.kind == "O" else np.nan
+    out = values[rows]
+    out[rows < 0] = None if values.dtype.kind == "O" else np.nan
     return out
 
 

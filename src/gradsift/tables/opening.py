@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Collection
 from dataclasses import replace
 from itertools import chain
@@ -11,17 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gradsift._typing import Array, IntArray
-from gradsift.data import open_source, read_target, take_rows
+from gradsift._typing import IntArray
+from gradsift.data import read_target, take_rows
 from gradsift.data.missing import known
 from gradsift.data.opening import holds_target, read_ids
 from gradsift.data.read_options import ReadOptions
-from gradsift.data.text import BEWARE
-from gradsift.exceptions import ExtrapolationWarning
-from gradsift.tables.frame import Frame, counted, is_or_are, listed, to_column
+from gradsift.tables.beside import choose_rows, read_beside
+from gradsift.tables.blocks import RowGroups, read_groups
+from gradsift.tables.frame import Frame, listed, to_column
 from gradsift.tables.joining import (
+    FAMILY,
     INDIVIDUAL,
     Samples,
     joined_target,
@@ -29,19 +28,26 @@ from gradsift.tables.joining import (
     with_column,
     without_plink_codes,
 )
-from gradsift.tables.prepare import Table, check_some_known, left_out, prepare, response
+from gradsift.tables.prepare import (
+    Table,
+    check_some_known,
+    left_out,
+    prepare,
+    response,
+    with_beside,
+)
 from gradsift.tables.reading import (
     arrow_rows,
-    can_be_transposed,
     check_transposed,
     read_arrow,
     read_frame,
     reader_for,
     with_options,
 )
-from gradsift.tables.recipe import Choices, Recipe, as_texts
+from gradsift.tables.recipe import Choices, Recipe
 from gradsift.tables.stored import fits_memory, opened, stored_frame
 from gradsift.tables.task import read_target_as
+from gradsift.tables.variants import variant_places, without_rare
 
 WHOLE_FILE = 1 << 30
 """Bytes of a file up to which a fingerprint covers all of it."""
@@ -69,12 +75,49 @@ def open_table(path: Path, choices: Choices, target_from: Path | None = None) ->
     if frame is None:
         return _open_storage(path, choices, target_from)
     if target_from is not None:
-        frame = _joined(frame, path, target_from, choices)
+        frame = with_target(frame, path, target_from, choices)
     elif reader_for(path) is None and choices.target not in frame.order:
         read_target(path, choices.target)  # says what it has instead
     elif reader_for(path) is not None and {INDIVIDUAL, choices.target} <= set(frame.order):
         frame = _known_to_plink(frame, choices.target)
-    return prepare(frame, choices)
+    places = variant_places(path, frame.names)
+    frame = with_rows_beside(frame, path, choices)
+    return replace(prepare(without_rare(frame, choices), choices), places=places)
+
+
+def with_rows_beside(
+    frame: Frame, path: Path, choices: Choices, *, leave_out: bool = True
+) -> Frame:
+    """The samples that count, and what other files know of them."""
+    if not choices.asks_for_samples:
+        return frame
+    found = choose_rows(_samples(frame, path, choices), choices, leave_out=leave_out)
+    frame = frame if len(found.rows) == frame.n_rows else frame.take(found.rows)
+    return replace(frame, beside=found.beside, notes=(*frame.notes, *found.notes))
+
+
+def _samples(frame: Frame, path: Path, choices: Choices) -> Samples:
+    """What names the samples of a table in memory."""
+    if choices.id is None and reader_for(path) is None:
+        return Samples(path.name, frame.n_rows, *read_ids(path))
+    return samples_of(frame, path.name, choices.id)
+
+
+def target_of(path: Path, target: str | None, target_from: Path | None) -> str:
+    """The target that was asked for, or the only one there is: that of PLINK's files."""
+    if target is not None:
+        return target
+    if target_from is not None:
+        names = [n for n in read_frame(target_from).order if n not in (FAMILY, INDIVIDUAL)]
+        if len(names) == 1:
+            return names[0]
+        raise ValueError(
+            f"{target_from.name} has {listed(names, 5)}: say which is the target with --target "
+            "(or --pheno-name)."
+        )
+    if path.suffix.lower() == ".bed":
+        return "phenotype"
+    raise ValueError("give the column to explain with --target.")
 
 
 def frame_in_memory(path: Path, options: ReadOptions, asked: Collection[str] = ()) -> Frame | None:
@@ -103,20 +146,16 @@ def frame_in_memory(path: Path, options: ReadOptions, asked: Collection[str] = (
     return read_frame(path, options)
 
 
-def _joined(frame: Frame, path: Path, target_from: Path, choices: Choices) -> Frame:
+def with_target(frame: Frame, path: Path, target_from: Path, choices: Choices) -> Frame:
     """The frame with the target from another table."""
-    samples = samples_of(frame, path.name, choices.id)
-    if choices.id is None and reader_for(path) is None:
-        ids, families = read_ids(path)
-        samples = Samples(path.name, frame.n_rows, ids, families)
-    values, notes = _target_from(samples, target_from, choices)
+    values, notes = _target_from(_samples(frame, path, choices), target_from, choices)
     frame = with_column(frame, choices.target, values)
     return replace(frame, notes=(*frame.notes, *notes))
 
 
 def _target_from(samples: Samples, path: Path, choices: Choices) -> tuple[Any, list[str]]:
     """The target of samples, from another table."""
-    other = read_frame(path, replace(choices.options, transpose=False, sheet=None))
+    other = read_beside(path, choices, samples)
     values, notes = joined_target(samples, other, path.name, choices.target, choices.id)
     return values, [*other.notes, *notes]
 
@@ -136,10 +175,10 @@ def _open_storage(path: Path, choices: Choices, target_from: Path | None) -> Tab
     arrow = holds_target(path)
     _check_applies(path, choices, arrow)
     ids, families = _storage_ids(path, choices, arrow)
-    beside = [choices.target] if arrow and target_from is None else []
-    source, notes = opened(path, beside + ([choices.id] if arrow and choices.id else []))
+    inside = [choices.id, choices.group, None if target_from else choices.target]
+    source, notes = opened(path, [n for n in inside if n and n in _own_columns(path, arrow)])
+    samples = Samples(path.name, source.shape[0], ids, families, choices.id)
     if target_from is not None:
-        samples = Samples(path.name, source.shape[0], ids, families, choices.id)
         found, said = _target_from(samples, target_from, choices)
         notes += said
     else:
@@ -147,23 +186,51 @@ def _open_storage(path: Path, choices: Choices, target_from: Path | None) -> Tab
     y = to_column(np.asarray(found).tolist())
     if len(y) != source.shape[0]:
         raise ValueError(f"{len(y)} targets were found for {source.shape[0]} rows.")
-    there = known(y)
+    chosen = choose_rows(samples, choices)
+    notes += chosen.notes
+    there = known(y[chosen.rows])
     check_some_known(there, choices.target)
-    names = None if ids is None else np.array([str(name) for name in ids])
     if not there.all():
         notes.append(left_out(there, choices.target))
-        source, y = take_rows(source, np.flatnonzero(there)), y[there]
-        names = None if names is None else names[there]
+    rows = chosen.rows[there]
+    beside = {name: values[there] for name, values in chosen.beside.items()}
+    names = None if ids is None else np.array([str(name) for name in ids])[rows]
+    source, y = take_rows(source, rows), y[rows]
     reading = read_target_as(y, choices.task, choices.target)
     notes += [reading.note] if reading.note else []
     recipe = Recipe(choices.target, reading.task, (), {}, missing=choices.missing)
-    return Table(source, response(y, recipe), None, recipe, names, notes=tuple(notes))
+    table = Table(source, response(y, recipe), None, recipe, names, notes=tuple(notes))
+    table = replace(table, places=variant_places(path))
+    if choices.group is not None:
+        table = replace(table, groups=_stored_groups(path, choices.group, beside, rows))
+    return with_beside(table, beside, choices)
+
+
+def _own_columns(path: Path, arrow: bool) -> list[str]:
+    """The columns of a stored table that may have another role than that of a variable."""
+    return arrow_rows(path)[0].schema.names if arrow else []
+
+
+def _stored_groups(path: Path, group: str, beside: dict[str, Any], rows: IntArray) -> RowGroups:
+    """Which rows of a stored table belong together."""
+    values = beside.get(group)
+    if values is None:
+        values = to_column(np.asarray(read_target(path, group)).tolist())[rows]
+    labels = Frame((), np.zeros((len(rows), 0)), {}, (), {}, beside={group: values})
+    return read_groups(labels, group)
 
 
 def _check_applies(path: Path, choices: Choices, arrow: bool) -> None:
     """Refuse what only works on a table in memory."""
     asked: dict[str, Any] = {option: names for option, names in choices.roles.items() if names}
-    asked |= {"--log": choices.log, "--transpose": choices.options.transpose}
+    asked |= {
+        "--log": choices.log,
+        "--transpose": choices.options.transpose,
+        "--aggregate": choices.aggregate,
+        "--maf": choices.maf,
+        "--max-missing": choices.max_missing,
+    }
+    asked.pop("--group", None)
     if arrow:
         asked.pop("--id", None)
     for option, given in asked.items():
@@ -184,86 +251,6 @@ def _storage_ids(path: Path, choices: Choices, arrow: bool) -> tuple[Any, Any]:
     if arrow:
         return (read_target(path, choices.id).tolist() if choices.id else None), None
     return read_ids(path)
-
-
-def open_new(
-    path: Path,
-    recipe: Recipe,
-    *,
-    used: IntArray | None = None,
-    fill: Array | None = None,
-    options: ReadOptions | None = None,
-    target_from: Path | None = None,
-) -> tuple[Any, NDArray[Any] | None, NDArray[Any] | None]:
-    """(X, row names or None, target or None) of a new table, made as the recipe says.
-
-    Categories that the recipe does not know get a warning. Targets that are missing are NaN among
-    numbers, None among labels.
-
-    Parameters
-    ----------
-    path : Path
-    recipe : Recipe
-    used : int array, optional
-        The columns that the model uses: the table may lack the others, which get `fill`.
-    fill : array, optional
-        One number per column.
-    options : ReadOptions, optional
-        How the new table is written; None = as that of the fit.
-    target_from : Path, optional
-        Another table with the target, as in `open_table`.
-    """
-    if not path.exists():
-        raise FileNotFoundError(f"no such file: {path}")
-    if not recipe.names:  # of a fit that read column by column
-        return open_source(path), None, None
-    options = options or recipe.options
-    if not can_be_transposed(path):
-        options = replace(options, transpose=False)
-    needed = recipe.needed(used)
-    beside = {recipe.target} if recipe.id is None else {recipe.target, recipe.id}
-    frame = frame_in_memory(path, options, needed | beside)
-    if frame is None:
-        raise ValueError(
-            f"{path.name} is too large to be taken into memory: give a table with fewer rows, or "
-            f"with only the columns that the model uses ({listed(sorted(needed))})."
-        )
-    if target_from is not None:
-        frame = _joined(frame, path, target_from, Choices(recipe.target, id=recipe.id))
-    ids = None
-    if recipe.id is not None and recipe.id in frame.order:
-        ids = np.array([str(v) for v in as_texts(frame, recipe.id)])
-    y = None
-    if recipe.target in frame.order:
-        y = new_response(frame.column(recipe.target), recipe)
-    X = recipe.columns(frame, used, fill)
-    for note in frame.notes:
-        if note.startswith(BEWARE):
-            warnings.warn(f"{note.removeprefix(BEWARE)}.", UserWarning, stacklevel=2)
-    for note in (*recipe.unseen(frame), *_filled(X, recipe, used)):
-        warnings.warn(f"{note}.", ExtrapolationWarning, stacklevel=2)
-    return X, ids, y
-
-
-def _filled(X: Array, recipe: Recipe, used: IntArray | None) -> list[str]:
-    """A note on missing values of a new table that get the means of the fit."""
-    columns = X if used is None else X[:, used]
-    count = int(np.isnan(columns).sum()) if recipe.missing == "mean" else 0
-    what = f"{counted(count, 'missing value')} {is_or_are(count)}"
-    return [f"{what} filled with the mean of the column at the fit"] * (count > 0)
-
-
-def new_response(values: Any, recipe: Recipe) -> NDArray[Any] | None:
-    """The target of a new table, None or NaN where it is missing; None if it is so everywhere."""
-    there = known(values)
-    if there.all() or not there.any():
-        return response(values, recipe) if there.any() else None
-    found = response(values[there], recipe)
-    if found.dtype.kind == "f":
-        return np.asarray(values)
-    out = np.empty(len(there), dtype=object)
-    out[there] = found
-    return out
 
 
 def fingerprint(path: Path) -> str:

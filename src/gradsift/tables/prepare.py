@@ -14,6 +14,7 @@ from gradsift._typing import Array, IntArray
 from gradsift.data.missing import known
 from gradsift.data.odd_cells import as_argument
 from gradsift.data.text import BEWARE
+from gradsift.tables.beside import aggregated_beside, checked_offset, split_beside
 from gradsift.tables.blocks import (
     RowGroups,
     aggregated,
@@ -35,6 +36,7 @@ from gradsift.tables.recipe import Choices, Recipe, as_texts
 from gradsift.tables.suspects import code_notes, date_notes, identifier_notes, repeat_notes
 from gradsift.tables.task import order_note, read_target_as
 from gradsift.tables.text_columns import text_columns
+from gradsift.tables.variants import VariantPlaces
 
 MANY_DROPPED = 0.5
 """Part of the rows above which dropping those with missing values calls for a warning."""
@@ -57,6 +59,12 @@ class Table:
         What was decided on the user's behalf.
     groups : RowGroups, optional
         Which rows belong together.
+    covariates : dict, optional
+        Name -> (n,) column of numbers or texts that is adjusted for.
+    offset : (n,) array, optional
+        A known part of the response.
+    places : VariantPlaces, optional
+        Where the variants of a table of genotypes are.
     """
 
     X: Any
@@ -67,6 +75,16 @@ class Table:
     keep: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     notes: tuple[str, ...] = ()
     groups: RowGroups | None = None
+    covariates: dict[str, Any] | None = None
+    offset: Any = None
+    places: VariantPlaces | None = None
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What fits, folds and half samples are told about the rows."""
+        labels = None if self.groups is None else self.groups.labels
+        given = {"groups": labels, "covariates": self.covariates, "offset": self.offset}
+        return {name: values for name, values in given.items() if values is not None}
 
 
 def prepare(frame: Frame, choices: Choices) -> Table:
@@ -91,7 +109,8 @@ def prepare(frame: Frame, choices: Choices) -> Table:
     (('dose', 'sex=f', 'sex=m'), 'classification')
     """
     asked = choices.roles
-    check_columns_exist(frame.order, [choices.target, *chain(*asked.values())])
+    wanted = [choices.target, *chain(*asked.values())]
+    check_columns_exist(frame.order, [name for name in wanted if name not in frame.beside])
     check_roles(choices.target, {option: set(names) for option, names in asked.items()})
     if choices.aggregate is not None and choices.group is None:
         raise ValueError("--aggregate makes one row of each group: say which column by --group.")
@@ -132,13 +151,33 @@ def prepare(frame: Frame, choices: Choices) -> Table:
     )
     ids = None if found.id is None else np.array([str(v) for v in as_texts(frame, found.id)])
     table = Table(X, response(y, recipe), recipe.names, recipe, ids, keep, tuple(notes))
+    return _grouped(table, frame, choices)
+
+
+def _grouped(table: Table, frame: Frame, choices: Choices) -> Table:
+    """A table with its groups, or one row for each of them, and with what is known beside it."""
     if choices.group is None:
-        return table
+        return with_beside(table, frame.beside, choices)
     groups = read_groups(frame, choices.group)
     if choices.aggregate is None:
-        return replace(table, groups=groups)
-    X, y, ids, note = aggregated(X, table.y, groups, choices.aggregate, recipe)
-    return replace(table, X=X, y=y, ids=ids, notes=(*notes, note))
+        return with_beside(replace(table, groups=groups), frame.beside, choices)
+    X, y, ids, note = aggregated(table.X, table.y, groups, choices.aggregate, table.recipe)
+    table = replace(table, X=X, y=y, ids=ids, notes=(*table.notes, note))
+    beside = {name: v for name, v in frame.beside.items() if name != choices.group}
+    return with_beside(table, aggregated_beside(beside, groups.labels), choices)
+
+
+def with_beside(table: Table, beside: dict[str, Any], choices: Choices) -> Table:
+    """A table with the covariates and the offset among what is known beside it."""
+    covariates, offset = split_beside(beside, choices)
+    if choices.offset is not None:
+        if offset is None:
+            raise ValueError(
+                f"--offset {as_argument(choices.offset)}: the table of covariates (--covariates) "
+                "has no such column."
+            )
+        offset = checked_offset(offset, choices.offset)
+    return replace(table, covariates=covariates, offset=offset)
 
 
 def _with_values(frame: Frame, numbers: Sequence[str], notes: list[str]) -> tuple[str, ...]:

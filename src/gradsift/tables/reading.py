@@ -376,7 +376,10 @@ def as_unicode(array: Any) -> Any:
     return np.char.decode(array, "latin-1") if array.dtype.kind == "S" else array
 
 
-TEXT = (".csv", ".tsv", ".txt", ".tab", ".dat", ".phen", ".pheno", ".psam")
+TEXT = (
+    ".csv", ".tsv", ".txt", ".tab", ".dat", ".phe", ".phen", ".pheno", ".psam", ".cov", ".covar",
+    ".eigenvec",
+)  # fmt: skip
 READERS: dict[str, Reader] = {
     **dict.fromkeys(TEXT, read_csv),
     ".xlsx": read_excel,

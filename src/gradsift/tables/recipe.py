@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -39,6 +40,18 @@ class Choices:
         Column that says which rows belong together.
     aggregate : {'mean', 'sum'}, optional
         Make one row of each group.
+    covariates : Path, optional
+        Another table of known influences to adjust for; samples are found by identifier.
+    covariate_names : tuple of str
+        The columns of it that are taken; all where none is named.
+    offset : str, optional
+        Column of that table with a known part of the response.
+    keep_samples, remove_samples : Path, optional
+        Lists of the only samples that count, and of samples that do not.
+    maf : float, optional
+        Least frequency of the rarer allele, for genotypes.
+    max_missing : float, optional
+        Largest share of missing values of a column.
     """
 
     target: str
@@ -52,6 +65,18 @@ class Choices:
     options: ReadOptions = PLAIN
     group: str | None = None
     aggregate: Literal["mean", "sum"] | None = None
+    covariates: Path | None = None
+    covariate_names: tuple[str, ...] = ()
+    offset: str | None = None
+    keep_samples: Path | None = None
+    remove_samples: Path | None = None
+    maf: float | None = None
+    max_missing: float | None = None
+
+    @property
+    def asks_for_samples(self) -> bool:
+        """Whether other files say which samples count, or what is known of them."""
+        return any((self.covariates, self.keep_samples, self.remove_samples))
 
     @property
     def roles(self) -> dict[str, tuple[str, ...]]:
@@ -183,9 +208,9 @@ class Recipe:
 
 def as_texts(frame: Frame, name: str) -> list[Any]:
     """A column as texts; whole numbers without a decimal point."""
-    if name in frame.texts:
-        return list(frame.texts[name])
     values = frame.column(name)
+    if values.dtype.kind == "O":
+        return list(values)
     return [None if np.isnan(v) else number_text(v) for v in values]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +12,9 @@ from gradsift.sift import ChosenGroup, SiftSettings
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
 from gradsift.trust.condense import condensed
-from gradsift.trust.draws import DrawnResponse, FixedResponse, draw
+from gradsift.trust.direction_draws import draw_directions, feature_slopes
+from gradsift.trust.draws import DrawnResponse, Draws, FixedResponse, draw
+from gradsift.trust.exchange import oriented
 from gradsift.trust.families import (
     CredibleFamilies,
     disagreement,
@@ -22,6 +25,7 @@ from gradsift.trust.families import (
 from gradsift.trust.family_settings import DEFAULT, FamilySettings
 from gradsift.trust.latent import LatentLabels
 from gradsift.trust.pool import (
+    Pool,
     Terms,
     kept_features,
     linear_features,
@@ -40,6 +44,7 @@ def find_families(
     codes: IntArray | None = None,
     always_keep: Sequence[int] = (),
     sample_weight: Array | None = None,
+    scale: Array | None = None,
     seed: int = 0,
     sift_settings: SiftSettings | None = None,
     settings: FamilySettings = DEFAULT,
@@ -59,6 +64,8 @@ def find_families(
     always_keep : sequence of int
         Columns whose linear part is always in the model; families are beside them.
     sample_weight : (n,) array, optional
+    scale : (p,) array, optional
+        What the columns were divided by, where directions of the columns as they were are wanted.
     seed : int
         The same seed gives the same bits.
     """
@@ -71,6 +78,7 @@ def find_families(
     pool = make_pool(source, terms, kept, rows, sift_settings, settings)
     n_own = len(terms.own) + settings.spare_slots
     kinds = np.repeat([0, 1], [n_own, len(terms.products)])
+    whole = pool
     drawn: DrawnResponse = FixedResponse(Noise(unit=False, dof=rows.total - 1 - len(kept)))
     if codes is None:
         pool, terms = condensed(pool, terms)
@@ -78,6 +86,7 @@ def find_families(
         codes = codes if rows.kept is None else codes[rows.kept]
         labels = LatentLabels(codes, int(codes.max()) + 1, rows, kept)
         drawn, terms = labels, in_basis(terms, labels.start)
+        whole = pool = pointing(pool, labels.start[:, 0])
     chains = starting_chains(terms, n_own, settings.first_chains)
     draws = draw(pool, chains, kinds, drawn, rng, settings)
 
@@ -87,6 +96,7 @@ def find_families(
     found = own_families(draws, linear_of(draws.columns), pool.own.prior, settings)
     products = product_features(source, draws.pairs, kept, rows)[0]
     found += product_families(draws, products, linear_of, settings)
+    slopes = feature_slopes(drawn_from(whole, draws), kept, source, rows, sift_settings)
     inclusion = inclusion_probabilities(draws, p)
     inclusion[list(always_keep)] = 1.0
     return CredibleFamilies(
@@ -94,7 +104,20 @@ def find_families(
         inclusion_probabilities=inclusion,
         n_sweeps=len(draws.own.views) // n_own,
         disagreement=disagreement(draws),
+        directions=draw_directions(draws.states, kinds, slopes, scale),
     )
+
+
+def drawn_from(pool: Pool, draws: Draws) -> Pool:
+    """The candidates of a pool that were drawn from, on all rows."""
+    order = np.argsort(pool.columns, kind="stable")
+    own = order[np.searchsorted(pool.columns[order], draws.columns)]
+    part = replace(pool, columns=draws.columns, own=pool.own.take(own, 0.0))
+    if pool.products is None:
+        return part
+    place = {pair: j for j, pair in enumerate(map(tuple, pool.pairs.tolist()))}
+    kept = np.array([place[pair] for pair in map(tuple, draws.pairs.tolist())], dtype=np.intp)
+    return replace(part, pairs=draws.pairs, products=pool.products.take(kept, 0.0))
 
 
 def beside_kept(terms: Terms, kept: Array, total: float) -> Terms:
@@ -123,6 +146,12 @@ def in_basis(terms: Terms, response: Array) -> Terms:
         tuple(fit @ change for fit in terms.own),
         {pair: fit @ change for pair, fit in terms.products.items()},
     )
+
+
+def pointing(pool: Pool, response: Array) -> Pool:
+    """The same candidates, their features turned to point where a response (n,) goes."""
+    products = None if pool.products is None else oriented(pool.products, response)
+    return replace(pool, own=oriented(pool.own, response), products=products)
 
 
 def starting_chains(terms: Terms, n_own: int, count: int) -> Chains:

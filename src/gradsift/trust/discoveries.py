@@ -1,11 +1,12 @@
 """p- and q-values: each column is tested beside the best explanation that does without it.
 
-H0 of column k: the response is independent of x_k given all other columns. The family of k are the
-columns correlated with it by `family` or more, k included; H0 of the family: the response is
-independent of all of them given the columns outside.
+H0 of column k: the response is independent of x_k given all other columns. k is also tested
+together with the columns that could take its place: its credible family (`families`) where that is
+known, else its stand-ins, which are the columns correlated with it by `family` or more. H0 of such
+a set: the response is independent of all of its columns given the columns outside.
 
 For each candidate k (selected, nearly selected, or among the best of the others), and for B = {k}
-and B = its family:
+and B = that set:
 
 1. The sift is repeated without B. What it finds is the rival, the best explanation that needs no
    column of B; k was not chosen for it, so that k is not tested for having been chosen.
@@ -13,7 +14,7 @@ and B = its family:
 3. F tests of the linear, quadratic and local features of k beside the rival, and the best product
    with another column. The smallest p-value over its share is the p-value.
 
-If that leaves a column or family with a q-value of at most `GATE`, all is done once more beside the
+If that leaves a column or set with a q-value of at most `GATE`, all is done once more beside the
 rival and what else was selected, which is less noise to be tested against. Where nothing is sure,
 what was selected may have been chosen together by chance, and the first round stands.
 
@@ -34,6 +35,7 @@ from gradsift._typing import Array, IntArray
 from gradsift.sift.features import product_feature
 from gradsift.sift.levels import chi2_log_sf, own_log_p, shares
 from gradsift.sift.procedure import Sifted, Sifter
+from gradsift.trust.background import Relationship
 from gradsift.trust.families import Family
 from gradsift.trust.part_tests import (
     Left,
@@ -54,8 +56,8 @@ from gradsift.trust.tested import (
 )
 
 PARTS = ("linear", "quadratic", "local", "product")
-FAMILY = 0.8
-"""Correlation from which on columns are a family."""
+STAND_IN = 0.8
+"""Correlation from which on a column is a stand-in of another."""
 GATE = 0.1
 """The second round needs one q-value of the first that is no larger."""
 MOST_CANDIDATES = 40
@@ -85,7 +87,7 @@ class Bench:
                 yield (self.codes == c).astype(np.float64)
 
     def left(
-        self, explanation: Explanation, terms: Array, searched: int, K: Array | None
+        self, explanation: Explanation, terms: Array, searched: int, K: Relationship | None
     ) -> list[Left]:
         rows = self.sifter.response.rows
         weight = np.ones(len(terms)) if rows.weight is None else rows.weight
@@ -170,7 +172,7 @@ def column_significance(
     sifted: Sifted,
     codes: IntArray | None = None,
     *,
-    family: float = FAMILY,
+    family: float = STAND_IN,
     families: Sequence[IntArray] = (),
     column_groups: IntArray | None = None,
     strict: bool = False,
@@ -186,9 +188,10 @@ def column_significance(
     codes : (n,) int array, optional
         Class numbers, where the response are labels.
     family : float
-        Columns correlated by this or more are a family, where no other is given.
+        A column is tested together with its stand-ins, those correlated with it by this or more,
+        where it is in none of `families`.
     families : sequence of int arrays
-        Families that are known, most probable column first: these columns are tested too.
+        Credible families, most probable column first: these columns are tested too.
     column_groups : (p,) int array, optional
         Columns with the same number are one variable, such as the levels of a category: none of
         them may explain the response in place of another.
@@ -201,7 +204,7 @@ def column_significance(
     first = [int(columns[0]) for columns in families]
     candidates, quick = bench.candidates([*also, *first])
     p = sifter.source.shape[1]
-    kin = families_of(sifter, candidates, family, families)
+    together = tested_together(sifter, candidates, family, families)
     log_p, log_family = np.zeros(p), np.zeros(p)
     tests: dict[int, ColumnTest] = {}
     for second in (False, True):
@@ -210,9 +213,9 @@ def column_significance(
             if column_groups is not None:
                 variable = frozenset(np.flatnonzero(column_groups == column_groups[k]).tolist())
             alone = bench.test(k, variable, second)
-            barred = kin[k] | variable
+            barred = together[k] | variable
             whole = alone if barred == variable else bench.test(k, barred, second)
-            tests[k] = ColumnTest(k, tuple(sorted(kin[k])), alone, whole)
+            tests[k] = ColumnTest(k, tuple(sorted(together[k])), alone, whole)
             log_p[k], log_family[k] = alone.log_p, whole.log_p
         q = np.minimum(benjamini_hochberg(log_p), benjamini_hochberg(log_family))
         if strict or not candidates or q.min() > GATE:
@@ -222,7 +225,7 @@ def column_significance(
         p_values=np.exp(np.where(untested, quick, log_p)),
         q_values=benjamini_hochberg(log_p),
         family_p_values=np.exp(np.where(untested, quick, log_family)),
-        family_q_values=benjamini_hochberg(once_each(log_family, kin)),
+        family_q_values=benjamini_hochberg(once_each(log_family, together)),
         tests=tuple(sorted(tests.values(), key=lambda t: (t.alone.log_p, t.column))),
         products=tested_products(bench),
     )
@@ -234,24 +237,27 @@ def kept_codes(sifter: Sifter, codes: IntArray | None) -> IntArray | None:
     return codes if codes is None or kept is None else codes[kept]
 
 
-def families_of(
-    sifter: Sifter, columns: list[int], least: float, known: Sequence[IntArray]
+def tested_together(
+    sifter: Sifter, columns: list[int], least: float, families: Sequence[IntArray]
 ) -> dict[int, frozenset[int]]:
-    """The family of each of some columns: a known one, or those correlated with it."""
+    """What each of some columns is tested together with, itself included: its credible family, or
+    its stand-ins.
+    """
     if not columns:
         return {}
-    kin = correlated(sifter, np.array(columns, dtype=np.intp), least)
-    for family in map(frozenset, (members.tolist() for members in known)):
-        kin.update((k, family) for k in columns if k in family)
-    return kin
+    together = correlated(sifter, np.array(columns, dtype=np.intp), least)
+    for family in map(frozenset, (members.tolist() for members in families)):
+        together.update((k, family) for k in columns if k in family)
+    always = frozenset(sifter.always)  # in every explanation: nothing takes their place
+    return {k: (family - always) | {k} for k, family in together.items()}
 
 
-def once_each(log_family: Array, kin: dict[int, frozenset[int]]) -> Array:
-    """The same, but a family that contains the column of a more certain one counts as that."""
-    out, taken = np.zeros(len(log_family)), set[int]()
-    for k in sorted(kin, key=lambda k: (log_family[k], k)):
-        if taken.isdisjoint(kin[k]):
-            out[k] = log_family[k]
+def once_each(log_set: Array, together: dict[int, frozenset[int]]) -> Array:
+    """The same, but a set that contains the column of a more certain one counts as that."""
+    out, taken = np.zeros(len(log_set)), set[int]()
+    for k in sorted(together, key=lambda k: (log_set[k], k)):
+        if taken.isdisjoint(together[k]):
+            out[k] = log_set[k]
             taken.add(k)
     return out
 
@@ -276,17 +282,19 @@ def significance(
     y: Any,
     *,
     sample_weight: Any = None,
-    family: float = FAMILY,
+    family: float = STAND_IN,
     families: Any = None,
     strict: bool = False,
     columns: Any = None,
+    covariates: Any = None,
+    offset: Any = None,
 ) -> Significance:
-    """p- and q-values of every column, and of its family: those that could take its place.
+    """p- and q-values of every column, alone and together with those that could take its place.
 
     Each candidate is tested beside the best explanation that does without it. A small q-value says
     that the table cannot be explained as well without the column. It does not say that the column
     is a cause, and a large one does not say that it is useless: near-copies explain each other
-    away, and then only their family has a small q-value.
+    away, and then only all of them together have a small q-value (`family_q_values`).
 
     Parameters
     ----------
@@ -296,16 +304,18 @@ def significance(
     y : (n,) array
     sample_weight : (n,) array, optional
     family : float, default=0.8
-        Columns whose correlation with a column is this or more, or less than its negative, are the
-        family of the column.
+        A column is tested together with its stand-ins: columns whose correlation with it is this or
+        more, or less than its negative.
     families : CredibleFamilies or sequence of Family, optional
-        What `credible_families` found. Each of them is the family of its columns, in place of
-        `family`, and its most probable column is tested.
+        What `credible_families` found. Columns of a family are tested together with it, in place of
+        their stand-ins, and its most probable column is tested.
     strict : bool, default=False
         Test each column beside its rival explanation alone, without a second round beside all that
         was selected: fewer false discoveries than asked for, and less power.
     columns : list of column numbers or names, optional
         Columns to test whatever the sift thinks of them, beside those it finds worth testing.
+    covariates, offset : optional
+        As in `fit`: what every explanation has beside the columns.
 
     Returns
     -------
@@ -325,8 +335,10 @@ def significance(
     if not 0.0 < family <= 1.0:
         raise ValueError(f"family={family}: a correlation above 0 and up to 1, such as 0.8.")
     with one_blas_thread(workers=model.n_jobs):
-        sifter, codes, also, column_groups = model._sifter(X, y, sample_weight, columns)
-        return column_significance(
+        sifter, codes, also, column_groups, p = model._sifter(
+            X, y, columns, sample_weight=sample_weight, covariates=covariates, offset=offset
+        )
+        found = column_significance(
             sifter,
             sifter.run(),
             codes,
@@ -336,6 +348,7 @@ def significance(
             strict=strict,
             also=also,
         )
+    return found.among(p)
 
 
 def own_columns(families: Iterable[Family] | None) -> list[IntArray]:

@@ -15,11 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._typing import Array, IntArray
+from gradsift.trust.direction_draws import State
 from gradsift.trust.family_settings import FamilySettings
 from gradsift.trust.pool import Pool
 from gradsift.trust.single_effects import Candidates
 from gradsift.trust.slots import EMPTY, Chains, Noise, SlotPosterior, draw_slot, slot_posterior
+from gradsift.trust.tempering import at_powers, log_density, swapped
 
+STATE_STEP = 10
+"""Sweeps between draws that directions are looked at in."""
 LEAST_ACTIVE = 8
 """Candidates that the long chains choose from at least."""
 
@@ -32,8 +36,13 @@ class DrawnResponse(Protocol):
         """What the effects leave of it."""
         ...
 
-    def redraw(self, chains: Chains, slots: Sequence[Candidates], rng: np.random.Generator) -> None:
-        """Draw the response given all effects; `chains.residual` follows."""
+    def redraw(
+        self, chains: Chains, slots: Sequence[Candidates], turn: int, rng: np.random.Generator
+    ) -> Chains:
+        """Let chains of different powers swap, in turns, and draw the response given all
+        effects.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -42,43 +51,44 @@ class FixedResponse:
 
     noise: Noise
 
-    def redraw(self, chains: Chains, slots: Sequence[Candidates], rng: np.random.Generator) -> None:
-        pass
+    def redraw(
+        self, chains: Chains, slots: Sequence[Candidates], turn: int, rng: np.random.Generator
+    ) -> Chains:
+        if len(chains.powers) == 1:
+            return chains
+        u = rng.random(len(chains.residual))
+        order = swapped(log_density(self.noise, chains), chains.powers, turn, u)
+        return chains.take(order, chains.powers)
 
 
 @dataclass
 class Tally:
-    """What the slots of one kind did in kept sweeps, chain by chain."""
+    """What the slots of one kind did in kept sweeps, in each of the first b chains."""
 
-    chains: int
-    """Chains at the start; their copies count as one."""
-    views: list[NDArray[np.float16]] = field(default_factory=list)
+    b: int
+    views: list[NDArray[np.float32]] = field(default_factory=list)
     """(b, k) each."""
     sums: Array | float = 0.0
-    """(chains, k) sum of views."""
+    """(b, k) sum of views."""
     settings: Array | float = 0.0
     """(c, k) sum over views of the probability of each setting."""
 
     def add(self, found: SlotPosterior, others: IntArray) -> None:
         """A slot of all chains; `others` (slots, b): the candidates that the other slots hold."""
-        view = found.weights.T.copy()
-        total = np.maximum(found.settings.sum(axis=(0, 1)), np.float32(1e-30))
-        self.settings = self.settings + found.settings @ (view.sum(axis=1) / total)
-        for held in others:
+        view = np.ascontiguousarray(found.weights[:, : self.b].T)
+        each = found.settings[:, :, : self.b]
+        total = np.maximum(each.sum(axis=(0, 1)), np.float32(1e-30))
+        self.settings = self.settings + each @ (view.sum(axis=1) / total)
+        for held in others[:, : self.b]:
             some = np.flatnonzero(held != EMPTY)
             view[some, held[some]] = 1.0
-        self.views.append(view.astype(np.float16))
-        self.sums = self.sums + by_start(view, self.chains)
+        self.views.append(view)
+        self.sums = self.sums + view.astype(np.float64)
 
     @property
     def means(self) -> Array:
-        """(chains, k) probability of each candidate."""
+        """(b, k) probability of each candidate."""
         return np.asarray(self.sums) / len(self.views)
-
-
-def by_start(values: Array, chains: int) -> Array:
-    """Mean of values (b, ...) over the copies of each chain at the start: (chains, ...)."""
-    return values.reshape(chains, -1, *values.shape[1:]).mean(axis=1, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -91,6 +101,8 @@ class Draws:
     pairs: IntArray
     """(m, 2) pairs of columns that products were drawn from."""
     products: Tally | None
+    states: tuple[State, ...] = ()
+    """Where the chains that count were, every `STATE_STEP` sweeps."""
 
 
 def standard_error(means: Array) -> Array:
@@ -105,15 +117,17 @@ def one_sweep(
     response: DrawnResponse,
     rng: np.random.Generator,
     tallies: Sequence[Tally] = (),
-) -> None:
+    turn: int = 0,
+) -> Chains:
     """Draw every slot once; slots of one kind share candidates and a tally."""
-    response.redraw(chains, slots, rng)
+    chains = response.redraw(chains, slots, turn, rng)
     for i, candidates in enumerate(slots):
         same = np.flatnonzero((kinds == kinds[i]) & (np.arange(len(slots)) != i))
         others = chains.chosen[same].copy()
         found = draw_slot(chains, i, candidates, response.noise, rng)
         if tallies:
             tallies[kinds[i]].add(found, others)
+    return chains
 
 
 def candidates_of(pool: Pool) -> list[Candidates]:
@@ -133,15 +147,30 @@ def draw(
     pool, chains = explore(pool, chains, kinds, response, rng, settings)
     kind_of = candidates_of(pool)
     slots = [kind_of[kind] for kind in kinds]
-    for _ in range(settings.burn_in):
-        one_sweep(chains, slots, kinds, response, rng)
-    tallies = [Tally(settings.first_chains) for _ in kind_of]
-    for kept in range(1, settings.most_sweeps + 1):
-        one_sweep(chains, slots, kinds, response, rng, tallies)
-        if kept % settings.least_sweeps == 0 and accurate(tallies, settings):
+    tallies = [Tally(len(chains.residual)) for _ in kind_of]
+    fits = max(1, settings.level_rows // chains.residual.shape[2])
+    chains = at_powers(chains, settings.powers[:fits])
+    states = []
+    for turn in range(settings.burn_in + settings.most_sweeps):
+        kept = turn + 1 - settings.burn_in
+        counts = tallies if kept > 0 else ()
+        chains = one_sweep(chains, slots, kinds, response, rng, counts, turn)
+        if kept > 0 and kept % STATE_STEP == 0:
+            states.append(state_of(chains, slots, tallies[0].b))
+        if kept > 0 and kept % settings.least_sweeps == 0 and accurate(tallies, settings):
             break
     products = tallies[1] if len(tallies) > 1 else None
-    return Draws(pool.columns, tallies[0], pool.pairs, products)
+    return Draws(pool.columns, tallies[0], pool.pairs, products, tuple(states))
+
+
+def state_of(chains: Chains, slots: Sequence[Candidates], b: int) -> State:
+    """What the slots of the first b chains hold."""
+    chosen = chains.chosen[:, :b].copy()
+    coefficients = [
+        np.einsum("fbn,bqn->bfq", candidates.Z[:, j], fit[:b]) / candidates.total
+        for candidates, j, fit in zip(slots, np.maximum(chosen, 0), chains.fit, strict=True)
+    ]
+    return State(chosen, coefficients)
 
 
 def accurate(tallies: Sequence[Tally], settings: FamilySettings) -> bool:
@@ -158,13 +187,13 @@ def explore(
     rng: np.random.Generator,
     settings: FamilySettings,
 ) -> tuple[Pool, Chains]:
-    """First draws over the whole pool: the candidates they chose, and copies of the chains."""
+    """First draws over the whole pool: the candidates they chose, and where the chains are."""
     kind_of = candidates_of(pool)
     slots = [kind_of[kind] for kind in kinds]
-    tallies = [Tally(settings.first_chains) for _ in kind_of]
+    tallies = [Tally(len(chains.residual)) for _ in kind_of]
     for i in range(settings.first_sweeps):
         late = i >= settings.first_sweeps // 3
-        one_sweep(chains, slots, kinds, response, rng, tallies if late else ())
+        chains = one_sweep(chains, slots, kinds, response, rng, tallies if late else ())
     kept = [promising(tally.means.mean(axis=0), settings) for tally in tallies]
     fewer = [
         restricted(candidates, some, response.noise, chains)
@@ -175,8 +204,7 @@ def explore(
     pool = replace(pool, columns=pool.columns[kept[0]], own=fewer[0])
     if len(fewer) > 1:
         pool = replace(pool, pairs=pool.pairs[kept[1]], products=fewer[1])
-    fits = settings.copied_rows // chains.residual.shape[2]
-    return pool, chains.copies(max(1, min(settings.copies, fits)))
+    return pool, chains
 
 
 def promising(mean: Array, settings: FamilySettings) -> IntArray:

@@ -2,20 +2,89 @@
 
 A latent response remembers the effects it was drawn from, so that slots given it seldom change
 between columns that explain the labels equally well. An exchange is judged by the likelihood of the
-labels themselves. The features of both columns are turned to fit each other (the polar factor of
-their inner products), and the effect keeps its coefficients: so its prior density stays, and the
-way back is as wide as the way there.
+labels themselves, and the effect keeps its coefficients, so that its prior density stays.
+
+Two classes have a likelihood that is cheap: `exchange_any` weighs the column beside many others at
+once, with features that all point to the same class (`oriented`). For several classes, `exchange`
+proposes one other column, whose features are turned to fit those of the old one (the polar factor
+of their inner products): so the way back is as wide as the way there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradsift._typing import Array, IntArray
 from gradsift.trust.single_effects import Candidates
 from gradsift.trust.slots import EMPTY, Chains, drawn
+
+LEAST_COEFFICIENT = 1e-6
+"""Coefficients of features that an effect does not use are smaller, by rounding."""
+OTHERS = 32
+"""Columns that a column is weighed beside."""
+
+
+def oriented(candidates: Candidates, response: Array) -> Candidates:
+    """The same with every feature turned to point where a response (n,) goes."""
+    along = candidates.Z @ response.astype(np.float32)
+    sign = np.where(along < 0, np.float32(-1.0), np.float32(1.0))
+    return replace(candidates, Z=candidates.Z * sign[:, :, None])
+
+
+def exchange_any(
+    chains: Chains,
+    i: int,
+    candidates: Candidates,
+    log_likelihood: Callable[[IntArray, Array], Array],
+    rng: np.random.Generator,
+) -> None:
+    """Draw the candidate of slot i of every chain from its own and others, the same for all chains,
+    which keep the coefficients. `log_likelihood` (s, m) of effects (s, m, n) of some chains (s,).
+
+    The others are drawn without regard to where the chains are, so that each set of candidates is
+    met as often from any of its members: a Gibbs step.
+    """
+    others = rng.permutation(len(candidates))[:OTHERS]
+    at = np.asarray(rng.random(chains.chosen.shape[1]))
+    some = np.flatnonzero(chains.chosen[i] != EMPTY)
+    if len(some) == 0:
+        return
+    old, fit = chains.chosen[i, some], chains.fit[i, some, 0]
+    B = np.einsum("fbn,bn->bf", candidates.Z[:, old], fit) / np.float32(candidates.total)
+    B[np.abs(B) < LEAST_COEFFICIENT] = 0.0
+    moved = (B @ candidates.Z[:, others].reshape(len(candidates.Z), -1)).reshape(
+        len(some), len(others), -1
+    )
+    rest = np.asarray(chains.fit[:, some, 0].sum(axis=0) - fit)
+    fits = np.concatenate([fit[:, None], moved], axis=1)
+    weight = log_likelihood(some, fits + rest[:, None])
+    weight += candidates.log_prior[np.column_stack([old, np.tile(others, (len(old), 1))])]
+    weight[:, 1:][~interchangeable(candidates, B, old, others)] = -np.inf
+    weight = np.asarray(np.exp(weight - weight.max(axis=1, keepdims=True)))
+    total = np.cumsum(weight, axis=1).T
+    chosen = drawn(total, at[some] * total[-1])
+    chosen = np.minimum(chosen, len(others))
+    chains.fit[i, some, 0] = fits[np.arange(len(some)), chosen]
+    chains.chosen[i, some] = np.where(chosen > 0, others[chosen - 1], old)
+
+
+def interchangeable(
+    candidates: Candidates, B: Array, old: IntArray, new: IntArray
+) -> NDArray[np.bool_]:
+    """(b, m) whether the parts that coefficients B (b, features) of candidates `old` (b,) use have
+    the same features in the candidates `new` (m,); a candidate is not exchanged for itself.
+    """
+    alike = np.asarray(old[:, None] != new)
+    same = np.asarray(candidates.present[:, old, None] == candidates.present[:, None, new])
+    for g in range(len(candidates.starts)):
+        part = candidates.part == g
+        idle = np.asarray(~B[:, part].any(axis=1))
+        alike &= same[part].all(axis=0) | idle[:, None]
+    return alike
 
 
 def turned(candidates: Candidates, old: IntArray, new: IntArray, fit: Array) -> tuple[Array, Array]:

@@ -2,18 +2,20 @@
 
 Data of few rows cannot tell near-copies apart, so a selected column often stands for others. A
 family is the smallest set of columns, each in the place of the others, of which one acts in 95 % of
-the draws (`draws`), or as often as the data allows.
+the draws (`draws`), or as often as the data allows. It rests on what the response says, and not on
+correlations alone, as stand-ins do (`discoveries`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gradsift._typing import Array, IntArray
-from gradsift.trust.draws import Draws, Tally, by_start, standard_error
+from gradsift.trust.direction_draws import DirectionDraws
+from gradsift.trust.draws import Draws, Tally, standard_error
 from gradsift.trust.family_settings import FamilySettings
 from gradsift.trust.single_effects import PRODUCT, EffectPrior
 
@@ -22,6 +24,10 @@ CHOSEN_VIEWS = 3000
 LEAST_FIRST = 0.02
 """Families begin with columns of at least this probability."""
 MOST_FAMILIES = 20
+LEAST_RANKED = 0.05
+"""Columns that act with a larger probability come first in a ranking. By smaller ones, many alike
+columns would go before others that are the best of their kind.
+"""
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,17 @@ class Family:
         """The most probable column."""
         return int(self.columns[0])
 
+    def among(self, p: int) -> Family | None:
+        """The same without columns from number p on; None where one side of it is empty then."""
+        own, partners = self.columns < p, self.partners
+        if partners is not None:
+            partners = partners[partners < p]
+        if not own.any() or (partners is not None and len(partners) == 0):
+            return None
+        return replace(
+            self, columns=self.columns[own], weights=self.weights[own], partners=partners
+        )
+
 
 @dataclass(frozen=True)
 class CredibleFamilies:
@@ -76,12 +93,27 @@ class CredibleFamilies:
     disagreement : float
         Largest difference of a probability between chains that started from the sift's answer and
         chains that started from nothing.
+    directions : DirectionDraws
+        Directions of the effects in some draws: how many there are, and how sure their loadings
+        are.
     """
 
     families: tuple[Family, ...]
     inclusion_probabilities: Array
     n_sweeps: int
     disagreement: float
+    directions: DirectionDraws
+
+    def among(self, p: int) -> CredibleFamilies:
+        """What is said of the first p columns: those that follow are covariates."""
+        if len(self.inclusion_probabilities) == p:
+            return self
+        own = [family.among(p) for family in self.families]
+        return replace(
+            self,
+            families=tuple(family for family in own if family is not None),
+            inclusion_probabilities=self.inclusion_probabilities[:p],
+        )
 
     def __len__(self) -> int:
         return len(self.families)
@@ -163,8 +195,7 @@ def found_families(tally: Tally, linear: Array, settings: FamilySettings) -> lis
     alone = tally.means.mean(axis=0)
     found = []
     for index in cover(flat[::step], linear, settings):
-        acts = set_probability(views[:, :, index]).mean(axis=0, dtype=np.float64)
-        chains = by_start(acts, tally.chains)
+        chains = set_probability(views[:, :, index]).mean(axis=0, dtype=np.float64)
         index = index[np.argsort(-alone[index], kind="stable")]
         probability, error = float(chains.mean()), float(standard_error(chains))
         if probability >= settings.least_probability:
@@ -251,12 +282,27 @@ def inclusion_probabilities(draws: Draws, p: int) -> Array:
     return np.clip(1.0 - absent, 0.0, 1.0)
 
 
+def probable_first(ranking: IntArray, inclusion: Array) -> IntArray:
+    """A ranking (p,), 1 = best, with the columns that probably act first, most probable first; the
+    others follow in the order they had.
+
+    Examples
+    --------
+    >>> probable_first(np.array([1, 2, 3, 4]), np.array([0.3, 0.01, 0.02, 0.9]))
+    array([2, 3, 4, 1])
+    """
+    probable = np.where(inclusion > LEAST_RANKED, inclusion, 0.0)
+    out = np.empty(len(ranking), dtype=ranking.dtype)
+    out[np.lexsort((ranking, -probable))] = np.arange(1, len(ranking) + 1)
+    return out
+
+
 def disagreement(draws: Draws) -> float:
     """Largest difference of a probability between chains of the first and of the second start."""
     gaps = []
     for tally in (draws.own, draws.products):
         if tally is None:
             continue
-        half, means = tally.chains // 2, tally.means
+        half, means = tally.b // 2, tally.means
         gaps.append(np.abs(means[:half].mean(axis=0) - means[half:].mean(axis=0)).max())
     return float(max(gaps))

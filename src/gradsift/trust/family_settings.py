@@ -48,15 +48,17 @@ class FamilySettings:
     """Chains side by side in the first draws, half from the sift's fit, half from nothing."""
     first_sweeps: int = 24
     """Sweeps of the first draws, of which the last two thirds say which columns go on."""
-    copies: int = 4
-    """Copies of each chain in the other draws: a product of matrices serves all at once."""
-    copied_rows: int = 100_000
-    """Rows of all copies of a chain at most; labels of long tables have fewer copies."""
+    powers: tuple[float, ...] = (1.0, 0.8, 0.6, 0.4)
+    """Powers of the likelihood in the other draws: one, which counts, and those of hotter chains
+    that swap states with it.
+    """
+    level_rows: int = 100_000
+    """Rows of all levels of a chain at most; labels of long tables have fewer levels."""
     burn_in: int = 10
-    """Sweeps after which copies of a chain have parted."""
+    """Sweeps after which the chains of each power have parted."""
     least_sweeps: int = 40
     """Kept sweeps before the first look at their accuracy."""
-    most_sweeps: int = 240
+    most_sweeps: int = 400
     """Kept sweeps at most."""
     standard_error: float = 0.01
     """Largest Monte Carlo standard error of any probability at which the draws end: two runs then

@@ -15,12 +15,19 @@ from sklearn.base import clone, is_classifier
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data.row_groups import group_codes
 from gradsift.data.slices import take_rows
-from gradsift.exceptions import FewGroupsWarning, NothingSelectedWarning, RareClassWarning
+from gradsift.exceptions import (
+    ExtrapolationWarning,
+    FewGroupsWarning,
+    NothingSelectedWarning,
+    RareClassWarning,
+)
 from gradsift.trust.scores import Scores, confusion, gather, score_labels, score_numbers
-from gradsift.trust.simple import simple_tool
-from gradsift.trust.splits import fit_groups, row_splits
+from gradsift.trust.simple import predict_beside, simple_tool
+from gradsift.trust.splits import Beside, row_splits
 
 SELECTED, TOGETHER, SIMPLE, BASELINE = "selected", "together", "simple", "baseline"
+BESIDE = "covariates"
+NOTHING = Beside()
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +53,9 @@ class HeldOut:
         Empty for numbers.
     positive : str or None
         The class whose average precision is given: the rarer of two.
+    covariates : Scores or None
+        Of the covariates and the offset alone, where there are some: what the selected variables
+        add is the difference.
     """
 
     selected: Scores
@@ -57,6 +67,7 @@ class HeldOut:
     ensemble_share: float = 0.0
     classes: tuple[str, ...] = ()
     positive: str | None = None
+    covariates: Scores | None = None
 
     @property
     def metric(self) -> str:
@@ -96,6 +107,8 @@ def held_out(
     *,
     simple: bool = True,
     groups: Any = None,
+    covariates: Any = None,
+    offset: Any = None,
 ) -> HeldOut:
     """Cross-validated scores of the whole procedure, selection included in every fold.
 
@@ -113,6 +126,8 @@ def held_out(
     groups : (n,) array of labels, optional
         Rows that belong together: every fold holds out whole groups, and so does the tuning of
         whatever is fitted.
+    covariates, offset : optional
+        As in `fit`; they are adjusted for in every fold, and known of the held-out rows.
 
     Returns
     -------
@@ -132,8 +147,9 @@ def held_out(
     classes, codes = np.unique(y, return_inverse=True) if labels else (None, None)
     splits = row_splits(cv, y, labels, members, shuffle=True)
     simple = simple and not isinstance(X, Source)
+    beside = Beside(members, covariates, offset)
     folds: list[Fold] = Parallel(n_jobs=n_jobs)(
-        delayed(predict_fold)(clone(estimator), X, y, train, test, classes, simple, members)
+        delayed(predict_fold)(clone(estimator), X, y, train, test, classes, simple, beside)
         for train, test in splits
     )
     positive = None if codes is None else rarer(codes, int(codes.max()) + 1)
@@ -149,6 +165,7 @@ def held_out(
         float(np.mean(shares)),
         () if classes is None else tuple(str(c) for c in classes),
         None if positive is None or classes is None else str(classes[positive]),
+        found.get(BESIDE),
     )
 
 
@@ -160,26 +177,42 @@ def predict_fold(
     test: IntArray,
     classes: Any,
     simple: bool,
-    groups: IntArray | None = None,
+    beside: Beside = NOTHING,
 ) -> Fold:
     """Fit to some rows, predict the others in every way."""
     known, new = take_rows(X, train), take_rows(X, test)
+    inside, outside = beside.take(train), beside.take(test)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NothingSelectedWarning)
         warnings.simplefilter("ignore", RareClassWarning)  # said of all rows, once
         warnings.simplefilter("ignore", FewGroupsWarning)
-        model = estimator.fit(known, y[train], **fit_groups(estimator, groups, train))
+        model = estimator.fit(known, y[train], **inside.for_fit(estimator))
     out, share = {}, 0.0
     for way, fitted in ways_to_predict(model).items():
-        out[way] = predictions(fitted, new, classes)
+        out[way] = predictions(fitted, new, classes, outside)
     ensemble = model.describe().ensemble
     if ensemble is not None:
         share = ensemble.share
     if simple:
-        inside = None if groups is None else groups[train]
-        out[SIMPLE] = predict_simply(known, y[train], new, classes, inside)
+        old, unseen = (columns_beside(model, A, b) for A, b in ((known, inside), (new, outside)))
+        out[SIMPLE] = predict_simply(old, y[train], unseen, classes, inside.groups)
+    if beside.for_predict:
+        C, D = (columns_beside(model, None, b) for b in (inside, outside))
+        out[BESIDE] = predict_beside(C, y[train], inside.offset, D, outside.offset, classes)
     out[BASELINE] = constant(y[train], len(test), classes)
     return Fold(test, out, share)
+
+
+def columns_beside(model: Any, X: Any, beside: Beside) -> Array:
+    """Columns of a table (None = no table) and those of covariates, as a fitted model makes them,
+    after them.
+    """
+    parts = [] if X is None else [np.asarray(X, dtype=float)]
+    if beside.covariates is not None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ExtrapolationWarning)
+            parts.append(model.covariates_.encode(beside.covariates))
+    return np.column_stack(parts) if parts else np.zeros((len(beside.offset), 0))
 
 
 def predict_simply(
@@ -203,12 +236,16 @@ def ways_to_predict(model: Any) -> dict[str, Any]:
     }
 
 
-def predictions(model: Any, X: Any, classes: Any) -> Array:
+def predictions(model: Any, X: Any, classes: Any, beside: Beside = NOTHING) -> Array:
     """Numbers, or probabilities of all classes: zero for those that the model has not met."""
-    if classes is None:
-        return np.asarray(model.predict(X), dtype=float)
-    out = np.zeros((X.shape[0], len(classes)))
-    out[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(X)
+    told = beside.for_predict
+    with warnings.catch_warnings():
+        if told:  # a category may be in one fold only
+            warnings.simplefilter("ignore", ExtrapolationWarning)
+        if classes is None:
+            return np.asarray(model.predict(X, **told), dtype=float)
+        out = np.zeros((X.shape[0], len(classes)))
+        out[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(X, **told)
     return out
 
 
@@ -231,7 +268,9 @@ def score_way(
     )
 
 
-def score_model(model: Any, X: Any, y: Any) -> Scores:
+def score_model(
+    model: Any, X: Any, y: Any, *, covariates: Any = None, offset: Any = None
+) -> Scores:
     """The scores of a fitted model on one set of rows.
 
     Parameters
@@ -240,18 +279,22 @@ def score_model(model: Any, X: Any, y: Any) -> Scores:
     X : (n, p) array or data frame
     y : (n,) array
         Labels that the model does not know count as wrong.
+    covariates, offset : optional
+        Of these rows, where the model was fitted with some.
 
     Returns
     -------
     scores : Scores
     """
-    y = np.asarray(y)
+    y, beside = np.asarray(y), Beside(None, covariates, offset)
     if not is_classifier(model):
-        return gather([score_numbers(y, predictions(model, X, None))], [])
+        return gather([score_numbers(y, predictions(model, X, None, beside))], [])
     classes = np.union1d(model.classes_.astype(str), y.astype(str))
     codes = np.searchsorted(classes, y.astype(str))
     P = np.zeros((X.shape[0], len(classes)))
-    P[:, np.searchsorted(classes, model.classes_.astype(str))] = model.predict_proba(X)
+    P[:, np.searchsorted(classes, model.classes_.astype(str))] = model.predict_proba(
+        X, **beside.for_predict
+    )
     positive = rarer(codes, len(classes))
     return gather([score_labels(codes, P, positive)], [confusion(codes, P)])
 

@@ -11,15 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
-from scipy.stats import beta
+from scipy.special import betaincc, expit
 
 from gradsift._typing import Array, IntArray
 from gradsift.numerics.logistic import fit_binary, with_ones
 from gradsift.sift.exchangeable import worth_of
 from gradsift.sift.levels import chi2_log_sf
 from gradsift.sift.settings import SiftSettings
-from gradsift.trust.background import WhiteRows, white_rows
+from gradsift.trust.background import Relationship, WhiteRows, white_rows
 
 LEAST_FEATURE = 0.03
 """A feature of which less than this part is left beside the design is not tested."""
@@ -29,6 +28,8 @@ against anything else. Labels have a variance of their own, which is never taken
 """
 SUSPECT = np.log(0.005)
 """F tests below this are checked for rows that are merely exchangeable."""
+LEAST_P = 1e-300
+"""p-values of F tests are no smaller."""
 LABEL_RIDGE = 1.0
 """Penalty of the squared log odds per standard deviation of a term: keeps them finite where the
 classes are separated, as a normal prior of unit variance does.
@@ -79,7 +80,7 @@ class Left:
 
     def rotated(self, A: Array) -> Array:
         """Rows in which the residual is white."""
-        return A if self.white is None else np.asarray(self.white.W.T @ A)
+        return A if self.white is None else self.white.rotated(A)
 
     @property
     def df(self) -> float:
@@ -96,7 +97,7 @@ def orthonormal(A: Array) -> Array:
 
 
 def left_of_numbers(
-    Y: Array, terms: Array, weight: Array, searched: float, K: Array | None
+    Y: Array, terms: Array, weight: Array, searched: float, K: Relationship | None
 ) -> Left:
     """What a linear fit on terms (n, df) leaves of numbers Y (n,), rows unscaled."""
     scale = np.sqrt(weight)
@@ -109,7 +110,7 @@ def left_of_numbers(
 
 
 def left_of_labels(
-    labels: Array, terms: Array, weight: Array, searched: float, K: Array | None
+    labels: Array, terms: Array, weight: Array, searched: float, K: Relationship | None
 ) -> Left:
     """What a logistic fit on terms (n, df) leaves of labels (n,) in {0, 1}: the score residuals,
     each in units of its own standard deviation.
@@ -120,8 +121,7 @@ def left_of_labels(
     D = orthonormal(with_ones(terms) * scale[:, None])
     r = np.sqrt(weight) * (labels - chance) / sd
     r = r - D @ (D.T @ r)
-    if K is not None:
-        K = K * np.outer(sd, sd)
+    K = None if K is None else K.scaled(sd)
     least = float(weight.sum()) - D.shape[1]
     return Left(D, r, scale, weight, least, searched, white_rows(r, D, K))
 
@@ -161,7 +161,7 @@ def far_tail(left: Left, A: Array, B: Array, R: Array) -> float:
     size = float(left.r @ left.r)
     total = float(R @ R) * max(1.0, left.least / max(size, 1e-300))
     share = min(along / total, 1.0 - 1e-15)
-    log_p = float(beta.logsf(share, m / 2, df / 2))
+    log_p = float(np.log(np.maximum(betaincc(m / 2, df / 2, share), LEAST_P)))
     if log_p > SUSPECT:
         return log_p
     gain = -(df + m) * float(np.log1p(-share))

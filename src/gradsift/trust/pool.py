@@ -157,7 +157,7 @@ def scan_block(
     correlation = np.abs(U[:, 0, b * q :]).T / rows.total
     starts = np.array([part.start for part in settings.parts])
     U = U[:, :, : b * q].reshape(*U.shape[:2], b, q).transpose(1, 0, 2, 3)
-    squares = squared_scores(U, starts) / rows.total
+    squares = np.add.reduceat(squared_scores(U), starts, axis=0) / rows.total
     left = np.square(R).sum(axis=(0, 2))
     sizes = settings.part_sizes
     return log_bayes_factors(squares, left, rows.total, q, prior, sizes), correlation

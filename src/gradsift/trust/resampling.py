@@ -14,7 +14,7 @@ from gradsift._typing import Array, IntArray
 from gradsift.data.row_groups import group_codes
 from gradsift.data.slices import take_rows
 from gradsift.exceptions import FewGroupsWarning, NothingSelectedWarning
-from gradsift.trust.splits import fit_groups, half_samples
+from gradsift.trust.splits import Beside, half_samples
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,8 @@ def stability(
     n_jobs: int | None = None,
     *,
     groups: Any = None,
+    covariates: Any = None,
+    offset: Any = None,
 ) -> Stability:
     """Repeat the selection on random halves of the rows.
 
@@ -103,6 +105,8 @@ def stability(
     groups : (n,) array of labels, optional
         Rows that belong together: half of the groups are drawn as a whole, and estimators that
         take groups are told about them.
+    covariates, offset : optional
+        As in `fit`.
 
     Returns
     -------
@@ -120,9 +124,10 @@ def stability(
         raise ValueError(f"n_subsamples={n_subsamples}: at least one half sample is needed.")
     y = np.asarray(y)
     codes = None if groups is None else group_codes(groups, len(y))
+    beside = Beside(codes, covariates, offset)
     halves = half_samples(y, is_classifier(estimator), n_subsamples, random_state, codes)
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_support)(estimator, take_rows(X, h), y[h], fit_groups(estimator, codes, h))
+        delayed(_support)(estimator, take_rows(X, h), y[h], beside.take(h).for_fit(estimator))
         for h in halves
     )
     return Stability(tuple(found), np.shape(X)[1], len(halves[0]))

@@ -14,7 +14,7 @@ from gradsift.sift.criterion import robust_fit
 from gradsift.sift.features import clipped, own_features
 from gradsift.sift.groups import Groups, Support
 from gradsift.sift.procedure import Sifted, Sifter, pool_size, promising
-from gradsift.trust.background import relationship, without_columns
+from gradsift.trust.background import Relationship, relationship, without_columns
 
 
 class Explanation(NamedTuple):
@@ -49,8 +49,10 @@ class Rivals:
         Those of the path of the whole table; stripped of what is barred they are starts.
     X : (n, k) array
         Clipped values of the pooled columns, for products.
-    K : (n, n) array or None
+    K : Relationship or None
         Relationship of the rows over all columns.
+    found, columns : dict
+        Explanations and columns that were asked for before.
     """
 
     sifter: Sifter
@@ -58,8 +60,9 @@ class Rivals:
     pool: Groups
     proposals: list[Support]
     X: Single
-    K: Array | None
+    K: Relationship | None
     found: dict[frozenset[int], Explanation] = field(default_factory=dict, repr=False)
+    columns: dict[int, tuple[Array, Array]] = field(default_factory=dict, repr=False)
 
     @property
     def selected(self) -> list[int]:
@@ -102,16 +105,18 @@ class Rivals:
         stand_in = robust_fit(explanation.groups, explanation.support, response)[1]
         return np.asarray(stand_in / response.root)
 
-    def relationship_without(self, barred: frozenset[int]) -> Array | None:
+    def relationship_without(self, barred: frozenset[int]) -> Relationship | None:
         sifter = self.sifter
         rows = sifter.response.rows
         return without_columns(self.K, sifter.source, sorted(barred), rows, sifter.settings)
 
     def column(self, k: int) -> tuple[Array, Array]:
         """Clipped values (n,) and own features (2 + J, n) of a column, rows unscaled."""
-        rows, settings = self.sifter.response.rows, self.sifter.settings
-        x = clipped_columns(self.sifter.source, np.array([k]), rows, settings)
-        return x[:, 0], own_features(x, rows, settings, weighted=False)[0]
+        if k not in self.columns:
+            rows, settings = self.sifter.response.rows, self.sifter.settings
+            x = clipped_columns(self.sifter.source, np.array([k]), rows, settings)
+            self.columns[k] = x[:, 0], own_features(x, rows, settings, weighted=False)[0]
+        return self.columns[k]
 
 
 def make_rivals(sifter: Sifter, whole: Sifted) -> Rivals:

@@ -136,3 +136,28 @@ def fit_path(Phi: Array, T: Array, grid: Array) -> list[Array]:
             beta = odds * np.array([-0.5, 0.5])
         path.append(beta)
     return path
+
+
+LIGHT = 0.1
+"""Penalty, in rows, of the logistic regression on covariates: finite where they separate classes.
+"""
+
+
+def predict_beside(C: Array, y: Any, offset: Any, D: Array, new_offset: Any, classes: Any) -> Array:
+    """What covariates and an offset alone predict: for rows D, from rows C with responses y.
+
+    Least squares, or logistic regression; numbers (m,), or probabilities of all classes (m, c).
+    """
+    A, B = with_ones(C), with_ones(D)
+    if classes is None:
+        known, more = (0.0 if o is None else np.asarray(o) for o in (offset, new_offset))
+        return np.asarray(B @ np.linalg.lstsq(A, y - known, rcond=None)[0] + more)
+    T = (np.asarray(y)[:, None] == classes).astype(float)
+    weight, two = np.ones(len(A)), len(classes) == 2
+    start = np.zeros((A.shape[1], 1 if two else len(classes)))
+    if two:
+        beta = fit_binary(A, T[:, 1], weight, LIGHT, start[:, 0], offset).beta
+        odds = (B @ beta)[:, 0] + (0.0 if new_offset is None else new_offset)
+        return softmax(np.array([np.zeros(len(B)), odds])).T
+    beta = fit_multinomial(A, T, weight, LIGHT, start, offset)
+    return softmax((B @ beta + (0.0 if new_offset is None else new_offset)).T).T

@@ -133,16 +133,24 @@ class Candidates:
         return np.flatnonzero(np.diff(self.part, prepend=-1))
 
     @cached_property
-    def cost(self) -> Single:
-        """(c, k) log prior, less the complexity q / 2 sum_g m_g log(1 + v_g)."""
-        count = np.add.reduceat(self.present.astype(float), self.starts, axis=0)  # (parts, k)
-        complexity = 0.5 * self.outputs * np.log1p(self.prior.variance) @ count
-        cost = self.prior.log_weight[:, None] + self.log_prior - complexity
-        return cost.astype(np.float32)
+    def counts(self) -> Array:
+        """(parts, k) features of each part that are not zero."""
+        return np.asarray(np.add.reduceat(self.present.astype(float), self.starts, axis=0))
+
+    def cost(self, power: float) -> Single:
+        """(c, k) log prior, less the complexity q / 2 sum_g m_g log(1 + v_g), for rows of a
+        weight `power`.
+        """
+        if power not in self.costs:
+            complexity = 0.5 * self.outputs * np.log1p(power * self.prior.variance) @ self.counts
+            cost = self.prior.log_weight[:, None] + self.log_prior - complexity
+            self.costs[power] = cost.astype(np.float32)
+        return self.costs[power]
 
     @cached_property
-    def shrink(self) -> Single:
-        return self.prior.shrink.astype(np.float32)
+    def costs(self) -> dict[float, Single]:
+        """What `cost` has computed."""
+        return {}
 
     @cached_property
     def log_proposals(self) -> Array:
@@ -160,12 +168,14 @@ class Candidates:
         along = self.Z.reshape(-1, n) @ R.reshape(-1, n).T
         return along.reshape(*self.Z.shape[:2], b, q)
 
-    def explained(self, U: Single) -> Single:
-        """(c, k, b) sum_g k_g ||Z_g r||^2 / n of every setting from the scores."""
-        squares = squared_scores(U, self.starts)
-        squares /= np.float32(self.total)
-        along = self.shrink @ squares.reshape(len(squares), -1)
-        return along.reshape(-1, *squares.shape[1:]).astype(np.float32, copy=False)
+    def explained(self, squares: Single, power: float) -> Single:
+        """(c, k, b) sum_g k_g ||Z_g r||^2 / n of every setting from the squared scores (features,
+        k, b), for rows of a weight `power`.
+        """
+        believed = power * self.prior.variance / (1.0 + power * self.prior.variance)
+        shrink = (power / self.total * believed[:, self.part]).astype(np.float32)
+        along = shrink @ squares.reshape(len(squares), -1)
+        return along.reshape(-1, *squares.shape[1:])
 
     def take(self, index: IntArray, elsewhere: float) -> Candidates:
         """Some of them."""
@@ -174,11 +184,10 @@ class Candidates:
         )
 
 
-def squared_scores(U: Array, starts: IntArray) -> Array:
-    """||Z_g r||^2 of each part from Z r, (features, k, b, q): (parts, k, b)."""
+def squared_scores(U: Array) -> Array:
+    """Squares of Z r (features, k, b, q), summed over responses: (features, k, b)."""
     squares = np.square(U)
-    squares = squares[..., 0] if U.shape[3] == 1 else squares.sum(axis=3)
-    return np.add.reduceat(squares, starts, axis=0)
+    return np.asarray(squares[..., 0] if U.shape[3] == 1 else squares.sum(axis=3))
 
 
 def student_log_ratio(explained: Array, left: Array, dof: Array) -> Array:

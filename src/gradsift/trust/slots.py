@@ -15,7 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift._typing import Array, IntArray
-from gradsift.trust.single_effects import Candidates, Single, student_log_ratio, unit_log_ratio
+from gradsift.trust.single_effects import (
+    Candidates,
+    Single,
+    squared_scores,
+    student_log_ratio,
+    unit_log_ratio,
+)
 
 EMPTY = -1
 
@@ -34,15 +40,23 @@ class Chains:
     """(slots, b) sum of n b^2 / v over the coefficients b of each effect."""
     chosen: IntArray
     """(slots, b) candidate of each slot, or `EMPTY`."""
+    powers: tuple[float, ...] = (1.0,)
+    """Powers of the likelihood, each of as many chains, one after the other (`tempering`)."""
 
-    def copies(self, count: int) -> Chains:
-        """Every chain several times."""
+    @property
+    def power(self) -> Array:
+        """(b,) power of the likelihood of each chain."""
+        return np.repeat(self.powers, self.residual.shape[0] // len(self.powers))
+
+    def take(self, index: IntArray, powers: tuple[float, ...]) -> Chains:
+        """Copies of some chains, in this order, at these powers."""
         return Chains(
-            residual=np.repeat(self.residual, count, axis=0),
-            fit=np.repeat(self.fit, count, axis=1),
-            used=np.repeat(self.used, count, axis=1),
-            size=np.repeat(self.size, count, axis=1),
-            chosen=np.repeat(self.chosen, count, axis=1),
+            residual=self.residual[index],
+            fit=self.fit[:, index],
+            used=self.used[:, index],
+            size=self.size[:, index],
+            chosen=self.chosen[:, index],
+            powers=powers,
         )
 
 
@@ -89,24 +103,37 @@ class SlotPosterior:
     scores: Single
     """(features, k, b, q)"""
     left: Array
-    """(b,) squared residual, and what the size of the other coefficients tells about the noise."""
+    """(b,) squared residual times the power of the likelihood, and what the size of the other
+    coefficients tells about the noise.
+    """
     dof: Array
     evidence: Array
     """(b,) odds that the slot is not empty."""
 
 
 def slot_posterior(
-    candidates: Candidates, noise: Noise, R: Single, used: Array, size: Array
+    candidates: Candidates,
+    noise: Noise,
+    R: Single,
+    used: Array,
+    size: Array,
+    powers: tuple[float, ...] = (1.0,),
 ) -> SlotPosterior:
     """The slot given residuals R (b, q, n) of the others, which use so many coefficients of such
-    a size.
+    a size; `powers` of the likelihood as in `Chains`.
     """
     U = candidates.scores(R)
+    squares = squared_scores(U)
+    each = len(R) // len(powers)
+    power = np.repeat(powers, each)
     flat = R.reshape(len(R), -1)
-    left = np.einsum("bi,bi->b", flat, flat, dtype=np.float64) + size
-    dof = noise.dof + used
-    w = noise.ratios(candidates.explained(U), left, dof)
-    w += candidates.cost[:, :, None]
+    left = power * np.einsum("bi,bi->b", flat, flat, dtype=np.float64) + size
+    dof = power * noise.dof + used
+    levels = [(one, slice(i * each, (i + 1) * each)) for i, one in enumerate(powers)]
+    w = np.concatenate([candidates.explained(squares[:, :, at], one) for one, at in levels], axis=2)
+    w = noise.ratios(w, left, dof)
+    for one, at in levels:
+        w[:, :, at] += candidates.cost(one)[:, :, None]
     top = w.max(axis=(0, 1))
     w -= top
     np.exp(w, out=w)
@@ -125,15 +152,16 @@ def draw_slot(
 ) -> SlotPosterior:
     """Draw slot i of every chain anew; what it was drawn from."""
     R = chains.residual + chains.fit[i]
-    others = [chains.used.sum(axis=0) - chains.used[i], chains.size.sum(axis=0) - chains.size[i]]
-    found = slot_posterior(candidates, noise, R, *others)
+    used = chains.used.sum(axis=0) - chains.used[i]
+    size = chains.size.sum(axis=0) - chains.size[i]
+    found = slot_posterior(candidates, noise, R, used, size, chains.powers)
     b = np.arange(len(R))
     j = drawn(np.cumsum(found.weights, axis=0, dtype=np.float64), rng.random(len(R)))
     some = j < len(candidates)
     chosen = np.where(some, j, 0)
     by_setting = np.cumsum(found.settings[:, chosen, b], axis=0, dtype=np.float64)
     c = np.minimum(drawn(by_setting, rng.random(len(R)) * by_setting[-1]), len(by_setting) - 1)
-    fit, used, size = draw_effects(candidates, noise, found, chosen, c, rng)
+    fit, used, size = draw_effects(candidates, noise, found, chosen, c, chains.power, rng)
     fit[~some] = 0.0
     chains.fit[i], chains.residual = fit, R - fit
     chains.used[i], chains.size[i] = np.where(some, used, 0.0), np.where(some, size, 0.0)
@@ -152,17 +180,18 @@ def draw_effects(
     found: SlotPosterior,
     j: IntArray,
     c: IntArray,
+    power: Array,
     rng: np.random.Generator,
 ) -> tuple[Single, Array, Array]:
     """Fits (b, q, n), numbers and sizes of coefficients of candidates j in settings c."""
     n, b = candidates.total, np.arange(len(j))
     v = candidates.prior.variance[c][:, candidates.part]  # (b, features)
     v = np.where(candidates.present[:, j].T, v, 0.0)
-    k = v / (1.0 + v)
+    k = power[:, None] * v / (1.0 + power[:, None] * v)
     U = found.scores[:, j, b].transpose(1, 0, 2).astype(np.float64)  # (b, features, q)
-    explained = np.einsum("bf,bfq->b", k, U * U) / n
+    explained = power * np.einsum("bf,bfq->b", k, U * U) / n
     s = noise.draw(found.left - explained, found.dof, rng)
-    spread = np.sqrt(k / n) * s[:, None]
+    spread = np.sqrt(k / n) * (s / np.sqrt(power))[:, None]
     B = (k / n)[:, :, None] * U + spread[:, :, None] * rng.standard_normal(U.shape)
     size = n * np.einsum("bf,bfq->b", 1.0 / np.where(v > 0, v, np.inf), B * B)
     fit = B.transpose(0, 2, 1).astype(np.float32) @ candidates.Z[:, j].transpose(1, 0, 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
 from gradsift._typing import Array, IntArray
+from gradsift.data.slices import take_rows
 
 Split = tuple[IntArray, IntArray]
 """Rows to learn from, rows held out."""
@@ -112,13 +114,48 @@ def half_samples(
     return out
 
 
-def fit_groups(estimator: Any, groups: IntArray | None, rows: IntArray) -> dict[str, Any]:
-    """What `fit` of an estimator is told about the groups of some rows: nothing if it does not
-    ask.
+@dataclass(frozen=True)
+class Beside:
+    """What is known of each row beside its columns and its response.
+
+    Attributes
+    ----------
+    groups : (n,) int array, optional
+        Rows that belong together.
+    covariates : array, data frame or dict of columns, optional
+    offset : (n,) or (n, c) array, optional
     """
-    if groups is None or not has_fit_parameter(estimator, "groups"):
-        return {}
-    return {"groups": groups[rows]}
+
+    groups: IntArray | None = None
+    covariates: Any = None
+    offset: Any = None
+
+    def take(self, rows: IntArray) -> Beside:
+        """The same of some rows."""
+        groups = None if self.groups is None else self.groups[rows]
+        offset = self.offset if np.ndim(self.offset) == 0 else np.asarray(self.offset)[rows]
+        C = self.covariates
+        if isinstance(C, dict):
+            C = {name: take_rows(values, rows) for name, values in C.items()}
+        elif C is not None:
+            C = take_rows(C, rows)
+        return Beside(groups, C, offset)
+
+    @property
+    def for_predict(self) -> dict[str, Any]:
+        """What `predict` is told."""
+        given = {"covariates": self.covariates, "offset": self.offset}
+        return {name: values for name, values in given.items() if values is not None}
+
+    def for_fit(self, estimator: Any) -> dict[str, Any]:
+        """What `fit` is told: nothing about groups if it does not ask."""
+        told = self.for_predict
+        for name in told:
+            if not has_fit_parameter(estimator, name):
+                raise ValueError(f"{type(estimator).__name__} takes no {name}.")
+        if self.groups is not None and has_fit_parameter(estimator, "groups"):
+            told["groups"] = self.groups
+        return told
 
 
 def main_class(codes: IntArray, groups: IntArray) -> IntArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from gradsift._typing import Array, IntArray
 
 @dataclass(frozen=True)
 class Rival:
-    """The best explanation without a column (or its family), and the test beside it.
+    """The best explanation without a column (or a set of them), and the test beside it.
 
     Attributes
     ----------
@@ -33,15 +33,32 @@ class Rival:
     part: str
     log_p: float
 
+    def among(self, p: int) -> Rival:
+        """The same, named without columns from number p on, which every explanation has."""
+        return replace(self, columns=tuple(k for k in self.columns if k < p))
+
 
 @dataclass(frozen=True)
 class ColumnTest:
-    """A tested column: alone, and as the representative of its family."""
+    """A tested column: alone, and together with those that could take its place.
+
+    Attributes
+    ----------
+    column : int
+    family : tuple of int
+        The column and those that it was tested together with: its credible family where it is
+        known, else its stand-ins, the columns correlated with it.
+    alone, as_family : Rival
+    """
 
     column: int
     family: tuple[int, ...]
     alone: Rival
     as_family: Rival
+
+    def among(self, p: int) -> ColumnTest:
+        """The same, without columns from number p on."""
+        return replace(self, alone=self.alone.among(p), as_family=self.as_family.among(p))
 
 
 @dataclass(frozen=True)
@@ -64,7 +81,8 @@ class Significance:
         Of each column given all others. Columns that were not tested show the p-value of their own
         features beside what was selected; their q-value is that of p = 1.
     family_p_values, family_q_values : (p,) arrays
-        Of the family of each column given all columns outside it.
+        Of each column together with those that could take its place (its credible family where it
+        is known, else the columns correlated with it), given all columns outside.
     tests : tuple of ColumnTest
         The columns that were tested, and the rivals they were tested beside.
     products : tuple of ProductTest
@@ -79,13 +97,26 @@ class Significance:
     products: tuple[ProductTest, ...] = field(repr=False)
 
     def discoveries(self, false_discovery_rate: float = 0.1, *, families: bool = False) -> IntArray:
-        """Columns with a q-value up to this, most certain first; with `families`, one of each
-        family.
+        """Columns with a q-value up to this, most certain first; with `families`, one of each set
+        of columns that were tested together.
         """
         q = self.family_q_values if families else self.q_values
         p = self.family_p_values if families else self.p_values
         found = np.flatnonzero(q <= false_discovery_rate)
         return found[np.argsort(p[found], kind="stable")]
+
+    def among(self, p: int) -> Significance:
+        """What is said of the first p columns: those that follow are covariates."""
+        if len(self.p_values) == p:
+            return self
+        return Significance(
+            self.p_values[:p],
+            self.q_values[:p],
+            self.family_p_values[:p],
+            self.family_q_values[:p],
+            tuple(test.among(p) for test in self.tests if test.column < p),
+            tuple(t for t in self.products if max(t.first, t.second) < p),
+        )
 
 
 def benjamini_hochberg(log_p: Array, n_tests: float | None = None) -> Array:

@@ -25,8 +25,11 @@ from gradsift.explain.displays import (
     InclusionDisplay,
     InteractionDisplay,
     LoadingsDisplay,
+    ManhattanDisplay,
     PathDisplay,
     ProjectionDisplay,
+    QQDisplay,
+    VolcanoDisplay,
 )
 from gradsift.explain.displays._style import label, spread_labels
 
@@ -41,11 +44,16 @@ WAVELENGTHS = [f"{900 + 2 * k} nm" for k in range(24)]
 
 
 @cache
-def spectrum():
-    """A sift that knows how sure it is, along a spectrum."""
+def spectra():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 24)).cumsum(axis=1)
-    return GradientSiftRegressor(inference=True).fit(X, X[:, 12] + rng.normal(size=60))
+    return X, X[:, 12] + rng.normal(size=60)
+
+
+@cache
+def spectrum():
+    """A sift that knows how sure it is, along a spectrum."""
+    return GradientSiftRegressor(inference=True).fit(*spectra())
 
 
 def test_probabilities_lie_at_their_wavelengths():
@@ -76,6 +84,9 @@ def draw_all(numbers, labels, path_model, names=None, **options):
         LoadingsDisplay.from_estimator(model, **each),
         EigenvaluesDisplay.from_estimator(model, **options),
         GradientCovarianceDisplay.from_estimator(model, X, **each),
+        ManhattanDisplay.from_estimator(spectrum(), names=WAVELENGTHS, **options),
+        QQDisplay.from_estimator(spectrum(), **options),
+        VolcanoDisplay.from_estimator(spectrum(), *spectra(), names=WAVELENGTHS, **options),
         PathDisplay.from_estimator(path_model, **options),
         CVDisplay.from_estimator(path_model, **options),
         InclusionDisplay.from_estimator(spectrum(), names=WAVELENGTHS, **options),

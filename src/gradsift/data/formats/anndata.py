@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from gradsift._run.extras import require
+from gradsift._run.suggest import did_you_mean
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data.damaged import file_name, reading
 from gradsift.data.missing import as_response
@@ -89,7 +90,10 @@ def read_target(X: Any, name: str) -> Any:
     """A column of ``obs``: as it is, or with None or NaN where it is missing."""
     table = open_file(X)
     if name not in table.obs:
-        raise ValueError(f"y={name!r}: obs has no such column (it has {list(table.obs)[:10]}).")
+        raise ValueError(
+            f"y={name!r}: obs has no such column (it has {list(table.obs)[:10]})."
+            f"{did_you_mean(name, table.obs)}"
+        )
     return as_response(np.asarray(table.obs[name]))
 
 

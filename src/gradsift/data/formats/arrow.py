@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradsift._run.extras import require
+from gradsift._run.suggest import did_you_mean
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data.damaged import file_name, reading
 from gradsift.data.missing import as_response, to_number
@@ -89,7 +90,10 @@ def open(X: Any, *, exclude: Sequence[str] = ()) -> Source:
         raise ValueError(f"column names are not unique: {repeated[:5]}. Rename the columns.")
     unknown = [name for name in exclude if name not in table.schema.names]
     if unknown:
-        raise ValueError(f"no column is called {unknown[0]!r}, so it cannot be left out.")
+        raise ValueError(
+            f"no column is called {unknown[0]!r}, so it cannot be left out."
+            f"{did_you_mean(unknown[0], table.schema.names)}"
+        )
     kept: list[str] = []
     skipped: list[str] = []
     for field in table.schema:
@@ -115,7 +119,9 @@ def read_target(X: Any, name: str) -> Any:
     """One column, of any type."""
     table = open_dataset(X)
     if name not in table.schema.names:
-        raise ValueError(f"y={name!r}: the table has no such column.")
+        raise ValueError(
+            f"y={name!r}: the table has no such column.{did_you_mean(name, table.schema.names)}"
+        )
     field = require("pyarrow.dataset", "big", "reading this format").field
     with reading(X, ARROW):
         column = table.to_table(columns={"y": field(name)})["y"]

@@ -116,14 +116,16 @@ def _count_lines(path: Path) -> int:
 
 def names_beside(X: Any) -> tuple[str, ...]:
     """What else the .fam file says of the samples."""
-    return "phenotype", "sex"
+    return "phenotype", "sex", "FID"
 
 
 def read_target(X: Any, name: str) -> Any:
-    """The phenotype or the sex, last columns of the .fam file; NaN where it is missing."""
+    """The phenotype, the sex or the family in the .fam file; NaN where it is missing."""
     if name not in names_beside(X):
         raise ValueError(f"y={name!r}: PLINK files hold one response, 'phenotype' (.fam file).")
     fam, rows = _fam_rows(X)
+    if name == "FID":
+        return np.array([parts[0] for _, parts in rows], dtype=object)
     if name == "sex":  # 1 male, 2 female, anything else unknown
         known = {"1": 1.0, "2": 2.0}
         return np.array([known.get(parts[4], np.nan) for _, parts in rows])

@@ -9,13 +9,19 @@ from gradsift.explain.displays._importance import ImportanceDisplay
 from gradsift.explain.displays._inclusion import InclusionDisplay
 from gradsift.explain.displays._interactions import InteractionDisplay
 from gradsift.explain.displays._loadings import LoadingsDisplay
+from gradsift.explain.displays._manhattan import ManhattanDisplay
 from gradsift.explain.displays._path import PathDisplay
 from gradsift.explain.displays._projection import ProjectionDisplay
+from gradsift.explain.displays._qq import QQDisplay
+from gradsift.explain.displays._volcano import VolcanoDisplay
 
 __all__ = [
     "EffectDisplay",
     "ImportanceDisplay",
     "InclusionDisplay",
+    "VolcanoDisplay",
+    "ManhattanDisplay",
+    "QQDisplay",
     "GradientFieldDisplay",
     "InteractionDisplay",
     "ProjectionDisplay",

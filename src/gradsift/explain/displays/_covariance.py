@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 from gradsift._typing import Array
 from gradsift.explain import best_selected, gradient_covariance, variable_names
 from gradsift.explain.displays import _style as style
+from gradsift.explain.displays._display import Display
 
 
-class GradientCovarianceDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class GradientCovarianceDisplay(Display):
     """Covariance of the partial derivatives of the selected variables, as a heat map.
 
     Its eigenvectors are the directions of the model. The paper calls it S-EGCM.
@@ -37,12 +40,9 @@ class GradientCovarianceDisplay:
     (2, 2)
     """
 
-    def __init__(
-        self, *, covariance: Array, names: Sequence[str], n_selected: int | None = None
-    ) -> None:
-        self.covariance = covariance
-        self.names = names
-        self.n_selected = n_selected
+    covariance: Array
+    names: Sequence[str]
+    n_selected: int | None = None
 
     @classmethod
     def from_estimator(
@@ -78,31 +78,22 @@ class GradientCovarianceDisplay:
             n_selected=int(estimator.get_support().sum()),
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
+    @property
+    def _size(self) -> tuple[float, float]:
+        side = 2.4 + 0.26 * max(len(self.names), 4)
+        return side + 1.2, side
 
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        display : GradientCovarianceDisplay
-        """
+    def _draw(self, ax: Any) -> None:
         count = len(self.names)
-        side = 2.4 + 0.26 * max(count, 4)
-        self.figure_, self.ax_ = style.start(ax, (side + 1.2, side))
-        ax = self.ax_
         mesh = style.heatmap(ax, self.covariance, self.names, self.names, numbers=count <= 8)
         ax.set_aspect("equal")
         style.colour_bar(mesh, ax, "covariance of the derivatives")
         hidden = (self.n_selected or count) - count
         style.axis_labels(ax, f"and {hidden:,} more variables" if hidden else "", "")
-        self.hover_: style.Hover = [
+        self.hover_ = [
             (mesh, [
                 f"{a}, {b}: {value:.3g}"
                 for a, row in zip(self.names, self.covariance)
                 for b, value in zip(self.names, row)
             ])
         ]  # fmt: skip
-        return self

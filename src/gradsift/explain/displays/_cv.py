@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,9 +10,11 @@ from sklearn.base import is_classifier
 
 from gradsift._typing import Array
 from gradsift.explain.displays import _style as style
+from gradsift.explain.displays._display import Display
 
 
-class CVDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class CVDisplay(Display):
     """Held-out error against alpha, with what the two rules choose.
 
     Parameters
@@ -42,22 +45,14 @@ class CVDisplay:
     'held-out mean squared error'
     """
 
-    def __init__(
-        self,
-        *,
-        alphas: Array,
-        scores: Array,
-        alpha_min: float,
-        alpha_1se: float,
-        counts: Array,
-        loss: str,
-    ) -> None:
-        self.alphas = alphas
-        self.scores = scores
-        self.alpha_min = alpha_min
-        self.alpha_1se = alpha_1se
-        self.counts = counts
-        self.loss = loss
+    alphas: Array
+    scores: Array
+    alpha_min: float
+    alpha_1se: float
+    counts: Array
+    loss: str
+
+    _size = 7.0, 3.8
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
@@ -86,19 +81,8 @@ class CVDisplay:
             loss="log loss" if is_classifier(estimator) else "mean squared error",
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        display : CVDisplay
-        """
-        self.figure_, self.ax_ = style.start(ax, (7.0, 3.8))
-        ax, folds = self.ax_, self.scores.shape[1]
+    def _draw(self, ax: Any) -> None:
+        folds = self.scores.shape[1]
         mean = -self.scores.mean(axis=1)
         error = self.scores.std(axis=1, ddof=1) / np.sqrt(folds) if folds > 1 else 0.0 * mean
         ax.set_xscale("log")
@@ -125,4 +109,3 @@ class CVDisplay:
         self.top_ = style.top_counts(ax, self.alphas, self.counts.tolist())
         style.axis_labels(ax, "penalty alpha (smaller to the right)", f"held-out {self.loss}")
         self.hover_ = marks
-        return self

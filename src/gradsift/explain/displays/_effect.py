@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
+from gradsift._run.suggest import did_you_mean
 from gradsift.explain import Curve, Effect, VariableSummary, summarise_variables, variable_names
 from gradsift.explain.displays import _style as style
+from gradsift.explain.displays._display import Display
 
 MOST_CURVES = len(style.CYCLE)
 
 
-class EffectDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class EffectDisplay(Display):
     """The response against one variable, the other selected variables held where they are.
 
     The line is the curve that the words come from, with a 95 % band. Marks along the axis show
@@ -47,16 +51,11 @@ class EffectDisplay:
     ('x4', 'U-shaped')
     """
 
-    def __init__(
-        self,
-        *,
-        effects: Sequence[tuple[str | None, Effect]],
-        name: str,
-        target: str = "response",
-    ) -> None:
-        self.effects = effects
-        self.name = name
-        self.target = target
+    effects: Sequence[tuple[str | None, Effect]]
+    name: str
+    target: str = "response"
+
+    _size = 5.2, 3.6
 
     @classmethod
     def from_estimator(
@@ -98,22 +97,9 @@ class EffectDisplay:
             )
         return cls(effects=effects, name=row.name, target=target).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        display : EffectDisplay
-        """
-        self.figure_, self.ax_ = style.start(ax, (5.2, 3.6))
-        ax = self.ax_
+    def _draw(self, ax: Any) -> None:
         shown = sorted(self.effects, key=lambda item: -item[1].size)[:MOST_CURVES]
         shown = [item for item in self.effects if item in shown]
-        self.hover_: style.Hover = []
         self.lines_ = []
         for (output, effect), colour in zip(shown, style.CYCLE):
             line = draw_curve(ax, effect.curve, colour)
@@ -127,7 +113,6 @@ class EffectDisplay:
         style.axis_labels(ax, style.label(self.name, 40), response)
         if len(shown) > 1:
             style.legend_above(ax)
-        return self
 
 
 def find_row(
@@ -146,7 +131,7 @@ def find_column(variable: int | str, names: Sequence[str]) -> int:
     """A column number from a number or a name."""
     if isinstance(variable, str):
         if variable not in names:
-            raise ValueError(f"no column is called {variable!r}.")
+            raise ValueError(f"no column is called {variable!r}.{did_you_mean(variable, names)}")
         return list(names).index(variable)
     if not -len(names) <= variable < len(names):
         raise ValueError(f"column {variable}: the columns are 0 to {len(names) - 1}.")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from gradsift._typing import Array
 from gradsift.explain.displays import _style as style
+from gradsift.explain.displays._display import Display
 
 
-class EigenvaluesDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class EigenvaluesDisplay(Display):
     """Eigenvalues of the S-EGCM as shares of its trace.
 
     Parameters
@@ -36,10 +39,11 @@ class EigenvaluesDisplay:
     1
     """
 
-    def __init__(self, *, eigenvalues: Array, n_components: int, most: int = 20) -> None:
-        self.eigenvalues = eigenvalues
-        self.n_components = n_components
-        self.most = most
+    eigenvalues: Array
+    n_components: int
+    most: int = 20
+
+    _size = 5.0, 3.2
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
@@ -58,19 +62,7 @@ class EigenvaluesDisplay:
             ax=ax
         )
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        display : EigenvaluesDisplay
-        """
-        self.figure_, self.ax_ = style.start(ax, (5.0, 3.2))
-        ax = self.ax_
+    def _draw(self, ax: Any) -> None:
         total = float(self.eigenvalues.sum()) or 1.0
         shown = min(len(self.eigenvalues), self.most)
         share = self.eigenvalues[:shown] / total
@@ -85,7 +77,6 @@ class EigenvaluesDisplay:
         kept = f"{self.n_components} kept" if shown > self.n_components else "all kept"
         style.axis_labels(ax, f"direction ({kept})", "share of the gradient's variation")
         style.and_more(ax, len(self.eigenvalues) - shown, "direction")
-        self.hover_: style.Hover = [
+        self.hover_ = [
             (bar, [f"direction {k}: {100 * s:.1f} %"]) for bar, k, s in zip(bars, at, share)
         ]
-        return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,12 +12,14 @@ from gradsift._typing import Array
 from gradsift.data.slices import take_columns
 from gradsift.explain import gradient_columns, output_names, variable_names
 from gradsift.explain.displays import _style as style
+from gradsift.explain.displays._display import Display
 from gradsift.explain.displays._effect import find_column
 
 MOST_GROUPS, PER_GROUP = 12, 8
 
 
-class GradientFieldDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class GradientFieldDisplay(Display):
     """The derivative along a variable at every sample: its sign, its size, and where.
 
     Parameters
@@ -49,22 +52,14 @@ class GradientFieldDisplay:
     'x4'
     """
 
-    def __init__(
-        self,
-        *,
-        x: Array,
-        gradient: Array,
-        name: str,
-        against: str,
-        response: str = "response",
-        sample_names: Sequence[str] | None = None,
-    ) -> None:
-        self.x = x
-        self.gradient = gradient
-        self.name = name
-        self.against = against
-        self.response = response
-        self.sample_names = sample_names
+    x: Array
+    gradient: Array
+    name: str
+    against: str
+    response: str = "response"
+    sample_names: Sequence[str] | None = None
+
+    _size = 5.2, 3.6
 
     @classmethod
     def from_estimator(
@@ -123,22 +118,10 @@ class GradientFieldDisplay:
             sample_names=sample_names,
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        display : GradientFieldDisplay
-        """
-        self.figure_, self.ax_ = style.start(ax, (5.2, 3.6))
-        ax, n = self.ax_, len(self.x)
+    def _draw(self, ax: Any) -> None:
+        n = len(self.x)
         names = self.sample_names or [f"sample {k}" for k in range(n)]
         ax.axhline(0.0, color=style.MUTED, lw=0.8)
-        self.hover_: style.Hover = []
         for mask, colour, marker, word in (
             (self.gradient >= 0, style.BLUE, "o", "rises"),
             (self.gradient < 0, style.RED, "v", "falls"),
@@ -168,7 +151,6 @@ class GradientFieldDisplay:
             f"change of {style.label(self.response, 24)}\nper unit of {style.label(self.name, 24)}",
         )
         style.legend_above(ax)
-        return self
 
 
 def mean_in_groups(x: Array, g: Array) -> tuple[Array, Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,9 +11,11 @@ import numpy as np
 from gradsift._typing import Array
 from gradsift.explain import best_selected, variable_names
 from gradsift.explain.displays import _style as style
+from gradsift.explain.displays._display import Display
 
 
-class ImportanceDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class ImportanceDisplay(Display):
     """Importances of the selected variables, largest first.
 
     Parameters
@@ -39,10 +42,9 @@ class ImportanceDisplay:
     ['x4']
     """
 
-    def __init__(self, *, importances: Array, names: Sequence[str], most: int = 25) -> None:
-        self.importances = importances
-        self.names = names
-        self.most = most
+    importances: Array
+    names: Sequence[str]
+    most: int = 25
 
     @classmethod
     def from_estimator(
@@ -74,20 +76,14 @@ class ImportanceDisplay:
             ax=ax
         )
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        display : ImportanceDisplay
-        """
+    @property
+    def _size(self) -> tuple[float, float]:
         shown = min(len(self.names), self.most)
-        self.figure_, self.ax_ = style.start(ax, (7.0, 1.0 + 0.24 * max(shown, 3)))
-        ax, at = self.ax_, np.arange(shown)
+        return 7.0, 1.0 + 0.24 * max(shown, 3)
+
+    def _draw(self, ax: Any) -> None:
+        shown = min(len(self.names), self.most)
+        at = np.arange(shown)
         self.bars_ = ax.barh(at, self.importances[:shown], height=0.66, color=style.BLUE)
         ax.set_yticks(at, [style.label(n) for n in self.names[:shown]])
         ax.set_ylim(max(shown, 3) - 0.4, -0.6)
@@ -96,8 +92,7 @@ class ImportanceDisplay:
         ax.set_xlim(left=0.0)
         style.axis_labels(ax, "importance (size of the derivative, standardised)", "")
         style.and_more(ax, len(self.names) - shown)
-        self.hover_: style.Hover = [
+        self.hover_ = [
             (bar, [f"{name}: {size:.3g}"])
             for bar, name, size in zip(self.bars_, self.names, self.importances)
         ]
-        return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,14 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 from gradsift._typing import Array
 from gradsift.explain import variable_names
 from gradsift.explain.displays import _style as style
-from gradsift.explain.positions import Positions, column_positions
+from gradsift.explain.displays._display import Display
+from gradsift.explain.displays._scale import positions_of, scale_axis
+from gradsift.explain.positions import Positions
 from gradsift.trust.families import Family
 
 LEAST_DRAWN = 0.002
 """Columns less probable than this are not drawn: the line at zero stands for them."""
 
 
-class InclusionDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class InclusionDisplay(Display):
     """Inclusion probabilities along columns that have an order.
 
     Parameters
@@ -47,18 +51,12 @@ class InclusionDisplay:
     'nm'
     """
 
-    def __init__(
-        self,
-        *,
-        positions: Positions,
-        probabilities: Array,
-        families: Sequence[Family],
-        names: Sequence[str],
-    ) -> None:
-        self.positions = positions
-        self.probabilities = probabilities
-        self.families = families
-        self.names = names
+    positions: Positions
+    probabilities: Array
+    families: Sequence[Family]
+    names: Sequence[str]
+
+    _size = 7.2, 2.6
 
     @classmethod
     def from_estimator(
@@ -79,32 +77,15 @@ class InclusionDisplay:
         """
         check_is_fitted(estimator, "inclusion_probabilities_")
         names = variable_names(estimator, names)
-        positions = column_positions(names)
-        if positions is None:
-            raise ValueError(
-                "the names of the columns give no order: they are neither numbers with one unit, "
-                "ascending or descending, nor places on chromosomes such as chr1:12345."
-            )
         return cls(
-            positions=positions,
+            positions=positions_of(names),
             probabilities=estimator.inclusion_probabilities_,
             families=estimator.families_,
             names=names,
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        display : InclusionDisplay
-        """
-        self.figure_, self.ax_ = style.start(ax, (7.2, 2.6))
-        ax, at, P = self.ax_, self.positions.at, self.probabilities
+    def _draw(self, ax: Any) -> None:
+        at, P = self.positions.at, self.probabilities
         colours = np.full(len(P), style.MUTED, dtype=object)
         for number, family in enumerate(self.families):
             colours[family.columns] = style.CYCLE[number % len(style.CYCLE)]
@@ -120,20 +101,5 @@ class InclusionDisplay:
         ax.axhline(0.0, color=style.FAINT, linewidth=0.8, zorder=0)
         ax.set_ylim(0.0, 1.12)
         ax.set_yticks([0.0, 0.5, 1.0], ["0", "50 %", "100 %"])
-        self._draw_scale(ax)
-        self.hover_: style.Hover = [
-            (dots, [f"{self.names[k]}: {P[k]:.0%}" for k in drawn.tolist()])
-        ]
-        return self
-
-    def _draw_scale(self, ax: Any) -> None:
-        at, unit = self.positions.at, self.positions.unit
-        ax.set_xlim(at.min(), at.max())
-        if self.positions.breaks:
-            starts = np.array([start for start, _ in self.positions.breaks])
-            middle = (starts + np.append(starts[1:], at.max())) / 2
-            ax.set_xticks(middle, [name for _, name in self.positions.breaks])
-            ax.tick_params(axis="x", length=0)
-            for start in starts[1:]:
-                ax.axvline(start, color=style.FAINT, linewidth=0.8, zorder=0)
-        style.axis_labels(ax, unit, "probability to act")
+        scale_axis(ax, self.positions, "probability to act")
+        self.hover_ = [(dots, [f"{self.names[k]}: {P[k]:.0%}" for k in drawn.tolist()])]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 from gradsift.explain import Curve, variable_names
 from gradsift.explain.displays import _style as style
+from gradsift.explain.displays._display import Display
 from gradsift.explain.displays._effect import draw_curve, find_column, find_row, response_label
 
 
-class InteractionDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class InteractionDisplay(Display):
     """The effect of one variable where another one is low, and where it is high.
 
     Parameters
@@ -43,20 +46,13 @@ class InteractionDisplay:
     (True, True)
     """
 
-    def __init__(
-        self,
-        *,
-        curves: tuple[Curve, Curve],
-        name: str,
-        partner: str,
-        output: str | None = None,
-        target: str = "response",
-    ) -> None:
-        self.curves = curves
-        self.name = name
-        self.partner = partner
-        self.output = output
-        self.target = target
+    curves: tuple[Curve, Curve]
+    name: str
+    partner: str
+    output: str | None = None
+    target: str = "response"
+
+    _size = 5.2, 3.6
 
     @classmethod
     def from_estimator(
@@ -103,20 +99,7 @@ class InteractionDisplay:
             target=target,
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        display : InteractionDisplay
-        """
-        self.figure_, self.ax_ = style.start(ax, (5.2, 3.6))
-        ax = self.ax_
-        self.hover_: style.Hover = []
+    def _draw(self, ax: Any) -> None:
         looks = (("low", style.RED, "--"), ("high", style.BLUE, "-"))
         for curve, (where, colour, dashes) in zip(self.curves, looks):
             line = draw_curve(ax, curve, colour, dashes)
@@ -127,4 +110,3 @@ class InteractionDisplay:
             ax, style.label(self.name, 40), response_label(self.target, self.output, 1)
         )
         style.legend_above(ax)
-        return self

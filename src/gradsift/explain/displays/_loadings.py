@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,9 +11,11 @@ import numpy as np
 from gradsift._typing import Array
 from gradsift.explain import variable_names
 from gradsift.explain.displays import _style as style
+from gradsift.explain.displays._display import Display
 
 
-class LoadingsDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class LoadingsDisplay(Display):
     """Loadings of the sparse directions on the variables they use.
 
     Parameters
@@ -38,10 +41,9 @@ class LoadingsDisplay:
     ['x5', 'x4']
     """
 
-    def __init__(self, *, loadings: Array, names: Sequence[str], n_used: int | None = None) -> None:
-        self.loadings = loadings
-        self.names = names
-        self.n_used = n_used
+    loadings: Array
+    names: Sequence[str]
+    n_used: int | None = None
 
     @classmethod
     def from_estimator(
@@ -79,32 +81,22 @@ class LoadingsDisplay:
             n_used=len(used),
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        display : LoadingsDisplay
-        """
+    @property
+    def _size(self) -> tuple[float, float]:
         r, count = self.loadings.shape
-        self.figure_, self.ax_ = style.start(
-            ax, (2.4 + 0.6 * max(r, 3), 1.2 + 0.28 * max(count, 3))
-        )
-        ax = self.ax_
+        return 2.4 + 0.6 * max(r, 3), 1.2 + 0.28 * max(count, 3)
+
+    def _draw(self, ax: Any) -> None:
+        r, count = self.loadings.shape
         directions = [f"{k + 1}" for k in range(r)]
         mesh = style.heatmap(ax, self.loadings.T, self.names, directions, numbers=True)
         hidden = (self.n_used or count) - count
         note = f"\nand {hidden:,} more variables" if hidden else ""
         style.axis_labels(ax, f"direction{note}", "")
-        self.hover_: style.Hover = [
+        self.hover_ = [
             (mesh, [
                 f"{name}, direction {d}: {value:.3f}"
                 for name, row in zip(self.names, self.loadings.T)
                 for d, value in zip(directions, row)
             ])
         ]  # fmt: skip
-        return self

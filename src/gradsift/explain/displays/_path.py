@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,12 +11,14 @@ import numpy as np
 from gradsift._typing import Array
 from gradsift.explain import variable_names
 from gradsift.explain.displays import _style as style
+from gradsift.explain.displays._display import Display
 from gradsift.solver.path import PathResult
 
 MOST_NAMED, MOST_LINES = 10, 200
 
 
-class PathDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class PathDisplay(Display):
     """Sizes of the partial derivatives along the penalty.
 
     Parameters
@@ -43,18 +46,12 @@ class PathDisplay:
     (5, 30)
     """
 
-    def __init__(
-        self,
-        *,
-        alphas: Array,
-        importances: Array,
-        names: Sequence[str],
-        alpha: float | None = None,
-    ) -> None:
-        self.alphas = alphas
-        self.importances = importances
-        self.names = names
-        self.alpha = alpha
+    alphas: Array
+    importances: Array
+    names: Sequence[str]
+    alpha: float | None = None
+
+    _size = 7.0, 4.2
 
     @classmethod
     def from_path(
@@ -101,19 +98,7 @@ class PathDisplay:
         names = variable_names(estimator, names)
         return cls.from_path(estimator.path_, names=names, alpha=estimator.alpha_).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        display : PathDisplay
-        """
-        self.figure_, self.ax_ = style.start(ax, (7.0, 4.2))
-        ax = self.ax_
+    def _draw(self, ax: Any) -> None:
         peak = self.importances.max(axis=0)
         order = np.argsort(-peak, kind="stable")[: np.count_nonzero(peak)]
         # names go to those that are large where the path ends or at the chosen alpha
@@ -162,4 +147,3 @@ class PathDisplay:
         style.axis_labels(ax, "penalty alpha (smaller to the right)", "size of the derivative")
         hidden = len(order) - len(self.lines_)
         style.and_more(ax, hidden)
-        return self

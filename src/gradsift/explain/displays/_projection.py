@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,9 +11,11 @@ from sklearn.base import is_classifier
 
 from gradsift._typing import Array
 from gradsift.explain.displays import _style as style
+from gradsift.explain.displays._display import Display
 
 
-class ProjectionDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class ProjectionDisplay(Display):
     """Samples on the leading directions, coloured by response or class.
 
     With one direction, the sufficient summary plot: the response against it.
@@ -44,20 +47,13 @@ class ProjectionDisplay:
     (100, 1)
     """
 
-    def __init__(
-        self,
-        *,
-        projection: Array,
-        y: Array,
-        labels: bool,
-        target: str = "response",
-        sample_names: Sequence[str] | None = None,
-    ) -> None:
-        self.projection = projection
-        self.y = y
-        self.labels = labels
-        self.target = target
-        self.sample_names = sample_names
+    projection: Array
+    y: Array
+    labels: bool
+    target: str = "response"
+    sample_names: Sequence[str] | None = None
+
+    _size = 6.0, 4.4
 
     @classmethod
     def from_estimator(
@@ -96,23 +92,11 @@ class ProjectionDisplay:
             sample_names=sample_names,
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        display : ProjectionDisplay
-        """
-        self.figure_, self.ax_ = style.start(ax, (6.0, 4.4))
-        ax, n = self.ax_, len(self.y)
+    def _draw(self, ax: Any) -> None:
+        n = len(self.y)
         across = self.projection[:, 0]
         names = self.sample_names or [f"sample {k}" for k in range(n)]
         points = {"s": 26 if n <= 200 else 12, "linewidths": 0.4, "edgecolors": style.MUTED}
-        self.hover_: style.Hover = []
         if not self.labels:
             if self.projection.shape[1] == 1:
                 marks = ax.scatter(across, self.y, color=style.BLUE, **points)
@@ -125,7 +109,7 @@ class ProjectionDisplay:
                 style.axis_labels(ax, "direction 1", "direction 2")
             texts = [f"{name}: {value:.3g}" for name, value in zip(names, self.y)]
             self.hover_.append((marks, texts))
-            return self
+            return
         classes, codes = np.unique(self.y, return_inverse=True)
         one = self.projection.shape[1] == 1
         # one direction: a row per class, spread a little, always in the same way
@@ -148,4 +132,3 @@ class ProjectionDisplay:
         else:
             ax.legend(frameon=False, fontsize="small", labelcolor=style.INK)
             style.axis_labels(ax, "direction 1", "direction 2")
-        return self

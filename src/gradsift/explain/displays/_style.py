@@ -19,6 +19,9 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 INK, MUTED, FAINT = "#222222", "#767676", "#c8c8c8"
 DIVERGING, SEQUENTIAL, SHARES = "PuOr_r", "cividis", "Blues"
 
+MOST_LABELS = 12
+"""Points that are named in a picture."""
+
 Hover = list[tuple[Any, list[str]]]
 """Artists with the names of what they show: one, or one per point of a scatter."""
 
@@ -84,6 +87,14 @@ def and_more(ax: Any, hidden: int, what: str = "variable") -> None:
             fontsize="small",
             style="italic",
         )
+
+
+def name_point(ax: Any, name: object, x: float, y: float) -> None:
+    """Write a name beside a point."""
+    ax.annotate(
+        label(name, 20), (x, y), xytext=(4, 4), textcoords="offset points", color=INK,
+        fontsize="small",
+    )  # fmt: skip
 
 
 def title(ax: Any, text: str) -> None:

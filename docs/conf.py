@@ -1,0 +1,138 @@
+"""The site: `make docs` builds it into build/site, with every warning an error.
+
+The source folder is the repository itself, not `docs/`: pages link to benchmarks, examples and
+tests by the paths they have on a code host, and these links hold on the site too.
+"""
+
+import os
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+import gradsift  # noqa: E402
+
+project = "gradsift"
+author = "The gradsift developers"
+copyright = "The gradsift developers, BSD 3-clause licence"
+release = version = gradsift.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    "sphinx_llms_txt",
+]
+root_doc = "docs/index"
+include_patterns = [
+    "docs/**",
+    "benchmarks/**.md",
+    "packaging/README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+]
+exclude_patterns = [
+    "docs/gallery/**/*.md5",
+    "docs/gallery/**/*.ipynb",
+    "docs/gallery/**/*.py",
+    "docs/_templates",
+    "build",
+    "src",
+    "tests",
+    ".*",
+]
+templates_path = ["_templates"]
+source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+default_role = "code"  # `names` in docstrings and examples
+nitpicky = False  # types of other libraries need their inventories, and so a network
+suppress_warnings = ["config.cache"]  # functions in sphinx_gallery_conf
+
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 4  # links such as page.md#a-heading work as on a code host
+
+autosummary_generate = True
+autodoc_typehints = "none"  # the docstrings say more
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False  # the template lists them
+numpydoc_class_members_toctree = False
+numpydoc_xref_param_type = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "docs/gallery",
+    "filename_pattern": os.environ.get("GRADSIFT_EXAMPLES", r"/plot_"),
+    "ignore_pattern": r"dask_cluster\.py",
+    "download_all_examples": False,
+    "show_memory": False,
+    "write_computation_times": False,
+    "min_reported_time": 1,
+    "only_warn_on_example_error": False,
+    "reset_modules": ("matplotlib",),
+    "image_scrapers": ("matplotlib",),
+    "default_thumb_file": str(ROOT / "docs" / "demo_report.png"),
+    "remove_config_comments": True,
+    "within_subsection_order": "FileNameSortKey",
+}
+
+html_title = "gradsift"
+html_theme = "pydata_sphinx_theme"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_additional_pages = {"index": "to_start.html"}  # the root of the site leads to the start page
+html_show_sourcelink = False
+html_copy_source = True
+html_theme_options = {
+    "logo": {"text": "gradsift"},
+    "header_links_before_dropdown": 8,
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "show_prev_next": True,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "navbar_align": "left",
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"docs/index": [], "index": []}
+
+llms_txt_title = "gradsift"
+llms_txt_summary = (
+    "Which variables of a wide table matter, which directions explain the response, and how does "
+    "it change at a given sample? scikit-learn estimators, a command line and a report."
+)
+llms_txt_full_file = True
+llms_txt_exclude = ["docs/api/generated/*"]  # directives only: the text is in the docstrings
+
+
+EXAMPLE = re.compile(r"examples/(plot_\w+)\.py(?=\))")
+
+
+def link_to_the_gallery(app, docname, source):
+    """Links to example scripts, right on a code host, lead to their pages here."""
+    text = source[0].replace("examples/README.rst)", "docs/gallery/index.rst)")
+    source[0] = EXAMPLE.sub(r"docs/gallery/\1.rst", text)
+
+
+ROLE = re.compile(r":(?:ref|term|class|func|meth):`~?([^`<]+?)\s*(?:<[^>]*>)?`")
+SIZE = re.compile(r"(?<![`\w])(n_\w+)_(?=[,)])")
+
+
+def plain_docstring(app, what, name, obj, options, lines):
+    """Docstrings without links into the pages of scikit-learn, and with sizes such as
+    (n_components_, p) taken for what they are.
+    """
+    lines[:] = [SIZE.sub(r"\1\_", ROLE.sub(r"\1", line)) for line in lines]
+
+
+def setup(app):
+    app.connect("source-read", link_to_the_gallery)
+    app.connect("autodoc-process-docstring", plain_docstring, priority=400)  # before numpydoc
+    return {"parallel_read_safe": True}

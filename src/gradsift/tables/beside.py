@@ -1,0 +1,193 @@
+"""Which samples of a table count, and what other files know of them: lists, covariates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradsift._typing import IntArray
+from gradsift.data.missing import known
+from gradsift.data.odd_cells import as_argument
+from gradsift.data.row_groups import aggregate_response, group_codes
+from gradsift.data.text import BEWARE
+from gradsift.tables.frame import Frame, counted, listed, read_rows
+from gradsift.tables.joining import (
+    FAMILY,
+    INDIVIDUAL,
+    PLINK_MISSING,
+    Samples,
+    joined_rows,
+    taken,
+)
+from gradsift.tables.reading import read_frame
+from gradsift.tables.recipe import Choices
+from gradsift.tables.text_columns import row_names
+
+PARENTS = ("PAT", "MAT")
+"""Columns of PLINK's tables of samples that are names, too."""
+
+
+class Chosen(NamedTuple):
+    """The rows that count, and what other files know of them."""
+
+    rows: IntArray
+    beside: dict[str, Any]
+    """Name -> one value for each of the rows, NaN or None where it is missing."""
+    notes: list[str]
+
+
+def choose_rows(samples: Samples, choices: Choices, *, leave_out: bool = True) -> Chosen:
+    """Apply the lists of samples, and join the table of covariates.
+
+    Parameters
+    ----------
+    samples : Samples
+    choices : Choices
+    leave_out : bool
+        Whether samples that are not in the table of covariates are left out.
+    """
+    rows, notes = np.arange(samples.n), list[str]()
+    for path, keep in ((choices.keep_samples, True), (choices.remove_samples, False)):
+        if path is not None:
+            inside = in_list(samples, path)
+            rows = rows[inside[rows] == keep]
+            notes.append(list_note(samples, path, keep, int(inside.sum())))
+    if len(rows) == 0:
+        raise ValueError(f"no sample of {samples.file} is left by the lists of samples.")
+    if choices.covariates is None:
+        return Chosen(rows, {}, notes)
+    file = choices.covariates.name
+    other = read_beside(choices.covariates, choices, samples)
+    where, said = joined_rows(samples, other, file, choices.id)
+    where = where[rows]
+    lost = int((where < 0).sum())
+    if leave_out and lost:
+        rows, where = rows[where >= 0], where[where >= 0]
+        notes.append(f"{BEWARE}{counted(lost, 'sample')} without covariates in {file} left out")
+    beside = {}
+    for name in covariate_names(other, samples, choices):
+        values, missing = without_minus_nine(other, name)
+        beside[name] = taken(values, where)
+        said += missing
+    return Chosen(rows, beside, [*notes, *said])
+
+
+def covariate_names(other: Frame, samples: Samples, choices: Choices) -> list[str]:
+    """The columns of a table of covariates that do not name its rows."""
+    names = {choices.id, samples.column, row_names(other), FAMILY, INDIVIDUAL, *PARENTS}
+    found = [name for name in other.order if name not in names]
+    wanted = choices.covariate_names
+    lost = [name for name in wanted if name not in other.order]
+    if lost or not found:
+        file = choices.covariates.name if choices.covariates is not None else ""
+        what = f"no column {listed(lost)}" if lost else "no column beside the names of the samples"
+        raise ValueError(f"{file} has {what}. It has {listed(other.order, 5)}.")
+    extra = [n for n in (choices.group, choices.offset) if n is not None and n in other.order]
+    return list(dict.fromkeys([*wanted, *extra])) if wanted else found
+
+
+def without_minus_nine(other: Frame, name: str) -> tuple[Any, list[str]]:
+    """A covariate; -9 is missing in PLINK's tables."""
+    values = other.column(name)
+    if INDIVIDUAL not in other.order:
+        return values, []
+    out, coded = values.copy(), values == (PLINK_MISSING if values.dtype.kind == "O" else -9.0)
+    out[coded] = None if values.dtype.kind == "O" else np.nan
+    count = int(coded.sum())
+    return out, [f"{counted(count, 'missing value')} of {name!r} by PLINK's code -9"] * (count > 0)
+
+
+def read_beside(path: Path, choices: Choices, samples: Samples) -> Frame:
+    """Another table on the same samples; PLINK's may have no header."""
+    options = replace(choices.options, transpose=False, sheet=None)
+    lines = plain_lines(path)
+    if lines and without_header(lines[0], samples):
+        width = len(lines[0])
+        what = "PC" if path.suffix == ".eigenvec" else "column"
+        header = [FAMILY, INDIVIDUAL, *(f"{what}{k}" for k in range(1, width - 1))]
+        return read_rows(header, lines, options)
+    return read_frame(path, options)
+
+
+def plain_lines(path: Path) -> list[list[str]]:
+    """The lines of a file of cells that stand apart by spaces or tabs; none of a packed file."""
+    if not path.exists():
+        raise FileNotFoundError(f"no such file: {path}")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return []
+    return [line.split() for line in text.splitlines() if line.strip()]
+
+
+def without_header(first: Sequence[str], samples: Samples) -> bool:
+    """Whether the first line of a table names a sample in its first two cells, as PLINK's do."""
+    if samples.ids is None or len(first) < 3:
+        return False
+    names = set(zip(samples.families, samples.ids) if samples.families else [])
+    return (first[0], first[1]) in names or (not names and first[1] in samples.ids)
+
+
+def in_list(samples: Samples, path: Path) -> Any:
+    """Which samples a list names: by family and individual, or by one name in each line."""
+    if samples.ids is None:
+        raise ValueError(
+            f"{samples.file} does not name its samples, so that {path.name} cannot be matched: "
+            "give the column that names them with --id."
+        )
+    lines = [line for line in plain_lines(path) if not line[0].startswith("#")]
+    single = {line[0] for line in lines if len(line) == 1}
+    double = {(line[0], line[1]) for line in lines if len(line) > 1}
+    families = samples.families or samples.ids
+    inside = np.array(
+        [
+            who in single or (family, who) in double
+            for family, who in zip(families, samples.ids, strict=True)
+        ]
+    )
+    if not inside.any():
+        raise ValueError(
+            f"no sample of {samples.file} (such as {samples.ids[0]!r}) is in {path.name}: write "
+            "one name in each line, or family and individual as in PLINK."
+        )
+    return inside
+
+
+def list_note(samples: Samples, path: Path, keep: bool, count: int) -> str:
+    what = "kept" if keep else "left out"
+    return f"{count:,} of {samples.n:,} samples are in {path.name}: they were {what}"
+
+
+def split_beside(
+    beside: dict[str, Any], choices: Choices
+) -> tuple[dict[str, Any] | None, Any | None]:
+    """(covariates or None, offset or None) among what is known beside a table."""
+    aside = {choices.group, choices.offset}
+    covariates = {name: values for name, values in beside.items() if name not in aside}
+    return covariates or None, beside.get(choices.offset) if choices.offset else None
+
+
+def checked_offset(values: Any, name: str) -> Any:
+    """An offset of numbers, one for each row."""
+    if values.dtype.kind == "O" or not known(values).all():
+        row = 0 if values.dtype.kind == "O" else int(np.argmin(known(values)))
+        raise ValueError(
+            f"--offset {as_argument(name)}: the value of row {row + 1} is no number. An offset is "
+            "known of every sample: remove the others with --remove-samples."
+        )
+    return values
+
+
+def aggregated_beside(beside: dict[str, Any], labels: Any) -> dict[str, Any]:
+    """What is known of each group: the same in all its rows, or the mean of numbers."""
+    out = {}
+    for name, values in beside.items():
+        try:
+            out[name] = aggregate_response(values, group_codes(labels, len(values)))
+        except ValueError as error:
+            raise ValueError(f"the covariate {name!r} changes inside a group: {error}") from error
+    return out

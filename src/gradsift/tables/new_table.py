@@ -1,0 +1,147 @@
+"""A new table for a fitted model, made as that of the fit was."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradsift._typing import Array, IntArray
+from gradsift.data import open_source
+from gradsift.data.missing import known
+from gradsift.data.opening import read_ids
+from gradsift.data.read_options import ReadOptions
+from gradsift.data.text import BEWARE
+from gradsift.exceptions import ExtrapolationWarning
+from gradsift.tables.beside import choose_rows, split_beside
+from gradsift.tables.frame import counted, is_or_are, listed
+from gradsift.tables.joining import Samples
+from gradsift.tables.opening import frame_in_memory, with_rows_beside, with_target
+from gradsift.tables.prepare import response
+from gradsift.tables.reading import can_be_transposed
+from gradsift.tables.recipe import Choices, Recipe, as_texts
+
+
+class NewTable(NamedTuple):
+    """A table for a fitted model."""
+
+    X: Any
+    ids: NDArray[Any] | None
+    y: NDArray[Any] | None
+    covariates: dict[str, Any] | None = None
+    offset: Any = None
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What predictions are told about the rows."""
+        given = {"covariates": self.covariates, "offset": self.offset}
+        return {name: values for name, values in given.items() if values is not None}
+
+    def take(self, rows: IntArray) -> NewTable:
+        """Some of the rows."""
+        C = self.covariates
+        return NewTable(
+            self.X[rows],
+            None if self.ids is None else self.ids[rows],
+            None if self.y is None else self.y[rows],
+            None if C is None else {name: values[rows] for name, values in C.items()},
+            None if self.offset is None else self.offset[rows],
+        )
+
+
+def open_new(
+    path: Path,
+    recipe: Recipe,
+    *,
+    used: IntArray | None = None,
+    fill: Array | None = None,
+    options: ReadOptions | None = None,
+    target_from: Path | None = None,
+    covariates: Path | None = None,
+    offset: str | None = None,
+) -> NewTable:
+    """A new table, made as the recipe says.
+
+    Categories that the recipe does not know get a warning. Targets that are missing are NaN among
+    numbers, None among labels.
+
+    Parameters
+    ----------
+    path : Path
+    recipe : Recipe
+    used : int array, optional
+        The columns that the model uses: the table may lack the others, which get `fill`.
+    fill : array, optional
+        One number per column.
+    options : ReadOptions, optional
+        How the new table is written; None = as that of the fit.
+    target_from : Path, optional
+        Another table with the target, as in `open_table`.
+    covariates : Path, optional
+        Another table with the covariates of the samples; those it does not have are missing.
+    offset : str, optional
+        The column of it with the offset.
+    """
+    if not path.exists():
+        raise FileNotFoundError(f"no such file: {path}")
+    options = options or recipe.options
+    asked = Choices(
+        recipe.target, id=recipe.id, options=options, covariates=covariates, offset=offset
+    )
+    if not recipe.names:  # of a fit that read column by column
+        source, (ids, families) = open_source(path), read_ids(path)
+        samples = Samples(path.name, source.shape[0], ids, families)
+        found = choose_rows(samples, asked, leave_out=False)
+        texts = None if ids is None else np.array([str(name) for name in ids])
+        return NewTable(source, texts, None, *split_beside(found.beside, asked))
+    if not can_be_transposed(path):
+        options = replace(options, transpose=False)
+    needed = recipe.needed(used)
+    beside = {recipe.target} if recipe.id is None else {recipe.target, recipe.id}
+    frame = frame_in_memory(path, options, needed | beside)
+    if frame is None:
+        raise ValueError(
+            f"{path.name} is too large to be taken into memory: give a table with fewer rows, or "
+            f"with only the columns that the model uses ({listed(sorted(needed))})."
+        )
+    if target_from is not None:
+        frame = with_target(frame, path, target_from, asked)
+    frame = with_rows_beside(frame, path, asked, leave_out=False)
+    names = None
+    if recipe.id is not None and recipe.id in frame.order:
+        names = np.array([str(v) for v in as_texts(frame, recipe.id)])
+    y = None
+    if recipe.target in frame.order:
+        y = new_response(frame.column(recipe.target), recipe)
+    X = recipe.columns(frame, used, fill)
+    for note in frame.notes:
+        if note.startswith(BEWARE):
+            warnings.warn(f"{note.removeprefix(BEWARE)}.", UserWarning, stacklevel=2)
+    for note in (*recipe.unseen(frame), *_filled(X, recipe, used)):
+        warnings.warn(f"{note}.", ExtrapolationWarning, stacklevel=2)
+    return NewTable(X, names, y, *split_beside(frame.beside, asked))
+
+
+def _filled(X: Array, recipe: Recipe, used: IntArray | None) -> list[str]:
+    """A note on missing values of a new table that get the means of the fit."""
+    columns = X if used is None else X[:, used]
+    count = int(np.isnan(columns).sum()) if recipe.missing == "mean" else 0
+    what = f"{counted(count, 'missing value')} {is_or_are(count)}"
+    return [f"{what} filled with the mean of the column at the fit"] * (count > 0)
+
+
+def new_response(values: Any, recipe: Recipe) -> NDArray[Any] | None:
+    """The target of a new table, None or NaN where it is missing; None if it is so everywhere."""
+    there = known(values)
+    if there.all() or not there.any():
+        return response(values, recipe) if there.any() else None
+    found = response(values[there], recipe)
+    if found.dtype.kind == "f":
+        return np.asarray(values)
+    out = np.empty(len(there), dtype=object)
+    out[there] = found
+    return out

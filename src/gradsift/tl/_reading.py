@@ -1,0 +1,102 @@
+"""What tools read from an AnnData, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from gradsift._run.extras import require
+from gradsift._run.suggest import did_you_mean
+from gradsift._typing import Array, IntArray
+
+
+@dataclass(frozen=True)
+class Genes:
+    """The variables that were chosen from, among all."""
+
+    index: IntArray
+    n_vars: int
+
+    def spread(self, values: Array, fill: Any) -> Array:
+        """Values of the chosen ones as values of all; `fill` for the others.
+
+        Examples
+        --------
+        >>> Genes(np.array([0, 2]), 3).spread(np.array([5, 7]), 0).tolist()
+        [5, 0, 7]
+        """
+        out = np.full((self.n_vars, *values.shape[1:]), fill, dtype=values.dtype)
+        out[self.index] = values
+        return out
+
+
+def refuse_backed(adata: Any) -> None:
+    if adata.isbacked:
+        raise ValueError(
+            "the AnnData lies in a file: take it into memory with adata.to_memory(), or fit "
+            'GradientSiftRegressor().fit("file.h5ad", "column"), which reads it column by column.'
+        )
+
+
+def matrix(adata: Any, layer: str | None) -> Any:
+    """X or a layer; sparse stays sparse."""
+    if layer is not None and layer not in adata.layers:
+        raise ValueError(
+            f"layer={layer!r}: there is none of that name.{did_you_mean(layer, adata.layers)}"
+        )
+    values = adata.X if layer is None else adata.layers[layer]
+    if values is None:
+        raise ValueError("the AnnData has no X: give the name of a layer.")
+    return values
+
+
+def obs_column(adata: Any, name: str) -> Any:
+    """A column of obs, which must be there."""
+    if name not in adata.obs:
+        raise ValueError(
+            f"obs has no column {name!r} (it has {list(adata.obs)[:10]})."
+            f"{did_you_mean(name, adata.obs)}"
+        )
+    return adata.obs[name]
+
+
+def is_labels(column: Any) -> bool:
+    """Whether a column of a frame holds classes rather than numbers."""
+    return getattr(column.dtype, "kind", "O") not in "fiu"
+
+
+def chosen_genes(adata: Any, mask_var: Any) -> Genes:
+    """The variables to choose from: all, a column of var, or a mask."""
+    if mask_var is None:
+        return Genes(np.arange(adata.n_vars), adata.n_vars)
+    if isinstance(mask_var, str):
+        if mask_var not in adata.var:
+            raise ValueError(
+                f"mask_var={mask_var!r}: var has no such column.{did_you_mean(mask_var, adata.var)}"
+            )
+        mask_var = adata.var[mask_var]
+    mask = np.asarray(mask_var, dtype=bool)
+    if mask.shape != (adata.n_vars,):
+        raise ValueError(f"mask_var has shape {mask.shape}, but there are {adata.n_vars} genes.")
+    return Genes(np.flatnonzero(mask), adata.n_vars)
+
+
+def covariate_columns(adata: Any, names: Sequence[str]) -> Array:
+    """(n, c) columns of obs as numbers: texts and categories as one 0/1 column per level."""
+    if not names:
+        return np.zeros((adata.n_obs, 0))
+    pandas = require("pandas", "genomics", "covariates")
+    columns = [obs_column(adata, name) for name in names]
+    frame = pandas.concat([c.astype(str) if is_labels(c) else c for c in columns], axis=1)
+    return np.asarray(pandas.get_dummies(frame, dtype=float), dtype=np.float64)
+
+
+def beside(values: Any, extra: Array) -> Any:
+    """Values with further columns on the right; sparse ones by columns."""
+    if sparse.issparse(values):
+        return sparse.hstack([sparse.csc_array(values), sparse.csc_array(extra)], format="csc")
+    return np.hstack([np.asarray(values), extra])

@@ -1,0 +1,176 @@
+"""Select genes, and write what was found into the AnnData."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from gradsift._run.extras import require
+from gradsift._typing import Array
+from gradsift.data.missing import as_response, known
+from gradsift.estimators import GradientSiftClassifier, GradientSiftRegressor
+from gradsift.explain import correlations
+from gradsift.tl._reading import (
+    Genes,
+    beside,
+    chosen_genes,
+    covariate_columns,
+    is_labels,
+    matrix,
+    obs_column,
+    refuse_backed,
+)
+
+TASKS = ("auto", "regression", "classification")
+
+
+def select(
+    adata: Any,
+    target: str,
+    *,
+    groups: str | None = None,
+    covariates: Sequence[str] = (),
+    layer: str | None = None,
+    mask_var: Any = None,
+    task: Literal["auto", "regression", "classification"] = "auto",
+    inference: bool | None = None,
+    key_added: str = "gradsift",
+    copy: bool = False,
+    **params: Any,
+) -> Any:
+    """Find the genes that a column of ``obs`` depends on, and write them into ``var``.
+
+    Parameters
+    ----------
+    adata : AnnData
+        In memory. Values should be on a scale on which differences mean something, such as the log
+        of normalised counts.
+    target : str
+        The column of ``obs`` to explain: numbers, or classes. Rows without a value are left out.
+    groups : str, optional
+        The column of ``obs`` that says which rows belong together, such as the donor of a cell.
+        Where the target never changes inside a group, the means of the groups are compared.
+    covariates : sequence of str
+        Columns of ``obs`` that are always kept, such as age, sex or batch; texts become one 0/1
+        column per level.
+    layer : str, optional
+        Take values from this layer; None = ``X``.
+    mask_var : str or (n_vars,) bool array, optional
+        The genes to choose from, such as "highly_variable".
+    task : {'auto', 'regression', 'classification'}, default='auto'
+        'auto' takes numbers for numbers, and all else for classes.
+    inference : bool, optional
+        Also say how sure it is: p- and q-values, probabilities, families. None = yes, unless there
+        are groups, with which it cannot be said: make one row of each by `pseudobulk`.
+    key_added : str, default='gradsift'
+        Prefix of what is written.
+    copy : bool, default=False
+        Leave `adata` as it is and return a copy with the results.
+    **params
+        Further parameters of `GradientSiftRegressor` or `GradientSiftClassifier`, such as
+        `false_positives`.
+
+    Returns
+    -------
+    adata : AnnData or None
+        None unless `copy`. Written are, with the prefix ``gradsift_``,
+
+        - in ``var``: ``selected`` (bool), ``rank`` (1 = best, 0 = not among those chosen from),
+          ``score`` (orders all genes; above 1 where selected), ``importance``; for numbers and two
+          classes ``correlation`` with the response, and ``stat``, the score with its sign; with
+          inference ``pvals``, ``pvals_adj`` (q-values), ``probability`` to act, and ``family``
+          (its number in the table of families, 0 = none);
+        - ``varm["gradsift_edr"]``, the directions, and ``obsm["X_gradsift"]``, rows placed on them;
+        - ``uns["gradsift"]``: how it was called, and tables of families and interactions.
+
+    Examples
+    --------
+    >>> import anndata
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import gradsift as gs
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.normal(size=(100, 30))
+    >>> dose = X[:, 3] ** 2 + X[:, 8] + 0.3 * rng.normal(size=100)
+    >>> obs = pd.DataFrame({"dose": dose}, index=[f"s{k}" for k in range(100)])
+    >>> adata = anndata.AnnData(X, obs=obs, var=pd.DataFrame(index=[f"g{k}" for k in range(30)]))
+    >>> gs.tl.select(adata, "dose")
+    >>> adata.var_names[adata.var["gradsift_selected"]].tolist()
+    ['g3', 'g8']
+    """
+    if task not in TASKS:
+        raise ValueError(f"task={task!r}: use one of {', '.join(map(repr, TASKS))}.")
+    adata = adata.copy() if copy else adata
+    refuse_backed(adata)
+    genes = chosen_genes(adata, mask_var)
+    X = beside(matrix(adata, layer)[:, genes.index], covariate_columns(adata, covariates))
+    column = obs_column(adata, target)
+    labels = is_labels(column) if task == "auto" else task == "classification"
+    y = as_response(np.asarray(column))
+    rows = np.flatnonzero(known(y))
+    response = y[rows].astype(str if labels else float)
+    group = None if groups is None else np.asarray(obs_column(adata, groups))[rows]
+    kept = list(range(len(genes.index), X.shape[1]))
+    settings = {"inference": groups is None if inference is None else inference} | params
+    if kept:
+        settings["always_keep"] = kept
+    kind = GradientSiftClassifier if labels else GradientSiftRegressor
+    model = kind(**settings).fit(X[rows], response, groups=group)
+    _write_var(adata, model, genes, key_added)
+    if len(getattr(model, "classes_", (0, 1))) == 2:
+        _write_signs(adata, correlations(X[rows], response), genes, key_added)
+    adata.varm[f"{key_added}_edr"] = genes.spread(model.components_.T[: len(genes.index)], 0.0)
+    adata.obsm[f"X_{key_added}"] = np.asarray(model.transform(X))
+    called: dict[str, Any] = {"target": target, "covariates": np.array(covariates, dtype=str)}
+    called |= {"task": "classification" if labels else "regression", "groups": groups or ""}
+    adata.uns[key_added] = called | _tables(adata.var_names[genes.index], model)
+    return adata if copy else None
+
+
+def _write_var(adata: Any, model: Any, genes: Genes, key: str) -> None:
+    """One value per gene; columns of covariates come last in the model, and are left out."""
+    count = len(genes.index)
+    rank = np.empty(count, dtype=np.int64)
+    rank[np.argsort(model.ranking_[:count], kind="stable")] = np.arange(1, count + 1)
+    found: dict[str, tuple[Any, Any]] = {
+        "selected": (model.get_support(), False),
+        "rank": (rank, 0),
+        "score": (model.sift_.scores, np.nan),
+        "importance": (model.feature_importances_, 0.0),
+    }
+    if hasattr(model, "significance_"):
+        found["pvals"] = model.significance_.p_values, np.nan
+        found["pvals_adj"] = model.significance_.q_values, np.nan
+    if hasattr(model, "families_"):
+        found["probability"] = model.inclusion_probabilities_, np.nan
+        number = np.zeros(model.n_features_in_, dtype=np.int64)
+        for k, family in reversed(list(enumerate(model.families_, start=1))):
+            number[family.columns] = k  # the most probable family of a gene is the first
+        found["family"] = number, 0
+    for name, (values, fill) in found.items():
+        adata.var[f"{key}_{name}"] = genes.spread(np.asarray(values)[:count], fill)
+
+
+def _write_signs(adata: Any, r: Array, genes: Genes, key: str) -> None:
+    adata.var[f"{key}_correlation"] = genes.spread(r[: len(genes.index)], np.nan)
+    signs = np.sign(adata.var[f"{key}_correlation"].to_numpy())
+    adata.var[f"{key}_stat"] = adata.var[f"{key}_score"].to_numpy() * signs
+
+
+def _tables(names: Any, model: Any) -> dict[str, Any]:
+    """Families and interactions with the names of genes, as tables that a file can hold."""
+    pandas = require("pandas", "genomics", "a table")
+    label = [*map(str, names), *(f"covariate{k}" for k in range(model.n_features_in_ - len(names)))]
+    pairs = [(label[i.first], label[i.second], i.strength) for i in model.interactions_]
+    out = {"interactions": pandas.DataFrame(pairs, columns=["first", "second", "strength"])}
+    if hasattr(model, "families_"):
+        rows = [
+            (k, f.probability, f.shape, ", ".join(label[c] for c in f.columns.tolist()))
+            for k, f in enumerate(model.families_, start=1)
+        ]
+        out["families"] = pandas.DataFrame(
+            rows, columns=["family", "probability", "shape", "members"]
+        )
+    return out

@@ -1,0 +1,66 @@
+"""Gradients and summaries as data frames, with names and rows of the table."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
+from gradsift.explain import summarise_variables
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        rng.normal(size=(120, 12)), columns=list("abcdefghijkl"), index=range(1000, 1120)
+    )
+    return X, X["c"] ** 2 + X["h"] + 0.3 * rng.normal(size=120)
+
+
+@pytest.mark.parametrize("kind", [GradientSiftRegressor, SparseGradientRegressor])
+def test_the_frame_holds_the_selected_columns_of_the_array(table, kind):
+    X, y = table
+    model = kind().fit(X, y)
+    whole, frame = model.gradient(X), model.gradient(X, as_frame=True)
+    assert frame.columns.tolist() == X.columns[model.get_support()].tolist()
+    assert frame.index.equals(X.index)
+    np.testing.assert_array_equal(frame, whole[:, model.get_support()])
+
+
+def test_arrays_have_numbered_names(table):
+    X, y = table
+    model = GradientSiftRegressor().fit(X.to_numpy(), y)
+    assert model.gradient(X.to_numpy()[:3], as_frame=True).columns.tolist() == ["x2", "x7"]
+
+
+def test_several_classes_are_pairs_of_class_and_name(table):
+    X, y = table
+    labels = np.array(["low", "mid", "high"])[np.digitize(y, [0, 1.5])]
+    model = GradientSiftClassifier().fit(X, labels)
+    whole, frame = model.gradient(X), model.gradient(X, as_frame=True)
+    for k, label in enumerate(model.classes_):
+        np.testing.assert_array_equal(frame[label], whole[k][:, model.get_support()])
+
+
+def test_one_form_at_a_time(table):
+    X, y = table
+    with pytest.raises(ValueError, match="ask for one of them"):
+        GradientSiftRegressor().fit(X, y).gradient(X, sparse=True, as_frame=True)
+
+
+def test_summaries_as_a_frame(table):
+    X, y = table
+    model = GradientSiftRegressor().fit(X, y)
+    rows = summarise_variables(model, X, y)
+    frame = rows.to_frame()
+    assert frame["name"].tolist() == [row.name for row in rows]
+    assert frame["effect"].tolist() == [row.words for row in rows]
+    assert frame["change_low"].tolist() == [row.effect.change[1] for row in rows]
+
+
+def test_nothing_selected_is_an_empty_frame():
+    noise = np.random.default_rng(0).normal(size=(40, 6))
+    with pytest.warns(match="no variable was selected"):
+        model = GradientSiftRegressor(false_positives=1e-6).fit(noise[:, 1:], noise[:, 0])
+    assert summarise_variables(model, noise[:, 1:], noise[:, 0]).to_frame().empty
+    assert model.gradient(noise[:, 1:], as_frame=True).shape == (40, 0)

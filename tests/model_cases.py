@@ -1,0 +1,55 @@
+"""Fitted models of every kind, and what was done to their tables: for tests of model files."""
+
+from functools import cache
+
+import numpy as np
+
+from gradsift import (
+    GradientSiftClassifier,
+    GradientSiftRegressor,
+    SparseGradientClassifierCV,
+    SparseGradientRegressor,
+    SparseGradientRegressorCV,
+)
+from gradsift.numerics.kernels import Gaussian
+from gradsift.pairwise.weights import NearestNeighbors
+from gradsift.tables import Recipe
+
+RECIPE = Recipe("y", "regression", ("a", "b"), {"sex": ("f", "m")}, id="who", log=True)
+
+
+def sample(seed=0, n=60, p=30):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, X[:, 0] ** 2 + X[:, 1] * X[:, 2] + 2 * X[:, 3] + 0.1 * rng.normal(size=n)
+
+
+def dense_sample():
+    """Few hidden factors in many columns: the ridge on all columns gets a share."""
+    rng = np.random.default_rng(1)
+    hidden = rng.normal(size=(50, 3))
+    X = hidden @ rng.normal(size=(3, 120)) + 0.5 * rng.normal(size=(50, 120))
+    return X, hidden.sum(axis=1) + 0.3 * rng.normal(size=50)
+
+
+def labels(y):
+    return np.array(["a", "b", "c"])[np.digitize(y, [0, 1])]
+
+
+FITS = {
+    "sift": lambda X, y: GradientSiftRegressor().fit(X, y),
+    "sift with a ridge": lambda X, y: GradientSiftRegressor().fit(*dense_sample()),
+    "sift with families": lambda X, y: GradientSiftRegressor(inference=True).fit(X, y),
+    "sift of labels": lambda X, y: GradientSiftClassifier().fit(X, labels(y)),
+    "sift of truth values": lambda X, y: GradientSiftClassifier().fit(X, y > 0),
+    "paper": lambda X, y: SparseGradientRegressor(
+        kernel=Gaussian(2.0), weights=NearestNeighbors(9)
+    ).fit(X, y),
+    "paper by cv": lambda X, y: SparseGradientRegressorCV(cv=3, n_alphas=5).fit(X, X[:, 3]),
+    "paper of labels": lambda X, y: SparseGradientClassifierCV(cv=3, n_alphas=5).fit(X, labels(y)),
+}
+
+
+@cache
+def model_of(name):
+    return FITS[name](*sample())

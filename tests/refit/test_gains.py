@@ -1,0 +1,67 @@
+"""Gains over a constant: leave-one-out scores and slopes, against formulas written out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers import standard
+
+from gradsift.refit import refit_regression
+from gradsift.refit.evidence import Rows
+from gradsift.refit.gains import best_slope, chance_score, leave_one_out_gain, log_choices
+
+
+def test_leave_one_out_gain_is_that_of_leaving_out_each_row():
+    rng = np.random.default_rng(6)
+    X = standard(rng.normal(size=(20, 2)))
+    y = np.sin(X[:, 0]) + 0.2 * rng.normal(size=20)
+    y -= y.mean()
+    refit = refit_regression(X, y)
+    score = null = 0.0
+    K = refit.kernel(X, X)
+    scale = y @ np.linalg.solve(K + refit.noise_ratio * np.eye(20), y) / 20
+    for i in range(20):
+        rest = np.arange(20) != i
+        A = K[np.ix_(rest, rest)] + refit.noise_ratio * np.eye(19)
+        error = y[i] - K[i, rest] @ np.linalg.solve(A, y[rest])
+        spread = K[i, i] + refit.noise_ratio - K[i, rest] @ np.linalg.solve(A, K[rest, i])
+        variance = scale * spread
+        score -= 0.5 * (np.log(variance) + error**2 / variance)
+        flat, away = y @ y / 20 / 0.95, y[i] - y[rest].mean()
+        null -= 0.5 * (np.log(flat) + away**2 / flat)
+    rows = Rows(X, y[:, None], np.ones(20))
+    assert leave_one_out_gain(refit, rows) == pytest.approx(score - null, rel=1e-6)
+
+
+def test_slope_makes_log_odds():
+    rng = np.random.default_rng(7)
+    guess = rng.normal(size=(20_000, 1))
+    T = (rng.random((20_000, 1)) < 1 / (1 + np.exp(-2.5 * guess))).astype(float)
+    assert best_slope(guess[None], T, np.ones(20_000))[0] == pytest.approx(2.5, rel=0.1)
+
+
+def test_the_score_of_a_slope_is_the_mean_over_rounds():
+    rng = np.random.default_rng(10)
+    guess, T = rng.normal(size=(3, 50, 2)), rng.integers(0, 2, size=(50, 2)).astype(float)
+    slope, score = best_slope(guess, T, np.ones(50))
+    each = [np.log(1 / (1 + np.exp(-(2 * T - 1) * slope * one))).sum() for one in guess]
+    assert score == pytest.approx(np.mean(each))
+
+
+def test_log_choices():
+    assert log_choices(10, 3) == pytest.approx(np.log(120))
+    assert log_choices(1_000_000, 0) == 0.0
+
+
+def test_slopes_stay_finite_where_labels_are_separated():
+    guess = np.repeat([-1.0, 1.0], 10)[:, None]
+    T = (guess > 0).astype(float)
+    slope, _ = best_slope(guess[None], T, np.ones(20))
+    assert slope == pytest.approx(np.log(11), rel=0.1)  # believed with chance 11/12
+
+
+def test_chances_are_those_of_the_other_rows():
+    T = np.array([[1.0], [1.0], [0.0]])
+    chances = np.array([1.5 / 3, 1.5 / 3, 2.5 / 3])
+    wanted = np.log(chances[0]) + np.log(chances[1]) + np.log(1 - chances[2])
+    assert chance_score(T, np.ones(3)) == pytest.approx(wanted)

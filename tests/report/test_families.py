@@ -1,0 +1,60 @@
+"""How sure: families of variables and half samples, on the page and in a notebook."""
+
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+
+from gradsift.report import summarise
+
+
+def test_what_half_samples_picked_is_shown(findings):
+    old = findings["regressor"]
+    picks = (np.array([0, 5]), np.array([5]), np.array([5, 1]), np.array([7]))
+    found = replace(old, stability=replace(old.stability, selections=picks))
+    assert found.picked[0] == ("gene 5", 3, False)
+    assert ("gene 0", 1, True) in found.picked
+    assert (
+        "gene 5 in 3 of 4 halves (not selected)"
+        in dict(summarise(found)["sure"])["Picked most often"]
+    )
+
+
+def test_a_notebook_shows_the_headline_and_escapes_names(findings):
+    text = findings["nasty"]._repr_html_()
+    assert "<script>" not in text
+    assert findings["regressor"]._repr_html_().count("<tr>") == 4
+
+
+def test_families_come_first(findings, pages):
+    summary = summarise(findings["families"])
+    assert summary["headline"] == "2 families of variables explain yield, out of 30"
+    assert "gene 1 acts (more than 99\u00a0%)" in summary["found"][0]
+    assert "one of 2 variables acts (gene " in summary["found"][0]
+    pair = next(row for row in summary["families"] if len(row["members"]) == 2)
+    assert {name for name, *_ in pair["members"]} == {"gene 0", "gene 9"}
+    assert pair["title"] == "one of 2 variables"
+    assert "without them the best explanation is" in pair["evidence"]
+    assert "came back in" in pair["repeated"]
+    assert {row["family"] for row in summary["variables"]} - {None}
+    assert pages["families"].index('id="families"') < pages["families"].index('id="variables"')
+    said = dict(summary["sure"])
+    assert {"Probability", "q", "Half samples"} <= set(said)
+    assert "1 near-copy" not in str(summary["beware"])  # the family says it
+    assert "stable" not in pages["families"]
+
+
+def test_a_notebook_shows_families(findings):
+    assert "one of 2 variables: gene " in findings["families"]._repr_html_()
+
+
+def test_families_that_tests_do_not_confirm_are_possible_only(findings):
+    old = findings["families"]
+    doubtful = copy(old.model)
+    q = np.ones_like(old.model.significance_.q_values)
+    doubtful.significance_ = replace(old.model.significance_, family_q_values=q)
+    found = summarise(replace(old, model=doubtful))
+    assert found["headline"] == "2 families of variables may explain yield, out of 30"
+    q[old.model.families_[0].columns] = 0.01
+    found = summarise(replace(old, model=doubtful))
+    assert found["headline"] == "1 family of variables explains yield; 1 more may, out of 30"
