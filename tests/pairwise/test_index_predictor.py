@@ -5,7 +5,16 @@ import pytest
 
 from gradsift.numerics.losses import Logistic, Multinomial
 from gradsift.pairwise import index_predictor as room
-from gradsift.pairwise.index_predictor import calibrate, fit_index, link_index, ridge_index
+from gradsift.pairwise.index_predictor import (
+    IndexPredictor,
+    LinearPredictor,
+    Linked,
+    average,
+    calibrate,
+    fit_index,
+    link_index,
+    ridge_index,
+)
 
 
 @pytest.fixture
@@ -38,13 +47,18 @@ def test_leaving_out_by_formula_is_leaving_out(single_index, monkeypatch):
         assert got[i] == pytest.approx(by_hand, abs=1e-9)
 
 
+def is_straight(member):
+    return isinstance(member, LinearPredictor) or np.isinf(member.scale)
+
+
 def test_it_learns_direction_and_link(single_index, rng):
     X, y, B, share = single_index
     predict = fit_index(X, y, B, share)
     new = rng.normal(size=(500, 5))
     truth = np.tanh(new @ np.array([1.0, -1.0, 0.5, 0.0, 0.0]))
     assert np.var(truth - predict(new)[0]) < 0.05 * np.var(truth)
-    assert np.isfinite(predict.scale)  # a bent link was chosen
+    straight = sum(w for w, g in zip(predict.weights, predict.members) if is_straight(g))
+    assert straight < 0.1  # bent links have the say
 
 
 def test_weights_are_copies(single_index):
@@ -76,16 +90,34 @@ def test_two_directions_that_bend_are_not_one_index(rng):
     B = np.zeros((4, 6))
     B[0, 0], B[1, 1], B[2:, 2:4] = 1.0, 0.8, 0.02 * np.eye(2)
     predict = fit_index(X, y, B, np.full(120, 1 / 120))
-    assert predict.places.shape[1] == 2
+    planes = [isinstance(g, IndexPredictor) and g.places.shape[1] > 1 for g in predict.members]
+    assert predict.weights[planes].sum() > 0.9
     new = rng.normal(size=(400, 4))
     truth = new[:, 0] ** 2 + np.tanh(2 * new[:, 1])
     assert np.var(truth - predict(new)[0]) < 0.2 * np.var(truth)
 
 
-def test_left_out_predictions_have_the_error_that_is_reported(single_index):
+def test_left_out_predictions_are_the_average_of_those_of_the_members(single_index):
     X, y, B, share = single_index
-    linked = link_index(X, y, B, share)
-    assert linked.error == pytest.approx(share @ (y - linked.left_out) ** 2)
+    found = link_index(X, y, B, share)
+    mean_error = share @ (y - found.left_out) ** 2
+    straight = ridge_index(X, np.linalg.svd(B, full_matrices=False)[0], y, share).left_out[:, 0]
+    assert mean_error < share @ (y - straight) ** 2
+    weights = found.predictor.weights
+    assert weights.sum() == pytest.approx(1.0)
+    assert len(weights) == len(found.predictor.members)
+
+
+def test_weights_are_a_power_of_the_likelihood():
+    """Twice the error on 60 samples: 2^(-.1 * 60 / 2) of the weight."""
+    guess = LinearPredictor(np.ones((1, 1)), np.zeros(1))
+    found = [Linked(error, guess, np.full(60, error)) for error in (1.0, 2.0, 0.0)]
+    share = np.full(60, 1 / 60)
+    one, two = average(found[:2], share).predictor.weights
+    assert two / one == pytest.approx(0.125)
+    # nothing is left to a predictor without an error, and nothing overflows
+    assert average(found, share).predictor.weights.tolist() == pytest.approx([0.0, 0.0, 1.0])
+    assert average([Linked(np.inf, guess, share)], share).predictor.weights.tolist() == [1.0]
 
 
 def test_scores_are_calibrated(rng):

@@ -200,9 +200,10 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
     max_iter : int, default=20000
         Most steps of the inner solver.
     predict_with : {'directions', 'taylor'}, default='directions'
-        'directions': a ridge in the coordinates of the sparse directions, and a local linear link
-        on what it predicts, both tuned by leave-one-out. 'taylor': the average of the Taylor
-        expansions around the training samples that are near in the selected variables.
+        'directions': the average of ridges in the coordinates of the sparse directions, of local
+        linear links on what they predict, and of local planes, tuned and weighed by leave-one-out.
+        'taylor': the average of the Taylor expansions around the training samples that are near in
+        the selected variables.
     missing : {'error', 'mean'}, default='error'
         'error' refuses missing values and names their columns; 'mean' puts the column's mean (of
         the training samples) in their place.

@@ -19,7 +19,7 @@ from gradsift.pairwise.assemble import Assembly, Response, Settings, assemble
 from gradsift.pairwise.dimension import Counted, Dimension, count_directions
 from gradsift.pairwise.field import KernelField, TaylorPredictor, kernel_field, taylor_predictor
 from gradsift.pairwise.index_predictor import (
-    IndexPredictor,
+    AveragedPredictor,
     LabelPredictor,
     index_predictor,
     label_predictor,
@@ -31,7 +31,7 @@ from gradsift.solver.penalty import row_norms
 
 PredictWith = Literal["directions", "taylor", "offset"]
 """Numbers: 'directions' or 'taylor'. Labels: 'directions' or 'offset', the field's own f0."""
-Predictor = IndexPredictor | TaylorPredictor | LabelPredictor
+Predictor = AveragedPredictor | TaylorPredictor | LabelPredictor
 AlphaRule = float | Literal["theory"] | TheoryRate | None
 DEFAULT_FRACTION = 0.1
 """alpha=None means this part of alpha_max."""
@@ -82,7 +82,7 @@ class FittedField:
     ----------
     field : KernelField
         The gradient at any sample.
-    predictor : IndexPredictor, TaylorPredictor, LabelPredictor or None
+    predictor : AveragedPredictor, TaylorPredictor, LabelPredictor or None
         Predictions from the selected columns; None = by the offset function of the field.
     importances : (p,) array
         ||f^k||_K.

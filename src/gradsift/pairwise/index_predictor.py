@@ -3,12 +3,13 @@
 A ridge in the coordinates of the sparse directions gives one index, and a local linear fit of the
 response on that index gives the link. Coordinates are scaled by a power of the size of their
 direction, so that a large power trusts the first direction alone and a small one many of them.
-Power, ridge and bandwidth are those with the smallest leave-one-out error; the link sees the
-leave-one-out index of every training sample, because the fitted one is too close to the response.
+Ridge and bandwidth are those with the smallest leave-one-out error; the link sees the leave-one-out
+index of every training sample, because the fitted one is too close to the response. One index
+cannot bend two ways, so that local linear fits in the first two and three directions stand beside.
 
-One index cannot bend two ways. A local linear fit in the first two or three directions takes its
-place where its leave-one-out error is clearly smaller; clearly, because directions were fitted to
-the sample that is left out.
+None of these is chosen: directions were fitted to the sample that is left out, and what wins by
+little on few samples wins by luck. The prediction is the average of them all and of the ridges
+themselves, with weights that fall with their leave-one-out error.
 """
 
 from __future__ import annotations
@@ -28,13 +29,17 @@ from gradsift.pairwise.local_linear import best_bandwidth, smooth, spread_of
 from gradsift.pairwise.samples import distinct_rows
 from gradsift.solver import Rows
 
-POWERS = (1.0, 2.0, 4.0, 8.0)
+POWERS = (1.0, 8.0)
 """Of the size of a direction, to scale its coordinate."""
 RIDGES = np.logspace(-6.0, 1.0, 15)
 """Penalties, in units of the variance of all coordinates."""
 MOST_LINKED = 1_000  # samples that the link is drawn through
-PLANES = (2, 3)  # directions of local fits that may take the place of the index
-CLEARLY = 0.8  # their error beside that of the index
+PLANES = (2, 3)  # directions of local fits that stand beside the index
+CLEARLY = 0.8  # their error is divided by it: directions were fitted to the sample left out
+STACKING_POWER = 0.1
+"""Power of the Gaussian likelihood of the samples left out in which predictors are averaged: one
+would all but choose, nought forget the errors. `benchmarks/paper` has what was compared.
+"""
 
 
 class Index(NamedTuple):
@@ -82,11 +87,42 @@ class IndexPredictor:
         return np.concatenate(link)
 
 
+@dataclass(frozen=True)
+class LinearPredictor:
+    """y(x) = x . slope + intercept on the selected columns, standardised; slope is (a, 1)."""
+
+    slope: Array
+    intercept: Array
+
+    def __call__(self, X_new: Array) -> Array:
+        """(1, n_new) predictions from the selected columns of new samples."""
+        return np.asarray((X_new @ self.slope + self.intercept).T)
+
+
+@dataclass(frozen=True)
+class AveragedPredictor:
+    """The mean of several predictors, with weights (k,) that sum to one."""
+
+    members: tuple[IndexPredictor | LinearPredictor, ...]
+    weights: Array
+
+    def __call__(self, X_new: Array) -> Array:
+        """(1, n_new) predictions from the selected columns of new samples."""
+        return np.asarray(sum(w * g(X_new) for w, g in zip(self.weights, self.members)))
+
+
 class Linked(NamedTuple):
     """A predictor, its leave-one-out error, and what it says of samples left out, (n,)."""
 
     error: float
-    predictor: IndexPredictor
+    predictor: IndexPredictor | LinearPredictor
+    left_out: Array
+
+
+class Averaged(NamedTuple):
+    """The average of predictors, and what it says of samples left out, (n,)."""
+
+    predictor: AveragedPredictor
     left_out: Array
 
 
@@ -96,13 +132,13 @@ class LabelPredictor:
 
     Attributes
     ----------
-    links : tuple of IndexPredictor
+    links : tuple of AveragedPredictor
         One for two classes (labels -1 and 1), one per class for more (labels 0 and 1).
     intercept : (c,) array
     slope : float
     """
 
-    links: tuple[IndexPredictor, ...]
+    links: tuple[AveragedPredictor, ...]
     intercept: Array
     slope: float
 
@@ -152,7 +188,7 @@ def calibrate(guess: Array, target: Array, share: Array, loss: Loss) -> tuple[Ar
     return np.asarray(x[:-1] - slope * middle), slope
 
 
-def index_predictor(assembly: Assembly, rows: Rows) -> IndexPredictor:
+def index_predictor(assembly: Assembly, rows: Rows) -> AveragedPredictor:
     """The predictor that goes with an answer for numbers."""
     return fit_index(
         assembly.source.columns(rows.index), assembly.response.values[0], rows.values,
@@ -160,39 +196,55 @@ def index_predictor(assembly: Assembly, rows: Rows) -> IndexPredictor:
     )  # fmt: skip
 
 
-def fit_index(X: Array, y: Array, B: Array, share: Array) -> IndexPredictor:
-    """Choose index and link for selected columns X (n, a) and coefficients B (a, m)."""
+def fit_index(X: Array, y: Array, B: Array, share: Array) -> AveragedPredictor:
+    """Learn index and link for selected columns X (n, a) and coefficients B (a, m)."""
     X, Y, share = distinct_rows(X, y[:, None], share)
     return link_index(X, Y[:, 0], B, share).predictor
 
 
-def link_index(X: Array, y: Array, B: Array, share: Array) -> Linked:
-    """The same for rows without copies, with its error and what it predicts for rows left out."""
+def link_index(X: Array, y: Array, B: Array, share: Array) -> Averaged:
+    """The same for rows without copies, with what it predicts for rows left out."""
     U, sizes, _ = np.linalg.svd(B, full_matrices=False)
     lead = sizes > 1e-6 * sizes.max(initial=0.0)
     if not lead.any():
-        level = float(share @ y)
-        error = float(share @ (y - level) ** 2)
-        return Linked(error, flat(X.shape[1], level), np.full(len(y), level))
+        return average([_flat(X.shape[1], y, share)], share)
     U, sizes = U[:, lead], sizes[lead] / sizes.max()
-    found = [_linked(ridge_index(X, U * sizes**power, y, share), y, share) for power in POWERS]
-    best = min(found, key=lambda linked: linked.error)
+    found = []
+    for power in POWERS:
+        index = ridge_index(X, U * sizes**power, y, share)
+        found += [_linked(index, y, share), _straight(index, y, share)]
     for d in PLANES:
         if d <= min(len(sizes), len(y) // 10):
             scaled = U[:, :d] * sizes[:d]
             plane = Index(scaled, np.zeros(d), X @ scaled)
-            other = _linked(plane, y, share, rising=False)
-            if other.error < CLEARLY * best.error:
-                best = other._replace(error=other.error / CLEARLY)
-    return best
+            local = _linked(plane, y, share, rising=False)
+            found.append(local._replace(error=local.error / CLEARLY))
+    return average(found, share)
 
 
-def flat(n_columns: int, level: float) -> IndexPredictor:
+def average(found: list[Linked], share: Array) -> Averaged:
+    """Weights are powers of the likelihood of samples left out, their errors taken as normal."""
+    limits = np.finfo(float)
+    errors = np.log(np.clip([linked.error for linked in found], limits.tiny, limits.max))
+    n = 1.0 / float(share @ share)
+    weights = np.exp(-0.5 * STACKING_POWER * n * (errors - errors.min()))
+    weights /= weights.sum()
+    left_out = weights @ np.array([linked.left_out for linked in found])
+    return Averaged(AveragedPredictor(tuple(f.predictor for f in found), weights), left_out)
+
+
+def _flat(n_columns: int, y: Array, share: Array) -> Linked:
     """The mean, whatever the columns say."""
-    one = np.ones(1)
-    return IndexPredictor(
-        np.zeros((n_columns, 1)), level * one, level * one[:, None], level * one, one, np.inf
-    )
+    level = float(share @ y)
+    predictor = LinearPredictor(np.zeros((n_columns, 1)), np.full(1, level))
+    return Linked(float(share @ (y - level) ** 2), predictor, np.full(len(y), level))
+
+
+def _straight(found: Index, y: Array, share: Array) -> Linked:
+    """The ridge itself."""
+    left_out = found.left_out[:, 0]
+    error = float(share @ (y - left_out) ** 2)
+    return Linked(error, LinearPredictor(found.slope, found.intercept), left_out)
 
 
 def ridge_index(X: Array, directions: Array, y: Array, share: Array) -> Index:
@@ -226,14 +278,12 @@ def _linked(found: Index, y: Array, share: Array, *, rising: bool = True) -> Lin
     An index that does not rise with the response (`rising`) predicts nothing.
     """
     n, order = len(y), np.argsort(found.left_out[:, 0], kind="stable")
-    some = spread_along(order, MOST_LINKED)
+    some, level = spread_along(order, MOST_LINKED), _flat(len(found.slope), y, share)
     places, y, share = found.left_out[some], y[some], share[some] / share[some].sum()
-    away, level = places - share @ places, float(share @ y)
-    spread = spread_of(places, share)
+    away, spread = places[:, 0] - share @ places[:, 0], spread_of(places, share)
     slack = 1e-12 * spread * float(np.std(y))
-    if spread == 0.0 or (rising and not share @ (away[:, 0] * (y - level)) > slack):
-        away_from = float(share @ (y - level) ** 2)
-        return Linked(away_from, flat(len(found.slope), level), np.full(n, level))
+    if spread == 0.0 or (rising and not share @ (away * (y - share @ y)) > slack):
+        return level
     scale, error = best_bandwidth(places, y[:, None], share)
     predictor = IndexPredictor(found.slope, found.intercept, places, y, share, scale)
     if len(some) == n:

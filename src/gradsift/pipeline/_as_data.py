@@ -36,7 +36,12 @@ from gradsift.numerics.factors import Factor
 from gradsift.pairwise import weights
 from gradsift.pairwise.dimension import Dimension
 from gradsift.pairwise.field import KernelField, TaylorPredictor
-from gradsift.pairwise.index_predictor import IndexPredictor, LabelPredictor
+from gradsift.pairwise.index_predictor import (
+    AveragedPredictor,
+    IndexPredictor,
+    LabelPredictor,
+    LinearPredictor,
+)
 from gradsift.pipeline._training import Training
 from gradsift.refit import ClassificationRefit, Ensemble, RegressionRefit
 from gradsift.refit.candidates import Candidate
@@ -93,6 +98,8 @@ CLASSES: dict[str, type] = {
     "KernelField": KernelField,
     "TaylorPredictor": TaylorPredictor,
     "IndexPredictor": IndexPredictor,
+    "LinearPredictor": LinearPredictor,
+    "AveragedPredictor": AveragedPredictor,
     "LabelPredictor": LabelPredictor,
     "Dimension": Dimension,
     "Factor": Factor,

@@ -43,11 +43,11 @@ def draw_path(sgl: dict[str, tuple[Errors, ...]], genes: int, n: int, m: int) ->
     figure, axes = canvas(1, len(sgl), (10, 3.8), sharey=True)
     for axis, (kind, errors) in zip(axes[0], sgl.items()):
         at = [e.n_variables for e in errors]
-        axis.plot(at, [e.test for e in errors], "^", color=RED, ms=5, label=f"test, of {m}")
         axis.plot(
-            at, [e.loo for e in errors], "o", color=BLUE, ms=5, mfc="white",
+            at, [e.loo for e in errors], "o", color=BLUE, ms=8, mfc="none",
             label=f"leave-one-out in the paper's way, of {n}",
         )  # fmt: skip
+        axis.plot(at, [e.test for e in errors], "^", color=RED, ms=4, label=f"test, of {m}")
         axis.axvline(genes, color=BLACK, lw=1.2, ls="--", label=f"the paper's {genes} genes")
         axis.set_xscale("log")
         ticks = [1, 2, 5, 10, 20, 50, 100]
