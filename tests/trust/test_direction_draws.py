@@ -108,21 +108,6 @@ def test_a_fit_says_how_sure_its_directions_are(rng):
     assert (high - low)[[3, 5]].min() > 0.005
 
 
-def test_directions_among_the_first_columns_leave_covariates_out(rng):
-    loadings = np.array([[0.6, 0.0, 0.8], [0.0, 1.0, 0.0], [-0.8, 0.0, 0.6]])
-    found = DirectionDraws(np.array([0, 3, 5]), (loadings,)).among(4)
-    assert found.columns.tolist() == [0, 3]
-    np.testing.assert_allclose(found.loadings[0], [[1, 0], [0, 1], [-1, 0]])
-    only = DirectionDraws(np.array([0, 5]), (np.array([[0.0, 1.0]]),)).among(4)
-    np.testing.assert_array_equal(only.count_probabilities, [1.0])
-
-    X, age = rng.normal(size=(100, 5)), rng.normal(size=(100, 1))
-    y = X[:, 0] + np.abs(3 * age[:, 0]) + 0.5 * rng.normal(size=100)
-    model = GradientSiftRegressor(inference=True, standardize=False)
-    model.fit(X, y, covariates=age)
-    assert model.component_intervals_.shape == (model.n_components_, 5, 2)
-
-
 def test_columns_that_are_always_kept_have_no_interval(rng):
     X = rng.normal(size=(80, 5))
     y = X[:, 0] + X[:, 4] + 0.5 * rng.normal(size=80)
@@ -147,3 +132,11 @@ def test_near_copies_share_a_loading(rng):
     low, high = model.component_intervals_[0][[3, 8]].T
     assert np.abs(low).min() < 0.05
     assert np.abs(np.stack([low, high])).max() > 0.8
+
+
+def test_directions_leave_covariates_out(rng):
+    X, age = rng.normal(size=(100, 5)), rng.normal(size=(100, 1))
+    y = X[:, 0] + np.abs(3 * age[:, 0]) + 0.5 * rng.normal(size=100)
+    model = GradientSiftRegressor(inference=True, standardize=False)
+    model.fit(X, y, covariates=age)
+    assert model.component_intervals_.shape == (model.n_components_, 5, 2)

@@ -26,8 +26,6 @@ from gradsift.trust.slots import EMPTY
 
 ENERGY = 0.99
 """Share of the gradient's covariance that 'auto' directions hold, in a fit and in a draw."""
-LEAST_PART = 1e-6
-"""Length of the part of a direction in some columns that is more than rounding."""
 MOST_ROWS = 1000
 """Rows at which gradients of draws are looked at."""
 
@@ -67,27 +65,11 @@ class DirectionDraws:
     columns: IntArray
     loadings: tuple[Array, ...]
 
-    def among(self, p: int) -> DirectionDraws:
-        """The part of the directions in the first p columns: those that follow are covariates."""
-        own = self.columns < p
-        parts = [one[:, own] for one in self.loadings]
-        return DirectionDraws(self.columns[own], tuple(A[A.any(axis=1)] for A in parts))
-
     @property
     def count_probabilities(self) -> Array:
         """Probability that there are 0, 1, 2, ... directions: the share of the draws."""
         counts = np.bincount([len(one) for one in self.loadings], minlength=1)
         return np.asarray(counts / max(len(self.loadings), 1))
-
-    def among(self, p: int) -> DirectionDraws:
-        """The part of the directions in the first p columns, of unit length again; a direction that
-        has none is left out.
-        """
-        own = self.columns < p
-        parts = (one[:, own] for one in self.loadings)
-        found = (part[np.linalg.norm(part, axis=1) > LEAST_PART] for part in parts)
-        unit = (part / np.linalg.norm(part, axis=1, keepdims=True) for part in found)
-        return DirectionDraws(self.columns[own], tuple(unit))
 
     def intervals(self, components: Array, level: float = 0.9) -> Array:
         """(r, p, 2) range of each loading of given directions (r, p) over draws, the outer parts of

@@ -109,7 +109,6 @@ class CredibleFamilies:
             self,
             families=tuple(family for family in own if family is not None),
             inclusion_probabilities=self.inclusion_probabilities[:p],
-            directions=self.directions.among(p),
         )
 
     def __len__(self) -> int:
