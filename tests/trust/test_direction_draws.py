@@ -118,7 +118,7 @@ def test_columns_that_are_always_kept_have_no_interval(rng):
 
 def test_draws_without_effects_have_no_direction():
     empty = State(np.full((2, 3), EMPTY), [np.zeros((3, 10, 1))] * 2)
-    found = draw_directions([empty], np.zeros(2, dtype=int), [])
+    found = draw_directions([empty], np.zeros(2, dtype=int), [], n_columns=3)
     np.testing.assert_array_equal(found.count_probabilities, [1.0])
     np.testing.assert_array_equal(found.intervals(np.ones((1, 6))), np.zeros((1, 6, 2)))
 
