@@ -65,7 +65,8 @@ def test_commands_that_are_named_exist(page):
             if words[0] in WITHOUT_COMMAND:
                 continue
             assert words[0] in COMMANDS
-            known = {name for option in COMMANDS[words[0]].params for name in option.opts}
+            options = COMMANDS[words[0]].params
+            known = {name for one in options for name in (*one.opts, *one.secondary_opts)}
             assert {w for w in words if w.startswith("--")} <= known | {"--help"}, words
         elif words[0] == "-m":
             assert find_spec(words[1]), words

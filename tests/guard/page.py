@@ -14,7 +14,7 @@ PAGE = ROOT / "docs" / "reliability.md"
 PROMISES: list[tuple[str, str, str]] = [
     (
         "A model file never runs code: 50 hostile files, 460 cut or flipped ones, all refused",
-        "tests/pipeline/test_model_file.py",
+        "tests/pipeline/test_hostile_model_file.py",
         "test_a_hostile_model_is_refused_and_nothing_runs",
     ),
     (

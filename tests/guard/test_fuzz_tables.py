@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from gradsift import SparseGradientClassifier, SparseGradientRegressor
 from gradsift.data import convert, open_source, read_target
+from gradsift.data.missing import is_missing
 from gradsift.pipeline import load_model, save_model
 from gradsift.tables import Choices, open_new, prepare, read_frame
-from gradsift.tables.frame import is_missing
 
 EXIT_2 = (ValueError, OSError, ImportError, TypeError, MemoryError)
 """What the command line turns into one sentence and exit code 2."""

@@ -205,6 +205,8 @@ def select(
     from gradsift.tables import Choices, ReadOptions
     from gradsift.tables.opening import target_of
 
+    if target is None and target_from is None and table.suffix.lower() != ".bed":
+        raise typer.BadParameter("give the column to explain with --target.")
     reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
     choices = Choices(
         target_of(table, target, target_from), task.value, names(drop), names(categorical),

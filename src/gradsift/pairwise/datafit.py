@@ -121,7 +121,7 @@ class PairDatafit:
         return sizes / max(float(sizes.mean()), np.finfo(float).tiny), axes
 
     def offset_hessian(self, E: Array) -> Array | None:
-        """(m, m) second derivative in one output of v."""
+        """(m, m) second derivative in one output of v, averaged over outputs."""
         bend = None if self.offset_penalty is None else self.loss.mean_bend(E, self.target)
         if bend is None:
             return None

@@ -241,9 +241,9 @@ class Findings:
     @cached_property
     def new_scores(self) -> Scores | None:
         """Scores on the rows of X that the fit has not seen; None where there are none."""
-        if self.unseen is None or not np.any(self.unseen):
+        rows = np.flatnonzero(False if self.unseen is None else self.unseen)
+        if len(np.unique(np.asarray(self.y)[rows])) < 2:  # nothing to tell apart
             return None
-        rows = np.flatnonzero(self.unseen)
         X, y = take_rows(self.X, rows), np.asarray(self.y)[rows]
         return score_model(self.model, X, y, **self.beside.take(rows).for_predict)
 

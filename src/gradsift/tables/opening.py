@@ -118,7 +118,7 @@ def target_of(path: Path, target: str | None, target_from: Path | None) -> str:
         )
     if path.suffix.lower() == ".bed":
         return "phenotype"
-    raise ValueError("give the column to explain with --target.")
+    raise ValueError(f"say which column of {path.name} is the target.")
 
 
 def frame_in_memory(path: Path, options: ReadOptions, asked: Collection[str] = ()) -> Frame | None:

@@ -18,6 +18,8 @@ BIM = ("chromosome", "position", "allele", "other_allele")
 
 def without_rare(frame: Frame, choices: Choices) -> Frame:
     """A frame without the columns that --maf and --max-missing leave out, and notes on how many."""
+    if choices.maf is None and choices.max_missing is None:
+        return frame
     notes, kept = list(frame.notes), np.ones(len(frame.names), dtype=bool)
     special = {choices.target, *choices.keep, *choices.drop, choices.group, choices.id}
     variables = np.array([name not in special for name in frame.names], dtype=bool)
@@ -35,11 +37,6 @@ def without_rare(frame: Frame, choices: Choices) -> Frame:
         notes.append(f"{counted(int(lost.sum()), 'variant')} {what} left out")
     if not (kept & variables).any():
         raise ValueError("--maf and --max-missing leave no column: give other values.")
-    return frame if kept.all() and len(notes) == len(frame.notes) else _kept(frame, kept, notes)
-
-
-def _kept(frame: Frame, kept: Array, notes: list[str]) -> Frame:
-
     return replace(frame.only(kept), notes=tuple(notes))
 
 
