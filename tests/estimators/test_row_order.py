@@ -85,3 +85,11 @@ def test_level_of_the_warning():
         y = rng.normal(size=60)
         said += row_order(X, y[:, None], rank_classes(y, 6)).dependent
     assert said <= 3
+
+
+def test_rows_that_are_written_several_times_are_no_series(rng):
+    """A row three times is a weight of three."""
+    X = rng.normal(size=(80, 6))
+    y = X[:, 0] + rng.normal(size=80)
+    times = rng.integers(1, 5, size=80)
+    GradientSiftRegressor().fit(np.repeat(X, times, axis=0), np.repeat(y, times))

@@ -102,6 +102,7 @@ def fitted_rows(table, X, y, names):
     return summarise_variables(kind(predict_with="selected").fit(X, y), X, y, names=names)
 
 
+@pytest.mark.filterwarnings("ignore::gradsift.exceptions.DependentRowsWarning")  # wine
 @pytest.mark.parametrize("table", list(tables()), ids=lambda table: table[0])
 def test_words_sign_figure_and_plot_agree_on_real_tables(table):
     rows = fitted_rows(*table)
@@ -136,6 +137,7 @@ def test_the_first_gene_of_leukemia_rises_and_is_drawn_rising():
     assert (np.diff(effect.curve.effect) > 0).mean() > 0.95
 
 
+@pytest.mark.filterwarnings("ignore::gradsift.exceptions.DependentRowsWarning")
 def test_wine_has_no_invented_partners():
     wine = load_wine()
     model = GradientSiftClassifier().fit(wine.data, wine.target)

@@ -225,6 +225,16 @@ def _hook(event, args):
 sys.addaudithook(_hook)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def declared_types(tmp_path_factory):
+    """A good file is read first: the types that our own classes declare are then known, and Python
+    evaluates nothing while hostile files are read.
+    """
+    path = tmp_path_factory.mktemp("good") / "model.gradsift"
+    save_model(path, model_of("sift"), RECIPE, Training(np.array([0]), np.zeros(3, dtype=np.int64)))
+    load_model(path)
+
+
 def refused(path, monkeypatch):
     """Loading fails with one sentence, runs nothing and takes little memory."""
     global _watching

@@ -17,6 +17,7 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradsift._typing import Array, IntArray
 from gradsift.data import Scaling
@@ -79,6 +80,13 @@ def row_order(X: Array, residual: Array, classes: IntArray) -> RowOrder:
     return RowOrder(float(of_residual[0]), float(of_columns[0]), inflation, bool(sure))
 
 
+def first_of_copies(A: Array) -> NDArray[np.bool_]:
+    """(n,) where a row is not the same as the row before: a row that stands there several times is
+    a count, as a weight is.
+    """
+    return np.append(True, (A[1:] != A[:-1]).any(axis=1))
+
+
 def warn_of_row_order(sample: SiftSample, residual: Array, scaling: Scaling) -> None:
     """Say so where rows depend on their neighbours and no groups tell of it."""
     n, p = sample.X.shape
@@ -88,7 +96,11 @@ def warn_of_row_order(sample: SiftSample, residual: Array, scaling: Scaling) -> 
     codes = sample.target.codes
     if codes is None:
         codes = rank_classes(np.asarray(sample.target.values, float), min(N_CLASSES, n // 10))
-    found = row_order(scaling.apply(sample.X.columns(index), index), residual, codes)
+    X = scaling.apply(sample.X.columns(index), index)
+    rows = np.flatnonzero(first_of_copies(np.column_stack([X, residual, codes])))
+    if len(rows) < LEAST_ROWS:
+        return
+    found = row_order(X[rows], residual[rows], codes[rows])
     if not found.dependent:
         return
     warnings.warn(
