@@ -101,7 +101,7 @@ def test_the_phenotype_is_the_target_unless_said(capsys):
     assert json.loads(Path("o/summary.json").read_text())["target"] == "phenotype"
     assert run(["select", "g.bed", "--pheno", "p.pheno", "--out", "q"]) == 2
     assert "has 'height', 'ill': say which" in " ".join(capsys.readouterr().err.split())
-    assert run(["select", "p.pheno", "--out", "q"]) == 2
+    assert run(["select", "p.pheno", "--out", "q"]) == 1
     assert "give the column to explain with --target" in capsys.readouterr().err
 
 
