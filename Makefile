@@ -65,7 +65,7 @@ docs: $(VENV)/.installed-docs
 
 docs-check: $(VENV)/.installed-test
 	$(COG) --check --diff $(PAGES)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --quiet README.md docs
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2 --dist=loadfile --quiet README.md docs
 
 test-processors: $(VENV)/.installed-test
 	@set -e; for kind in $$($(BIN)/python tests/processors.py); do \
