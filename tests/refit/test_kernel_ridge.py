@@ -11,12 +11,12 @@ from sklearn.kernel_ridge import KernelRidge
 from gradsift.data import ArraySource
 from gradsift.refit.gains import left_out_score
 from gradsift.refit.kernel_ridge import (
+    Tuned,
+    best_length,
     exact_smoother,
     fit_kernel,
     gaussian,
     landmark_smoother,
-    Tuned,
-    best_length,
     leave_one_out,
 )
 from gradsift.refit.settings import RefitSettings
