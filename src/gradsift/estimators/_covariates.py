@@ -314,11 +314,3 @@ def independent_columns(C: Array) -> IntArray:
             kept.append(k)
             basis = np.column_stack([basis, rest / left])
     return np.array(kept, dtype=np.intp)
-
-
-def at_the_mean(model: Any) -> dict[str, Any]:
-    """What a model is told so that its predictions come from the columns of the table alone."""
-    told: dict[str, Any] = {}
-    if getattr(model, "covariates_", None) is not None:
-        told["covariates"] = "mean"
-    return told | ({"offset": 0.0} if getattr(model, "has_offset_", False) else {})
