@@ -74,7 +74,9 @@ def save_model(path: Path, model: Any, recipe: Recipe, training: Training | None
         archive.writestr(entry(HEADER), json.dumps(content, ensure_ascii=False))
         for number, array in enumerate(writer.arrays):
             with archive.open(entry(f"arrays/{number}.npy"), "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
+                # the order in memory is kept: products of transposed arrays round differently
+                whole = array if array.flags.forc else np.ascontiguousarray(array)
+                np.lib.format.write_array(file, whole, allow_pickle=False)
 
 
 def entry(name: str) -> ZipInfo:
