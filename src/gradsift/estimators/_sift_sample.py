@@ -1,4 +1,4 @@
-"""The rows of a sift, and what those that belong together are worth."""
+"""The rows of a sift, and how many independent rows those of a group are worth."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ def likeness(Z: Array, groups: IntArray) -> float:
 
 
 def worth_of_rows(weight: Array | None, groups: IntArray, correlation: float) -> Array:
-    """Numbers of samples that rows are worth to the refit: m rows of a group are worth
-    m / (1 + (m - 1) correlation), where the correlation is that of the noise times that of the
-    columns (Moulton's factor): where columns change inside a group, so much more is learnt of them.
+    """Weights of rows in the refit: m rows of a group count as m / (1 + (m - 1) correlation), with
+    the product of the intraclass correlations of the noise and of the columns (Moulton's factor).
+    Rows whose columns change inside a group therefore count for more.
     """
     counts = np.ones(len(groups)) if weight is None else weight
     size = np.bincount(groups, counts)[groups]

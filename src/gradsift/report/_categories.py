@@ -129,8 +129,8 @@ def level_effect(
 def encoded_view(
     model: Any, X: Any, groups: Sequence[str] | None, stability: Stability | None
 ) -> dict[str, Any]:
-    """What a record of a mixed table is made from: the encoded columns of the model, told under the
-    names of the columns of the table, or of the variables that some of them make up.
+    """Arguments that make findings of a mixed table: the model of its encoded columns, grouped by
+    the columns of the table, or by the variables that some of them make up.
     """
     described = model.describe()
     labels, encoder = described.feature_groups, described.encoder

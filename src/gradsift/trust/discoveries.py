@@ -2,8 +2,8 @@
 
 H0 of column k: the response is independent of x_k given all other columns. k is also tested
 together with the columns that could take its place: its credible family (`families`) where that is
-known, else its stand-ins, which are the columns correlated with it by `stand_ins` or more. H0 of such
-a set: the response is independent of all of its columns given the columns outside.
+known, else its stand-ins, which are the columns correlated with it by `stand_ins` or more. H0 of
+such a set: the response is independent of all of its columns given the columns outside.
 
 For each candidate k (selected, nearly selected, or among the best of the others), and for B = {k}
 and B = that set:
@@ -275,7 +275,9 @@ def tested_together(
 
 
 def once_each(log_set: Array, together: dict[int, frozenset[int]]) -> Array:
-    """The same, but a set that contains the column of a more certain one counts as that."""
+    """log p-values of sets, of which those that overlap count once: in order of their p-values, a
+    set that shares a column with an earlier one gets log p = 0.
+    """
     out, taken = np.zeros(len(log_set)), set[int]()
     for k in sorted(together, key=lambda k: (log_set[k], k)):
         if taken.isdisjoint(together[k]):
