@@ -24,7 +24,8 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from selection.designs import DESIGNS, HELD_OUT, real
+from selection.data_sets import REAL, real_cases
+from selection.designs import DESIGNS, HELD_OUT
 from sklearn.metrics import average_precision_score
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
@@ -35,7 +36,6 @@ FILE = Path(__file__).parent / "measured.json"
 SEEDS = range(300, 305)
 ALL_FILE = Path(__file__).parent / "measured_all.json"
 ALL_SEEDS = range(100, 106)
-REAL = ("leukemia", "colon", "riboflavin", "gasoline")
 TELLING = (
     "turl200", "circ40n", "inter", "addh200", "lincorr", "lineq", "cturl", "noise", "noisec",
     "mixed", "block.95",
@@ -148,12 +148,7 @@ def on_real(
     todo: dict[str, SiftSettings], names: Sequence[str]
 ) -> Iterator[tuple[str, str, str, list[float]]]:
     """(label, data set, fold, [score of held-out rows with the selected variables alone])."""
-    for name in names:
-        try:
-            data = real(name)
-        except FileNotFoundError:
-            print(f"{name}: left out, its file is not there (set GRADSIFT_DATA)")
-            continue
+    for name, data in real_cases(names):
         labels = data.task == "classification"
         kind: Any = GradientSiftClassifier if labels else GradientSiftRegressor
         for fold, (train, test) in enumerate(data.splits):

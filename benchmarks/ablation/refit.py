@@ -33,7 +33,7 @@ from refit.measure import (
     regression_data,
     regression_scores,
 )
-from selection.designs import RealCase, real
+from selection.data_sets import REAL, RealCase, real_cases
 from sklearn.metrics import log_loss
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
@@ -48,7 +48,6 @@ from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
 
 FILE = Path(__file__).parent / "measured_refit.json"
 SEEDS = range(600, 602)
-REAL = ("leukemia", "colon", "riboflavin", "gasoline")
 OUTLYING = tuple(
     f"{name} {how}"
     for how in ("wild", "moved")
@@ -200,12 +199,7 @@ def on_designs(names: Sequence[str]) -> Iterator[tuple[str, str, str, list[float
 # ------------------------------------------------ real data
 def on_real(names: Sequence[str]) -> Iterator[tuple[str, str, str, list[float]]]:
     """(label, data set, fold, [R2 or log loss of held-out rows, seconds of the refit])."""
-    for name in REAL:
-        try:
-            data = real(name)
-        except FileNotFoundError:
-            print(f"{name}: left out, its file is not there (set GRADSIFT_DATA)")
-            continue
+    for name, data in real_cases():
         for fold, (train, test) in enumerate(data.splits):
             for label, values in refits(data, train, test, names):
                 yield label, name, str(fold), values

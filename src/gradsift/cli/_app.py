@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from gradsift.cli._options import (
     WAYS,
     Aggregate,
-    Comment,
     Covariates,
-    Decimal,
-    Delimiter,
-    Encoding,
     Force,
     Method,
     Missing,
     Model,
-    Na,
     Offset,
+    Reading,
     Rule,
-    Sheet,
     Table,
     Task,
-    Thousands,
-    Transpose,
     Way,
+    reads_table,
 )
 
 app = typer.Typer(
@@ -69,6 +63,7 @@ def demo(
 
 
 @app.command()
+@reads_table
 def select(
     table: Table,
     target: Annotated[
@@ -186,14 +181,8 @@ def select(
         int,
         typer.Option(min=0, max=2**32 - 1, help="Seed of the half samples and the refit."),
     ] = 0,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    encoding: Encoding = None,
-    sheet: Sheet = None,
-    comment: Comment = None,
-    na: Na = None,
-    transpose: Transpose = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Find the variables that matter, and write a report about them.
 
@@ -207,7 +196,6 @@ def select(
 
     if target is None and target_from is None and table.suffix.lower() != ".bed":
         raise typer.BadParameter("give the column to explain with --target.")
-    reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
     choices = Choices(
         target_of(table, target, target_from), task.value, names(drop), names(categorical),
         names(keep), id, log, missing.value, ReadOptions(**reading), group,
@@ -224,6 +212,7 @@ def select(
 
 
 @app.command()
+@reads_table
 def predict(
     model: Model,
     table: Table,
@@ -235,19 +224,12 @@ def predict(
     ] = None,
     covariates: Covariates = None,
     offset: Offset = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    encoding: Encoding = None,
-    sheet: Sheet = None,
-    comment: Comment = None,
-    na: Na = None,
-    transpose: Transpose = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Predict the response of new samples."""
     from gradsift.cli._apply import predict as run
 
-    reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
     way = None if predict_with is None else WAYS[predict_with]
     run(
         model, table, out, force=force, reading=reading, way=way, beside=(covariates, offset)
@@ -255,6 +237,7 @@ def predict(
 
 
 @app.command()
+@reads_table
 def transform(
     model: Model,
     table: Table,
@@ -262,23 +245,17 @@ def transform(
     force: Force = False,
     covariates: Covariates = None,
     offset: Offset = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    encoding: Encoding = None,
-    sheet: Sheet = None,
-    comment: Comment = None,
-    na: Na = None,
-    transpose: Transpose = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Project new samples on the directions found."""
     from gradsift.cli._apply import transform as run
 
-    reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
     run(model, table, out, force=force, reading=reading, beside=(covariates, offset))
 
 
 @app.command()
+@reads_table
 def report(
     model: Model,
     table: Table,
@@ -294,19 +271,12 @@ def report(
     ] = None,
     covariates: Covariates = None,
     offset: Offset = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    encoding: Encoding = None,
-    sheet: Sheet = None,
-    comment: Comment = None,
-    na: Na = None,
-    transpose: Transpose = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Write the report of a saved model again, on a table that holds the target."""
     from gradsift.cli._apply import report as run
 
-    reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
     run(
         model, table, out, force=force, reading=reading, target_from=target_from,
         beside=(covariates, offset),
@@ -314,25 +284,19 @@ def report(
 
 
 @app.command()
+@reads_table
 def convert(
     table: Annotated[Path, typer.Argument(help="A wide CSV or TSV file (also .gz).")],
     out: Annotated[Path, typer.Argument(help="A .zarr or .parquet path to write.")],
     target: Annotated[str | None, typer.Option(help="The column with the response.")] = None,
     drop: Annotated[str, typer.Option(help="Columns to leave out, a,b,c.")] = "",
     id: Annotated[str | None, typer.Option(help="The column that names the rows.")] = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    encoding: Encoding = None,
-    sheet: Sheet = None,
-    comment: Comment = None,
-    na: Na = None,
-    transpose: Transpose = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Turn a wide text table into columns on disk, once: everything after that is fast."""
     from gradsift.cli._convert import run
 
-    reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
     run(table, out, target, names(drop), id, reading)
 
 
@@ -372,15 +336,6 @@ def info() -> None:
     from gradsift.cli._info import run
 
     run()
-
-
-def given(*values: str | list[str] | bool | None) -> dict[str, Any]:
-    """How a table is written, as far as it was said: option -> value, in the order of above."""
-    options = (
-        "delimiter", "decimal", "thousands", "encoding", "sheet", "comment", "na", "transpose"
-    )  # fmt: skip
-    kept = [tuple(value) if isinstance(value, list) else value for value in values]
-    return {option: value for option, value in zip(options, kept) if value}
 
 
 def names(text: str) -> tuple[str, ...]:

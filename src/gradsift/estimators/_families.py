@@ -93,7 +93,7 @@ def credible_families(
     [3, 8] 1.00 linear + quadratic
     """
     check_is_fitted(model, "sift_")
-    refuse_with_groups(getattr(model, "n_groups_", None), "credible_families()")
+    refuse_with_groups(model.n_groups_, "credible_families()")
     door = blank(model)
     sample = model._sample(door, X, y, sample_weight, None, covariates, offset)
     refuse_with_offset(sample.target, "credible_families()")

@@ -1,5 +1,5 @@
-"""Tables with categories and missing values: encoded on the way in, told of their own columns on
-the way out.
+"""Tables with categories and missing values: fits are made to encoded columns of numbers, and
+results are reported for the columns of the table.
 """
 
 from __future__ import annotations

@@ -76,6 +76,8 @@ class Sifting(GradientEstimator):
     predict_with: Literal["auto", "selected"]
     covariates_: Covariates | None
     has_offset_: bool
+    feature_groups_: tuple[str, ...] | None
+    n_groups_: int | None
 
     sift_settings: ClassVar[SiftSettings] = SiftSettings()
     refit_settings: ClassVar[RefitSettings]
@@ -100,6 +102,9 @@ class Sifting(GradientEstimator):
         return {
             "covariates": () if self.covariates_ is None else self.covariates_.names,
             "covariates_explain": 0.0 if self.covariates_ is None else self.covariates_.explained,
+            "has_offset": self.has_offset_,
+            "feature_groups": self.feature_groups_,
+            "encoder": self.encoder_,
             "interactions": tuple((pair.first, pair.second) for pair in self.interactions_),
             "false_positives": float(self.false_positives),
             "families": getattr(self, "families_", None),
@@ -277,7 +282,7 @@ class GradientSift(Sifting):
         """The sift of a table, ready to run, its class numbers, the numbers of some columns, how
         the table was encoded, and how many encoded columns there are beside covariates.
         """
-        refuse_with_groups(getattr(self, "n_groups_", None), "significance()")
+        refuse_with_groups(self.n_groups_, "significance()")
         door = blank(self)
         sample = self._sample(door, X, y, **told)
         refuse_with_offset(sample.target, "significance()")

@@ -190,9 +190,9 @@ def refit_sample(
 ) -> RegressionRefit | ClassificationRefit:
     """The predictor on selected columns Z of some rows.
 
-    With groups, rows count for less. Of numbers, the level of every group is then taken out, as far
-    as the first fit leaves it and noise of that correlation makes it likely, and the fit is made
-    again: what changes inside of groups is seen beside their levels, not through them.
+    With groups, rows have smaller weights (`worth_of_rows`). For numbers, the random intercept of
+    every group is then predicted from the residuals of the first fit (best linear unbiased
+    prediction at the intraclass correlation) and subtracted, and the fit is made again.
     """
     _, target, weight, groups, _ = sample
     if groups is None:

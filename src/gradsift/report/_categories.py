@@ -11,7 +11,6 @@ import numpy as np
 from gradsift._typing import Array
 from gradsift.data import fill_holes
 from gradsift.data.slices import take_rows
-from gradsift.estimators._covariates import at_the_mean
 from gradsift.explain import VariableSummary, came_back
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.trust import Stability
@@ -116,7 +115,7 @@ def level_effect(
         table[:, list(columns)] = 0.0
         table[:, column] = 1.0
         score = model.decision_function if classes else model.predict
-        scores = score(table, **at_the_mean(model))
+        scores = score(table, **model.describe().at_the_mean)
         found.append(np.atleast_1d(np.mean(scores, axis=0)))
     values: Array = np.array(found)
     which = int(np.ptp(values, axis=0).argmax())
@@ -130,11 +129,11 @@ def level_effect(
 def encoded_view(
     model: Any, X: Any, groups: Sequence[str] | None, stability: Stability | None
 ) -> dict[str, Any]:
-    """What a record of a mixed table is made from: the encoded columns of the model, told under the
-    names of the columns of the table, or of the variables that some of them make up.
+    """Arguments that make findings of a mixed table: the model of its encoded columns, grouped by
+    the columns of the table, or by the variables that some of them make up.
     """
-    labels = getattr(model, "feature_groups_", None)
-    encoder = getattr(model, "encoder_", None)
+    described = model.describe()
+    labels, encoder = described.feature_groups, described.encoder
     if encoder is None:
         return {} if labels is None or groups is not None else {"groups": labels}
     origins = encoder.origins

@@ -1,4 +1,4 @@
-"""One ranking of all variables, good at every length.
+"""One ranking of all variables, selected or not.
 
 The selected variables come first, in the order of what the fit loses without them. Every other
 variable is ranked by its best piece of evidence, the smallest log chi-square tail of
@@ -8,9 +8,9 @@ variable is ranked by its best piece of evidence, the smallest log chi-square ta
 * the loss of leaving it out of the relaxed fit, if it is in there (no better than the level that
   refused it).
 
-The first alone repeats what is known; the second alone rests on what little a good fit leaves over,
-mostly noise when n << p and many correlated variables carry the signal. The best of them is good
-in both cases, and all are on one scale.
+Evidence against the response alone ranks copies of selected variables highest. Evidence against the
+residual alone is mostly noise when n << p and many correlated variables carry the signal. The
+smallest tail serves in both cases; all of them are on one scale.
 """
 
 from __future__ import annotations

@@ -213,7 +213,7 @@ def columns_beside(model: Any, X: Any, beside: Beside) -> Array:
     """Columns of a table (None = no table) and those of covariates, as a fitted model makes them,
     after them.
     """
-    encoder = getattr(model, "encoder_", None)
+    encoder = model.describe().encoder
     if X is not None and encoder is not None:
         X = encoder.encode(X)
     parts = [] if X is None else [np.asarray(X, dtype=float)]
