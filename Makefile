@@ -1,6 +1,7 @@
 # make demo   set up and run the main job on embedded data
 # make test   set up with the test tools and run the whole suite
 # make docs   build the site into build/site, examples included; a warning is an error
+# make browser   collect Python for browsers (Pyodide, from PyPI), so that the site has its page "In the browser"
 # make docs-write   rewrite the tables of the pages from what was recorded, and what their commands print
 # make docs-check   run the code blocks of README.md and docs/, compare outputs and tables
 # make test-processors   the numerical tests again, with the arithmetic of other processors
@@ -24,7 +25,7 @@ NUMERICAL := tests/solver tests/sift/test_copies.py tests/sift/test_feature_stor
 	tests/estimators/test_invariances.py tests/refit/test_regression.py tests/pairwise/test_datafit.py \
 	tests/pairwise/test_geometry.py tests/numerics/test_kernels.py
 
-.PHONY: help demo test docs docs-write docs-check test-processors test-oldest build test-wheel test-extras fuzz bench-selection bench-paths bench-peers lint clean
+.PHONY: help demo test docs browser docs-write docs-check test-processors test-oldest build test-wheel test-extras fuzz bench-selection bench-paths bench-peers lint clean
 help:
 	@sed -n 's/^# //p' Makefile
 
@@ -62,6 +63,9 @@ $(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
 docs: $(VENV)/.installed-docs
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -c docs -b html -W --keep-going --quiet . build/site
 	@echo "build/site/index.html"
+
+browser: $(VENV)/.installed
+	$(BIN)/python packaging/browser.py build/browser
 
 docs-check: $(VENV)/.installed-test
 	$(COG) --check --diff $(PAGES)
