@@ -94,6 +94,16 @@ def test_the_paper_s_estimator_and_its_certificate(table):
     assert 0 < summary["n_selected"] <= 4
 
 
+def test_lists_of_columns_may_be_given_at_once_or_one_by_one(table):
+    command = ["select", "t.csv", "--target", "y", *QUICK, "--no-families"]
+    given = {"at once": ["--drop", "sex,g2"], "one by one": ["--drop", "sex", "--drop", "g2"]}
+    for out, option in given.items():
+        assert run([*command, "--out", out, *option]) == 0
+        assert load_model(Path(out)).recipe.numbers == (
+            "g0", "g1", "g3", "g4", "g5", "g6", "g7", "g8", "g9",
+        )  # fmt: skip
+
+
 def test_keep_drop_and_max_features(table):
     command = ["select", "t.csv", "--target", "y", *QUICK, "--keep", "g7", "--drop", "sex"]
     assert run([*command, "--max-features", "1"]) == 0

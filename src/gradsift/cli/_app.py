@@ -8,18 +8,22 @@ from typing import Annotated, Any
 import typer
 
 from gradsift.cli._options import (
+    SEVERAL,
     WAYS,
     Aggregate,
     Comment,
+    CovariateNames,
     Covariates,
     Decimal,
     Delimiter,
+    Drop,
     Encoding,
     Force,
     Method,
     Missing,
     Model,
     Na,
+    Names,
     Offset,
     Rule,
     Sheet,
@@ -28,6 +32,7 @@ from gradsift.cli._options import (
     Thousands,
     Transpose,
     Way,
+    names,
 )
 
 app = typer.Typer(
@@ -81,12 +86,17 @@ def select(
     method: Annotated[
         Method, typer.Option(help="GradientSift, or the paper's estimator.")
     ] = Method.sift,
-    drop: Annotated[str, typer.Option(help="Columns to leave out, a,b,c.")] = "",
+    drop: Drop = None,
     id: Annotated[str | None, typer.Option(help="The column that names the rows.")] = None,
-    keep: Annotated[str, typer.Option(help="Columns never penalised, such as age,sex.")] = "",
+    keep: Annotated[
+        Names, typer.Option(help="Columns never penalised, such as age,sex.", metavar=SEVERAL)
+    ] = None,
     categorical: Annotated[
-        str, typer.Option(help="Columns of categories: 0 and 1 per level, in or out together.")
-    ] = "",
+        Names,
+        typer.Option(
+            help="Columns of categories: 0 and 1 per level, in or out together.", metavar=SEVERAL
+        ),
+    ] = None,
     group: Annotated[
         str | None,
         typer.Option(help="The column that says which rows belong together, such as subject."),
@@ -105,12 +115,7 @@ def select(
         ),
     ] = None,
     covariates: Covariates = None,
-    covariate_names: Annotated[
-        str,
-        typer.Option(
-            "--covariate-names", "--covar-name", help="Columns of it, a,b,c; all unless given."
-        ),
-    ] = "",
+    covariate_names: CovariateNames = None,
     smooth_covariates: Annotated[
         bool,
         typer.Option(
@@ -318,7 +323,7 @@ def convert(
     table: Annotated[Path, typer.Argument(help="A wide CSV or TSV file (also .gz).")],
     out: Annotated[Path, typer.Argument(help="A .zarr or .parquet path to write.")],
     target: Annotated[str | None, typer.Option(help="The column with the response.")] = None,
-    drop: Annotated[str, typer.Option(help="Columns to leave out, a,b,c.")] = "",
+    drop: Drop = None,
     id: Annotated[str | None, typer.Option(help="The column that names the rows.")] = None,
     delimiter: Delimiter = None,
     decimal: Decimal = None,
@@ -381,8 +386,3 @@ def given(*values: str | list[str] | bool | None) -> dict[str, Any]:
     )  # fmt: skip
     kept = [tuple(value) if isinstance(value, list) else value for value in values]
     return {option: value for option, value in zip(options, kept) if value}
-
-
-def names(text: str) -> tuple[str, ...]:
-    """'a, b' -> ('a', 'b')."""
-    return tuple(part.strip() for part in text.split(",") if part.strip())

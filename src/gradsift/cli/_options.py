@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -88,3 +90,33 @@ Offset = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+Names = list[str] | None
+SEVERAL = "A,B,..."
+Drop = Annotated[
+    Names,
+    typer.Option(
+        help="Columns to leave out; this and other lists may be given several times.",
+        metavar=SEVERAL,
+    ),
+]
+CovariateNames = Annotated[
+    Names,
+    typer.Option(
+        "--covariate-names",
+        "--covar-name",
+        help="Columns of it; all unless given.",
+        metavar=SEVERAL,
+    ),
+]
+
+
+def names(texts: Names) -> tuple[str, ...]:
+    """Names in lists that are separated by commas; quotes keep a comma inside of a name.
+
+    Examples
+    --------
+    >>> names(["a, b", '"dose, mg",c'])
+    ('a', 'b', 'dose, mg', 'c')
+    """
+    parts = chain.from_iterable(csv.reader(texts or [], skipinitialspace=True))
+    return tuple(part.strip() for part in parts if part.strip())
