@@ -11,7 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
+from gradsift.cli import _select
 from gradsift.cli._exit import run
 from gradsift.pipeline import load_model
 
@@ -207,3 +209,19 @@ def test_help_is_instant():
     ).stderr
     assert "sklearn" not in loaded
     assert min(times) < 2.0  # 0.3 s on a quiet machine
+
+
+def test_a_narrow_terminal_cuts_no_word(folder, rng, monkeypatch, capsys):
+    monkeypatch.setattr(_select, "console", Console(highlight=False, width=80))
+    X = rng.normal(size=(80, 3))
+    kind = rng.choice(["Adelie penguin", "Chinstrap penguin", "Gentoo penguin"], size=80)
+    y = X[:, 0] + 2 * (kind == "Gentoo penguin") + 0.2 * rng.normal(size=80)
+    with open("t.csv", "w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["Flipper length (mm)", "Culmen depth (mm)", "other", "species", "mass (g)"])
+        out.writerows([*row, k, v] for row, k, v in zip(X.tolist(), kind, y))
+    assert run(["select", "t.csv", "--target", "mass (g)", *QUICK]) == 0
+    printed = capsys.readouterr().out
+    assert "Flipper length (mm)" in printed
+    assert "…" not in printed
+    assert max(map(len, printed.splitlines())) <= 80
