@@ -15,7 +15,9 @@ cat > "$folder/pytest.ini" <<'INI'
 [pytest]
 addopts = --quiet --import-mode=importlib --strict-markers
 pythonpath = tests benchmarks
-filterwarnings = error
+filterwarnings =
+    error
+    ignore:The 'future.infer_string' option is deprecated
 markers = shared: needs the data sets beside the repository
 INI
 cd "$folder"

@@ -75,7 +75,9 @@ def save_model(path: Path, model: Any, recipe: Recipe, training: Training | None
         archive.writestr(entry(HEADER), json.dumps(content, ensure_ascii=False))
         for number, array in enumerate(writer.arrays):
             with archive.open(entry(f"arrays/{number}.npy"), "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
+                # the order in memory is kept: products with another order round otherwise
+                kept = array if array.flags.forc else np.ascontiguousarray(array)
+                np.lib.format.write_array(file, kept, allow_pickle=False)
 
 
 def entry(name: str) -> ZipInfo:
