@@ -103,7 +103,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"docs/index": [], "index": []}
+html_sidebars = {page: [] for page in ("index", "docs/index", "docs/start", "docs/browser")}
 
 llms_txt_title = "gradsift"
 llms_txt_summary = (
