@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
+from gradsift.cli import _select
 from gradsift.cli._exit import run
 from gradsift.pipeline import load_model
 
@@ -90,6 +92,16 @@ def test_the_paper_s_estimator_and_its_certificate(table):
     summary = json.loads(Path("gradsift-out/summary.json").read_text())
     assert summary["certificate"]["dual_gap"] <= 1e-4
     assert 0 < summary["n_selected"] <= 4
+
+
+def test_lists_of_columns_may_be_given_at_once_or_one_by_one(table):
+    command = ["select", "t.csv", "--target", "y", *QUICK, "--no-families"]
+    given = {"at once": ["--drop", "sex,g2"], "one by one": ["--drop", "sex", "--drop", "g2"]}
+    for out, option in given.items():
+        assert run([*command, "--out", out, *option]) == 0
+        assert load_model(Path(out)).recipe.numbers == (
+            "g0", "g1", "g3", "g4", "g5", "g6", "g7", "g8", "g9",
+        )  # fmt: skip
 
 
 def test_keep_drop_and_max_features(table):
@@ -173,3 +185,19 @@ def test_help_is_instant():
     ).stderr
     assert "sklearn" not in loaded
     assert taken < 2.0  # of the processor, so that other work on the machine does not count
+
+
+def test_a_narrow_terminal_cuts_no_word(folder, rng, monkeypatch, capsys):
+    monkeypatch.setattr(_select, "console", Console(highlight=False, width=80))
+    X = rng.normal(size=(80, 3))
+    kind = rng.choice(["Adelie penguin", "Chinstrap penguin", "Gentoo penguin"], size=80)
+    y = X[:, 0] + 2 * (kind == "Gentoo penguin") + 0.2 * rng.normal(size=80)
+    with open("t.csv", "w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["Flipper length (mm)", "Culmen depth (mm)", "other", "species", "mass (g)"])
+        out.writerows([*row, k, v] for row, k, v in zip(X.tolist(), kind, y))
+    assert run(["select", "t.csv", "--target", "mass (g)", *QUICK]) == 0
+    printed = capsys.readouterr().out
+    assert "Flipper length (mm)" in printed
+    assert "…" not in printed
+    assert max(map(len, printed.splitlines())) <= 80

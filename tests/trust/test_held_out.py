@@ -232,3 +232,22 @@ def test_held_out_scores_are_those_of_fresh_groups():
     error = gap.std(ddof=1) / np.sqrt(len(gap))
     assert error < 0.04
     assert abs(gap.mean()) < 0.05  # about the mean of each fold it would be -.2
+
+
+def test_it_is_shown_as_a_table_in_a_terminal_and_in_a_notebook():
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    numbers = held_out(GradientSiftRegressor(), X, X[:, 1] + X[:, 2] ** 2, cv=3)
+    head, names, *lines = str(numbers).splitlines()
+    assert head.startswith("held-out rows, 3 folds")
+    assert names.split() == ["R²", "RMSE", "MAE"]
+    assert lines[0].startswith("selected variables")
+    assert lines[-1].startswith("mean of y")
+    assert numbers.selected.cell("RMSE") in lines[0]
+    assert len({len(line) for line in [names, *lines]}) == 1  # columns stand below each other
+    assert repr(numbers) == str(numbers)
+
+    labels = held_out(GradientSiftClassifier(), X, np.where(X[:, 1] > 0, "<b>", "no"), cv=3)
+    html = labels._repr_html_()
+    assert "<th>log loss</th>" in html
+    assert "<td>most frequent class</td>" in html
+    assert html.count("<tr>") == 1 + len(labels.ways())

@@ -8,19 +8,24 @@ from typing import Annotated
 import typer
 
 from gradsift.cli._options import (
+    SEVERAL,
     WAYS,
     Aggregate,
+    CovariateNames,
     Covariates,
+    Drop,
     Force,
     Method,
     Missing,
     Model,
+    Names,
     Offset,
     Reading,
     Rule,
     Table,
     Task,
     Way,
+    names,
     reads_table,
 )
 
@@ -76,12 +81,17 @@ def select(
     method: Annotated[
         Method, typer.Option(help="GradientSift, or the paper's estimator.")
     ] = Method.sift,
-    drop: Annotated[str, typer.Option(help="Columns to leave out, a,b,c.")] = "",
+    drop: Drop = None,
     id: Annotated[str | None, typer.Option(help="The column that names the rows.")] = None,
-    keep: Annotated[str, typer.Option(help="Columns never penalised, such as age,sex.")] = "",
+    keep: Annotated[
+        Names, typer.Option(help="Columns never penalised, such as age,sex.", metavar=SEVERAL)
+    ] = None,
     categorical: Annotated[
-        str, typer.Option(help="Columns of categories: 0 and 1 per level, in or out together.")
-    ] = "",
+        Names,
+        typer.Option(
+            help="Columns of categories: 0 and 1 per level, in or out together.", metavar=SEVERAL
+        ),
+    ] = None,
     group: Annotated[
         str | None,
         typer.Option(help="The column that says which rows belong together, such as subject."),
@@ -100,12 +110,7 @@ def select(
         ),
     ] = None,
     covariates: Covariates = None,
-    covariate_names: Annotated[
-        str,
-        typer.Option(
-            "--covariate-names", "--covar-name", help="Columns of it, a,b,c; all unless given."
-        ),
-    ] = "",
+    covariate_names: CovariateNames = None,
     smooth_covariates: Annotated[
         bool,
         typer.Option(
@@ -290,7 +295,7 @@ def convert(
     table: Annotated[Path, typer.Argument(help="A wide CSV or TSV file (also .gz).")],
     out: Annotated[Path, typer.Argument(help="A .zarr or .parquet path to write.")],
     target: Annotated[str | None, typer.Option(help="The column with the response.")] = None,
-    drop: Annotated[str, typer.Option(help="Columns to leave out, a,b,c.")] = "",
+    drop: Drop = None,
     id: Annotated[str | None, typer.Option(help="The column that names the rows.")] = None,
     *,
     reading: Reading,
@@ -337,8 +342,3 @@ def info() -> None:
     from gradsift.cli._info import run
 
     run()
-
-
-def names(text: str) -> tuple[str, ...]:
-    """'a, b' -> ('a', 'b')."""
-    return tuple(part.strip() for part in text.split(",") if part.strip())

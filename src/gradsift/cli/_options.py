@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import inspect
 from collections.abc import Callable
 from enum import StrEnum
 from functools import wraps
 from inspect import Parameter
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -97,6 +99,24 @@ Offset = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+Names = list[str] | None
+SEVERAL = "A,B,..."
+Drop = Annotated[
+    Names,
+    typer.Option(
+        help="Columns to leave out; this and other lists may be given several times.",
+        metavar=SEVERAL,
+    ),
+]
+CovariateNames = Annotated[
+    Names,
+    typer.Option(
+        "--covariate-names",
+        "--covar-name",
+        help="Columns of it; all unless given.",
+        metavar=SEVERAL,
+    ),
+]
 
 
 def reads_table(command: Callable[..., None]) -> Callable[..., None]:
@@ -122,3 +142,15 @@ def reads_table(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
+
+
+def names(texts: Names) -> tuple[str, ...]:
+    """Names in lists that are separated by commas; quotes keep a comma inside of a name.
+
+    Examples
+    --------
+    >>> names(["a, b", '"dose, mg",c'])
+    ('a', 'b', 'dose, mg', 'c')
+    """
+    parts = chain.from_iterable(csv.reader(texts or [], skipinitialspace=True))
+    return tuple(part.strip() for part in parts if part.strip())

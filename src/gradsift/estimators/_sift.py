@@ -25,11 +25,12 @@ from gradsift.refit.settings import LABELS, NUMBERS
 class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
     """Find the variables that matter, nonlinear and interacting ones included; no tuning.
 
-    Two steps. The **sift** selects variables by a sparse additive model with pairwise products,
-    written in its gradient: the pair loss of gradient learning with the exact line integral in
-    place of the Taylor term. Its levels are analytic, so `false_positives` is the expected number
-    of false variables on pure noise. The **refit** puts a kernel predictor g, tuned by its own
-    marginal likelihood, on the selected variables; gradients, directions and predictions are its.
+    It works in two steps. The **sift** chooses variables: it models the response as a sum of smooth
+    functions of single columns and of products of two, and a column must explain more than chance
+    would, by a level that is computed and not tuned. So `false_positives` is the expected number
+    of false variables on pure noise. The **refit** then fits a kernel predictor to the selected
+    variables; predictions, gradients and directions come from it. Both follow from gradient
+    learning by a potential (`docs/gradient_sift.md`).
 
     Parameters
     ----------

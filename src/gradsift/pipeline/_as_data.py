@@ -269,6 +269,8 @@ def conforms(value: Any, hint: Any) -> bool:
     origin, inner = get_origin(hint), get_args(hint)
     if hint is Any:
         return True
+    while hasattr(origin, "__value__"):  # a named alias, as NDArray is since NumPy 2.5
+        origin = get_origin(origin.__value__) or origin.__value__
     if origin in (Union, UnionType):
         return any(conforms(value, option) for option in inner)
     if origin is Literal:

@@ -71,7 +71,7 @@ def fit_rotated(rows: Rows, settings: RefitSettings, ard: EvidenceFit) -> Eviden
 def angles_cost(rows: Rows, settings: RefitSettings) -> float:
     """Nats that the angles of a rotation cost."""
     d = rows.X.shape[1]
-    return settings.per_angle * d * (d - 1) / 2
+    return float(settings.per_angle * d * (d - 1) / 2)
 
 
 def rotate(rows: Rows, settings: RefitSettings, previous: EvidenceFit) -> EvidenceFit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from gradsift._typing import Array
 from gradsift.data import fill_holes
 from gradsift.data.slices import take_rows
-from gradsift.explain import VariableSummary, came_back
+from gradsift.explain import FamilySummary, VariableSummary, came_back
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.trust import Stability
 
@@ -56,13 +57,28 @@ def merge_groups(
 ) -> list[VariableSummary]:
     """One row for each group: that of its best ranked column, under the name of the group.
 
-    Importances of the columns add up in squares, as those of independent changes do.
+    Importances of the columns add up in squares, as those of independent changes do. Ranks count
+    groups.
     """
     labels = np.asarray(groups)
     out: dict[str, list[VariableSummary]] = {}
     for row in rows:
         out.setdefault(str(labels[row.column]), []).append(row)
-    return [_merged(name, parts, labels, stability) for name, parts in out.items()]
+    merged = [_merged(name, parts, labels, stability) for name, parts in out.items()]
+    return [replace(row, rank=rank) for rank, row in enumerate(merged, start=1)]
+
+
+def name_categories(
+    families: Sequence[FamilySummary], groups: Sequence[str]
+) -> list[FamilySummary]:
+    """Families led by a category are no curve, straight or not: their shape is 'category'."""
+    columns = Counter(groups)
+    return [
+        replace(row, shape="category")
+        if row.shape != "product" and columns[row.names[0]] > 1
+        else row
+        for row in families
+    ]
 
 
 def _merged(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from copy import copy
 from dataclasses import dataclass
+from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ BESIDE = "covariates"
 NOTHING = Beside()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HeldOut:
     """Scores on rows that neither selection nor fit has seen, all from the same folds.
 
@@ -101,6 +102,49 @@ class HeldOut:
         """Whether the selected variables lose less than the baseline does."""
         return self.selected.mean(self.loss) < self.baseline.mean(self.loss)
 
+    def ways(self, target: str = "y") -> list[tuple[str, str, Scores]]:
+        """Attribute, name and scores of every way to predict that was scored.
+
+        Parameters
+        ----------
+        target : str
+            What to call the response.
+        """
+        guess = "most frequent class" if self.classes else f"mean of {target}"
+        names = {
+            SELECTED: "selected variables",
+            TOGETHER: "all columns together",
+            SIMPLE: self.tool,
+            BESIDE: "covariates alone",
+            BASELINE: guess,
+        }
+        found = [(way, name, getattr(self, way)) for way, name in names.items()]
+        return [(way, name, scores) for way, name, scores in found if scores is not None]
+
+    def __repr__(self) -> str:
+        head, *rows = self._cells()
+        widths = [max(map(len, column)) for column in zip(head, *rows)]
+        lines = [f"held-out rows, {self.n_folds} folds: mean ± standard deviation over folds"]
+        for name, *cells in [head, *rows]:
+            right = (cell.rjust(width) for cell, width in zip(cells, widths[1:]))
+            lines.append("  ".join([name.ljust(widths[0]), *right]))
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        lines = [
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
+            for row in self._cells()
+        ]
+        head = lines[0].replace("td>", "th>")
+        caption = f"held-out rows, {self.n_folds} folds: mean ± standard deviation over folds"
+        return f"<table><caption>{caption}</caption>{head}{''.join(lines[1:])}</table>"
+
+    def _cells(self) -> list[list[str]]:
+        """A line of names of scores, and a line for each way to predict."""
+        metrics = list(self.selected.values)
+        body = [[name, *map(scores.cell, metrics)] for _, name, scores in self.ways()]
+        return [["", *metrics], *body]
+
 
 class Fold(NamedTuple):
     """Predictions at the held-out rows of one fold, by the way they were made."""
@@ -154,6 +198,12 @@ def held_out(
     >>> found = held_out(GradientSiftRegressor(), X, X[:, 2] ** 2, cv=3)
     >>> bool(found.mean > 0.9), bool(found.simple.mean("R²") < 0.1)
     (True, True)
+    >>> print(found)
+    held-out rows, 3 folds: mean ± standard deviation over folds
+                                   R²         RMSE          MAE
+    selected variables ...
+    ridge regression ...
+    mean of y ...
     """
     y = np.asarray(y)
     labels = is_classifier(estimator)

@@ -58,6 +58,39 @@ class Scores:
         known = self.values[name][np.isfinite(self.values[name])]
         return float(known.std(ddof=1)) if len(known) > 1 else float("nan")
 
+    def cell(self, name: str) -> str:
+        """Mean and standard deviation over the folds, as they are shown: '0.43 ± 0.20'."""
+        mean, spread = self.mean(name), self.spread(name)
+        if not np.isfinite(mean):
+            return "–"
+        show = number if name in LOSSES else two_decimals  # losses may be small, and not nothing
+        return show(mean) if not np.isfinite(spread) else f"{show(mean)} ± {show(spread, mean)}"
+
+
+def two_decimals(value: float, beside: float | None = None) -> str:
+    """A score between 0 and 1: two decimals, and no minus sign before nothing.
+
+    Examples
+    --------
+    >>> two_decimals(0.873), two_decimals(-0.0008), two_decimals(-0.31)
+    ('0.87', '0.00', '\u22120.31')
+    """
+    text = f"{value:.2f}"
+    return "0.00" if text == "-0.00" else text.replace("-", "\u2212")
+
+
+def number(value: float, beside: float | None = None) -> str:
+    """Two decimals, or three digits where that says nothing of `beside`; a true minus sign.
+
+    Examples
+    --------
+    >>> number(0.873), number(0.004), number(0.004, beside=0.87), number(12345.0)
+    ('0.87', '0.004', '0.00', '1.23e+04')
+    """
+    size = abs(value if beside is None else beside)
+    text = f"{value:.2f}" if 0.01 <= size < 1000 or size == 0 else f"{value:.3g}"
+    return text.replace("-", "\u2212")
+
 
 def fresh_variance(y: Array, groups: IntArray | None = None) -> float:
     """The variance of numbers on fresh rows of fresh groups, without bias: half the mean squared
