@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import f as fisher
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
-from gradsift.trust.association import by_label, pillai_log_p
+from gradsift.sift.association import pillai_log_p
+from gradsift.trust.association import by_label
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::gradsift.exceptions.NothingSelectedWarning"  # noise has no variables

@@ -5,13 +5,7 @@ weaker question than whether k acts beside the others: near-copies of what acts,
 share a cause with it, are associated too. Where many columns carry a little of the signal, it is
 the question that has an answer: few of them can be told to act, hundreds to be associated.
 
-The linear, quadratic and local features of k are each tested against the response by Pillai's
-trace: of m features and q responses of unit variance, with s = min(m, q), trace / s is
-
-    Beta(d_1 / 2, d_2 / 2),   d_1 = s max(m, q),   d_2 = s (n - 1 - max(m, q)),
-
-exactly for normal responses where s = 1. The smallest p-value over its share is that of the column.
-q-values are Benjamini and Hochberg's over all columns.
+p-values are those of `sift.association`; q-values are Benjamini and Hochberg's over all columns.
 """
 
 from __future__ import annotations
@@ -20,13 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, gammaln
+from scipy.special import gammaln
 
 from gradsift._typing import Array, IntArray
+from gradsift.numerics.false_discovery import benjamini_hochberg
+from gradsift.sift.association import association_log_p
 from gradsift.sift.columns import odd_rows
-from gradsift.sift.levels import shares
 from gradsift.sift.procedure import Sifted, Sifter
-from gradsift.trust.tested import benjamini_hochberg
 
 RATE = 0.1
 """False discovery rate of the list, where nobody asked for another."""
@@ -79,7 +73,7 @@ def column_association(sifter: Sifter, sifted: Sifted, n_columns: int) -> Associ
         left = sifter.unit_residual(groups, sifter.fixed(groups))
         statistic = sifter.own(groups, left)
     rows = groups.rows.total - len(sifter.always)
-    log_p = own_p_values(statistic, rows, q, sifter)[:n_columns]
+    log_p = association_log_p(statistic, rows, q, sifter.settings)[:n_columns]
     tested = ~np.isin(np.arange(n_columns), sifter.always)
     labels = np.arange(n_columns) if sifter.labels is None else sifter.labels[:n_columns]
     near = np.flatnonzero(tested & (q_values(log_p, labels, tested) <= LISTED))
@@ -87,26 +81,6 @@ def column_association(sifter: Sifter, sifted: Sifted, n_columns: int) -> Associ
     q_found = q_values(log_p, labels, tested)
     p_found = np.exp(by_label(log_p, labels))
     return Association(np.where(tested, p_found, np.nan), np.where(tested, q_found, np.nan))
-
-
-def own_p_values(statistic: Array, n: float, q: int, sifter: Sifter) -> Array:
-    """log p-values (p,) from the statistics (3, p) of linear, quadratic and local features."""
-    settings = sifter.settings
-    part = shares(False, settings)[:3]
-    out = np.zeros(statistic.shape[1])
-    for one, m, share in zip(statistic, settings.part_sizes, part, strict=True):
-        np.minimum(out, pillai_log_p(one / n, n, m, q) - np.log(share), out=out)
-    return out
-
-
-def pillai_log_p(trace: Array, n: float, m: int, q: int) -> Array:
-    """log P(Pillai's trace of m features and q responses in n rows is this or more)."""
-    s, larger = min(m, q), max(m, q)
-    second = s * (n - 1 - larger)
-    if second <= 0:
-        return np.zeros(len(trace))
-    tail = betainc(second / 2, s * larger / 2, np.clip(1.0 - trace / s, 0.0, 1.0))
-    return np.asarray(np.log(np.maximum(tail, 1e-300)))
 
 
 def least_log_p(sifter: Sifter, columns: IntArray) -> Array:
