@@ -40,13 +40,6 @@ class Found:
     false_share: list[float]
 
 
-def contrasts(table: tables.RealTable) -> tables.Array:
-    if not table.labels:
-        return table.y[:, None].astype(float)
-    classes, codes = np.unique(table.y, return_inverse=True)
-    return 2.0 * (codes[:, None] == np.arange(1, len(classes))) - 1.0
-
-
 def listed(A: tables.Array, Y: tables.Array, labels: bool, rate: float) -> set[int]:
     """Columns associated with the response; the search for a support is not needed."""
     sifter = make_sifter(ArraySource(A), Y, robust=not labels)
@@ -59,7 +52,7 @@ def measure(table: tables.RealTable, times: int, rate: float, seed: int) -> Foun
     n, p = table.X.shape
     rng = np.random.default_rng(seed)
     A = measure_scaling(ArraySource(table.X), np.full(n, 1.0 / n)).apply(table.X)
-    Y = contrasts(table)
+    Y = tables.contrasts(table.y, table.labels)
     real = listed(A, Y, table.labels, rate)
     false, shares = [], []
     for _ in range(times):

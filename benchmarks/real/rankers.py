@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from real.methods import forest, ours
-from real.tables import Array
+from real.methods import forest
+from real.tables import Array, contrasts
 from selection.contestants import f_order, information_order, lasso_order
+
+from gradsift.data import ArraySource
+from gradsift.sift import sift
 
 Order = NDArray[np.intp]
 Ranker = Callable[[Array, Any, bool], Order]
@@ -23,7 +26,9 @@ def task_of(labels: bool) -> str:
 
 
 def gradsift_order(X: Array, y: Any, labels: bool) -> Order:
-    return np.argsort(ours(labels, predict_with="selected").fit(X, y).ranking_)
+    """`ranking_` of GradientSift, without the refit that predictions need."""
+    found = sift(ArraySource(X), contrasts(y, labels), robust=not labels)
+    return np.argsort(found.ranking)
 
 
 def l1_order(X: Array, y: Any, labels: bool) -> Order:
