@@ -113,6 +113,9 @@ def show(findings: Findings, out: Path, seconds: float) -> None:
         console.print(grid(findings))
     if findings.n_selected > MOST_SHOWN:
         console.print(f"and {findings.n_selected - MOST_SHOWN} more in selected.csv")
+    longer = summarise(findings)["associated"]
+    if longer is not None and longer["count"] > findings.n_selected:
+        console.print(shown_text(f"{longer['words'].removesuffix('.')}: associated.csv"))
     if findings.picked:
         console.print(f"half samples picked {shown_text(picked_words(findings))}")
     if findings.held_out is not None:

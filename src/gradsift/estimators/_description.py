@@ -11,6 +11,7 @@ import numpy as np
 from gradsift._typing import Array
 from gradsift.data.mixed import TableEncoder
 from gradsift.trust import Significance
+from gradsift.trust.association import Association
 from gradsift.trust.families import Family
 
 
@@ -148,6 +149,9 @@ class ModelDescription:
         Sets of columns of which one acts, most probable first; None where they were not looked for.
     inclusion_probabilities : (p,) array or None
         Probability of every column to act on the response.
+    association : Association or None
+        Which columns are associated with the response, looked at one by one; None where that was
+        not tested.
     significance : Significance or None
         Tests of the columns, where there were any.
     false_discovery_rate : float or None
@@ -174,6 +178,7 @@ class ModelDescription:
     false_positives: float | None = None
     families: Sequence[Family] | None = None
     inclusion_probabilities: Array | None = None
+    association: Association | None = None
     significance: Significance | None = None
     false_discovery_rate: float | None = None
     ensemble: EnsemblePart | None = None

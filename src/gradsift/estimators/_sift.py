@@ -104,6 +104,10 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         Sparse directions in standardised columns.
     eigenvalues_ : array
     sift_ : SiftResult
+    association_ : Association or None
+        p- and q-values of every column by itself, which near-copies and companions of what acts
+        pass too: ``association_.associated(0.1)`` is a longer list than the selected columns, and
+        says less. None with `groups`, and with an offset of labels.
     significance_ : Significance
         p- and q-values of all columns; only with a `false_discovery_rate` or ``inference=True``.
     refit_ : RegressionRefit
@@ -223,9 +227,9 @@ inference, random_state, n_jobs, verbose
         The weight of each class.
     refit_ : ClassificationRefit
     feature_importances_, ranking_, interactions_, components_, eigenvalues_, sift_, \
-significance_, ensemble_, mean_, scale_, field_, n_groups_, feature_groups_, encoder_, encoded_, \
-covariates_, has_offset_, families_, inclusion_probabilities_, n_components_probabilities_, \
-component_intervals_
+association_, significance_, ensemble_, mean_, scale_, field_, n_groups_, feature_groups_, \
+encoder_, encoded_, covariates_, has_offset_, families_, inclusion_probabilities_, \
+n_components_probabilities_, component_intervals_
         As in `GradientSiftRegressor`.
 
     Examples

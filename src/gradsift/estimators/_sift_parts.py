@@ -40,6 +40,7 @@ from gradsift.sift import (
     make_sifter,
     sift_support,
 )
+from gradsift.trust.association import Association, column_association
 from gradsift.trust.direction_draws import ENERGY
 from gradsift.trust.discoveries import column_significance
 from gradsift.trust.tested import Significance
@@ -112,6 +113,8 @@ class SiftFit:
     Attributes
     ----------
     found : SiftResult
+    association : Association or None
+        Each column by itself; None where rows belong together, or labels have an offset.
     significance : Significance or None
         Tests of the columns, where a false discovery rate was asked for.
     refit : RegressionRefit or ClassificationRefit
@@ -124,6 +127,7 @@ class SiftFit:
     """
 
     found: SiftResult
+    association: Association | None
     significance: Significance | None
     refit: RegressionRefit | ClassificationRefit
     ensemble: Ensemble | None
@@ -146,7 +150,7 @@ def fit_sift(sample: SiftSample, options: SiftOptions) -> SiftFit:
         columns, share, scaling, answer = run_sift(
             whole_sift(sample, options), sample, options, say
         )
-        found, tested = answer
+        found, association, tested = answer
         found = options.rule.settle(found)
         rows = target.rows()
         say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
@@ -164,7 +168,16 @@ def fit_sift(sample: SiftSample, options: SiftOptions) -> SiftFit:
         p = X.shape[1]
         scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
     return SiftFit(
-        found, tested, refit, ensemble, field, importances, directions, scaling, *coefficients
+        found,
+        association,
+        tested,
+        refit,
+        ensemble,
+        field,
+        importances,
+        directions,
+        scaling,
+        *coefficients,
     )
 
 
@@ -225,22 +238,33 @@ def find_support(sample: SiftSample, options: SiftOptions) -> IntArray:
 
 def whole_sift(
     sample: SiftSample, options: SiftOptions
-) -> Callable[..., tuple[SiftResult, Significance | None]]:
-    """The sift and, where a false discovery rate was asked for, the tests that select by it;
-    without the covariates.
+) -> Callable[..., tuple[SiftResult, Association | None, Significance | None]]:
+    """The sift, each column by itself and, where a false discovery rate was asked for, the tests
+    that select by it; without the covariates.
     """
     rate, p = options.false_discovery_rate, sample.X.shape[1]
 
-    def find(source: Source, Y: Array, **how: Any) -> tuple[SiftResult, Significance | None]:
+    def find(
+        source: Source, Y: Array, **how: Any
+    ) -> tuple[SiftResult, Association | None, Significance | None]:
         sifter, sifted = make_sifter(source, Y, **how).settled()
         found = own_result(describe(sifter, sifted), p)
+        alone = column_association(sifter, sifted, p) if knows_null(sample) else None
         if rate is None:
-            return found, None
+            return found, alone, None
         sifter.say("testing each variable beside the best explanation without it")
         tested = column_significance(sifter, sifted, sample.target.codes).among(p)
-        return discovered(found, tested, rate, options.rule.keep), tested
+        return discovered(found, tested, rate, options.rule.keep), alone, tested
 
     return find
+
+
+def knows_null(sample: SiftSample) -> bool:
+    """Whether rows are alike where no column matters: not if groups of them, or an offset of their
+    log odds, make them differ.
+    """
+    offset = isinstance(sample.target, Labels) and sample.target.offset is not None
+    return sample.groups is None and not offset
 
 
 def beside_groups(sample: SiftSample, options: SiftOptions) -> IntArray | None:

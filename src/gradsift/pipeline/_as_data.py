@@ -52,6 +52,7 @@ from gradsift.refit.kernel_ridge import KernelMember
 from gradsift.sift import ChosenGroup, SiftResult
 from gradsift.solver import Certificate, Rows, Solution, Status
 from gradsift.solver.path import PathResult
+from gradsift.trust.association import Association
 from gradsift.trust.families import Family
 from gradsift.trust.tested import ColumnTest, ProductTest, Rival, Significance
 
@@ -78,6 +79,7 @@ CLASSES: dict[str, type] = {
     "SiftResult": SiftResult,
     "ChosenGroup": ChosenGroup,
     "Interaction": Interaction,
+    "Association": Association,
     "Significance": Significance,
     "ColumnTest": ColumnTest,
     "ProductTest": ProductTest,

@@ -32,6 +32,7 @@ import numpy as np
 
 from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray
+from gradsift.numerics.false_discovery import benjamini_hochberg
 from gradsift.sift.features import product_feature
 from gradsift.sift.levels import chi2_log_sf, own_log_p, shares
 from gradsift.sift.procedure import Sifted, Sifter
@@ -53,7 +54,6 @@ from gradsift.trust.tested import (
     ProductTest,
     Rival,
     Significance,
-    benjamini_hochberg,
 )
 
 PARTS = ("linear", "quadratic", "local", "product")
