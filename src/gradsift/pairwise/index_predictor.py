@@ -257,14 +257,13 @@ def ridge_index(X: Array, directions: Array, y: Array, share: Array) -> Index:
     root = np.sqrt(share)
     P, s, Q = np.linalg.svd(root[:, None] * (coordinates - middle), full_matrices=False)
     pull, total = P.T @ (root * (y - level)), max(float(s @ s), np.finfo(float).tiny)
-    best, chosen, left_out = np.inf, RIDGES[-1] * total, np.full(len(y), level)
-    for ridge in RIDGES * total:
-        shrink = s**2 / (s**2 + ridge)
-        fitted = level + (P @ (shrink * pull)) / root
-        leverage = np.minimum(share + (P**2) @ shrink, 1.0 - 1e-9)
-        residual = (y - fitted) / (1.0 - leverage)
-        if (error := float(share @ residual**2)) < best:
-            best, chosen, left_out = error, ridge, y - residual
+    ridges = RIDGES * total
+    shrink = s**2 / (s**2 + ridges[:, None])
+    fitted = level + ((shrink * pull) @ P.T) / root
+    leverage = np.minimum(share + shrink @ (P**2).T, 1.0 - 1e-9)
+    residual = (y - fitted) / (1.0 - leverage)
+    best = int(np.argmin(residual**2 @ share))
+    chosen, left_out = ridges[best], y - residual[best]
     # without what leaving a sample out does to the mean: that alone would give the sample away
     left_out = left_out + share * (y - level) / (1.0 - share)
     weights = Q.T @ (s / (s**2 + chosen) * pull)
@@ -284,10 +283,8 @@ def _linked(found: Index, y: Array, share: Array, *, rising: bool = True) -> Lin
     slack = 1e-12 * spread * float(np.std(y))
     if spread == 0.0 or (rising and not share @ (away * (y - share @ y)) > slack):
         return level
-    scale, error = best_bandwidth(places, y[:, None], share)
-    predictor = IndexPredictor(found.slope, found.intercept, places, y, share, scale)
-    if len(some) == n:
-        guess = smooth(places, places, y[:, None], share, scale, leave_out=True)
-    else:  # one of very many has no say on the link
-        guess = predictor.link(found.left_out)
-    return Linked(error, predictor, guess[:, 0])
+    best = best_bandwidth(places, y[:, None], share)
+    predictor = IndexPredictor(found.slope, found.intercept, places, y, share, best.scale)
+    # one of very many has no say on the link
+    guess = best.left_out if len(some) == n else predictor.link(found.left_out)
+    return Linked(best.error, predictor, guess[:, 0])
