@@ -133,10 +133,10 @@ def smooth(at: Array, places: Array, Y: Array, share: Array, scale: float) -> Ar
     return local_planes(at, places, Y, weight, slope_ridge(places, share)).levels
 
 
-def smooth_left_out(places: Array, Y: Array, share: Array, scales: Array) -> Array:
-    """The same at the samples themselves, each left out of its own fit: (scales, n, c)."""
+def smooth_left_out(at: Array, places: Array, Y: Array, share: Array, scales: Array) -> Array:
+    """The same with sample i left out of the fit at place i of `at`, (n, d): (scales, n, c)."""
     n, c = Y.shape
-    away = squared_distances(places, places)
+    away = squared_distances(at, places)
     np.fill_diagonal(away, np.inf)
     away -= away.min(axis=1, keepdims=True)
     np.fill_diagonal(away, 0.0)
@@ -147,8 +147,8 @@ def smooth_left_out(places: Array, Y: Array, share: Array, scales: Array) -> Arr
         part = scales[first : first + together]
         weight = (others * np.exp(away / (-2.0 * part[:, None, None] ** 2))).reshape(-1, n)
         weight /= weight.sum(axis=1, keepdims=True)
-        at = np.tile(places, (len(part), 1))
-        levels = local_planes(at, places, Y, weight, ridge).levels
+        again = np.tile(at, (len(part), 1))
+        levels = local_planes(again, places, Y, weight, ridge).levels
         out[first : first + together] = levels.reshape(-1, n, c)
     return out
 
@@ -175,7 +175,16 @@ class Smoothed(NamedTuple):
 def best_bandwidth(places: Array, Y: Array, share: Array) -> Smoothed:
     """The bandwidth with the smallest leave-one-out error."""
     scales = spread_of(places, share) * np.array(BANDWIDTHS)
-    left_out = smooth_left_out(places, Y, share, scales)
+    left_out = smooth_left_out(places, places, Y, share, scales)
     errors = ((Y - left_out) ** 2).sum(axis=2) @ share
     best = int(np.argmin(errors))
     return Smoothed(float(scales[best]), float(errors[best]), left_out[best])
+
+
+EDGE = 0.05
+"""Part of the samples beyond each end of `inside`."""
+
+
+def inside(at: Array, places: Array) -> Array:
+    """Coordinates moved to where most samples are: a local slope out there is one of a few."""
+    return np.asarray(np.clip(at, *np.quantile(places, (EDGE, 1.0 - EDGE), axis=0)))
