@@ -92,9 +92,8 @@ class IndexPredictor:
 
     def link(self, at: Array) -> Array:
         """(k, 1) predictions at coordinates (k, d)."""
-        level = self._smooth(inside(at, self.places)) if self.beyond < 1.0 else 0.0
-        on = self._smooth(at) if self.beyond > 0.0 else 0.0
-        return np.asarray((1.0 - self.beyond) * level + self.beyond * on)
+        both = self._smooth(np.concatenate([inside(at, self.places), at]))
+        return (1.0 - self.beyond) * both[: len(at)] + self.beyond * both[len(at) :]
 
     def _smooth(self, at: Array) -> Array:
         height = max(1, BLOCK_BYTES // (8 * self.places.size))

@@ -113,7 +113,8 @@ def local_planes(at: Array, places: Array, Y: Array, weight: Array, ridge: float
     centre, level, second, mixed = np.split(moments, [d, d + c, d + c + d * d], axis=1)
     bend = second.reshape(-1, d, d) - centre[:, :, None] * centre[:, None, :]
     lean = mixed.reshape(-1, d, c) - centre[:, :, None] * level[:, None, :]
-    slopes = np.linalg.solve(bend + (ridge + np.finfo(float).tiny) * np.eye(d), lean)
+    ridge += np.finfo(float).tiny
+    slopes = lean / (bend + ridge) if d == 1 else np.linalg.solve(bend + ridge * np.eye(d), lean)
     step = at - middle - centre
     return Planes(base + level + np.einsum("kd,kdc->kc", step, slopes), slopes)
 
@@ -187,4 +188,5 @@ EDGE = 0.05
 
 def inside(at: Array, places: Array) -> Array:
     """Coordinates moved to where most samples are: a local slope out there is one of a few."""
-    return np.asarray(np.clip(at, *np.quantile(places, (EDGE, 1.0 - EDGE), axis=0)))
+    ordered, out = np.sort(places, axis=0), int(EDGE * len(places))
+    return np.minimum(np.maximum(at, ordered[out]), ordered[-1 - out])
