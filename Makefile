@@ -132,7 +132,7 @@ bench-selection: $(VENV)/.installed
 	OMP_NUM_THREADS=1 PYTHONPATH=benchmarks $(BIN)/python -m selection.measure
 
 bench-paths: $(VENV)/.installed
-	OMP_NUM_THREADS=2 PYTHONPATH=benchmarks $(BIN)/python -m paths.measure
+	OMP_NUM_THREADS=1 PYTHONPATH=benchmarks $(BIN)/python -m paths.measure
 
 $(VENV)/.installed-peers: benchmarks/peers/requirements.txt $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --requirement benchmarks/peers/requirements.txt
