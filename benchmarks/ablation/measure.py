@@ -48,6 +48,8 @@ ALL = tuple(name for name in DESIGNS | HELD_OUT if name not in SLOW)
 WIDE_SETTINGS = ("most_columns", "least_columns", "free_values", "most_values")
 GROUPED_SETTINGS = ("most_correlation", "least_pooled")
 """Settings of rows that belong together, which no table here has (`benchmarks/rows` has them)."""
+RANKING_SETTINGS = ("left_over", "apart_places", "apart_columns", "apart_ridge")
+"""Settings of the order after the selected columns (`ablation.ranking` measures them)."""
 DEFAULT = SiftSettings()
 OFF: dict[str, Any] = {
     "ridge": 1e-9,
@@ -73,7 +75,7 @@ score.
 def setting_names() -> list[str]:
     """The settings that the tables measured here can feel."""
     names = [field.name for field in fields(SiftSettings)]
-    return [name for name in names if name not in GROUPED_SETTINGS]
+    return [name for name in names if name not in (*GROUPED_SETTINGS, *RANKING_SETTINGS)]
 
 
 def changed(name: str, factor: float) -> Any:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from ablation.measure import DEFAULT, changed, words
+from ablation.measure import DEFAULT, RANKING_SETTINGS, changed, words
 from real import tables
 from real.ranking import measure
 from selection.designs import DESIGNS, HELD_OUT
@@ -29,7 +29,6 @@ from gradsift.data import ArraySource
 from gradsift.sift import SiftSettings, make_sifter
 from gradsift.sift.ranking import ranks, scores
 
-NAMES = ("left_over", "apart_places", "apart_columns", "apart_ridge")
 OFF = {"left_over": 0.0}
 """Columns that are not selected keep the order of their own evidence."""
 LEFT_OUT = ("digits",)
@@ -40,7 +39,7 @@ TELLING = ("genes", "lincorr", "lin1000", "lineq", "clus", "ball40", "circ40n", 
 def variants() -> dict[str, SiftSettings]:
     """Label -> settings that differ from the default in one field."""
     found = {"default": DEFAULT}
-    for name in NAMES:
+    for name in RANKING_SETTINGS:
         for how, factor in (("half", 0.5), ("double", 2.0)):
             found[f"{name} {how}"] = replace(DEFAULT, **{name: changed(name, factor)})
         if name in OFF:

@@ -16,8 +16,8 @@ from gradsift.cli._exit import run
 from gradsift.pipeline import load_model
 
 FILES = [
-    "directions.csv", "families.csv", "manifest.json", "model.gradsift", "projection.csv",
-    "report.html", "selected.csv", "summary.json",
+    "associated.csv", "directions.csv", "families.csv", "manifest.json", "model.gradsift",
+    "projection.csv", "report.html", "selected.csv", "summary.json",
 ]  # fmt: skip
 QUICK = ["--cv", "0", "--stability", "0"]
 
@@ -69,6 +69,20 @@ def test_one_command_from_file_to_report(table, capsys):
     assert page.count('data-name="sex"') == 1
     model = load_model(Path("gradsift-out")).model
     assert model.get_support()[-2:].all()  # in or out as a whole
+
+
+def test_a_longer_list_is_named_with_its_file(folder, rng, capsys):
+    cause = rng.normal(size=(80, 1))
+    X = np.hstack([cause + rng.normal(size=(80, 12)), rng.normal(size=(80, 30))])
+    y = cause[:, 0] + rng.normal(size=80)
+    np.savetxt("t.csv", np.c_[X, y], delimiter=",", comments="",
+               header=",".join([*(f"g{k}" for k in range(42)), "y"]))  # fmt: skip
+    assert run(["select", "t.csv", "--target", "y", *QUICK, "--no-families"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    listed = read("gradsift-out/associated.csv")
+    assert len(listed) > len(read("gradsift-out/selected.csv"))
+    assert f"Looked at one by one, {len(listed)} of 42 variables are associated with y" in printed
+    assert "associated.csv" in printed
 
 
 def test_an_existing_folder_is_kept_unless_forced(table, capsys):

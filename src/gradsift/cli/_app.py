@@ -191,8 +191,8 @@ def select(
 ) -> None:
     """Find the variables that matter, and write a report about them.
 
-    Writes selected.csv, families.csv, directions.csv, projection.csv, model.gradsift, summary.json
-    and report.html.
+    Writes selected.csv, families.csv, associated.csv, directions.csv, projection.csv, summary.json,
+    model.gradsift and report.html.
     """
     from gradsift.cli._select import run
     from gradsift.pipeline import Settings

@@ -119,7 +119,7 @@ def scores(sifter: Sifter, sifted: Sifted) -> Array:
     statistic = sifted.marginal
     if groups.inflation is not None:
         statistic = statistic / typical_ratios(groups, len(score))
-    if is_left_over(statistic, variables, sifter):
+    if is_left_over(statistic, np.array(variables, dtype=np.intp), sifter):
         order = np.argsort(ranks(score))
         first = one_after_another(sifter, Y, strength, order[: len(variables)])
         score = in_this_order(score, order, first)

@@ -75,7 +75,7 @@ def column_association(sifter: Sifter, sifted: Sifted, n_columns: int) -> Associ
     rows = groups.rows.total - len(sifter.always)
     log_p = association_log_p(statistic, rows, q, sifter.settings)[:n_columns]
     tested = ~np.isin(np.arange(n_columns), sifter.always)
-    labels = np.arange(n_columns) if sifter.labels is None else sifter.labels[:n_columns]
+    labels = None if sifter.labels is None else sifter.labels[:n_columns]
     near = np.flatnonzero(tested & (q_values(log_p, labels, tested) <= LISTED))
     log_p[near] = np.maximum(log_p[near], least_log_p(sifter, near))
     q_found = q_values(log_p, labels, tested)
@@ -93,17 +93,24 @@ def least_log_p(sifter: Sifter, columns: IntArray) -> Array:
     return np.asarray(gammaln(k + 1) + gammaln(n - k + 1) - gammaln(n + 1))
 
 
-def by_label(log_p: Array, labels: IntArray) -> Array:
-    """The smallest log p-value of the columns of each variable, corrected for their number."""
+def by_label(log_p: Array, labels: IntArray | None) -> Array:
+    """The smallest log p-value of the columns of each variable, corrected for their number; without
+    labels, each column is its own.
+    """
+    if labels is None:
+        return log_p
     _, number, count = np.unique(labels, return_inverse=True, return_counts=True)
     best = np.zeros(len(count))
     np.minimum.at(best, number, np.minimum(log_p + np.log(count[number]), 0.0))
     return best[number]
 
 
-def q_values(log_p: Array, labels: IntArray, tested: NDArray[np.bool_]) -> Array:
+def q_values(log_p: Array, labels: IntArray | None, tested: NDArray[np.bool_]) -> Array:
     """q-values (p,) over the variables that were tested; 1 for the others."""
     out = np.ones(len(log_p))
+    if labels is None:
+        out[tested] = benjamini_hochberg(log_p[tested])
+        return out
     _, first, number = np.unique(labels[tested], return_index=True, return_inverse=True)
     out[tested] = benjamini_hochberg(by_label(log_p[tested], labels[tested])[first])[number]
     return out
