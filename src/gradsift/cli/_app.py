@@ -193,8 +193,9 @@ def select(
     from gradsift.pipeline import Settings
     from gradsift.tables import Choices, ReadOptions
     from gradsift.tables.opening import target_of
+    from gradsift.tables.variants import GENOTYPES
 
-    if target is None and target_from is None and table.suffix.lower() != ".bed":
+    if target is None and target_from is None and table.suffix.lower() not in GENOTYPES:
         raise typer.BadParameter("give the column to explain with --target.")
     choices = Choices(
         target_of(table, target, target_from), task.value, names(drop), names(categorical),
@@ -266,7 +267,7 @@ def report(
         typer.Option(
             "--target-from",
             "--pheno",
-            help="Another table that holds the target, for .bed and Zarr.",
+            help="Another table that holds the target, for genotypes and Zarr.",
         ),
     ] = None,
     covariates: Covariates = None,

@@ -52,7 +52,7 @@ Table = Annotated[
     Path,
     typer.Argument(
         help="CSV, TSV (also .gz), Excel, Parquet, Arrow, Feather, .npz, .npy, .h5ad, Zarr or "
-        "PLINK .bed."
+        "PLINK .bed, .pgen or .bgen."
     ),
 ]
 Model = Annotated[

@@ -12,6 +12,7 @@ from gradsift._run.progress import Say, silent, stages
 from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
+from gradsift.data.predicted import is_whole, with_predicted
 from gradsift.data.source import set_beside
 from gradsift.estimators._column_rule import ColumnRule
 from gradsift.estimators._covariate_part import (
@@ -263,9 +264,8 @@ def run_sift(
     share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
     say(f"standardising {X.shape[1]:,} columns")
     scaling = measure_scaling(X, share, missing=options.missing)
-    columns = standardised(X, scaling)
     rows = sample.independent()
-    source = columns if rows is sample else own_standard(rows.X, options)
+    source = with_holes(X, scaling, weight) if rows is sample else own_standard(rows.X, options)
     found = sift(
         set_beside(source, standard_covariates(rows)),
         rows.target.beside(rows.covariates, rows.weight).contrasts,
@@ -280,13 +280,23 @@ def run_sift(
         say=say,
         settings=options.sift,
     )
-    return columns, share, scaling, found
+    if rows is not sample or (scaling.fill is not None and not is_whole(X)):
+        source = standardised(X, scaling)  # filled, as new samples will be
+    return source, share, scaling, found
 
 
 def own_standard(X: Source, options: SiftOptions) -> Source:
     """Columns standardised by themselves."""
     n = X.shape[0]
-    return standardised(X, measure_scaling(X, np.full(n, 1.0 / n), missing=options.missing))
+    return with_holes(X, measure_scaling(X, np.full(n, 1.0 / n), missing=options.missing))
+
+
+def with_holes(X: Source, scaling: Scaling, weight: Array | None = None) -> Source:
+    """Standardised columns in which what other columns do not predict stays missing: the sift knows
+    what to do.
+    """
+    known = standardised(X, replace(scaling, fill=None))
+    return with_predicted(known, weight) if scaling.fill is not None else known
 
 
 def standard_covariates(sample: SiftSample) -> Array | None:

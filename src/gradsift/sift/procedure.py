@@ -11,7 +11,7 @@ from gradsift._run.progress import Say, silent
 from gradsift._typing import Array, IntArray, Source
 from gradsift.sift.columns import (
     Single,
-    clipped_columns,
+    known_columns,
     odd_rows,
     single_columns,
     wide_statistics,
@@ -319,7 +319,7 @@ class Sifter:
             values = dict(
                 zip(
                     need.tolist(),
-                    clipped_columns(self.source, need, rows, self.settings).T,
+                    known_columns(self.source, need, rows, self.settings).T,
                     strict=True,
                 )
             )

@@ -128,7 +128,7 @@ class Bench:
             return [*out, 0.0]
         columns = self.rivals.pool.columns
         free = ~np.isin(columns, list(barred))
-        z2 = product_tests(left, x, self.rivals.X[:, free])
+        z2 = product_tests(left, np.nan_to_num(x), self.rivals.X[:, free])
         return [*out, best_product(z2, columns[free], known, self.sifter.source.shape[1])]
 
     def unexplained(self, explanation: Explanation) -> float:

@@ -22,7 +22,14 @@ from gradsift.exceptions import (
     NothingSelectedWarning,
     RareClassWarning,
 )
-from gradsift.trust.scores import Scores, confusion, gather, score_labels, score_numbers
+from gradsift.trust.scores import (
+    Scores,
+    confusion,
+    fresh_variance,
+    gather,
+    score_labels,
+    score_numbers,
+)
 from gradsift.trust.simple import predict_beside, simple_tool
 from gradsift.trust.splits import Beside, check_two_classes, row_splits
 
@@ -34,6 +41,10 @@ NOTHING = Beside()
 @dataclass(frozen=True, eq=False)
 class HeldOut:
     """Scores on rows that neither selection nor fit has seen, all from the same folds.
+
+    R² is one less the squared error over the variance of the response between rows that do not
+    belong together, the same in every fold. So it estimates the R² on many fresh rows, or on fresh
+    groups where there are groups, and not that about the mean of the few rows of a fold.
 
     Attributes
     ----------
@@ -158,7 +169,10 @@ def held_out(
         for train, test in splits
     )
     positive = None if codes is None else rarer(codes, int(codes.max()) + 1)
-    found = {way: score_way(folds, way, y, codes, positive) for way in folds[0].predicted}
+    if codes is None:
+        found = score_ways(folds, y, members)
+    else:
+        found = {way: score_label_way(folds, way, codes, positive) for way in folds[0].predicted}
     shares = [fold.ensemble_share for fold in folds]
     return HeldOut(
         found[SELECTED],
@@ -265,15 +279,29 @@ def constant(y: Array, count: int, classes: Any) -> Array:
     return np.tile((y[:, None] == classes).mean(axis=0), (count, 1))
 
 
-def score_way(
-    folds: list[Fold], way: str, y: Array, codes: IntArray | None, positive: int | None
-) -> Scores:
-    """The scores of one way to predict, fold by fold."""
-    if codes is None:
-        return gather([score_numbers(y[f.rows], f.predicted[way]) for f in folds], [])
+def score_ways(folds: list[Fold], y: Array, groups: IntArray | None) -> dict[str, Scores]:
+    """The scores of numbers, fold by fold, of every way to predict.
+
+    R² has the same variance below it in all folds, that of fresh rows of fresh groups: the rows of
+    one fold are few, and those of a few groups vary less about their own mean.
+    """
+    rows = np.unique(np.concatenate([fold.rows for fold in folds]))
+    variance = fresh_variance(y[rows], None if groups is None else groups[rows])
+    sizes = [len(fold.rows) for fold in folds]
+    return {
+        way: gather(
+            [score_numbers(y[f.rows], f.predicted[way], variance) for f in folds], (), sizes
+        )
+        for way in folds[0].predicted
+    }
+
+
+def score_label_way(folds: list[Fold], way: str, codes: IntArray, positive: int | None) -> Scores:
+    """The scores of labels, fold by fold, of one way to predict."""
     return gather(
         [score_labels(codes[f.rows], f.predicted[way], positive) for f in folds],
         [confusion(codes[f.rows], f.predicted[way]) for f in folds],
+        [len(f.rows) for f in folds],
     )
 
 
@@ -297,7 +325,7 @@ def score_model(
     """
     y, beside = np.asarray(y), Beside(None, covariates, offset)
     if not is_classifier(model):
-        return gather([score_numbers(y, predictions(model, X, None, beside))], [])
+        return gather([score_numbers(y, predictions(model, X, None, beside))])
     classes = np.union1d(model.classes_.astype(str), y.astype(str))
     codes = np.searchsorted(classes, y.astype(str))
     P = np.zeros((X.shape[0], len(classes)))
