@@ -71,7 +71,7 @@ KERNELS = (
 ONLY_LABELS = ("penalties", "stretches")
 OUTLIERS = (
     "outlier_z", "downweight_z", "noise_floor", "first_clip", "robust_rounds", "settled",
-    "robust_gain", "harmless",
+    "robust_gain",
 )  # fmt: skip
 OFF: dict[str, dict[str, Any]] = {
     "per_angle": {"per_angle": 0.0},
@@ -88,7 +88,6 @@ OFF: dict[str, dict[str, Any]] = {
     "first_clip": {"first_clip": np.inf},
     "robust_rounds": {"robust_rounds": 1},
     "robust_gain": {"robust_gain": np.inf},
-    "harmless": {"harmless": 1.0},
     "cut": {"cut": 100.0},
     "ensemble_rows": {"ensemble_rows": (10, 9)},
     "ridge_cut": {"ridge_cut": 0.0},

@@ -283,7 +283,8 @@ class GradientSift(Sifting):
         """The sift of a table, ready to run, its class numbers, the numbers of some columns, how
         the table was encoded, and how many encoded columns there are beside covariates.
         """
-        refuse_with_groups(self.n_groups_, "significance()")
+        # a model need not be fitted for this: then nothing is known of its groups
+        refuse_with_groups(getattr(self, "n_groups_", None), "significance()")
         door = blank(self)
         sample = self._sample(door, X, y, **told)
         refuse_with_offset(sample.target, "significance()")

@@ -62,8 +62,6 @@ class RefitSettings:
     """Change of a row's weight that makes another round worth while."""
     robust_gain: float = 0.9
     """Typical error that a fit with lowered weights must reach, as a fraction of that without."""
-    harmless: float = 1.5
-    """Mean square error over that of typical rows up to which outliers are left alone."""
     # predictors on all columns
     cut: float = 3.0
     """Standard deviations at which columns are cut off: a wild value would carry a ridge away, and
