@@ -33,6 +33,7 @@ from gradsift.refit import (
 )
 from gradsift.refit.settings import RefitSettings
 from gradsift.sift import (
+    Classes,
     Sifter,
     SiftResult,
     SiftSettings,
@@ -233,7 +234,7 @@ def whole_sift(
 
     def find(source: Source, Y: Array, **how: Any) -> tuple[SiftResult, Significance | None]:
         sifter, sifted = make_sifter(source, Y, **how).settled()
-        found = own_result(describe(sifter, sifted), p)
+        found = own_result(describe(sifter, sifted, beside_classes(sample)), p)
         if rate is None:
             return found, None
         sifter.say("testing each variable beside the best explanation without it")
@@ -241,6 +242,18 @@ def whole_sift(
         return discovered(found, tested, rate, options.rule.keep), tested
 
     return find
+
+
+def beside_classes(sample: SiftSample) -> Classes | None:
+    """The classes of rows that are told beside covariates or an offset; None for other rows."""
+    rows = sample.independent()
+    if rows.target.codes is None:
+        return None
+    offset = rows.target.beside(rows.covariates, rows.weight).offset
+    if offset is None:
+        return None
+    known = offset if offset.shape[1] == 1 else offset[:, 1:] - offset[:, :1]
+    return Classes(rows.target.codes, known)
 
 
 def beside_groups(sample: SiftSample, options: SiftOptions) -> IntArray | None:
