@@ -2,6 +2,7 @@
 
     python -m mixed.measure missing                 # 30 % of the cells missing, 10 seeds
     python -m mixed.measure missing --seeds 1 xor   # one design
+    python -m mixed.measure oracle                  # what an oracle loses by that, 50 seeds
     python -m mixed.measure null                    # null categories and groups, 60 seeds
     python -m mixed.measure power                   # planted categories, beside a one-hot Lasso
 
@@ -62,6 +63,29 @@ def oracle(case: Case, X: np.ndarray, y: np.ndarray, squares: bool) -> float:
     return float(np.mean(found))
 
 
+def oracles(seeds: int, words: list[str]) -> None:
+    """What an oracle loses with 30 % of the cells: information that is not there."""
+    print(f"AP of an oracle, {seeds} seeds, {MISSING:.0%} of the cells missing")
+    print("| design | complete | cells missing | lost |\n|---|---|---|---|")
+    for name, squares in SHAPES.items():
+        if words and name not in words:
+            continue
+        found = []
+        for seed in range(FIRST, FIRST + seeds):
+            case = DESIGNS[name](seed)
+            X = case.X.astype(float)
+            found.append([oracle(case, t, case.y, squares) for t in (X, with_holes(X, seed))])
+        whole, cells = np.mean(found, axis=0)
+        error = np.std(np.diff(found)) / np.sqrt(seeds)
+        lost = f"{whole - cells:+.3f} ({error:.3f})"
+        print(f"| {name} | {whole:.3f} | {cells:.3f} | {lost} |", flush=True)
+
+
+def with_holes(X: np.ndarray, seed: int) -> np.ndarray:
+    """The table without 30 % of its cells."""
+    return np.where(np.random.default_rng(1000 + seed).random(X.shape) < MISSING, np.nan, X)
+
+
 def lost_on(name: str, make: Callable[[int], Case], seeds: int) -> np.ndarray | None:
     """(seeds, 5) AP of a design: with all cells, without some, without as many rows; then an
     oracle with all cells and without some, NaN where the design is not one of its shapes.
@@ -71,9 +95,9 @@ def lost_on(name: str, make: Callable[[int], Case], seeds: int) -> np.ndarray | 
         case = make(seed)
         if len(case.support) == 0 or case.X.size > MOST_CELLS:
             return None
-        rng = np.random.default_rng(1000 + seed)
         X = case.X.astype(float)
-        holed = np.where(rng.random(X.shape) < MISSING, np.nan, X)
+        holed = with_holes(X, seed)
+        rng = np.random.default_rng(2000 + seed)
         rows = np.sort(rng.permutation(len(X))[: int((1 - MISSING) * len(X))])
         tables = [(X, case.y), (holed, case.y), (X[rows], case.y[rows])]
         known = (
@@ -177,14 +201,14 @@ def power(seeds: int, words: list[str]) -> None:
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
-WAYS = {"missing": (missing, 10), "null": (null, 60), "power": (power, 30)}
+WAYS = {"missing": (missing, 10), "oracle": (oracles, 50), "null": (null, 60), "power": (power, 30)}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=WAYS)
     parser.add_argument("words", nargs="*")
     parser.add_argument("--seeds", type=int)
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     measure, usual = WAYS[given.what]
     warnings.simplefilter("ignore")
     measure(given.seeds or usual, given.words)

@@ -51,8 +51,8 @@ def test_scores_are_honest_where_there_are_text_columns(rng):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NothingSelectedWarning)
             predicted[test] = model.fit(table.X[train], table.y[train]).predict(table.X[test])
-    errors = np.square(table.y - predicted)
-    expected = [1 - errors[test].mean() / table.y.var(ddof=1) for _, test in folds.split(table.X)]
+    left = np.square(table.y - predicted)
+    expected = [1 - left[test].mean() / table.y.var(ddof=1) for _, test in folds.split(table.X)]
     np.testing.assert_allclose(found.held_out.selected.values["R²"], expected, rtol=1e-9)
     assert found.held_out.mean < 0.0
     assert max(count for _, count, _ in found.picked) < 6  # no level of noise is stable
@@ -150,12 +150,12 @@ def real(name):
     return data["X"], data["y"]
 
 
-def scores_of(model, X, y, folds):
-    """Accuracy, or R² beside the variance of all rows, in each fold."""
+def fold_scores(model, X, y, folds):
+    """Accuracy in each fold, or the part of the variance of all rows that is explained there."""
     if y.dtype.kind == "U":
         return cross_val_score(model, X, y, cv=folds)
-    errors = -cross_val_score(model, X, y, cv=folds, scoring="neg_mean_squared_error")
-    return 1 - errors / y.var(ddof=1)
+    left = -cross_val_score(model, X, y, cv=folds, scoring="neg_mean_squared_error")
+    return 1.0 - left / y.var(ddof=1)
 
 
 @pytest.mark.shared
@@ -171,10 +171,10 @@ def test_both_scores_equal_an_independent_computation(name):
         model = sift(predict_with=way, random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NothingSelectedWarning)
-            expected = scores_of(clone(model), X, y, folds)
+            expected = fold_scores(clone(model), X, y, folds)
         found = (held.selected if scores is None else scores).values[held.metric]
         np.testing.assert_allclose(found, expected, atol=1e-9)
     if not labels:
-        expected = scores_of(make_pipeline(StandardScaler(), RidgeCV(ALPHAS)), X, y, folds)
+        expected = fold_scores(make_pipeline(StandardScaler(), RidgeCV(ALPHAS)), X, y, folds)
         np.testing.assert_allclose(held.simple.values["R²"], expected, atol=1e-6)
     assert held.baseline.mean(held.metric) < held.mean

@@ -33,6 +33,7 @@ from gradsift.refit import (
 )
 from gradsift.refit.settings import RefitSettings
 from gradsift.sift import (
+    Classes,
     Sifter,
     SiftResult,
     SiftSettings,
@@ -248,7 +249,7 @@ def whole_sift(
         source: Source, Y: Array, **how: Any
     ) -> tuple[SiftResult, Association | None, Significance | None]:
         sifter, sifted = make_sifter(source, Y, **how).settled()
-        found = own_result(describe(sifter, sifted), p)
+        found = own_result(describe(sifter, sifted, beside_classes(sample)), p)
         alone = column_association(sifter, sifted, p) if knows_null(sample) else None
         if rate is None:
             return found, alone, None
@@ -265,6 +266,18 @@ def knows_null(sample: SiftSample) -> bool:
     """
     offset = isinstance(sample.target, Labels) and sample.target.offset is not None
     return sample.groups is None and not offset
+
+
+def beside_classes(sample: SiftSample) -> Classes | None:
+    """The classes of rows that are told beside covariates or an offset; None for other rows."""
+    rows = sample.independent()
+    if rows.target.codes is None:
+        return None
+    offset = rows.target.beside(rows.covariates, rows.weight).offset
+    if offset is None:
+        return None
+    known = offset if offset.shape[1] == 1 else offset[:, 1:] - offset[:, :1]
+    return Classes(rows.target.codes, known)
 
 
 def beside_groups(sample: SiftSample, options: SiftOptions) -> IntArray | None:
