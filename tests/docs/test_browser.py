@@ -2,7 +2,6 @@
 
 import csv
 import io
-import os
 import re
 import shutil
 import sys
@@ -13,17 +12,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from chromium import CHROMIUM, FLAGS, NO_CHROMIUM
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "docs" / "_static" / "browser"
 COLLECTED = ROOT / "build" / "browser" / "pyodide"
-CHROMIUM = os.environ.get("GRADSIFT_CHROMIUM") or shutil.which("chromium")
 MINUTES = 10 * 60_000
 
 pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium found on the path"),
+    pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM),
     pytest.mark.skipif(
         not (COLLECTED / "gradsift.zip").exists(),
         reason="`make browser` has not collected Pyodide, whose parts come from PyPI",
@@ -56,9 +55,8 @@ def address(tmp_path_factory):
 @pytest.fixture(scope="module")
 def page(address):
     """The page in a browser; afterwards nothing may have been sent, or fetched from elsewhere."""
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
     with playwright.sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=CHROMIUM, args=flags)
+        browser = p.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         context = browser.new_context()
         asked = []
         context.on("request", lambda request: asked.append((request.method, request.url)))
