@@ -2,7 +2,6 @@
 
 import csv
 import io
-import os
 import re
 import shutil
 import sys
@@ -13,17 +12,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from chromium import CHROMIUM, FLAGS, NO_CHROMIUM
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "docs" / "_static" / "browser"
 COLLECTED = ROOT / "build" / "browser" / "pyodide"
-CHROMIUM = os.environ.get("GRADSIFT_CHROMIUM") or shutil.which("chromium")
 MINUTES = 10 * 60_000
 
 pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium found on the path"),
+    pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM),
     pytest.mark.skipif(
         not (COLLECTED / "gradsift.zip").exists(),
         reason="`make browser` has not collected Pyodide, whose parts come from PyPI",
@@ -56,9 +55,8 @@ def address(tmp_path_factory):
 @pytest.fixture(scope="module")
 def page(address):
     """The page in a browser; afterwards nothing may have been sent, or fetched from elsewhere."""
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
     with playwright.sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=CHROMIUM, args=flags)
+        browser = p.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         context = browser.new_context()
         asked = []
         context.on("request", lambda request: asked.append((request.method, request.url)))
@@ -76,14 +74,14 @@ def page(address):
 
 def table_text():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 5))
+    X = rng.normal(size=(80, 5)).round(6)
     y = X[:, 1] ** 2 + X[:, 3] + 0.2 * rng.normal(size=80)
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(["a", "dose", "b", "age", "c", "group", "yield"])
     groups = np.where(rng.random(80) < 0.5, "left", "right")
     writer.writerows([*row, group, value] for row, group, value in zip(X.tolist(), groups, y))
-    return out.getvalue()
+    return out.getvalue().replace(str(X[3, 0]), "NA")
 
 
 def selected(text):
@@ -109,6 +107,10 @@ def test_a_dropped_table_becomes_the_report_that_the_command_writes(page, tmp_pa
     assert page.locator("#gradsift-target").input_value() == "yield"
     assert "harvest.csv: 7 columns" in said(page)
     page.locator("#gradsift-run").click()
+    page.get_by_text("1 value is missing").wait_for()  # refused, as by the command
+    page.locator("#gradsift-missing").select_option("mean")
+    page.locator("#gradsift-drop").select_option(["c"])
+    page.locator("#gradsift-run").click()
     page.locator("#gradsift-result").wait_for(state="visible")
     assert "explain yield" in said(page)
     report = page.frame_locator("#gradsift-report")
@@ -124,7 +126,7 @@ def test_a_dropped_table_becomes_the_report_that_the_command_writes(page, tmp_pa
 
     path = tmp_path / "harvest.csv"
     path.write_text(text)
-    _, files = make_report.make_report(path, "yield", lambda what: None)
+    _, files = make_report.make_report(path, "yield", print, ["c"], "mean")
     assert selected(in_the_tab) == selected(files["selected.csv"])
     assert {name for name, _ in selected(in_the_tab)} >= {"dose", "age"}
 

@@ -14,11 +14,11 @@ def column_names(path):
     return list(read_frame(Path(path)).order)
 
 
-def make_report(path, target, say):
+def make_report(path, target, say, drop=(), missing="error"):
     """The headline, and the text of every file that can be shown or kept."""
     path, out = Path(path), Path("/tmp/gradsift-out")
     out.mkdir(exist_ok=True)
-    table = open_table(path, Choices(target))
+    table = open_table(path, Choices(target, drop=tuple(drop), missing=missing))
     for note in table.notes:
         say(note)
     findings = select(

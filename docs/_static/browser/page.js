@@ -13,6 +13,7 @@ const answers = {
     const target = $("gradsift-target");
     target.replaceChildren(...names.map((text) => new Option(text)));
     target.value = names.at(-1);
+    $("gradsift-drop").replaceChildren(...names.map((text) => new Option(text)));
     $("gradsift-ask").hidden = false;
     said(`${name}: ${names.length} columns. Which one is to be explained?`);
   },
@@ -59,7 +60,9 @@ box.addEventListener("drop", (event) => {
 $("gradsift-run").addEventListener("click", () => {
   $("gradsift-run").disabled = true;
   $("gradsift-result").hidden = true;
-  worker.postMessage({ name, target: $("gradsift-target").value });
+  const drop = [...$("gradsift-drop").selectedOptions].map((option) => option.value);
+  const missing = $("gradsift-missing").value;
+  worker.postMessage({ name, target: $("gradsift-target").value, drop, missing });
 });
 $("gradsift-example").addEventListener("click", async () => {
   const answer = await fetch(new URL("../../pyodide/diabetes.csv", here));

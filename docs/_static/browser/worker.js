@@ -44,7 +44,8 @@ onmessage = async ({ data }) => {
       tell("columns", python.globals.get("column_names")(path).toJs());
     } else {
       const say = (what) => tell("step", what);
-      const found = python.globals.get("make_report")(path, data.target, say);
+      const make = python.globals.get("make_report");
+      const found = make(path, data.target, say, data.drop, data.missing);
       const [headline, files] = found.toJs({ dict_converter: Object.fromEntries });
       tell("report", { headline, files });
     }
