@@ -231,7 +231,7 @@ def _printed_step(paper: PairProblem, alpha: float) -> tuple[float, float]:
     return delta, min(seconds(lambda: step(C, slow, alpha, delta)) for _ in range(5))
 
 
-def loo_table(rounds: int = 5) -> None:
+def loo_table(rounds: int = 3) -> None:
     """In one process: with two jobs, each takes half of the folds."""
     problem = leukemia()
     if problem is None:

@@ -80,10 +80,13 @@ def others(name, labels):
 
 
 def table(labels):
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(4 if labels else 3)
     X = rng.normal(size=(40, P)) * [1.0, 2.0, 1.0, 3.0, 1.0, 1.0]
-    y = 1.5 * X[:, 0] + 0.5 * X[:, 1] ** 2 + rng.normal(size=40)
-    return X, (y > 3.0) if labels else y
+    noise = rng.normal(size=40)
+    if labels:  # of unequal frequency
+        y = X[:, 0] + 0.5 * X[:, 1] + 0.5 * noise
+        return X, y > np.quantile(y, 0.7)
+    return X, 1.5 * X[:, 0] + 0.5 * X[:, 1] ** 2 + noise
 
 
 def base(kind):
