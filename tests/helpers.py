@@ -263,3 +263,12 @@ def numeric_gradient(f, X, step=1e-5):
         shift = step * np.eye(X.shape[1])[k]
         columns.append((f(X + shift) - f(X - shift)) / (2 * step))
     return np.stack(columns, axis=1)
+
+
+def monte_carlo_error(tally, batches=20):
+    """Standard errors of the probabilities of a tally from batches of its views, in their order:
+    chains of one sweep look at the same candidates by chance, and are not independent.
+    """
+    views = np.array([view.mean(axis=0, dtype=float) for view in tally.views])
+    means = np.array([batch.mean(axis=0) for batch in np.array_split(views, batches)])
+    return means.std(axis=0, ddof=1) / np.sqrt(batches)

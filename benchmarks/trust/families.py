@@ -2,6 +2,7 @@
 
     python -m trust.families --seeds 2000 8            # all designs, 8 seeds from 2000 on
     python -m trust.families --seeds 2000 8 --planted  # without the tables of noise
+    python -m trust.families --seeds 2000 8 --untested # without q-values, which take longest
     python -m trust.families --seeds 1000 2 colon      # those whose name contains a word
     python -m trust.families --seeds 1000 1 --moves    # how much other random numbers change
     python -m trust.families --show                    # the tables, from what was measured
@@ -66,9 +67,10 @@ def sifting(table: Planted) -> tuple[ArraySource, Any, Any]:
     return ArraySource(X), class_contrasts(codes, int(codes.max()) + 1), codes
 
 
-def moves(table: Planted, seeds: int = 2) -> tuple[float, float, float]:
+def moves(table: Planted, seeds: int = 2) -> tuple[float, float, float, float]:
     """Largest difference of an inclusion probability, and of that of a family with the same most
-    probable column, between draws of some seeds; CPU seconds of one of them.
+    probable column, between draws of some seeds; how rough they say they are, and CPU seconds of
+    one of them.
     """
     source, Y, codes = sifting(table)
     chosen = sift(source, Y, robust=codes is None).groups
@@ -80,7 +82,8 @@ def moves(table: Planted, seeds: int = 2) -> tuple[float, float, float]:
     for one in found:
         for family in one:
             each.setdefault(family.representative, []).append(family.probability)
-    return float(gap), max(map(np.ptp, each.values()), default=0.0), seconds
+    rough = max(one.roughness for one in found)
+    return float(gap), max(map(np.ptp, each.values()), default=0.0), rough, seconds
 
 
 def real_table(name: str) -> Planted:
@@ -89,8 +92,8 @@ def real_table(name: str) -> Planted:
     return Planted(X, y, labels, ())
 
 
-def measure(table: Planted) -> dict[str, Any]:
-    """What the families of one table claim, and what holds."""
+def measure(table: Planted, tests: bool = True) -> dict[str, Any]:
+    """What the families of one table claim, and what holds; q-values only if `tests`."""
     source, Y, codes = sifting(table)
     sifter = make_sifter(source, Y, robust=codes is None)
     sifted = sifter.run()
@@ -98,7 +101,10 @@ def measure(table: Planted) -> dict[str, Any]:
     began = time.process_time()
     found = find_families(source, Y, chosen.groups, codes=codes)
     seconds = time.process_time() - began
-    tested = column_significance(sifter, sifted, codes, families=own_columns(found))
+    values: list[list[float | None]] = [[] for _ in found]
+    if tests:
+        tested = column_significance(sifter, sifted, codes, families=own_columns(found))
+        values = [[q_value(f, tested)] for f in found]
     inside = {
         int(c) for f in found for c in [*f.columns, *(() if f.partners is None else f.partners)]
     }
@@ -116,8 +122,8 @@ def measure(table: Planted) -> dict[str, Any]:
     selected = chosen.selected
     return {
         "families": [
-            [round(f.probability, 3), len(f.columns), covers(f, table), f.shape, q_value(f, tested)]
-            for f in found
+            [round(f.probability, 3), len(f.columns), covers(f, table), f.shape, *q]
+            for f, q in zip(found, values, strict=True)
         ],
         "true": len(table.true),
         "in_families": len(inside & set(table.true)),
@@ -133,7 +139,7 @@ def available(name: str) -> bool:
     return DATA.exists() or not any(kind in name for kind in REAL)
 
 
-def run(names: Sequence[str], seeds: range, file: Path) -> None:
+def run(names: Sequence[str], seeds: range, file: Path, tests: bool = True) -> None:
     """Measure designs seed by seed; a table that was measured before is not measured again."""
     measured = json.loads(file.read_text()) if file.exists() else {}
     for seed in seeds:
@@ -141,7 +147,7 @@ def run(names: Sequence[str], seeds: range, file: Path) -> None:
             rows = measured.setdefault(name, {})
             if str(seed) in rows:
                 continue
-            rows[str(seed)] = row = measure(ALL[name](seed))
+            rows[str(seed)] = row = measure(ALL[name](seed), tests)
             found = f"{row['in_families']}/{row['true']}"
             print(name, seed, row["families"], found, row["seconds"], flush=True)
             file.write_text(as_text(measured))
@@ -280,7 +286,8 @@ def show(measured: dict[str, Any], seeds: range) -> str:
 
 def show_moves(names: Sequence[str], seeds: range) -> str:
     """Differences between two seeds of the draws in planted tables, three in real ones."""
-    head = ["response", "tables", "columns: median, most", "families: median, most", "seconds"]
+    spans = [f"{what}: median, most" for what in ("columns", "families", "roughness")]
+    head = ["response", "tables", *spans, "seconds"]
     rows = []
     for title, labels in (("planted numbers", False), ("planted labels", True)):
         some = [name for name in names if ("classes" in name) == labels]
@@ -292,8 +299,8 @@ def show_moves(names: Sequence[str], seeds: range) -> str:
 
 
 def move_row(title: str, found: Sequence[tuple[float, ...]]) -> list[str]:
-    columns, families, seconds = np.array(found).T
-    cells = [f"{np.median(c):.3f}, {c.max():.3f}" for c in (columns, families)]
+    *spans, seconds = np.array(found).T
+    cells = [f"{np.median(c):.3f}, {c.max():.3f}" for c in spans]
     return [title, str(len(found)), *cells, f"{seconds.mean():.1f}"]
 
 
@@ -303,6 +310,7 @@ def main() -> None:
     parser.add_argument("--seeds", nargs=2, type=int, default=(2000, 8), metavar=("FIRST", "COUNT"))
     parser.add_argument("--file", type=Path, default=FILE)
     parser.add_argument("--planted", action="store_true")
+    parser.add_argument("--untested", action="store_true")
     parser.add_argument("--moves", action="store_true")
     parser.add_argument("--show", action="store_true")
     given = parser.parse_args()
@@ -313,7 +321,7 @@ def main() -> None:
         if given.moves:
             print(show_moves(names, seeds))
             return
-        run(names, seeds, given.file)
+        run(names, seeds, given.file, not given.untested)
     print(show(json.loads(given.file.read_text()), seeds))
 
 

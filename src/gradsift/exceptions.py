@@ -28,7 +28,7 @@ class RareClassWarning(UserWarning):
 
 
 class RoughFamiliesWarning(UserWarning):
-    """Chains that started from two ends do not agree on the probabilities of families."""
+    """Probabilities of families would be others with other random numbers: chains differ."""
 
 
 class CountedRowsWarning(UserWarning):

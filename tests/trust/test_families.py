@@ -47,7 +47,9 @@ def test_what_a_family_says(found):
         assert 0.5 <= family.probability <= 1.0
         assert family.representative == family.columns[0]
         assert np.all(np.diff(family.weights) <= 0)
-        np.testing.assert_array_equal(family.weights, found.inclusion_probabilities[family.columns])
+        # a column may act in a product too, which hardly any draw of this table has
+        inclusion = found.inclusion_probabilities[family.columns]
+        np.testing.assert_allclose(family.weights, inclusion, atol=1e-6)
         assert family.weights.max() <= family.probability + 1e-3
         assert 0.0 <= family.purity <= 1.0
         assert family.partners is None

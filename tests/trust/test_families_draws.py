@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers import monte_carlo_error
 
 from gradsift.sift.features import clipped, own_features
 from gradsift.sift.rows import make_rows
 from gradsift.trust.draws import FixedResponse, Tally, one_sweep
 from gradsift.trust.family_settings import FamilySettings
+from gradsift.trust.looks import EMPTY, Looks, look_at_all, look_at_likely, outside
 from gradsift.trust.single_effects import (
     Candidates,
     beside,
@@ -16,7 +18,7 @@ from gradsift.trust.single_effects import (
     orthonormal,
     own_prior,
 )
-from gradsift.trust.slots import EMPTY, Noise, draw_slot, slot_posterior, start_chains
+from gradsift.trust.slots import Noise, draw_slot, slot_posterior, start_chains
 from gradsift.trust.tempering import at_powers, swapped
 
 PART = np.array([0, 1] + [2] * 8)
@@ -39,6 +41,11 @@ def candidates(Z, **changed):
         "total": float(n),
     }
     return Candidates(**(options | changed))
+
+
+def everything(some, b=1):
+    """A look at all candidates."""
+    return look_at_all(some).likely_look(b)
 
 
 def log_evidence(y, Z, prior, effects):
@@ -106,7 +113,7 @@ def test_bayes_factors_of_one_slot_are_ratios_of_evidence(small):
     some = candidates(Z)
     noise = Noise(unit=False, dof=len(y) - 1.0)
     R = y.astype(np.float32)[None, None]
-    found = slot_posterior(some, noise, R, np.zeros(1), np.zeros(1))
+    found = slot_posterior(everything(some), noise, R, np.zeros(1), np.zeros(1))
     prior = some.prior
     nothing = log_evidence(y, Z, prior, ())
     factors = np.array(
@@ -127,17 +134,18 @@ def test_what_is_elsewhere_takes_its_part(small):
     Z, y = small
     noise, R = Noise(unit=False, dof=len(y) - 1.0), y.astype(np.float32)[None, None]
     alone, beside_others = (
-        slot_posterior(candidates(Z, elsewhere=e), noise, R, np.zeros(1), np.zeros(1))
+        slot_posterior(everything(candidates(Z, elsewhere=e)), noise, R, np.zeros(1), np.zeros(1))
         for e in (0.0, 3.0)
     )
     e = alone.evidence[0]
     assert beside_others.weights.sum() == pytest.approx(e / (1 + e + 3.0), rel=1e-5)
 
 
+@pytest.mark.parametrize("likely", [[0, 1, 2], [2], [1, 2]])
 @pytest.mark.parametrize("powers", [(1.0,), (1.0, 0.6, 0.3)])
-def test_draws_give_the_enumerated_posterior(small, powers):
-    """Two slots over three columns with 12 settings each: 1,369 models; hotter chains that swap
-    with those that count change nothing.
+def test_draws_give_the_enumerated_posterior(small, powers, likely):
+    """Two slots over three columns with 12 settings each: 1,369 models. Hotter chains that swap
+    with those that count change nothing, and neither do columns that are looked at by chance.
     """
     Z, y = small
     some, noise = candidates(Z), Noise(unit=False, dof=len(y) - 1.0)
@@ -146,12 +154,15 @@ def test_draws_give_the_enumerated_posterior(small, powers):
     chains = at_powers(chains, powers)
     tally, rng = Tally(b), np.random.default_rng(0)
     response, kinds = FixedResponse(noise), np.zeros(2, dtype=int)
+    chance = np.array([0.4, 0.3, 0.2])
+    chance[likely] = 1.0
+    looks = Looks(some, np.array(likely), chance)
     for sweep in range(260):
         tallies = [tally] if sweep >= 20 else []
-        chains = one_sweep(chains, [some, some], kinds, response, rng, tallies, sweep)
-    error = tally.means.std(axis=0, ddof=1) / np.sqrt(b)
+        chains = one_sweep(chains, [looks, looks], kinds, response, rng, tallies, sweep)
+    error = monte_carlo_error(tally)
     exact = enumerated(y, Z, some.prior)
-    assert error.max() < 0.005
+    assert error.max() < 0.01
     assert np.abs(tally.means.mean(axis=0) - exact).max() < 4 * error.max()
 
 
@@ -162,11 +173,12 @@ def test_hot_chains_are_those_of_rows_that_count_less(small):
     R = y.astype(np.float32)[None, None]
     some = candidates(Z)
     dof = len(y) - 1.0
-    hot = slot_posterior(some, Noise(False, dof), R, np.zeros(1), np.zeros(1), (power,))
+    zero = np.zeros(1)
+    hot = slot_posterior(everything(some), Noise(False, dof), R, zero, zero, (power,))
     prior = replace(some.prior, variance=power * some.prior.variance)
     lighter = candidates(Z * np.sqrt(power), prior=prior, total=power * len(y))
     light = np.float32(np.sqrt(power)) * R
-    same = slot_posterior(lighter, Noise(False, power * dof), light, np.zeros(1), np.zeros(1))
+    same = slot_posterior(everything(lighter), Noise(False, power * dof), light, zero, zero)
     np.testing.assert_allclose(hot.weights, same.weights, rtol=1e-4)
     assert hot.evidence[0] == pytest.approx(same.evidence[0], rel=1e-4)
 
@@ -188,7 +200,7 @@ def test_residuals_follow_the_draws(small):
     noise, rng = Noise(unit=False, dof=len(y) - 1.0), np.random.default_rng(0)
     chains = start_chains(np.broadcast_to(y, (8, 1, len(y))), [np.zeros((8, 1, len(y)))] * 2)
     for i in (0, 1, 0):
-        draw_slot(chains, i, candidates(Z), noise, rng)
+        draw_slot(chains, i, look_at_all(candidates(Z)), noise, rng)
     np.testing.assert_allclose(
         chains.residual + chains.fit.sum(axis=0), np.tile(y, (8, 1, 1)), atol=1e-5
     )
@@ -202,3 +214,32 @@ def test_sizes_of_effects_reach_from_just_visible_to_large():
     np.testing.assert_allclose(effect_sizes(600, FamilySettings()), [16.0, 120.0, 900.0])
     np.testing.assert_allclose(effect_sizes(60, FamilySettings()), [16.0, 90.0])
     np.testing.assert_allclose(effect_sizes(4, FamilySettings()), [16.0, 16.0])
+
+
+def test_unlikely_candidates_are_looked_at_by_chance_and_count_as_much_more(small):
+    Z, _ = small
+    some = candidates(np.concatenate([Z, Z, Z]))
+    seems = np.array([0.5, 0.1, 0.02, 0.02, 0.0, 0.0, 0.0, 0.0, 0.0])
+    looks = look_at_likely(some, np.array([0, 1]), seems, 4)
+    assert looks.chance[:2].tolist() == [1.0, 1.0]
+    assert looks.chance[2:].sum() == pytest.approx(2 * (2 * 2 / 4 + 2 / 7) + 5 * 2 / 7 - 2 * 2 / 7)
+    np.testing.assert_allclose(np.exp(-looks.rise), looks.chance, rtol=1e-6)
+    assert look_at_likely(some, np.array([0, 1]), seems, 7).complete
+    rng, chosen = np.random.default_rng(0), np.array([0, 8, EMPTY])
+    times = np.zeros(9)
+    for _ in range(2000):
+        look = looks.look(chosen, rng)
+        times[look.index] += 1
+        assert look.held[0] == look.held[2] == EMPTY
+        assert look.held[1] == (EMPTY if 8 in look.index else 8)
+    np.testing.assert_allclose(times / 2000, looks.chance, atol=0.04)
+
+
+def test_chains_that_hold_unlikely_candidates_do_not_swap(small):
+    Z, _ = small
+    looks = Looks(candidates(Z), np.array([0, 2]), np.array([1.0, 0.5, 1.0]))
+    chosen = np.array([[0, 1, EMPTY, 2], [2, 2, EMPTY, 1]])
+    stays = outside(chosen, [looks, looks])
+    np.testing.assert_array_equal(stays, [False, True, False, True])
+    order = swapped(lambda power: 0.0 * power, (1.0, 0.5), 0, np.full(4, 0.5), stays)
+    np.testing.assert_array_equal(order, [2, 1, 0, 3])

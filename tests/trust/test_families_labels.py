@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from helpers import monte_carlo_error
 from scipy.special import log_ndtr
 
 from gradsift.sift.rows import make_rows
 from gradsift.trust.draws import Tally, one_sweep
 from gradsift.trust.exchange import oriented, turned
 from gradsift.trust.latent import LatentLabels, above_zero, class_basis, log_ndtr_table
+from gradsift.trust.looks import Looks, look_at_all
 from gradsift.trust.single_effects import Candidates, EffectPrior
 from gradsift.trust.slots import Noise, start_chains
 from gradsift.trust.tempering import at_powers
@@ -38,7 +40,8 @@ def evidence(sign, z, variance):
 
 
 @pytest.mark.parametrize("powers", [(1.0,), (1.0, 0.6, 0.3)])
-def test_draws_of_labels_give_the_integrated_posterior(powers):
+@pytest.mark.parametrize("likely", [[0, 1, 2], [0, 2]])
+def test_draws_of_labels_give_the_integrated_posterior(powers, likely):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(20, 3))
     X[:, 1] = 0.9 * X[:, 0] + 0.44 * X[:, 1]
@@ -50,14 +53,16 @@ def test_draws_of_labels_give_the_integrated_posterior(powers):
 
     labels, b = LatentLabels(codes, 2, make_rows(20, None), np.zeros((0, 20))), 64
     start = np.broadcast_to(labels.start.T, (b, 1, 20))
-    some = oriented(some, labels.start[:, 0])
+    chance = np.full(3, 0.4)
+    chance[likely] = 1.0
+    looks = Looks(oriented(some, labels.start[:, 0]), np.array(likely), chance)
     chains = at_powers(start_chains(start, [np.zeros((b, 1, 20))]), powers)
     tally, rng = Tally(b), np.random.default_rng(0)
     for sweep in range(450):
         tallies = [tally] if sweep >= 50 else []
-        chains = one_sweep(chains, [some], np.zeros(1, dtype=int), labels, rng, tallies, sweep)
-    error = tally.means.std(axis=0, ddof=1) / np.sqrt(b)
-    assert error.max() < 0.012
+        chains = one_sweep(chains, [looks], np.zeros(1, dtype=int), labels, rng, tallies, sweep)
+    error = monte_carlo_error(tally)
+    assert error.max() < 0.015
     assert np.abs(tally.means.mean(axis=0) - exact).max() < 4 * error.max()
 
 
@@ -76,7 +81,7 @@ def test_exchanges_alone_give_the_posterior_of_the_column():
     chains.chosen[0] = 0
     always = np.full((b, 1, 30), 0.1)
     for _ in range(3):
-        labels.exchange(chains, [some], always, rng)
+        labels.exchange(chains, [look_at_all(some)], always, rng)
     log_p = log_ndtr((2 * codes - 1) * (0.8 * some.Z[0] + 0.1)).sum(axis=1)
     exact = np.exp(log_p - log_p.max())
     share = np.bincount(chains.chosen[0], minlength=3) / b

@@ -11,6 +11,7 @@ from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
 from gradsift.trust.condense import condensed
 from gradsift.trust.family_settings import FamilySettings
+from gradsift.trust.looks import look_at_all
 from gradsift.trust.pool import (
     distinct_pairs,
     make_pool,
@@ -59,7 +60,7 @@ def test_the_pass_sees_what_the_pool_sees(sifted):
     assert np.abs(found.correlation - corr[:2]).max() < 0.02  # columns are clipped
     pool = make_pool(source, terms, NOTHING_KEPT, rows, settings, FamilySettings())
     exact = slot_posterior(
-        pool.own,
+        look_at_all(pool.own).likely_look(1),
         Noise(unit=False, dof=rows.total - 1),
         terms.residual.T[None].astype(np.float32),
         np.zeros(1),

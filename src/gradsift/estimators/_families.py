@@ -36,8 +36,8 @@ from gradsift.trust.discoveries import column_significance, own_columns
 from gradsift.trust.families import CredibleFamilies
 from gradsift.trust.original import families_of_table
 
-MOST_DISAGREEMENT = 0.1
-"""Difference between chains of two starts above which a warning says so."""
+MOST_ROUGH = 0.05
+"""Roughness of a probability above which a warning says so."""
 
 
 def credible_families(
@@ -162,7 +162,7 @@ def all_terms(
 def sure_families(
     sample: SiftSample, terms: Sequence[ChosenGroup], scaling: Scaling, options: SiftOptions
 ) -> CredibleFamilies:
-    """Families of a checked table, with a warning where the chains do not agree."""
+    """Families of a checked table, with a warning where their probabilities are rough."""
     with one_blas_thread(workers=options.n_jobs):
         found = find_families(
             set_beside(with_holes(sample.X, scaling, sample.weight), standard_covariates(sample)),
@@ -176,12 +176,13 @@ def sure_families(
             seed=options.seed or 0,
             sift_settings=options.sift,
         )
-    if found.disagreement > MOST_DISAGREEMENT:
+    if found.roughness > MOST_ROUGH:
         warnings.warn(
             "the probabilities of families and their members are rough: some may be off by "
-            f"{found.disagreement / 2:.2f} or so, because draws that began with the selected "
-            f"variables and draws that began with nothing still differ by "
-            f"{found.disagreement:.2f}.",
+            f"{found.roughness:.2f} or so, because several sets of columns explain the response "
+            f"about as well and chains of draws seldom go from one to another. Draws that began "
+            f"with the selected variables and draws that began with nothing differ by "
+            f"{found.disagreement:.2f}; the largest standard error is {found.standard_error:.2f}.",
             RoughFamiliesWarning,
             stacklevel=3,
         )

@@ -13,12 +13,13 @@ from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
 from gradsift.trust.condense import condensed
 from gradsift.trust.direction_draws import draw_directions, feature_slopes
-from gradsift.trust.draws import DrawnResponse, Draws, FixedResponse, draw
+from gradsift.trust.draws import DrawnResponse, FixedResponse, draw
 from gradsift.trust.exchange import oriented
 from gradsift.trust.families import (
     CredibleFamilies,
     disagreement,
     inclusion_probabilities,
+    largest_error,
     own_families,
     product_families,
 )
@@ -97,10 +98,12 @@ def find_families(
     def linear_of(columns: IntArray) -> Array:
         return linear_features(source, columns, rows, sift_settings)
 
-    found = own_families(draws, linear_of(draws.columns), pool.own.prior, settings)
-    products = product_features(source, draws.pairs, kept, rows)[0]
-    found += product_families(draws, products, linear_of, settings)
-    slopes = feature_slopes(drawn_from(whole, draws), kept, source, rows, sift_settings)
+    def feature_of(pairs: IntArray) -> Array:
+        return product_features(source, pairs, kept, rows)[0]
+
+    found = own_families(draws, linear_of, pool.own.prior, settings)
+    found += product_families(draws, feature_of, linear_of, settings)
+    slopes = feature_slopes(whole, kept, source, rows, sift_settings)
     inclusion = inclusion_probabilities(draws, p)
     inclusion[list(always_keep)] = 1.0
     return CredibleFamilies(
@@ -108,20 +111,9 @@ def find_families(
         inclusion_probabilities=inclusion,
         n_sweeps=len(draws.own.views) // n_own,
         disagreement=disagreement(draws),
+        standard_error=largest_error(draws),
         directions=draw_directions(draws.states, kinds, slopes, n_columns or p, scale),
     )
-
-
-def drawn_from(pool: Pool, draws: Draws) -> Pool:
-    """The candidates of a pool that were drawn from, on all rows."""
-    order = np.argsort(pool.columns, kind="stable")
-    own = order[np.searchsorted(pool.columns[order], draws.columns)]
-    part = replace(pool, columns=draws.columns, own=pool.own.take(own, 0.0))
-    if pool.products is None:
-        return part
-    place = {pair: j for j, pair in enumerate(map(tuple, pool.pairs.tolist()))}
-    kept = np.array([place[pair] for pair in map(tuple, draws.pairs.tolist())], dtype=np.intp)
-    return replace(part, pairs=draws.pairs, products=pool.products.take(kept, 0.0))
 
 
 def beside_kept(terms: Terms, kept: Array, total: float) -> Terms:

@@ -21,8 +21,8 @@ from gradsift.sift.columns import clipped_columns
 from gradsift.sift.features import antiderivatives, derivatives, knots
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import SiftSettings
+from gradsift.trust.looks import EMPTY
 from gradsift.trust.pool import Pool
-from gradsift.trust.slots import EMPTY
 
 ENERGY = 0.99
 """Share of the gradient's covariance that 'auto' directions hold, in a fit and in a draw."""

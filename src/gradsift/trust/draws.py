@@ -1,4 +1,5 @@
-"""The draws that families rest on: short chains over a pool, then long ones over what they chose.
+"""The draws that families rest on: short chains over a pool, then long ones that look at what these
+chose in every draw, and at the rest of the pool by chance (`looks`).
 
 A *view* is one slot of one chain in one sweep: the probability of every column to be the effect of
 that slot, given the other slots, and one for the columns those hold. The probability that some
@@ -8,7 +9,7 @@ column of a set acts is the mean over views of min(1, sum over the set), which i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -17,15 +18,16 @@ from numpy.typing import NDArray
 from gradsift._typing import Array, IntArray
 from gradsift.trust.direction_draws import State
 from gradsift.trust.family_settings import FamilySettings
+from gradsift.trust.looks import EMPTY, Looks, look_at_all, look_at_likely, outside
 from gradsift.trust.pool import Pool
 from gradsift.trust.single_effects import Candidates
-from gradsift.trust.slots import EMPTY, Chains, Noise, SlotPosterior, draw_slot, slot_posterior
+from gradsift.trust.slots import Chains, Noise, SlotPosterior, draw_slot
 from gradsift.trust.tempering import at_powers, log_density, swapped
 
 STATE_STEP = 10
 """Sweeps between draws that directions are looked at in."""
-LEAST_ACTIVE = 8
-"""Candidates that the long chains choose from at least."""
+LEAST_LIKELY = 8
+"""Candidates that the long chains look at in every draw at least."""
 
 
 class DrawnResponse(Protocol):
@@ -37,7 +39,7 @@ class DrawnResponse(Protocol):
         ...
 
     def redraw(
-        self, chains: Chains, slots: Sequence[Candidates], turn: int, rng: np.random.Generator
+        self, chains: Chains, slots: Sequence[Looks], turn: int, rng: np.random.Generator
     ) -> Chains:
         """Let chains of different powers swap, in turns, and draw the response given all
         effects.
@@ -52,12 +54,13 @@ class FixedResponse:
     noise: Noise
 
     def redraw(
-        self, chains: Chains, slots: Sequence[Candidates], turn: int, rng: np.random.Generator
+        self, chains: Chains, slots: Sequence[Looks], turn: int, rng: np.random.Generator
     ) -> Chains:
         if len(chains.powers) == 1:
             return chains
         u = rng.random(len(chains.residual))
-        order = swapped(log_density(self.noise, chains), chains.powers, turn, u)
+        stays = outside(chains.chosen, slots)
+        order = swapped(log_density(self.noise, chains), chains.powers, turn, u, stays)
         return chains.take(order, chains.powers)
 
 
@@ -66,8 +69,8 @@ class Tally:
     """What the slots of one kind did in kept sweeps, in each of the first b chains."""
 
     b: int
-    views: list[NDArray[np.float32]] = field(default_factory=list)
-    """(b, k) each."""
+    views: list[NDArray[np.float16]] = field(default_factory=list)
+    """(b, k) each; half precision is enough, as they are averaged."""
     sums: Array | float = 0.0
     """(b, k) sum of views."""
     settings: Array | float = 0.0
@@ -75,14 +78,16 @@ class Tally:
 
     def add(self, found: SlotPosterior, others: IntArray) -> None:
         """A slot of all chains; `others` (slots, b): the candidates that the other slots hold."""
-        view = np.ascontiguousarray(found.weights[:, : self.b].T)
+        view = found.look.spread(found.weights, self.b)
         each = found.settings[:, :, : self.b]
         total = np.maximum(each.sum(axis=(0, 1)), np.float32(1e-30))
-        self.settings = self.settings + each @ (view.sum(axis=1) / total)
+        self.settings = self.settings + found.look.spread_settings(
+            each @ (view.sum(axis=1) / total)
+        )
         for held in others[:, : self.b]:
             some = np.flatnonzero(held != EMPTY)
             view[some, held[some]] = 1.0
-        self.views.append(view)
+        self.views.append(view.astype(np.float16))
         self.sums = self.sums + view.astype(np.float64)
 
     @property
@@ -90,13 +95,21 @@ class Tally:
         """(b, k) probability of each candidate."""
         return np.asarray(self.sums) / len(self.views)
 
+    def likely(self, settings: FamilySettings) -> IntArray:
+        """Candidates that are probable enough to be members of a family."""
+        return promising(self.means.mean(axis=0), settings)
+
+    def views_of(self, index: IntArray) -> NDArray[np.float32]:
+        """(views, b, s) views of some candidates."""
+        return np.stack([view[:, index] for view in self.views]).astype(np.float32)
+
 
 @dataclass(frozen=True)
 class Draws:
     """What the kept sweeps say."""
 
     columns: IntArray
-    """(k,) columns that own effects were drawn from."""
+    """(k,) columns that own effects were drawn from, all of the pool."""
     own: Tally
     pairs: IntArray
     """(m, 2) pairs of columns that products were drawn from."""
@@ -112,7 +125,7 @@ def standard_error(means: Array) -> Array:
 
 def one_sweep(
     chains: Chains,
-    slots: Sequence[Candidates],
+    slots: Sequence[Looks],
     kinds: IntArray,
     response: DrawnResponse,
     rng: np.random.Generator,
@@ -121,10 +134,10 @@ def one_sweep(
 ) -> Chains:
     """Draw every slot once; slots of one kind share candidates and a tally."""
     chains = response.redraw(chains, slots, turn, rng)
-    for i, candidates in enumerate(slots):
+    for i, looks in enumerate(slots):
         same = np.flatnonzero((kinds == kinds[i]) & (np.arange(len(slots)) != i))
         others = chains.chosen[same].copy()
-        found = draw_slot(chains, i, candidates, response.noise, rng)
+        found = draw_slot(chains, i, looks, response.noise, rng)
         if tallies:
             tallies[kinds[i]].add(found, others)
     return chains
@@ -144,32 +157,78 @@ def draw(
     settings: FamilySettings,
 ) -> Draws:
     """Draw until the probabilities are accurate; `kinds`: 0 for own slots, 1 for products."""
-    pool, chains = explore(pool, chains, kinds, response, rng, settings)
     kind_of = candidates_of(pool)
-    slots = [kind_of[kind] for kind in kinds]
-    tallies = [Tally(len(chains.residual)) for _ in kind_of]
-    fits = max(1, settings.level_rows // chains.residual.shape[2])
-    powers = settings.powers if chains.residual.shape[1] == 1 else settings.class_powers
-    chains = at_powers(chains, powers[:fits])
+    b = len(chains.residual)
+    first = [Tally(b) for _ in kind_of]
+    slots = [look_at_all(kind_of[kind]) for kind in kinds]
+    for i in range(settings.first_sweeps):
+        late = i >= settings.first_sweeps // 3
+        chains = one_sweep(chains, slots, kinds, response, rng, first if late else ())
+    chains = at_powers(chains, levels(chains, settings))
+    means = [tally.means.mean(axis=0) for tally in first]
+    for turn in range(settings.most_rounds):
+        looks, tallies = likely_looks(kind_of, means, settings), [Tally(b) for _ in kind_of]
+        slots = [looks[kind] for kind in kinds]
+        for k in range(settings.burn_in):
+            chains = one_sweep(chains, slots, kinds, response, rng, tallies, k)
+        means = [
+            (m * (turn + 1) + tally.means.mean(axis=0)) / (turn + 2)
+            for m, tally in zip(means, tallies, strict=True)
+        ]
+        looks = likely_looks(kind_of, means, settings)
+        rest = [m[each.others].sum() for m, each in zip(means, looks, strict=True)]
+        if max(rest) < settings.most_unlikely:
+            break
+    return keep_draws(pool, chains, kinds, looks, response, rng, settings)
+
+
+def keep_draws(
+    pool: Pool,
+    chains: Chains,
+    kinds: IntArray,
+    looks: Sequence[Looks],
+    response: DrawnResponse,
+    rng: np.random.Generator,
+    settings: FamilySettings,
+) -> Draws:
+    """Sweeps that count, until the probabilities are accurate."""
+    b = len(chains.residual) // len(chains.powers)
+    slots = [looks[kind] for kind in kinds]
+    tallies = [Tally(b) for _ in looks]
     states = []
-    for turn in range(settings.burn_in + settings.most_sweeps):
-        kept = turn + 1 - settings.burn_in
-        counts = tallies if kept > 0 else ()
-        chains = one_sweep(chains, slots, kinds, response, rng, counts, turn)
-        if kept > 0 and kept % STATE_STEP == 0:
-            states.append(state_of(chains, slots, tallies[0].b))
-        if kept > 0 and kept % settings.least_sweeps == 0 and accurate(tallies, settings):
+    for kept in range(1, settings.most_sweeps + 1):
+        chains = one_sweep(chains, slots, kinds, response, rng, tallies, kept)
+        if kept % STATE_STEP == 0:
+            states.append(state_of(chains, slots, b))
+        if kept % settings.least_sweeps == 0 and accurate(tallies, settings):
             break
     products = tallies[1] if len(tallies) > 1 else None
     return Draws(pool.columns, tallies[0], pool.pairs, products, tuple(states))
 
 
-def state_of(chains: Chains, slots: Sequence[Candidates], b: int) -> State:
+def levels(chains: Chains, settings: FamilySettings) -> tuple[float, ...]:
+    """Powers of the likelihood that chains and hotter ones have: fewer where rows are many."""
+    fits = max(1, settings.level_rows // chains.residual.shape[2])
+    powers = settings.powers if chains.residual.shape[1] == 1 else settings.class_powers
+    return powers[:fits]
+
+
+def likely_looks(
+    kind_of: Sequence[Candidates], means: Sequence[Array], settings: FamilySettings
+) -> list[Looks]:
+    """What slots of each kind look at, given a probability (k,) of every candidate so far."""
+    return [
+        look_at_likely(candidates, promising(mean, settings), mean, settings.others)
+        for candidates, mean in zip(kind_of, means, strict=True)
+    ]
+
+
+def state_of(chains: Chains, slots: Sequence[Looks], b: int) -> State:
     """What the slots of the first b chains hold."""
     chosen = chains.chosen[:, :b].copy()
     coefficients = [
-        np.einsum("fbn,bqn->bfq", candidates.Z[:, j], fit[:b]) / candidates.total
-        for candidates, j, fit in zip(slots, np.maximum(chosen, 0), chains.fit, strict=True)
+        np.einsum("fbn,bqn->bfq", looks.whole.Z[:, j], fit[:b]) / looks.whole.total
+        for looks, j, fit in zip(slots, np.maximum(chosen, 0), chains.fit, strict=True)
     ]
     return State(chosen, coefficients)
 
@@ -180,56 +239,9 @@ def accurate(tallies: Sequence[Tally], settings: FamilySettings) -> bool:
     return max(errors) <= settings.standard_error
 
 
-def explore(
-    pool: Pool,
-    chains: Chains,
-    kinds: IntArray,
-    response: DrawnResponse,
-    rng: np.random.Generator,
-    settings: FamilySettings,
-) -> tuple[Pool, Chains]:
-    """First draws over the whole pool: the candidates they chose, and where the chains are."""
-    kind_of = candidates_of(pool)
-    slots = [kind_of[kind] for kind in kinds]
-    tallies = [Tally(len(chains.residual)) for _ in kind_of]
-    for i in range(settings.first_sweeps):
-        late = i >= settings.first_sweeps // 3
-        chains = one_sweep(chains, slots, kinds, response, rng, tallies if late else ())
-    kept = [promising(tally.means.mean(axis=0), settings) for tally in tallies]
-    fewer = [
-        restricted(candidates, some, response.noise, chains)
-        for candidates, some in zip(kind_of, kept, strict=True)
-    ]
-    for i, kind in enumerate(kinds):
-        chains.chosen[i] = renumbered(chains.chosen[i], kept[kind])
-    pool = replace(pool, columns=pool.columns[kept[0]], own=fewer[0])
-    if len(fewer) > 1:
-        pool = replace(pool, pairs=pool.pairs[kept[1]], products=fewer[1])
-    return pool, chains
-
-
 def promising(mean: Array, settings: FamilySettings) -> IntArray:
     """Candidates (k,) that are probable enough, sorted."""
     order = np.argsort(-mean, kind="stable")[: settings.active]
     enough = mean[order] >= settings.least_active
-    enough[:LEAST_ACTIVE] = True
+    enough[:LEAST_LIKELY] = True
     return np.sort(order[enough])
-
-
-def restricted(candidates: Candidates, kept: IntArray, noise: Noise, chains: Chains) -> Candidates:
-    """Some of the candidates; the others become what the effect could be elsewhere, with the Bayes
-    factors they have against the residuals of the chains, which is what an empty slot sees.
-    """
-    if len(kept) == len(candidates):
-        return candidates
-    others = candidates.take(np.delete(np.arange(len(candidates)), kept), 0.0)
-    used, size = chains.used.sum(axis=0), chains.size.sum(axis=0)
-    evidence = slot_posterior(others, noise, chains.residual, used, size).evidence
-    more = float(np.median(evidence)) / candidates.odds
-    return candidates.take(kept, candidates.elsewhere + more)
-
-
-def renumbered(chosen: IntArray, kept: IntArray) -> IntArray:
-    """Candidates in the numbers of those that are kept; `EMPTY` for the others."""
-    place = np.minimum(np.searchsorted(kept, chosen), len(kept) - 1)
-    return np.where(kept[place] == chosen, place, EMPTY)

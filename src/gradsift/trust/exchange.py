@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._typing import Array, IntArray
+from gradsift.trust.looks import EMPTY, Looks
 from gradsift.trust.single_effects import Candidates
-from gradsift.trust.slots import EMPTY, Chains, drawn
+from gradsift.trust.slots import Chains, drawn
 
 LEAST_COEFFICIENT = 1e-6
 """Coefficients of features that an effect does not use are smaller, by rounding."""
@@ -33,6 +34,17 @@ def oriented(candidates: Candidates, response: Array) -> Candidates:
     along = candidates.Z @ response.astype(np.float32)
     sign = np.where(along < 0, np.float32(-1.0), np.float32(1.0))
     return replace(candidates, Z=candidates.Z * sign[:, :, None])
+
+
+def among_likely(chains: Chains, i: int, looks: Looks, move: Callable[[Candidates], None]) -> None:
+    """Let a move change slot i where it holds a likely candidate: the move sees the likely ones by
+    themselves, in their own numbers, and other chains as empty.
+    """
+    before = chains.chosen[i].copy()
+    chains.chosen[i] = np.where(before == EMPTY, EMPTY, looks.place[before])
+    move(looks.likely_ones)
+    after = chains.chosen[i]
+    chains.chosen[i] = np.where(after == EMPTY, before, looks.likely[after])
 
 
 def exchange_any(
@@ -110,34 +122,31 @@ def exchange(
     chains: Chains,
     i: int,
     candidates: Candidates,
-    log_likelihood: Callable[[Array], Array],
+    log_likelihood: Callable[[IntArray, Array], Array],
     now: Array,
     rng: np.random.Generator,
-) -> Array:
-    """Propose another candidate for slot i of every chain. `log_likelihood` (b,) of all effects
-    (b, q, n), whatever the latent response, which must be drawn anew afterwards; `now` is its value
-    before, and what is returned its value after.
+) -> None:
+    """Propose another candidate for slot i of every chain. `log_likelihood` (s,) of all effects
+    (s, q, n) of some chains (s,), whatever the latent response, which must be drawn anew
+    afterwards; `now` (b,) is its value, which is kept up to date.
     """
     chosen = chains.chosen[i]
     at = rng.random((2, len(chosen)))
     some = np.flatnonzero(chosen != EMPTY)
     if len(some) == 0 or len(candidates) == 1:
-        return now
+        return
     log_T = candidates.log_proposals
     old = chosen[some]
     new = drawn(np.cumsum(np.exp(log_T[old]), axis=1).T, at[0, some])
     new = np.minimum(new, len(candidates) - 1)
     fit = chains.fit[i, some].astype(np.float64)
     moved, alike = turned(candidates, old, new, fit)
-    effects = chains.fit.sum(axis=0, dtype=np.float64)
-    effects[some] += moved - fit
-    then = log_likelihood(effects)
-    gain = (then - now)[some]
+    effects = chains.fit[:, some].sum(axis=0, dtype=np.float64) + (moved - fit)
+    then = log_likelihood(some, effects)
+    gain = then - now[some]
     gain += log_T[new, old] - log_T[old, new]
     gain += candidates.log_prior[new] - candidates.log_prior[old]
     taken = np.flatnonzero(alike & (new != old) & (np.log(1.0 - at[1, some]) < gain))
     chains.fit[i, some[taken]] = moved[taken]
     chains.chosen[i, some[taken]] = new[taken]
-    now = now.copy()
-    now[some[taken]] = then[some[taken]]
-    return now
+    now[some[taken]] = then[taken]

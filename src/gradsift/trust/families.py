@@ -89,6 +89,9 @@ class CredibleFamilies:
     disagreement : float
         Largest difference of a probability between chains that started from the sift's answer and
         chains that started from nothing.
+    standard_error : float
+        Largest Monte Carlo standard error of an inclusion probability, from the spread of the
+        chains.
     directions : DirectionDraws
         Directions of the effects in some draws: how many there are, and how sure their loadings
         are.
@@ -98,7 +101,15 @@ class CredibleFamilies:
     inclusion_probabilities: Array
     n_sweeps: int
     disagreement: float
+    standard_error: float
     directions: DirectionDraws
+
+    @property
+    def roughness(self) -> float:
+        """By how much some probability may be off, for want of draws: two standard errors, or half
+        of the disagreement if that is more.
+        """
+        return max(2.0 * self.standard_error, self.disagreement / 2.0)
 
     def among(self, p: int) -> CredibleFamilies:
         """What is said of the first p columns: those that follow are covariates."""
@@ -183,52 +194,62 @@ class Members:
     standard_error: float
 
 
-def found_families(tally: Tally, linear: Array, settings: FamilySettings) -> list[Members]:
-    """Families of the candidates of a tally that are probable enough; `linear` as in `cover`."""
-    views = np.stack(tally.views)  # (v, b, k)
+def found_families(
+    tally: Tally, likely: IntArray, linear: Array, settings: FamilySettings
+) -> list[Members]:
+    """Families of `likely` candidates of a tally, if they are probable enough; `linear` as in
+    `cover`.
+    """
+    views = tally.views_of(likely)  # (v, b, s)
     flat = views.reshape(-1, views.shape[2])
     step = max(1, len(flat) // CHOSEN_VIEWS)
-    alone = tally.means.mean(axis=0)
+    alone = tally.means.mean(axis=0)[likely]
     found = []
     for index in cover(flat[::step], linear, settings):
         chains = set_probability(views[:, :, index]).mean(axis=0, dtype=np.float64)
         index = index[np.argsort(-alone[index], kind="stable")]
         probability, error = float(chains.mean()), float(standard_error(chains))
         if probability >= settings.least_probability:
-            found.append(Members(index, alone[index], probability, error))
+            found.append(Members(likely[index], alone[index], probability, error))
     return found
 
 
 def own_families(
-    draws: Draws, linear: Array, prior: EffectPrior, settings: FamilySettings
+    draws: Draws,
+    linear_of: Callable[[IntArray], Array],
+    prior: EffectPrior,
+    settings: FamilySettings,
 ) -> list[Family]:
-    """Families of columns; `linear` (k, n) as in `cover`."""
+    """Families of columns, whose linear features `linear_of` gives."""
+    likely = draws.own.likely(settings)
+    linear = linear_of(draws.columns[likely])
     return [
         Family(
             columns=draws.columns[members.index],
             probability=members.probability,
             shape=likely_shape(draws.own, members.index, prior),
             weights=members.weights,
-            purity=purity(linear[members.index]),
+            purity=purity(linear_of(draws.columns[members.index])),
             standard_error=members.standard_error,
         )
-        for members in found_families(draws.own, linear, settings)
+        for members in found_families(draws.own, likely, linear, settings)
     ]
 
 
 def product_families(
     draws: Draws,
-    products: Array,
+    feature_of: Callable[[IntArray], Array],
     linear_of: Callable[[IntArray], Array],
     settings: FamilySettings,
 ) -> list[Family]:
-    """Families of products: columns of either side. `products` (m, n) are their features, and
-    `linear_of` gives those of columns.
+    """Families of products: columns of either side. `feature_of` gives the features (m, n) of
+    pairs (m, 2), and `linear_of` those of columns.
     """
     if draws.products is None:
         return []
-    found = []
-    for members in found_families(draws.products, products, settings):
+    likely = draws.products.likely(settings)
+    products, found = feature_of(draws.pairs[likely]), []
+    for members in found_families(draws.products, likely, products, settings):
         pairs = draws.pairs[members.index]
         columns, weights = heaviest_first(pairs[:, 0], members.weights)
         found.append(
@@ -268,14 +289,21 @@ def purity(linear: Array) -> float:
 
 def inclusion_probabilities(draws: Draws, p: int) -> Array:
     """Probability (p,) of every column to act by itself or in a product."""
-    absent = np.ones(p)
-    absent[draws.columns] -= draws.own.means.mean(axis=0)
+    found = np.zeros(p)
+    found[draws.columns] = draws.own.means.mean(axis=0)
     if draws.products is not None:
-        views = np.stack(draws.products.views)
         for column in np.unique(draws.pairs):
             pairs = np.flatnonzero((draws.pairs == column).any(axis=1))
-            absent[column] *= 1.0 - set_probability(views[:, :, pairs]).mean(dtype=np.float64)
-    return np.clip(1.0 - absent, 0.0, 1.0)
+            views = draws.products.views_of(pairs)
+            some = set_probability(views).mean(dtype=np.float64)
+            found[column] = 1.0 - (1.0 - found[column]) * (1.0 - some)
+    return np.clip(found, 0.0, 1.0)
+
+
+def largest_error(draws: Draws) -> float:
+    """Largest Monte Carlo standard error of the probability of a candidate."""
+    tallies = [tally for tally in (draws.own, draws.products) if tally is not None]
+    return max(float(standard_error(tally.means).max()) for tally in tallies)
 
 
 def disagreement(draws: Draws) -> float:

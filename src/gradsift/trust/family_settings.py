@@ -38,9 +38,11 @@ class FamilySettings:
     evidence is sharper.
     """
     active: int = 128
-    """Columns that the other draws choose from at most: those the first draws chose."""
+    """Columns that the other draws always look at, at most: those the first draws chose."""
     least_active: float = 1e-3
-    """Columns with a smaller probability in the first draws are left out of the others."""
+    """Columns with a smaller probability in the first draws are looked at by chance."""
+    others: int = 128
+    """Columns that a draw of a slot looks at by chance, about."""
     neighbours: int = 24
     """Columns that may stand for each variable of a product: those most correlated with it."""
     # the draws
@@ -48,7 +50,7 @@ class FamilySettings:
     """Chains side by side in the first draws, half from the sift's fit, half from nothing."""
     first_sweeps: int = 24
     """Sweeps of the first draws, of which the last two thirds say which columns go on."""
-    powers: tuple[float, ...] = (1.0, 0.8, 0.6, 0.4)
+    powers: tuple[float, ...] = (1.0, 0.7, 0.45, 0.25)
     """Powers of the likelihood in the other draws: one, which counts, and those of hotter chains
     that swap states with it.
     """
@@ -58,6 +60,10 @@ class FamilySettings:
     """Rows of all levels of a chain at most; labels of long tables have fewer levels."""
     burn_in: int = 10
     """Sweeps after which the chains of each power have parted."""
+    most_rounds: int = 5
+    """Times that as many sweeps say which columns are likely, at most."""
+    most_unlikely: float = 0.03
+    """Probability of all columns together that are looked at by chance, at which this ends."""
     least_sweeps: int = 40
     """Kept sweeps before the first look at their accuracy."""
     most_sweeps: int = 400

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, reduce
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri_exp
 
 from gradsift._typing import Array, IntArray
 from gradsift.sift.rows import Rows
-from gradsift.trust.exchange import exchange, exchange_any
+from gradsift.trust.exchange import among_likely, exchange, exchange_any
+from gradsift.trust.looks import Looks, outside
 from gradsift.trust.single_effects import Candidates
 from gradsift.trust.slots import Chains, Noise
 from gradsift.trust.tempering import swapped
@@ -27,6 +29,14 @@ QUADRATURE = 10
 """Points of the integral over the z of the largest class."""
 
 
+@cache
+def quadrature() -> tuple[Array, Array]:
+    """Points and weights of the integral over a standard normal."""
+    at, weight = np.polynomial.hermite_e.hermegauss(QUADRATURE)
+    return at, weight / np.sqrt(2 * np.pi)
+
+
+@cache
 def class_basis(n_classes: int) -> Array:
     """(C, C - 1) orthonormal columns that sum to zero; for two classes (-1, 1) in place of them,
     so that one z with unit noise tells which class it is.
@@ -97,7 +107,7 @@ class LatentLabels:
         return np.asarray((Y - self.rows.mean(Y)) * np.reshape(self.rows.root, (-1, 1)))
 
     def redraw(
-        self, chains: Chains, slots: Sequence[Candidates], turn: int, rng: np.random.Generator
+        self, chains: Chains, slots: Sequence[Looks], turn: int, rng: np.random.Generator
     ) -> Chains:
         """Draw what always acts given z; swap powers and exchange columns given the labels; draw z
         given all.
@@ -112,6 +122,7 @@ class LatentLabels:
                 chains.powers,
                 turn,
                 rng.random(len(mean)),
+                outside(chains.chosen, slots),
             )
             chains, always, z = chains.take(order, chains.powers), always[order], z[order]
         self.exchange(chains, slots, always, rng)
@@ -121,21 +132,27 @@ class LatentLabels:
         return chains
 
     def exchange(
-        self, chains: Chains, slots: Sequence[Candidates], always: Array, rng: np.random.Generator
+        self, chains: Chains, slots: Sequence[Looks], always: Array, rng: np.random.Generator
     ) -> None:
         """Exchange the columns of all slots, given the labels."""
         root, scale = self.rows.root, np.sqrt(chains.power)[:, None, None]
         if self.n_classes == 2:
-            for i, candidates in enumerate(slots):
-                exchange_any(chains, i, candidates, self.likelihoods(always, scale), rng)
-            return
+            likelihoods = self.likelihoods(always, scale)
+        else:
+            now = self.log_likelihood((effects_of(chains) / root + always) * scale)
 
-        def log_likelihood(effects: Array) -> Array:
-            return self.log_likelihood((effects / root + always) * scale)
+        def log_likelihood(some: IntArray, effects: Array) -> Array:
+            return self.log_likelihood((effects / root + always[some]) * scale[some])
 
-        now = log_likelihood(effects_of(chains))
-        for i, candidates in enumerate(slots):
-            now = exchange(chains, i, candidates, log_likelihood, now, rng)
+        for i, looks in enumerate(slots):
+
+            def move(candidates: Candidates, i: int = i) -> None:
+                if self.n_classes == 2:
+                    exchange_any(chains, i, candidates, likelihoods, rng)
+                else:
+                    exchange(chains, i, candidates, log_likelihood, now, rng)
+
+            among_likely(chains, i, looks, move)
 
     def likelihoods(self, always: Array, scale: Array) -> Callable[[IntArray, Array], Array]:
         """log probability (s, m) of labels of two classes for effects (s, m, n) of some chains."""
@@ -164,14 +181,12 @@ class LatentLabels:
         if self.n_classes == 2:
             return (log_ndtr(mean[:, 0] * (2.0 * self.codes - 1.0)) * self.weight).sum(axis=1)
         M = np.einsum("cq,bqn->bcn", class_basis(self.n_classes), mean)
-        rows = np.arange(len(self.codes))
-        ahead = M[:, self.codes, rows][:, None] - M  # of the class over each other
-        at, weight = np.polynomial.hermite_e.hermegauss(QUADRATURE)
-        total = np.zeros(ahead[:, 0].shape)
-        for e, w in zip(at, weight / np.sqrt(2 * np.pi), strict=True):
-            each = ndtr(ahead + e)
-            each[:, self.codes, rows] = 1.0
-            total += w * each.prod(axis=1)
+        rows, C = np.arange(len(self.codes)), self.n_classes
+        rivals = (self.codes + np.arange(1, C)[:, None]) % C  # (C - 1, n)
+        ahead = M[:, self.codes, rows] - M[:, rivals, rows].transpose(1, 0, 2)  # (C - 1, b, n)
+        total = np.zeros(ahead[0].shape)
+        for e, w in zip(*quadrature(), strict=True):
+            total += w * reduce(np.multiply, ndtr(ahead + e))
         return np.asarray((np.log(np.maximum(total, 1e-300)) * self.weight).sum(axis=1))
 
     def draw_latent(self, mean: Array, z: Array, rng: np.random.Generator) -> Array:

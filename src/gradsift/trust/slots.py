@@ -15,15 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift._typing import Array, IntArray
+from gradsift.trust.looks import EMPTY, Look, Looks
 from gradsift.trust.single_effects import (
-    Candidates,
     Single,
     squared_scores,
     student_log_ratio,
     unit_log_ratio,
 )
-
-EMPTY = -1
 
 
 @dataclass
@@ -96,6 +94,8 @@ class Noise:
 class SlotPosterior:
     """A slot given the others, in each of b chains."""
 
+    look: Look
+    """The k candidates that it is drawn from, in every chain its own one included."""
     weights: Single
     """(k, b) probability of every candidate."""
     settings: Single
@@ -112,7 +112,7 @@ class SlotPosterior:
 
 
 def slot_posterior(
-    candidates: Candidates,
+    look: Look,
     noise: Noise,
     R: Single,
     used: Array,
@@ -122,7 +122,7 @@ def slot_posterior(
     """The slot given residuals R (b, q, n) of the others, which use so many coefficients of such
     a size; `powers` of the likelihood as in `Chains`.
     """
-    U = candidates.scores(R)
+    candidates, U = look.whole, look.scores(R)
     squares = squared_scores(U)
     each = len(R) // len(powers)
     power = np.repeat(powers, each)
@@ -133,7 +133,7 @@ def slot_posterior(
     w = np.concatenate([candidates.explained(squares[:, :, at], one) for one, at in levels], axis=2)
     w = noise.ratios(w, left, dof)
     for one, at in levels:
-        w[:, :, at] += candidates.cost(one)[:, :, None]
+        w[:, :, at] += look.cost(one, at)
     top = w.max(axis=(0, 1))
     w -= top
     np.exp(w, out=w)
@@ -144,29 +144,48 @@ def slot_posterior(
     inside = candidates.odds * total * np.exp(top - least)
     nothing = (1.0 + candidates.odds * candidates.elsewhere) * np.exp(-least)
     weights *= (inside / (inside + nothing) / total).astype(np.float32)
-    return SlotPosterior(weights, w, U, left, dof, inside / np.maximum(nothing, 1e-300))
+    return SlotPosterior(look, weights, w, U, left, dof, inside / np.maximum(nothing, 1e-300))
 
 
 def draw_slot(
-    chains: Chains, i: int, candidates: Candidates, noise: Noise, rng: np.random.Generator
+    chains: Chains, i: int, looks: Looks, noise: Noise, rng: np.random.Generator
 ) -> SlotPosterior:
-    """Draw slot i of every chain anew; what it was drawn from."""
+    """Draw slot i of every chain anew; what it was drawn from in the chains that count."""
     R = chains.residual + chains.fit[i]
     used = chains.used.sum(axis=0) - chains.used[i]
     size = chains.size.sum(axis=0) - chains.size[i]
-    found = slot_posterior(candidates, noise, R, used, size, chains.powers)
-    b = np.arange(len(R))
-    j = drawn(np.cumsum(found.weights, axis=0, dtype=np.float64), rng.random(len(R)))
-    some = j < len(candidates)
-    chosen = np.where(some, j, 0)
-    by_setting = np.cumsum(found.settings[:, chosen, b], axis=0, dtype=np.float64)
-    c = np.minimum(drawn(by_setting, rng.random(len(R)) * by_setting[-1]), len(by_setting) - 1)
-    fit, used, size = draw_effects(candidates, noise, found, chosen, c, chains.power, rng)
-    fit[~some] = 0.0
-    chains.fit[i], chains.residual = fit, R - fit
-    chains.used[i], chains.size[i] = np.where(some, used, 0.0), np.where(some, size, 0.0)
-    chains.chosen[i] = np.where(some, j, EMPTY)
-    return found
+    first = None
+    for at, powers, look in looks_of(chains, i, looks, rng):
+        found = slot_posterior(look, noise, R[at], used[at], size[at], powers)
+        b = np.arange(len(R[at]))
+        j = drawn(np.cumsum(found.weights, axis=0, dtype=np.float64), rng.random(len(b)))
+        some = j < len(found.weights)
+        j = np.where(some, j, 0)
+        by_setting = np.cumsum(found.settings[:, j, b], axis=0, dtype=np.float64)
+        c = np.minimum(drawn(by_setting, rng.random(len(b)) * by_setting[-1]), len(by_setting) - 1)
+        fit, number, total = draw_effects(noise, found, j, c, chains.power[at], rng)
+        fit[~some] = 0.0
+        chains.fit[i, at] = fit
+        chains.used[i, at], chains.size[i, at] = np.where(some, [number, total], 0.0)
+        chains.chosen[i, at] = np.where(some, look.number(j), EMPTY)
+        first = first or found
+    chains.residual = R - chains.fit[i]
+    assert first is not None
+    return first
+
+
+def looks_of(
+    chains: Chains, i: int, looks: Looks, rng: np.random.Generator
+) -> list[tuple[slice, tuple[float, ...], Look]]:
+    """Which chains, of which powers, look at what: hotter ones at likely candidates only."""
+    b, levels = len(chains.residual), len(chains.powers)
+    if looks.complete or levels == 1:
+        return [(slice(0, b), chains.powers, looks.look(chains.chosen[i], rng))]
+    cold, hot = slice(0, b // levels), slice(b // levels, b)
+    return [
+        (cold, chains.powers[:1], looks.look(chains.chosen[i, cold], rng)),
+        (hot, chains.powers[1:], looks.likely_look(b - b // levels)),
+    ]
 
 
 def drawn(cumulated: Array, at: Array) -> IntArray:
@@ -175,7 +194,6 @@ def drawn(cumulated: Array, at: Array) -> IntArray:
 
 
 def draw_effects(
-    candidates: Candidates,
     noise: Noise,
     found: SlotPosterior,
     j: IntArray,
@@ -183,10 +201,13 @@ def draw_effects(
     power: Array,
     rng: np.random.Generator,
 ) -> tuple[Single, Array, Array]:
-    """Fits (b, q, n), numbers and sizes of coefficients of candidates j in settings c."""
+    """Fits (b, q, n), numbers and sizes of coefficients of what is at places j of a look, in
+    settings c.
+    """
+    candidates, chosen = found.look.whole, found.look.candidate(j)
     n, b = candidates.total, np.arange(len(j))
     v = candidates.prior.variance[c][:, candidates.part]  # (b, features)
-    v = np.where(candidates.present[:, j].T, v, 0.0)
+    v = np.where(candidates.present[:, chosen].T, v, 0.0)
     k = power[:, None] * v / (1.0 + power[:, None] * v)
     U = found.scores[:, j, b].transpose(1, 0, 2).astype(np.float64)  # (b, features, q)
     explained = power * np.einsum("bf,bfq->b", k, U * U) / n
@@ -194,5 +215,5 @@ def draw_effects(
     spread = np.sqrt(k / n) * (s / np.sqrt(power))[:, None]
     B = (k / n)[:, :, None] * U + spread[:, :, None] * rng.standard_normal(U.shape)
     size = n * np.einsum("bf,bfq->b", 1.0 / np.where(v > 0, v, np.inf), B * B)
-    fit = B.transpose(0, 2, 1).astype(np.float32) @ candidates.Z[:, j].transpose(1, 0, 2)
+    fit = B.transpose(0, 2, 1).astype(np.float32) @ candidates.Z[:, chosen].transpose(1, 0, 2)
     return fit, np.asarray((v > 0).sum(axis=1) * U.shape[2], dtype=float), size

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from gradsift._typing import Array, IntArray
@@ -39,11 +40,17 @@ def log_density(noise: Noise, chains: Chains) -> Callable[[Array], Array]:
 
 
 def swapped(
-    density: Callable[[Array], Array], powers: tuple[float, ...], turn: int, u: Array
+    density: Callable[[Array], Array],
+    powers: tuple[float, ...],
+    turn: int,
+    u: Array,
+    stays: NDArray[np.bool_] | None = None,
 ) -> IntArray:
     """(b,) which chain goes where, if every second pair of neighbouring powers may swap; the other
-    pairs have the next turn. `density` as `log_density`; u (b,) are uniform.
+    pairs have the next turn. `density` as `log_density`; u (b,) are uniform; chains that `stays`
+    (b,) do not swap: hotter ones cannot hold what they hold.
     """
+    bound = np.zeros(len(u), dtype=bool) if stays is None else stays
     each = len(u) // len(powers)
     order = np.arange(len(u))
     own = np.repeat(powers, each)
@@ -56,6 +63,7 @@ def swapped(
         other[cold], other[hot] = own[hot], own[cold]
     gain = density(other) - density(own)
     for cold, hot in pairs:
-        taken = np.flatnonzero(np.log(1.0 - u[cold]) < gain[cold] + gain[hot])
+        free = ~(bound[cold] | bound[hot])
+        taken = np.flatnonzero(free & (np.log(1.0 - u[cold]) < gain[cold] + gain[hot]))
         order[cold[taken]], order[hot[taken]] = hot[taken], cold[taken]
     return order
