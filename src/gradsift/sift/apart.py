@@ -23,7 +23,7 @@ from gradsift.sift.rows import Rows
 from gradsift.sift.settings import SiftSettings
 
 
-def is_left_over(statistic: Array, selected: list[int], sifter: Sifter) -> bool:
+def is_left_over(statistic: Array, selected: IntArray, sifter: Sifter) -> bool:
     """Whether some column that is not selected is associated with the response, by the own
     statistics (3, p) of all columns.
     """
