@@ -280,5 +280,5 @@ def test_rates_that_are_no_shares_are_refused(curved, rate):
 
 
 def test_a_family_needs_a_correlation(curved):
-    with pytest.raises(ValueError, match="stand_ins=0"):
-        significance(GradientSiftRegressor(), *curved, stand_ins=0)
+    with pytest.raises(ValueError, match="family=0"):
+        significance(GradientSiftRegressor(), *curved, family=0)

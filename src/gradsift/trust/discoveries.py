@@ -2,8 +2,8 @@
 
 H0 of column k: the response is independent of x_k given all other columns. k is also tested
 together with the columns that could take its place: its credible family (`families`) where that is
-known, else its stand-ins, which are the columns correlated with it by `stand_ins` or more. H0 of
-such a set: the response is independent of all of its columns given the columns outside.
+known, else its stand-ins, which are the columns correlated with it by `family` or more. H0 of such
+a set: the response is independent of all of its columns given the columns outside.
 
 For each candidate k (selected, nearly selected, or among the best of the others), and for B = {k}
 and B = that set:
@@ -172,7 +172,7 @@ def column_significance(
     sifted: Sifted,
     codes: IntArray | None = None,
     *,
-    stand_ins: float = STAND_IN,
+    family: float = STAND_IN,
     families: Sequence[IntArray] = (),
     strict: bool = False,
     also: Sequence[int] = (),
@@ -187,7 +187,7 @@ def column_significance(
         What it found.
     codes : (n,) int array, optional
         Class numbers, where the response are labels.
-    stand_ins : float
+    family : float
         A column is tested together with its stand-ins, those correlated with it by this or more,
         where it is in none of `families`.
     families : sequence of int arrays
@@ -201,7 +201,7 @@ def column_significance(
     first = [int(columns[0]) for columns in families]
     candidates, quick = bench.candidates([*also, *first])
     p = sifter.source.shape[1]
-    together = tested_together(sifter, candidates, stand_ins, families)
+    together = tested_together(sifter, candidates, family, families)
     log_p, log_family = np.zeros(p), np.zeros(p)
     tests: dict[int, ColumnTest] = {}
     for second in (False, True):
@@ -306,7 +306,7 @@ def significance(
     y: Any,
     *,
     sample_weight: Any = None,
-    stand_ins: float = STAND_IN,
+    family: float = STAND_IN,
     families: Any = None,
     strict: bool = False,
     columns: Any = None,
@@ -327,7 +327,7 @@ def significance(
     X : (n, p) array or data frame
     y : (n,) array
     sample_weight : (n,) array, optional
-    stand_ins : float, default=0.8
+    family : float, default=0.8
         A column is tested together with its stand-ins: columns whose correlation with it is this or
         more, or less than its negative.
     families : CredibleFamilies or sequence of Family, optional
@@ -356,8 +356,8 @@ def significance(
     >>> sorted(found.discoveries(0.1).tolist())
     [3, 7]
     """
-    if not 0.0 < stand_ins <= 1.0:
-        raise ValueError(f"stand_ins={stand_ins}: a correlation above 0 and up to 1, such as 0.8.")
+    if not 0.0 < family <= 1.0:
+        raise ValueError(f"family={family}: a correlation above 0 and up to 1, such as 0.8.")
     with one_blas_thread(workers=model.n_jobs):
         sifter, codes, also, encoder, p = model._sifter(
             X, y, columns, sample_weight=sample_weight, covariates=covariates, offset=offset
@@ -366,7 +366,7 @@ def significance(
             sifter,
             sifter.run(),
             codes,
-            stand_ins=stand_ins,
+            family=family,
             families=own_columns(families),
             strict=strict,
             also=also,
