@@ -1,6 +1,7 @@
 # make demo   set up and run the main job on embedded data
 # make test   set up with the test tools and run the whole suite
 # make docs   build the site into build/site, examples included; a warning is an error
+# make browser   collect Python for browsers (Pyodide, from PyPI), so that the site has its page "In the browser"
 # make docs-write   rewrite the tables of the pages from what was recorded, and what their commands print
 # make docs-check   run the code blocks of README.md and docs/, compare outputs and tables
 # make test-processors   the numerical tests again, with the arithmetic of other processors
@@ -8,6 +9,7 @@
 # make fuzz   thousands of new cases per public entry, then damaged files; figures in build/ (an hour or two)
 # make build   wheel and source archive into dist/, checked
 # make test-wheel   a part of the suite against the installed wheel, in an empty folder
+# make test-pythons   the same with every Python from 3.11 to 3.14 that is installed
 # make test-extras   every extra by itself in a fresh environment
 # make bench-selection   the selection benchmark: designs, real data, speed
 # make bench-paths   the path benchmark: cost of a certified path in matrix products
@@ -24,7 +26,7 @@ NUMERICAL := tests/solver tests/sift/test_copies.py tests/sift/test_feature_stor
 	tests/estimators/test_invariances.py tests/refit/test_regression.py tests/pairwise/test_datafit.py \
 	tests/pairwise/test_geometry.py tests/numerics/test_kernels.py
 
-.PHONY: help demo test docs docs-write docs-check test-processors test-oldest build test-wheel test-extras fuzz bench-selection bench-paths bench-peers lint clean
+.PHONY: help demo test docs browser docs-write docs-check test-processors test-oldest build test-wheel test-pythons test-extras fuzz bench-selection bench-paths bench-peers lint clean
 help:
 	@sed -n 's/^# //p' Makefile
 
@@ -47,7 +49,7 @@ test: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2 --dist=worksteal --cov --cov-report=term
 
 # cog writes what stands between its marks in the pages, and --check compares
-PAGES := README.md $(wildcard docs/*.md docs/*/*.md benchmarks/README.md benchmarks/*/README.md)
+PAGES := README.md $(wildcard docs/*.md docs/*/*.md benchmarks/README.md benchmarks/*/README.md benchmarks/notes/*.md)
 COG := $(BIN)/cog -I benchmarks -p 'import tables'
 
 docs-write: $(VENV)/.installed-test
@@ -62,6 +64,9 @@ $(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
 docs: $(VENV)/.installed-docs
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -c docs -b html -W --keep-going --quiet . build/site
 	@echo "build/site/index.html"
+
+browser: $(VENV)/.installed
+	$(BIN)/python packaging/browser.py build/browser
 
 docs-check: $(VENV)/.installed-test
 	$(COG) --check --diff $(PAGES)
@@ -96,13 +101,18 @@ WHEEL_TESTS := tests/estimators/test_sift.py tests/estimators/test_frames.py tes
 	tests/cli/test_fdr.py tests/pipeline/test_model_file.py tests/data/test_formats.py tests/report/test_markdown.py tests/tl
 
 test-wheel: build
-	rm -rf build/wheel && mkdir -p build/wheel
-	$(PYTHON) -m venv build/wheel/venv
-	build/wheel/venv/bin/python -m pip install --quiet "$$(echo dist/*.whl)[test]"
-	cp -r tests build/wheel/tests
-	cd build/wheel && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 venv/bin/python -m pytest --quiet --import-mode=importlib \
-		-o pythonpath=tests -o markers='shared: needs data beside the repository' -W error $(WHEEL_TESTS)
-	cd build/wheel && PATH="$$PWD/venv/bin:$$PATH" ../../packaging/conda-forge/run_test.sh
+	packaging/test_wheel.sh dist/*.whl build/wheel-$(notdir $(PYTHON)) $(PYTHON) $(WHEEL_TESTS)
+
+# PYTHONS='python3.12 /opt/python3.14/bin/python3.14' make test-pythons
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
+test-pythons: build
+	@set -e; for python in $(PYTHONS); do \
+		if command -v $$python >/dev/null; then \
+			packaging/test_wheel.sh dist/*.whl build/wheel-$$(basename $$python) $$python $(WHEEL_TESTS); \
+		else \
+			echo "$$python is not here: not tested"; \
+		fi; \
+	done
 
 test-extras: build
 	$(PYTHON) packaging/extras.py dist/*.whl
@@ -122,7 +132,7 @@ bench-selection: $(VENV)/.installed
 	OMP_NUM_THREADS=1 PYTHONPATH=benchmarks $(BIN)/python -m selection.measure
 
 bench-paths: $(VENV)/.installed
-	OMP_NUM_THREADS=2 PYTHONPATH=benchmarks $(BIN)/python -m paths.measure
+	OMP_NUM_THREADS=1 PYTHONPATH=benchmarks $(BIN)/python -m paths.measure
 
 $(VENV)/.installed-peers: benchmarks/peers/requirements.txt $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --requirement benchmarks/peers/requirements.txt

@@ -28,7 +28,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-from selection.designs import friedman, logit2, real, two_index
+from selection.data_sets import real_cases
+from selection.designs import friedman, logit2, two_index
 from sklearn.datasets import load_diabetes
 
 HERE = Path(__file__).parent
@@ -108,14 +109,11 @@ def problems(folder: Path) -> dict[str, Run]:
     found["`gradsift select`, demo (442 x 50)"] = select_seconds(
         write_table(folder / "demo.csv", *demo())
     )
-    try:
-        colon = real("colon")
+    for name, colon in real_cases(["colon"]):
         labels = np.where(colon.y > 0, "tumour", "normal")
-        found["`gradsift select`, colon (62 x 2,000)"] = select_seconds(
-            write_table(folder / "colon.csv", colon.X, labels)
+        found[f"`gradsift select`, {name} (62 x 2,000)"] = select_seconds(
+            write_table(folder / f"{name}.csv", colon.X, labels)
         )
-    except FileNotFoundError:
-        print("colon: left out, its file is not there (set GRADSIFT_DATA)\n")
     case = two_index(0)
     found["`gradsift select`, two directions (300 x 100)"] = select_seconds(
         write_table(folder / "two.csv", case.X, case.y)

@@ -86,12 +86,13 @@ html_title = "gradsift"
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_extra_path = [str(path) for path in [ROOT / "build" / "browser"] if path.exists()]
 html_additional_pages = {"index": "to_start.html"}  # the root of the site leads to the start page
 html_show_sourcelink = False
 html_copy_source = True
 html_theme_options = {
     "logo": {"text": "gradsift"},
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 7,
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "show_prev_next": True,
@@ -102,7 +103,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"docs/index": [], "index": []}
+html_sidebars = {page: [] for page in ("index", "docs/index", "docs/start", "docs/browser")}
 
 llms_txt_title = "gradsift"
 llms_txt_summary = (

@@ -58,5 +58,6 @@ try:
 except ImportError:
     print("shap is not installed: pip install shap")
 else:
-    shap.Explanation(contribution.to_numpy(), data=X[slope.columns].to_numpy(),
-                     feature_names=list(slope.columns))  # fmt: skip
+    explained = shap.Explanation(contribution.to_numpy(), data=X[slope.columns].to_numpy(),
+                                 feature_names=list(slope.columns))  # fmt: skip
+    shap.plots.beeswarm(explained, show=False)

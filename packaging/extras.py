@@ -24,6 +24,10 @@ assert len(build_report(Findings(m, X, X[:, 1] ** 2))) > 1000",
     "big": FIT + "import dask.array as da; m.predict(da.from_array(X, chunks=(60, 2)))",
     "genomics": FIT + "import anndata, gradsift as gs; a = anndata.AnnData(X); \
 a.obs['y'] = X[:, 1] ** 2; gs.tl.select(a, 'y'); assert a.var['gradsift_selected'].sum() == 1",
+    "dosages": FIT + "from bgen import BgenWriter; from gradsift.data import open_source; \
+w = BgenWriter('t.bgen', 60); P = np.eye(3)[np.arange(60) % 3]; \
+w.add_variant('v', 'rs1', '1', 5, ['A', 'G'], P); w.close(); \
+assert open_source('t.bgen').columns(np.array([0])).sum() == 60; import pgenlib",
     "neighbors": FIT + "import pynndescent",
 }  # fmt: skip
 """What each extra must make possible; '' is the core."""

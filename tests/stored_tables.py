@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.feather
 import pyarrow.parquet as pq
+import pytest
 import zarr
 from bed_reader import to_bed
 from scipy import sparse
@@ -68,6 +69,47 @@ def write_bed(folder):
     return path
 
 
+def write_pgen(folder, X=X, names=NAMES, samples=None, **columns):
+    """A PLINK 2 file of dosages; columns of the .psam file beside the names of the samples."""
+    pgenlib = pytest.importorskip("pgenlib")
+    path = folder / "x.pgen"
+    with pgenlib.PgenWriter(
+        bytes(path), len(X), variant_ct=X.shape[1], nonref_flags=False,
+        hardcall_phase_present=False, dosage_present=True,
+    ) as file:  # fmt: skip
+        for column in X.T:
+            file.append_dosages(np.nan_to_num(column, nan=-9.0).astype(np.float32))
+    samples = [f"s{i}" for i in range(len(X))] if samples is None else samples
+    lines = [
+        "\t".join(["#IID", *columns]),
+        *("\t".join(map(str, row)) for row in zip(samples, *columns.values())),
+    ]
+    path.with_suffix(".psam").write_text("\n".join(lines) + "\n")
+    head = "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\n"
+    rows = [f"{1 + k % 3}\t{100 * k + 7}\t{name}\tA\tG\n" for k, name in enumerate(names)]
+    path.with_suffix(".pvar").write_text(head + "".join(rows))
+    return path
+
+
+def write_bgen(folder, X=X, names=NAMES, samples=None, **columns):
+    """A BGEN file of the genotypes that have these expected counts; a .sample file with columns."""
+    bgen = pytest.importorskip("bgen")
+    path = folder / "x.bgen"
+    samples = [f"s{i}" for i in range(len(X))] if samples is None else samples
+    with bgen.BgenWriter(str(path), len(X), samples=samples, compression="zlib") as file:
+        for k, name in enumerate(names):
+            P = np.clip(1.0 - np.abs(X[:, [k]] - [0.0, 1.0, 2.0]), 0.0, None)
+            file.add_variant(
+                f"v{k}", name, str(1 + k % 3), 100 * k + 7, ["A", "G"], P, bit_depth=16
+            )
+    if columns:
+        head = [["ID_1", "ID_2", "missing", *columns], ["0", "0", "0", *("P" for _ in columns)]]
+        rows = [[s, s, 0, *row] for s, *row in zip(samples, *columns.values())]
+        lines = [" ".join(map(str, row)) for row in [*head, *rows]]
+        path.with_suffix(".sample").write_text("\n".join(lines) + "\n")
+    return path
+
+
 def annotated(matrix=X):
     return anndata.AnnData(
         matrix, obs=pd.DataFrame({"y": Y}, index=[f"s{i}" for i in range(N)]),
@@ -100,6 +142,8 @@ FORMATS = {
     "zarr": write_zarr,
     "zarr array": lambda folder: zarr.open_array(write_zarr(folder), mode="r"),
     "bed": write_bed,
+    "pgen": write_pgen,
+    "bgen": write_bgen,
     "anndata": lambda _: annotated(),
     "anndata csr": lambda _: annotated(sparse.csr_matrix(X)),
     "h5ad": h5ad(np.asarray),
@@ -108,4 +152,4 @@ FORMATS = {
     "dask": lambda _: da.from_array(X, chunks=(20, 7)),
     "dask one chunk": lambda _: da.from_array(X, chunks=(N, P)),
 }
-NAMED = ("parquet", "feather", "arrow", "zarr", "bed", "anndata", "h5ad")
+NAMED = ("parquet", "feather", "arrow", "zarr", "bed", "pgen", "bgen", "anndata", "h5ad")

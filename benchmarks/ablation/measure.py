@@ -24,7 +24,8 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from selection.designs import DESIGNS, HELD_OUT, real
+from selection.data_sets import REAL, real_cases
+from selection.designs import DESIGNS, HELD_OUT
 from sklearn.metrics import average_precision_score
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
@@ -35,7 +36,6 @@ FILE = Path(__file__).parent / "measured.json"
 SEEDS = range(300, 305)
 ALL_FILE = Path(__file__).parent / "measured_all.json"
 ALL_SEEDS = range(100, 106)
-REAL = ("leukemia", "colon", "riboflavin", "gasoline")
 TELLING = (
     "turl200", "circ40n", "inter", "addh200", "lincorr", "lineq", "cturl", "noise", "noisec",
     "mixed", "block.95",
@@ -48,6 +48,8 @@ ALL = tuple(name for name in DESIGNS | HELD_OUT if name not in SLOW)
 WIDE_SETTINGS = ("most_columns", "least_columns", "free_values", "most_values")
 GROUPED_SETTINGS = ("most_correlation", "least_pooled")
 """Settings of rows that belong together, which no table here has (`benchmarks/rows` has them)."""
+RANKING_SETTINGS = ("left_over", "apart_places", "apart_columns", "apart_ridge")
+"""Settings of the order after the selected columns (`ablation.ranking` measures them)."""
 DEFAULT = SiftSettings()
 OFF: dict[str, Any] = {
     "ridge": 1e-9,
@@ -73,7 +75,7 @@ score.
 def setting_names() -> list[str]:
     """The settings that the tables measured here can feel."""
     names = [field.name for field in fields(SiftSettings)]
-    return [name for name in names if name not in GROUPED_SETTINGS]
+    return [name for name in names if name not in (*GROUPED_SETTINGS, *RANKING_SETTINGS)]
 
 
 def changed(name: str, factor: float) -> Any:
@@ -148,12 +150,7 @@ def on_real(
     todo: dict[str, SiftSettings], names: Sequence[str]
 ) -> Iterator[tuple[str, str, str, list[float]]]:
     """(label, data set, fold, [score of held-out rows with the selected variables alone])."""
-    for name in names:
-        try:
-            data = real(name)
-        except FileNotFoundError:
-            print(f"{name}: left out, its file is not there (set GRADSIFT_DATA)")
-            continue
+    for name, data in real_cases(names):
         labels = data.task == "classification"
         kind: Any = GradientSiftClassifier if labels else GradientSiftRegressor
         for fold, (train, test) in enumerate(data.splits):

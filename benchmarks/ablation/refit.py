@@ -33,7 +33,7 @@ from refit.measure import (
     regression_data,
     regression_scores,
 )
-from selection.designs import RealCase, real
+from selection.data_sets import REAL, RealCase, real_cases
 from sklearn.metrics import log_loss
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
@@ -48,7 +48,6 @@ from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
 
 FILE = Path(__file__).parent / "measured_refit.json"
 SEEDS = range(600, 602)
-REAL = ("leukemia", "colon", "riboflavin", "gasoline")
 OUTLYING = tuple(
     f"{name} {how}"
     for how in ("wild", "moved")
@@ -72,7 +71,7 @@ KERNELS = (
 ONLY_LABELS = ("penalties", "stretches")
 OUTLIERS = (
     "outlier_z", "downweight_z", "noise_floor", "first_clip", "robust_rounds", "settled",
-    "robust_gain", "harmless",
+    "robust_gain",
 )  # fmt: skip
 OFF: dict[str, dict[str, Any]] = {
     "per_angle": {"per_angle": 0.0},
@@ -89,7 +88,6 @@ OFF: dict[str, dict[str, Any]] = {
     "first_clip": {"first_clip": np.inf},
     "robust_rounds": {"robust_rounds": 1},
     "robust_gain": {"robust_gain": np.inf},
-    "harmless": {"harmless": 1.0},
     "cut": {"cut": 100.0},
     "ensemble_rows": {"ensemble_rows": (10, 9)},
     "ridge_cut": {"ridge_cut": 0.0},
@@ -200,12 +198,7 @@ def on_designs(names: Sequence[str]) -> Iterator[tuple[str, str, str, list[float
 # ------------------------------------------------ real data
 def on_real(names: Sequence[str]) -> Iterator[tuple[str, str, str, list[float]]]:
     """(label, data set, fold, [R2 or log loss of held-out rows, seconds of the refit])."""
-    for name in REAL:
-        try:
-            data = real(name)
-        except FileNotFoundError:
-            print(f"{name}: left out, its file is not there (set GRADSIFT_DATA)")
-            continue
+    for name, data in real_cases():
         for fold, (train, test) in enumerate(data.splits):
             for label, values in refits(data, train, test, names):
                 yield label, name, str(fold), values

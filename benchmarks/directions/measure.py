@@ -48,7 +48,7 @@ FRESH = (
     Design("u v", 2, lambda u, v, w: u * v),
     Design("u² - v²", 2, lambda u, v, w: u**2 - v**2),
     Design("u + cos(1.5v)", 2, lambda u, v, w: u + np.cos(1.5 * v)),
-    Design("u + tanh(2v) + \\|w\\|", 3, lambda u, v, w: u + np.tanh(2 * v) + np.abs(w)),
+    Design("u + tanh(2v) + abs(w)", 3, lambda u, v, w: u + np.tanh(2 * v) + np.abs(w)),
 )
 """Written after the rule that counts directions."""
 

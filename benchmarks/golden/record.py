@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from selection.designs import DESIGNS, HELD_OUT, real
+from selection.data_sets import real_cases
+from selection.designs import DESIGNS, HELD_OUT
 
 from gradsift import (
     GradientSiftClassifier,
@@ -34,7 +35,6 @@ from gradsift import (
 FILE = Path(__file__).parent / "answers.json"
 SEEDS = (0, 1, 2)
 FAMILIES = ("sift", "paper")
-REAL = ("leukemia", "colon", "riboflavin", "gasoline")
 LARGE = ("tall",)  # 20,000 rows: the default method on one seed, the paper's not at all
 MOST_RANKED = 30
 MOST_PREDICTED = 20
@@ -47,12 +47,7 @@ def problems() -> Iterator[tuple[str, Any, Any, str]]:
         for seed in SEEDS[:1] if name in LARGE else SEEDS:
             case = make(seed)
             yield f"{name}/{seed}", case.X, case.y, case.task
-    for name in REAL:
-        try:
-            data = real(name)
-        except FileNotFoundError:
-            print(f"{name}: left out, its file is not there (set GRADSIFT_DATA)")
-            continue
+    for name, data in real_cases():
         yield name, data.X, data.y, data.task
 
 

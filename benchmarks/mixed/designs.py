@@ -84,6 +84,20 @@ def wide_pathways(seed: int, n: int = 100) -> Study:
     return Study(table, rng.normal(size=n), False, feature_groups=groups)
 
 
+def null_holes(
+    seed: int, share: float = 0.3, copies: bool = False, labels: bool = False, n: int = 100
+) -> Study:
+    """200 columns, or 20 columns in ten near-copies each, with cells missing at random."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 200))
+    if copies:
+        X = 0.3 * X + np.repeat(rng.normal(size=(n, 20)), 10, axis=1)
+    X[rng.random(size=X.shape) < share] = np.nan
+    y = rng.normal(size=n)
+    table = pd.DataFrame(X, columns=[f"x{k}" for k in range(200)])
+    return Study(table, np.where(y > 0, "a", "b") if labels else y, labels)
+
+
 def planted_categories(
     seed: int, spread: bool, labels: bool = False, rare: bool = False, n: int = 200
 ) -> Study:
@@ -110,6 +124,11 @@ NULL: dict[str, Callable[[int], Study]] = {
     "60 genes of 1 to 8 probes": gene_probes,
     "60 genes of 1 to 8 probes, labels": partial(gene_probes, labels=True),
     "20 pathways of 40 genes, 100 rows": wide_pathways,
+    "200 numbers, 30 % missing": null_holes,
+    "200 numbers, 30 % missing, labels": partial(null_holes, labels=True),
+    "200 numbers, 70 % missing": partial(null_holes, share=0.7),
+    "20 x 10 near-copies, 30 % missing": partial(null_holes, copies=True),
+    "20 x 10 near-copies, 30 % missing, labels": partial(null_holes, copies=True, labels=True),
 }
 
 PLANTED: dict[str, Callable[[int], Study]] = {

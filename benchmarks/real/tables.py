@@ -55,3 +55,13 @@ def load(name: str) -> RealTable:
         kept = counts[codes] >= FEWEST
         X, y = X[kept], y[kept]
     return RealTable(name, X, y if labels else y.astype(float), labels)
+
+
+def contrasts(y: NDArray[np.generic], labels: bool) -> Array:
+    """The response as the sift takes it: one column of numbers, or one of -1 and 1 for each class
+    but the first.
+    """
+    if not labels:
+        return y[:, None].astype(float)
+    classes, codes = np.unique(y, return_inverse=True)
+    return 2.0 * (codes[:, None] == np.arange(1, len(classes))) - 1.0

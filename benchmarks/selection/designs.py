@@ -6,17 +6,14 @@ that ties broken by position flatter nobody), the response, the true variables, 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import make_classification
 
 Array = NDArray[np.float64]
-DATA = Path(os.environ.get("GRADSIFT_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
 @dataclass(frozen=True)
@@ -365,34 +362,3 @@ HELD_OUT: dict[str, Maker] = {
     "tiny": tiny_wide,
     "tall": tall,
 }
-
-
-# ------------------------------------------------ real data
-@dataclass(frozen=True)
-class RealCase:
-    """`splits` holds (train, test) row indices; every choice is made on the training rows."""
-
-    X: Array
-    y: Array
-    task: str
-    splits: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
-
-
-def real(name: str, repeats: int = 1, seed: int = 0) -> RealCase:
-    """leukemia (its own split), colon, riboflavin, gasoline (`repeats` x 5-fold)."""
-    from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
-
-    data = np.load(DATA / f"{name}.npz")
-    if name == "leukemia":
-        raw = np.vstack([data["X_train"], data["X_test"]])
-        X = np.log10(np.clip(raw, 100, 16000).astype(float))
-        y = np.r_[data["y_train"], data["y_test"]].astype(float)
-        return RealCase(X, y, "classification", [(np.arange(38), np.arange(38, 72))])
-    X, y = data["X"].astype(float), data["y"].astype(float)
-    if name == "colon":
-        X = np.log(X)
-    labels = name == "colon"
-    folds = (RepeatedStratifiedKFold if labels else RepeatedKFold)(
-        n_splits=5, n_repeats=repeats, random_state=seed
-    )
-    return RealCase(X, y, "classification" if labels else "regression", list(folds.split(X, y)))

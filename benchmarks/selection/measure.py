@@ -24,7 +24,8 @@ import warnings
 
 import numpy as np
 from selection.contestants import RANKERS, Ranker, gradsift
-from selection.designs import DATA, DESIGNS, HELD_OUT, Array, Case, RealCase, real
+from selection.data_sets import DATA, REAL, RealCase, real
+from selection.designs import DESIGNS, HELD_OUT, Array, Case
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LassoCV
 from sklearn.metrics import average_precision_score, r2_score
@@ -152,7 +153,7 @@ def real_table(seeds: range) -> None:
         )
         return
     good = 0
-    for name in ("leukemia", "colon", "riboflavin", "gasoline"):
+    for name in REAL:
         cases = [real(name, seed=seed) for seed in (seeds if name != "leukemia" else seeds[:1])]
         print(f"\n| {name} | " + " | ".join(f"k = {k}" for k in KS) + " |")
         print("|---" * (len(KS) + 1) + "|")
@@ -186,7 +187,7 @@ def pipeline_table(seeds: range) -> None:
     if not DATA.is_dir():
         return
     print("\n| data | gradsift, selected | best rival and k, tuned SVM |\n|---|---|---|")
-    for name in ("leukemia", "colon", "riboflavin", "gasoline"):
+    for name in REAL:
         cases = [real(name, seed=seed) for seed in (seeds if name != "leukemia" else seeds[:1])]
         ours, rivals, sizes = [], {}, []
         for case in cases:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import stored_tables
 from bed_reader import to_bed
 
 from gradsift.cli._exit import run
@@ -74,6 +75,16 @@ def write_bed(X, y):
     return ["t.bed", "--target", "phenotype"]
 
 
+def write_pgen(X, y):
+    stored_tables.write_pgen(Path(), X, NAMES, WHO, SEX=[1, 2] * (N // 2), y=y)
+    return ["x.pgen", "--target", "y"]
+
+
+def write_bgen(X, y):
+    stored_tables.write_bgen(Path(), X, NAMES, WHO, sex=[1, 2] * (N // 2), y=y)
+    return ["x.bgen", "--target", "y"]
+
+
 def write_zarr(X, y):
     stored = zarr.create_array("t.zarr", shape=X.shape, chunks=(N, 2), dtype="f8")
     stored[:] = X
@@ -95,10 +106,14 @@ FORMATS = {
     "npz": (write_npz, "sample_id"),
     "h5ad": (write_h5ad, "row"),
     "bed": (write_bed, "IID"),
+    "pgen": (write_pgen, "IID"),
+    "bgen": (write_bgen, "IID"),
     "zarr": (write_zarr, "row"),
     "npy": (write_npy, None),
 }
 """Format -> how to write it, and the column that names its rows."""
+STORED = ["parquet", "folder of parquet", "h5ad", "bed", "pgen", "bgen", "zarr", "npy"]
+"""Formats that are read column by column where they are too large for memory."""
 each_format = pytest.mark.parametrize("kind", FORMATS)
 
 
@@ -190,7 +205,7 @@ def test_missing(kind):
 @each_format
 def test_a_recipe_gives_the_same_columns_again(kind):
     table, _, _, y = opened(kind, drop=(0,), categorical=(3,), log=True)
-    path = Path("t" if kind == "folder of parquet" else f"t.{kind}")
+    path = next(Path().glob("t" if kind == "folder of parquet" else f"[tx].{kind}"))
     X, ids, found, *_ = open_new(path, table.recipe)
     np.testing.assert_array_equal(X, table.X)
     assert (ids is None) == (table.ids is None)
@@ -295,7 +310,7 @@ def test_columns_beside_the_table_have_a_role_where_it_is_given():
         open_table(Path("t.h5ad"), Choices("age"))
 
 
-@pytest.mark.parametrize("kind", ["parquet", "folder of parquet", "h5ad", "bed", "zarr", "npy"])
+@pytest.mark.parametrize("kind", STORED)
 def test_what_is_too_large_says_so(kind, monkeypatch, capsys):
     command = FORMATS[kind][0](*counts())
     monkeypatch.setattr("gradsift.tables.stored.IN_MEMORY", 8 * N * len(NAMES) - 1)
@@ -313,7 +328,7 @@ def test_what_is_too_large_says_so(kind, monkeypatch, capsys):
         assert "is too large for that" in " ".join(capsys.readouterr().err.split())
 
 
-@pytest.mark.parametrize("kind", ["parquet", "folder of parquet", "h5ad", "bed", "zarr", "npy"])
+@pytest.mark.parametrize("kind", STORED)
 def test_covariates_and_groups_of_what_is_too_large(kind, monkeypatch):
     write_covariates(kind)
     command = FORMATS[kind][0](*counts())

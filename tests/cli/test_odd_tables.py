@@ -49,7 +49,7 @@ def test_control_characters_are_shown_as_escapes():
         assert printable(text).isprintable()
 
 
-@pytest.mark.parametrize("bad", ["\x1b[31m", "\u202e", "\x9b2J", "[red]", "\x07"])
+@pytest.mark.parametrize("bad", ["\x1b[31m\u202e\x07", "[red]\x9b2J"])
 def test_control_characters_in_names_never_reach_the_terminal(folder, rng, bad, capsys):
     """Selected names, targets, categories, labels, notes and errors."""
     X = rng.normal(size=(N, 4))
@@ -75,7 +75,7 @@ def test_control_characters_in_names_never_reach_the_terminal(folder, rng, bad, 
         assert not any(character in text for character in BAD)
         assert all(line.isprintable() for line in text.splitlines())
     assert "g1" in printed.out
-    if bad == "[red]":
+    if "[red]" in bad:
         assert "g1[red]" in printed.out
 
 

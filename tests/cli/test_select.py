@@ -3,21 +3,21 @@
 import csv
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
+from gradsift.cli import _select
 from gradsift.cli._exit import run
 from gradsift.pipeline import load_model
 
 FILES = [
-    "directions.csv", "families.csv", "manifest.json", "model.gradsift", "projection.csv",
-    "report.html", "selected.csv", "summary.json",
+    "associated.csv", "directions.csv", "families.csv", "manifest.json", "model.gradsift",
+    "projection.csv", "report.html", "selected.csv", "summary.json",
 ]  # fmt: skip
 QUICK = ["--cv", "0", "--stability", "0"]
 
@@ -71,6 +71,20 @@ def test_one_command_from_file_to_report(table, capsys):
     assert model.get_support()[-2:].all()  # in or out as a whole
 
 
+def test_a_longer_list_is_named_with_its_file(folder, rng, capsys):
+    cause = rng.normal(size=(80, 1))
+    X = np.hstack([cause + rng.normal(size=(80, 12)), rng.normal(size=(80, 30))])
+    y = cause[:, 0] + rng.normal(size=80)
+    np.savetxt("t.csv", np.c_[X, y], delimiter=",", comments="",
+               header=",".join([*(f"g{k}" for k in range(42)), "y"]))  # fmt: skip
+    assert run(["select", "t.csv", "--target", "y", *QUICK, "--no-families"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    listed = read("gradsift-out/associated.csv")
+    assert len(listed) > len(read("gradsift-out/selected.csv"))
+    assert f"Looked at one by one, {len(listed)} of 42 variables are associated with y" in printed
+    assert "associated.csv" in printed
+
+
 def test_an_existing_folder_is_kept_unless_forced(table, capsys):
     command = ["select", "t.csv", "--target", "y", *QUICK, "--out", "o"]
     assert run(command) == 0
@@ -87,11 +101,21 @@ def test_an_existing_folder_is_kept_unless_forced(table, capsys):
 
 
 def test_the_paper_s_estimator_and_its_certificate(table):
-    command = ["select", "t.csv", "--target", "y", "--method", "sparse-gradient", "--cv", "3"]
+    command = ["select", "t.csv", "--target", "y", "--method", "sparse-gradient", "--cv", "2"]
     assert run([*command, "--stability", "0", "--max-features", "4"]) == 0
     summary = json.loads(Path("gradsift-out/summary.json").read_text())
     assert summary["certificate"]["dual_gap"] <= 1e-4
     assert 0 < summary["n_selected"] <= 4
+
+
+def test_lists_of_columns_may_be_given_at_once_or_one_by_one(table):
+    command = ["select", "t.csv", "--target", "y", *QUICK, "--no-families"]
+    given = {"at once": ["--drop", "sex,g2"], "one by one": ["--drop", "sex", "--drop", "g2"]}
+    for out, option in given.items():
+        assert run([*command, "--out", out, *option]) == 0
+        assert load_model(Path(out)).recipe.numbers == (
+            "g0", "g1", "g3", "g4", "g5", "g6", "g7", "g8", "g9",
+        )  # fmt: skip
 
 
 def test_keep_drop_and_max_features(table):
@@ -163,37 +187,31 @@ def test_not_converged_is_said_by_the_exit_code(table, monkeypatch):
     assert sorted([*os.listdir("gradsift-out"), "families.csv"]) == FILES
 
 
-def test_ctrl_c_leaves_nothing_behind(table):
-    script = "from gradsift.cli import main; main()"
-    command = [sys.executable, "-c", script, "select", "t.csv", "--target", "y"]
-    job = subprocess.Popen(
-        [*command, "--stability", "2000"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    for line in job.stdout:
-        if "half samples" in line:
-            break
-    time.sleep(0.3)
-    job.send_signal(signal.SIGINT)
-    rest = job.communicate(timeout=60)[0]
-    assert job.returncode == 130
-    assert "nothing unfinished was written" in rest
-    assert os.listdir() == ["t.csv"]
-
-
 def test_help_is_instant():
     script = "from gradsift.cli import main; main()"
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        subprocess.run([sys.executable, "-c", script, "--help"], check=True, capture_output=True)
-        times.append(time.perf_counter() - start)
-        if times[-1] < 0.4:
-            break
+    before = os.times()
+    subprocess.run([sys.executable, "-c", script, "--help"], check=True, capture_output=True)
+    after = os.times()
+    taken = after.children_user + after.children_system
+    taken -= before.children_user + before.children_system
     loaded = subprocess.run(
         [sys.executable, "-X", "importtime", "-c", script, "--help"], capture_output=True, text=True
     ).stderr
     assert "sklearn" not in loaded
-    assert min(times) < 2.0  # 0.3 s on a quiet machine
+    assert taken < 2.0  # of the processor, so that other work on the machine does not count
+
+
+def test_a_narrow_terminal_cuts_no_word(folder, rng, monkeypatch, capsys):
+    monkeypatch.setattr(_select, "console", Console(highlight=False, width=80))
+    X = rng.normal(size=(80, 3))
+    kind = rng.choice(["Adelie penguin", "Chinstrap penguin", "Gentoo penguin"], size=80)
+    y = X[:, 0] + 2 * (kind == "Gentoo penguin") + 0.2 * rng.normal(size=80)
+    with open("t.csv", "w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["Flipper length (mm)", "Culmen depth (mm)", "other", "species", "mass (g)"])
+        out.writerows([*row, k, v] for row, k, v in zip(X.tolist(), kind, y))
+    assert run(["select", "t.csv", "--target", "mass (g)", *QUICK]) == 0
+    printed = capsys.readouterr().out
+    assert "Flipper length (mm)" in printed
+    assert "…" not in printed
+    assert max(map(len, printed.splitlines())) <= 80

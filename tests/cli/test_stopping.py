@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-SCRIPT = "from gradsift.cli import main; main()"
+SCRIPT = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in jobs in the background
+from gradsift.cli import main
+main()
+"""
+LONG = ("--cv", "0", "--no-families", "--stability", "5000")
 
 
 @pytest.fixture
@@ -46,7 +52,7 @@ def wait_for(job, words):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_leaves_nothing_behind(number, folder):
-    job = select("--stability", "5000")
+    job = select(*LONG)
     wait_for(job, "half samples")
     job.send_signal(number)
     rest = job.communicate(timeout=120)[0]
@@ -57,7 +63,7 @@ def test_a_signal_leaves_nothing_behind(number, folder):
 
 
 def test_what_a_kill_leaves_goes_with_the_next_run(folder):
-    job = select("--stability", "5000", "--out", "o")
+    job = select(*LONG, "--out", "o")
     wait_for(job, "half samples")
     job.kill()
     job.communicate(timeout=120)
@@ -69,7 +75,7 @@ def test_what_a_kill_leaves_goes_with_the_next_run(folder):
 
 
 def test_of_two_runs_with_one_folder_one_wins_and_the_other_says_so(folder):
-    first = select("--stability", "5000", "--out", "o")
+    first = select(*LONG, "--out", "o")
     wait_for(first, "half samples")
     second = select("--cv", "0", "--stability", "0", "--out", "o", "--force")
     said = second.communicate(timeout=120)[0]

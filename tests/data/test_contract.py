@@ -81,7 +81,7 @@ def plain(name, folder):
         array=name == "anndata",
         remote=name.startswith("dask"),
         bytes=bytes_of(sparse.csc_array(X)) if in_sparse else None,
-        missing=name == "bed",
+        missing=name in ("bed", "pgen", "bgen"),
     )
 
 

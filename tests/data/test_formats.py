@@ -35,7 +35,7 @@ def stored(request, tmp_path):
 
 @pytest.mark.parametrize("width", [1, 4, 100])
 def test_blocks_and_columns(stored, width, monkeypatch):
-    formats = ("memmap", "sparse", "arrow", "zarr", "bed", "anndata", "dask")
+    formats = ("memmap", "sparse", "arrow", "zarr", "bed", "pgen", "bgen", "anndata", "dask")
     for module in ("source", *(f"formats.{name}" for name in formats)):
         monkeypatch.setattr(f"gradsift.data.{module}.block_width", lambda n: width)
     name, data = stored
@@ -113,7 +113,7 @@ def test_float32_agrees(tmp_path):
     np.testing.assert_allclose(single.sift_.scores, full.sift_.scores, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", ["parquet", "zarr", "bed", "npy by rows", "csc"])
+@pytest.mark.parametrize("name", ["parquet", "zarr", "bed", "pgen", "bgen", "npy by rows", "csc"])
 def test_sources_and_models_can_be_pickled(name, tmp_path):
     source = open_source(FORMATS[name](tmp_path))
     again = pickle.loads(pickle.dumps(source))

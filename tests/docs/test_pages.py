@@ -21,7 +21,7 @@ PAGES = {
 }
 RUN = {"python", "console"}  # by make docs-check
 SHOWN = {"sh", "text"}  # commands too long to run, of which the names are checked; and plain text
-SITE = {"{toctree}"}  # which pages lie below this one: read by make docs
+SITE = {"{raw} html", "{toctree}"}  # a form, and which pages lie below: read by make docs
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 GROUP = typer.main.get_command(app)
 COMMANDS = GROUP.commands

@@ -47,6 +47,14 @@ def test_names_in_the_reference_exist(name):
     assert thing.__doc__
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("**/*.md")), ids=lambda p: p.stem)
+def test_every_page_says_what_its_reader_will_be_able_to_do(page):
+    if "gallery" in page.parts or page.stem == "index":
+        pytest.skip("a list of pages")
+    beginning = page.read_text(encoding="utf-8")[:800]
+    assert "After this page you" in beginning
+
+
 def below(page):
     """The pages in the toctrees of a page."""
     text = page.read_text(encoding="utf-8")

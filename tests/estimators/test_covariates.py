@@ -1,9 +1,12 @@
 """`fit(covariates=..., offset=...)`: what is adjusted for, and never a finding."""
 
+import datetime as dt
+
 import dask.array as da
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import sklearn
 from bed_reader import to_bed
@@ -19,8 +22,9 @@ from gradsift import (
     credible_families,
     significance,
 )
+from gradsift.data.mixed import make_encoder
 from gradsift.estimators._covariates import independent_columns
-from gradsift.exceptions import ExtrapolationWarning, NothingSelectedWarning
+from gradsift.exceptions import ExtrapolationWarning
 from gradsift.pipeline import load_model, save_model
 from gradsift.tables import Recipe
 from gradsift.trust import held_out, stability
@@ -200,10 +204,30 @@ def test_columns_that_repeat_others_are_not_used():
     assert independent_columns(twice).tolist() == [0, 2, 4]
 
 
+def test_categories_are_named_as_in_the_columns_of_a_mixed_table(confounded):
+    X, y, C = confounded
+    codes = C["batch"].map({"a": 1.0, "b": 2.0, "c": 3.0}).astype("category")
+    table = pd.DataFrame({"batch": codes})
+    model = GradientSiftRegressor().fit(X, y, covariates=table)
+    part = model.covariates_.parts[0]
+    found = {f"batch={level}" for level in (*part.levels, part.reference)}
+    assert found == set(make_encoder(table, "error").names) == {"batch=1", "batch=2", "batch=3"}
+
+
+def test_covariates_of_any_data_frame_are_the_same(confounded, fitted):
+    X, y, C = confounded
+    for table in (pl.from_pandas(C), pa.table({name: list(C[name]) for name in C})):
+        model = GradientSiftRegressor(predict_with="selected").fit(X, y, covariates=table)
+        assert model.covariates_.columns == fitted.covariates_.columns
+        np.testing.assert_array_equal(
+            model.predict(X, covariates=table), fitted.predict(X, covariates=C)
+        )
+
+
 def test_new_categories_are_said_and_count_as_the_most_frequent(confounded, fitted):
     X, _, C = confounded
     new = C.assign(batch="d")
-    with pytest.warns(ExtrapolationWarning, match=r"'batch' that the fit has not seen.*'d'"):
+    with pytest.warns(ExtrapolationWarning, match=r"'batch' that the model has not seen.*'d'"):
         found = fitted.predict(X, covariates=new)
     most = fitted.covariates_.parts[0].reference
     np.testing.assert_array_equal(found, fitted.predict(X, covariates=C.assign(batch=most)))
@@ -213,7 +237,8 @@ def test_new_categories_are_said_and_count_as_the_most_frequent(confounded, fitt
     ("bad", "message"),
     [
         (np.zeros((10, 2)), "10 rows but X has 150"),
-        ({"when": np.array(["2024-01-01"] * N, dtype="M8[D]")}, "'when' holds datetime"),
+        ({"when": np.array(["2024-01-01"] * N, dtype="M8[D]")}, "'when' holds dates or times"),
+        ({"when": [dt.date(2024, 1, 1)] * N}, "'when' holds dates or times"),
         ({"who": [f"person {k}" for k in range(N)]}, "150 different texts in 150 rows"),
         (np.full(N, np.inf), "infinite in row 0"),
         (np.full(N, np.nan), "missing in all 150 rows"),
@@ -348,39 +373,6 @@ def test_an_offset_is_taken_off_and_put_back(confounded):
         plain.predict(X, covariates=batch, offset=known)
     found = held_out(GradientSiftRegressor(), X, y, cv=3, covariates=batch, offset=known)
     assert found.mean > 0.75
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_an_offset_of_labels_is_in_the_link(n_classes):
-    rng = np.random.default_rng(5)
-    X, known = rng.normal(size=(400, 10)), 2.0 * rng.normal(size=(400, n_classes))
-    scores = known.copy()
-    scores[:, 1] += 2.0 * X[:, 4]
-    chance = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    y = (chance.cumsum(axis=1) < rng.uniform(size=(400, 1))).sum(axis=1)
-    offset = known[:, 1] - known[:, 0] if n_classes == 2 else known
-    model = GradientSiftClassifier(0.05).fit(X, y, offset=offset)
-    assert model.get_support(indices=True).tolist() == [4]
-    found = model.predict_proba(X, offset=offset)
-    assert np.abs(found - chance).mean() < 0.05
-    beyond = model.decision_function(X, offset=0.0)
-    whole = model.decision_function(X, offset=offset)
-    np.testing.assert_allclose(whole - beyond, offset, atol=1e-9)
-    with pytest.raises(ValueError, match="cannot take an offset of labels"):
-        GradientSiftClassifier(inference=True).fit(X, y, offset=offset)
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_where_nothing_is_selected_the_offset_says_all(n_classes):
-    rng = np.random.default_rng(6)
-    known = rng.normal(size=(300, n_classes))
-    chance = np.exp(known) / np.exp(known).sum(axis=1, keepdims=True)
-    y = (chance.cumsum(axis=1) < rng.uniform(size=(300, 1))).sum(axis=1)
-    offset = known[:, 1] - known[:, 0] if n_classes == 2 else known
-    X = rng.normal(size=(300, 4))
-    with pytest.warns(NothingSelectedWarning):
-        model = GradientSiftClassifier(1e-6).fit(X, y, offset=offset)
-    np.testing.assert_allclose(model.predict_proba(X, offset=offset), chance, atol=0.1)
 
 
 @pytest.mark.parametrize(

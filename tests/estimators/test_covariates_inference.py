@@ -1,9 +1,9 @@
-"""Covariates together with ``inference=True``."""
+"""Covariates together with ``inference=True``, and with interactions of classes."""
 
 import numpy as np
 import pytest
 
-from gradsift import GradientSiftRegressor
+from gradsift import GradientSiftClassifier, GradientSiftRegressor
 
 
 @pytest.mark.parametrize("standardize", [True, False])
@@ -16,3 +16,19 @@ def test_directions_of_draws_are_those_of_columns_not_of_covariates(standardize)
     model.fit(X, y, covariates={"age": age})
     assert model.component_intervals_.shape == (*model.components_.shape, 2)
     assert model.n_components_probabilities_.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("product", [False, True])
+def test_products_that_the_link_makes_are_no_interactions_beside_covariates(n_classes, product):
+    """Log odds that are a sum of two columns and a covariate, with and without their product."""
+    rng = np.random.default_rng(0)
+    n = 600
+    X, age = rng.normal(size=(n, 8)), rng.normal(size=n)
+    odds = 4.0 * X[:, 0] + 3.0 * X[:, 1] + age + 4.0 * product * X[:, 0] * X[:, 1]
+    scores = np.column_stack([np.zeros(n), odds, 2.0 * X[:, 1] - age])[:, :n_classes]
+    y = (scores + rng.gumbel(size=scores.shape)).argmax(axis=1)
+    model = GradientSiftClassifier(predict_with="selected").fit(X, y, covariates=age)
+    assert {0, 1} <= set(model.get_support(indices=True).tolist())
+    found = {(pair.first, pair.second) for pair in model.interactions_}
+    assert found == ({(0, 1)} if product else set())

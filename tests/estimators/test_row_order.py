@@ -93,3 +93,15 @@ def test_rows_that_are_written_several_times_are_no_series(rng):
     y = X[:, 0] + rng.normal(size=80)
     times = rng.integers(1, 5, size=80)
     GradientSiftRegressor().fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+
+
+def test_classes_that_were_measured_one_after_the_other_get_other_advice():
+    """Rows sorted by class whose columns drift in the course of measuring: shuffling hides it."""
+    rng = np.random.default_rng(2)
+    y = np.repeat(["a", "b", "c"], 60)
+    X = series(rng, 180, 13, 0.6) + rng.normal(size=(3, 13)).repeat(60, axis=0)
+    with pytest.warns(DependentRowsWarning, match=r"of the same class\. .*sorted by class") as said:
+        fit(X, y, GradientSiftClassifier)
+    assert "TimeSeriesSplit" not in str(said[0].message)
+    order = np.r_[rng.permutation(60), 60 + rng.permutation(60), 120 + rng.permutation(60)]
+    fit(X[order], y[order], GradientSiftClassifier)  # their order inside classes is what was seen

@@ -87,6 +87,8 @@ PROMISES: list[tuple[str, str, str]] = [
 
 HEAD = """# Reliability: what was tried, and what happened
 
+After this page you know which failures were looked for, how, and which were found.
+
 This page is written by `python tests/guard/page.py` from the figures of `make fuzz`.
 
 ## What is promised, and the tests that hold it

@@ -15,7 +15,7 @@ from gradsift import (
 )
 from gradsift.data import ArraySource
 from gradsift.pairwise import assemble, geometry, weights
-from gradsift.pairwise.geometry import choose_landmarks, look_around, survey
+from gradsift.pairwise.geometry import anchored_pairs, choose_landmarks, measure_geometry
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_samples_in_no_pair_change_nothing(weighted, problem, few_is_many, monke
     model = SparseGradientRegressor(weights=rule, tol=1e-8)
     few = clone(model).fit(X, y, sample_weight=count)
     assert len(few.field_.factor.L) <= 12 * 9
-    monkeypatch.setattr(assemble, "has_vicinity", lambda *_: False)
+    monkeypatch.setattr(assemble, "uses_anchored_pairs", lambda *_: False)
     every = clone(model).fit(X, y, sample_weight=count)
     assert len(every.field_.factor.L) == 120
     assert few.alpha_max_ == pytest.approx(every.alpha_max_, rel=1e-8)
@@ -116,7 +116,7 @@ def test_samples_in_no_pair_change_nothing(weighted, problem, few_is_many, monke
 def test_a_vicinity_is_anchors_and_neighbours(problem):
     X, y = problem
     rule = NearestNeighbors(k=4, scale=2.0, anchors=6)
-    near = look_around(ArraySource(X), rule, None, np.argsort(y), None)
+    near = anchored_pairs(ArraySource(X), rule, None, np.argsort(y), None)
     whole = weights.sparse_weights(rule, ArraySource(X), np.ones((1, 1)))
     anchors = weights.check_anchors(rule, 120)
     np.testing.assert_array_equal(near.rows[near.landmarks], anchors)
@@ -168,7 +168,7 @@ def test_landmarks_of_a_matrix_survive_cross_validation(problem):
 
 def test_a_survey_keeps_what_it_is_asked_to(problem):
     source, rows = ArraySource(problem[0]), np.array([3, 9, 77])
-    full, short = (survey(source, rows, all_pairs=all_) for all_ in (True, False))
+    full, short = (measure_geometry(source, rows, all_pairs=all_) for all_ in (True, False))
     assert full.among is not None
     assert short.among is None
     np.testing.assert_allclose(short.between.sqdist, full.among.sqdist[:, rows], atol=1e-10)

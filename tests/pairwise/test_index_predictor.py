@@ -1,5 +1,7 @@
 """Prediction through the directions: leave-one-out as if every sample were really left out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,9 @@ from gradsift.pairwise.index_predictor import (
     calibrate,
     fit_index,
     link_index,
+    members,
     ridge_index,
+    stacking_share,
 )
 
 
@@ -82,6 +86,33 @@ def test_noise_is_not_predicted_from_leaving_out(rng):
         X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
         predict = fit_index(X, y, rng.normal(size=(3, 6)), np.full(40, 1 / 40))
         assert np.abs(predict(rng.normal(size=(200, 3)))).max() < 2.5
+
+
+def test_links_become_level_where_samples_left_out_do_not_speak_for_going_on(rng):
+    """A step levels off, a parabola goes on; ridges go on whatever happens."""
+    X, B, share = rng.normal(size=(100, 1)), np.ones((1, 3)), np.full(100, 0.01)
+    ends = {}
+    for name, y in (("step", np.tanh(4.0 * X[:, 0])), ("parabola", X[:, 0] + X[:, 0] ** 2)):
+        found = members(X, y + 0.3 * rng.normal(size=100), B, share)
+        ends[name] = found["link, power 1"].predictor.beyond
+        ridge = found["ridge, power 1"].predictor
+        assert ridge(np.array([[40.0]]))[0, 0] > 20.0 * ridge(np.array([[1.0]]))[0, 0]
+    assert ends["step"] < 0.5 < ends["parabola"]
+    link = found["link, power 1"].predictor
+    at = np.array([[0.0], [5.0], [9.0]])
+    halves = [replace(link, beyond=part).link(at)[:, 0] for part in (0.0, 0.5, 1.0)]
+    np.testing.assert_allclose(halves[1], 0.5 * (halves[0] + halves[2]))
+    assert halves[0][1] == halves[0][2]
+
+
+def test_the_share_of_another_predictor_is_its_gain_less_half_a_standard_error():
+    share = np.full(4, 0.25)
+    base, other = np.array([2.0, 1.0, 2.0, 1.0]), np.array([1.0, 1.0, 1.0, 1.0])
+    gain = np.array([3.0, 0.0, 3.0, 0.0])
+    error = gain.std() / 2.0
+    assert stacking_share(base, other, share) == pytest.approx(1.0 - 0.5 * error / 1.5)
+    assert stacking_share(other, base, share) == 0.0
+    assert stacking_share(base, base, share) == 0.0
 
 
 def test_two_directions_that_bend_are_not_one_index(rng):

@@ -2,10 +2,16 @@
 
 import numpy as np
 import pytest
-from helpers import loop_sqdist, make_data, plain_weights
+from helpers import assert_same_sums, loop_sqdist, make_data, plain_weights
 
 from gradsift.pairwise import local_linear as room
-from gradsift.pairwise.local_linear import best_bandwidth, local_gradients, local_planes, smooth
+from gradsift.pairwise.local_linear import (
+    best_bandwidth,
+    local_gradients,
+    local_planes,
+    smooth,
+    smooth_left_out,
+)
 from gradsift.pairwise.weights import NearestNeighbors, pair_weights
 
 
@@ -77,10 +83,21 @@ def test_a_smooth_function_is_a_weighted_least_squares_fit(rng, scale, monkeypat
 def test_leaving_out_is_leaving_out(rng):
     places, Y, share = rng.normal(size=(20, 2)), rng.normal(size=(20, 1)), rng.uniform(size=20)
     keep = np.arange(20) != 4
-    one_out = smooth(places, places, Y, share, 0.8, leave_out=True)
+    one_out = smooth_left_out(places, places, Y, share, np.array([np.inf, 0.8]))[1]
     # the ridge is in units of the variance of all coordinates, which one sample hardly changes
     same = smooth(places[4:5], places[keep], Y[keep], share[keep], 0.8)
     np.testing.assert_allclose(one_out[4], same[0], atol=1e-3)
+
+
+def test_bandwidths_are_tried_together_or_in_parts(rng, monkeypatch):
+    places, Y, share = rng.normal(size=(30, 2)), rng.normal(size=(30, 2)), np.full(30, 1 / 30)
+    scales = np.array([np.inf, 1.0, 0.3])
+    together = smooth_left_out(places, places, Y, share, scales)
+    monkeypatch.setattr(room, "BLOCK_BYTES", 1)
+    assert_same_sums(smooth_left_out(places, places, Y, share, scales), together)
+    best = best_bandwidth(places, Y, share)
+    error = float(share @ ((Y - best.left_out) ** 2).sum(axis=1))
+    assert best.error == pytest.approx(error)
 
 
 def test_the_bandwidth_follows_the_function(rng):

@@ -1,6 +1,7 @@
 """Models come back to the bit."""
 
 from dataclasses import replace
+from types import GenericAlias
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from model_cases import FITS, RECIPE, model_of, sample
 
 from gradsift import GradientSiftRegressor, RidgeGradientRegressor, SparseGradientRegressor
 from gradsift.pipeline import load_model, record_training, save_model
-from gradsift.pipeline._as_data import CLASSES, ESTIMATORS, field_types
+from gradsift.pipeline._as_data import CLASSES, ESTIMATORS, conforms, field_types
 
 
 @pytest.mark.parametrize("name", FITS)
@@ -24,6 +25,26 @@ def test_a_model_comes_back_to_the_bit(name, path):
     np.testing.assert_array_equal(again.transform(X), model.transform(X))
     np.testing.assert_array_equal(again.gradient(X), model.gradient(X))
     np.testing.assert_array_equal(again.ranking_, model.ranking_)
+
+
+def test_arrays_keep_their_order_in_memory(path):
+    model = model_of("paper")
+    factor = model.field_.factor.T
+    assert not factor.flags.c_contiguous  # or nothing is tested here
+    save_model(path, model, RECIPE)
+    assert load_model(path).model.field_.factor.T.strides == factor.strides
+
+
+class Alias:
+    """An alias with a name and a value, as NDArray is since NumPy 2.5 (Python 3.12)."""
+
+    __value__ = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+
+
+def test_a_named_alias_of_arrays_is_a_type():
+    hint = GenericAlias(Alias, (np.float64,))
+    assert conforms(np.zeros(2), hint)
+    assert not conforms([0.0, 0.0], hint)
 
 
 def test_the_rows_of_the_fit_come_back(path):

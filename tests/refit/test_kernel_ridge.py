@@ -11,6 +11,8 @@ from sklearn.kernel_ridge import KernelRidge
 from gradsift.data import ArraySource
 from gradsift.refit.gains import left_out_score
 from gradsift.refit.kernel_ridge import (
+    Tuned,
+    best_length,
     exact_smoother,
     fit_kernel,
     gaussian,
@@ -53,17 +55,21 @@ def test_leaving_one_out_is_fitting_without_it(curved, counted):
     rng = np.random.default_rng(1)
     weights = rng.choice([0.4, 1.0, 2.0, 3.0], 60) if counted else np.ones(60)
     K = gaussian(squared_distances(Z, Z), 1.0, 4)
-    left = leave_one_out(exact_smoother(K, weights), Y, weights, 1.0, 0.3)
-    wanted = np.array([without_one(K, Y, weights, 0.3, i) for i in range(60)])
-    np.testing.assert_allclose(left.guess, wanted, atol=1e-9)
+    ratios = np.array([0.3, 2.0])
+    several = leave_one_out(exact_smoother(K, weights), Y, weights, 1.0, ratios)
+    for ratio, left in zip(ratios, several, strict=True):
+        wanted = np.array([without_one(K, Y, weights, ratio, i) for i in range(60)])
+        np.testing.assert_allclose(left.guess, wanted, atol=1e-9)
+        assert left.noise_ratio == ratio
 
 
 def test_landmarks_at_all_rows_change_nothing(curved):
     Z, Y = curved
     K = gaussian(squared_distances(Z, Z), 1.0, 4)
     weights = np.random.default_rng(2).uniform(0.5, 2.0, 60)
-    one = leave_one_out(exact_smoother(K, weights), Y, weights, 1.0, 0.3)
-    other = leave_one_out(landmark_smoother(K, K, weights), Y, weights, 1.0, 0.3)
+    ratio = np.array([0.3])
+    (one,) = leave_one_out(exact_smoother(K, weights), Y, weights, 1.0, ratio)
+    (other,) = leave_one_out(landmark_smoother(K, K, weights), Y, weights, 1.0, ratio)
     np.testing.assert_allclose(other.guess, one.guess, atol=1e-6)
     np.testing.assert_allclose(other.variance, one.variance, atol=1e-6)
 
@@ -96,11 +102,34 @@ def test_length_and_noise_are_the_best_of_the_grid(curved):
         smoother = exact_smoother(gaussian(squared, length, 4), np.ones(60))
         unit = smoother.values.sum() / 60
         for ratio in settings.kernel_noise:
-            left = leave_one_out(smoother, Y, np.ones(60), length, ratio * unit)
+            (left,) = leave_one_out(smoother, Y, np.ones(60), length, np.array([ratio * unit]))
             scores[length, ratio * unit] = judge(left)
     best = max(scores, key=scores.get)
     assert (fit.left_out.length, fit.left_out.noise_ratio) == pytest.approx(best)
     assert fit.left_out.length <= 1.0  # a wave is no line
+
+
+@pytest.mark.parametrize(
+    ("scores", "asked"),
+    [
+        ([1, 2, 4, 3], [4.0, 2.0, 1.0]),
+        ([1, 2, 3, 4], [4.0, 2.0]),
+        ([1, 4, 3, 2], [4.0, 2.0, 1.0, 0.5]),
+        ([4, 3, 2, 1], [4.0, 2.0, 1.0, 0.5]),
+        ([4, 1, 2, 3], [4.0, 2.0]),
+    ],
+)
+def test_lengths_are_tried_from_the_longest_while_they_get_better(scores, asked):
+    lengths = (0.5, 1.0, 2.0, 4.0)
+    seen = []
+
+    def tuned(length):
+        seen.append(length)
+        return Tuned(float(scores[lengths.index(length)]), None, None)
+
+    found = best_length(lengths, tuned)
+    assert seen == asked
+    assert found.score == max(scores[lengths.index(length)] for length in asked)
 
 
 @pytest.mark.parametrize("strata", [False, True])

@@ -11,6 +11,7 @@ from gradsift.refit import repeated_cv as module
 from gradsift.refit.repeated_cv import (
     LOG_NOISE,
     GramRidge,
+    RowGram,
     assign_folds,
     distinct_rows,
     each_gram,
@@ -114,7 +115,7 @@ def test_grams_are_those_of_the_weighed_columns(monkeypatch, many_effects):
     sets = screened_columns(ArraySource(Z), W, y[:, None])
     for gram, s in zip(row_grams(ArraySource(Z), sets), sets, strict=True):
         A = Z[:, s.index] * np.sqrt(s.prior)
-        np.testing.assert_allclose(gram, A @ A.T, atol=1e-12)
+        np.testing.assert_allclose(gram.gram, A @ A.T, atol=1e-12)
 
 
 def test_columns_on_disk_are_read_once_for_all_grams(many_effects):
@@ -135,20 +136,34 @@ def test_columns_on_disk_are_read_once_for_all_grams(many_effects):
     W = training_weights(folds_of(y[:, None], Z), np.ones(60))
     sets = screened_columns(ArraySource(Z), W, y[:, None])
     for a, b in zip(each_gram(ArraySource(Z), sets), each_gram(OnDisk(), sets), strict=True):
-        np.testing.assert_allclose(a, b, atol=1e-12)
+        np.testing.assert_allclose(a.gram, b.gram, atol=1e-12)
     union = np.unique(np.concatenate([s.index for s in sets]))
     assert reads == [len(union)]
 
 
 # ------------------------------------------------ the ridge
+def test_few_columns_give_the_same_ridge_as_their_gram_matrix():
+    """Repeated columns, a fold in which none stands out, and weights included."""
+    rng = np.random.default_rng(6)
+    A, Y = rng.normal(size=(30, 5)), rng.normal(size=(30, 1))
+    weights = rng.integers(0, 3, size=30).astype(float)
+    held = np.flatnonzero(weights == 0)
+    for F in (A, np.column_stack([A, A]), A[:, :0]):
+        thin, full = (GramRidge.of(g, weights, Y) for g in (RowGram.of(F), RowGram(F @ F.T)))
+        for one, two in zip(thin.held_out(held), full.held_out(held), strict=True):
+            np.testing.assert_allclose(one, two, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(F.T @ thin.dual(0.1), F.T @ full.dual(0.1), atol=1e-9)
+
+
 @pytest.mark.parametrize("counted", [False, True])
-def test_held_out_predictions_are_those_of_ridge(counted):
+@pytest.mark.parametrize("k", [40, 6])
+def test_held_out_predictions_are_those_of_ridge(counted, k):
     rng = np.random.default_rng(4)
-    A, Y = rng.normal(size=(25, 40)) + 2.0, rng.normal(size=(25, 2))
+    A, Y = rng.normal(size=(25, k)) + 2.0, rng.normal(size=(25, 2))
     weights = rng.integers(1, 4, size=25).astype(float) if counted else np.ones(25)
     held = np.array([3, 9, 20])
     weights[held] = 0.0
-    fit = GramRidge.of(A @ A.T, weights, Y)
+    fit = GramRidge.of(RowGram.of(A) if k < 25 else RowGram(A @ A.T), weights, Y)
     guess, _ = fit.held_out(held)
     train = weights > 0
     for at in (10, 60, 120):
@@ -159,12 +174,13 @@ def test_held_out_predictions_are_those_of_ridge(counted):
         np.testing.assert_allclose(fit.mean + fit.K[held] @ dual, guess[at], atol=1e-9)
 
 
-def test_predictive_variance_is_that_of_the_conditional_normal():
+@pytest.mark.parametrize("factored", [False, True])
+def test_predictive_variance_is_that_of_the_conditional_normal(factored):
     rng = np.random.default_rng(5)
     A, Y = rng.normal(size=(12, 6)), rng.normal(size=(12, 1))
     weights = np.ones(12)
     weights[0] = 0.0
-    fit = GramRidge.of(A @ A.T, weights, Y)
+    fit = GramRidge.of(RowGram.of(A) if factored else RowGram(A @ A.T), weights, Y)
     _, variance = fit.held_out(np.array([0]))
     at, eta = 80, np.exp(LOG_NOISE[80])
     K, k = fit.K[1:, 1:] + eta * np.eye(11), fit.K[0, 1:]

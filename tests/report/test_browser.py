@@ -1,22 +1,14 @@
 """The page in a real browser: quiet, offline, sortable, searchable, and deaf to hostile names."""
 
-import os
-import shutil
-
 import pytest
+from chromium import CHROMIUM, FLAGS, NO_CHROMIUM
 from report_cases import KINDS
 
 from gradsift.report._render import breakable
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-CHROMIUM = os.environ.get("GRADSIFT_CHROMIUM") or shutil.which("chromium")
-FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--no-first-run",
-]  # fmt: skip
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium found on the path")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)
 
 
 @pytest.fixture(scope="module")

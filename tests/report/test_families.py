@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradsift.report import summarise
+from gradsift import GradientSiftRegressor
+from gradsift.report import Findings, summarise
 
 
 def test_what_half_samples_picked_is_shown(findings):
@@ -58,3 +59,16 @@ def test_families_that_tests_do_not_confirm_are_possible_only(findings):
     q[old.model.families_[0].columns] = 0.01
     found = summarise(replace(old, model=doubtful))
     assert found["headline"] == "1 family of variables explains yield; 1 more may, out of 30"
+
+
+def test_a_category_has_no_curve(rng):
+    kind = rng.integers(3, size=120)
+    X = np.column_stack([rng.normal(size=(120, 3)), kind[:, None] == np.arange(3)]).astype(float)
+    y = X[:, 0] + 2.0 * (kind == 1) + 0.3 * rng.normal(size=120)
+    groups = ["a", "b", "c", "kind", "kind", "kind"]
+    model = GradientSiftRegressor(feature_groups=groups, inference=True).fit(X, y)
+    found = Findings(model, X, y, names=[*"abc", "k=x", "k=y", "k=z"], groups=groups, target="y")
+    rows = {row["title"]: row for row in summarise(found)["families"]}
+    assert rows["kind"]["shape"] == "category"
+    assert rows["kind"]["evidence"].startswith("a category, q ")
+    assert rows["a"]["shape"] == "straight"

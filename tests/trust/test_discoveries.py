@@ -6,6 +6,7 @@ from scipy import sparse, stats
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, significance
 from gradsift.data import ArraySource
+from gradsift.numerics.false_discovery import benjamini_hochberg
 from gradsift.pipeline import load_model, save_model
 from gradsift.sift.rows import make_rows
 from gradsift.sift.settings import SiftSettings
@@ -18,7 +19,6 @@ from gradsift.trust.part_tests import (
     own_tests,
     product_tests,
 )
-from gradsift.trust.tested import benjamini_hochberg
 
 
 @pytest.fixture

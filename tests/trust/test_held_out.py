@@ -19,7 +19,13 @@ from sklearn.preprocessing import StandardScaler
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
 from gradsift.numerics import logistic
 from gradsift.trust import Scores, held_out, score_model, simple
-from gradsift.trust.scores import LABELS, NUMBERS, score_labels, score_numbers
+from gradsift.trust.scores import (
+    LABELS,
+    NUMBERS,
+    fresh_variance,
+    score_labels,
+    score_numbers,
+)
 from gradsift.trust.simple import ALPHAS, STRENGTHS, simple_tool
 
 
@@ -48,8 +54,8 @@ def test_both_ways_to_predict_numbers(numbers):
     folds = KFold(3, shuffle=True, random_state=0)
     for way, scores in (("selected", found.selected), ("auto", found.together)):
         model = GradientSiftRegressor(predict_with=way)
-        expected = cross_val_score(model, X, y, cv=folds)
-        np.testing.assert_allclose(scores.values["R²"], expected, rtol=1e-12)
+        expected = -cross_val_score(model, X, y, cv=folds, scoring="neg_mean_squared_error")
+        np.testing.assert_allclose(scores.values["R²"], 1 - expected / y.var(ddof=1), rtol=1e-12)
     assert 0 < found.ensemble_share < 1
     tool = make_pipeline(StandardScaler(), RidgeCV(ALPHAS))
     expected = cross_val_score(tool, X, y, cv=folds, scoring="neg_root_mean_squared_error")
@@ -156,6 +162,8 @@ def test_scores_without_a_meaning_are_left_out_of_the_mean():
     assert np.isnan(score_numbers(np.ones(2), np.ones(2))["R²"])
     scores = Scores({"R²": np.array([0.5, np.nan, 0.7])})
     assert scores.mean("R²") == pytest.approx(0.6)
+    weighted = Scores({"R²": np.array([0.5, np.nan, 0.7])}, rows=np.array([3, 5, 1]))
+    assert weighted.mean("R²") == pytest.approx(0.55)
 
 
 def test_a_fitted_model_on_new_rows(rng):
@@ -176,10 +184,11 @@ def test_later_rows_are_held_out_in_the_order_of_time():
     found = held_out(model, X, y, cv=TimeSeriesSplit(3), simple=False)
     assert found.n_folds == 3
     byhand = [
-        clone(model).fit(X[train], y[train]).score(X[test], y[test])
+        np.square(clone(model).fit(X[train], y[train]).predict(X[test]) - y[test]).mean()
         for train, test in TimeSeriesSplit(3).split(X)  # the first 30 rows are never predicted
     ]
-    np.testing.assert_allclose(found.selected.values["R²"], byhand)
+    expected = 1 - np.array(byhand) / y[30:].var(ddof=1)
+    np.testing.assert_allclose(found.selected.values["R²"], expected)
 
 
 def test_a_class_that_comes_later_counts_as_wrong_and_one_class_is_refused():
@@ -191,3 +200,54 @@ def test_a_class_that_comes_later_counts_as_wrong_and_one_class_is_refused():
     assert found.selected.values["accuracy"][-1] == 0.0
     with pytest.raises(ValueError, match=r"fold 0 learns from 50 rows of one class only.*fewer"):
         held_out(model, X, np.repeat(["a", "b"], 50), cv=[(np.arange(50), np.arange(50, 100))])
+
+
+def test_the_variance_of_fresh_rows_is_that_of_pairs_in_different_groups():
+    rng = np.random.default_rng(0)
+    y, groups = rng.normal(size=15), rng.integers(5, size=15)
+    pairs = [(i, j) for i in range(15) for j in range(i) if groups[i] != groups[j]]
+    byhand = np.mean([(y[i] - y[j]) ** 2 / 2 for i, j in pairs])
+    assert fresh_variance(y, groups) == pytest.approx(byhand)
+    assert fresh_variance(y) == pytest.approx(y.var(ddof=1))
+    assert np.isnan(fresh_variance(y, np.zeros(15, dtype=int)))
+
+
+def visits(rng, count):
+    """Subjects with 4 visits; the level of a subject is half of the variance."""
+    who = np.repeat(np.arange(count), 4)
+    X = rng.normal(size=(count, 3))[who] + rng.normal(size=(4 * count, 3))
+    return X, X[:, 0] + rng.normal(size=count)[who] + rng.normal(size=4 * count), who
+
+
+def test_held_out_scores_are_those_of_fresh_groups():
+    found, fresh = [], []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y, who = visits(rng, 20)
+        model = GradientSiftRegressor(always_keep=[0], interactions=False, predict_with="selected")
+        found.append(held_out(model, X, y, groups=who, simple=False).mean)
+        new, truth, _ = visits(rng, 400)
+        fresh.append(model.fit(X, y, groups=who).score(new, truth))
+    gap = np.subtract(found, fresh)
+    error = gap.std(ddof=1) / np.sqrt(len(gap))
+    assert error < 0.04
+    assert abs(gap.mean()) < 0.05  # about the mean of each fold it would be -.2
+
+
+def test_it_is_shown_as_a_table_in_a_terminal_and_in_a_notebook():
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    numbers = held_out(GradientSiftRegressor(), X, X[:, 1] + X[:, 2] ** 2, cv=3)
+    head, names, *lines = str(numbers).splitlines()
+    assert head.startswith("held-out rows, 3 folds")
+    assert names.split() == ["R²", "RMSE", "MAE"]
+    assert lines[0].startswith("selected variables")
+    assert lines[-1].startswith("mean of y")
+    assert numbers.selected.cell("RMSE") in lines[0]
+    assert len({len(line) for line in [names, *lines]}) == 1  # columns stand below each other
+    assert repr(numbers) == str(numbers)
+
+    labels = held_out(GradientSiftClassifier(), X, np.where(X[:, 1] > 0, "<b>", "no"), cv=3)
+    html = labels._repr_html_()
+    assert "<th>log loss</th>" in html
+    assert "<td>most frequent class</td>" in html
+    assert html.count("<tr>") == 1 + len(labels.ways())

@@ -36,7 +36,7 @@ def silent(_: str) -> None:
 
 @contextmanager
 def progress_to(say: Say) -> Iterator[None]:
-    """Fits inside tell `say` what they do, whatever their `verbose`; nobody else hears of it.
+    """Fits inside report their progress to `say` alone, whatever their `verbose`.
 
     Only the calling thread is listened to: fits elsewhere in the process go on as before.
 
@@ -163,7 +163,7 @@ class Steps:
 
 @contextmanager
 def follow(verbose: int, total: int, period: int | None = None) -> Iterator[Steps | None]:
-    """What to call after every step; None where nobody wants to see it.
+    """A function to call after every step; None where progress is not shown.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ class Stage(NamedTuple):
 
 
 def time_left(costs: Array, total: int, period: int) -> float | None:
-    """Seconds for the steps to come, None while that is anybody's guess.
+    """Seconds for the steps to come; None while too few steps are done to estimate it.
 
     Parameters
     ----------

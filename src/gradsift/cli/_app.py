@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from gradsift.cli._options import (
+    SEVERAL,
     WAYS,
     Aggregate,
-    Comment,
+    CovariateNames,
     Covariates,
-    Decimal,
-    Delimiter,
-    Encoding,
+    Drop,
     Force,
     Method,
     Missing,
     Model,
-    Na,
+    Names,
     Offset,
+    Reading,
     Rule,
-    Sheet,
     Table,
     Task,
-    Thousands,
-    Transpose,
     Way,
+    names,
+    reads_table,
 )
 
 app = typer.Typer(
@@ -69,6 +68,7 @@ def demo(
 
 
 @app.command()
+@reads_table
 def select(
     table: Table,
     target: Annotated[
@@ -81,12 +81,17 @@ def select(
     method: Annotated[
         Method, typer.Option(help="GradientSift, or the paper's estimator.")
     ] = Method.sift,
-    drop: Annotated[str, typer.Option(help="Columns to leave out, a,b,c.")] = "",
+    drop: Drop = None,
     id: Annotated[str | None, typer.Option(help="The column that names the rows.")] = None,
-    keep: Annotated[str, typer.Option(help="Columns never penalised, such as age,sex.")] = "",
+    keep: Annotated[
+        Names, typer.Option(help="Columns never penalised, such as age,sex.", metavar=SEVERAL)
+    ] = None,
     categorical: Annotated[
-        str, typer.Option(help="Columns of categories: 0 and 1 per level, in or out together.")
-    ] = "",
+        Names,
+        typer.Option(
+            help="Columns of categories: 0 and 1 per level, in or out together.", metavar=SEVERAL
+        ),
+    ] = None,
     group: Annotated[
         str | None,
         typer.Option(help="The column that says which rows belong together, such as subject."),
@@ -105,12 +110,7 @@ def select(
         ),
     ] = None,
     covariates: Covariates = None,
-    covariate_names: Annotated[
-        str,
-        typer.Option(
-            "--covariate-names", "--covar-name", help="Columns of it, a,b,c; all unless given."
-        ),
-    ] = "",
+    covariate_names: CovariateNames = None,
     smooth_covariates: Annotated[
         bool,
         typer.Option(
@@ -186,28 +186,22 @@ def select(
         int,
         typer.Option(min=0, max=2**32 - 1, help="Seed of the half samples and the refit."),
     ] = 0,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    encoding: Encoding = None,
-    sheet: Sheet = None,
-    comment: Comment = None,
-    na: Na = None,
-    transpose: Transpose = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Find the variables that matter, and write a report about them.
 
-    Writes selected.csv, families.csv, directions.csv, projection.csv, model.gradsift, summary.json
-    and report.html.
+    Writes selected.csv, families.csv, associated.csv, directions.csv, projection.csv, summary.json,
+    model.gradsift and report.html.
     """
     from gradsift.cli._select import run
     from gradsift.pipeline import Settings
     from gradsift.tables import Choices, ReadOptions
     from gradsift.tables.opening import target_of
+    from gradsift.tables.variants import GENOTYPES
 
-    if target is None and target_from is None and table.suffix.lower() != ".bed":
+    if target is None and target_from is None and table.suffix.lower() not in GENOTYPES:
         raise typer.BadParameter("give the column to explain with --target.")
-    reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
     choices = Choices(
         target_of(table, target, target_from), task.value, names(drop), names(categorical),
         names(keep), id, log, missing.value, ReadOptions(**reading), group,
@@ -224,6 +218,7 @@ def select(
 
 
 @app.command()
+@reads_table
 def predict(
     model: Model,
     table: Table,
@@ -235,19 +230,12 @@ def predict(
     ] = None,
     covariates: Covariates = None,
     offset: Offset = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    encoding: Encoding = None,
-    sheet: Sheet = None,
-    comment: Comment = None,
-    na: Na = None,
-    transpose: Transpose = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Predict the response of new samples."""
     from gradsift.cli._apply import predict as run
 
-    reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
     way = None if predict_with is None else WAYS[predict_with]
     run(
         model, table, out, force=force, reading=reading, way=way, beside=(covariates, offset)
@@ -255,6 +243,7 @@ def predict(
 
 
 @app.command()
+@reads_table
 def transform(
     model: Model,
     table: Table,
@@ -262,23 +251,17 @@ def transform(
     force: Force = False,
     covariates: Covariates = None,
     offset: Offset = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    encoding: Encoding = None,
-    sheet: Sheet = None,
-    comment: Comment = None,
-    na: Na = None,
-    transpose: Transpose = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Project new samples on the directions found."""
     from gradsift.cli._apply import transform as run
 
-    reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
     run(model, table, out, force=force, reading=reading, beside=(covariates, offset))
 
 
 @app.command()
+@reads_table
 def report(
     model: Model,
     table: Table,
@@ -289,24 +272,17 @@ def report(
         typer.Option(
             "--target-from",
             "--pheno",
-            help="Another table that holds the target, for .bed and Zarr.",
+            help="Another table that holds the target, for genotypes and Zarr.",
         ),
     ] = None,
     covariates: Covariates = None,
     offset: Offset = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    encoding: Encoding = None,
-    sheet: Sheet = None,
-    comment: Comment = None,
-    na: Na = None,
-    transpose: Transpose = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Write the report of a saved model again, on a table that holds the target."""
     from gradsift.cli._apply import report as run
 
-    reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
     run(
         model, table, out, force=force, reading=reading, target_from=target_from,
         beside=(covariates, offset),
@@ -314,25 +290,19 @@ def report(
 
 
 @app.command()
+@reads_table
 def convert(
     table: Annotated[Path, typer.Argument(help="A wide CSV or TSV file (also .gz).")],
     out: Annotated[Path, typer.Argument(help="A .zarr or .parquet path to write.")],
     target: Annotated[str | None, typer.Option(help="The column with the response.")] = None,
-    drop: Annotated[str, typer.Option(help="Columns to leave out, a,b,c.")] = "",
+    drop: Drop = None,
     id: Annotated[str | None, typer.Option(help="The column that names the rows.")] = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    encoding: Encoding = None,
-    sheet: Sheet = None,
-    comment: Comment = None,
-    na: Na = None,
-    transpose: Transpose = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Turn a wide text table into columns on disk, once: everything after that is fast."""
     from gradsift.cli._convert import run
 
-    reading = given(delimiter, decimal, thousands, encoding, sheet, comment, na, transpose)
     run(table, out, target, names(drop), id, reading)
 
 
@@ -372,17 +342,3 @@ def info() -> None:
     from gradsift.cli._info import run
 
     run()
-
-
-def given(*values: str | list[str] | bool | None) -> dict[str, Any]:
-    """How a table is written, as far as it was said: option -> value, in the order of above."""
-    options = (
-        "delimiter", "decimal", "thousands", "encoding", "sheet", "comment", "na", "transpose"
-    )  # fmt: skip
-    kept = [tuple(value) if isinstance(value, list) else value for value in values]
-    return {option: value for option, value in zip(options, kept) if value}
-
-
-def names(text: str) -> tuple[str, ...]:
-    """'a, b' -> ('a', 'b')."""
-    return tuple(part.strip() for part in text.split(",") if part.strip())

@@ -198,13 +198,14 @@ def opened(
 
 def check_covariates_given(model: Any, beside: Asked) -> None:
     """Refuse to predict without what the model was fitted with."""
-    needed = model.describe().covariates
+    described = model.describe()
+    needed = described.covariates
     if needed and beside[0] is None:
         raise ValueError(
             f"the model was fitted with covariates ({', '.join(needed)}): give --covariates FILE "
             "with those of the new samples."
         )
-    if getattr(model, "has_offset_", False) and beside[1] is None:
+    if described.has_offset and beside[1] is None:
         raise ValueError(
             "the model was fitted with an offset: give --covariates FILE and --offset COLUMN."
         )

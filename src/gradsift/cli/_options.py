@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import inspect
+from collections.abc import Callable
 from enum import StrEnum
+from functools import wraps
+from inspect import Parameter
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -48,29 +54,34 @@ Table = Annotated[
     Path,
     typer.Argument(
         help="CSV, TSV (also .gz), Excel, Parquet, Arrow, Feather, .npz, .npy, .h5ad, Zarr or "
-        "PLINK .bed."
+        "PLINK .bed, .pgen or .bgen."
     ),
 ]
 Model = Annotated[
     Path, typer.Argument(help="A folder `gradsift select` wrote, or a .gradsift file.")
 ]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(help="What separates cells: one character, tab or space. Found unless given."),
-]
-Decimal = Annotated[str | None, typer.Option(help="Decimal mark of numbers: . or ,")]
-Thousands = Annotated[
-    str | None, typer.Option(help="Mark between groups of three digits, such as , or ' '.")
-]
-Encoding = Annotated[str | None, typer.Option(help="Such as cp1252. Found unless given.")]
-Sheet = Annotated[str | None, typer.Option(help="Of a workbook: name or number.")]
-Comment = Annotated[str | None, typer.Option(help="Lines that begin with this are remarks.")]
-Na = Annotated[
-    list[str] | None, typer.Option(help="A cell that means missing; may be given several times.")
-]
-Transpose = Annotated[
-    bool, typer.Option("--transpose", help="Variables (genes) are in rows, samples in columns.")
-]
+READING: dict[str, Any] = {
+    "delimiter": Annotated[
+        str | None,
+        typer.Option(help="What separates cells: one character, tab or space. Found unless given."),
+    ],
+    "decimal": Annotated[str | None, typer.Option(help="Decimal mark of numbers: . or ,")],
+    "thousands": Annotated[
+        str | None, typer.Option(help="Mark between groups of three digits, such as , or ' '.")
+    ],
+    "encoding": Annotated[str | None, typer.Option(help="Such as cp1252. Found unless given.")],
+    "sheet": Annotated[str | None, typer.Option(help="Of a workbook: name or number.")],
+    "comment": Annotated[str | None, typer.Option(help="Lines that begin with this are remarks.")],
+    "na": Annotated[
+        list[str] | None,
+        typer.Option(help="A cell that means missing; may be given several times."),
+    ],
+    "transpose": Annotated[
+        bool, typer.Option("--transpose", help="Variables (genes) are in rows, samples in columns.")
+    ],
+}
+"""How a table is written: options of all commands that read one."""
+Reading: TypeAlias = dict[str, Any]
 Covariates = Annotated[
     Path | None,
     typer.Option(
@@ -88,3 +99,58 @@ Offset = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+Names = list[str] | None
+SEVERAL = "A,B,..."
+Drop = Annotated[
+    Names,
+    typer.Option(
+        help="Columns to leave out; this and other lists may be given several times.",
+        metavar=SEVERAL,
+    ),
+]
+CovariateNames = Annotated[
+    Names,
+    typer.Option(
+        "--covariate-names",
+        "--covar-name",
+        help="Columns of it; all unless given.",
+        metavar=SEVERAL,
+    ),
+]
+
+
+def reads_table(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options `READING`. It gets them as `reading`: those that were given."""
+    own = list(inspect.signature(command, eval_str=True).parameters.values())
+    options = [
+        Parameter(
+            name,
+            Parameter.POSITIONAL_OR_KEYWORD,
+            default=False if name == "transpose" else None,
+            annotation=kind,
+        )
+        for name, kind in READING.items()
+    ]
+
+    @wraps(command)
+    def run(**values: Any) -> None:
+        told = {name: values.pop(name) for name in READING}
+        kept = {k: tuple(v) if isinstance(v, list) else v for k, v in told.items()}
+        command(**values, reading={name: value for name, value in kept.items() if value})
+
+    parameters = [*(p for p in own if p.name != "reading"), *options]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run
+
+
+def names(texts: Names) -> tuple[str, ...]:
+    """Names in lists that are separated by commas; quotes keep a comma inside of a name.
+
+    Examples
+    --------
+    >>> names(["a, b", '"dose, mg",c'])
+    ('a', 'b', 'dose, mg', 'c')
+    """
+    parts = chain.from_iterable(csv.reader(texts or [], skipinitialspace=True))
+    return tuple(part.strip() for part in parts if part.strip())

@@ -31,6 +31,8 @@ NOT_CONVERGED = 3
 MOST_SHOWN = 20
 WIDEST_VARIABLE = 30
 """Characters of a variable's name that stay in one line, whatever else must go on in the next."""
+NARROW = 90
+"""Width of a terminal below which long heads of columns take two lines."""
 WIDEST_NAME = 13
 """Characters of a name above a column of scores: longer ones go on in the next line."""
 console = Console(highlight=False)
@@ -111,6 +113,9 @@ def show(findings: Findings, out: Path, seconds: float) -> None:
         console.print(grid(findings))
     if findings.n_selected > MOST_SHOWN:
         console.print(f"and {findings.n_selected - MOST_SHOWN} more in selected.csv")
+    longer = summarise(findings)["associated"]
+    if longer is not None and longer["count"] > findings.n_selected:
+        console.print(shown_text(f"{longer['words'].removesuffix('.')}: associated.csv"))
     if findings.picked:
         console.print(f"half samples picked {shown_text(picked_words(findings))}")
     if findings.held_out is not None:
@@ -173,18 +178,19 @@ def grid(findings: Findings) -> Grid:
     together = any(row["partners"] for row in rows)
     out = Grid("rank", box=None, pad_edge=False)
     out.add_column("variable", overflow="fold", no_wrap=longest(rows) <= WIDEST_VARIABLE)
-    out.add_column("importance")
+    narrow = console.width < NARROW
+    out.add_column("import-\nance" if narrow else "importance", no_wrap=True)
     numbered = told and not told_apart(findings)
     if numbered:
         out.add_column("family", justify="right")
     if told:
-        out.add_column("probability", justify="right")
+        out.add_column("proba-\nbility" if narrow else "probability", justify="right", no_wrap=True)
     if tested:
         out.add_column("q", justify="right")
     if steady and not told:
         out.add_column("came\nback", justify="right")
         out.add_column("by\nchance", justify="right")
-    out.add_column("effect")
+    out.add_column("effect", overflow="fold")
     if together:
         out.add_column("acts with")
     for row in rows:

@@ -2,18 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradsift._typing import Array
 from gradsift.data.cells import Texts
-from gradsift.data.missing import is_missing, to_number
+from gradsift.data.missing import is_hole, is_missing, to_number
 from gradsift.data.read_options import PLAIN, ReadOptions
 
 MOST_LEVELS = 20
 """Distinct texts up to which a column is taken for categories unless asked otherwise."""
+DECLARED = ("category", "categorical", "enum")
+"""How data types of categories begin, in pandas and polars."""
+
+
+def table_columns(X: Any) -> Iterator[tuple[str, Any]]:
+    """Names and columns of a data frame (pandas, polars, Arrow) or an array.
+
+    Examples
+    --------
+    >>> [(name, values.tolist()) for name, values in table_columns(np.eye(2))]
+    [('x0', [1.0, 0.0]), ('x1', [0.0, 1.0])]
+    """
+    if hasattr(X, "columns"):
+        for k, name in enumerate(getattr(X, "column_names", X.columns)):
+            yield str(name), X.iloc[:, k] if hasattr(X, "iloc") else X[name]
+    else:
+        yield from ((f"x{k}", values) for k, values in enumerate(np.asarray(X).T))
+
+
+def kind_of(values: Any) -> str:
+    """What a column of a data frame declares itself to be, in lower case."""
+    return str(getattr(values, "dtype", "")).lower()
+
+
+def holds_times(cells: NDArray[Any]) -> bool:
+    """Whether cells are dates or times as such, not texts of them.
+
+    Examples
+    --------
+    >>> holds_times(np.array(["2026-01-31"])), holds_times(np.array(["2026-01-31"], dtype="M8[D]"))
+    (False, True)
+    """
+    there = [v for v in cells.tolist() if not is_hole(v)] if cells.dtype.kind == "O" else []
+    objects = bool(there) and all(
+        hasattr(v, "isoformat") or hasattr(v, "total_seconds") for v in there
+    )
+    return objects or cells.dtype.kind in "mM"
 
 
 def to_column(cells: Sequence[Any], options: ReadOptions = PLAIN) -> Array | Texts:
@@ -45,6 +83,23 @@ def number_text(value: float) -> str:
     return next(text for d in (15, 17) if float(text := f"{value:.{d}g}") == value)
 
 
+def as_levels(values: Any) -> list[str | None]:
+    """A column of categories as texts, None where it is missing; whole numbers without a point.
+
+    Examples
+    --------
+    >>> as_levels([" a", 2.0, None])
+    ['a', '2', None]
+    """
+    return [None if is_hole(v) else level_text(v) for v in np.asarray(values).tolist()]
+
+
+def level_text(value: Any) -> str:
+    if isinstance(value, float):
+        return number_text(value)
+    return value.strip() if isinstance(value, str) else str(value)
+
+
 def text_levels(values: Iterable[Any]) -> list[str]:
     """Distinct texts, sorted."""
     return sorted({v for v in values if v is not None})
@@ -69,3 +124,28 @@ def level_columns(values: Sequence[Any], levels: Sequence[str]) -> Array:
 def level_name(column: str, level: str) -> str:
     """What the 0/1 column of a level is called."""
     return f"{column}={level}"
+
+
+def unseen_levels(
+    column: str,
+    texts: Sequence[str | None],
+    levels: Sequence[str],
+    counted_as: str = "as none of those known",
+) -> str | None:
+    """A sentence on categories that the model has not seen; None where there are none.
+
+    Examples
+    --------
+    >>> unseen_levels("'site'", ["a", "c", None], ["a", "b"], "as 'a'")
+    "1 of 3 rows hold categories of 'site' that the model has not seen ('c'): they count as 'a'"
+    """
+    known = {*levels, None}
+    new = [text for text in texts if text not in known]
+    if not new:
+        return None
+    kinds = sorted(map(str, set(new)))
+    some = ", ".join(map(repr, kinds[:3])) + (", ..." if len(kinds) > 3 else "")
+    return (
+        f"{len(new)} of {len(texts)} rows hold categories of {column} that the model has not seen "
+        f"({some}): they count {counted_as}"
+    )

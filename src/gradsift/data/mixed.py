@@ -6,7 +6,6 @@ values are to count, a column that has some gets another: 1 where the value is m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,19 +14,23 @@ from numpy.typing import NDArray
 
 from gradsift._typing import Array, IntArray
 from gradsift.data.categories import (
+    DECLARED,
     MOST_LEVELS,
+    as_levels,
+    holds_times,
+    kind_of,
     level_columns,
     level_name,
-    number_text,
+    table_columns,
     text_levels,
     to_column,
+    unseen_levels,
 )
 from gradsift.data.missing import is_hole, is_missing
 from gradsift.data.odd_cells import is_dates, odd_cells
 
 MOST_DECLARED = 0.25
 """Levels of a column that its data frame declares to be categorical, as a part of the rows."""
-DECLARED = ("category", "categorical", "enum")
 DATES = ("date", "time", "duration", "period", "interval")
 PLAIN_KINDS = "biuf"
 
@@ -76,16 +79,7 @@ class MixedColumn:
         """A sentence on categories that the fit has not seen."""
         if not self.levels:
             return None
-        texts = self.texts(values)
-        new = [v for v in texts if v is not None and v not in self.levels]
-        if not new:
-            return None
-        kinds = sorted(set(new))
-        some = ", ".join(map(repr, kinds[:3])) + (", ..." if len(kinds) > 3 else "")
-        return (
-            f"{len(new)} of {len(texts)} rows hold categories of {self.name!r} that the model has "
-            f"not seen ({some}): they count as none of those known"
-        )
+        return unseen_levels(repr(self.name), self.texts(values), self.levels)
 
 
 @dataclass(frozen=True)
@@ -123,20 +117,6 @@ class TableEncoder:
         return [text for column, (_, values) in made if (text := column.unseen(values))]
 
 
-def table_columns(X: Any) -> Iterator[tuple[str, Any]]:
-    """Names and columns of a data frame (pandas, polars) or an array."""
-    if hasattr(X, "columns"):
-        for k, name in enumerate(X.columns):
-            yield str(name), X.iloc[:, k] if hasattr(X, "iloc") else X[name]
-    else:
-        yield from ((f"x{k}", values) for k, values in enumerate(np.asarray(X).T))
-
-
-def kind_of(values: Any) -> str:
-    """What a column of a data frame declares itself to be, in lower case."""
-    return str(getattr(values, "dtype", "")).lower()
-
-
 def is_mixed(X: Any) -> bool:
     """Whether a data frame has a column that is not plainly one of numbers."""
     if not hasattr(X, "columns") or callable(X.columns):
@@ -145,17 +125,6 @@ def is_mixed(X: Any) -> bool:
         kind_of(values).startswith(DECLARED) or np.asarray(values).dtype.kind not in PLAIN_KINDS
         for _, values in table_columns(X)
     )
-
-
-def as_levels(values: Any) -> list[str | None]:
-    """A column of categories as texts, None where it is missing; whole numbers without a point."""
-    return [None if is_hole(v) else level_text(v) for v in np.asarray(values).tolist()]
-
-
-def level_text(value: Any) -> str:
-    if isinstance(value, float):
-        return number_text(value)
-    return value.strip() if isinstance(value, str) else str(value)
 
 
 def as_numbers(name: str, values: Any) -> Array:
@@ -193,7 +162,7 @@ def make_encoder(X: Any, missing: str) -> TableEncoder | None:
 def make_column(name: str, values: Any, count_missing: bool) -> MixedColumn:
     """What a column is taken for; refused where it can be of no use."""
     kind, cells = kind_of(values), np.asarray(values)
-    if cells.dtype.kind in "mM" or kind.startswith(DATES) or holds_dates(cells):
+    if holds_times(cells) or kind.startswith(DATES) or holds_dates(cells):
         raise ValueError(
             f"column {name!r} holds dates or times. Drop it, or turn it into numbers first, "
             "e.g. days since a start."
@@ -237,9 +206,8 @@ def holds_dates(cells: NDArray[Any]) -> bool:
     if cells.dtype.kind != "O":
         return False
     there = [v for v in cells.tolist() if not is_hole(v)]
-    if there and all(hasattr(v, "isoformat") or hasattr(v, "total_seconds") for v in there):
-        return True
-    return bool(there) and all(isinstance(v, str) for v in there) and is_dates(sorted(set(there)))
+    texts = bool(there) and all(isinstance(v, str) for v in there)
+    return is_dates(sorted(set(there))) if texts else holds_times(cells)
 
 
 def too_many(name: str, levels: list[str], n_rows: int, most: int) -> str:

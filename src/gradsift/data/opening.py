@@ -6,7 +6,7 @@ Each format lives in its own module, and its library is imported when such data 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from gradsift._typing import Source
-from gradsift.data.source import ArraySource
+from gradsift.data.source import ArraySource, Variant
 
 SUFFIXES = {
     ".npy": "memmap",
@@ -24,6 +24,8 @@ SUFFIXES = {
     ".zarr": "zarr",
     ".h5ad": "anndata",
     ".bed": "bed",
+    ".pgen": "pgen",
+    ".bgen": "bgen",
 }
 PACKAGES = {
     "zarr": "zarr",
@@ -71,7 +73,8 @@ def open_source(X: Any, *, exclude: Sequence[str] = ()) -> Source:
     X : array, path or object
         NumPy arrays and memmaps, scipy.sparse matrices, pyarrow tables and data sets, Zarr arrays,
         dask arrays, AnnData, a source; or the path of a ``.npy``, ``.parquet``, ``.feather``,
-        ``.arrow``, ``.zarr``, ``.h5ad`` or ``.bed`` file, or of a directory of Parquet files.
+        ``.arrow``, ``.zarr``, ``.h5ad``, ``.bed``, ``.pgen`` or ``.bgen`` file, or of a directory
+        of Parquet files.
     exclude : list of str
         Names of columns to leave out (the response, say). Parquet and Arrow only.
 
@@ -114,15 +117,15 @@ def read_target(X: Any, name: str) -> Any:
     ----------
     X : path or object
         Parquet and Arrow: a column. AnnData: a column of ``obs``. Zarr: the response kept by
-        `convert`. PLINK: ``"phenotype"`` and ``"sex"``, the last columns of the ``.fam`` file.
+        `convert`. PLINK: ``"phenotype"`` and ``"sex"``, the last columns of the ``.fam`` file; a
+        column of the ``.psam`` file, or of the ``.sample`` file beside a ``.bgen``.
     name : str
 
     Returns
     -------
     y : (n,) array
     """
-    module = None if isinstance(X, np.ndarray) else format_module(X)
-    read = None if module is None else getattr(reader(module), "read_target", None)
+    read = able(X, "read_target")
     if read is None:
         raise ValueError(
             f"y={name!r} names a column, but {type(X).__name__} data holds no response: pass the "
@@ -137,12 +140,30 @@ def names_beside(X: Any) -> list[str]:
     Parameters
     ----------
     X : path or object
-        AnnData: the columns of ``obs``. PLINK: ``phenotype`` and ``sex``, of the ``.fam`` file.
-        Zarr: the response kept by `convert`. Parquet and Arrow keep all columns in one table.
+        AnnData: the columns of ``obs``. PLINK: ``phenotype`` and ``sex``, of the ``.fam`` file, or
+        the columns of the ``.psam`` or ``.sample`` file. Zarr: the response kept by `convert`.
+        Parquet and Arrow keep all columns in one table.
     """
-    module = None if isinstance(X, np.ndarray) else format_module(X)
-    read = None if module is None else getattr(reader(module), "names_beside", None)
+    read = able(X, "names_beside")
     return [] if read is None else list(read(X))
+
+
+def able(X: Any, what: str) -> Any:
+    """A function of the module that reads X; None where it has no such function."""
+    module = None if isinstance(X, np.ndarray) else format_module(X)
+    return None if module is None else getattr(reader(module), what, None)
+
+
+def main_target(X: Any) -> str | None:
+    """The name of the response that files of genotypes keep beside them; None without any."""
+    read = able(X, "main_target")
+    return None if read is None else read(X)
+
+
+def variants(X: Any) -> Iterator[Variant] | None:
+    """The variants of a file of genotypes, one by one; None for other data."""
+    read = able(X, "variants")
+    return None if read is None else read(X)
 
 
 def read_ids(X: Any) -> tuple[list[str] | None, list[str] | None]:
@@ -154,8 +175,7 @@ def read_ids(X: Any) -> tuple[list[str] | None, list[str] | None]:
         AnnData: ``obs_names``. PLINK: the second and the first column of the ``.fam`` file. Zarr:
         the names that `convert` kept.
     """
-    module = None if isinstance(X, np.ndarray) else format_module(X)
-    read = None if module is None else getattr(reader(module), "read_ids", None)
+    read = able(X, "read_ids")
     return (None, None) if read is None else read(X)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,17 @@ from gradsift._run.passes import pieces
 from gradsift._typing import Array, IntArray, Job, Runner, Source
 
 BLOCK_BYTES = 32 << 20  # one float64 block: large enough for BLAS, small beside the data
+
+
+class Variant(NamedTuple):
+    """What files of genotypes say of a variant; what they do not say is empty."""
+
+    name: str
+    chromosome: str
+    position: str
+    counted: str
+    """The allele whose copies are counted."""
+    other: str
 
 
 def block_width(n_samples: int) -> int:

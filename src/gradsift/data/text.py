@@ -240,6 +240,20 @@ class TextTable:
             quoted = any('"' in line for line in lines)
             yield (self._quoted if quoted else self._split)(lines, first)
 
+    def rows(self) -> Iterator[tuple[list[str], int]]:
+        """(cells, line) of each row below the header, by Python alone: for where there is no
+        polars.
+        """
+        named = [k for k in range(self.width) if k not in self._unnamed]
+        while lines := self._lines.block():
+            for cells, line in self._records(lines, self._lines.number - len(lines) + 1):
+                if len(cells) != self.width:
+                    raise self._ragged(line, len(cells))
+                for k in self._unnamed:
+                    if cells[k].strip():
+                        raise self._nameless(k, cells[k], line)
+                yield [cells[k] for k in named], line
+
     def _split(self, lines: Sequence[str], first: int) -> CellBlock:
         """Cells of lines without quotes."""
         pl = require("polars", "cli", "reading text tables")
@@ -266,17 +280,19 @@ class TextTable:
         for k in self._unnamed if lines else ():
             for row, cell in enumerate(cells.gather_every(self.width, k).to_list()):
                 if cell.strip():
-                    raise ValueError(
-                        f"column {k + 1} of {self.name} has no name in the header (line "
-                        f"{self._header_line}) but holds {cell.strip()!r} in line {lines[row]}: "
-                        "give it a name."
-                    )
+                    raise self._nameless(k, cell, lines[row])
         if self._unnamed and lines:
             pl = require("polars", "cli", "reading text tables")
             kept = np.ones(self.width, dtype=bool)
             kept[self._unnamed] = False
             cells = cells.filter(pl.Series(np.tile(kept, len(lines))))
         return CellBlock(cells, np.array(lines, dtype=np.intp))
+
+    def _nameless(self, k: int, cell: str, line: int) -> ValueError:
+        return ValueError(
+            f"column {k + 1} of {self.name} has no name in the header (line {self._header_line}) "
+            f"but holds {cell.strip()!r} in line {line}: give it a name."
+        )
 
     def _ragged(self, line: int, found: int) -> ValueError:
         return ValueError(

@@ -1,7 +1,8 @@
 """The linear part of covariates in a predictor, and findings without them.
 
 The part is estimated by least squares, or by logistic regression, on the covariates and on curves
-and products of the selected columns together, so that neither takes what is the other's.
+and products of the selected columns together: effects that both could explain are divided as in any
+multiple regression.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ def beside_selected(
 
 
 def numbers_part(C: Array, Z: Array, y: Array, weight: Array | None) -> Array:
-    """Coefficients (k, 1) of covariates C beside other columns Z, for numbers; a few wild values of
-    y have no say.
+    """Coefficients (k, 1) of covariates C beside other columns Z, for numbers. Outlying residuals
+    are winsorised.
     """
     k, root = C.shape[1], np.ones(len(y)) if weight is None else np.sqrt(weight)
     A = with_ones(np.column_stack([C, Z]))

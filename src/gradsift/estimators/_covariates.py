@@ -15,6 +15,16 @@ from typing import Any
 import numpy as np
 
 from gradsift._typing import Array, IntArray, Source
+from gradsift.data.categories import (
+    DECLARED,
+    as_levels,
+    holds_times,
+    kind_of,
+    level_columns,
+    level_name,
+    table_columns,
+    unseen_levels,
+)
 from gradsift.data.missing import NUMBERS, known
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.numerics.robust import quantiles
@@ -63,7 +73,7 @@ class Covariate:
     def columns(self) -> list[str]:
         """Names of its columns."""
         if self.reference:
-            return [f"{self.name}={level}" for level in self.levels]
+            return [level_name(self.name, level) for level in self.levels]
         bends = [f"{self.name} (bend {k + 1})" for k in range(len(self.knots) - 2)]
         return [self.name, *bends, *([f"{self.name} {MISSING_LEVEL}"] * self.marked)]
 
@@ -83,9 +93,11 @@ class Covariate:
         return self._levels(values) if texts else self._numbers(values)
 
     def _levels(self, values: Any) -> Array:
-        self._warn_of_new(values)
-        columns = [values == level for level in self.levels]
-        return np.array(columns, dtype=float).reshape(len(columns), len(values)).T
+        texts, what = values.tolist(), f"the covariate {self.name!r}"
+        every = [*self.levels, self.reference]
+        if note := unseen_levels(what, texts, every, f"as {self.reference!r}"):
+            warnings.warn(note, ExtrapolationWarning, stacklevel=2)
+        return level_columns(texts, self.levels)
 
     def _numbers(self, values: Array) -> Array:
         there = ~np.isnan(values)
@@ -93,17 +105,6 @@ class Covariate:
         bends = natural_splines(z, np.array(self.knots)) if self.knots else np.zeros((len(z), 0))
         marks = (~there).astype(float)[:, None]
         return np.column_stack([z, bends, marks] if self.marked else [z, bends])
-
-    def _warn_of_new(self, values: Any) -> None:
-        new = sorted(set(values.tolist()) - {*self.levels, self.reference})
-        if new:
-            warnings.warn(
-                f"{int(np.isin(values.astype(str), new).sum())} of {len(values)} rows hold "
-                f"categories of the covariate {self.name!r} that the fit has not seen (such as "
-                f"{new[0]!r}): they count as {self.reference!r}.",
-                ExtrapolationWarning,
-                stacklevel=2,
-            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +227,7 @@ def read_columns(covariates: Any, n: int | None = None) -> list[tuple[str, Any]]
     if isinstance(covariates, dict):
         found = [(str(name), values) for name, values in covariates.items()]
     elif hasattr(covariates, "columns") and not callable(covariates.columns):
-        found = [(str(name), covariates[name]) for name in covariates.columns]
+        found = list(table_columns(covariates))
     elif np.ndim(covariates) == 1:
         name = getattr(covariates, "name", None)
         found = [("covariate0" if name in (None, "") else str(name), covariates)]
@@ -247,23 +248,24 @@ def read_columns(covariates: Any, n: int | None = None) -> list[tuple[str, Any]]
 
 def read_column(name: str, values: Any) -> Any:
     """One covariate: numbers (NaN where missing), or texts for categories."""
-    kind = str(getattr(values, "dtype", "")).lower()
+    declared = kind_of(values).startswith(DECLARED)
     plain = np.asarray(values)
     if plain.ndim != 1:
         raise ValueError(f"covariate {name!r} has shape {plain.shape}: one value for each row.")
-    if plain.dtype.kind in "mMc":
+    if plain.dtype.kind == "c" or holds_times(plain):
+        held = "complex numbers" if plain.dtype.kind == "c" else "dates or times"
         raise ValueError(
-            f"covariate {name!r} holds {plain.dtype}: turn it into numbers first, such as days "
-            "since a start, or into categories."
+            f"covariate {name!r} holds {held}: turn it into numbers first, such as days since a "
+            "start, or into texts, which count as categories."
         )
-    if plain.dtype.kind in "biuf" and not kind.startswith("cat"):
+    if plain.dtype.kind in "biuf" and not declared:
         numbers: Array = plain.astype(np.float64)
     else:
         there = known(plain, texts=False)
         cells = plain[there].tolist()
-        if kind.startswith(("cat", "enum")) or not all(isinstance(v, NUMBERS) for v in cells):
+        if declared or not all(isinstance(v, NUMBERS) for v in cells):
             texts = np.full(len(plain), MISSING_LEVEL, dtype=object)
-            texts[there] = [str(v) for v in cells]
+            texts[there] = as_levels(plain[there])
             return texts
         numbers = np.full(len(plain), np.nan)
         numbers[there] = [float(v) for v in cells]
@@ -312,11 +314,3 @@ def independent_columns(C: Array) -> IntArray:
             kept.append(k)
             basis = np.column_stack([basis, rest / left])
     return np.array(kept, dtype=np.intp)
-
-
-def at_the_mean(model: Any) -> dict[str, Any]:
-    """What a model is told so that its predictions come from the columns of the table alone."""
-    told: dict[str, Any] = {}
-    if getattr(model, "covariates_", None) is not None:
-        told["covariates"] = "mean"
-    return told | ({"offset": 0.0} if getattr(model, "has_offset_", False) else {})

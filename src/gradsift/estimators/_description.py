@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gradsift._typing import Array
+from gradsift.data.mixed import TableEncoder
 from gradsift.trust import Significance
+from gradsift.trust.association import Association
 from gradsift.trust.families import Family
 
 
@@ -132,6 +135,12 @@ class ModelDescription:
         Names of the covariates that were adjusted for.
     covariates_explain : float
         Share of the variance of the response that they explain alone.
+    has_offset : bool
+        Whether a known part of the response was given.
+    feature_groups : tuple of str or None
+        The variable behind each column, where several columns make up one.
+    encoder : TableEncoder or None
+        How a table with categories became columns of numbers; None where it was numbers.
     interactions : tuple of (int, int)
         Pairs of columns whose product the model found in the response, strongest first.
     false_positives : float or None
@@ -140,6 +149,9 @@ class ModelDescription:
         Sets of columns of which one acts, most probable first; None where they were not looked for.
     inclusion_probabilities : (p,) array or None
         Probability of every column to act on the response.
+    association : Association or None
+        Which columns are associated with the response, looked at one by one; None where that was
+        not tested.
     significance : Significance or None
         Tests of the columns, where there were any.
     false_discovery_rate : float or None
@@ -159,10 +171,14 @@ class ModelDescription:
     n_selected: int
     covariates: tuple[str, ...] = ()
     covariates_explain: float = 0.0
+    has_offset: bool = False
+    feature_groups: tuple[str, ...] | None = None
+    encoder: TableEncoder | None = None
     interactions: tuple[tuple[int, int], ...] = ()
     false_positives: float | None = None
     families: Sequence[Family] | None = None
     inclusion_probabilities: Array | None = None
+    association: Association | None = None
     significance: Significance | None = None
     false_discovery_rate: float | None = None
     ensemble: EnsemblePart | None = None
@@ -173,3 +189,9 @@ class ModelDescription:
     def labels(self) -> bool:
         """Whether it tells classes apart."""
         return len(self.classes) > 0
+
+    @property
+    def at_the_mean(self) -> dict[str, Any]:
+        """What `predict` is told so that its answer comes from the columns of the table alone."""
+        told: dict[str, Any] = {"covariates": "mean"} if self.covariates else {}
+        return told | ({"offset": 0.0} if self.has_offset else {})

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from gradsift._run.progress import stages
 from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray
-from gradsift.data import Scaling, standardised
+from gradsift.data import Scaling
 from gradsift.data.source import set_beside
 from gradsift.estimators._base import blank
 from gradsift.estimators._covariate_part import own_result
@@ -26,6 +26,7 @@ from gradsift.estimators._sift_parts import (
     open_sifter,
     seed_of,
     standard_covariates,
+    with_holes,
 )
 from gradsift.estimators._sift_sample import SiftSample
 from gradsift.exceptions import RoughFamiliesWarning
@@ -93,7 +94,7 @@ def credible_families(
     [3, 8] 1.00 linear + quadratic
     """
     check_is_fitted(model, "sift_")
-    refuse_with_groups(getattr(model, "n_groups_", None), "credible_families()")
+    refuse_with_groups(model.n_groups_, "credible_families()")
     door = blank(model)
     sample = model._sample(door, X, y, sample_weight, None, covariates, offset)
     refuse_with_offset(sample.target, "credible_families()")
@@ -164,7 +165,7 @@ def sure_families(
     """Families of a checked table, with a warning where their probabilities are rough."""
     with one_blas_thread(workers=options.n_jobs):
         found = find_families(
-            set_beside(standardised(sample.X, scaling), standard_covariates(sample)),
+            set_beside(with_holes(sample.X, scaling, sample.weight), standard_covariates(sample)),
             sample.target.contrasts,
             terms,
             codes=sample.target.codes,

@@ -1,4 +1,4 @@
-"""Who scores an answer: any scorer of scikit-learn, any estimator on what was selected."""
+"""Scores of held-out rows: by any scorer of scikit-learn, of any estimator on what was selected."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class ScoringJudge:
 
 
 def _some(X: Array) -> Array:
-    """At least one column, which says nothing."""
+    """X, or a column of zeros where X has none."""
     return X if X.shape[1] else np.zeros((len(X), 1))
 
 

@@ -1,5 +1,5 @@
-"""Tables with categories and missing values: encoded on the way in, told of their own columns on
-the way out.
+"""Tables with categories and missing values: fits are made to encoded columns of numbers, and
+results are reported for the columns of the table.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from gradsift.estimators._validation import (
 )
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.trust.original import (
+    association_of_table,
     each_family,
     inclusion_of_table,
     significance_of_table,
@@ -130,6 +131,8 @@ def table_attributes(found: dict[str, Any], encoder: TableEncoder) -> dict[str, 
         "ranking_": best_of_each(found["ranking_"], origins),
         "interactions_": pairs_of_table(found["interactions_"], origins),
     }
+    if found["association_"] is not None:
+        out["association_"] = association_of_table(found["association_"], origins)
     if "families_" in found:
         out["families_"] = each_family(found["families_"], origins)
         out["inclusion_probabilities_"] = inclusion_of_table(

@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from gradsift.trust.association import RATE
+
 MOST = 10
 # colours of the page around it, whatever its theme
 CELL = "text-align:left;padding:2px 12px 2px 0;border:0"
@@ -47,6 +49,9 @@ def short_form(model: Any) -> str:
         f"<b>{len(support):,} of {model.n_features_in_:,} variables selected</b>, "
         f"{model.n_components_} direction{'' if model.n_components_ == 1 else 's'}"
     )
+    association = getattr(model, "association_", None)  # methods of the paper have none
+    if association is not None:
+        head += f", {len(association.associated()):,} associated one by one (FDR {RATE:.0%})"
     largest = float(sizes.max(initial=0.0)) or 1.0
     rows = "".join(
         _row(

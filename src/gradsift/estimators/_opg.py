@@ -7,7 +7,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.overflow import refuse_overflow
 from gradsift._run.threads import one_blas_thread, same_bits
@@ -25,8 +24,7 @@ from gradsift.estimators._base import (
     counted_attributes,
     keep,
 )
-from gradsift.estimators._tasks import numbers_sample
-from gradsift.estimators._validation import check_new_X
+from gradsift.estimators._tasks import NumberPredictions, numbers_sample
 from gradsift.numerics.directions import Directions
 from gradsift.numerics.distances import products, squared_distances
 from gradsift.numerics.ranking import rank_variables
@@ -115,7 +113,7 @@ def directions_of(
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OuterProductGradient(RegressorMixin, GradientEstimator):
+class OuterProductGradient(NumberPredictions, RegressorMixin, GradientEstimator):
     """Outer product of gradients: an independent local linear fit at every sample.
 
     The special case of sparse gradient learning with K = delta and alpha = 0. Dense, and defined
@@ -184,19 +182,3 @@ class OuterProductGradient(RegressorMixin, GradientEstimator):
             self.n_components,
         )
         return keep(self, door, predictor_=fit.predictor, **counted_attributes(fit))
-
-    @same_bits
-    def predict(self, X: Any) -> Array:
-        """Average the Taylor expansions around the training samples.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-
-        Returns
-        -------
-        y : (n,) array
-        """
-        check_is_fitted(self)
-        source = standardised(check_new_X(self, X), self._scaling)
-        return self.predictor_(source.columns(np.arange(source.shape[1])))[0]

@@ -43,6 +43,18 @@ MATTERS = 1.1
 N_CLASSES = 10
 """Classes of a response of numbers, inside of which columns should not follow the order."""
 
+SERIES_ADVICE = (
+    "Pass blocks of consecutive rows that are longer than the dependence as groups, e.g. "
+    "fit(X, y, groups=numpy.arange(len(y)) // 30), and hold out later rows, e.g. "
+    "held_out(model, X, y, cv=sklearn.model_selection.TimeSeriesSplit())."
+)
+SORTED_ADVICE = (
+    "The rows are sorted by class, so what changed in the course of measuring looks like a "
+    "difference of classes, and shuffling the rows hides that without mending it. Pass what was "
+    "measured together (the day, the plate, the batch) as covariates, or as groups where each has "
+    "one class only; without a record of it, take the list for a ranking."
+)
+
 
 class RowOrder(NamedTuple):
     """How much rows are like the row before."""
@@ -103,14 +115,20 @@ def warn_of_row_order(sample: SiftSample, residual: Array, scaling: Scaling) -> 
     found = row_order(X[rows], residual[rows], codes[rows])
     if not found.dependent:
         return
+    sorted_rows = sample.target.codes is not None and in_blocks(codes)
     warnings.warn(
         "rows depend on the rows before them: what the selected variables leave over has an "
         f"autocorrelation of {found.residual:.2f} from row to row, and columns of X one of "
-        f"{found.columns:.2f}. Such rows (a series in time, neighbours in space) hold less "
-        "evidence than as many independent ones, so false_positives is no promise. Pass blocks of "
-        "consecutive rows that are longer than the dependence as groups, e.g. "
-        "fit(X, y, groups=numpy.arange(len(y)) // 30), and hold out later rows, e.g. "
-        "held_out(model, X, y, cv=sklearn.model_selection.TimeSeriesSplit()).",
+        f"{found.columns:.2f}{' among rows of the same class' if sorted_rows else ''}. Such rows "
+        "(a series in time, neighbours in space, samples measured together) hold less evidence "
+        "than as many independent ones, so false_positives is no promise. "
+        f"{SORTED_ADVICE if sorted_rows else SERIES_ADVICE}",
         DependentRowsWarning,
         stacklevel=4,
     )
+
+
+def in_blocks(codes: IntArray) -> bool:
+    """Whether rows are sorted by class, or nearly so: two runs for each class at most."""
+    runs = 1 + int((codes[1:] != codes[:-1]).sum())
+    return runs <= 2 * len(np.unique(codes))

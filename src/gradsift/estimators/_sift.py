@@ -25,11 +25,12 @@ from gradsift.refit.settings import LABELS, NUMBERS
 class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
     """Find the variables that matter, nonlinear and interacting ones included; no tuning.
 
-    Two steps. The **sift** selects variables by a sparse additive model with pairwise products,
-    written in its gradient: the pair loss of gradient learning with the exact line integral in
-    place of the Taylor term. Its levels are analytic, so `false_positives` is the expected number
-    of false variables on pure noise. The **refit** puts a kernel predictor g, tuned by its own
-    marginal likelihood, on the selected variables; gradients, directions and predictions are its.
+    It works in two steps. The **sift** chooses variables: it models the response as a sum of smooth
+    functions of single columns and of products of two, and a column must explain more than chance
+    would, by a level that is computed and not tuned. So `false_positives` is the expected number
+    of false variables on pure noise. The **refit** then fits a kernel predictor to the selected
+    variables; predictions, gradients and directions come from it. Both follow from gradient
+    learning by a potential (`docs/gradient_sift.md`).
 
     Parameters
     ----------
@@ -103,6 +104,10 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         Sparse directions in standardised columns.
     eigenvalues_ : array
     sift_ : SiftResult
+    association_ : Association or None
+        p- and q-values of every column by itself, which near-copies and companions of what acts
+        pass too: ``association_.associated(0.1)`` is a longer list than the selected columns, and
+        says less. None with `groups`, and with an offset of labels.
     significance_ : Significance
         p- and q-values of all columns; only with a `false_discovery_rate` or ``inference=True``.
     refit_ : RegressionRefit
@@ -222,9 +227,9 @@ inference, random_state, n_jobs, verbose
         The weight of each class.
     refit_ : ClassificationRefit
     feature_importances_, ranking_, interactions_, components_, eigenvalues_, sift_, \
-significance_, ensemble_, mean_, scale_, field_, n_groups_, feature_groups_, encoder_, encoded_, \
-covariates_, has_offset_, families_, inclusion_probabilities_, n_components_probabilities_, \
-component_intervals_
+association_, significance_, ensemble_, mean_, scale_, field_, n_groups_, feature_groups_, \
+encoder_, encoded_, covariates_, has_offset_, families_, inclusion_probabilities_, \
+n_components_probabilities_, component_intervals_
         As in `GradientSiftRegressor`.
 
     Examples

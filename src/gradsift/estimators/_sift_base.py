@@ -76,6 +76,8 @@ class Sifting(GradientEstimator):
     predict_with: Literal["auto", "selected"]
     covariates_: Covariates | None
     has_offset_: bool
+    feature_groups_: tuple[str, ...] | None
+    n_groups_: int | None
 
     sift_settings: ClassVar[SiftSettings] = SiftSettings()
     refit_settings: ClassVar[RefitSettings]
@@ -100,10 +102,14 @@ class Sifting(GradientEstimator):
         return {
             "covariates": () if self.covariates_ is None else self.covariates_.names,
             "covariates_explain": 0.0 if self.covariates_ is None else self.covariates_.explained,
+            "has_offset": self.has_offset_,
+            "feature_groups": self.feature_groups_,
+            "encoder": self.encoder_,
             "interactions": tuple((pair.first, pair.second) for pair in self.interactions_),
             "false_positives": float(self.false_positives),
             "families": getattr(self, "families_", None),
             "inclusion_probabilities": getattr(self, "inclusion_probabilities_", None),
+            "association": getattr(self, "association_", None),
             "significance": getattr(self, "significance_", None),
             "false_discovery_rate": self.false_discovery_rate,
             "ensemble": self._ensemble_part(),
@@ -277,6 +283,7 @@ class GradientSift(Sifting):
         """The sift of a table, ready to run, its class numbers, the numbers of some columns, how
         the table was encoded, and how many encoded columns there are beside covariates.
         """
+        # a model need not be fitted for this: then nothing is known of its groups
         refuse_with_groups(getattr(self, "n_groups_", None), "significance()")
         door = blank(self)
         sample = self._sample(door, X, y, **told)
@@ -304,6 +311,7 @@ def sift_attributes(fit: SiftFit) -> dict[str, Any]:
         **summary_attributes(fit),
         **tested,
         "sift_": fit.found,
+        "association_": fit.association,
         "refit_": fit.refit,
         "ensemble_": fit.ensemble,
         "interactions_": [Interaction(*pair) for pair in fit.found.interactions],

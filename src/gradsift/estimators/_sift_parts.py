@@ -12,6 +12,7 @@ from gradsift._run.progress import Say, silent, stages
 from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
+from gradsift.data.predicted import is_whole, with_predicted
 from gradsift.data.source import set_beside
 from gradsift.estimators._column_rule import ColumnRule
 from gradsift.estimators._covariate_part import (
@@ -32,6 +33,7 @@ from gradsift.refit import (
 )
 from gradsift.refit.settings import RefitSettings
 from gradsift.sift import (
+    Classes,
     Sifter,
     SiftResult,
     SiftSettings,
@@ -39,6 +41,7 @@ from gradsift.sift import (
     make_sifter,
     sift_support,
 )
+from gradsift.trust.association import Association, column_association
 from gradsift.trust.direction_draws import ENERGY
 from gradsift.trust.discoveries import column_significance
 from gradsift.trust.tested import Significance
@@ -111,6 +114,8 @@ class SiftFit:
     Attributes
     ----------
     found : SiftResult
+    association : Association or None
+        Each column by itself; None where rows belong together, or labels have an offset.
     significance : Significance or None
         Tests of the columns, where a false discovery rate was asked for.
     refit : RegressionRefit or ClassificationRefit
@@ -123,6 +128,7 @@ class SiftFit:
     """
 
     found: SiftResult
+    association: Association | None
     significance: Significance | None
     refit: RegressionRefit | ClassificationRefit
     ensemble: Ensemble | None
@@ -145,7 +151,7 @@ def fit_sift(sample: SiftSample, options: SiftOptions) -> SiftFit:
         columns, share, scaling, answer = run_sift(
             whole_sift(sample, options), sample, options, say
         )
-        found, tested = answer
+        found, association, tested = answer
         found = options.rule.settle(found)
         rows = target.rows()
         say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
@@ -163,7 +169,16 @@ def fit_sift(sample: SiftSample, options: SiftOptions) -> SiftFit:
         p = X.shape[1]
         scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
     return SiftFit(
-        found, tested, refit, ensemble, field, importances, directions, scaling, *coefficients
+        found,
+        association,
+        tested,
+        refit,
+        ensemble,
+        field,
+        importances,
+        directions,
+        scaling,
+        *coefficients,
     )
 
 
@@ -190,9 +205,9 @@ def refit_sample(
 ) -> RegressionRefit | ClassificationRefit:
     """The predictor on selected columns Z of some rows.
 
-    With groups, rows count for less. Of numbers, the level of every group is then taken out, as far
-    as the first fit leaves it and noise of that correlation makes it likely, and the fit is made
-    again: what changes inside of groups is seen beside their levels, not through them.
+    With groups, rows have smaller weights (`worth_of_rows`). For numbers, the random intercept of
+    every group is then predicted from the residuals of the first fit (best linear unbiased
+    prediction at the intraclass correlation) and subtracted, and the fit is made again.
     """
     _, target, weight, groups, _ = sample
     if groups is None:
@@ -224,22 +239,45 @@ def find_support(sample: SiftSample, options: SiftOptions) -> IntArray:
 
 def whole_sift(
     sample: SiftSample, options: SiftOptions
-) -> Callable[..., tuple[SiftResult, Significance | None]]:
-    """The sift and, where a false discovery rate was asked for, the tests that select by it;
-    without the covariates.
+) -> Callable[..., tuple[SiftResult, Association | None, Significance | None]]:
+    """The sift, each column by itself and, where a false discovery rate was asked for, the tests
+    that select by it; without the covariates.
     """
     rate, p = options.false_discovery_rate, sample.X.shape[1]
 
-    def find(source: Source, Y: Array, **how: Any) -> tuple[SiftResult, Significance | None]:
+    def find(
+        source: Source, Y: Array, **how: Any
+    ) -> tuple[SiftResult, Association | None, Significance | None]:
         sifter, sifted = make_sifter(source, Y, **how).settled()
-        found = own_result(describe(sifter, sifted), p)
+        found = own_result(describe(sifter, sifted, beside_classes(sample)), p)
+        alone = column_association(sifter, sifted, p) if knows_null(sample) else None
         if rate is None:
-            return found, None
+            return found, alone, None
         sifter.say("testing each variable beside the best explanation without it")
         tested = column_significance(sifter, sifted, sample.target.codes).among(p)
-        return discovered(found, tested, rate, options.rule.keep), tested
+        return discovered(found, tested, rate, options.rule.keep), alone, tested
 
     return find
+
+
+def knows_null(sample: SiftSample) -> bool:
+    """Whether rows are alike where no column matters: not if groups of them, or an offset of their
+    log odds, make them differ.
+    """
+    offset = isinstance(sample.target, Labels) and sample.target.offset is not None
+    return sample.groups is None and not offset
+
+
+def beside_classes(sample: SiftSample) -> Classes | None:
+    """The classes of rows that are told beside covariates or an offset; None for other rows."""
+    rows = sample.independent()
+    if rows.target.codes is None:
+        return None
+    offset = rows.target.beside(rows.covariates, rows.weight).offset
+    if offset is None:
+        return None
+    known = offset if offset.shape[1] == 1 else offset[:, 1:] - offset[:, :1]
+    return Classes(rows.target.codes, known)
 
 
 def beside_groups(sample: SiftSample, options: SiftOptions) -> IntArray | None:
@@ -263,9 +301,8 @@ def run_sift(
     share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
     say(f"standardising {X.shape[1]:,} columns")
     scaling = measure_scaling(X, share, missing=options.missing)
-    columns = standardised(X, scaling)
     rows = sample.independent()
-    source = columns if rows is sample else own_standard(rows.X, options)
+    source = with_holes(X, scaling, weight) if rows is sample else own_standard(rows.X, options)
     found = sift(
         set_beside(source, standard_covariates(rows)),
         rows.target.beside(rows.covariates, rows.weight).contrasts,
@@ -280,13 +317,23 @@ def run_sift(
         say=say,
         settings=options.sift,
     )
-    return columns, share, scaling, found
+    if rows is not sample or (scaling.fill is not None and not is_whole(X)):
+        source = standardised(X, scaling)  # filled, as new samples will be
+    return source, share, scaling, found
 
 
 def own_standard(X: Source, options: SiftOptions) -> Source:
     """Columns standardised by themselves."""
     n = X.shape[0]
-    return standardised(X, measure_scaling(X, np.full(n, 1.0 / n), missing=options.missing))
+    return with_holes(X, measure_scaling(X, np.full(n, 1.0 / n), missing=options.missing))
+
+
+def with_holes(X: Source, scaling: Scaling, weight: Array | None = None) -> Source:
+    """Standardised columns in which what other columns do not predict stays missing: the sift knows
+    what to do.
+    """
+    known = standardised(X, replace(scaling, fill=None))
+    return with_predicted(known, weight) if scaling.fill is not None else known
 
 
 def standard_covariates(sample: SiftSample) -> Array | None:

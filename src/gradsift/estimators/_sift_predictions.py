@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
@@ -13,8 +14,42 @@ from gradsift.estimators._sift_base import Sifting
 from gradsift.estimators._tasks import LabelPredictions, most_likely, probabilities
 
 
-class AdjustedNumbers(Sifting):
+class Adjusted(Sifting):
+    """What the predictions of both tasks share: their score."""
+
+    predict: Callable[[Any, Any, Any], Array]
+    _measure: ClassVar[Callable[..., float]]
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        covariates: Any = None,
+        offset: Any = None,
+    ) -> float:
+        """R² of predicted numbers, or the share of labels that are predicted right.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array
+        sample_weight : (n,) array, optional
+        covariates, offset
+            As in `predict`.
+
+        Returns
+        -------
+        score : float
+        """
+        predicted = self.predict(X, covariates, offset)
+        return float(type(self)._measure(y, predicted, sample_weight=sample_weight))
+
+
+class AdjustedNumbers(Adjusted):
     """Predictions of numbers."""
+
+    _measure = staticmethod(r2_score)
 
     @same_bits
     def predict(self, X: Any, covariates: Any = None, offset: Any = None) -> Array:
@@ -38,37 +73,11 @@ class AdjustedNumbers(Sifting):
         own = self._blend(self.refit_.predict(self.field_.columns(X)), X)
         return (own[:, None] + self._shift(len(own), covariates, offset))[:, 0]
 
-    def score(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        covariates: Any = None,
-        offset: Any = None,
-    ) -> float:
-        """Coefficient of determination, R², of the predictions.
 
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array
-        sample_weight : (n,) array, optional
-        covariates : array, data frame or dict of columns, optional
-            Of these rows, where the model was fitted with covariates; ``"mean"`` predicts for rows
-            whose covariates are as in the mean of the fit.
-        offset : (n,) array or number, optional
-            Of these rows, where the model was fitted with an offset.
-
-        Returns
-        -------
-        score : float
-        """
-        predicted = self.predict(X, covariates, offset)
-        return float(r2_score(y, predicted, sample_weight=sample_weight))
-
-
-class AdjustedLabels(LabelPredictions, Sifting):
+class AdjustedLabels(LabelPredictions, Adjusted):
     """Predictions of labels."""
+
+    _measure = staticmethod(accuracy_score)
 
     def _scores(self, X: Source) -> Array:
         scores = self._blend(self.refit_.decision_function(self.field_.columns(X)), X)
@@ -81,11 +90,8 @@ class AdjustedLabels(LabelPredictions, Sifting):
         Parameters
         ----------
         X : (n, p) array or data frame
-        covariates : array, data frame or dict of columns, optional
-            Of these rows, where the model was fitted with covariates; ``"mean"`` predicts for rows
-            whose covariates are as in the mean of the fit.
-        offset : (n,) array or number, optional
-            Of these rows, where the model was fitted with an offset.
+        covariates, offset
+            As in `predict`.
 
         Returns
         -------
@@ -101,11 +107,8 @@ class AdjustedLabels(LabelPredictions, Sifting):
         Parameters
         ----------
         X : (n, p) array or data frame
-        covariates : array, data frame or dict of columns, optional
-            Of these rows, where the model was fitted with covariates; ``"mean"`` predicts for rows
-            whose covariates are as in the mean of the fit.
-        offset : (n,) array or number, optional
-            Of these rows, where the model was fitted with an offset.
+        covariates, offset
+            As in `predict`.
 
         Returns
         -------
@@ -130,31 +133,3 @@ class AdjustedLabels(LabelPredictions, Sifting):
         labels : (n,) array
         """
         return most_likely(self.decision_function(X, covariates, offset), self.classes_)
-
-    def score(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        covariates: Any = None,
-        offset: Any = None,
-    ) -> float:
-        """Share of labels that are predicted right.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array
-        sample_weight : (n,) array, optional
-        covariates : array, data frame or dict of columns, optional
-            Of these rows, where the model was fitted with covariates; ``"mean"`` predicts for rows
-            whose covariates are as in the mean of the fit.
-        offset : (n,) array or number, optional
-            Of these rows, where the model was fitted with an offset.
-
-        Returns
-        -------
-        score : float
-        """
-        predicted = self.predict(X, covariates, offset)
-        return float(accuracy_score(y, predicted, sample_weight=sample_weight))

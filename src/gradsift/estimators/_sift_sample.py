@@ -1,4 +1,4 @@
-"""The rows of a sift, and what those that belong together are worth."""
+"""The rows of a sift, and how many independent rows those of a group are worth."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data.row_groups import constant_in_groups, group_means, mean_rows
+from gradsift.numerics.intraclass import intraclass_correlation
 
 if TYPE_CHECKING:
     from gradsift.estimators._sift_target import Labels, Numbers
@@ -46,9 +47,7 @@ class SiftSample(NamedTuple):
 
 
 def likeness(Z: Array, groups: IntArray) -> float:
-    """Mean intraclass correlation of columns (n, k): how alike rows of a group are, by analysis of
-    variance.
-    """
+    """Mean intraclass correlation of columns (n, k)."""
     n, count = len(groups), int(groups.max()) + 1
     size = np.bincount(groups).astype(float)
     if n == count or count < 2 or Z.shape[1] == 0:
@@ -56,16 +55,13 @@ def likeness(Z: Array, groups: IntArray) -> float:
     means = np.stack([np.bincount(groups, z) for z in Z.T], axis=1) / size[:, None]
     between = size @ np.square(means - Z.mean(axis=0)) / (count - 1)
     within = np.square(Z - means[groups]).sum(axis=0) / (n - count)
-    typical = (n - np.square(size).sum() / n) / (count - 1)
-    total = between + (typical - 1.0) * within
-    alike = np.divide(between - within, total, out=np.ones_like(total), where=total > 0)
-    return float(np.clip(alike, 0.0, 1.0).mean())
+    return float(intraclass_correlation(between, within, size).mean())
 
 
 def worth_of_rows(weight: Array | None, groups: IntArray, correlation: float) -> Array:
-    """Numbers of samples that rows are worth to the refit: m rows of a group are worth
-    m / (1 + (m - 1) correlation), where the correlation is that of the noise times that of the
-    columns (Moulton's factor): where columns change inside a group, so much more is learnt of them.
+    """Weights of rows in the refit: m rows of a group count as m / (1 + (m - 1) correlation), with
+    the product of the intraclass correlations of the noise and of the columns (Moulton's factor).
+    Rows whose columns change inside a group therefore count for more.
     """
     counts = np.ones(len(groups)) if weight is None else weight
     size = np.bincount(groups, counts)[groups]

@@ -73,7 +73,7 @@ class NumberPredictions:
 
     @same_bits
     def predict(self, X: Any) -> Array:
-        """Predict the response from the selected variables.
+        """Predict the response.
 
         Parameters
         ----------

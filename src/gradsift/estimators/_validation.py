@@ -250,8 +250,8 @@ def used_columns(estimator: Any) -> IntArray:
 
 
 def far_note(estimator: Any, X: Array, names: Sequence[str] | None) -> str | None:
-    """A sentence on values far beyond those of the fit, in the selected columns: predictors on all
-    columns cut theirs off.
+    """A sentence on values far beyond those of the fit, in the selected columns. Predictors on all
+    columns need none: they cut values off.
     """
     seen = what_was_seen(estimator)
     if seen is None or len(seen.mean) != X.shape[1]:

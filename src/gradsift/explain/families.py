@@ -73,7 +73,7 @@ class FamilySummary:
     standard_error : float
         How much that would move with other random numbers.
     shape : str
-        "straight", "curved" or "product".
+        "straight", "curved" or "product"; reports also say "category".
     members : tuple of Member
         The most probable first.
     partners : tuple of str

@@ -55,8 +55,11 @@ def names_of_best(model: Any, source: Source) -> Names:
     """What a source calls the best ranked columns of a fitted model."""
     count = source.shape[1]
     best: IntArray = np.flatnonzero(model.ranking_ <= MOST_NAMED)
-    for family in model.describe().families or ():
+    described = model.describe()
+    for family in described.families or ():
         best = np.union1d(best, family.columns)
+    if described.association is not None:
+        best = np.union1d(best, described.association.associated()[:MOST_NAMED])
     found = source.names(best)
     return Names(count, None if found is None else dict(zip(best.tolist(), found)))
 

@@ -182,19 +182,19 @@ class Anova:
         scale_density, scale_slope = _normal_log_density(self.log_scales, (np.log(3.0), 0.5))
         return weight_density + scale_density, np.concatenate([weight_slope, scale_slope])
 
-    def _factor(self, k: int, a: Array, b: Array) -> tuple[Array, Array]:
-        """c_k e_k and (x_k - z_k)^2 / l_k^2 between two vectors of k-th coordinates."""
+    def _factor(self, k: int, a: Array, b: Array) -> Array:
+        """c_k e_k between two vectors of k-th coordinates."""
         inverse = np.exp(-self.log_scales[k])
-        D = np.subtract.outer(a * inverse, b * inverse)
-        D *= D
-        E = D * -0.5
+        E = np.subtract.outer(a * inverse, b * inverse)
+        E *= E
+        E *= -0.5
         E += self.log_weights[k]
-        return np.exp(E, out=E), D
+        return np.asarray(np.exp(E, out=E))
 
     def __call__(self, A: Array, B: Array) -> Array:
         K = np.full((len(A), len(B)), np.exp(-np.logaddexp(0.0, self.log_weights).sum()))
         for k in range(A.shape[1]):
-            E = self._factor(k, A[:, k], B[:, k])[0]
+            E = self._factor(k, A[:, k], B[:, k])
             E += 1.0
             K *= E
         return K
@@ -204,33 +204,29 @@ class Anova:
         n, d = X.shape
         rows, columns = np.triu_indices(n, 1)
         upper, lower = rows * n + columns, columns * n + rows
-        apart = X.T[:, rows] - X.T[:, columns]  # (d, pairs)
-        D, E, shares = (np.empty_like(apart) for _ in range(3))
+        apart = np.square(X.T[:, rows] - X.T[:, columns])  # (d, pairs)
+        shares, room = np.empty_like(apart), np.empty(len(rows))
         K = np.ones((n, n))
 
         def evaluate(theta: Array) -> tuple[Array, Pullback]:
-            log_weights, inverse = theta[:d], np.exp(-theta[d:])
-            values = np.ones(len(rows))
+            weights, precision = np.exp(theta[:d]), np.exp(-2.0 * theta[d:])
+            values = np.full(len(rows), np.exp(-np.logaddexp(0.0, theta[:d]).sum()))
             for k in range(d):  # one variable at a time stays in the cache
-                np.multiply(apart[k], inverse[k], out=D[k])
-                np.multiply(D[k], D[k], out=D[k])
-                np.multiply(D[k], -0.5, out=E[k])
-                E[k] += log_weights[k]
-                np.exp(E[k], out=E[k])
-                np.add(E[k], 1.0, out=shares[k])
-                values *= shares[k]
-            values *= np.exp(-np.logaddexp(0.0, log_weights).sum())
-            np.divide(E, shares, out=shares)  # c e / (1 + c e): the share of dlog K / dlog c
+                share = np.multiply(apart[k], -0.5 * precision[k], out=shares[k])
+                np.exp(share, out=share)
+                share *= weights[k]
+                values *= np.add(share, 1.0, out=room)
+                share /= room  # c e / (1 + c e): the share of dlog K / dlog c
             K.reshape(-1)[upper] = values
             K.reshape(-1)[lower] = values
 
             def pullback(M: Array) -> Array:
                 flat = M.T.reshape(-1)  # no copy of what LAPACK returns
                 T = (flat.take(upper) + flat.take(lower)) * values
-                constant = np.exp(-np.logaddexp(0.0, -log_weights))
+                constant = np.exp(-np.logaddexp(0.0, -theta[:d]))
                 by_weight = shares @ T - T.sum() * constant
-                np.multiply(shares, D, out=E)
-                return np.concatenate([by_weight, E @ T])
+                by_scale = [np.multiply(*each, out=room) @ T for each in zip(shares, apart)]
+                return np.concatenate([by_weight, precision * by_scale])
 
             return K, pullback
 
@@ -240,7 +236,7 @@ class Anova:
         T = self(Z, P) * a
         G = np.empty_like(Z)
         for k in range(Z.shape[1]):
-            E = self._factor(k, Z[:, k], P[:, k])[0]
+            E = self._factor(k, Z[:, k], P[:, k])
             S = T * (E / (1.0 + E))
             G[:, k] = (S @ P[:, k] - Z[:, k] * S.sum(1)) * np.exp(-2.0 * self.log_scales[k])
         return G

@@ -23,12 +23,12 @@ from gradsift.pairwise.contracts import ConcavePenalty, check_loss, check_penalt
 from gradsift.pairwise.datafit import PairDatafit
 from gradsift.pairwise.geometry import (
     Geometry,
+    anchored_pairs,
     check_pairs,
     choose_landmarks,
-    has_vicinity,
     keeps_all,
-    look_around,
-    survey,
+    measure_geometry,
+    uses_anchored_pairs,
 )
 from gradsift.pairwise.pairs import DensePairs, SparsePairs, make_pairs
 from gradsift.pairwise.quadratic_terms import FieldTerm, SumTerm, curl_term, laplacian_term
@@ -134,7 +134,7 @@ class Assembly:
         rule = rule_for(self.settings.weights, n)
         landmarks = self.factor.landmarks[self.factor.landmarks < n]
         chosen = ArraySource(self.source.columns(columns))
-        geometry = survey(chosen, landmarks, all_pairs=keeps_all(rule, n))
+        geometry = measure_geometry(chosen, landmarks, all_pairs=keeps_all(rule, n))
         W = geometry.weights(rule, n, self.sample_weight)
         old = self.problem.datafit
         term = old.field_term if isinstance(old, PairDatafit) else None
@@ -167,7 +167,7 @@ def assemble(
     all_pairs = keeps_all(rule, len(samples.order)) or extended
     count = settings.kernel.count if isinstance(settings.kernel, Landmarks) else None
     apart = (
-        has_vicinity(rule, samples.n)
+        uses_anchored_pairs(rule, samples.n)
         and not (extended or settings.X_unlabeled is not None)
         and not isinstance(as_kernel(settings.kernel), Precomputed)
     )
@@ -179,7 +179,7 @@ def assemble(
     W: Any = None
     if apart:
         assert isinstance(rule, NearestNeighbors)
-        near = look_around(samples.source, rule, count, samples.order, sample_weight)
+        near = anchored_pairs(samples.source, rule, count, samples.order, sample_weight)
         W, landmarks = normalise(near.weights, samples.share[near.rows]), near.landmarks
         samples = samples.in_a_pair(near.rows)
         sample_weight = None if sample_weight is None else samples.weight
@@ -187,7 +187,7 @@ def assemble(
     n, share, response = samples.n, samples.share, samples.response
     labelled = take_rows(samples.source, np.arange(n))
 
-    geometry = survey(samples.source, landmarks, all_pairs=all_pairs)
+    geometry = measure_geometry(samples.source, landmarks, all_pairs=all_pairs)
     kernel = geometry.resolve(
         as_kernel(settings.kernel), None if sample_weight is None else samples.weight
     )

@@ -91,7 +91,7 @@ def keeps_all(rule: AnyWeights, n_samples: int) -> bool:
 
 
 @dataclass(frozen=True)
-class Vicinity:
+class AnchoredPairs:
     """Some samples of a table, and the pairs among them: no other sample is in any pair.
 
     Attributes
@@ -108,20 +108,20 @@ class Vicinity:
     weights: sparse.csr_array[Any]
 
 
-def has_vicinity(rule: AnyWeights, n_samples: int) -> bool:
+def uses_anchored_pairs(rule: AnyWeights, n_samples: int) -> bool:
     """Whether pairs of anchors leave most samples out."""
     if keeps_all(rule, n_samples) or not isinstance(rule, NearestNeighbors):
         return False
     return rule.anchors is not None and rule.anchors * (rule.k + 1) < n_samples
 
 
-def look_around(
+def anchored_pairs(
     source: Source,
     rule: NearestNeighbors,
     count: int | None,
     order: IntArray,
     sample_weight: Array | None,
-) -> Vicinity:
+) -> AnchoredPairs:
     """The samples that pairs of the anchors are made of; `count` landmarks along `order`."""
     n = source.shape[0]
     anchors = check_anchors(rule, n)
@@ -131,10 +131,10 @@ def look_around(
     W = sparse_weights(rule, source, among, weight)
     rows = np.union1d(anchors, W.indices)
     log.info("%d of %d samples are in a pair", len(rows), n)
-    return Vicinity(rows, np.searchsorted(rows, landmarks), sparse.csr_array(W[rows][:, rows]))
+    return AnchoredPairs(rows, np.searchsorted(rows, landmarks), sparse.csr_array(W[rows][:, rows]))
 
 
-def survey(source: Source, landmarks: IntArray, *, all_pairs: bool) -> Geometry:
+def measure_geometry(source: Source, landmarks: IntArray, *, all_pairs: bool) -> Geometry:
     """Measure the samples of a source."""
     if not all_pairs:
         return Geometry(source, landmarks, products(source, landmarks), None)

@@ -6,6 +6,8 @@ direction, so that a large power trusts the first direction alone and a small on
 Ridge and bandwidth are those with the smallest leave-one-out error; the link sees the leave-one-out
 index of every training sample, because the fitted one is too close to the response. One index
 cannot bend two ways, so that local linear fits in the first two and three directions stand beside.
+Beyond the bulk of the samples links and planes become level, as far as samples left out there do
+not speak for going on: a slope at the end hangs on a few.
 
 None of these is chosen: directions were fitted to the sample that is left out, and what wins by
 little on few samples wins by luck. The prediction is the average of them all and of the ridges
@@ -25,15 +27,22 @@ from gradsift.numerics.losses import Loss
 from gradsift.numerics.newton import minimise
 from gradsift.numerics.sampling import spread_along
 from gradsift.pairwise.assemble import Assembly, paper_loss
-from gradsift.pairwise.local_linear import best_bandwidth, smooth, spread_of
+from gradsift.pairwise.local_linear import (
+    best_bandwidth,
+    inside,
+    smooth,
+    smooth_left_out,
+    spread_of,
+)
 from gradsift.pairwise.samples import distinct_rows
 from gradsift.solver import Rows
 
 POWERS = (1.0, 8.0)
 """Of the size of a direction, to scale its coordinate."""
-RIDGES = np.logspace(-6.0, 1.0, 15)
+RIDGES = np.logspace(-6.0, 3.0, 37)
 """Penalties, in units of the variance of all coordinates."""
 MOST_LINKED = 1_000  # samples that the link is drawn through
+CAUTION = 0.5  # standard errors that a link must gain to go on beyond the bulk of the samples
 PLANES = (2, 3)  # directions of local fits that stand beside the index
 CLEARLY = 0.8  # their error is divided by it: directions were fitted to the sample left out
 STACKING_POWER = 0.1
@@ -65,6 +74,8 @@ class IndexPredictor:
         Their response and weight.
     scale : float
         Bandwidth of the link; inf = a straight line or plane.
+    beyond : float
+        How far the link goes on beyond the bulk of the samples: 0 = level, 1 = all the way.
     """
 
     slope: Array
@@ -73,6 +84,7 @@ class IndexPredictor:
     y: Array
     share: Array
     scale: float
+    beyond: float = 1.0
 
     def __call__(self, X_new: Array) -> Array:
         """(1, n_new) predictions from the selected columns of new samples."""
@@ -80,6 +92,10 @@ class IndexPredictor:
 
     def link(self, at: Array) -> Array:
         """(k, 1) predictions at coordinates (k, d)."""
+        both = self._smooth(np.concatenate([inside(at, self.places), at]))
+        return (1.0 - self.beyond) * both[: len(at)] + self.beyond * both[len(at) :]
+
+    def _smooth(self, at: Array) -> Array:
         height = max(1, BLOCK_BYTES // (8 * self.places.size))
         tiles = [at[a : a + height] for a in range(0, len(at), height)]
         Y = self.y[:, None]
@@ -204,22 +220,28 @@ def fit_index(X: Array, y: Array, B: Array, share: Array) -> AveragedPredictor:
 
 def link_index(X: Array, y: Array, B: Array, share: Array) -> Averaged:
     """The same for rows without copies, with what it predicts for rows left out."""
+    return average(list(members(X, y, B, share).values()), share)
+
+
+def members(X: Array, y: Array, B: Array, share: Array) -> dict[str, Linked]:
+    """What the prediction is an average of."""
     U, sizes, _ = np.linalg.svd(B, full_matrices=False)
     lead = sizes > 1e-6 * sizes.max(initial=0.0)
     if not lead.any():
-        return average([_flat(X.shape[1], y, share)], share)
+        return {"mean": _flat(X.shape[1], y, share)}
     U, sizes = U[:, lead], sizes[lead] / sizes.max()
-    found = []
+    found = {}
     for power in POWERS:
         index = ridge_index(X, U * sizes**power, y, share)
-        found += [_linked(index, y, share), _straight(index, y, share)]
+        found[f"link, power {power:g}"] = _linked(index, y, share)
+        found[f"ridge, power {power:g}"] = _straight(index, y, share)
     for d in PLANES:
         if d <= min(len(sizes), len(y) // 10):
             scaled = U[:, :d] * sizes[:d]
             plane = Index(scaled, np.zeros(d), X @ scaled)
             local = _linked(plane, y, share, rising=False)
-            found.append(local._replace(error=local.error / CLEARLY))
-    return average(found, share)
+            found[f"plane in {d}"] = local._replace(error=local.error / CLEARLY)
+    return found
 
 
 def average(found: list[Linked], share: Array) -> Averaged:
@@ -257,14 +279,13 @@ def ridge_index(X: Array, directions: Array, y: Array, share: Array) -> Index:
     root = np.sqrt(share)
     P, s, Q = np.linalg.svd(root[:, None] * (coordinates - middle), full_matrices=False)
     pull, total = P.T @ (root * (y - level)), max(float(s @ s), np.finfo(float).tiny)
-    best, chosen, left_out = np.inf, RIDGES[-1] * total, np.full(len(y), level)
-    for ridge in RIDGES * total:
-        shrink = s**2 / (s**2 + ridge)
-        fitted = level + (P @ (shrink * pull)) / root
-        leverage = np.minimum(share + (P**2) @ shrink, 1.0 - 1e-9)
-        residual = (y - fitted) / (1.0 - leverage)
-        if (error := float(share @ residual**2)) < best:
-            best, chosen, left_out = error, ridge, y - residual
+    ridges = RIDGES * total
+    shrink = s**2 / (s**2 + ridges[:, None])
+    fitted = level + ((shrink * pull) @ P.T) / root
+    leverage = np.minimum(share + shrink @ (P**2).T, 1.0 - 1e-9)
+    residual = (y - fitted) / (1.0 - leverage)
+    best = int(np.argmin(residual**2 @ share))
+    chosen, left_out = ridges[best], y - residual[best]
     # without what leaving a sample out does to the mean: that alone would give the sample away
     left_out = left_out + share * (y - level) / (1.0 - share)
     weights = Q.T @ (s / (s**2 + chosen) * pull)
@@ -278,16 +299,32 @@ def _linked(found: Index, y: Array, share: Array, *, rising: bool = True) -> Lin
     An index that does not rise with the response (`rising`) predicts nothing.
     """
     n, order = len(y), np.argsort(found.left_out[:, 0], kind="stable")
-    some, level = spread_along(order, MOST_LINKED), _flat(len(found.slope), y, share)
+    some, nothing = spread_along(order, MOST_LINKED), _flat(len(found.slope), y, share)
     places, y, share = found.left_out[some], y[some], share[some] / share[some].sum()
     away, spread = places[:, 0] - share @ places[:, 0], spread_of(places, share)
     slack = 1e-12 * spread * float(np.std(y))
     if spread == 0.0 or (rising and not share @ (away * (y - share @ y)) > slack):
-        return level
-    scale, error = best_bandwidth(places, y[:, None], share)
-    predictor = IndexPredictor(found.slope, found.intercept, places, y, share, scale)
-    if len(some) == n:
-        guess = smooth(places, places, y[:, None], share, scale, leave_out=True)
-    else:  # one of very many has no say on the link
-        guess = predictor.link(found.left_out)
-    return Linked(error, predictor, guess[:, 0])
+        return nothing
+    best = best_bandwidth(places, y[:, None], share)
+    scales = np.array([best.scale])
+    level = smooth_left_out(inside(places, places), places, y[:, None], share, scales)[0, :, 0]
+    on = best.left_out[:, 0]
+    beyond = stacking_share(y - level, y - on, share)
+    guess = (1.0 - beyond) * level + beyond * on
+    error = float(share @ (y - guess) ** 2)
+    predictor = IndexPredictor(found.slope, found.intercept, places, y, share, best.scale, beyond)
+    if len(some) < n:  # one of very many has no say on the link
+        guess = predictor.link(found.left_out)[:, 0]
+    return Linked(error, predictor, guess)
+
+
+def stacking_share(base: Array, other: Array, share: Array) -> float:
+    """How much of another predictor to take, from the residuals of both on samples left out.
+
+    What it gains in squared error beside the base, less half a standard error, as a part of that
+    gain: nothing where it gains nothing, nearly all where it clearly does.
+    """
+    gain = base**2 - other**2
+    mean = float(share @ gain)
+    error = float(np.sqrt(share**2 @ (gain - mean) ** 2))
+    return max(0.0, 1.0 - CAUTION * error / mean) if mean > 0.0 else 0.0

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from gradsift._typing import Array
+from gradsift.data.source import BLOCK_BYTES
 from gradsift.numerics.distances import squared_distances
 from gradsift.pairwise.samples import distinct_rows
 
@@ -112,34 +113,50 @@ def local_planes(at: Array, places: Array, Y: Array, weight: Array, ridge: float
     centre, level, second, mixed = np.split(moments, [d, d + c, d + c + d * d], axis=1)
     bend = second.reshape(-1, d, d) - centre[:, :, None] * centre[:, None, :]
     lean = mixed.reshape(-1, d, c) - centre[:, :, None] * level[:, None, :]
-    slopes = np.linalg.solve(bend + (ridge + np.finfo(float).tiny) * np.eye(d), lean)
+    ridge += np.finfo(float).tiny
+    slopes = lean / (bend + ridge) if d == 1 else np.linalg.solve(bend + ridge * np.eye(d), lean)
     step = at - middle - centre
     return Planes(base + level + np.einsum("kd,kdc->kc", step, slopes), slopes)
 
 
-def near_weights(
-    at: Array, places: Array, share: Array, scale: float, *, leave_out: bool = False
-) -> Array:
-    """Gaussian weights of samples around each of `at`, (k, n), rows that sum to one.
-
-    With `leave_out`, `at` are the samples themselves, and none has a weight in its own row.
-    """
+def near_weights(at: Array, places: Array, share: Array, scale: float) -> Array:
+    """Gaussian weights of samples around each of `at`, (k, n), rows that sum to one."""
     away = squared_distances(at, places)
-    if leave_out:
-        np.fill_diagonal(away, np.inf)
     # relative to the nearest sample: far from all data the weights must not vanish together
     away -= away.min(axis=1, keepdims=True)
-    weight = share * (np.exp(away / (-2.0 * scale**2)) if scale < np.inf else np.isfinite(away))
+    weight = share * np.exp(away / (-2.0 * scale**2))
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
 
-def smooth(
-    at: Array, places: Array, Y: Array, share: Array, scale: float, *, leave_out: bool = False
-) -> Array:
+def smooth(at: Array, places: Array, Y: Array, share: Array, scale: float) -> Array:
     """A local linear fit of Y (n, c) at each of `at`, (k, c); `scale` is its bandwidth."""
-    weight = near_weights(at, places, share, scale, leave_out=leave_out)
-    ridge = SLOPE_RIDGE * float(spread_of(places, share) ** 2)
-    return local_planes(at, places, Y, weight, ridge).levels
+    weight = near_weights(at, places, share, scale)
+    return local_planes(at, places, Y, weight, slope_ridge(places, share)).levels
+
+
+def smooth_left_out(at: Array, places: Array, Y: Array, share: Array, scales: Array) -> Array:
+    """The same with sample i left out of the fit at place i of `at`, (n, d): (scales, n, c)."""
+    n, c = Y.shape
+    away = squared_distances(at, places)
+    np.fill_diagonal(away, np.inf)
+    away -= away.min(axis=1, keepdims=True)
+    np.fill_diagonal(away, 0.0)
+    others, ridge = share * (1.0 - np.eye(n)), slope_ridge(places, share)
+    out = np.empty((len(scales), n, c))
+    together = max(1, BLOCK_BYTES // away.nbytes)
+    for first in range(0, len(scales), together):
+        part = scales[first : first + together]
+        weight = (others * np.exp(away / (-2.0 * part[:, None, None] ** 2))).reshape(-1, n)
+        weight /= weight.sum(axis=1, keepdims=True)
+        again = np.tile(at, (len(part), 1))
+        levels = local_planes(again, places, Y, weight, ridge).levels
+        out[first : first + together] = levels.reshape(-1, n, c)
+    return out
+
+
+def slope_ridge(places: Array, share: Array) -> float:
+    """Penalty on the slopes of a smooth function of these coordinates."""
+    return SLOPE_RIDGE * spread_of(places, share) ** 2
 
 
 def spread_of(places: Array, share: Array) -> float:
@@ -148,12 +165,28 @@ def spread_of(places: Array, share: Array) -> float:
     return float(np.sqrt(share @ ((places - share @ places) ** 2).sum(axis=1)))
 
 
-def best_bandwidth(places: Array, Y: Array, share: Array) -> tuple[float, float]:
-    """The bandwidth with the smallest leave-one-out error, and that error (mean square)."""
+class Smoothed(NamedTuple):
+    """A bandwidth, its leave-one-out error (mean square), and the fits of samples left out."""
+
+    scale: float
+    error: float
+    left_out: Array
+
+
+def best_bandwidth(places: Array, Y: Array, share: Array) -> Smoothed:
+    """The bandwidth with the smallest leave-one-out error."""
     scales = spread_of(places, share) * np.array(BANDWIDTHS)
-    errors = [
-        float(share @ ((Y - smooth(places, places, Y, share, scale, leave_out=True)) ** 2).sum(1))
-        for scale in scales
-    ]
+    left_out = smooth_left_out(places, places, Y, share, scales)
+    errors = ((Y - left_out) ** 2).sum(axis=2) @ share
     best = int(np.argmin(errors))
-    return float(scales[best]), errors[best]
+    return Smoothed(float(scales[best]), float(errors[best]), left_out[best])
+
+
+EDGE = 0.05
+"""Part of the samples beyond each end of `inside`."""
+
+
+def inside(at: Array, places: Array) -> Array:
+    """Coordinates moved to where most samples are: a local slope out there is one of a few."""
+    ordered, out = np.sort(places, axis=0), int(EDGE * len(places))
+    return np.minimum(np.maximum(at, ordered[out]), ordered[-1 - out])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -56,8 +57,8 @@ def fit_ridge(
     n_components: int | Literal["auto"],
 ) -> RidgeFit:
     """Gradient learning (GL) with the penalty alpha sum_k ||f^k||_K^2: every variable stays in."""
-    if alpha is not None and not (np.isfinite(alpha) and alpha > 0):
-        raise ValueError(f"alpha={alpha}: the ridge penalty is a positive number or None.")
+    if alpha is not None and not (isinstance(alpha, Real) and 0.0 < float(alpha) < np.inf):
+        raise ValueError(f"alpha={alpha!r}: the ridge penalty is a positive number or None.")
     with one_blas_thread():
         started = start_ridge(sample, problem)
         return finish_ridge(started, started.unit if alpha is None else float(alpha), n_components)

@@ -52,6 +52,7 @@ from gradsift.refit.kernel_ridge import KernelMember
 from gradsift.sift import ChosenGroup, SiftResult
 from gradsift.solver import Certificate, Rows, Solution, Status
 from gradsift.solver.path import PathResult
+from gradsift.trust.association import Association
 from gradsift.trust.families import Family
 from gradsift.trust.tested import ColumnTest, ProductTest, Rival, Significance
 
@@ -78,6 +79,7 @@ CLASSES: dict[str, type] = {
     "SiftResult": SiftResult,
     "ChosenGroup": ChosenGroup,
     "Interaction": Interaction,
+    "Association": Association,
     "Significance": Significance,
     "ColumnTest": ColumnTest,
     "ProductTest": ProductTest,
@@ -269,6 +271,8 @@ def conforms(value: Any, hint: Any) -> bool:
     origin, inner = get_origin(hint), get_args(hint)
     if hint is Any:
         return True
+    while hasattr(origin, "__value__"):  # a named alias, as NDArray is since NumPy 2.5
+        origin = get_origin(origin.__value__) or origin.__value__
     if origin in (Union, UnionType):
         return any(conforms(value, option) for option in inner)
     if origin is Literal:

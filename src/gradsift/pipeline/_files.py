@@ -44,8 +44,8 @@ def write_results(
 def write_files(
     out: Path, findings: Findings, recipe: Recipe, training: Training | None = None
 ) -> None:
-    """The tables (selected, families, directions, projection), model.gradsift, summary.json and
-    report.html.
+    """The tables (selected, families, associated, directions, projection), model.gradsift,
+    summary.json and report.html.
     """
     model, summary = findings.model, summarise(findings)
     tested = findings.described.significance is not None
@@ -56,6 +56,10 @@ def write_files(
     write_rows(out / "selected.csv", header, rows)
     if summary["families"] is not None:
         write_rows(out / "families.csv", FAMILIES, family_lines(summary["families"]))
+    if summary["associated"] is not None:
+        write_rows(
+            out / "associated.csv", ASSOCIATED, map(plain_row, summary["associated"]["variables"])
+        )
     head = [f"direction{i + 1}" for i in range(len(model.components_))]
     write_rows(
         out / "directions.csv",
@@ -87,6 +91,7 @@ FAMILIES = [
     "family", "family_probability", "q_value", "shape", "name", "probability", "correlation",
     "selected", "partners", "rival", "came_back", "by_chance",
 ]  # fmt: skip
+ASSOCIATED = ["name", "p_value", "q_value", "selected"]
 TESTED = ["p_value", "q_value", "family_q_value", "rival"]
 
 
@@ -157,6 +162,11 @@ def projected(
         for i in range(len(predictions))
     )
     return ["row", *head, *outcomes], rows
+
+
+def plain_row(row: Sequence[Any]) -> list[Any]:
+    """Numbers with six digits, the rest as it is."""
+    return [*map(plain, row)]
 
 
 def short(value: Any) -> str:

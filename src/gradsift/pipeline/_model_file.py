@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from gradsift._run.memory import available_memory
 from gradsift.data.mixed import TableEncoder
-from gradsift.estimators._covariates import at_the_mean
 from gradsift.pipeline._as_data import ESTIMATORS, KINDS, NotOursError, Reader, Writer, build
 from gradsift.pipeline._training import Training
 from gradsift.tables import Recipe
@@ -75,7 +74,9 @@ def save_model(path: Path, model: Any, recipe: Recipe, training: Training | None
         archive.writestr(entry(HEADER), json.dumps(content, ensure_ascii=False))
         for number, array in enumerate(writer.arrays):
             with archive.open(entry(f"arrays/{number}.npy"), "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
+                # the order in memory is kept: products of transposed arrays round differently
+                whole = array if array.flags.forc else np.ascontiguousarray(array)
+                np.lib.format.write_array(file, whole, allow_pickle=False)
 
 
 def entry(name: str) -> ZipInfo:
@@ -253,7 +254,7 @@ def works_on(model: Any, X: NDArray[Any]) -> bool:
     fields = model.gradient(X, sparse=True)
     return (
         model.feature_importances_.shape == model.ranking_.shape == (p,)
-        and model.predict(X, **at_the_mean(model)).shape == (n,)
+        and model.predict(X, **model.describe().at_the_mean).shape == (n,)
         and model.transform(X).shape == (n, model.n_components_)
         and all(f.shape == X.shape for f in (fields if isinstance(fields, list) else [fields]))
     )

@@ -22,7 +22,7 @@ import numpy as np
 
 from gradsift._typing import Array
 from gradsift.numerics.ard_kernels import Anova, ArdGaussian, ArdKernel, DotProduct
-from gradsift.refit.evidence import EvidenceFit, Rows, maximise_evidence
+from gradsift.refit.evidence import EvidenceFit, Hope, Rows, maximise_evidence
 from gradsift.refit.expansion import pivoted_features
 from gradsift.refit.ridge import solve_ridge
 from gradsift.refit.settings import RefitSettings
@@ -53,9 +53,12 @@ def fit_rotated(rows: Rows, settings: RefitSettings, ard: EvidenceFit) -> Eviden
     """The best of up to five rotations, each in the axes of the fit before.
 
     Better axes give a better gradient and so better axes again. The loop ends when a round wins
-    less than half a nat.
+    less than half a nat, or when the first rotation is not worth its angles: later rounds win
+    little.
     """
     best = rotate(rows, settings, ard)
+    if best.loss + angles_cost(rows, settings) > ard.loss:
+        return best
     for _ in range(settings.rotation_rounds - 1):
         following = rotate(rows, settings, best)
         gain = best.loss - following.loss
@@ -63,6 +66,12 @@ def fit_rotated(rows: Rows, settings: RefitSettings, ard: EvidenceFit) -> Eviden
         if gain < settings.rotation_gain:
             break
     return best
+
+
+def angles_cost(rows: Rows, settings: RefitSettings) -> float:
+    """Nats that the angles of a rotation cost."""
+    d = rows.X.shape[1]
+    return float(settings.per_angle * d * (d - 1) / 2)
 
 
 def rotate(rows: Rows, settings: RefitSettings, previous: EvidenceFit) -> EvidenceFit:
@@ -95,12 +104,8 @@ def fit_anova(rows: Rows, settings: RefitSettings, to_beat: float) -> EvidenceFi
     """Product kernel from c = 1/2, l = 3; given up early when it cannot come down to `to_beat`."""
     d = rows.X.shape[1]
     kernel = Anova(np.full(d, np.log(0.5)), np.full(d, np.log(3.0)))
-    trial = maximise_evidence(
-        kernel, rows, np.log(settings.start_noise), max_iter=settings.anova_trial
-    )
-    if trial.loss > to_beat + settings.anova_hope:
-        return trial
-    return maximise_evidence(trial.kernel, rows, np.log(trial.noise_ratio))
+    hope = Hope(settings.anova_trial, to_beat + settings.anova_hope)
+    return maximise_evidence(kernel, rows, np.log(settings.start_noise), hope=hope)
 
 
 def rank_candidates(
@@ -115,9 +120,8 @@ def rank_candidates(
         Candidate(linear, linear.loss + settings.linear_per_variable * d),
     ]
     if 1 < d <= settings.most_rotated:
-        penalty = settings.per_angle * d * (d - 1) / 2
         rotated = fit_rotated(rows, settings, ard)
-        found.append(Candidate(rotated, rotated.loss + penalty))
+        found.append(Candidate(rotated, rotated.loss + angles_cost(rows, settings)))
     if d > 1:
         anova = fit_anova(rows, settings, min(c.score for c in found))
         found.append(Candidate(anova, anova.loss))

@@ -1,19 +1,18 @@
-"""Predictors on all columns, which share the predictions where all of them know more than a few.
+"""Predictors on all columns, averaged with the predictor on the selected ones where that helps.
 
-Two may join the selected few, whose function is g:
+Two predictors may be averaged with g, the function of the selected columns:
 
 - a ridge h(x) = b + sum_j w_j x_j, w_j ~ N(0, s v_j), v_j = max(0, r_j^2 - 6.25 / (n - 1)), on the
-  columns whose own correlation r_j with the response stands out, each trusted by how much it does
-  (noise gives 1 / (n - 1) on average). Its noise ratio, and what it explains, come from rows held
-  out: 10 folds, the columns weighed anew in each; where rows are few, folds are dealt several
-  times, and scores averaged.
-- a kernel ridge on all columns (`kernel_ridge`), known from leaving out single rows.
+  columns whose squared correlation r_j^2 with the response is more than 6.25 times the mean that
+  noise gives, 1 / (n - 1). Its noise ratio and its score come from 10-fold cross-validation, with
+  the prior variances v_j computed anew in each fold; where rows are few, the cross-validation is
+  repeated and scores are averaged.
+- a kernel ridge on all columns (`kernel_ridge`), scored by leave-one-out.
 
-Both see columns cut off at three standard deviations. What g explains is known from leaving out
-single rows too, but its columns were chosen among all sets of their size, and it pays log C(p, k)
-nats for that. Predictions are an average in proportion to exp(gain / 4), where gains are log scores
-of held-out rows above those of the mean, in nats. The power 1/4 makes up for the noise in scores of
-few rows.
+Both see columns cut off at three standard deviations. g is scored by leave-one-out too; because its
+k columns were selected from p, log C(p, k) nats are subtracted from its score. The weights of the
+average are proportional to exp(gain / 4), where gains are log scores of held-out rows above those
+of the mean, in nats. The power 1/4 allows for the noise in scores of few rows.
 """
 
 from __future__ import annotations

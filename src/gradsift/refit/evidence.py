@@ -13,11 +13,13 @@ takes the determinant there to the one here). The scale is profiled out: s = z'B
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
 from gradsift._typing import Array
 from gradsift.numerics.ard_kernels import ArdKernel, Evaluator
@@ -99,13 +101,32 @@ def negative_log_evidence(
     return value - log_prior, slope
 
 
+class Hope(NamedTuple):
+    """A fit is given up if its loss is above `least` after `trial` iterations."""
+
+    trial: int
+    least: float
+
+
 def maximise_evidence(
-    kernel: ArdKernel, rows: Rows, log_noise: float, *, max_iter: int = 40, tol: float = 1e-5
+    kernel: ArdKernel,
+    rows: Rows,
+    log_noise: float,
+    *,
+    max_iter: int = 40,
+    tol: float = 1e-5,
+    hope: Hope | None = None,
 ) -> EvidenceFit:
     """Hyperparameters of largest (penalised) evidence, by L-BFGS from the kernel's own theta."""
     bounds = [*kernel.bounds, NOISE_BOUNDS]
     low, high = np.array(bounds).T
     start = np.clip(np.append(kernel.theta, log_noise), low, high)
+    iterations = count(1)
+
+    def stop_without_hope(intermediate_result: OptimizeResult) -> None:
+        if hope and next(iterations) == hope.trial and intermediate_result.fun > hope.least:
+            raise StopIteration
+
     found = minimize(
         negative_log_evidence,
         start,
@@ -113,6 +134,7 @@ def maximise_evidence(
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
+        callback=stop_without_hope,
         options={"maxiter": max_iter, "ftol": tol},
     )
     theta = np.asarray(found.x)

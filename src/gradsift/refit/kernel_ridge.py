@@ -8,13 +8,14 @@ from leaving out single rows, which takes one eigendecomposition per length scal
 
     residual of row i without it = (residual with it) / (1 - leverage of row i).
 
+Length scales are tried from the longest down, as long as rows left out are predicted better.
 Up to `kernel_rows` rows this is exact. Of more, that many tune the length scale and carry the
 function as landmarks; the noise ratio and the function come from all rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -158,23 +159,28 @@ class LeftOut(NamedTuple):
 
 
 def leave_one_out(
-    smoother: Smoother, Y: Array, weights: Array, length: float, noise_ratio: float
-) -> LeftOut:
-    """Predictions of single rows by a fit without them, however often they count."""
+    smoother: Smoother, Y: Array, weights: Array, length: float, noise_ratios: Array
+) -> list[LeftOut]:
+    """Predictions of single rows by fits without them, however often they count; one for each of
+    the noise ratios (L,).
+    """
     total = float(weights.sum())
-    root = np.sqrt(weights)
     mean = weights @ Y / total
     values, vectors = smoother.values, smoother.vectors
-    z = root[:, None] * (Y - mean)
+    z = np.sqrt(weights)[:, None] * (Y - mean)
     along = vectors.T @ z
-    kept = values / (values + noise_ratio)
-    residual = (z - vectors @ (kept[:, None] * along)) / root[:, None]
-    leverage = np.square(vectors) @ kept + weights / total
-    left = np.maximum(1.0 - leverage, LEAST_LEFT)[:, None]
-    unexplained = np.square(z).sum(axis=0) - (kept[:, None] * along**2).sum(axis=0)
-    noise = np.maximum(unexplained, 0.0) / total
-    unsure = (1.0 - left) / left / weights[:, None]
-    return LeftOut(Y - residual / left, noise * (1.0 + unsure), length, noise_ratio)
+    kept = values[:, None] / (values[:, None] + noise_ratios)  # (r, L)
+    leverage = np.square(vectors) @ kept + (weights / total)[:, None]
+    left = np.maximum(1.0 - leverage, LEAST_LEFT).T[:, :, None]  # (L, n, 1)
+    fits = np.stack([(vectors @ (kept * a[:, None])).T for a in along.T], axis=2)  # (L, n, q)
+    residual = (z - fits) / np.sqrt(weights)[:, None]
+    unexplained = np.square(z).sum(axis=0) - kept.T @ np.square(along)
+    noise = np.maximum(unexplained, 0.0)[:, None, :] / total
+    variance = noise * (1.0 + (1.0 - left) / left / weights[:, None])
+    return [
+        LeftOut(guess, spread, length, float(ratio))
+        for guess, spread, ratio in zip(Y - residual / left, variance, noise_ratios, strict=True)
+    ]
 
 
 Criterion = Callable[[LeftOut], float]
@@ -199,14 +205,24 @@ def tune_noise(
 ) -> Tuned:
     """The noise ratio whose predictions of rows left out score best."""
     unit = max(float(smoother.values.sum() / weights.sum()), LEAST_EIGENVALUE)
-    tried = (
-        leave_one_out(smoother, Y, weights, length, ratio * unit) for ratio in settings.kernel_noise
-    )
+    tried = leave_one_out(smoother, Y, weights, length, unit * np.array(settings.kernel_noise))
     return max((Tuned(criterion(left), smoother, left) for left in tried), key=score_of)
 
 
 def score_of(tuned: Tuned) -> float:
     return tuned.score
+
+
+def best_length(lengths: Sequence[float], tuned: Callable[[float], Tuned]) -> Tuned:
+    """The length scale of the best score: from the longest down, as long as it rises."""
+    longest, *others = sorted(lengths, reverse=True)
+    best = tuned(longest)
+    for length in others:
+        shorter = tuned(length)
+        if shorter.score <= best.score:
+            break
+        best = shorter
+    return best
 
 
 class KernelFit(NamedTuple):
@@ -243,14 +259,12 @@ def fit_kernel(
     squared = products(ArraySource(landmarks, PIECE)).sqdist
     y, w = Y[tuning], weights[tuning]
     judge = criterion(y, w)
-    tried = (
-        (length, exact_smoother(gaussian(squared, length, p), w))
-        for length in settings.kernel_lengths
-    )
-    best = max(
-        (tune_noise(smoother, y, w, length, judge, settings) for length, smoother in tried),
-        key=score_of,
-    )
+
+    def tuned(length: float) -> Tuned:
+        smoother = exact_smoother(gaussian(squared, length, p), w)
+        return tune_noise(smoother, y, w, length, judge, settings)
+
+    best = best_length(settings.kernel_lengths, tuned)
     if len(tuning) < len(Y):
         length = best.left_out.length
         apart = gaussian(source_products(columns, ArraySource(landmarks)).sqdist, length, p)

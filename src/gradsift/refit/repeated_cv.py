@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,6 +31,9 @@ PRIORS = 20_000
 """Prior variances computed at once, for some columns and all sets of rows."""
 
 LEAST_VARIANCE = 1e-9
+
+RANK = 1e-12
+"""Eigenvalues below this part of the largest are rounding."""
 
 KEY_COLUMNS = 20_000
 """Columns by which copies of a row are known."""
@@ -133,18 +137,40 @@ def _most(parts: list[ScreenedColumns], most: int) -> ScreenedColumns:
     return ScreenedColumns(index, prior)
 
 
-def row_grams(source: Source, sets: list[ScreenedColumns]) -> Array:
-    """(sets, n, n) sums of v_j z_j z_j' over each set's columns, every column read once."""
+class RowGram(NamedTuple):
+    """Inner products of rows, sums of v_j z_j z_j' over columns.
+
+    Attributes
+    ----------
+    gram : (n, n).
+    factor : (n, k) with gram = factor factor', where columns are fewer than rows.
+    """
+
+    gram: Array
+    factor: Array | None = None
+
+    @classmethod
+    def of(cls, factor: Array) -> RowGram:
+        return cls(factor @ factor.T, factor)
+
+
+def row_grams(source: Source, sets: list[ScreenedColumns]) -> list[RowGram]:
+    """Inner products of rows over each set's columns, every column read once."""
     n = source.shape[0]
-    grams = np.zeros((len(sets), n, n))
+    few = [len(s.index) < n for s in sets]
+    held = [np.zeros((n, len(s.index) if low else n)) for s, low in zip(sets, few, strict=True)]
     union = np.unique(np.concatenate([s.index for s in sets]))
     for part in chunks(len(union)):
         Z = source.columns(union[part])
-        for gram, s in zip(grams, sets, strict=True):
+        for out, s, low in zip(held, sets, few, strict=True):
             first, last = np.searchsorted(s.index, [union[part][0], union[part][-1] + 1])
             own = Z[:, np.searchsorted(union[part], s.index[first:last])]
-            gram += (own * s.prior[first:last]) @ own.T
-    return grams
+            prior = s.prior[first:last]
+            if low:
+                out[:, first:last] = own * np.sqrt(prior)
+            else:
+                out += (own * prior) @ own.T
+    return [RowGram.of(out) if low else RowGram(out) for out, low in zip(held, few, strict=True)]
 
 
 def in_memory(source: Source) -> bool:
@@ -154,7 +180,7 @@ def in_memory(source: Source) -> bool:
     return source.array is not None
 
 
-def each_gram(source: Source, sets: list[ScreenedColumns]) -> Iterator[Array]:
+def each_gram(source: Source, sets: list[ScreenedColumns]) -> Iterator[RowGram]:
     """`row_grams` one after the other: where the table is in memory no two of them are held."""
     at_once = 1 if in_memory(source) else len(sets)
     for first in range(0, len(sets), at_once):
@@ -167,6 +193,7 @@ class GramRidge:
     """Ridge by the Gram matrix of centred columns, for all noise ratios at once.
 
     `size` is what the matrix was divided by, so that its mean diagonal is one on training rows.
+    `values` (r,) and `vectors` (training rows, r) are those of its eigenvectors that columns reach.
     """
 
     K: Array
@@ -178,37 +205,52 @@ class GramRidge:
     vectors: Array
 
     @classmethod
-    def of(cls, gram: Array, weights: Array, Y: Array) -> GramRidge:
-        share = weights / weights.sum()
+    def of(cls, rows: RowGram, weights: Array, Y: Array) -> GramRidge:
+        gram, share = rows.gram, weights / weights.sum()
         middle = gram @ share
         K = gram - middle[:, None] - middle + share @ middle
         size = max(float(share @ K.diagonal()), 1e-300)
         K, mean = K / size, share @ Y
         train = weights > 0
-        root = np.sqrt(weights[train])
-        values, vectors = np.linalg.eigh(root[:, None] * K[np.ix_(train, train)] * root)
-        return cls(K, size, weights, Y, mean, np.maximum(values, 0.0), root[:, None] * vectors)
+        root = np.sqrt(weights[train])[:, None]
+        if rows.factor is None:
+            values, vectors = np.linalg.eigh(root * K[np.ix_(train, train)] * root.T)
+        else:
+            centred = rows.factor - share @ rows.factor
+            values, vectors = thin_eigh(root * centred[train] / np.sqrt(size))
+        return cls(K, size, weights, Y, mean, np.maximum(values, 0.0), root * vectors)
+
+    @property
+    def along(self) -> Array:
+        """(r, q) the training responses along the eigenvectors."""
+        return np.asarray(self.vectors.T @ (self.Y[self.weights > 0] - self.mean))
 
     def dual(self, noise_ratio: float) -> Array:
         """(n, q) alpha, with h = mean + K alpha; zero on rows that are held out."""
-        train = self.weights > 0
         alpha = np.zeros_like(self.Y)
-        along = self.vectors.T @ (self.Y[train] - self.mean)
-        alpha[train] = self.vectors @ (along / (self.values + noise_ratio)[:, None])
+        shrunk = self.along / (self.values + noise_ratio)[:, None]
+        alpha[self.weights > 0] = self.vectors @ shrunk
         return alpha
 
     def held_out(self, rows: IntArray) -> tuple[Array, Array]:
         """At `rows`, for all noise ratios: predictions (L, m, q) and their variances (L, m, q)."""
-        train = self.weights > 0
         total = float(self.weights.sum())
-        along = self.vectors.T @ (self.Y[train] - self.mean)
-        toward = self.K[np.ix_(rows, train)] @ self.vectors
+        along = self.along
+        toward = self.K[np.ix_(rows, self.weights > 0)] @ self.vectors
         eta = np.exp(LOG_NOISE)
         shrunk = 1.0 / (self.values[:, None] + eta)
         guess = np.stack([((toward * a) @ shrunk).T for a in along.T], axis=-1)
-        scale = shrunk.T @ along**2 / total
+        beyond = self.weights @ np.square(self.Y - self.mean) - np.square(along).sum(axis=0)
+        scale = (shrunk.T @ along**2 + np.maximum(beyond, 0.0) / eta[:, None]) / total
         spread = self.K[rows, rows][:, None] - toward**2 @ shrunk + eta * (1.0 + 1.0 / total)
         return self.mean + guess, np.maximum(spread, eta).T[:, :, None] * scale[:, None, :]
+
+
+def thin_eigh(A: Array) -> tuple[Array, Array]:
+    """Positive eigenvalues (r,) of A A' and their eigenvectors (n, r), for A of few columns."""
+    values, turn = np.linalg.eigh(A.T @ A)
+    kept = values > RANK * values.max(initial=0.0)
+    return values[kept], A @ (turn[:, kept] / np.sqrt(values[kept]))
 
 
 def normal_score(error: Array, variance: Array, weights: Array) -> Array:
@@ -237,7 +279,7 @@ class RepeatedCV:
 
 
 def repeated_cv(
-    grams: Iterable[Array],
+    grams: Iterable[RowGram],
     folds: IntArray,
     W: Array,
     Y: Array,

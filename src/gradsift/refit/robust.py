@@ -170,9 +170,7 @@ def solve_robustly(
     """Ridge on all rows, with the suspected ones held down if that helps the others."""
     everyone: Array = np.ones(len(data.y))
     plain = solve_and_judge(features, noise_ratio, data, everyone, settings, leverage=leverage)
-    # A mean square error near that of typical rows says that the suspects hardly count.
-    mean_square = noise_ratio * float(plain.ridge.scale[0])
-    if np.all(suspected == 1.0) or mean_square < settings.harmless * plain.typical_error**2:
+    if np.all(suspected == 1.0):
         return plain
     robust = plain
     for _ in range(settings.robust_rounds):

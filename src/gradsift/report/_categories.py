@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,8 +12,7 @@ import numpy as np
 from gradsift._typing import Array
 from gradsift.data import fill_holes
 from gradsift.data.slices import take_rows
-from gradsift.estimators._covariates import at_the_mean
-from gradsift.explain import VariableSummary, came_back
+from gradsift.explain import FamilySummary, VariableSummary, came_back
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.trust import Stability
 
@@ -57,13 +57,28 @@ def merge_groups(
 ) -> list[VariableSummary]:
     """One row for each group: that of its best ranked column, under the name of the group.
 
-    Importances of the columns add up in squares, as those of independent changes do.
+    Importances of the columns add up in squares, as those of independent changes do. Ranks count
+    groups.
     """
     labels = np.asarray(groups)
     out: dict[str, list[VariableSummary]] = {}
     for row in rows:
         out.setdefault(str(labels[row.column]), []).append(row)
-    return [_merged(name, parts, labels, stability) for name, parts in out.items()]
+    merged = [_merged(name, parts, labels, stability) for name, parts in out.items()]
+    return [replace(row, rank=rank) for rank, row in enumerate(merged, start=1)]
+
+
+def name_categories(
+    families: Sequence[FamilySummary], groups: Sequence[str]
+) -> list[FamilySummary]:
+    """Families led by a category are no curve, straight or not: their shape is 'category'."""
+    columns = Counter(groups)
+    return [
+        replace(row, shape="category")
+        if row.shape != "product" and columns[row.names[0]] > 1
+        else row
+        for row in families
+    ]
 
 
 def _merged(
@@ -116,7 +131,7 @@ def level_effect(
         table[:, list(columns)] = 0.0
         table[:, column] = 1.0
         score = model.decision_function if classes else model.predict
-        scores = score(table, **at_the_mean(model))
+        scores = score(table, **model.describe().at_the_mean)
         found.append(np.atleast_1d(np.mean(scores, axis=0)))
     values: Array = np.array(found)
     which = int(np.ptp(values, axis=0).argmax())
@@ -130,11 +145,11 @@ def level_effect(
 def encoded_view(
     model: Any, X: Any, groups: Sequence[str] | None, stability: Stability | None
 ) -> dict[str, Any]:
-    """What a record of a mixed table is made from: the encoded columns of the model, told under the
-    names of the columns of the table, or of the variables that some of them make up.
+    """Arguments that make findings of a mixed table: the model of its encoded columns, grouped by
+    the columns of the table, or by the variables that some of them make up.
     """
-    labels = getattr(model, "feature_groups_", None)
-    encoder = getattr(model, "encoder_", None)
+    described = model.describe()
+    labels, encoder = described.feature_groups, described.encoder
     if encoder is None:
         return {} if labels is None or groups is not None else {"groups": labels}
     origins = encoder.origins

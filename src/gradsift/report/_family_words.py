@@ -71,12 +71,13 @@ def member_words(row: FamilySummary) -> str:
 
 def evidence(findings: Findings, row: FamilySummary) -> str:
     """The form of the effect, the test, and what explains the response without the family."""
+    shape = "a category" if row.shape == "category" else row.shape
     if row.test is None:
-        return "" if row.shape == "product" else f"{row.shape}."
+        return "" if row.shape == "product" else f"{shape}."
     q = f"q = {q_words(row.test.q_value)}".replace("= <", "<")
     if row.shape == "product":
         return f"{q}."
-    return f"{row.shape}, {q}; {without(findings, row, row.test)}."
+    return f"{shape}, {q}; {without(findings, row, row.test)}."
 
 
 def without(findings: Findings, row: FamilySummary, test: FamilyTest) -> str:

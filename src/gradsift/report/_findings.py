@@ -24,7 +24,13 @@ from gradsift.explain import (
     summarise_variables,
     variable_names,
 )
-from gradsift.report._categories import LevelEffect, encoded_view, level_effect, merge_groups
+from gradsift.report._categories import (
+    LevelEffect,
+    encoded_view,
+    level_effect,
+    merge_groups,
+    name_categories,
+)
 from gradsift.report._suspicion import giveaways
 from gradsift.tables.variants import VariantPlaces
 from gradsift.trust import HeldOut, Scores, Stability, score_model
@@ -179,7 +185,7 @@ class Findings:
         """Sets of variables of which one acts, most probable first; None where nobody looked."""
         if self.described.families is None:
             return None
-        return summarise_families(
+        found = summarise_families(
             self.model,
             self.described.families,
             self.X,
@@ -187,6 +193,7 @@ class Findings:
             significance=self.described.significance,
             stability=self.stability,
         )
+        return found if self.groups is None else name_categories(found, self.groups)
 
     @cached_property
     def family_numbers(self) -> dict[str, int]:
@@ -322,7 +329,10 @@ class Findings:
         out: dict[str, int] = {}
         for k in best_unselected(self.model, MOST_LISTED).tolist():
             out.setdefault(self.variable_of(k), int(ranking[k]))
-        return [(rank, name) for name, rank in out.items()]
+        if self.groups is None:
+            return [(rank, name) for name, rank in out.items()]
+        chosen = {row.name for row in self.variables}
+        return [*enumerate((n for n in out if n not in chosen), start=len(chosen) + 1)]
 
     def runners_up(self, most: int = 3) -> list[str]:
         """Names of the best ranked variables that were not selected."""

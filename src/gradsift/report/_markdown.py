@@ -40,6 +40,9 @@ def to_markdown(findings: Findings) -> str:
         parts += ["## Families", "\n".join(map(_family, summary["families"]))]
     if summary["variables"]:
         parts += ["## Variables", _table(summary["variables"])]
+    if summary["associated"] is not None:
+        said = f"{summary['associated']['words']} {summary['associated']['meaning']}"
+        parts += ["## Associated one by one", escaped(said)]
     for title, key in (("How sure", "sure"), ("Beware", "beware")):
         if summary[key]:
             parts += [f"## {title}", "\n".join(_point(*item) for item in summary[key])]

@@ -34,10 +34,12 @@ def short_form(findings: Findings) -> str:
     hidden = findings.n_selected - MOST
     more = f"<div>and {hidden:,} more</div>" if hidden > 0 else ""
     table = f'<table style="border-collapse:collapse;margin:6px 0">{rows}</table>' if rows else ""
+    longer = summary["associated"]
+    said = "" if longer is None else f"<div>{escape(longer['words'])}</div>"
     return (
         '<div style="font-family:system-ui,sans-serif;font-size:13px;line-height:1.5">'
         f"<b>{escape(summary['headline'])}</b><div>{escape(' '.join(summary['found']))}</div>"
-        f"{listed}{table}{more}</div>"
+        f"{listed}{table}{more}{said}</div>"
     )
 
 

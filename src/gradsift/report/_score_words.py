@@ -11,6 +11,7 @@ from gradsift.estimators import EnsemblePart, PenaltyChoice
 from gradsift.report._findings import Findings
 from gradsift.report._text import join, percent
 from gradsift.trust import HeldOut, Scores
+from gradsift.trust.scores import number
 
 
 @dataclass(frozen=True)
@@ -34,42 +35,7 @@ class ScoredWay:
 
     def cell(self, metric: str) -> str:
         """'0.43 ± 0.20': mean and standard deviation over the folds."""
-        mean, spread = self.scores.mean(metric), self.scores.spread(metric)
-        if not np.isfinite(mean):
-            return "–"
-        show = number if metric in UNBOUNDED else two_decimals
-        if not np.isfinite(spread):
-            return show(mean)
-        return f"{show(mean)} ± {show(spread, mean)}"
-
-
-UNBOUNDED = ("RMSE", "MAE", "log loss")
-"""Scores in units of the target or of the logarithm, which may be small and still not nothing."""
-
-
-def two_decimals(value: float, beside: float | None = None) -> str:
-    """A score between 0 and 1: two decimals, and no minus sign before nothing.
-
-    Examples
-    --------
-    >>> two_decimals(0.873), two_decimals(-0.0008), two_decimals(-0.31)
-    ('0.87', '0.00', '\u22120.31')
-    """
-    text = f"{value:.2f}"
-    return "0.00" if text == "-0.00" else text.replace("-", "\u2212")
-
-
-def number(value: float, beside: float | None = None) -> str:
-    """Two decimals, or three digits where that says nothing of `beside`; a true minus sign.
-
-    Examples
-    --------
-    >>> number(0.873), number(0.004), number(0.004, beside=0.87), number(12345.0)
-    ('0.87', '0.004', '0.00', '1.23e+04')
-    """
-    size = abs(value if beside is None else beside)
-    text = f"{value:.2f}" if 0.01 <= size < 1000 or size == 0 else f"{value:.3g}"
-    return text.replace("-", "\u2212")
+        return self.scores.cell(metric)
 
 
 def score_table(findings: Findings) -> list[ScoredWay]:
@@ -77,28 +43,16 @@ def score_table(findings: Findings) -> list[ScoredWay]:
     held = findings.held_out
     if held is None:
         return []
-    guess = "most frequent class" if held.classes else f"mean of {findings.target}"
-    ways = [
-        ScoredWay(
-            "selected", "selected variables", "alone, chosen anew in every fold", held.selected
-        )
-    ]
-    if held.together is not None:
-        ways.append(
-            ScoredWay(
-                "together", "all columns together", ensemble_words(findings, held), held.together
-            )
-        )
-    if held.simple is not None:
-        detail = f"on all {findings.columns:,} variables, penalty tuned by cross-validation"
-        ways.append(ScoredWay("simple", held.tool, detail, held.simple))
-    if held.covariates is not None:
-        known = join(findings.adjusted_for) if findings.adjusted_for else "the offset"
-        ways.append(
-            ScoredWay("covariates", "covariates alone", f"{known}, no variable", held.covariates)
-        )
-    ways.append(ScoredWay("baseline", guess, "no variable at all", held.baseline))
-    return ways
+    known = join(findings.adjusted_for) if findings.adjusted_for else "the offset"
+    details = {
+        "selected": "alone, chosen anew in every fold",
+        "together": ensemble_words(findings, held),
+        "simple": f"on all {findings.columns:,} variables, penalty tuned by cross-validation",
+        "covariates": f"{known}, no variable",
+        "baseline": "no variable at all",
+    }
+    ways = held.ways(findings.target)
+    return [ScoredWay(key, name, details[key], scores) for key, name, scores in ways]
 
 
 def ensemble_words(findings: Findings, held: HeldOut) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from gradsift.explain import VariableSummary
 from gradsift.explain.displays._style import readable
 from gradsift.report import _words as words
+from gradsift.report._associated import associated
 from gradsift.report._family_words import family_rows
 from gradsift.report._findings import Findings
 from gradsift.report._score_words import as_data, predictor_name, scores_as_data
@@ -67,6 +68,7 @@ def summarise(findings: Findings) -> dict[str, Any]:
             "directions_share": words.directions_share(findings),
             "families": family_rows(findings),
             "variables": [variable_row(findings, row) for row in findings.variables],
+            "associated": associated(findings),
             "others": [list(item) for item in findings.others],
             "picked": [list(item) for item in findings.picked],
             "sure": [list(item) for item in sureness(findings)],

@@ -1,4 +1,4 @@
-"""Answers that are too good to be true: a score near perfect, one column that gives all away."""
+"""Signs of a leak: a held-out score near perfect, or one column that alone gives the target."""
 
 from __future__ import annotations
 

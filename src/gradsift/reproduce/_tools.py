@@ -20,6 +20,7 @@ from gradsift._run.atomic import atomic_write
 from gradsift._run.extras import require
 from gradsift._typing import Array, IntArray
 from gradsift.exceptions import NothingSelectedWarning
+from gradsift.explain.displays import _style as style
 
 T = TypeVar("T")
 
@@ -159,9 +160,8 @@ def _replace(path: Path, write: Callable[[Path], object]) -> Path:
 
 # ---------------------------------------------------------------------------- figures
 
-# Okabe and Ito's colours, told apart by nearly all readers
-RED, BLUE, GREEN = "#D55E00", "#0072B2", "#009E73"
-ORANGE, PURPLE, SKY, BLACK = "#E69F00", "#CC79A7", "#56B4E9", "#000000"
+RED, BLUE, GREEN = style.RED, style.BLUE, style.GREEN
+ORANGE, PURPLE, SKY, BLACK = style.ORANGE, style.PURPLE, style.SKY, "#000000"
 
 
 def canvas(rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Any, Any]:

@@ -25,7 +25,7 @@ import numpy as np
 
 from gradsift._run.progress import Say, silent
 from gradsift._typing import Array, IntArray, Source
-from gradsift.sift.link import interactions_of
+from gradsift.sift.link import Classes, interactions_of
 from gradsift.sift.path import TOL
 from gradsift.sift.procedure import Sifted, Sifter
 from gradsift.sift.ranking import loss_without, ranks, scores, variable_losses
@@ -35,6 +35,7 @@ from gradsift.sift.settings import DEFAULT, SiftSettings
 
 __all__ = [
     "ChosenGroup",
+    "Classes",
     "SiftResult",
     "SiftSettings",
     "Sifter",
@@ -93,8 +94,11 @@ def sift(source: Source, Y: Array, **options: Any) -> SiftResult:
     return describe(*make_sifter(source, Y, **options).settled())
 
 
-def describe(sifter: Sifter, sifted: Sifted) -> SiftResult:
-    """The selected terms and the ranking of all columns, without the features they were made of."""
+def describe(sifter: Sifter, sifted: Sifted, classes: Classes | None = None) -> SiftResult:
+    """The selected terms and the ranking of all columns, without the features they were made of.
+
+    `classes` says what the classes are where the response is told beside covariates or an offset.
+    """
     groups, support, response = sifted.groups, sifted.support, sifter.response
     selected, _, log_p = variable_losses(groups, support, response)
     strength = loss_without(groups, support, response, [(g,) for g in support])
@@ -112,7 +116,7 @@ def describe(sifter: Sifter, sifted: Sifted) -> SiftResult:
         ),
         key=lambda term: (-term.strength, term.variables),
     )
-    kept = {groups.parents_of(g) for g in interactions_of(groups, support, response)}
+    kept = {groups.parents_of(g) for g in interactions_of(groups, support, response, classes)}
     pairs = [t for t in terms if t.part == "product" and t.variables in kept]
     clusters = response.rows.clusters
     residual = response.rows.in_order(sifter.residual(groups, support) / response.root)

@@ -22,6 +22,7 @@ from functools import cached_property
 import numpy as np
 
 from gradsift._typing import Array, IntArray
+from gradsift.numerics.intraclass import intraclass_correlation
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 
@@ -114,20 +115,16 @@ class Clusters:
 
 
 def within_correlation(Y: Array, clusters: Clusters) -> float:
-    """Correlation of two rows of a cluster, by the analysis of variance of responses Y (q, n)
-    together; at least 0.
-    """
+    """Intraclass correlation of responses Y (q, n) together."""
     size, total = clusters.size, float(clusters.size.sum())
     count = len(size)
     if total <= count:
         return 0.0  # one sample per cluster says nothing
     means = clusters.means(Y)
     middle = means @ size / total
-    between = float(((means - middle[:, None]) ** 2 @ size).sum()) / (count - 1)
-    within = float(((Y - clusters.spread(means)) ** 2 @ clusters.weight).sum()) / (total - count)
-    usual = (total - float(size @ size) / total) / (count - 1)
-    shared = max(between - within, 0.0) / usual
-    return shared / max(shared + within, 1e-300)
+    between = ((means - middle[:, None]) ** 2 @ size).sum() / (count - 1)
+    within = ((Y - clusters.spread(means)) ** 2 @ clusters.weight).sum() / (total - count)
+    return float(intraclass_correlation(between, within, size))
 
 
 def sort_clusters(labels: Array) -> tuple[IntArray, IntArray]:

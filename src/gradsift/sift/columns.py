@@ -14,6 +14,7 @@ from gradsift.numerics.robust import median
 from gradsift.sift.features import (
     antiderivatives,
     clipped,
+    clipped_known,
     derivatives,
     own_features,
     whitener,
@@ -34,8 +35,15 @@ N_BINS = 128
 def clipped_columns(
     source: Source, index: IntArray, rows: Rows, settings: SiftSettings = DEFAULT
 ) -> Array:
-    """Clipped columns by index, (n, k)."""
+    """Clipped columns by index, (n, k); zero where they are missing."""
     return clipped(source.columns(index), rows, settings)
+
+
+def known_columns(
+    source: Source, index: IntArray, rows: Rows, settings: SiftSettings = DEFAULT
+) -> Array:
+    """Clipped columns by index, (n, k); NaN where they are missing."""
+    return clipped_known(source.columns(index), rows, settings)
 
 
 def at_a_time(source: Source, most: int, each: int) -> int:
@@ -47,10 +55,10 @@ def at_a_time(source: Source, most: int, each: int) -> int:
 def read_pieces(
     source: Source, index: IntArray, rows: Rows, settings: SiftSettings = DEFAULT
 ) -> Iterator[tuple[int, Array]]:
-    """Clipped columns by index, a few at a time: (how many came before, (n, w))."""
+    """`known_columns`, a few at a time: (how many came before, (n, w))."""
     step = at_a_time(source, READ_VALUES, source.shape[0])
     for first in range(0, len(index), step):
-        yield first, clipped_columns(source, index[first : first + step], rows, settings)
+        yield first, known_columns(source, index[first : first + step], rows, settings)
 
 
 def single_columns(
@@ -59,7 +67,7 @@ def single_columns(
     """Clipped columns by index in single precision, (n, k)."""
     out = np.empty((rows.count(source.shape[0]), len(index)), dtype=np.float32)
     for first, X in read_pieces(source, index, rows, settings):
-        out[:, first : first + X.shape[1]] = X
+        out[:, first : first + X.shape[1]] = np.nan_to_num(X, copy=False)
     return out
 
 
@@ -69,6 +77,7 @@ def odd_rows(
     """Rows, by weight, in which each column is not at its median, (k,)."""
     out = np.empty(len(index))
     for first, X in read_pieces(source, index, rows, settings):
+        X = np.nan_to_num(X, copy=False)
         differs = (median(X, rows.weight) != X).astype(np.float64)
         out[first : first + X.shape[1]] = rows.mean(differs) * rows.total
     return out
@@ -98,7 +107,7 @@ def own_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAULT)
     """
     binned = len(X) > N_BINS and rows.clusters is None
     scores = binned_scores if binned else exact_scores
-    return scores(clipped(X, rows, settings), R, rows, settings)
+    return scores(clipped_known(X, rows, settings), R, rows, settings)
 
 
 def exact_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
@@ -119,6 +128,9 @@ def binned_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAU
     """
     width = X.shape[1]
     root = np.reshape(rows.root, (-1, 1))
+    known = ~np.isnan(X)
+    whole = bool(known.all())
+    X = X if whole else np.nan_to_num(X)
     low = X.min(axis=0)
     step = np.maximum((X.max(axis=0) - low) / N_BINS, 1e-300)
     along = X - low
@@ -129,6 +141,8 @@ def binned_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAU
     place += N_BINS * np.arange(width)
 
     def gather(values: Array | None) -> Array:
+        if not whole:
+            values = known * (1.0 if values is None else values)
         weights = None if values is None else np.broadcast_to(values, X.shape).ravel()
         total = np.bincount(place.ravel(), weights, minlength=N_BINS * width)
         return np.asarray(total, dtype=np.float64).reshape(width, N_BINS)
@@ -145,12 +159,13 @@ def binned_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAU
         count, at = (np.take_along_axis(a, order, axis=1) for a in (count, at))
         sums, moments = (np.take_along_axis(a, order[:, :, None], axis=1) for a in (sums, moments))
     below = np.cumsum(count, axis=1)
+    total = np.full((width, 1), rows.total) if whole else count.sum(axis=1, keepdims=True)
     rank = np.stack(
-        [(below < level * rows.total - 1e-9).sum(axis=1) for level in settings.knot_levels], axis=1
+        [(below < level * total - 1e-9).sum(axis=1) for level in settings.knot_levels], axis=1
     )
     centres = np.take_along_axis(at, np.minimum(rank, at.shape[1] - 1), axis=1)
     P = antiderivatives(at.T, centres.T, settings)
-    P -= (P @ count[:, :, None]) / rows.total
+    P -= (P @ count[:, :, None]) / np.maximum(total, 1e-300)[:, :, None]
     T = whitener((P * count[:, None, :]) @ P.transpose(0, 2, 1) / rows.total, settings)
     slopes = derivatives(at.T, centres.T, settings) @ (moments - at[:, :, None] * sums)
     return np.asarray(T @ (P @ sums + slopes))

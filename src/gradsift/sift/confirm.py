@@ -45,11 +45,13 @@ def without(out: set[int], supports: list[Support]) -> list[Support]:
 
 
 def refused(groups: Groups, support: Support, response: Response, fixed: Support) -> set[int]:
-    """Groups of a support whose gain is worth less than they cost.
+    """Groups of a support whose gain is worth less than their cost.
 
-    The worst leaves, the others are judged beside what is left, and so on. Where chance has filled
-    a support, what is true looks no better than the rest, and leaves with it. So a group that
-    passes beside what is left in the end is not refused, unless nothing else is.
+    Backward elimination: the group that falls shortest is left out, the others are judged again,
+    until all pass. In a support with many false groups, a true one may fall short too, because its
+    effect is divided among them. Every group that was left out is therefore judged once more beside
+    those that passed, and only those that fall short again are refused; if none does, the first
+    that was left out is.
     """
     out: list[int] = []
     left = support
@@ -64,8 +66,8 @@ def refused(groups: Groups, support: Support, response: Response, fixed: Support
 def least_worth(groups: Groups, support: Support, response: Response, fixed: Support) -> int | None:
     """The group of a support whose gain falls shortest of its cost; None if none falls short.
 
-    A variable is judged as a whole once each of its groups has passed; if it fails, it is the group
-    that the chi-square flatters most.
+    Groups are judged one by one, then all groups of a variable together. Where these fall short
+    together, the group is named whose gain is least confirmed by exchangeable rows.
     """
     n, q = groups.rows.total, response.Y.shape[1]
     Y = robust_fit(groups, support, response)[1]

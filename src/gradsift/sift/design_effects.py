@@ -11,10 +11,10 @@ design effect, is 1 for independent rows. A statistic is then v m q times an F v
 
     t'^2 = v m q F.isf(P(chi2(m q) > t^2)).
 
-With few clusters v is a noisy estimate, and nu small. All columns meet the same residuals, so that
-their design effects have much in common: v is shrunk towards their mean, by how much they differ
-beyond their own sampling error (empirical Bayes), which makes nu large. A design effect below 1 is
-taken for 1.
+With few clusters v is a noisy estimate, and nu small. The design effects of all columns depend on
+the same residuals and are therefore similar: v is shrunk towards their mean (empirical Bayes), the
+more the less they differ beyond their sampling error, which makes nu large. A design effect below 1
+counts as 1.
 """
 
 from __future__ import annotations

@@ -193,12 +193,12 @@ def solve_tilt(deals: Deals, u: float, n: float) -> tuple[Array, Tilted]:
     guess = rho / (1 - rho * rho)
     square = (deals.kept * deals.chance) @ deals.r**2
     normal = np.r_[guess, -guess * rho / 2 * square]
-    starts = [(part * normal, deals.drawn(part * normal, u)) for part in (1.0, 0.5, 0.25)]
-    t, best = max(starts, key=lambda start: start[1][0])
-    if best[0] > 0.0:
-        now = deals.tilted(*best)
-    else:
-        t, now = np.zeros(k), deals.untilted()
+    t, now = np.zeros(k), deals.untilted()
+    for part in (1.0, 0.5, 0.25):
+        start = deals.drawn(part * normal, u)
+        if start[0] > now.value:  # the maximum is one: any start above t = 0 leads there
+            t, now = part * normal, deals.tilted(*start)
+            break
     goal = np.zeros(k)
     goal[0] = u
     for _ in range(MOST_STEPS):

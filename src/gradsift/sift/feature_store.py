@@ -55,9 +55,11 @@ class FeatureStore(Protocol):
 def by_parts(along: Array, b: int, settings: SiftSettings) -> Array:
     """Squares of Z R, (k * features, b * q), summed over features and responses: (b, 3, k)."""
     squares = np.square(along, dtype=np.float64)
-    squares = squares.reshape(-1, settings.n_features, b, along.shape[1] // b)
-    own = np.add.reduceat(squares.sum(axis=3), [part.start for part in settings.parts], axis=1)
-    return own.transpose(2, 1, 0)
+    if along.shape[1] > b:
+        squares = squares.reshape(len(squares), b, -1).sum(axis=2)
+    squares = squares.reshape(-1, settings.n_features, b)
+    own = [squares[:, part].sum(axis=1).T for part in settings.parts]
+    return np.stack(own, axis=1)
 
 
 def in_cheaper_order(R: Array, mix: Array) -> tuple[Array, Array | None]:
@@ -128,20 +130,18 @@ class QuantisedFeatures:
         first, second = in_cheaper_order(R, mix)
         flat = (first * np.reshape(self.rows.root, (-1, 1))).astype(np.float32)
         k, each, n = self.codes.shape
-        out = np.empty((len(mix), 3, k))
+        codes = self.codes.reshape(-1, n)
+        along = np.empty((k * each, flat.shape[1]), dtype=np.float32)
         least, most = DECODED_VALUES
-        step = max(1, min(max(least, self.codes.size // 16), most) // (each * n))
-        room = np.empty((step * each, n), dtype=np.float32)
-        for start in range(0, k, step):
-            some = slice(start, min(start + step, k))
-            codes = self.codes[some].reshape(-1, n)
-            Z = room[: len(codes)]
-            Z[...] = codes
-            along = Z @ flat
-            along *= self.scale[some].reshape(-1, 1)
-            mixed = along if second is None else along @ second
-            out[:, :, some] = by_parts(mixed, len(mix), self.settings)
-        return out
+        step = max(1, min(max(least, codes.size // 16), most) // n)
+        room = np.empty((min(step, len(codes)), n), dtype=np.float32)
+        for start in range(0, len(codes), step):
+            some = codes[start : start + step]
+            Z = room[: len(some)]
+            Z[...] = some
+            np.matmul(Z, flat, out=along[start : start + step])
+        along *= self.scale.reshape(-1, 1)
+        return by_parts(along if second is None else along @ second, len(mix), self.settings)
 
     def only(self, used: list[int]) -> QuantisedFeatures:
         codes, scale, where = self.codes[used], self.scale[used], self.where[used]

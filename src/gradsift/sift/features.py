@@ -11,6 +11,9 @@ quadratic adds to it, the others what local terms add to both. Orthonormal featu
 null: for residuals r independent of x with variance s^2, the vector Z r / (s sqrt n) has identity
 covariance, so the squared length of a group of m features is chi2(m) to the accuracy of the central
 limit theorem, whatever the distribution of the variable.
+
+Where a value is missing (NaN), every feature has its mean over the known rows, so that it says
+nothing there: the square of the mean is not the mean of the square.
 """
 
 from __future__ import annotations
@@ -19,24 +22,71 @@ import numpy as np
 from scipy.special import erf
 
 from gradsift._typing import Array
+from gradsift.numerics.robust import middle_quantiles
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 
 def clipped(X: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
-    """Kept rows of standardised columns, cut off, centred, unit variance; a constant column is
-    zero.
+    """Kept rows of standardised columns, cut off, centred, unit variance; a constant column and a
+    missing value are zero.
     """
-    X = np.clip(rows.take(X), -settings.clip, settings.clip)
+    X = rows.take(X)
+    if np.isnan(X).any():
+        X = np.nan_to_num(unit_known(X, rows))
+    X = np.clip(X, -settings.clip, settings.clip)
+    return make_unit(X, rows)
+
+
+def clipped_known(X: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
+    """The same with unit variance over the rows that are known, and NaN where they are not."""
+    X = rows.take(X)
+    holes = bool(np.isnan(X).any())
+    if holes:
+        X = unit_known(X, rows)
+    X = np.clip(X, -settings.clip, settings.clip)
+    return unit_known(X, rows) if holes else make_unit(X, rows)
+
+
+def make_unit(X: Array, rows: Rows) -> Array:
+    """Columns changed to mean zero and unit variance; constant ones to zero."""
     X -= rows.mean(X)
     sd = np.sqrt(rows.mean(X * X))
     X /= np.where(sd > 1e-12, sd, np.inf)
     return X
 
 
+def unit_known(X: Array, rows: Rows) -> Array:
+    """Columns less their mean over known rows, unit variance over these; constant ones are zero."""
+    X = X - known_mean(X, rows)
+    sd = np.sqrt(known_mean(X * X, rows))
+    return np.asarray(X / np.where(sd > 1e-12, sd, np.inf))
+
+
+def known_mean(X: Array, rows: Rows) -> Array:
+    """Weighted mean of the columns of X (n, k) over the rows that are known; zero without any."""
+    weight = np.ones(len(X)) if rows.weight is None else rows.weight
+    count = weight @ ~np.isnan(X)
+    return np.asarray(weight @ np.nan_to_num(X) / np.where(count > 0, count, 1.0))
+
+
+def mean_filled(X: Array, rows: Rows) -> Array:
+    """Columns X (n, k) with their mean over known rows in place of what is missing."""
+    holes = np.isnan(X)
+    return np.where(holes, known_mean(X, rows), X) if holes.any() else X
+
+
 def knots(X: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
-    """Centres of the bumps, (J, width): the mid-quantiles of each column."""
-    return rows.quantiles(X, settings.knot_levels)
+    """Centres of the bumps, (J, width): the mid-quantiles of the known values of each column."""
+    holes = np.isnan(X)
+    if not holes.any():
+        return rows.quantiles(X, settings.knot_levels)
+    out = np.zeros((len(settings.knot_levels), X.shape[1]))
+    for k, known in enumerate(~holes.T):
+        if known.any():
+            weight = None if rows.weight is None else rows.weight[known]
+            out[:, k] = middle_quantiles(X[known, k], settings.knot_levels, weight)
+    return out
 
 
 def antiderivatives(X: Array, centres: Array, settings: SiftSettings = DEFAULT) -> Array:
@@ -89,10 +139,12 @@ def whitener(cov: Array, settings: SiftSettings = DEFAULT) -> Array:
 def own_features(
     X: Array, rows: Rows, settings: SiftSettings = DEFAULT, *, weighted: bool = True
 ) -> Array:
-    """Whitened features of clipped columns X (n, width): (width, 2 + J, n), their rows scaled by
-    root weight unless told otherwise.
+    """Whitened features of columns X (n, width) from `clipped_known`: (width, 2 + J, n), their rows
+    scaled by root weight unless told otherwise.
     """
     P = antiderivatives(X, knots(X, rows, settings), settings)
+    if np.isnan(X).any():
+        P = mean_filled(P.reshape(-1, len(X)).T, rows).T.reshape(P.shape)
     if rows.clusters is None:
         mean, T = whitening(P, rows, settings)
         P -= mean[:, :, None]
@@ -106,12 +158,12 @@ def own_features(
 
 
 def product_feature(X: Array, rows: Rows) -> Array:
-    """x_1 x_2 of the two columns of X, made orthogonal to x and x^2 of both, unit variance, (n,),
-    root-weighted.
+    """x_1 x_2 of two columns X (n, 2) from `clipped_known`, made orthogonal to x and x^2 of both,
+    unit variance, (n,), root-weighted.
     """
-    own = np.concatenate([X, X * X], axis=1)
-    own = rows.centred(own) * np.reshape(rows.root, (-1, 1))
-    product = rows.centred(X[:, 0] * X[:, 1]) * rows.root
+    terms = mean_filled(np.column_stack([X, X * X, X[:, 0] * X[:, 1]]), rows)
+    own = rows.centred(terms[:, :4]) * np.reshape(rows.root, (-1, 1))
+    product = rows.centred(terms[:, 4]) * rows.root
     product = product - own @ np.linalg.lstsq(own, product, rcond=1e-10)[0]
     sd = float(np.sqrt(product @ product / rows.total))
     return np.asarray(product / max(sd, 1e-9))

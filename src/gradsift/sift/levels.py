@@ -43,9 +43,9 @@ def own_levels(
     """Squared levels of the linear, quadratic and local group of a new variable among p, and of a
     known one.
 
-    A further group of a variable that is in the support already makes no new false variable: its
-    rivals are the variables of a support, not all p. This keeps near-copies out, which would
-    otherwise lend a selected variable a missing part at the same price.
+    A further group of a variable that is already in the support makes no new false variable, so
+    that it competes with the groups of a support and not with those of all p columns. Its level is
+    lower: a selected variable gets its quadratic or local group before a near-copy of it would.
     """
     parts = list(zip(shares(interactions, settings), settings.part_sizes))
 

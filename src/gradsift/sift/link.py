@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from gradsift.numerics.losses import log_sum_exp, softmax
 from gradsift.numerics.newton import conjugate_gradients
 from gradsift.sift.groups import Groups, Support
 from gradsift.sift.response import Response
+from gradsift.sift.rows import Rows
 
 MOST_STEPS = 50
 MOST_PRODUCTS = 500
@@ -27,15 +29,34 @@ FORCING = 1e-6
 """Relative residual of the linear systems; the objective is off by the square of it."""
 
 
-def interactions_of(groups: Groups, support: Support, response: Response) -> list[int]:
+class Classes(NamedTuple):
+    """The classes of rows whose contrasts are told beside a known part of the log odds."""
+
+    codes: IntArray
+    known: Array
+    """(n, C - 1) that part, against the first class."""
+
+    def take(self, rows: Rows) -> tuple[Array, Array]:
+        """Indicators (n, C) and the known part of the rows that are kept."""
+        codes = self.codes if rows.kept is None else self.codes[rows.kept]
+        return np.eye(self.known.shape[1] + 1)[codes], rows.take(self.known)
+
+
+def interactions_of(
+    groups: Groups, support: Support, response: Response, classes: Classes | None = None
+) -> list[int]:
     """Products of a support that are not made by the link; all of them for numbers."""
     products = [g for g in support if g >= groups.first_product]
-    T = indicators(response.Y)
+    known = None
+    if classes is None or groups.rows.clusters is not None:
+        T = indicators(response.Y)
+    else:
+        T, known = classes.take(groups.rows)
     if T is None or not products:
         return products
     weight = np.ones(len(T)) if groups.rows.weight is None else groups.rows.weight
     D = np.vstack([np.ones(len(T)), groups.stack(support) / groups.rows.root])
-    whole = LogOdds(D, T, weight, groups.settings.ridge).fitted()
+    whole = LogOdds(D, T, weight, groups.settings.ridge, known=known).fitted()
     places = range(len(D) - len(products), len(D))  # products have the last numbers
     statistic = [whole.without(place).score_statistic(D[place]) for place in places]
     return [g for g, t in zip(products, statistic, strict=True) if t >= groups.level[g]]
@@ -66,6 +87,8 @@ class LogOdds:
     """Coefficients to begin with; None = zero."""
     blocks: Array | None = None
     """(q, m, m) a guess of the information of each class by itself."""
+    known: Array | None = None
+    """(n, q) part of the log odds that is known; None = none."""
 
     @property
     def penalty(self) -> Array:
@@ -74,7 +97,8 @@ class LogOdds:
         return out
 
     def log_odds(self, B: Array) -> Array:
-        return np.column_stack([np.zeros(len(self.T)), self.D.T @ B])
+        U = self.D.T @ B if self.known is None else self.D.T @ B + self.known
+        return np.column_stack([np.zeros(len(self.T)), U])
 
     def probabilities(self, B: Array) -> Array:
         """(n, q + 1)"""

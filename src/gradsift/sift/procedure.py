@@ -11,7 +11,7 @@ from gradsift._run.progress import Say, silent
 from gradsift._typing import Array, IntArray, Source
 from gradsift.sift.columns import (
     Single,
-    clipped_columns,
+    known_columns,
     odd_rows,
     single_columns,
     wide_statistics,
@@ -251,8 +251,8 @@ class Sifter:
         return whiten_residual(R, rows.total)
 
     def settled(self) -> tuple[Sifter, Sifted]:
-        """The sift with its answer. Where rows belong together, what is selected shows how much
-        they have in common beside it, and the sift is run again knowing that.
+        """The sift with its answer. With groups of rows, the residual of a first sift gives the
+        intraclass correlation of the noise, and the sift is run again with it.
         """
         sifted = self.run()
         clusters = self.response.rows.clusters
@@ -319,7 +319,7 @@ class Sifter:
             values = dict(
                 zip(
                     need.tolist(),
-                    clipped_columns(self.source, need, rows, self.settings).T,
+                    known_columns(self.source, need, rows, self.settings).T,
                     strict=True,
                 )
             )
@@ -336,8 +336,11 @@ class Sifter:
         return self.memo[key]
 
     def refill(self, groups: Groups, supports: list[Support], marginal: Array) -> IntArray | None:
-        """The columns of another pool, when one left out passes alone against the residual of the
-        first support: such columns take the places of those with the least to say.
+        """The columns of a new pool; None where the old one will do.
+
+        A new pool is needed if a column outside of it passes its level against the residual of the
+        first support. Such columns, and those of the supports, are in the new pool. The rest of it
+        are the columns with the largest statistics against the residual or the response.
         """
         p, k = self.source.shape[1], len(groups.columns)
         if k == p:
@@ -359,7 +362,7 @@ class Sifter:
         return largest(best, k)
 
     def run(self) -> Sifted:
-        """Own groups first, then products beside them."""
+        """Choose a support of own groups, then of own groups and products."""
         self.say(f"screening {self.source.shape[1]:,} columns")
         groups, marginal = self.first_pool()
         self.say(f"path and search over {len(groups.columns):,} columns")

@@ -1,4 +1,4 @@
-"""One ranking of all variables, good at every length.
+"""One ranking of all variables, selected or not.
 
 The selected variables come first, in the order of what the fit loses without them. Every other
 variable is ranked by its best piece of evidence, the smallest log chi-square tail of
@@ -8,9 +8,13 @@ variable is ranked by its best piece of evidence, the smallest log chi-square ta
 * the loss of leaving it out of the relaxed fit, if it is in there (no better than the level that
   refused it).
 
-The first alone repeats what is known; the second alone rests on what little a good fit leaves over,
-mostly noise when n << p and many correlated variables carry the signal. The best of them is good
-in both cases, and all are on one scale.
+Where some column that is not selected is associated with the response, the first places after the
+selected ones are filled one after the other, each by the column that adds most to those before it
+(`apart`): near-copies would follow each other otherwise.
+
+Evidence against the response alone ranks copies of selected variables highest. Evidence against the
+residual alone is mostly noise when n << p and many correlated variables carry the signal. The
+smallest tail serves in both cases; all of them are on one scale.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradsift._typing import Array, IntArray
+from gradsift.sift.apart import is_left_over, one_after_another
 from gradsift.sift.criterion import log_det, normal_equations, robust_fit, whiten_residual
 from gradsift.sift.groups import Groups, Support
 from gradsift.sift.interaction_screen import pair_log_p
@@ -105,12 +110,30 @@ def scores(sifter: Sifter, sifted: Sifted) -> Array:
     # otherwise lend its members any tail. The last term keeps their order.
     cap = np.log(min(sifter.alpha, 1.0) / sifter.source.shape[1])
     evidence[variables] = np.minimum(evidence[variables], np.maximum(log_p, cap) + 1e-6 * log_p)
+    variables, loss, _ = variable_losses(groups, sifted.support, response)
+    strength = np.maximum(-evidence, 1e-9)
     score: Array = np.subtract(evidence.max(initial=0.0), evidence, out=evidence)
     score /= 1.0 + score.max(initial=0.0)
-    variables, loss, _ = variable_losses(groups, sifted.support, response)
     if variables:
         score[variables] = 1.0 + (loss + 1e-9) / (loss.max() + 1e-9)
+    statistic = sifted.marginal
+    if groups.inflation is not None:
+        statistic = statistic / typical_ratios(groups, len(score))
+    if is_left_over(statistic, np.array(variables, dtype=np.intp), sifter):
+        order = np.argsort(ranks(score))
+        first = one_after_another(sifter, Y, strength, order[: len(variables)])
+        score = in_this_order(score, order, first)
     return score
+
+
+def in_this_order(score: Array, order: IntArray, first: IntArray) -> Array:
+    """The same scores, dealt anew: largest to the columns `first`, then to the others in their
+    `order`.
+    """
+    rest = order[~np.isin(order, first)]
+    out = np.empty_like(score)
+    out[np.concatenate([first, rest])] = score[order]
+    return out
 
 
 def ranks(score: Array) -> IntArray:

@@ -61,8 +61,9 @@ def entering(groups: Groups, R: Array, mix: Array, exclude: Support, count: int)
 def better(groups: Groups, support: Support, response: Response, fixed: Support) -> Support | None:
     """The best support that adds, drops or replaces one group; None if none lowers the criterion.
 
-    All moves compete. If a group were added whenever one lowers the criterion, the search would
-    fill up with stand-ins before it tried what they stand for.
+    Additions, removals and replacements are compared with each other. If additions came first, the
+    support would fill with columns that are correlated with a true one before the true one was
+    tried in their place.
     """
     R, Y = robust_fit(groups, support, response)
     now = criterion(groups, support, response)

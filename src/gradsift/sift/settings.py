@@ -88,6 +88,22 @@ class SiftSettings:
     """Times that a residual is cut off and fitted again, looked at for products, and looked at for
     columns left out of the search: what a fit reveals changes little after that.
     """
+    # the order of columns that are not selected
+    left_over: float = 0.1
+    """False discovery rate at which a column outside of the support counts as associated with the
+    response. Where none does, columns are ranked by their own evidence: there is nothing left that
+    a better order could bring forward.
+    """
+    apart_places: int = 60
+    """Places of the ranking that are filled one after the other, each by what adds most to those
+    before it: as many columns as a panel has. Near-copies would follow each other otherwise.
+    """
+    apart_columns: int = 1000
+    """Columns, those with the most evidence, that may take these places."""
+    apart_ridge: float = 0.02
+    """Ridge per column, on columns of length 1, with which those before are taken out: near-copies
+    keep some of what they say, because they average noise.
+    """
     # wide tables
     most_columns: int = 4000
     """Columns of a wide table, the most promising, that are searched, and paired with others."""

@@ -107,7 +107,7 @@ def rows_in(B: Array, limits: Array) -> Mask:
 
 
 def admitted(slope: Array, limits: Array, inside: Mask, room: int) -> Mask:
-    """Rows that are in, and the `room` others that want in most."""
+    """The non-zero rows, and the `room` others whose gradients exceed their limits most."""
     excess = np.where(inside, 0.0, row_norms(slope) - limits)
     worst = np.argsort(-excess, kind="stable")[:room]
     out = inside.copy()
@@ -131,7 +131,7 @@ class Progress(NamedTuple):
 def newton_steps(
     phi: Restricted, limits: Array, start: Progress, curvature: float, tol: float, most: int
 ) -> Progress:
-    """Newton steps until what is left to gain is outside of the rows that are in."""
+    """Newton steps on the non-zero rows, until most of the duality gap is due to the others."""
     now, products, hard = start
     while now.gap > tol and products < most:
         budget = min(MOST_PRODUCTS if hard else EASY, most - products)
@@ -146,7 +146,7 @@ def newton_steps(
 
 
 def worth_another(phi: Restricted, limits: Array, last: Standing, now: Standing) -> bool:
-    """Is there as much to gain on the rows that are in, and did the last step gain of it?"""
+    """Whether the non-zero rows still cause enough of the gap, and the last step reduced it."""
     inside = rows_in(now.point.B, limits)
     slope = slope_of(now.slope, inside)
     left = duality_gap(phi, limits, now.point, slope, now.objective)

@@ -71,7 +71,7 @@ class Solver:
     method: Method = "newton"
 
 
-class Everywhere(NamedTuple):
+class FullPass(NamedTuple):
     """What one pass over all columns says about an answer (rows, v)."""
 
     E: Array  # pair predictions
@@ -81,9 +81,9 @@ class Everywhere(NamedTuple):
     g: Array  # in v
 
 
-def look_everywhere(
+def full_pass(
     problem: Problem, rows: Rows, U: Array, v: Array, limits: Array | None = None
-) -> Everywhere:
+) -> FullPass:
     """Gradients of all variables at an answer with U = X B: the one pass over X it needs.
 
     With `limits`, gradients that are clearly below theirs are known to six digits only.
@@ -97,7 +97,7 @@ def look_everywhere(
     norms = gradient_norms(problem, M) if limits is None else screened_norms(problem, M, limits)
     gradient = problem.source.columns(rows.index).T @ M + besides
     norms[rows.index] = row_norms(gradient)
-    return Everywhere(E, extra, norms, gradient, g)
+    return FullPass(E, extra, norms, gradient, g)
 
 
 def gradient_norms(problem: Problem, M: Array) -> Array:
@@ -125,7 +125,7 @@ def exact_norms(problem: Problem, answer: Solution) -> Array:
     """||gradient_k|| of every variable at an answer, to all digits: a pass of its own."""
     rows = answer.rows
     U = problem.source.columns(rows.index) @ rows.values
-    return look_everywhere(problem, rows, U, answer.v).norms
+    return full_pass(problem, rows, U, answer.v).norms
 
 
 def product_norms(M: Array, block: Array) -> Array:
@@ -133,7 +133,7 @@ def product_norms(M: Array, block: Array) -> Array:
 
 
 def certify(
-    problem: Problem, alpha: float, rows: Rows, v: Array, seen: Everywhere, units: Units
+    problem: Problem, alpha: float, rows: Rows, v: Array, seen: FullPass, units: Units
 ) -> Certificate:
     """Certificate over all variables, from the pass that looked at them."""
     datafit, penalty = problem.datafit, problem.penalty
@@ -165,7 +165,7 @@ def null_solution(problem: Problem) -> Solution:
     most = max(LEAST_GRADIENTS, 4 * zero.size)
     B, v = minimise_smooth(datafit.restrict(X), zero, datafit.start(), 0.0, most)
     rows = Rows(free, B).drop_zeros()
-    seen = look_everywhere(problem, rows, X @ B, v)
+    seen = full_pass(problem, rows, X @ B, v)
     alpha = float((seen.norms[penalised] / limits[penalised]).max(initial=0.0))
     value = datafit.value(seen.E, v) + seen.extra
     proof = certify(problem, alpha, rows, v, seen, units_of(problem, value, v, alpha))
@@ -186,7 +186,7 @@ def units_of(problem: Problem, null_value: float, v: Array, alpha_max: float) ->
     if alpha_max > 0.0:
         return Units.of(value, alpha_max)
     nothing = Rows(np.zeros(0, dtype=np.intp), np.zeros((0, tasks)))
-    return Units.of(value, float(look_everywhere(problem, nothing, field, v).norms.max()))
+    return Units.of(value, float(full_pass(problem, nothing, field, v).norms.max()))
 
 
 @refuse_overflow
@@ -234,7 +234,7 @@ def solve(
         )  # fmt: skip
         rows, v, n_iter = Rows(index, inner.B).drop_zeros(), inner.v, n_iter + inner.n_iter
         # 2) one pass over all columns: is it optimal everywhere?
-        seen = look_everywhere(problem, rows, X @ inner.B, v, limits)
+        seen = full_pass(problem, rows, X @ inner.B, v, limits)
         proof = certify(problem, alpha, rows, v, seen, units)
         status = None
         if proof.gap <= solver.tol:

@@ -12,7 +12,7 @@ import numpy as np
 from gradsift._run.suggest import did_you_mean
 from gradsift._typing import Array, IntArray
 from gradsift.data.cells import Texts
-from gradsift.data.formats.bed import with_codes_of_plink
+from gradsift.data.sample_files import with_codes_of_plink
 from gradsift.data.text import BEWARE
 from gradsift.tables.frame import Frame, counted, is_or_are, listed
 from gradsift.tables.recipe import as_texts

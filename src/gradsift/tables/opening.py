@@ -15,7 +15,7 @@ from gradsift._typing import IntArray
 from gradsift.data import read_target, take_rows
 from gradsift.data.categories import to_column
 from gradsift.data.missing import known
-from gradsift.data.opening import holds_target, read_ids
+from gradsift.data.opening import holds_target, main_target, read_ids
 from gradsift.data.read_options import ReadOptions
 from gradsift.tables.beside import choose_rows, read_beside
 from gradsift.tables.blocks import RowGroups, read_groups
@@ -48,7 +48,7 @@ from gradsift.tables.reading import (
 from gradsift.tables.recipe import Choices, Recipe
 from gradsift.tables.stored import fits_memory, opened, stored_frame
 from gradsift.tables.task import read_target_as
-from gradsift.tables.variants import variant_places, without_rare
+from gradsift.tables.variants import GENOTYPES, variant_places, without_rare
 
 WHOLE_FILE = 1 << 30
 """Bytes of a file up to which a fingerprint covers all of it."""
@@ -116,9 +116,10 @@ def target_of(path: Path, target: str | None, target_from: Path | None) -> str:
             f"{target_from.name} has {listed(names, 5)}: say which is the target with --target "
             "(or --pheno-name)."
         )
-    if path.suffix.lower() == ".bed":
-        return "phenotype"
-    raise ValueError(f"say which column of {path.name} is the target.")
+    kept = main_target(path) if path.suffix.lower() in GENOTYPES else None
+    if kept is None:
+        raise ValueError(f"say which column of {path.name} is the target.")
+    return kept
 
 
 def frame_in_memory(path: Path, options: ReadOptions, asked: Collection[str] = ()) -> Frame | None:

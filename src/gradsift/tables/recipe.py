@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gradsift._typing import Array, IntArray
-from gradsift.data.categories import level_columns, level_name, number_text
+from gradsift.data.categories import level_columns, level_name, number_text, unseen_levels
 from gradsift.data.odd_cells import odd_cells
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.data.source import block_width, windows
@@ -136,16 +136,12 @@ class Recipe:
 
     def unseen(self, frame: Frame) -> list[str]:
         """A sentence for each column of categories that holds others than those of the fit."""
-        out = []
-        for name, levels in self.levels.items():
-            values = as_texts(frame, name) if name in frame.order else []
-            new = [v for v in values if v is not None and v not in levels]
-            if new:
-                out.append(
-                    f"{len(new)} of {len(values)} rows hold categories of {name!r} that the model "
-                    f"has not seen ({listed(sorted(set(new)))}): they count as none of those known"
-                )
-        return out
+        notes = [
+            unseen_levels(repr(name), as_texts(frame, name), levels)
+            for name, levels in self.levels.items()
+            if name in frame.order
+        ]
+        return [note for note in notes if note]
 
     def columns(
         self, frame: Frame, used: IntArray | None = None, fill: Array | None = None

@@ -77,7 +77,8 @@ def text_columns(frame: Frame, choices: Choices) -> TextColumns:
             count = len(text_levels(values))
             if count <= min(MOST_LEVELS, max(frame.n_rows - 1, 1)):
                 levels.append(name)
-                notes.append(f"{name!r} holds text: taken for {count} categories")
+                kinds = "1 category" if count == 1 else f"{count} categories"
+                notes.append(f"{name!r} holds text: taken for {kinds}")
             else:
                 problems.append((name, _no_use(name, values)))
     if problems:

@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from gradsift._typing import Array
+from gradsift.data.opening import variants
 from gradsift.tables.frame import Frame, counted
 from gradsift.tables.recipe import Choices
 
 BIM = ("chromosome", "position", "allele", "other_allele")
-"""What a .bim file says of a variant, besides its name."""
+"""What files of genotypes say of a variant, besides its name."""
+GENOTYPES = (".bed", ".pgen", ".bgen")
 
 
 def without_rare(frame: Frame, choices: Choices) -> Frame:
@@ -55,7 +57,7 @@ def minor_frequency(frame: Frame, variables: Array) -> Array:
         name = frame.names[int(np.flatnonzero(strange)[0])]
         raise ValueError(
             f"--maf counts alleles, but column {name!r} holds values outside of 0 to 2. It works "
-            "on genotypes, such as PLINK's .bed."
+            "on genotypes, such as PLINK's .bed and .pgen."
         )
     count = np.maximum((~np.isnan(X)).sum(axis=0), 1)
     share = np.nansum(X, axis=0) / (2.0 * count)
@@ -68,29 +70,25 @@ class VariantPlaces:
 
     Attributes
     ----------
-    bim : Path
-        The file that lists them.
+    path : Path
+        The file of genotypes.
     names : sequence of str
-        What the table calls each line of it; None = as the file does.
+        What the table calls each variant of it; None = as the file does.
     """
 
-    bim: Path
+    path: Path
     names: Sequence[str] | None = None
 
     def of(self, wanted: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """Name -> (chromosome, position, allele counted, other allele) of some variants."""
         left, found = set(wanted), dict[str, tuple[str, ...]]()
-        with self.bim.open("rb") as file:
-            lines = (line for line in file if line.strip())
-            for k, line in enumerate(lines):
-                parts = line.decode(errors="replace").split()
-                name = parts[1] if self.names is None else self.names[k]
-                if name in left and len(parts) > 5:
-                    found.setdefault(name, (parts[0], *parts[3:6]))
+        for k, variant in enumerate(variants(self.path) or ()):
+            name = variant.name if self.names is None else self.names[k]
+            if name in left and all(variant):
+                found.setdefault(name, variant[1:])
         return found
 
 
 def variant_places(path: Path, names: Sequence[str] | None = None) -> VariantPlaces | None:
-    """Where the variants of a table are, if it is one of PLINK's."""
-    bim = path.with_suffix(".bim")
-    return VariantPlaces(bim, names) if path.suffix.lower() == ".bed" and bim.exists() else None
+    """Where the variants of a table are, if it is a file of genotypes."""
+    return VariantPlaces(path, names) if path.suffix.lower() in GENOTYPES else None

@@ -117,7 +117,7 @@ def select(
     kind = GradientSiftClassifier if labels else GradientSiftRegressor
     model = kind(**settings).fit(X[rows], response, groups=group, covariates=known_influences)
     _write_var(adata, model, genes, key_added)
-    if len(getattr(model, "classes_", (0, 1))) == 2:
+    if len(model.describe().classes) in (0, 2):
         _write_signs(adata, correlations(X[rows], response), genes, key_added)
     adata.varm[f"{key_added}_edr"] = genes.spread(model.components_.T, 0.0)
     adata.obsm[f"X_{key_added}"] = np.asarray(model.transform(X))
@@ -135,13 +135,14 @@ def _write_var(adata: Any, model: Any, genes: Genes, key: str) -> None:
         "score": (model.sift_.scores, np.nan),
         "importance": (model.feature_importances_, 0.0),
     }
-    if hasattr(model, "significance_"):
-        found["pvals"] = model.significance_.p_values, np.nan
-        found["pvals_adj"] = model.significance_.q_values, np.nan
-    if hasattr(model, "families_"):
-        found["probability"] = model.inclusion_probabilities_, np.nan
-        number = np.zeros(model.n_features_in_, dtype=np.int64)
-        for k, family in reversed(list(enumerate(model.families_, start=1))):
+    described = model.describe()
+    if described.significance is not None:
+        found["pvals"] = described.significance.p_values, np.nan
+        found["pvals_adj"] = described.significance.q_values, np.nan
+    if described.families is not None:
+        found["probability"] = described.inclusion_probabilities, np.nan
+        number = np.zeros(described.n_features, dtype=np.int64)
+        for k, family in reversed(list(enumerate(described.families, start=1))):
             number[family.columns] = k  # the most probable family of a gene is the first
         found["family"] = number, 0
     for name, (values, fill) in found.items():
@@ -160,10 +161,11 @@ def _tables(names: Any, model: Any) -> dict[str, Any]:
     label = [str(name) for name in names]
     pairs = [(label[i.first], label[i.second], i.strength) for i in model.interactions_]
     out = {"interactions": pandas.DataFrame(pairs, columns=["first", "second", "strength"])}
-    if hasattr(model, "families_"):
+    families = model.describe().families
+    if families is not None:
         rows = [
             (k, f.probability, f.shape, ", ".join(label[c] for c in f.columns.tolist()))
-            for k, f in enumerate(model.families_, start=1)
+            for k, f in enumerate(families, start=1)
         ]
         out["families"] = pandas.DataFrame(
             rows, columns=["family", "probability", "shape", "members"]

@@ -32,6 +32,7 @@ import numpy as np
 
 from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray
+from gradsift.numerics.false_discovery import benjamini_hochberg
 from gradsift.sift.features import product_feature
 from gradsift.sift.levels import chi2_log_sf, own_log_p, shares
 from gradsift.sift.procedure import Sifted, Sifter
@@ -53,7 +54,6 @@ from gradsift.trust.tested import (
     ProductTest,
     Rival,
     Significance,
-    benjamini_hochberg,
 )
 
 PARTS = ("linear", "quadratic", "local", "product")
@@ -128,7 +128,7 @@ class Bench:
             return [*out, 0.0]
         columns = self.rivals.pool.columns
         free = ~np.isin(columns, list(barred))
-        z2 = product_tests(left, x, self.rivals.X[:, free])
+        z2 = product_tests(left, np.nan_to_num(x), self.rivals.X[:, free])
         return [*out, best_product(z2, columns[free], known, self.sifter.source.shape[1])]
 
     def unexplained(self, explanation: Explanation) -> float:
@@ -275,7 +275,9 @@ def tested_together(
 
 
 def once_each(log_set: Array, together: dict[int, frozenset[int]]) -> Array:
-    """The same, but a set that contains the column of a more certain one counts as that."""
+    """log p-values of sets, of which those that overlap count once: in order of their p-values, a
+    set that shares a column with an earlier one gets log p = 0.
+    """
     out, taken = np.zeros(len(log_set)), set[int]()
     for k in sorted(together, key=lambda k: (log_set[k], k)):
         if taken.isdisjoint(together[k]):

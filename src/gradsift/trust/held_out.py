@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from copy import copy
 from dataclasses import dataclass
+from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,14 @@ from gradsift.exceptions import (
     NothingSelectedWarning,
     RareClassWarning,
 )
-from gradsift.trust.scores import Scores, confusion, gather, score_labels, score_numbers
+from gradsift.trust.scores import (
+    Scores,
+    confusion,
+    fresh_variance,
+    gather,
+    score_labels,
+    score_numbers,
+)
 from gradsift.trust.simple import predict_beside, simple_tool
 from gradsift.trust.splits import Beside, check_two_classes, row_splits
 
@@ -31,9 +39,13 @@ BESIDE = "covariates"
 NOTHING = Beside()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HeldOut:
     """Scores on rows that neither selection nor fit has seen, all from the same folds.
+
+    R² is one less the squared error over the variance of the response between rows that do not
+    belong together, the same in every fold. So it estimates the R² on many fresh rows, or on fresh
+    groups where there are groups, and not that about the mean of the few rows of a fold.
 
     Attributes
     ----------
@@ -90,6 +102,49 @@ class HeldOut:
         """Whether the selected variables lose less than the baseline does."""
         return self.selected.mean(self.loss) < self.baseline.mean(self.loss)
 
+    def ways(self, target: str = "y") -> list[tuple[str, str, Scores]]:
+        """Attribute, name and scores of every way to predict that was scored.
+
+        Parameters
+        ----------
+        target : str
+            What to call the response.
+        """
+        guess = "most frequent class" if self.classes else f"mean of {target}"
+        names = {
+            SELECTED: "selected variables",
+            TOGETHER: "all columns together",
+            SIMPLE: self.tool,
+            BESIDE: "covariates alone",
+            BASELINE: guess,
+        }
+        found = [(way, name, getattr(self, way)) for way, name in names.items()]
+        return [(way, name, scores) for way, name, scores in found if scores is not None]
+
+    def __repr__(self) -> str:
+        head, *rows = self._cells()
+        widths = [max(map(len, column)) for column in zip(head, *rows)]
+        lines = [f"held-out rows, {self.n_folds} folds: mean ± standard deviation over folds"]
+        for name, *cells in [head, *rows]:
+            right = (cell.rjust(width) for cell, width in zip(cells, widths[1:]))
+            lines.append("  ".join([name.ljust(widths[0]), *right]))
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        lines = [
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
+            for row in self._cells()
+        ]
+        head = lines[0].replace("td>", "th>")
+        caption = f"held-out rows, {self.n_folds} folds: mean ± standard deviation over folds"
+        return f"<table><caption>{caption}</caption>{head}{''.join(lines[1:])}</table>"
+
+    def _cells(self) -> list[list[str]]:
+        """A line of names of scores, and a line for each way to predict."""
+        metrics = list(self.selected.values)
+        body = [[name, *map(scores.cell, metrics)] for _, name, scores in self.ways()]
+        return [["", *metrics], *body]
+
 
 class Fold(NamedTuple):
     """Predictions at the held-out rows of one fold, by the way they were made."""
@@ -143,6 +198,12 @@ def held_out(
     >>> found = held_out(GradientSiftRegressor(), X, X[:, 2] ** 2, cv=3)
     >>> bool(found.mean > 0.9), bool(found.simple.mean("R²") < 0.1)
     (True, True)
+    >>> print(found)
+    held-out rows, 3 folds: mean ± standard deviation over folds
+                                   R²         RMSE          MAE
+    selected variables ...
+    ridge regression ...
+    mean of y ...
     """
     y = np.asarray(y)
     labels = is_classifier(estimator)
@@ -158,7 +219,10 @@ def held_out(
         for train, test in splits
     )
     positive = None if codes is None else rarer(codes, int(codes.max()) + 1)
-    found = {way: score_way(folds, way, y, codes, positive) for way in folds[0].predicted}
+    if codes is None:
+        found = score_ways(folds, y, members)
+    else:
+        found = {way: score_label_way(folds, way, codes, positive) for way in folds[0].predicted}
     shares = [fold.ensemble_share for fold in folds]
     return HeldOut(
         found[SELECTED],
@@ -213,7 +277,7 @@ def columns_beside(model: Any, X: Any, beside: Beside) -> Array:
     """Columns of a table (None = no table) and those of covariates, as a fitted model makes them,
     after them.
     """
-    encoder = getattr(model, "encoder_", None)
+    encoder = model.describe().encoder
     if X is not None and encoder is not None:
         X = encoder.encode(X)
     parts = [] if X is None else [np.asarray(X, dtype=float)]
@@ -265,15 +329,29 @@ def constant(y: Array, count: int, classes: Any) -> Array:
     return np.tile((y[:, None] == classes).mean(axis=0), (count, 1))
 
 
-def score_way(
-    folds: list[Fold], way: str, y: Array, codes: IntArray | None, positive: int | None
-) -> Scores:
-    """The scores of one way to predict, fold by fold."""
-    if codes is None:
-        return gather([score_numbers(y[f.rows], f.predicted[way]) for f in folds], [])
+def score_ways(folds: list[Fold], y: Array, groups: IntArray | None) -> dict[str, Scores]:
+    """The scores of numbers, fold by fold, of every way to predict.
+
+    R² has the same variance below it in all folds, that of fresh rows of fresh groups: the rows of
+    one fold are few, and those of a few groups vary less about their own mean.
+    """
+    rows = np.unique(np.concatenate([fold.rows for fold in folds]))
+    variance = fresh_variance(y[rows], None if groups is None else groups[rows])
+    sizes = [len(fold.rows) for fold in folds]
+    return {
+        way: gather(
+            [score_numbers(y[f.rows], f.predicted[way], variance) for f in folds], (), sizes
+        )
+        for way in folds[0].predicted
+    }
+
+
+def score_label_way(folds: list[Fold], way: str, codes: IntArray, positive: int | None) -> Scores:
+    """The scores of labels, fold by fold, of one way to predict."""
     return gather(
         [score_labels(codes[f.rows], f.predicted[way], positive) for f in folds],
         [confusion(codes[f.rows], f.predicted[way]) for f in folds],
+        [len(f.rows) for f in folds],
     )
 
 
@@ -297,7 +375,7 @@ def score_model(
     """
     y, beside = np.asarray(y), Beside(None, covariates, offset)
     if not is_classifier(model):
-        return gather([score_numbers(y, predictions(model, X, None, beside))], [])
+        return gather([score_numbers(y, predictions(model, X, None, beside))])
     classes = np.union1d(model.classes_.astype(str), y.astype(str))
     codes = np.searchsorted(classes, y.astype(str))
     P = np.zeros((X.shape[0], len(classes)))

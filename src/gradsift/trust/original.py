@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradsift._typing import Array, IntArray
+from gradsift.trust.association import Association
 from gradsift.trust.families import CredibleFamilies, Family
 from gradsift.trust.tested import ColumnTest, ProductTest, Rival, Significance
 
@@ -57,6 +58,12 @@ def families_of_table(found: CredibleFamilies, origins: IntArray) -> CredibleFam
         families=tuple(each_family(found.families, origins)),
         inclusion_probabilities=inclusion_of_table(found.inclusion_probabilities, origins),
     )
+
+
+def association_of_table(found: Association, origins: IntArray) -> Association:
+    """The same of the columns of the table. The encoded columns of one have one p-value."""
+    first = np.unique(origins, return_index=True)[1]
+    return Association(found.p_values[first], found.q_values[first])
 
 
 def significance_of_table(found: Significance, origins: IntArray) -> Significance:

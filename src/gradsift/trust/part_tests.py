@@ -2,8 +2,9 @@
 
 An explanation is a design D of n rows; what it leaves of a response is `Left`. A feature is made
 orthogonal to D and to the features tested before it, and its squared length along the residual is
-an F statistic. Far out in its tail, where features or residuals that live on a few rows would fool
-an F test, the saddlepoint of `gradsift.sift.exchangeable` says what the statistic is worth.
+an F statistic. Far in its tail the F test is too liberal for features or residuals that are
+concentrated on a few rows. There, the saddlepoint approximation of `gradsift.sift.exchangeable`
+gives the p-value.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from gradsift.sift.columns import (
     READ_VALUES,
     at_a_time,
     clipped_columns,
+    known_columns,
     own_scores,
 )
 from gradsift.sift.criterion import robust_fit
@@ -93,7 +94,7 @@ def chosen_groups(
     rows, k = response.rows, len(columns)
     groups = pool(source, columns, rows, np.zeros(3), np.zeros(3), response.settings)
     pairs = {(g.variables[0], g.variables[1]): 0.0 for g in chosen if g.part == "product"}
-    values = dict(zip(columns.tolist(), clipped_columns(source, columns, rows).T, strict=True))
+    values = dict(zip(columns.tolist(), known_columns(source, columns, rows).T, strict=True))
     groups = with_products(groups, values, pairs)
     place = {int(c): j for j, c in enumerate(columns)}
     # of columns that were chosen together, each has a linear part

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradsift._run.passes import each_block
 from gradsift._typing import Array, IntArray
-from gradsift.sift.columns import Single, clipped_columns, single_columns
+from gradsift.sift.columns import Single, clipped_columns, known_columns, single_columns
 from gradsift.sift.criterion import robust_fit
 from gradsift.sift.features import clipped, own_features
 from gradsift.sift.groups import Groups, Support
@@ -110,10 +110,10 @@ class Rivals:
         return without_columns(self.K, sifter.source, sorted(barred), rows, sifter.settings)
 
     def column(self, k: int) -> tuple[Array, Array]:
-        """Clipped values (n,) and own features (2 + J, n) of a column, rows unscaled."""
+        """Clipped values (n,), NaN where missing, and own features (2 + J, n), rows unscaled."""
         if k not in self.columns:
             rows, settings = self.sifter.response.rows, self.sifter.settings
-            x = clipped_columns(self.sifter.source, np.array([k]), rows, settings)
+            x = known_columns(self.sifter.source, np.array([k]), rows, settings)
             self.columns[k] = x[:, 0], own_features(x, rows, settings, weighted=False)[0]
         return self.columns[k]
 

@@ -15,7 +15,8 @@ from gradsift._run.extras import require
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data.damaged import reading
 from gradsift.data.missing import to_number
-from gradsift.data.source import block_width, windows
+from gradsift.data.sample_files import with_codes_of_plink
+from gradsift.data.source import Variant, block_width, windows
 
 NO_CALL = -127
 HEADER = 3
@@ -114,6 +115,20 @@ def _count_lines(path: Path) -> int:
         return sum(1 for line in lines if line.strip())
 
 
+def variants(X: Any) -> Iterator[Variant]:
+    """The variants of the .bim file, one by one; allele 1 is counted."""
+    bim = Path(os.fspath(X)).with_suffix(".bim")
+    with bim.open("rb") as file:
+        for k, line in enumerate(line for line in file if line.strip()):
+            parts = [*line.decode(errors="replace").split(), "", "", "", ""][:6]
+            yield Variant(_variant(line, k, bim), parts[0], *parts[3:])
+
+
+def main_target(X: Any) -> str:
+    """The phenotype of the .fam file."""
+    return "phenotype"
+
+
 def names_beside(X: Any) -> tuple[str, ...]:
     """What else the .fam file says of the samples."""
     return "phenotype", "sex", "FID"
@@ -161,11 +176,3 @@ def _fam_rows(X: Any) -> tuple[Path, list[tuple[int, list[str]]]]:
             if parts:
                 rows.append((line, parts))
     return fam, rows
-
-
-def with_codes_of_plink(values: Array) -> Array:
-    """NaN for -9, and for 0 where the others are 1 (control) and 2 (case), as PLINK has it."""
-    there = values[~np.isnan(values) & (values != -9)]
-    case_control = np.isin(there, (0, 1, 2)).all() and (there == 2).any()
-    unknown = (values == -9) | ((values == 0) & case_control)
-    return np.where(unknown, np.nan, values)

@@ -6,33 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gradsift._typing import Array
 from gradsift.explain import variable_names
-from gradsift.explain.displays import _style as style
-from gradsift.explain.displays._display import Display
+from gradsift.explain.displays._evidence import EvidenceDisplay
 from gradsift.explain.displays._scale import positions_of, scale_axis
 from gradsift.explain.positions import Positions
 
-SMALLEST = 1e-300
-"""P-values below this are drawn here."""
-
-
-def minus_log10(p_values: Array) -> Array:
-    """Evidence as powers of ten, (p,).
-
-    Examples
-    --------
-    >>> minus_log10(np.array([1.0, 0.01])).tolist()
-    [0.0, 2.0]
-    """
-    return np.abs(-np.log10(np.maximum(p_values, SMALLEST)))
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ManhattanDisplay(Display):
+class ManhattanDisplay(EvidenceDisplay):
     """P-values of columns that have an order; discoveries in colour.
 
     Parameters
@@ -61,10 +44,6 @@ class ManhattanDisplay(Display):
     """
 
     positions: Positions
-    p_values: Array
-    q_values: Array
-    names: Sequence[str]
-    false_discovery_rate: float = 0.1
 
     _size = 7.2, 3.0
 
@@ -101,19 +80,6 @@ class ManhattanDisplay(Display):
             false_discovery_rate=false_discovery_rate,
         ).plot(ax=ax)
 
-    @property
-    def discoveries(self) -> list[str]:
-        """Names of the columns in colour, in the order of the axis."""
-        found = np.flatnonzero(self.q_values <= self.false_discovery_rate)
-        return [str(self.names[k]) for k in found.tolist()]
-
     def _draw(self, ax: Any) -> None:
-        at, height = self.positions.at, minus_log10(self.p_values)
-        found = self.q_values <= self.false_discovery_rate
-        ax.scatter(at[~found], height[~found], s=8, color=style.FAINT, linewidths=0)
-        dots = ax.scatter(at[found], height[found], s=22, color=style.RED, zorder=3)
-        for k in np.flatnonzero(found)[np.argsort(-height[found])][: style.MOST_LABELS].tolist():
-            style.name_point(ax, self.names[k], at[k], height[k])
-        ax.set_ylim(0.0, 1.12 * float(height.max(initial=0.0)) or 1.0)
+        self._draw_evidence(ax, self.positions.at, small=8, large=22)
         scale_axis(ax, self.positions, "−log₁₀ p")
-        self.hover_ = [(dots, self.discoveries)]

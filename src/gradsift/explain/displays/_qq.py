@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from gradsift._typing import Array
 from gradsift.explain.displays import _style as style
 from gradsift.explain.displays._display import Display
-from gradsift.explain.displays._manhattan import minus_log10
+from gradsift.explain.displays._evidence import minus_log10
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -12,13 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from gradsift._typing import Array
 from gradsift.explain import variable_names
 from gradsift.explain.displays import _style as style
-from gradsift.explain.displays._display import Display
-from gradsift.explain.displays._manhattan import minus_log10
+from gradsift.explain.displays._evidence import EvidenceDisplay
 from gradsift.explain.marginal import correlations
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class VolcanoDisplay(Display):
+class VolcanoDisplay(EvidenceDisplay):
     """Evidence for every column against its correlation with the response; discoveries in colour.
 
     A column high up in the middle acts without a correlation: by a curve, or together with another.
@@ -51,10 +50,6 @@ class VolcanoDisplay(Display):
     """
 
     effects: Array
-    p_values: Array
-    q_values: Array
-    names: Sequence[str]
-    false_discovery_rate: float = 0.1
     effect_name: str = "correlation with the response"
 
     _size = 5.4, 4.0
@@ -94,22 +89,9 @@ class VolcanoDisplay(Display):
             false_discovery_rate=false_discovery_rate,
         ).plot(ax=ax)
 
-    @property
-    def discoveries(self) -> list[str]:
-        """Names of the columns in colour."""
-        found = np.flatnonzero(self.q_values <= self.false_discovery_rate)
-        return [str(self.names[k]) for k in found.tolist()]
-
     def _draw(self, ax: Any) -> None:
-        height = minus_log10(self.p_values)
-        found = self.q_values <= self.false_discovery_rate
-        ax.scatter(self.effects[~found], height[~found], s=10, color=style.FAINT, linewidths=0)
-        dots = ax.scatter(self.effects[found], height[found], s=24, color=style.RED, zorder=3)
-        for k in np.flatnonzero(found)[np.argsort(-height[found])][: style.MOST_LABELS].tolist():
-            style.name_point(ax, self.names[k], self.effects[k], height[k])
+        self._draw_evidence(ax, self.effects, small=10, large=24)
         ax.axvline(0.0, color=style.FAINT, linewidth=0.8, zorder=0)
         reach = float(np.abs(self.effects).max(initial=0.0)) * 1.15 or 1.0
         ax.set_xlim(-reach, reach)
-        ax.set_ylim(0.0, 1.12 * float(height.max(initial=0.0)) or 1.0)
         style.axis_labels(ax, self.effect_name, "−log₁₀ p")
-        self.hover_ = [(dots, self.discoveries)]

@@ -1,0 +1,166 @@
+"""PLINK 2 .pgen files: dosages, or counts, of the alternate allele; no calls are missing values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gradsift._run.extras import require
+from gradsift._typing import Array, IntArray, Source
+from gradsift.data.damaged import reading
+from gradsift.data.sample_files import Columns, column_values, read_psam, traits
+from gradsift.data.source import Variant, block_width, windows
+
+NO_CALL = -9.0
+
+
+@dataclass(frozen=True)
+class PgenSource(Source):
+    """Dosages of the alternate allele, read through pgenlib in column blocks.
+
+    The names of the variants stay in the .pvar file until somebody asks for them.
+    """
+
+    path: Path
+    size: tuple[int, int]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.size
+
+    @property
+    def expects_missing(self) -> bool:
+        return True
+
+    def columns(self, index: IntArray) -> Array:
+        out = np.empty((len(index), self.shape[0]), dtype=np.float32)
+        if len(index):
+            with reading(self.path, "PLINK 2 genotypes"), opened(self.path) as file:
+                file.read_dosages_list(np.asarray(index, dtype=np.uint32), out)
+        return as_dosages(out)
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        n, p = self.shape
+        for where in windows(p, block_width(n)):
+            out = np.empty((where.stop - where.start, n), dtype=np.float32)
+            with reading(self.path, "PLINK 2 genotypes"), opened(self.path) as file:
+                file.read_dosages_range(where.start, where.stop, out)
+            yield where, as_dosages(out)
+
+    def names(self, index: IntArray | None = None) -> list[str]:
+        """Variant identifiers of the .pvar file."""
+        if index is None:
+            return [variant.name for variant in variants(self.path)]
+        rest, found, at = variants(self.path), {}, 0
+        for k in np.unique(index).tolist():
+            found[k], at = next(islice(rest, k - at, None)).name, k + 1
+        return [found[int(k)] for k in index]
+
+
+def opened(path: Path) -> Any:
+    """A reader of the file."""
+    return require("pgenlib", "dosages", "reading this format").PgenReader(os.fsencode(path))
+
+
+def as_dosages(values: Array) -> Array:
+    """(samples, variants) from what pgenlib reads, NaN for what was not called."""
+    out = values.T.astype(np.float64)
+    out[out == NO_CALL] = np.nan
+    return out
+
+
+def open(X: Any) -> PgenSource:
+    """From the path of a .pgen file with its .psam and .pvar beside it."""
+    path = Path(os.fspath(X))
+    if not path.exists():
+        raise FileNotFoundError(f"no such file: {str(path)!r}.")
+    n_samples = len(samples(path)["IID"])
+    listed = 0
+    for variant in variants(path):
+        listed += 1
+        if "," in variant.counted:
+            raise ValueError(
+                f"variant {variant.name!r} of {path.name} has more than two alleles "
+                f"({variant.other}, {variant.counted}): leave such variants out with plink2 "
+                "--max-alleles 2 --make-pgen, or split them first."
+            )
+    with reading(path, "PLINK 2 genotypes"), opened(path) as file:
+        n, p = int(file.get_raw_sample_ct()), int(file.get_variant_ct())
+    if (n, p) != (n_samples, listed):
+        raise ValueError(
+            f"{path.name} holds {p:,} variants of {n:,} samples, but the files beside it list "
+            f"{listed:,} variants of {n_samples:,} samples: one of them belongs to another."
+        )
+    return PgenSource(path, (n, p))
+
+
+def file_beside(path: Path, *suffixes: str) -> Path:
+    """The first of some files of the same name that exists."""
+    for suffix in suffixes:
+        if (found := path.with_suffix(suffix)).exists():
+            return found
+    if path.with_suffix(f"{suffixes[0]}.zst").exists():
+        raise ValueError(
+            f"{path.with_suffix(suffixes[0]).name}.zst is compressed: plink2 --zst-decompress "
+            "makes a text file of it."
+        )
+    raise FileNotFoundError(
+        f"no such file: {str(path.with_suffix(suffixes[0]))!r} (PLINK 2 data are three files)."
+    )
+
+
+def samples(path: Path) -> Columns:
+    """The columns of the .psam file, or of the .fam file in its place."""
+    return read_psam(file_beside(path, ".psam", ".fam"))
+
+
+def variants(X: Any) -> Iterator[Variant]:
+    """The variants of the .pvar file, or of the .bim file in its place, one by one."""
+    path = file_beside(Path(os.fspath(X)), ".pvar", ".bim")
+    head = ["CHROM", "ID", "CM", "POS", "ALT", "REF"]  # a .bim file
+    with path.open("rb") as file:
+        for k, line in enumerate(file, start=1):
+            cells = line.decode(errors="replace").split()
+            if not cells or cells[0].startswith("##"):
+                continue
+            if cells[0].startswith("#"):
+                head = [cells[0][1:], *cells[1:]]
+                continue
+            if len(cells) == 5 and len(head) == 6:
+                cells.insert(2, "0")  # without a position in centimorgans
+            if len(cells) < len(head):
+                raise ValueError(f"{path.name}, line {k} has {len(cells)} of {len(head)} columns.")
+            found = dict(zip(head, cells, strict=False))
+            try:
+                yield Variant(*(found[name] for name in ("ID", "CHROM", "POS", "ALT", "REF")))
+            except KeyError as error:
+                raise ValueError(f"{path.name} has no column {error.args[0]!r}.") from None
+
+
+def names_beside(X: Any) -> tuple[str, ...]:
+    """What the .psam file says of the samples, besides their names."""
+    columns = samples(Path(os.fspath(X)))
+    return (*traits(columns), *(name for name in ("SEX", "FID") if name in columns))
+
+
+def main_target(X: Any) -> str | None:
+    """The first phenotype of the .psam file."""
+    return next(iter(traits(samples(Path(os.fspath(X))))), None)
+
+
+def read_target(X: Any, name: str) -> Any:
+    """A column of the .psam file; NaN or None where it is missing."""
+    path = Path(os.fspath(X))
+    return column_values(samples(path), name, file_beside(path, ".psam", ".fam").name)
+
+
+def read_ids(X: Any) -> tuple[list[str], list[str]]:
+    """(individuals, families) of the .psam file; without families, each is its own."""
+    columns = samples(Path(os.fspath(X)))
+    return columns["IID"], columns.get("FID", columns["IID"])

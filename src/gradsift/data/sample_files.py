@@ -1,0 +1,91 @@
+"""Samples of genotype files: PLINK's .fam and .psam, and the .sample file of Oxford's formats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gradsift._typing import Array
+from gradsift.data.missing import is_missing, to_number
+
+FAM = ("FID", "IID", "PAT", "MAT", "SEX", "PHENO1")
+"""Columns of a .fam file, and of a .psam file without a header."""
+NO_TRAIT = frozenset({"FID", "IID", "SID", "PAT", "MAT", "SEX", "ID_1", "ID_2", "missing", "sex"})
+"""Columns of sample files that are no phenotypes."""
+SEXES = {"1": 1.0, "2": 2.0, "M": 1.0, "F": 2.0, "m": 1.0, "f": 2.0}
+NO_TEXT = frozenset({"NONE", "-9"})
+"""Texts of PLINK that stand for a missing category, beside the usual ones."""
+
+Columns = dict[str, list[str]]
+"""Name -> the cells of a column, as texts."""
+
+
+def read_psam(path: Path) -> Columns:
+    """The columns of a .psam file, or of a .fam file."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        lines = [(k, line.split()) for k, line in enumerate(file, start=1) if line.strip()]
+    lines = [(k, cells) for k, cells in lines if not cells[0].startswith("##")]
+    head: tuple[str, ...] = FAM
+    if lines and lines[0][1][0].startswith("#"):
+        head = (lines[0][1][0][1:], *lines[0][1][1:])
+        lines = lines[1:]
+    if head[0] not in ("FID", "IID"):
+        raise ValueError(f"{path.name}: expected a header that begins with '#FID' or '#IID'.")
+    return as_columns(path, head, lines)
+
+
+def read_sample(path: Path) -> Columns:
+    """The columns of a .sample file: a line of names, a line of types, then the samples."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        lines = [(k, line.split()) for k, line in enumerate(file, start=1) if line.strip()]
+    if len(lines) < 2 or lines[0][1][:2] != ["ID_1", "ID_2"] or lines[1][1][:2] != ["0", "0"]:
+        raise ValueError(
+            f"{path.name}: expected a line of names that begins with 'ID_1 ID_2', and a line of "
+            "types that begins with '0 0'."
+        )
+    return as_columns(path, lines[0][1], lines[2:])
+
+
+def as_columns(path: Path, head: Any, lines: list[tuple[int, list[str]]]) -> Columns:
+    """Rows of cells by column; every row must have all of them."""
+    for k, cells in lines:
+        if len(cells) != len(head):
+            raise ValueError(
+                f"{path.name}, line {k} has {len(cells)} columns: expected {len(head)} "
+                f"({', '.join(head)})."
+            )
+    return {name: [cells[j] for _, cells in lines] for j, name in enumerate(head)}
+
+
+def traits(columns: Columns) -> list[str]:
+    """Names of the phenotypes, in the order of the file."""
+    return [name for name in columns if name not in NO_TRAIT]
+
+
+def column_values(columns: Columns, name: str, file: str) -> Any:
+    """A column of samples as a response: numbers, NaN where they are missing, or texts, None where
+    they are.
+    """
+    if name not in columns:
+        known = ", ".join(repr(k) for k in columns)
+        raise ValueError(f"y={name!r}: {file} has no such column, only {known}.")
+    cells = columns[name]
+    if name in ("FID", "IID", "SID"):
+        return np.array(cells, dtype=object)
+    if name in ("SEX", "sex"):
+        return np.array([SEXES.get(cell, np.nan) for cell in cells])
+    numbers = [to_number(cell) for cell in cells]
+    if None in numbers:
+        texts = [None if is_missing(cell) or cell in NO_TEXT else cell for cell in cells]
+        return np.array(texts, dtype=object)
+    return with_codes_of_plink(np.array(numbers, dtype=np.float64))
+
+
+def with_codes_of_plink(values: Array) -> Array:
+    """NaN for -9, and for 0 where the others are 1 (control) and 2 (case), as PLINK has it."""
+    there = values[~np.isnan(values) & (values != -9)]
+    case_control = np.isin(there, (0, 1, 2)).all() and (there == 2).any()
+    unknown = (values == -9) | ((values == 0) & case_control)
+    return np.where(unknown, np.nan, values)
