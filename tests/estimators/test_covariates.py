@@ -6,7 +6,6 @@ import dask.array as da
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 import sklearn
 from bed_reader import to_bed
@@ -22,8 +21,6 @@ from gradsift import (
     credible_families,
     significance,
 )
-from gradsift.data.mixed import make_encoder
-from gradsift.estimators._covariates import independent_columns
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.pipeline import load_model, save_model
 from gradsift.tables import Recipe
@@ -196,32 +193,6 @@ def test_a_curve_of_a_covariate_on_request():
     bent = GradientSiftRegressor(smooth_covariates=True).fit(X, y, covariates=age)
     assert bent.covariates_.columns[1:] == tuple(f"covariate0 (bend {k})" for k in (1, 2, 3))
     assert bent.score(X, y, covariates=age) > 0.9 > straight.score(X, y, covariates=age)
-
-
-def test_columns_that_repeat_others_are_not_used():
-    C = np.random.default_rng(0).normal(size=(30, 3))
-    twice = np.column_stack([C[:, 0], np.zeros(30), C[:, 1], C[:, 0] - C[:, 1], C[:, 2]])
-    assert independent_columns(twice).tolist() == [0, 2, 4]
-
-
-def test_categories_are_named_as_in_the_columns_of_a_mixed_table(confounded):
-    X, y, C = confounded
-    codes = C["batch"].map({"a": 1.0, "b": 2.0, "c": 3.0}).astype("category")
-    table = pd.DataFrame({"batch": codes})
-    model = GradientSiftRegressor().fit(X, y, covariates=table)
-    part = model.covariates_.parts[0]
-    found = {f"batch={level}" for level in (*part.levels, part.reference)}
-    assert found == set(make_encoder(table, "error").names) == {"batch=1", "batch=2", "batch=3"}
-
-
-def test_covariates_of_any_data_frame_are_the_same(confounded, fitted):
-    X, y, C = confounded
-    for table in (pl.from_pandas(C), pa.table({name: list(C[name]) for name in C})):
-        model = GradientSiftRegressor(predict_with="selected").fit(X, y, covariates=table)
-        assert model.covariates_.columns == fitted.covariates_.columns
-        np.testing.assert_array_equal(
-            model.predict(X, covariates=table), fitted.predict(X, covariates=C)
-        )
 
 
 def test_new_categories_are_said_and_count_as_the_most_frequent(confounded, fitted):

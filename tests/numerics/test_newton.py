@@ -62,3 +62,10 @@ def test_gradients_are_bounded_where_there_is_no_minimum(rng):
     _, free = minimise(both, gradient, np.zeros(3))
     _, bounded = minimise(both, gradient, np.zeros(3), max_gradients=20)
     assert 20 <= bounded < 100 < free
+
+
+def test_a_gradient_beyond_all_numbers_is_refused():
+    """On every version of numpy: with an infinite norm, the start would count as the minimum."""
+    huge = np.full(3, 1e200)
+    with np.errstate(over="ignore"), pytest.raises(FloatingPointError, match="overflow"):
+        minimise(lambda x: (0.0, huge), lambda x: huge, np.zeros(3))

@@ -88,10 +88,11 @@ def credible_families(
     >>> X[:, 8] = X[:, 3] + 0.1 * rng.normal(size=100)      # nearly a copy
     >>> y = X[:, 3] ** 2 + X[:, 5] + rng.normal(size=100)
     >>> model = GradientSiftRegressor().fit(X, y)
-    >>> for family in credible_families(model, X, y):
+    >>> found = credible_families(model, X, y)
+    >>> for family in sorted(found, key=lambda family: min(family.columns)):
     ...     print(sorted(family.columns.tolist()), f"{family.probability:.2f}", family.shape)
-    [5] 1.00 linear
     [3, 8] 1.00 linear + quadratic
+    [5] 1.00 linear
     """
     check_is_fitted(model, "sift_")
     refuse_with_groups(model.n_groups_, "credible_families()")

@@ -28,7 +28,10 @@ def minimise(
     Stops after `max_iter` steps, or after the step in which `max_gradients` are used up.
     """
     value, g = value_and_gradient(x)
-    goal, size, used = tol * float(np.linalg.norm(g)), float(np.linalg.norm(g)), 1
+    size, used = float(np.linalg.norm(g)), 1
+    if not np.isfinite(size):  # older versions of numpy do not raise this in a product
+        raise FloatingPointError("overflow encountered in the norm of a gradient")
+    goal = tol * size
     for _ in range(max_iter):
         if size <= goal or (max_gradients is not None and used >= max_gradients):
             break
