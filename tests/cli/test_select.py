@@ -184,7 +184,7 @@ def test_not_converged_is_said_by_the_exit_code(table, monkeypatch):
     monkeypatch.setitem(plain, "max_iter", 2)
     command = ["select", "t.csv", "--target", "y", "--method", "sparse-gradient", "--cv", "2"]
     assert run([*command, "--stability", "0"]) == 3
-    assert sorted([*os.listdir("gradsift-out"), "families.csv"]) == FILES
+    assert sorted([*os.listdir("gradsift-out"), "associated.csv", "families.csv"]) == FILES
 
 
 def test_help_is_instant():
