@@ -86,7 +86,7 @@ def table(labels):
     if labels:  # of unequal frequency
         y = X[:, 0] + 0.5 * X[:, 1] + 0.5 * noise
         return X, y > np.quantile(y, 0.7)
-    return X, 1.5 * X[:, 0] + 0.5 * X[:, 1] ** 2 + noise
+    return X, 1.5 * X[:, 0] + 0.5 * X[:, 1] ** 2 + 3.0 * noise
 
 
 def base(kind):
