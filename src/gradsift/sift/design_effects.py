@@ -24,8 +24,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import betainccinv
 from scipy.stats import chi2
-from scipy.stats import f as f_distribution
 
 from gradsift._typing import Array, Source
 from gradsift.sift.clusters import Clusters
@@ -101,7 +101,9 @@ def shrunk(found: Scores, prior: Prior, clusters: Clusters) -> tuple[Array, Arra
 def inflation(level: Array, dims: int, effect: Array, df: Array | float, nu: Array) -> Array:
     """t'^2 / t^2 of groups of `dims` scores; 1 where the level is 0."""
     tail = np.clip(chi2.sf(level, dims), 1e-300, 1.0)
-    wanted = effect * dims * f_distribution.isf(tail, df, nu)
+    # the quantile of F by that of a beta variable: f.isf of scipy 1.12 fails far in the tail
+    beta = betainccinv(np.asarray(df) / 2, nu / 2, tail)
+    wanted = effect * dims * nu / df * beta / (1.0 - beta)
     return np.where(level > 0.0, wanted / np.maximum(level, TINY), 1.0)
 
 
