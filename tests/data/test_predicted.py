@@ -66,3 +66,13 @@ def test_few_rows_predict_nothing(rng):
     X = np.repeat(rng.normal(size=(9, 1)), 3, axis=1)
     X[0, 0] = np.nan
     np.testing.assert_array_equal(fill_predicted(X), X)
+
+
+def test_columns_with_few_holes_and_tables_with_too_many_are_left_alone(rng, monkeypatch):
+    _, holed = copies(rng)
+    few = np.where(np.arange(len(holed))[:, None] < 0.04 * len(holed), np.nan, rng.normal())
+    both = np.column_stack([holed, few])
+    np.testing.assert_array_equal(fill_predicted(both)[:, -1:], few)
+    source = ArraySource(holed)
+    monkeypatch.setattr(predicted, "MOST_PRODUCTS", holed.size - 1)
+    assert with_predicted(source) is source

@@ -2,7 +2,8 @@
 
 A missing value is filled with what a ridge on the columns that go with its column predicts, where
 that explains enough of the known values, each predicted from the others. The response has no part
-in it, so that a column that has nothing to do with the response still has not.
+in it, so that a column that has nothing to do with the response still has not. Columns of which
+little is missing are left as they are.
 """
 
 from __future__ import annotations
@@ -21,8 +22,12 @@ LEAST_Z = 3.0
 """Correlation, in standard errors, of a column that may predict another."""
 RIDGE = 0.01
 """Penalty, as a part of the variance of a predictor."""
-MOST_VALUES, MOST_PRODUCTS = 50_000_000, 10**11
-"""Values of a table, and multiplications to correlate its columns, above which nothing is done."""
+LEAST_MISSING = 0.05
+"""Part of a column that is missing at least; fewer holes cost too little to be worth the time."""
+MOST_VALUES, MOST_PRODUCTS = 50_000_000, 5 * 10**9
+"""Values of a table, and multiplications to compare columns with all others (about a second), above
+which nothing is done.
+"""
 AT_A_TIME = 256
 
 
@@ -32,9 +37,20 @@ def with_predicted(source: Source, weight: Array | None = None) -> Source:
     (n,) are numbers of samples.
     """
     n, p = source.shape
-    if n * p > MOST_VALUES or n * p * p > MOST_PRODUCTS or is_whole(source):
+    if n * p > MOST_VALUES or is_whole(source):
         return source
-    return ArraySource(fill_predicted(source.columns(np.arange(p)), weight))
+    Z = source.columns(np.arange(p))
+    columns = with_many_holes(Z, weight)
+    if len(columns) == 0 or n * p * len(columns) > MOST_PRODUCTS:
+        return source
+    return ArraySource(fill_predicted(Z, weight))
+
+
+def with_many_holes(Z: Array, weight: Array | None = None) -> IntArray:
+    """Columns of Z (n, p) of which enough is missing."""
+    holes = np.isnan(Z)
+    share = holes.mean(axis=0) if weight is None else weight @ holes / weight.sum()
+    return np.flatnonzero(share >= LEAST_MISSING)
 
 
 def is_whole(source: Source) -> bool:
@@ -54,10 +70,10 @@ def fill_predicted(Z: Array, weight: Array | None = None) -> Array:
     >>> bool(np.corrcoef(fill_predicted(holed)[:30, 0], Z[:30, 0])[0, 1] > 0.9)
     True
     """
-    holes, weight = np.isnan(Z), np.ones(len(Z)) if weight is None else weight
+    columns, holes = with_many_holes(Z, weight), np.isnan(Z)
+    weight = np.ones(len(Z)) if weight is None else weight
     filled, out = np.where(holes, 0.0, Z), Z.copy()
     known = (~holes).astype(np.float64)
-    columns = np.flatnonzero(holes.any(axis=0))
     for start in range(0, len(columns), AT_A_TIME):
         some = columns[start : start + AT_A_TIME]
         together = (known[:, some].T * weight) @ known
@@ -76,8 +92,8 @@ def fill_predicted(Z: Array, weight: Array | None = None) -> Array:
 def strongest(strength: Array, n_known: float) -> IntArray:
     """The columns that go most with another, by their correlation in standard errors."""
     most = min(N_PREDICTORS, int(n_known / 10))
-    order = np.argsort(-strength, kind="stable")[:most]
-    return np.asarray(order[strength[order] > LEAST_Z])
+    likely = np.flatnonzero(strength > LEAST_Z)
+    return np.asarray(likely[np.argsort(-strength[likely], kind="stable")[:most]])
 
 
 def predict_holes(P: Array, x: Array, there: NDArray[np.bool_], weight: Array) -> Array | None:
