@@ -31,6 +31,10 @@ FITS = 500 if FUZZ else 60
 WARM_UP = 200 if FUZZ else 28
 MOST_GROWTH = 3 << 20
 """Bytes. Fits that kept nothing but their table would show: 60 of them hold 3.8 MB, 500 hold 32."""
+MORE_THREADS = 3
+"""Pools of libraries start their threads one by one, when work overlaps. A thread that each fit of
+one form left behind would be twice as many.
+"""
 N, P = 40, 200
 OPEN_FILES = Path("/proc/self/fd")
 
@@ -78,7 +82,7 @@ def test_many_fits_leave_nothing_behind():
     with one_case(f"soak of {FITS} fits"):
         run(FITS, seed=10_000)
         memory_after, threads_after, files_after = held()
-        assert threads_after <= threads
+        assert threads_after <= threads + MORE_THREADS
         assert files_after <= files
         grown = memory_after - memory
         assert grown < MOST_GROWTH, f"{grown / 2**20:.1f} MB more after {FITS} fits"
