@@ -33,7 +33,7 @@ MOST_GROWTH = 3 << 20
 """Bytes. Fits that kept nothing but their table would show: 60 of them hold 3.8 MB, 500 hold 32."""
 MORE_THREADS = 3
 """Pools of libraries start their threads one by one, when work overlaps. A thread that each fit of
-one form left behind would be twice as many.
+one form left behind would be four.
 """
 N, P = 40, 200
 OPEN_FILES = Path("/proc/self/fd")
