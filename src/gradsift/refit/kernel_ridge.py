@@ -30,8 +30,10 @@ from gradsift.refit.settings import RefitSettings
 
 LEAST_EIGENVALUE = 1e-10
 """Directions of landmarks with less than this part of the largest eigenvalue are rounding."""
-PIECE = 512
+COPIED = 128
 """Columns copied at a time."""
+PIECE = 512
+"""Columns multiplied at a time."""
 LEAST_LEFT = 1e-9
 """One less the leverage is no smaller."""
 
@@ -87,7 +89,7 @@ class KernelMember:
 def some_rows(source: Source, rows: IntArray) -> Array:
     """Rows of all columns, (m, p), filled piece by piece."""
     out = np.empty((len(rows), source.shape[1]))
-    for where in windows(source.shape[1], PIECE):
+    for where in windows(source.shape[1], COPIED):
         out[:, where] = source.columns(np.arange(where.start, where.stop))[rows]
     return out
 

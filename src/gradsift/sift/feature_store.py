@@ -32,6 +32,8 @@ PIECE_VALUES = 30_000
 """Feature values made at a time (.2 MB, and some temporaries of that size)."""
 DECODED_VALUES = (100_000, 800_000)
 """Least and most feature values decoded at a time (.4 to 3 MB in single precision)."""
+SQUARED_VALUES = 50_000
+"""Squares summed at a time (.4 MB)."""
 REMEMBERED = 640
 """Exact features remembered, n values each."""
 
@@ -54,12 +56,18 @@ class FeatureStore(Protocol):
 
 def by_parts(along: Array, b: int, settings: SiftSettings) -> Array:
     """Squares of Z R, (k * features, b * q), summed over features and responses: (b, 3, k)."""
-    squares = np.square(along, dtype=np.float64)
-    if along.shape[1] > b:
-        squares = squares.reshape(len(squares), b, -1).sum(axis=2)
-    squares = squares.reshape(-1, settings.n_features, b)
-    own = [squares[:, part].sum(axis=1).T for part in settings.parts]
-    return np.stack(own, axis=1)
+    each = settings.n_features
+    k = len(along) // each
+    out = np.empty((b, len(settings.parts), k))
+    step = max(1, SQUARED_VALUES // (each * along.shape[1]))
+    for start in range(0, k, step):
+        squares = np.square(along[start * each : (start + step) * each], dtype=np.float64)
+        if along.shape[1] > b:
+            squares = squares.reshape(len(squares), b, -1).sum(axis=2)
+        squares = squares.reshape(-1, each, b)
+        for own, part in zip(out.transpose(1, 2, 0), settings.parts, strict=True):
+            squares[:, part].sum(axis=1, out=own[start : start + step])
+    return out
 
 
 def in_cheaper_order(R: Array, mix: Array) -> tuple[Array, Array | None]:
