@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from gradsift._run.extras import require
-from gradsift._typing import Array, IntArray, Source
+from gradsift._typing import Array, IntArray
 from gradsift.data.damaged import reading
+from gradsift.data.genotype_file import GenotypeFile
 from gradsift.data.missing import to_number
 from gradsift.data.sample_files import with_codes_of_plink
 from gradsift.data.source import Variant, block_width, windows
@@ -23,22 +24,11 @@ HEADER = 3
 
 
 @dataclass(frozen=True)
-class BedSource(Source):
+class BedSource(GenotypeFile):
     """Genotypes (counts of allele 1), read through bed-reader in column blocks.
 
     The names of the variants stay in the .bim file until somebody asks for them.
     """
-
-    path: Path
-    size: tuple[int, int]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.size
-
-    @property
-    def expects_missing(self) -> bool:
-        return True
 
     def read(self, where: slice | IntArray) -> Array:
         open_bed = require("bed_reader", "genomics", "reading this format").open_bed

@@ -12,26 +12,16 @@ from typing import Any
 import numpy as np
 
 from gradsift._run.extras import require
-from gradsift._typing import Array, IntArray, Source
+from gradsift._typing import Array, IntArray
 from gradsift.data.damaged import reading
+from gradsift.data.genotype_file import GenotypeFile
 from gradsift.data.sample_files import Columns, column_values, read_sample, traits
 from gradsift.data.source import Variant, block_width, windows
 
 
 @dataclass(frozen=True)
-class BgenSource(Source):
+class BgenSource(GenotypeFile):
     """Expected counts of the second allele, read through bgen in column blocks."""
-
-    path: Path
-    size: tuple[int, int]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.size
-
-    @property
-    def expects_missing(self) -> bool:
-        return True
 
     def read(self, index: IntArray) -> Array:
         out = np.empty((self.shape[0], len(index)))

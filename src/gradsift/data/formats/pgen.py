@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from gradsift._run.extras import require
-from gradsift._typing import Array, IntArray, Source
+from gradsift._typing import Array, IntArray
 from gradsift.data.damaged import reading
+from gradsift.data.genotype_file import GenotypeFile
 from gradsift.data.sample_files import Columns, column_values, read_psam, traits
 from gradsift.data.source import Variant, block_width, windows
 
@@ -21,22 +22,11 @@ NO_CALL = -9.0
 
 
 @dataclass(frozen=True)
-class PgenSource(Source):
+class PgenSource(GenotypeFile):
     """Dosages of the alternate allele, read through pgenlib in column blocks.
 
     The names of the variants stay in the .pvar file until somebody asks for them.
     """
-
-    path: Path
-    size: tuple[int, int]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.size
-
-    @property
-    def expects_missing(self) -> bool:
-        return True
 
     def columns(self, index: IntArray) -> Array:
         out = np.empty((len(index), self.shape[0]), dtype=np.float32)
