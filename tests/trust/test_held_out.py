@@ -29,6 +29,23 @@ from gradsift.trust.scores import (
 from gradsift.trust.simple import ALPHAS, STRENGTHS, simple_tool
 
 
+@pytest.mark.parametrize("labels", [False, True])
+def test_a_fold_predicts_as_a_whole_fit_does_and_leaves_out_what_only_a_reader_needs(rng, labels):
+    X = rng.normal(size=(120, 12))
+    y = X[:, 1] + X[:, 2] * X[:, 3]
+    model, y = (GradientSiftClassifier, y > 0) if labels else (GradientSiftRegressor, y)
+    whole = model(inference=True, always_keep=[7]).fit(X, y)
+    fold = model(inference=True, always_keep=[7])._fit_to_predict(X, y)
+    assert fold.get_support(indices=True).tolist() == whole.get_support(indices=True).tolist()
+    assert fold.interactions_ == whole.interactions_
+    predict = "predict_proba" if labels else "predict"
+    np.testing.assert_array_equal(getattr(fold, predict)(X), getattr(whole, predict)(X))
+    selected = whole.get_support()
+    np.testing.assert_array_equal(fold.ranking_[selected], whole.ranking_[selected])
+    assert fold.association_ is None
+    assert not hasattr(fold, "families_")
+
+
 def test_the_selection_is_repeated_in_every_fold(rng):
     # 400 columns of noise and random labels: a score with selection outside the folds would be high
     X, y = rng.normal(size=(60, 400)), rng.permutation(np.repeat([0, 1], 30))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from copy import copy
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from scipy import sparse as sp
@@ -204,6 +204,10 @@ class GradientEstimator(NotebookForm, DirectionEstimator):
     def _find_support(self, X: Any, y: Any, **fit_params: Any) -> IntArray:
         """Column numbers that `fit` would select, by the least work; leaves no fitted model."""
         return np.asarray(clone(self).fit(X, y, **fit_params).get_support(indices=True))
+
+    def _fit_to_predict(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        """`fit`, as far as the predictions need it."""
+        return self.fit(X, y, **fit_params)
 
     @same_bits
     def gradient(self, X: Any, *, sparse: bool = False, as_frame: bool = False) -> Any:

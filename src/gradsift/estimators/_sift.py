@@ -11,6 +11,7 @@ from gradsift._typing import Array
 from gradsift.estimators._base import blank
 from gradsift.estimators._sift_base import GradientSift
 from gradsift.estimators._sift_predictions import AdjustedLabels, AdjustedNumbers
+from gradsift.estimators._sift_sample import SiftSample
 from gradsift.estimators._sift_target import Labels, Numbers
 from gradsift.estimators._tasks import class_weights
 from gradsift.estimators._validation import (
@@ -196,7 +197,11 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         """
         door = blank(self)
         sample = self._sample(door, X, y, sample_weight, groups, covariates, offset)
-        return self._keep(door, **self._attributes(door, sample, "the mean of y"))
+        return self._fit_sample(door, sample)
+
+    def _fit_sample(self, door: Any, sample: SiftSample, *, only_predicts: bool = False) -> Self:
+        found = self._attributes(door, sample, "the mean of y", only_predicts=only_predicts)
+        return self._keep(door, **found)
 
     def _target(self, y: Array) -> Numbers:
         return Numbers(check_numbers(y))
@@ -288,11 +293,14 @@ n_components_probabilities_, component_intervals_
         """
         door = blank(self)
         sample = self._sample(door, X, y, sample_weight, groups, covariates, offset)
+        return self._fit_sample(door, sample)
+
+    def _fit_sample(self, door: Any, sample: SiftSample, *, only_predicts: bool = False) -> Self:
         labels = cast(Labels, sample.target)
         classes = labels.classes
         warn_of_rare_classes(classes, labels.codes)
         shifts = class_weights(self.class_weight, classes, classes[labels.codes], sample.weight)
-        found = self._attributes(door, sample, "the class shares")
+        found = self._attributes(door, sample, "the class shares", only_predicts=only_predicts)
         return self._keep(door, classes_=classes, class_weight_=shifts, **found)
 
     def _target(self, y: Array) -> Labels:

@@ -228,7 +228,9 @@ class GradientSift(Sifting):
             target = target.less(check_offset(offset, X, kept, target))
         return SiftSample(take_rows(X, kept), target, weight, codes, C)
 
-    def _attributes(self, door: Any, sample: SiftSample, constant: str) -> dict[str, Any]:
+    def _attributes(
+        self, door: Any, sample: SiftSample, constant: str, *, only_predicts: bool = False
+    ) -> dict[str, Any]:
         """Sift, then refit; `constant` is what predictions are where nothing is selected."""
         warn_of_counts(sample.weight, self.weight_kind)
         warn_of_few_groups(sample.groups, sample.one_per_group)
@@ -236,17 +238,26 @@ class GradientSift(Sifting):
             if getattr(self, what):
                 refuse_with_groups(sample.groups, what)
                 refuse_with_offset(sample.target, what)
-        options = self._options(door)
+        options = replace(self._options(door), only_predicts=only_predicts)
         fit = fit_sift(sample, options)
         warn_of_row_order(sample, fit.found.residual, fit.field.scaling)
         if len(fit.found.selected) == 0:
             others = "predictors on all columns (ensemble_)"
             constant = constant if sample.covariates is None else "the part of the covariates"
             warn_nothing_selected(constant if fit.ensemble is None else others, NO_VARIABLE)
-        sure = inference_attributes(sample, fit, options) if self.inference else {}
+        inference = self.inference and not only_predicts
+        sure = inference_attributes(sample, fit, options) if inference else {}
         groups = None if sample.groups is None else int(sample.groups.max()) + 1
         known = {"n_groups_": groups, "covariates_": with_coefficients(door.covariates_, fit)}
         return sift_attributes(fit) | known | sure
+
+    def _fit_sample(self, door: Any, sample: SiftSample, *, only_predicts: bool = False) -> Self:
+        """Fit to a checked sample."""
+        raise NotImplementedError
+
+    def _fit_to_predict(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        door = blank(self)
+        return self._fit_sample(door, self._sample(door, X, y, **fit_params), only_predicts=True)
 
     def _find_support(self, X: Any, y: Any, **fit_params: Any) -> IntArray:
         door = blank(self)

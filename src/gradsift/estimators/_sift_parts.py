@@ -105,6 +105,10 @@ class SiftOptions:
     verbose: int
     sift: SiftSettings
     refit: RefitSettings
+    only_predicts: bool = False
+    """Leave out what predictions do not need: the ranking of columns that are not selected, the
+    association of each column by itself, and families.
+    """
 
 
 @dataclass(frozen=True)
@@ -249,8 +253,11 @@ def whole_sift(
         source: Source, Y: Array, **how: Any
     ) -> tuple[SiftResult, Association | None, Significance | None]:
         sifter, sifted = make_sifter(source, Y, **how).settled()
-        found = own_result(describe(sifter, sifted, beside_classes(sample)), p)
-        alone = column_association(sifter, sifted, p) if knows_null(sample) else None
+        told = describe(sifter, sifted, beside_classes(sample), ranked=not options.only_predicts)
+        found = own_result(told, p)
+        alone = None
+        if knows_null(sample) and not options.only_predicts:
+            alone = column_association(sifter, sifted, p)
         if rate is None:
             return found, alone, None
         sifter.say("testing each variable beside the best explanation without it")

@@ -28,7 +28,13 @@ from gradsift._typing import Array, IntArray, Source
 from gradsift.sift.link import Classes, interactions_of
 from gradsift.sift.path import TOL
 from gradsift.sift.procedure import Sifted, Sifter
-from gradsift.sift.ranking import loss_without, ranks, scores, variable_losses
+from gradsift.sift.ranking import (
+    loss_without,
+    ranks,
+    scores,
+    selected_scores,
+    variable_losses,
+)
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
@@ -94,16 +100,22 @@ def sift(source: Source, Y: Array, **options: Any) -> SiftResult:
     return describe(*make_sifter(source, Y, **options).settled())
 
 
-def describe(sifter: Sifter, sifted: Sifted, classes: Classes | None = None) -> SiftResult:
+def describe(
+    sifter: Sifter, sifted: Sifted, classes: Classes | None = None, *, ranked: bool = True
+) -> SiftResult:
     """The selected terms and the ranking of all columns, without the features they were made of.
 
     `classes` says what the classes are where the response is told beside covariates or an offset.
+    Unless `ranked`, columns that are not selected all have the score 0.
     """
     groups, support, response = sifted.groups, sifted.support, sifter.response
-    selected, _, log_p = variable_losses(groups, support, response)
+    selected, loss, log_p = variable_losses(groups, support, response)
     strength = loss_without(groups, support, response, [(g,) for g in support])
-    sifter.say(f"ranking {sifter.source.shape[1]:,} columns")
-    score = scores(sifter, sifted)
+    score: Array = np.zeros(sifter.source.shape[1])
+    score[selected] = selected_scores(loss)
+    if ranked:
+        sifter.say(f"ranking {len(score):,} columns")
+        score = scores(sifter, sifted)
     k, first = len(groups.columns), groups.first_product
 
     def part(g: int) -> str:

@@ -114,8 +114,7 @@ def scores(sifter: Sifter, sifted: Sifted) -> Array:
     strength = np.maximum(-evidence, 1e-9)
     score: Array = np.subtract(evidence.max(initial=0.0), evidence, out=evidence)
     score /= 1.0 + score.max(initial=0.0)
-    if variables:
-        score[variables] = 1.0 + (loss + 1e-9) / (loss.max() + 1e-9)
+    score[variables] = selected_scores(loss)
     statistic = sifted.marginal
     if groups.inflation is not None:
         statistic = statistic / typical_ratios(groups, len(score))
@@ -124,6 +123,11 @@ def scores(sifter: Sifter, sifted: Sifted) -> Array:
         first = one_after_another(sifter, Y, strength, order[: len(variables)])
         score = in_this_order(score, order, first)
     return score
+
+
+def selected_scores(loss: Array) -> Array:
+    """Scores in (1, 2] of the selected variables, from what the fit loses without each."""
+    return np.asarray(1.0 + (loss + 1e-9) / (loss.max(initial=0.0) + 1e-9))
 
 
 def in_this_order(score: Array, order: IntArray, first: IntArray) -> Array:

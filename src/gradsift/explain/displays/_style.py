@@ -28,8 +28,8 @@ Hover = list[tuple[Any, list[str]]]
 
 def start(ax: Any, size: tuple[float, float]) -> tuple[Any, Any]:
     """(figure, axes): the axes given, or new ones."""
-    plt = require("matplotlib.pyplot", "plot", "a plot")
     if ax is None:
+        plt = require("matplotlib.pyplot", "plot", "a plot")
         _, ax = plt.subplots(figsize=size, layout="constrained")
     quiet(ax)
     return ax.figure, ax
