@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
 
-from gradsift.numerics.ard_kernels import ArdGaussian
-from gradsift.refit.evidence import Rows, maximise_evidence
+from gradsift.numerics.ard_kernels import ArdGaussian, DotProduct
+from gradsift.refit.evidence import Rows, linear_evidence, lower_inverse, maximise_evidence
 from gradsift.refit.evidence import negative_log_evidence as evidence_at
 from gradsift.refit.expansion import pivoted_features
 from gradsift.refit.ridge import residuals_and_leverages, solve_ridge
@@ -54,6 +54,24 @@ def test_weights_are_repetitions(kernel, rng):
     repeated = negative_log_evidence(theta, kernel, many)
     assert_allclose(weighted[0], repeated[0], rtol=1e-9)
     assert_allclose(weighted[1], repeated[1], rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("n, d", [(30, 3), (5, 8)])
+def test_the_linear_kernel_needs_no_matrix_of_all_rows(rng, n, d):
+    rows = Rows(rng.normal(size=(n, d)), rng.normal(size=(n, 2)), rng.uniform(0.3, 3.0, n))
+    kernel = DotProduct(d)
+    for theta in np.log([[1e-3], [0.2], [5.0]]):
+        value, slope = linear_evidence(kernel, rows)(theta)
+        expected, expected_slope = negative_log_evidence(theta, kernel, rows)
+        assert_allclose(value, expected, rtol=1e-10)
+        assert_allclose(slope, expected_slope, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 200, 301])
+def test_a_triangle_is_inverted_in_halves(rng, n):
+    A = rng.normal(size=(n, n))
+    L = np.asfortranarray(np.linalg.cholesky(A @ A.T + n * np.eye(n)))
+    assert_allclose(lower_inverse(L) @ L, np.eye(n), atol=1e-10)
 
 
 def test_maximiser_improves_and_is_stationary(smooth):

@@ -125,11 +125,17 @@ class ArdGaussian:
 
     def evaluator(self, X: Array) -> Evaluator:
         along = self._along(X)
+        along = along - along.mean(axis=0)  # near the origin, no digits are lost
+        n, d = along.shape
+        left, right = np.ones((n, d + 2)), np.ones((n, d + 2))
 
         def evaluate(theta: Array) -> tuple[Array, Pullback]:
-            U = along * np.exp(-theta)
-            K = squared_distances(U, U)
-            K *= -0.5
+            U = np.multiply(along, np.exp(-theta), out=left[:, 2:])
+            right[:, 2:] = U
+            # -|u - v|^2 / 2 = -|u|^2 / 2 - |v|^2 / 2 + u'v, in one product
+            left[:, 0] = right[:, 1] = -0.5 * np.einsum("ij,ij->i", U, U)
+            K = left @ right.T
+            K.flat[:: n + 1] = 0.0
             np.exp(K, out=K)
             # dK_ij / d log l_k = K_ij (u_ik - u_jk)^2
             return K, lambda M: _moment(M * K, U, U)

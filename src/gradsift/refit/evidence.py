@@ -12,17 +12,18 @@ takes the determinant there to the one here). The scale is profiled out: s = z'B
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
+from scipy.linalg.lapack import dlauum, dpotrf, dpotrs, dtrtri
 from scipy.optimize import OptimizeResult, minimize
 
 from gradsift._typing import Array
-from gradsift.numerics.ard_kernels import ArdKernel, Evaluator
+from gradsift.numerics.ard_kernels import ArdKernel, DotProduct, Evaluator
 
 NOISE_BOUNDS = (np.log(1e-5), np.log(1e2))
 """Box of log eta. The floor keeps B positive definite in double precision without any jitter."""
@@ -87,7 +88,7 @@ def negative_log_evidence(
 
     # d value / dB = (q B^-1 - sum_c a_c a_c' / s_c) / 2. Only its lower triangle is formed; every
     # pair i > j counts twice, and the kernels' pullbacks take any matrix.
-    M = dpotri(factor, lower=1, overwrite_c=1)[0]
+    M = dlauum(lower_inverse(factor), lower=1, overwrite_c=1)[0]
     M = dsyrk(-1.0, A / np.sqrt(scale), beta=float(q), c=M, lower=1, overwrite_c=1)
     by_noise = 0.5 * eta * float(M.trace()) + 0.5 * q * (total - n)
     M.flat[:: n + 1] *= 0.5
@@ -101,11 +102,78 @@ def negative_log_evidence(
     return value - log_prior, slope
 
 
+AT_ONCE = 64
+"""Rows up to which LAPACK inverts a triangle at once; its way is slow for larger ones."""
+
+
+def lower_inverse(L: Array) -> Array:
+    """The inverse of a lower triangular matrix, in halves: most of the work is two products."""
+    n = len(L)
+    if n <= AT_ONCE:
+        return np.asarray(dtrtri(L, lower=1)[0])
+    half = n // 2
+    out = np.zeros((n, n), order="F")
+    first = out[:half, :half] = lower_inverse(L[:half, :half])
+    second = out[half:, half:] = lower_inverse(L[half:, half:])
+    out[half:, :half] = -(second @ (L[half:, :half] @ first))
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class LinearEvidence:
+    """The evidence of the linear kernel as a function of the noise alone.
+
+    The kernel has d directions: with the eigenvalues e of S K S, the response along its
+    eigenvectors and the rest of it, a value costs d numbers.
+    """
+
+    eigenvalues: Array
+    """(d,)"""
+    along: Array
+    """(d, q) squares of the weighted response along the eigenvectors."""
+    rest: Array
+    """(q,) what lies in none of them."""
+    n: int
+    total: float
+
+    def __call__(self, theta: Array) -> tuple[float, Array]:
+        """-log p(Y) and its slope, as `negative_log_evidence` at theta = (log eta,)."""
+        eta, q = float(np.exp(theta[0])), len(self.rest)
+        inside, outside = self.eigenvalues + eta, self.n - len(self.eigenvalues)
+        quadratic = (self.along / inside[:, None]).sum(0) + self.rest / eta
+        scale = quadratic / self.total
+        determinant = float(np.log(inside).sum()) + (outside + self.total - self.n) * theta[0]
+        value = 0.5 * (self.total * (np.log(2.0 * np.pi * scale) + 1.0).sum() + q * determinant)
+        squares = (self.along / inside[:, None] ** 2).sum(0) + self.rest / eta**2
+        slope = q * (float((eta / inside).sum()) + outside + self.total - self.n)
+        slope -= eta * float((squares / scale).sum())
+        return float(value), np.array([0.5 * slope])
+
+
+def linear_evidence(kernel: DotProduct, rows: Rows) -> LinearEvidence:
+    """The evidence of the linear kernel on some rows."""
+    root = np.sqrt(rows.weights)[:, None]
+    Z = root * rows.Y
+    U, sizes, _ = np.linalg.svd(root * rows.X, full_matrices=False)
+    along = U.T @ Z
+    rest = np.square(Z - U @ along).sum(0)
+    total = float(rows.weights.sum())
+    return LinearEvidence(sizes**2 / kernel.dimension, np.square(along), rest, len(Z), total)
+
+
 class Hope(NamedTuple):
     """A fit is given up if its loss is above `least` after `trial` iterations."""
 
     trial: int
     least: float
+
+
+def objective(kernel: ArdKernel, rows: Rows) -> Callable[[Array], tuple[float, Array]]:
+    """`negative_log_evidence` on some rows, as a function of theta."""
+    if isinstance(kernel, DotProduct):
+        return linear_evidence(kernel, rows)
+    evaluate = kernel.evaluator(rows.X)
+    return lambda theta: negative_log_evidence(theta, kernel, rows, evaluate)
 
 
 def maximise_evidence(
@@ -128,9 +196,8 @@ def maximise_evidence(
             raise StopIteration
 
     found = minimize(
-        negative_log_evidence,
+        objective(kernel, rows),
         start,
-        args=(kernel, rows, kernel.evaluator(rows.X)),
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
