@@ -56,7 +56,7 @@ def test_weights_are_repetitions(kernel, rng):
     assert_allclose(weighted[1], repeated[1], rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("n, d", [(30, 3), (5, 8)])
+@pytest.mark.parametrize(("n", "d"), [(30, 3), (5, 8)])
 def test_the_linear_kernel_needs_no_matrix_of_all_rows(rng, n, d):
     rows = Rows(rng.normal(size=(n, d)), rng.normal(size=(n, 2)), rng.uniform(0.3, 3.0, n))
     kernel = DotProduct(d)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers import assert_same_sums
 from scipy.integrate import quad
 from scipy.stats import chi2, kstest
 
@@ -9,6 +10,7 @@ from gradsift.sift.columns import binned_statistics, part_statistics
 from gradsift.sift.features import (
     antiderivatives,
     clipped,
+    clipped_known,
     derivatives,
     knots,
     own_features,
@@ -82,6 +84,14 @@ def test_whitening_is_orthonormal_up_to_the_ridge_and_ordered(rng):
     assert np.linalg.eigvalsh(gram).max() <= 1 + 1e-9
     np.testing.assert_allclose(gram[:, 0, 0], 1 / (1 + DEFAULT.ridge))
     np.testing.assert_allclose(gram[:, :2, :2], np.broadcast_to(np.eye(2), (3, 2, 2)), atol=5e-3)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_first_two_features_do_not_depend_on_the_others(rng, weighted):
+    weight = rng.uniform(0.5, 2.0, 90) if weighted else None
+    rows = make_rows(90, weight)
+    X = clipped_known(np.where(rng.random((90, 4)) < 0.1, np.nan, rng.normal(size=(90, 4))), rows)
+    assert_same_sums(own_features(X, rows, local=False), own_features(X, rows)[:, :2])
 
 
 @pytest.mark.parametrize("kind", ["normal", "lognormal", "uniform"])

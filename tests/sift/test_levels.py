@@ -128,6 +128,10 @@ def test_weights_are_copies():
     assert largest_sum(a, r, weight) == pytest.approx(many)
     r = r + a
     part = worth_of(a[:, None], r[:, None], weight, 30.0)
+    for enough in (0.0, 0.3 * part, 0.9 * part, 1.5 * part):
+        known = worth_of(a[:, None], r[:, None], weight, 30.0, enough)
+        assert known <= part + 1e-9
+        assert (known >= enough) == (part >= enough)
     assert part == pytest.approx(worth_of(a[copies, None], r[copies, None], one, 30.0), rel=1e-6)
 
 

@@ -76,11 +76,11 @@ def least_worth(groups: Groups, support: Support, response: Response, fixed: Sup
     B, cov = fits.fit(support)
     cost, least = complexity(groups, support, q), log_det(cov)
     weight = np.ones(len(Y)) if groups.rows.weight is None else groups.rows.weight
-    short: dict[int, float] = {}
-    parts: dict[int, float] = {}
-    for leave in judged(groups, support, fixed):
-        if not short.keys().isdisjoint(leave):
-            continue
+
+    def judge(leave: Support, *, whole: bool = False) -> tuple[float, float]:
+        """By how much the gain of some groups falls short, and the part of it that stands; where it
+        does not fall short, a lower bound will do, unless the `whole` part is asked for.
+        """
         rest = tuple(g for g in support if g not in leave)
         B_rest, cov_rest = fits.fit(rest)
         own = fits.index(leave)
@@ -88,11 +88,19 @@ def least_worth(groups: Groups, support: Support, response: Response, fixed: Sup
         asked = cost - complexity(groups, rest, q)
         a = Z[own].T @ B[own] / response.root
         R = (Y - Z[fits.index(rest)].T @ B_rest) / response.root
-        part = worth_of(a, R, weight, gain)
-        if len(leave) == 1:
-            parts[leave[0]] = part
-        if gain * part < asked:
-            short[min(leave, key=lambda g: parts[g])] = asked - gain * part
+        enough = asked / gain if gain > 0.0 and not whole else np.inf
+        part = worth_of(a, R, weight, gain, enough)
+        return asked - gain * part, part
+
+    short: dict[int, float] = {}
+    for leave in judged(groups, support, fixed):
+        if short.keys().isdisjoint(leave):
+            lacks, _ = judge(leave)
+            if lacks > 0.0:
+                named = leave[0]
+                if len(leave) > 1:
+                    named = min(leave, key=lambda g: judge((g,), whole=True)[1])
+                short[named] = lacks
     return max(short, key=lambda g: short[g], default=None)
 
 

@@ -20,6 +20,7 @@ place: w^2 - 2 log(2 pi k).
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ BARTLETT = 2.5
 """-(n - 2.5) log(1 - rho^2) is chi-square(1) to second order (Bartlett)."""
 
 
-def worth_of(a: Array, r: Array, weight: Array, gain: float) -> float:
+def worth_of(a: Array, r: Array, weight: Array, gain: float, enough: float = np.inf) -> float:
     """The part of a gain that stands when rows are exchangeable, in [0, 1].
 
     Parameters
@@ -45,6 +46,8 @@ def worth_of(a: Array, r: Array, weight: Array, gain: float) -> float:
     weight : array (n,)
     gain : float
         Rise of n log det of the residual covariance without it.
+    enough : float
+        A part that is enough to know of: where it is surely larger, a lower bound of it will do.
     """
     n = float(weight.sum())
     a, r = along_main_axis(a, r, weight)
@@ -60,7 +63,7 @@ def worth_of(a: Array, r: Array, weight: Array, gain: float) -> float:
     taken = max(taken, gain * (1.0 - BARTLETT / n))
     if taken < 1.0:
         return 1.0
-    return min(chi_square_of(a, r, weight, u, carriers) / taken, 1.0)
+    return min(chi_square_of(a, r, weight, u, carriers, enough * taken) / taken, 1.0)
 
 
 def largest_sum(a: Array, r: Array, weight: Array) -> float:
@@ -106,6 +109,10 @@ def places(x: Array, weight: Array) -> tuple[Array, Array]:
     return np.add.reduceat(weight * x, first) / total, total
 
 
+Drawn = tuple[float, Array, Array]
+"""A value t'(u, 0, 0) - K(t), and what its slopes are made of."""
+
+
 class Tilted(NamedTuple):
     """t'(u, 0, 0) - K(t) at some t, with the gradient and the Hessian of K."""
 
@@ -122,11 +129,15 @@ class Deals:
         self.r, mass = places(r, weight)
         self.chance = mass / mass.sum()
         self.kept = orthonormal(np.stack([self.r, self.r**2]), self.chance)
+
+    @cached_property
+    def moments(self) -> Array:
+        """The functions of the residuals whose expectations make up the slopes, one a column."""
         each = np.vstack([self.r, self.kept])
         k = len(each)
-        self.moments = np.vstack([each, (each[:, None] * each[None]).reshape(k * k, -1)]).T
+        return np.vstack([each, (each[:, None] * each[None]).reshape(k * k, -1)]).T
 
-    def drawn(self, t: Array, u: float) -> tuple[float, Array, Array]:
+    def drawn(self, t: Array, u: float) -> Drawn:
         """The value at t, and what it is made of: one exponential for each row and residual, and
         their sum for each row.
         """
@@ -171,34 +182,47 @@ def orthonormal(F: Array, chance: Array) -> Array:
     return np.asarray((vectors[:, good] / np.sqrt(values[good])).T @ F)
 
 
-def chi_square_of(a: Array, r: Array, weight: Array, u: float, carriers: float) -> float:
-    """The chi-square with one degree of freedom that sum_i w_i a_i r_i = u amounts to."""
+def chi_square_of(
+    a: Array, r: Array, weight: Array, u: float, carriers: float, enough: float = np.inf
+) -> float:
+    """The chi-square with one degree of freedom that sum_i w_i a_i r_i = u amounts to; where it is
+    surely larger than `enough`, a lower bound of it.
+    """
     deals = Deals(a, r, weight)
-    t, there = solve_tilt(deals, u, float(weight.sum()))
+    less = 2 * float(np.log(2 * np.pi * carriers))
+    t, start = first_tilt(deals, u, float(weight.sum()))
+    if start is not None and 2 * start[0] - less >= enough:
+        return 2 * start[0] - less
+    t, there = solve_tilt(deals, u, t, start)
     w = float(np.sqrt(2 * max(there.value, 0.0)))
     if w < 1.0 or t[0] <= 0:
         return w * w
-    start = deals.untilted().hessian[1:, 1:]
+    flat = deals.untilted().hessian[1:, 1:]
     H = there.hessian + 1e-12 * np.eye(len(t))
-    bend = np.linalg.slogdet(H)[1] - np.linalg.slogdet(start)[1]
+    bend = np.linalg.slogdet(H)[1] - np.linalg.slogdet(flat)[1]
     corrected = w + (np.log(t[0]) + bend / 2 - np.log(w)) / w
-    edge = w * w - 2 * np.log(2 * np.pi * carriers)
-    return float(max(max(corrected, 0.0) ** 2, edge, 0.0))
+    return float(max(max(corrected, 0.0) ** 2, w * w - less, 0.0))
 
 
-def solve_tilt(deals: Deals, u: float, n: float) -> tuple[Array, Tilted]:
-    """The tilt that maximises, by Newton steps from that of normal residuals."""
-    k = 1 + len(deals.kept)
+def first_tilt(deals: Deals, u: float, n: float) -> tuple[Array, Drawn | None]:
+    """The tilt of normal residuals, or a part of it, where its value is above that of t = 0; the
+    maximum is one, and any such start leads there. Else t = 0 and None.
+    """
     rho = min(u / n, 0.999)
     guess = rho / (1 - rho * rho)
     square = (deals.kept * deals.chance) @ deals.r**2
     normal = np.r_[guess, -guess * rho / 2 * square]
-    t, now = np.zeros(k), deals.untilted()
     for part in (1.0, 0.5, 0.25):
         start = deals.drawn(part * normal, u)
-        if start[0] > now.value:  # the maximum is one: any start above t = 0 leads there
-            t, now = part * normal, deals.tilted(*start)
-            break
+        if start[0] > 0.0:
+            return part * normal, start
+    return np.zeros_like(normal), None
+
+
+def solve_tilt(deals: Deals, u: float, t: Array, start: Drawn | None) -> tuple[Array, Tilted]:
+    """The tilt that maximises, by Newton steps from what `first_tilt` gives."""
+    k = len(t)
+    now = deals.untilted() if start is None else deals.tilted(*start)
     goal = np.zeros(k)
     goal[0] = u
     for _ in range(MOST_STEPS):

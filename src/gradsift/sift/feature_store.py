@@ -37,6 +37,7 @@ SQUARED_VALUES = 50_000
 REMEMBERED = 640
 """Exact features remembered, n values each."""
 
+LOCAL = 2
 Group = tuple[int, int]
 """Pooled column and part (0 linear, 1 quadratic, 2 local)."""
 
@@ -114,18 +115,25 @@ class QuantisedFeatures:
     memo: dict[Group, Array] = field(default_factory=dict, repr=False)
 
     def stack(self, groups: list[Group]) -> list[Array]:
-        missing = sorted({j for j, part in groups if (j, part) not in self.memo})
         found = {g: self.memo.pop(g) for g in dict.fromkeys(groups) if g in self.memo}
         wanted: dict[int, list[int]] = {}
         for j, part in groups:
-            wanted.setdefault(j, []).append(part)
-        parts = self.settings.parts
-        for some, Z in feature_pieces(self.table, self.where[missing], self.rows, self.settings):
-            for j, exact in zip(missing[some], Z, strict=True):
-                found |= {(j, part): exact[parts[part]].copy() for part in wanted[j]}
+            if (j, part) not in found:
+                wanted.setdefault(j, []).append(part)
+        for local in (False, True):
+            found |= self.exact({j: w for j, w in wanted.items() if (LOCAL in w) is local}, local)
         self.memo.update(found)  # at the end: what was used last is forgotten last
         self.forget()
         return [found[g] for g in groups]
+
+    def exact(self, wanted: dict[int, list[int]], local: bool) -> dict[Group, Array]:
+        """Some parts of some pooled columns, made from the table."""
+        numbers, parts = sorted(wanted), self.settings.parts
+        where, out = self.where[numbers], dict[Group, Array]()
+        for some, Z in feature_pieces(self.table, where, self.rows, self.settings, local=local):
+            for j, exact in zip(numbers[some], Z, strict=True):
+                out |= {(j, part): exact[parts[part]].copy() for part in wanted[j]}
+        return out
 
     def forget(self) -> None:
         spare = sum(map(len, self.memo.values())) - REMEMBERED
@@ -163,12 +171,14 @@ def feature_pieces(
     settings: SiftSettings,
     *,
     weighted: bool = True,
+    local: bool = True,
 ) -> Iterator[tuple[slice, Array]]:
     """`own_features` of some columns, a few at a time: (which of them, (w, features, n))."""
     step = max(1, PIECE_VALUES // (settings.n_features * max(source.shape[0], 1)))
     for first, X in read_pieces(source, columns, rows, settings):
         for start in range(0, X.shape[1], step):
-            Z = own_features(X[:, start : start + step], rows, settings, weighted=weighted)
+            some = X[:, start : start + step]
+            Z = own_features(some, rows, settings, weighted=weighted, local=local)
             yield slice(first + start, first + start + len(Z)), Z
 
 

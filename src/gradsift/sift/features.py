@@ -137,12 +137,21 @@ def whitener(cov: Array, settings: SiftSettings = DEFAULT) -> Array:
 
 
 def own_features(
-    X: Array, rows: Rows, settings: SiftSettings = DEFAULT, *, weighted: bool = True
+    X: Array,
+    rows: Rows,
+    settings: SiftSettings = DEFAULT,
+    *,
+    weighted: bool = True,
+    local: bool = True,
 ) -> Array:
     """Whitened features of columns X (n, width) from `clipped_known`: (width, 2 + J, n), their rows
-    scaled by root weight unless told otherwise.
+    scaled by root weight unless told otherwise. Those that are not `local` are the first two alone,
+    which do not depend on the others.
     """
-    P = antiderivatives(X, knots(X, rows, settings), settings)
+    if local:
+        P = antiderivatives(X, knots(X, rows, settings), settings)
+    else:
+        P = np.stack([X.T, X.T * X.T], axis=1)
     if np.isnan(X).any():
         P = mean_filled(P.reshape(-1, len(X)).T, rows).T.reshape(P.shape)
     if rows.clusters is None:
