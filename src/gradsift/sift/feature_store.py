@@ -67,7 +67,10 @@ def by_parts(along: Array, b: int, settings: SiftSettings) -> Array:
             squares = squares.reshape(len(squares), b, -1).sum(axis=2)
         squares = squares.reshape(-1, each, b)
         for own, part in zip(out.transpose(1, 2, 0), settings.parts, strict=True):
-            squares[:, part].sum(axis=1, out=own[start : start + step])
+            if part.stop - part.start == 1:
+                own[start : start + step] = squares[:, part.start]
+            else:
+                squares[:, part].sum(axis=1, out=own[start : start + step])
     return out
 
 
@@ -121,7 +124,9 @@ class QuantisedFeatures:
             if (j, part) not in found:
                 wanted.setdefault(j, []).append(part)
         for local in (False, True):
-            found |= self.exact({j: w for j, w in wanted.items() if (LOCAL in w) is local}, local)
+            some = {j: parts for j, parts in wanted.items() if (LOCAL in parts) is local}
+            if some:
+                found |= self.exact(some, local)
         self.memo.update(found)  # at the end: what was used last is forgotten last
         self.forget()
         return [found[g] for g in groups]

@@ -103,6 +103,11 @@ class Groups:
             return parents
         return tuple(sorted(set(self.joint.labels[list(parents)].tolist())))
 
+    def place_of(self, column: int) -> int | None:
+        """Number of a source column in the pool; None where it is not pooled."""
+        j = int(np.searchsorted(self.columns, column))
+        return j if j < len(self.columns) and self.columns[j] == column else None
+
     def variables(self, support: Support) -> list[int]:
         """Source columns a support uses, sorted."""
         return sorted({v for g in support for v in self.parents_of(g)})

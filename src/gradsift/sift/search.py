@@ -39,8 +39,7 @@ def levels_given(groups: Groups, support: Support) -> Array:
         level[beside] = groups.level_if_selected[beside]
         return level
     for v in groups.variables(support):
-        j = int(np.searchsorted(groups.columns, v))
-        if j < k and groups.columns[j] == v:
+        if (j := groups.place_of(v)) is not None:
             own = [j, k + j, 2 * k + j]
             level[own] = groups.level_if_selected[own]
     return level
@@ -207,8 +206,7 @@ def first_copies(groups: Groups, support: Support, response: Response, fixed: Su
 def earlier_copies(groups: Groups, variables: list[int]) -> dict[int, list[int]]:
     """The columns of the pool before each variable that are copies of it, mirrored or not."""
     k = len(groups.columns)
-    place = {int(c): j for j, c in enumerate(groups.columns)}
-    places = [place[v] for v in variables if v in place]
+    places = [j for v in variables if (j := groups.place_of(v)) is not None]
     if not places:
         return {}
     linear = groups.stack(tuple(places))
@@ -229,14 +227,14 @@ def exchanged(groups: Groups, support: Support, variable: int, other: int) -> Su
     one of the columns is part of a joint group.
     """
     k = len(groups.columns)
-    place = {int(c): j for j, c in enumerate(groups.columns)}
+    shift = (groups.place_of(other) or 0) - (groups.place_of(variable) or 0)
     out = []
     for g in support:
         parents = groups.parents_of(g)
         if variable not in parents:
             out.append(g)
         elif g < 3 * k:
-            out.append(g - place[variable] + place[other])
+            out.append(g + shift)
         elif g < groups.first_product:
             return None
         else:
