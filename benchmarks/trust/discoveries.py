@@ -44,7 +44,7 @@ def table_of(name: str, seed: int) -> Planted:
 def outcome(table: Planted, columns: Sequence[int] = ()) -> tuple[list[int], Significance]:
     """The columns that the sift selects, and the tests of all."""
     model = GradientSiftClassifier() if table.n_classes else GradientSiftRegressor()
-    sifter, codes, also, _ = model._sifter(table.X, table.y, None, list(columns))
+    sifter, codes, also, *_ = model._sifter(table.X, table.y, list(columns))
     sifted = sifter.run()
     selected = sifted.groups.variables(sifted.support)
     return selected, column_significance(sifter, sifted, codes, also=also)
