@@ -4,11 +4,13 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
+from gradsift.data.predicted import FillSettings
 from gradsift.refit.settings import RefitSettings
-from gradsift.sift.settings import SiftSettings
+from gradsift.sift.settings import Limits, SiftSettings
 
 PAGE = (Path(__file__).parents[1] / "docs" / "algorithm.md").read_text(encoding="utf-8")
-SETTINGS = {field.name for kind in (SiftSettings, RefitSettings) for field in fields(kind)}
+KINDS = SiftSettings, Limits, FillSettings, RefitSettings
+SETTINGS = {field.name for kind in KINDS for field in fields(kind)}
 
 
 def test_every_setting_is_named_on_the_page():
@@ -18,7 +20,7 @@ def test_every_setting_is_named_on_the_page():
 
 def test_every_setting_has_its_reason():
     """A text below each field in the source."""
-    for kind in (SiftSettings, RefitSettings):
+    for kind in KINDS:
         source = Path(__import__(kind.__module__, fromlist=["x"]).__file__).read_text()
         for field in fields(kind):
             assert re.search(rf'    {field.name}: [^\n]*\n    """', source), field.name

@@ -30,7 +30,7 @@ from sklearn.metrics import average_precision_score
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.data import ArraySource, measure_scaling
-from gradsift.sift import SiftSettings, sift
+from gradsift.sift import Limits, SiftSettings, sift
 
 FILE = Path(__file__).parent / "measured.json"
 SEEDS = range(300, 305)
@@ -45,10 +45,10 @@ WIDE = ("tiny",)
 """Designs for the settings that only wide tables feel."""
 SLOW = ("tall", "tiny", "add500", "addh500")
 ALL = tuple(name for name in DESIGNS | HELD_OUT if name not in SLOW)
-WIDE_SETTINGS = ("most_columns", "least_columns", "free_values", "most_values")
-GROUPED_SETTINGS = ("most_correlation", "least_pooled")
-"""Settings of rows that belong together, which no table here has (`benchmarks/rows` has them)."""
-RANKING_SETTINGS = ("left_over", "apart_places", "apart_columns", "apart_ridge")
+WIDE_SETTINGS = tuple(field.name for field in fields(Limits))
+GROUPED_SETTINGS = ("most_correlation", "joint_share")
+"""Settings of rows, and of columns, that belong together, which no table here has."""
+RANKING_SETTINGS = ("left_over", "apart_ridge")
 """Settings of the order after the selected columns (`ablation.ranking` measures them)."""
 DEFAULT = SiftSettings()
 OFF: dict[str, Any] = {
@@ -61,7 +61,6 @@ OFF: dict[str, Any] = {
     "relaxed": 0.0,
     "most_tied": 1.0,
     "rounds": 1,
-    "most_groups": 10**9,
 }
 """What switches an ingredient off; the others have no such value."""
 AP, F1, FALSE, SECONDS = range(4)
@@ -74,13 +73,26 @@ score.
 
 def setting_names() -> list[str]:
     """The settings that the tables measured here can feel."""
-    names = [field.name for field in fields(SiftSettings)]
-    return [name for name in names if name not in (*GROUPED_SETTINGS, *RANKING_SETTINGS)]
+    names = [field.name for field in fields(SiftSettings) if field.name != "limits"]
+    others = (*GROUPED_SETTINGS, *RANKING_SETTINGS)
+    return [name for name in names if name not in others] + list(WIDE_SETTINGS)
+
+
+def value_of(name: str, settings: SiftSettings = DEFAULT) -> Any:
+    """A setting, or a limit."""
+    return getattr(settings.limits if name in WIDE_SETTINGS else settings, name)
+
+
+def with_value(name: str, value: Any) -> SiftSettings:
+    """The default with another setting, or limit."""
+    if name in WIDE_SETTINGS:
+        return replace(DEFAULT, limits=replace(DEFAULT.limits, **{name: value}))
+    return replace(DEFAULT, **{name: value})
 
 
 def changed(name: str, factor: float) -> Any:
     """A setting times a factor; whole numbers stay whole, shares give to and take from others."""
-    value = getattr(DEFAULT, name)
+    value = value_of(name)
     if name == "shares":  # that of the linear part, at the cost of the others
         first = value[0] * factor
         return (first, *(share * (1 - first) / sum(value[1:]) for share in value[1:]))
@@ -97,8 +109,8 @@ def variants(names: list[str]) -> dict[str, SiftSettings]:
         if name in OFF:
             values["off"] = OFF[name]
         for how, value in values.items():
-            if value != getattr(DEFAULT, name):
-                found[f"{name} {how}"] = replace(DEFAULT, **{name: value})
+            if value != value_of(name):
+                found[f"{name} {how}"] = with_value(name, value)
     return found
 
 
@@ -206,7 +218,7 @@ def worst(found: Measured, label: str, names: tuple[str, ...]) -> str:
 def words(name: str, settings: SiftSettings) -> str:
     if name == "shares":
         return f"linear {settings.shares[0]:.2g}"
-    value = getattr(settings, name)
+    value = value_of(name, settings)
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 

@@ -18,7 +18,7 @@ from gradsift import (
 )
 from gradsift._run import threads
 from gradsift._run.threads import map_blocks, one_blas_thread
-from gradsift.sift import SiftSettings
+from gradsift.sift import Limits, SiftSettings
 
 
 @pytest.fixture(params=[1, 2, 5])
@@ -114,7 +114,7 @@ def test_same_bits_on_a_table_large_enough_for_threads(model):
 @pytest.mark.parametrize("wide", [False, True])
 def test_n_jobs_changes_the_threads_of_a_sift_and_not_its_bits(wide, monkeypatch):
     if wide:  # statistics of all columns from passes, features of a few
-        few = SiftSettings(most_values=10 * 120 * 50)
+        few = SiftSettings(limits=Limits(most_values=10 * 120 * 50))
         monkeypatch.setattr(GradientSiftRegressor, "sift_settings", few)
     monkeypatch.setattr("gradsift.data.source.BLOCK_BYTES", 8 * 120 * 70)  # several blocks
     rng = np.random.default_rng(0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradsift.data import ArraySource, predicted
-from gradsift.data.predicted import fill_predicted, with_predicted
+from gradsift.data.predicted import FillSettings, fill_predicted, with_predicted
 
 
 @pytest.fixture
@@ -31,8 +31,8 @@ def test_near_copies_fill_each_other_and_noise_stays_missing(rng):
     assert np.isnan(filled[:, 10:][holes[:, 10:]]).all()
 
 
-def test_what_is_filled_is_a_ridge_prediction(rng, monkeypatch):
-    monkeypatch.setattr(predicted, "N_PREDICTORS", 2)
+def test_what_is_filled_is_a_ridge_prediction(rng):
+    two = FillSettings(n_predictors=2)
     _, holed = copies(rng, p=3)
     there = ~np.isnan(holed[:, 0])
     P = np.nan_to_num(holed[:, 1:3])
@@ -40,7 +40,7 @@ def test_what_is_filled_is_a_ridge_prediction(rng, monkeypatch):
     penalised = np.vstack([P[there] - at, np.sqrt(0.01 * there.sum()) * np.eye(2)])
     slope = np.linalg.lstsq(penalised, np.r_[holed[there, 0] - mean, 0, 0], rcond=None)[0]
     expected = mean + (P[~there] - at) @ slope
-    np.testing.assert_allclose(fill_predicted(holed)[~there, 0], expected, atol=1e-9)
+    np.testing.assert_allclose(fill_predicted(holed, None, two)[~there, 0], expected, atol=1e-9)
 
 
 def test_weights_are_copies_of_rows(rng):

@@ -12,7 +12,7 @@ from gradsift.sift import make_sifter, sift
 from gradsift.sift.apart import greedy, is_left_over, ridge_residual, unit_columns
 from gradsift.sift.ranking import in_this_order
 from gradsift.sift.rows import make_rows
-from gradsift.sift.settings import DEFAULT
+from gradsift.sift.settings import DEFAULT, Limits
 
 ALONE = replace(DEFAULT, left_over=-1.0)
 """Settings under which columns are ranked by their own evidence."""
@@ -110,7 +110,7 @@ def test_a_column_is_left_over_if_it_is_associated_and_not_selected():
 
 def test_long_tables_keep_the_order_of_the_evidence():
     X, y = factors(6)
-    little = replace(DEFAULT, free_values=8 * 80 * 59)
+    little = replace(DEFAULT, limits=Limits(free_values=8 * 80 * 59))
     old = sift(ArraySource(X), y[:, None], settings=replace(little, left_over=-1.0))
     assert sift(ArraySource(X), y[:, None], settings=little).scores.tolist() == old.scores.tolist()
 

@@ -14,7 +14,7 @@ from gradsift.sift import feature_store, groups, sift
 from gradsift.sift.levels import own_levels
 from gradsift.sift.procedure import pool_size
 from gradsift.sift.rows import make_rows
-from gradsift.sift.settings import DEFAULT, SiftSettings
+from gradsift.sift.settings import DEFAULT, Limits, SiftSettings
 
 
 def peak_bytes(call):
@@ -33,8 +33,8 @@ def test_features_take_the_room_of_the_table_or_what_is_free(n, p):
     table = ArraySource(np.broadcast_to(0.0, (n, p)))
     values = 10 * n * pool_size(table)
     fair = 8 * n * p / 4
-    assert values <= max(fair, DEFAULT.free_values, 10 * n * DEFAULT.least_columns)
-    assert values <= DEFAULT.most_values
+    assert values <= max(fair, DEFAULT.limits.free_values, 10 * n * DEFAULT.limits.least_columns)
+    assert values <= DEFAULT.limits.most_values
 
 
 def test_a_compressed_table_counts_as_what_it_takes():
@@ -43,8 +43,8 @@ def test_a_compressed_table_counts_as_what_it_takes():
     ones = np.ones(2 * p)
     at = np.tile([3, 1_500], p)
     S = sparse.csc_array((ones, at, np.arange(0, 2 * p + 1, 2)), shape=(n, p))
-    assert pool_size(open_source(S)) == DEFAULT.free_values // (10 * n)
-    assert pool_size(ArraySource(np.broadcast_to(0.0, (n, p)))) == DEFAULT.most_columns
+    assert pool_size(open_source(S)) == DEFAULT.limits.free_values // (10 * n)
+    assert pool_size(ArraySource(np.broadcast_to(0.0, (n, p)))) == DEFAULT.limits.most_columns
 
 
 @pytest.mark.parametrize("p", [1_000, 10_000])
@@ -71,7 +71,7 @@ def masked():
 def test_a_refilled_pool_is_the_only_one(masked, monkeypatch):
     """The first pool is gone before the second is made."""
     X, y = masked
-    few = SiftSettings(most_values=8 * 10 * 300)
+    few = SiftSettings(limits=Limits(most_values=8 * 10 * 300))
     alive, most = [], []
     make = groups.pooled_features
 
@@ -91,7 +91,7 @@ def test_a_refilled_pool_is_the_only_one(masked, monkeypatch):
 def test_a_pool_of_some_columns_selects_the_same(masked):
     X, y = masked
     whole = sift(ArraySource(X), y[:, None], interactions=False)
-    few = SiftSettings(most_values=100 * 10 * 300)
+    few = SiftSettings(limits=Limits(most_values=100 * 10 * 300))
     part = sift(ArraySource(X), y[:, None], interactions=False, settings=few)
     assert part.selected.tolist() == whole.selected.tolist() == [5, 300]
     np.testing.assert_allclose(part.residual, whole.residual, atol=1e-5)
@@ -122,7 +122,7 @@ def test_products_alone_need_no_pooled_column():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 60))
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    few = SiftSettings(most_values=5 * 10 * 400)
+    few = SiftSettings(limits=Limits(most_values=5 * 10 * 400))
     found = sift(ArraySource(X), (X[:, 10] * X[:, 20])[:, None], settings=few)
     assert [term.part for term in found.groups] == ["product"]
     assert found.selected.tolist() == [10, 20]

@@ -9,7 +9,7 @@ import gradsift.sift.columns as source_module
 import gradsift.sift.levels as levels
 import gradsift.sift.procedure as core
 from gradsift.data import ArraySource, Source
-from gradsift.sift import SiftSettings, sift
+from gradsift.sift import Limits, SiftSettings, sift
 
 
 def standardised(X):
@@ -68,7 +68,7 @@ def test_blocks_equal_one_block(data, width, monkeypatch):
     """With a pool that cannot hold all columns, whatever the width of the blocks."""
     X, y = data
     whole = run(X, y)
-    few = SiftSettings(most_values=12 * 10 * 150)
+    few = SiftSettings(limits=Limits(most_values=12 * 10 * 150))
     monkeypatch.setattr(source_module, "BLOCK_VALUES", 5 * 10 * 150)
     blocked = sift(ArraySource(standardised(X), width), y[:, None], settings=few)
     assert blocked.selected.tolist() == whole.selected.tolist()
@@ -76,7 +76,7 @@ def test_blocks_equal_one_block(data, width, monkeypatch):
 
 def test_restricted_partners_still_find_a_pair(data):
     X, y = data
-    few = SiftSettings(most_columns=30)
+    few = SiftSettings(limits=Limits(most_columns=30))
     result = sift(ArraySource(standardised(X)), y[:, None], settings=few)
     assert {3, 7, 11} <= set(result.selected.tolist())
 
@@ -218,7 +218,7 @@ def test_wide_tables_need_few_passes():
     rng = np.random.default_rng(0)
     X = standardised(rng.normal(size=(60, 3000)))
     y = X[:, 5] - X[:, 17] + 0.3 * rng.normal(size=60)
-    few = SiftSettings(most_values=200 * 10 * 60)
+    few = SiftSettings(limits=Limits(most_values=200 * 10 * 60))
     source = Counting(ArraySource(X, 500), [])
     result = sift(source, y[:, None], interactions=False, settings=few)
     assert {5, 17} <= set(result.selected.tolist())

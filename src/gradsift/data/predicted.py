@@ -8,22 +8,33 @@ little is missing are left as they are.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data.source import ArraySource
 
-N_PREDICTORS = 8
-"""Columns that predict another at most; fewer where rows are few, ten for each."""
-LEAST_EXPLAINED = 0.2
-"""Part of the variance that they explain at least; otherwise the values stay missing."""
-LEAST_Z = 3.0
-"""Correlation, in standard errors, of a column that may predict another."""
-RIDGE = 0.01
-"""Penalty, as a part of the variance of a predictor."""
-LEAST_MISSING = 0.05
-"""Part of a column that is missing at least; fewer holes cost too little to be worth the time."""
+
+@dataclass(frozen=True)
+class FillSettings:
+    """Every number that changes what is filled, each with its reason."""
+
+    n_predictors: int = 8
+    """Columns that predict another at most; fewer where rows are few, ten for each."""
+    least_explained: float = 0.2
+    """Part of the variance that they explain at least; otherwise the values stay missing."""
+    least_z: float = 3.0
+    """Correlation, in standard errors, of a column that may predict another."""
+    fill_ridge: float = 0.01
+    """Penalty, as a part of the variance of a predictor."""
+    least_missing: float = 0.05
+    """Part of a column that is missing at least; fewer holes cost too little to be worth the time.
+    """
+
+
+FILLING = FillSettings()
 MOST_VALUES, MOST_PRODUCTS = 50_000_000, 5 * 10**9
 """Values of a table, and multiplications to compare columns with all others (about a second), above
 which nothing is done.
@@ -46,11 +57,13 @@ def with_predicted(source: Source, weight: Array | None = None) -> Source:
     return ArraySource(fill_predicted(Z, weight))
 
 
-def with_many_holes(Z: Array, weight: Array | None = None) -> IntArray:
+def with_many_holes(
+    Z: Array, weight: Array | None = None, settings: FillSettings = FILLING
+) -> IntArray:
     """Columns of Z (n, p) of which enough is missing."""
     holes = np.isnan(Z)
     share = holes.mean(axis=0) if weight is None else weight @ holes / weight.sum()
-    return np.flatnonzero(share >= LEAST_MISSING)
+    return np.flatnonzero(share >= settings.least_missing)
 
 
 def is_whole(source: Source) -> bool:
@@ -58,7 +71,9 @@ def is_whole(source: Source) -> bool:
     return source.array is not None and source.shape[1] > 0 and not np.isnan(source.array.min())
 
 
-def fill_predicted(Z: Array, weight: Array | None = None) -> Array:
+def fill_predicted(
+    Z: Array, weight: Array | None = None, settings: FillSettings = FILLING
+) -> Array:
     """A copy of standardised columns Z (n, p) in which what other columns predict is filled.
 
     Examples
@@ -70,7 +85,7 @@ def fill_predicted(Z: Array, weight: Array | None = None) -> Array:
     >>> bool(np.corrcoef(fill_predicted(holed)[:30, 0], Z[:30, 0])[0, 1] > 0.9)
     True
     """
-    columns, holes = with_many_holes(Z, weight), np.isnan(Z)
+    columns, holes = with_many_holes(Z, weight, settings), np.isnan(Z)
     weight = np.ones(len(Z)) if weight is None else weight
     filled, out = np.where(holes, 0.0, Z), Z.copy()
     known = (~holes).astype(np.float64)
@@ -81,22 +96,25 @@ def fill_predicted(Z: Array, weight: Array | None = None) -> Array:
         z[np.arange(len(some)), some] = 0.0
         for k, strength in zip(some.tolist(), z, strict=True):
             there = ~holes[:, k]
-            chosen = strongest(strength, float(weight @ there))
+            chosen = strongest(strength, float(weight @ there), settings)
             if len(chosen):
-                predicted = predict_holes(filled[:, chosen], Z[there, k], there, weight[there])
+                P, x = filled[:, chosen], Z[there, k]
+                predicted = predict_holes(P, x, there, weight[there], settings)
                 if predicted is not None:
                     out[~there, k] = predicted
     return out
 
 
-def strongest(strength: Array, n_known: float) -> IntArray:
+def strongest(strength: Array, n_known: float, settings: FillSettings) -> IntArray:
     """The columns that go most with another, by their correlation in standard errors."""
-    most = min(N_PREDICTORS, int(n_known / 10))
-    likely = np.flatnonzero(strength > LEAST_Z)
+    most = min(settings.n_predictors, int(n_known / 10))
+    likely = np.flatnonzero(strength > settings.least_z)
     return np.asarray(likely[np.argsort(-strength[likely], kind="stable")[:most]])
 
 
-def predict_holes(P: Array, x: Array, there: NDArray[np.bool_], weight: Array) -> Array | None:
+def predict_holes(
+    P: Array, x: Array, there: NDArray[np.bool_], weight: Array, settings: FillSettings
+) -> Array | None:
     """Values of a column at the rows that are not `there`, from columns P (n, k) and its values x
     at the others; None where too little is explained when each is predicted from the others.
     """
@@ -105,10 +123,10 @@ def predict_holes(P: Array, x: Array, there: NDArray[np.bool_], weight: Array) -
     A, r = P[there] - at, x - mean
     lever = A.T * weight
     gram = lever @ A
-    gram[np.diag_indices_from(gram)] += RIDGE * total
+    gram[np.diag_indices_from(gram)] += settings.fill_ridge * total
     slope = np.linalg.solve(gram, lever @ r)
     own = np.einsum("ij,ji->i", A, np.linalg.solve(gram, A.T)) + 1.0 / total
     left = (r - A @ slope) / np.maximum(1.0 - own, 1e-9)
-    if weight @ np.square(left) > (1.0 - LEAST_EXPLAINED) * float(weight @ np.square(r)):
+    if weight @ np.square(left) > (1.0 - settings.least_explained) * float(weight @ np.square(r)):
         return None
     return np.asarray(mean + (P[~there] - at) @ slope)

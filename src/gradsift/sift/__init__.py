@@ -37,13 +37,14 @@ from gradsift.sift.ranking import (
 )
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
-from gradsift.sift.settings import DEFAULT, SiftSettings
+from gradsift.sift.settings import DEFAULT, Limits, SiftSettings
 
 __all__ = [
     "ChosenGroup",
     "Classes",
     "SiftResult",
     "SiftSettings",
+    "Limits",
     "Sifter",
     "describe",
     "make_sifter",

@@ -42,12 +42,12 @@ def one_after_another(sifter: Sifter, Y: Array, evidence: Array, first: IntArray
     none where they would be fewer than the places.
     """
     settings, p = sifter.settings, len(evidence)
-    places = min(settings.apart_places, p)
+    places = min(2 * settings.n_known, p)
     rows = sifter.response.rows
-    room = settings.free_values // (8 * max(rows.count(sifter.source.shape[0]), 1))
+    room = settings.limits.free_values // (8 * max(rows.count(sifter.source.shape[0]), 1))
     if room < places or len(first) >= places:
         return first
-    order = np.argsort(-evidence, kind="stable")[: min(settings.apart_columns, room)]
+    order = np.argsort(-evidence, kind="stable")[:room]
     columns = np.union1d(order, first).astype(np.intp)
     Z = unit_columns(clipped_columns(sifter.source, columns, rows, settings), rows)
     at = np.searchsorted(columns, first)

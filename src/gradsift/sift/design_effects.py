@@ -81,7 +81,7 @@ def group_scores(Z: Array, R: Array, clusters: Clusters) -> Scores:
 def common_prior(found: Scores, settings: SiftSettings = DEFAULT) -> Prior:
     """What the design effects of columns have in common; constant columns have none."""
     use = found.effect > 1e-9
-    if use.sum() < settings.least_pooled:
+    if use.sum() < settings.n_known:
         return Prior(1.0, np.inf)
     v = found.effect[use]
     beyond = float(np.var(v) - np.mean(found.variance[use]))

@@ -106,12 +106,12 @@ def joint_features(X: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Ar
     """Leading principal components (r, n) of clipped columns X (n, m), whitened, root-weighted.
 
     Components with next to no variance are rounding, or near-copies of the others; more than
-    `most_joint` n of them would fit anything.
+    half of `most_df` n of them would fit anything.
     """
     Z = rows.centred(X) * np.reshape(rows.root, (-1, 1))
     wide = Z.shape[1] > len(Z)
     values, vectors = np.linalg.eigh((Z @ Z.T if wide else Z.T @ Z) / rows.total)
-    most = max(1, int(settings.most_joint * rows.total))
+    most = max(1, int(settings.most_df / 2 * rows.total))
     order = np.argsort(-values, kind="stable")[:most]
     order = order[values[order] > settings.ridge]
     if wide:
@@ -135,7 +135,7 @@ def make_joint(
     labels = np.unique(labels, return_inverse=True)[1].astype(np.intp)
     divided = np.ones(len(labels), dtype=np.intp)
     found: list[tuple[float, tuple[int, ...], Array]] = []
-    held, most = 0, settings.most_values // 8
+    held, most = 0, settings.limits.most_values // 8
     for columns in columns_of_each(labels):
         Z = joint_features(clipped_columns(source, columns, rows, settings), rows, settings)
         if len(Z) < 2:  # one direction, such as two levels: each column is the whole variable

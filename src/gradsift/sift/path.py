@@ -83,7 +83,7 @@ def solve(
         ratio[working] = 0.0
         above = np.flatnonzero(ratio > 1.001)
         new = above[np.argsort(-ratio[above], kind="stable")[:MOST_NEW]]
-        if len(new) == 0 or len(working) >= groups.settings.most_groups:
+        if len(new) == 0 or len(working) >= groups.settings.limits.least_columns:
             return active, R
         working = sorted({*working, *new.tolist()})
 

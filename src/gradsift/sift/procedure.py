@@ -54,10 +54,10 @@ def pool_size(source: Source, settings: SiftSettings = DEFAULT) -> int:
     """Columns whose features are kept: so many that these take a quarter of the memory the table
     does (a compressed one takes less than it looks), but as many as are no trouble.
     """
-    each = settings.n_features * source.shape[0]
-    fair = min(source.held_bytes // (4 * each), settings.most_columns)
-    least = max(fair, settings.free_values // each, settings.least_columns)
-    return max(1, min(least, settings.most_values // each))
+    each, limits = settings.n_features * source.shape[0], settings.limits
+    fair = min(source.held_bytes // (4 * each), limits.most_columns)
+    least = max(fair, limits.free_values // each, limits.least_columns)
+    return max(1, min(least, limits.most_values // each))
 
 
 def promising(statistics: Array, levels: Array, count: int, always: list[int]) -> IntArray:
@@ -295,7 +295,7 @@ class Sifter:
         """
         p = self.source.shape[1]
         columns: IntArray = np.arange(p)
-        most = self.settings.most_columns
+        most = self.settings.limits.most_columns
         if p > most:
             columns = promising(statistics, self.levels[0], most, selected)
         columns = columns[~np.isin(columns, list(self.barred))]

@@ -1,8 +1,10 @@
 """Every number that changes what the sift answers, each with its reason.
 
-Numbers that only bound a rounding error, or change only time or memory, stay beside the code that
-uses them. What each setting is worth is measured by `benchmarks/ablation`: it is halved, doubled
-and, where that means something, switched off.
+Settings are of the statistical procedure; limits bound the time and the memory that large tables
+take, and change answers only through the columns that are looked at. Numbers that only bound a
+rounding error, or change time or memory alone, stay beside the code that uses them. What each is
+worth is measured by `benchmarks/ablation`: it is halved, doubled and, where that means something,
+switched off.
 """
 
 from __future__ import annotations
@@ -12,6 +14,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift._typing import Array
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What large tables may take."""
+
+    most_columns: int = 4000
+    """Columns of a wide table, the most promising, that are searched, and paired with others."""
+    least_columns: int = 250
+    """Columns that are searched at least, however little memory the table takes; and groups that a
+    proposal of the path may hold: more could not be searched.
+    """
+    free_values: int = 5_200_000
+    """Feature values (bytes) kept however small the table: no trouble on any machine."""
+    most_values: int = 300_000_000
+    """Feature values (bytes) kept at most, in tables of many rows."""
 
 
 @dataclass(frozen=True)
@@ -35,26 +53,21 @@ class SiftSettings:
     effects are the likelier ones.
     """
     n_known: int = 30
-    """Rivals of a further group of a selected column: a generous size of a support. Also the number
-    of products that a screen passes on to the search.
+    """A generous size of a support: rivals of a further group of a selected column; products that a
+    screen passes on to the search; columns from which on design effects of clusters of rows are
+    shrunk towards their mean, because fewer do not tell how much they differ. Twice as many places
+    of the ranking, as many as a panel has, are filled one after the other, each by the column that
+    adds most to those before it: near-copies would follow each other otherwise.
     """
     # columns that are one variable
     joint_share: float = 0.5
     """Part of a variable's level that is for all its columns together; the others share the rest
     equally. Effects spread over the columns and effects of one column are as likely.
     """
-    most_joint: float = 0.25
-    """Features of a joint group at most, as a part of the number of rows; beyond it, the leading
-    principal components stand for the columns.
-    """
     # rows that belong together
     most_correlation: float = 0.95
     """Correlation of the noise of two rows of a cluster at most: closer to 1, nothing of what lies
     between clusters would count.
-    """
-    least_pooled: int = 20
-    """Columns from which on the design effects of columns are shrunk towards their mean: fewer do
-    not tell how much they differ.
     """
     # the path that proposes supports
     path_step: float = 0.8
@@ -65,11 +78,12 @@ class SiftSettings:
     """Penalty multiples over which a group's weight falls to zero (MCP): strong groups stop
     masking weak ones.
     """
-    most_groups: int = 250
-    """Groups that a proposal of the path may hold, which keeps long tables quick."""
     # the search for the best support
     most_df: float = 0.5
-    """Coefficients that a support may have, as a part of the number of rows: more fit anything."""
+    """Coefficients that a support may have, as a part of the number of rows: more fit anything.
+    A variable of several columns may have half as many; beyond it, leading principal components
+    stand for the columns.
+    """
     searched_df: float = 0.5
     """Degrees of freedom a column costs for having been searched for. Without, columns that explain
     each other's noise pass together beside a true one: .57 false in 50 rows instead of .33.
@@ -94,25 +108,13 @@ class SiftSettings:
     response. Where none does, columns are ranked by their own evidence: there is nothing left that
     a better order could bring forward.
     """
-    apart_places: int = 60
-    """Places of the ranking that are filled one after the other, each by what adds most to those
-    before it: as many columns as a panel has. Near-copies would follow each other otherwise.
-    """
-    apart_columns: int = 1000
-    """Columns, those with the most evidence, that may take these places."""
     apart_ridge: float = 0.02
     """Ridge per column, on columns of length 1, with which those before are taken out: near-copies
     keep some of what they say, because they average noise.
     """
-    # wide tables
-    most_columns: int = 4000
-    """Columns of a wide table, the most promising, that are searched, and paired with others."""
-    least_columns: int = 250
-    """Columns that are searched at least, however little memory the table takes."""
-    free_values: int = 5_200_000
-    """Feature values (bytes) kept however small the table: no trouble on any machine."""
-    most_values: int = 300_000_000
-    """Feature values (bytes) kept at most, in tables of many rows."""
+    # large tables
+    limits: Limits = Limits()
+    """What they may take."""
 
     @property
     def n_features(self) -> int:
