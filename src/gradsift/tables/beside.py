@@ -21,6 +21,7 @@ from gradsift.tables.joining import (
     PLINK_MISSING,
     Samples,
     joined_rows,
+    joined_target,
     taken,
 )
 from gradsift.tables.reading import read_frame
@@ -111,6 +112,13 @@ def read_beside(path: Path, choices: Choices, samples: Samples) -> Frame:
         header = [FAMILY, INDIVIDUAL, *(f"{what}{k}" for k in range(1, width - 1))]
         return read_rows(header, lines, options)
     return read_frame(path, options)
+
+
+def target_of_samples(samples: Samples, path: Path, choices: Choices) -> tuple[Any, list[str]]:
+    """The target of samples, from another table; and notes."""
+    other = read_beside(path, choices, samples)
+    values, notes = joined_target(samples, other, path.name, choices.target, choices.id)
+    return values, [*other.notes, *notes]
 
 
 def plain_lines(path: Path) -> list[list[str]]:

@@ -93,7 +93,7 @@ def open_new(
         recipe.target, id=recipe.id, options=options, covariates=covariates, offset=offset
     )
     if not recipe.names:  # of a fit that read column by column
-        source, (ids, families) = open_source(path), read_ids(path)
+        source, (ids, families) = recipe.of_stored(open_source(path)), read_ids(path)
         samples = Samples(path.name, source.shape[0], ids, families)
         found = choose_rows(samples, asked, leave_out=False)
         texts = None if ids is None else np.array([str(name) for name in ids])
