@@ -58,8 +58,8 @@ def test_filters(kind, size, limit):
     np.testing.assert_array_equal(values(table), X[:, 1:4])
     np.testing.assert_allclose(table.y, y, atol=1e-4)
     assert names(table) == given[1:4]  # without names: by their number in the file
-    assert "1 column missing in more than 0.2 of the samples left out" in table.notes
-    assert "1 variant whose rarer allele is less frequent than 0.05 left out" in table.notes
+    assert "1 of 5 columns left out: missing in more than 0.2 of the samples" in table.notes
+    assert "1 of 5 columns left out: their rarer allele is less frequent than 0.05" in table.notes
 
 
 @sizes
@@ -71,8 +71,8 @@ def test_columns_by_name(kind, size, limit):
     np.testing.assert_array_equal(values(table), X[:, 2:])
     assert names(table) == given[2:]
     assert table.keep.tolist() == [2]
-    assert "0 columns missing in more than 0.2 of the samples left out" in table.notes
-    assert "0 variants whose rarer allele is less frequent than 0.05 left out" in table.notes
+    assert "0 of 2 columns left out: missing in more than 0.2 of the samples" in table.notes
+    assert "0 of 2 columns left out: their rarer allele is less frequent than 0.05" in table.notes
 
 
 @sizes
@@ -146,8 +146,6 @@ def test_filtered_from_selection_to_prediction(kind, limit, capsys):
     assert "sifting 3 columns" in printed
     summary = json.loads(Path("o/summary.json").read_text())
     assert [row["name"] for row in summary["variables"]] == [name_of_answer(kind)]
-    if "parquet" in kind:  # their columns are not only variables
-        return
     assert run(["predict", "o", command[0], "--out", "p.csv"]) == 0
     with open("p.csv", newline="") as file:
         found = [float(row["predicted"]) for row in csv.DictReader(file)]
@@ -175,3 +173,16 @@ def test_groups_of_what_is_too_large_from_selection_to_scores(kind, limit, capsy
     summary = json.loads(Path("o/summary.json").read_text())
     assert [row["name"] for row in summary["variables"]] == [name_of_answer(kind)]
     assert summary["scores"]["ways"]["selected"]["mean"]["R²"] > 0.5
+
+
+def test_groups_on_disk_from_selection_to_report_leave_nothing_behind(limit, capsys):
+    write_covariates("zarr")
+    limit(0)
+    command = FORMATS["zarr"][0](*counts())
+    beside = ["--covariates", "c.csv", "--covariate-names", "age", "--group", "block"]
+    before = set(Path().iterdir())
+    assert run(["select", *command, *beside, "--aggregate", "sum", *STRICT, "--out", "o"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "g2 explains y, out of 5 variables (24 rows)" in printed
+    assert "the table is too large to be taken into memory" in printed
+    assert set(Path().iterdir()) - before == {Path("o")}

@@ -90,8 +90,7 @@ def test_missing(kind):
 @each_format
 def test_a_recipe_gives_the_same_columns_again(kind):
     table, _, _, y = opened(kind, drop=(0,), categorical=(3,), log=True)
-    path = next(Path().glob("t" if kind == "folder of parquet" else f"[tx].{kind}"))
-    X, ids, found, *_ = open_new(path, table.recipe)
+    X, ids, found, *_ = open_new(table_of(kind), table.recipe)
     np.testing.assert_array_equal(X, table.X)
     assert (ids is None) == (table.ids is None)
     if kind != "npy":
@@ -210,11 +209,46 @@ def test_covariates_and_groups_of_what_is_too_large(kind, monkeypatch):
     assert [row["name"] for row in summary["variables"]] == ["x2" if kind == "npy" else "g2"]
     assert summary["covariates"] == ["age", "batch"]
     assert any("24 groups (block)" in note for note in summary["decisions"])
-    if kind not in ("parquet", "folder of parquet"):  # their columns are not only variables
-        assert run(["predict", "o", command[0], *beside, "--out", "p.csv"]) == 0
-        with open("p.csv", newline="") as file:
-            rows = [row["row"] for row in csv.DictReader(file)]
-        assert rows == ([str(i + 1) for i in range(N)] if kind == "npy" else WHO)
+    assert run(["predict", "o", command[0], *beside, "--out", "p.csv"]) == 0
+    with open("p.csv", newline="") as file:
+        rows = [row["row"] for row in csv.DictReader(file)]
+    assert rows == ([str(i + 1) for i in range(N)] if kind == "npy" else WHO)
+    told = [*command[3:], *beside] if kind == "npy" else beside
+    assert run(["report", "o", command[0], *told, "--out", "r.html"]) == 0
+
+
+@pytest.mark.parametrize("size", ["small", "large"])
+@each_format
+def test_the_target_is_no_covariate(kind, size, monkeypatch):
+    """A table on the samples often holds the target too."""
+    if size == "large":
+        monkeypatch.setattr("gradsift.tables.stored.IN_MEMORY", 8 * N * len(NAMES) - 1)
+    target = "phenotype" if kind == "bed" else "y"
+    write_covariates(kind).assign(**{target: 1.5}).to_csv("c.csv", index=False)
+    own = {"id": "who"} if size == "large" and "parquet" in kind else {}
+    table, *_ = opened(kind, covariates=Path("c.csv"), **own)
+    assert list(table.covariates)[:2] == ["age", "batch"]
+    assert target not in table.covariates
+    assert f"{target!r} of c.csv is the target, and no covariate" in table.notes
+    asked = Choices(target, covariates=Path("c.csv"), covariate_names=(target,), **own)
+    apart = [Path("y.csv")] if kind == "npy" else []
+    with pytest.raises(ValueError, match=f"--covariate-names {target}: this is the target"):
+        open_table(table_of(kind), asked, *apart)
+
+
+def table_of(kind):
+    """The file that was written."""
+    return next(Path().glob("t" if kind == "folder of parquet" else f"[tx].{kind}"))
+
+
+@pytest.mark.parametrize("kind", STORED)
+def test_a_group_that_is_not_there_is_told_as_such(kind, monkeypatch, capsys):
+    command = FORMATS[kind][0](*counts())
+    monkeypatch.setattr("gradsift.tables.stored.IN_MEMORY", 8 * N * len(NAMES) - 1)
+    assert run(["select", *command, "--group", "donor", "--out", "o"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"--group donor: {command[0]} has no such column" in said
+    assert "--covariates FILE --covariate-names donor" in said
 
 
 def test_a_column_of_a_large_table_can_be_the_group(monkeypatch):

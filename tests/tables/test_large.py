@@ -51,7 +51,10 @@ def test_filters_hold_a_few_blocks(wide):
     assert isinstance(table.X, ColumnsSource)
     assert table.X.shape == (N, P - P // 3)
     assert table.X.names(np.array([0, 1, 2])) == ["x1", "x2", "x4"]
-    assert "5,000 variants whose rarer allele is less frequent than 0.1 left out" in table.notes
+    assert (
+        "5,000 of 15,000 columns left out: their rarer allele is less frequent than 0.1"
+        in table.notes
+    )
     assert held < 150e6
 
 

@@ -70,6 +70,8 @@ def choose_rows(samples: Samples, choices: Choices, *, leave_out: bool = True) -
         rows, where = rows[where >= 0], where[where >= 0]
         notes.append(f"{BEWARE}{counted(lost, 'sample')} without covariates in {file} left out")
     beside = {}
+    if choices.target in other.order and not choices.covariate_names:
+        said = [*said, f"{choices.target!r} of {file} is the target, and no covariate"]
     for name in covariate_names(other, samples, choices):
         values, missing = without_minus_nine(other, name)
         beside[name] = taken(values, where)
@@ -80,8 +82,13 @@ def choose_rows(samples: Samples, choices: Choices, *, leave_out: bool = True) -
 def covariate_names(other: Frame, samples: Samples, choices: Choices) -> list[str]:
     """The columns of a table of covariates that do not name its rows."""
     names = {choices.id, samples.column, row_names(other), FAMILY, INDIVIDUAL, *PARENTS}
-    found = [name for name in other.order if name not in names]
+    found = [name for name in other.order if name not in {*names, choices.target}]
     wanted = choices.covariate_names
+    if choices.target in wanted:
+        raise ValueError(
+            f"--covariate-names {as_argument(choices.target)}: this is the target, which cannot be "
+            "adjusted for."
+        )
     lost = [name for name in wanted if name not in other.order]
     if lost or not found:
         file = choices.covariates.name if choices.covariates is not None else ""

@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gradsift._run.suggest import did_you_mean
 from gradsift._typing import IntArray, Source
 from gradsift.data import checked, read_target, take_rows
 from gradsift.data.categories import to_column
 from gradsift.data.missing import known
-from gradsift.data.opening import holds_target, read_ids
+from gradsift.data.odd_cells import as_argument
+from gradsift.data.opening import holds_target, names_beside, read_ids
 from gradsift.data.row_groups import (
     aggregate_response,
     group_codes,
@@ -104,8 +106,15 @@ def open_large(
     left = _columns(rows, choices)
     reading = read_target_as(rows.y, choices.task, choices.target)
     notes = (*rows.notes, *left.notes, *([reading.note] if reading.note else []))
+    by_name = holds_target(path)  # a new table may hold other columns beside
     recipe = Recipe(
-        choices.target, reading.task, (), {}, missing=choices.missing, stored=left.numbers
+        choices.target,
+        reading.task,
+        tuple(left.source.names() or ()) if by_name else (),
+        {},
+        choices.id if by_name else None,
+        missing=choices.missing,
+        stored=None if by_name else left.numbers,
     )
     y = response(rows.y, recipe)
     table = Table(left.source, y, None, recipe, rows.ids, left.keep, notes, groups)
@@ -118,10 +127,10 @@ def open_large(
 
 def _rows(path: Path, choices: Choices, target_from: Path | None) -> Rows:
     """The rows that count, and their targets."""
-    own = arrow_rows(path)[0].schema.names if holds_target(path) else []
+    own = own_columns(path)
     aside = [choices.id, choices.group, None if target_from else choices.target, *choices.drop]
     source, notes = opened(path, [name for name in own if name in aside])
-    ids, families = _storage_ids(path, choices)
+    ids, families = storage_ids(path, choices)
     samples = Samples(path.name, source.shape[0], ids, families, choices.id)
     if target_from is not None:
         found, said = target_of_samples(samples, target_from, choices)
@@ -227,10 +236,23 @@ def _grouped_frame(
     )
 
 
+def own_columns(path: Path) -> list[str]:
+    """All columns of a stored table that holds more than variables; none of another."""
+    return list(arrow_rows(path)[0].schema.names) if holds_target(path) else []
+
+
 def _stored_groups(path: Path, group: str, beside: dict[str, Any], rows: IntArray) -> RowGroups:
     """Which rows of a stored table belong together."""
     values = beside.get(group)
     if values is None:
+        there = own_columns(path) or names_beside(path)
+        if group not in there:
+            it = as_argument(group)
+            raise ValueError(
+                f"--group {it}: {path.name} has no such column"
+                f"{did_you_mean(group, there) or '.'} If another table on the same samples has it, "
+                f"give --covariates FILE --covariate-names {it}."
+            )
         values = to_column(np.asarray(read_target(path, group)).tolist())[rows]
     labels = Frame((), np.zeros((len(rows), 0)), {}, (), {}, beside={group: values})
     return read_groups(labels, group)
@@ -257,7 +279,7 @@ def _check_applies(path: Path, choices: Choices, small: bool) -> None:
         )
 
 
-def _storage_ids(path: Path, choices: Choices) -> tuple[Any, Any]:
+def storage_ids(path: Path, choices: Choices) -> tuple[Any, Any]:
     """Identifiers of the samples in storage, and PLINK's families; None where there are none."""
     if holds_target(path):
         return (read_target(path, choices.id).tolist() if choices.id else None), None

@@ -155,6 +155,20 @@ class Recipe:
             )
         return ColumnsSource(X, self.stored) if isinstance(X, Source) else X[:, self.stored]
 
+    def of_named(self, source: Source) -> Source:
+        """The columns of another source that have the names of those that were used."""
+        where = {name: k for k, name in enumerate(source.names() or ())}
+        lost = [name for name in self.numbers if name not in where]
+        if lost:
+            raise ValueError(f"the table lacks {listed(lost)}, which the model was fitted to.")
+        kept = np.array([where[name] for name in self.numbers], dtype=np.intp)
+        if (np.diff(kept) < 0).any():
+            raise ValueError(
+                "the columns of the table are in another order than those of the fit, and it is "
+                "too large to be taken into memory: bring them into that order."
+            )
+        return ColumnsSource(source, kept)
+
     def unseen(self, frame: Frame) -> list[str]:
         """A sentence for each column of categories that holds others than those of the fit."""
         notes = [

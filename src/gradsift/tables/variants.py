@@ -63,13 +63,18 @@ def common_columns(
             raise not_alleles(source, where.start + int(np.argmax(judged[2, where])))
     missing, rare, _ = judged
     rare &= ~missing
-    notes = []
+    count = source.shape[1] if variables is None else int(variables.sum())
+    out_of, notes = counted(count, "column"), list[str]()
     if most is not None:
-        what = f"missing in more than {most:g} of the samples"
-        notes.append(f"{counted(int(missing.sum()), 'column')} {what} left out")
+        notes.append(
+            f"{int(missing.sum()):,} of {out_of} left out: missing in more than {most:g} of the "
+            "samples"
+        )
     if maf is not None:
-        what = f"whose rarer allele is less frequent than {maf:g}"
-        notes.append(f"{counted(int(rare.sum()), 'variant')} {what} left out")
+        notes.append(
+            f"{int(rare.sum()):,} of {out_of} left out: their rarer allele is less frequent than "
+            f"{maf:g}"
+        )
     kept = ~(missing | rare)
     if not (kept if variables is None else kept & variables).any():
         raise ValueError("--maf and --max-missing leave no column: give other values.")
