@@ -212,7 +212,7 @@ CASES = {
     "broken metadata": (broken_metadata, "cannot be read as a Zarr array"),
     "short bim": (short_bim, "6 variants of 30 samples, but its .bim file lists 4"),
     "no bim": (without_bim, "PLINK data are three files"),
-    "five-column fam": (five_column_fam, "line 1 has 5 columns: expected six"),
+    "five-column fam": (five_column_fam, "line 1 has 5 columns: expected 6 (FID, IID,"),
     "cut bed": (lambda folder: cut(bed(folder), 0.7), "cut short"),
     "bed without its last variant": (cut_by_a_variant, "5 variants of 30 samples"),
     "text named bed": (lambda folder: (bed(folder), file("t.bed", TEXT)(folder))[1], "no variant"),

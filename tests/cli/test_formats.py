@@ -7,144 +7,29 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import stored_tables
-from bed_reader import to_bed
+from select_formats import (
+    FORMATS,
+    NAMES,
+    STORED,
+    WHO,
+    N,
+    counts,
+    opened,
+    set_aside,
+    write_bed,
+    write_covariates,
+    write_h5ad,
+)
 
 from gradsift.cli._exit import run
 from gradsift.tables import Choices, open_new, open_table
 
-anndata = pytest.importorskip("anndata")
-zarr = pytest.importorskip("zarr")
-
-N = 48
-NAMES = ["g0", "g1", "g2", "g3", "g4"]
-WHO = [f"s{i}" for i in range(N)]
-
-
-def counts(holes=False):
-    """Small counts, which a file of genotypes can hold too; and the response of the third."""
-    rng = np.random.default_rng(3)
-    X = rng.binomial(2, 0.5, size=(N, len(NAMES))).astype(float)
-    y = (2.0 * X[:, 2] + 0.3 * rng.normal(size=N)).round(4)
-    if holes:
-        X[[4, 9], 1] = np.nan
-    return X, y
-
-
-def frame(X, y):
-    return pd.DataFrame({"who": WHO, **dict(zip(NAMES, X.T)), "y": y})
-
-
-def write_csv(X, y):
-    frame(X, y).to_csv("t.csv", index=False)
-    return ["t.csv", "--target", "y"]
-
-
-def write_parquet(X, y):
-    frame(X, y).to_parquet("t.parquet", index=False)
-    return ["t.parquet", "--target", "y"]
-
-
-def write_folder(X, y):
-    """Rows spread over two Parquet files."""
-    Path("t").mkdir()
-    for k, part in enumerate((slice(30), slice(30, None))):
-        frame(X, y)[part].to_parquet(f"t/part{k}.parquet", index=False)
-    return ["t", "--target", "y"]
-
-
-def write_xlsx(X, y):
-    frame(X, y).to_excel("t.xlsx", index=False)
-    return ["t.xlsx", "--target", "y"]
-
-
-def write_npz(X, y):
-    np.savez("t.npz", X=X, y=y, feature_names=NAMES, sample_id=WHO)
-    return ["t.npz", "--target", "y"]
-
-
-def write_h5ad(X, y):
-    obs = pd.DataFrame({"y": y, "batch": np.arange(N) % 3.0, "note": ["a"] * N}, index=WHO)
-    anndata.AnnData(X, obs=obs, var=pd.DataFrame(index=NAMES)).write_h5ad("t.h5ad")
-    return ["t.h5ad", "--target", "y"]
-
-
-def write_bed(X, y):
-    properties = {"sid": NAMES, "iid": WHO, "pheno": [str(v) for v in y], "sex": [1, 2] * (N // 2)}
-    to_bed("t.bed", X, properties=properties)
-    return ["t.bed", "--target", "phenotype"]
-
-
-def write_pgen(X, y):
-    stored_tables.write_pgen(Path(), X, NAMES, WHO, SEX=[1, 2] * (N // 2), y=y)
-    return ["x.pgen", "--target", "y"]
-
-
-def write_bgen(X, y):
-    stored_tables.write_bgen(Path(), X, NAMES, WHO, sex=[1, 2] * (N // 2), y=y)
-    return ["x.bgen", "--target", "y"]
-
-
-def write_zarr(X, y):
-    stored = zarr.create_array("t.zarr", shape=X.shape, chunks=(N, 2), dtype="f8")
-    stored[:] = X
-    stored.attrs.update(names=NAMES, target={"y": y.tolist()}, ids=WHO)
-    return ["t.zarr", "--target", "y"]
-
-
-def write_npy(X, y):
-    np.save("t.npy", X)
-    pd.DataFrame({"y": y}).to_csv("y.csv", index=False)
-    return ["t.npy", "--target", "y", "--target-from", "y.csv"]
-
-
-FORMATS = {
-    "csv": (write_csv, "who"),
-    "parquet": (write_parquet, "who"),
-    "folder of parquet": (write_folder, "who"),
-    "xlsx": (write_xlsx, "who"),
-    "npz": (write_npz, "sample_id"),
-    "h5ad": (write_h5ad, "row"),
-    "bed": (write_bed, "IID"),
-    "pgen": (write_pgen, "IID"),
-    "bgen": (write_bgen, "IID"),
-    "zarr": (write_zarr, "row"),
-    "npy": (write_npy, None),
-}
-"""Format -> how to write it, and the column that names its rows."""
-STORED = ["parquet", "folder of parquet", "h5ad", "bed", "pgen", "bgen", "zarr", "npy"]
-"""Formats that are read column by column where they are too large for memory."""
 each_format = pytest.mark.parametrize("kind", FORMATS)
 
 
 @pytest.fixture(autouse=True)
 def _folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-
-def set_aside():
-    """Make room for the same table, written anew."""
-    for file in list(Path().iterdir()):
-        file.rename(f"old {file.name}")
-
-
-def opened(kind, *, holes=False, **asked):
-    """(table, names of its variables, their values, the response) with some options."""
-    write, _ = FORMATS[kind]
-    X, y = counts(holes)
-    command = write(X, y)
-    apart = Path(command[4]) if len(command) > 3 else None
-    names = [f"x{k}" for k in range(len(NAMES))] if kind == "npy" else NAMES
-    asked = {option: as_names(v, names)
-             for option, v in asked.items()}  # fmt: skip
-    return open_table(Path(command[0]), Choices(command[2], **asked), apart), names, X, y
-
-
-def as_names(value, names):
-    """Numbers of columns as their names; anything else as it is."""
-    if not isinstance(value, tuple):
-        return value
-    return tuple(names[k] if isinstance(k, int) else k for k in value)
 
 
 @each_format
@@ -205,8 +90,7 @@ def test_missing(kind):
 @each_format
 def test_a_recipe_gives_the_same_columns_again(kind):
     table, _, _, y = opened(kind, drop=(0,), categorical=(3,), log=True)
-    path = next(Path().glob("t" if kind == "folder of parquet" else f"[tx].{kind}"))
-    X, ids, found, *_ = open_new(path, table.recipe)
+    X, ids, found, *_ = open_new(table_of(kind), table.recipe)
     np.testing.assert_array_equal(X, table.X)
     assert (ids is None) == (table.ids is None)
     if kind != "npy":
@@ -230,22 +114,6 @@ def test_scores_half_samples_report_and_predictions(kind):
     assert np.corrcoef([float(row["predicted"]) for row in rows], counts()[1])[0, 1] > 0.9
     assert run(["report", "o", command[0], *command[3:], "--out", "r.html"]) == 0
     assert "On the rows they were chosen from" in Path("r.html").read_text()
-
-
-def write_covariates(kind):
-    """Age and batch of all samples but the last, in another order; a group for every four rows."""
-    rng = np.random.default_rng(8)
-    table = pd.DataFrame({
-        FORMATS[kind][1] or "none": WHO,
-        "age": rng.normal(50.0, 10.0, size=N),
-        "batch": np.array(["a", "b", "c"])[rng.integers(3, size=N)],
-        "block": [f"b{i // 2}" for i in range(N)],
-    })  # fmt: skip
-    if kind == "npy":  # nothing names its samples: the same rows in the same order
-        table.drop(columns="none").to_csv("c.csv", index=False)
-        return table
-    table[:-1].sample(frac=1.0, random_state=0).to_csv("c.csv", index=False)
-    return table[:-1]
 
 
 @each_format
@@ -323,7 +191,7 @@ def test_what_is_too_large_says_so(kind, monkeypatch, capsys):
     summary = json.loads(Path("o/summary.json").read_text())
     assert summary["scores"] is None
     assert [row["name"] for row in summary["variables"]] == ["x2" if kind == "npy" else "g2"]
-    for option in (["--log"], ["--keep", "g1"], ["--missing", "drop"], ["--maf", "0.1"]):
+    for option in (["--log"], ["--categorical", "g1"], ["--missing", "drop"]):
         assert run(["select", *command, *option, "--out", "p"]) == 2
         assert "is too large for that" in " ".join(capsys.readouterr().err.split())
 
@@ -341,11 +209,46 @@ def test_covariates_and_groups_of_what_is_too_large(kind, monkeypatch):
     assert [row["name"] for row in summary["variables"]] == ["x2" if kind == "npy" else "g2"]
     assert summary["covariates"] == ["age", "batch"]
     assert any("24 groups (block)" in note for note in summary["decisions"])
-    if kind not in ("parquet", "folder of parquet"):  # their columns are not only variables
-        assert run(["predict", "o", command[0], *beside, "--out", "p.csv"]) == 0
-        with open("p.csv", newline="") as file:
-            rows = [row["row"] for row in csv.DictReader(file)]
-        assert rows == ([str(i + 1) for i in range(N)] if kind == "npy" else WHO)
+    assert run(["predict", "o", command[0], *beside, "--out", "p.csv"]) == 0
+    with open("p.csv", newline="") as file:
+        rows = [row["row"] for row in csv.DictReader(file)]
+    assert rows == ([str(i + 1) for i in range(N)] if kind == "npy" else WHO)
+    told = [*command[3:], *beside] if kind == "npy" else beside
+    assert run(["report", "o", command[0], *told, "--out", "r.html"]) == 0
+
+
+@pytest.mark.parametrize("size", ["small", "large"])
+@each_format
+def test_the_target_is_no_covariate(kind, size, monkeypatch):
+    """A table on the samples often holds the target too."""
+    if size == "large":
+        monkeypatch.setattr("gradsift.tables.stored.IN_MEMORY", 8 * N * len(NAMES) - 1)
+    target = "phenotype" if kind == "bed" else "y"
+    write_covariates(kind).assign(**{target: 1.5}).to_csv("c.csv", index=False)
+    own = {"id": "who"} if size == "large" and "parquet" in kind else {}
+    table, *_ = opened(kind, covariates=Path("c.csv"), **own)
+    assert list(table.covariates)[:2] == ["age", "batch"]
+    assert target not in table.covariates
+    assert f"{target!r} of c.csv is the target, and no covariate" in table.notes
+    asked = Choices(target, covariates=Path("c.csv"), covariate_names=(target,), **own)
+    apart = [Path("y.csv")] if kind == "npy" else []
+    with pytest.raises(ValueError, match=f"--covariate-names {target}: this is the target"):
+        open_table(table_of(kind), asked, *apart)
+
+
+def table_of(kind):
+    """The file that was written."""
+    return next(Path().glob("t" if kind == "folder of parquet" else f"[tx].{kind}"))
+
+
+@pytest.mark.parametrize("kind", STORED)
+def test_a_group_that_is_not_there_is_told_as_such(kind, monkeypatch, capsys):
+    command = FORMATS[kind][0](*counts())
+    monkeypatch.setattr("gradsift.tables.stored.IN_MEMORY", 8 * N * len(NAMES) - 1)
+    assert run(["select", *command, "--group", "donor", "--out", "o"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"--group donor: {command[0]} has no such column" in said
+    assert "--covariates FILE --covariate-names donor" in said
 
 
 def test_a_column_of_a_large_table_can_be_the_group(monkeypatch):

@@ -131,8 +131,8 @@ def test_lists_of_samples_of_a_table_that_names_them():
 def test_rare_and_missing_variants():
     table = open_table(Path("g.bed"), Choices("phenotype", maf=0.05, max_missing=0.2))
     assert list(table.names) == ["rs0", "rs1", "rs2", "rs3"]
-    assert "1 column missing in more than 0.2 of the samples left out" in table.notes
-    assert "1 variant whose rarer allele is less frequent than 0.05 left out" in table.notes
+    assert "1 of 6 columns left out: missing in more than 0.2 of the samples" in table.notes
+    assert "1 of 6 columns left out: their rarer allele is less frequent than 0.05" in table.notes
     for bad, message in (
         ({"maf": 0.6}, "--maf 0.6: use a share from 0 to 0.5"),
         ({"max_missing": -1.0}, "--max-missing -1: use a share"),

@@ -29,11 +29,20 @@ from gradsift.data import (
 )
 from gradsift.data.genotype_file import GenotypeFile
 from gradsift.data.row_groups import GroupMeans
-from gradsift.data.source import BesideSource, LabelledRows, SourceView, StackedSource
+from gradsift.data.source import (
+    BesideSource,
+    ColumnsSource,
+    LabelledRows,
+    LikeSource,
+    SourceView,
+    StackedSource,
+)
 from gradsift.solver import Problem
 
 HALF = np.arange(0, N, 2)
 PAIRS = np.arange(N) // 2
+SOME = np.sort(np.r_[np.arange(8, P), np.arange(20, 28)])
+"""Columns of a view: none of the first, some twice, and again P of them."""
 SCALING = Scaling(X.mean(axis=0), X.std(axis=0))
 FILLING = Scaling(X.mean(axis=0), X.std(axis=0), fill=X.mean(axis=0))
 
@@ -107,6 +116,14 @@ VIEWS = {
     "labelled rows": lambda b: Promise(
         LabelledRows(b.source, HALF), b.values[HALF],
         b.names, False, b.remote, half(b.bytes), b.missing,
+    ),
+    "some columns": lambda b: Promise(
+        ColumnsSource(b.source, SOME), b.values[:, SOME],
+        [f"x{k}" if b.names is None else b.names[k] for k in SOME],
+        False, b.remote, b.bytes, b.missing,
+    ),
+    "like another": lambda b: Promise(
+        LikeSource(Small(), b.source), X, b.names, False, False, None, b.missing,
     ),
     "stacked": lambda b: Promise(
         StackedSource(b.source, ArraySource(X[:5])), np.vstack([b.values, X[:5]]),

@@ -165,7 +165,7 @@ def test_a_study_of_dosages_on_the_command_line(kind, tmp_path, monkeypatch, cap
     command = ["select", f"x.{kind}", "--maf", "0.05", "--stability", "0", "--no-families"]
     assert run([*command, "--out", "o"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "1 variant whose rarer allele is less frequent than 0.05 left out" in said
+    assert "1 of 30 columns left out: their rarer allele is less frequent than 0.05" in said
     assert "g3 explains height" in said
     with open("o/selected.csv", newline="") as file:
         row = next(iter(csv.DictReader(file)))

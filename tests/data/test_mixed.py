@@ -1,13 +1,15 @@
 """Mixed tables as columns of numbers."""
 
 import datetime as dt
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
-from gradsift.data.mixed import is_mixed, make_encoder
+from gradsift.data.mixed import is_mixed, make_column, make_encoder
+from gradsift.estimators._covariates import MISSING_LEVEL, read_column
 
 TABLE = {
     "age": [30.0, None, 41.0, 28.0],
@@ -71,6 +73,49 @@ def test_a_text_for_missing_is_no_category_unless_it_is_declared():
     assert make_encoder(texts, "mean").columns[0].levels == ("high", "low")
     declared = texts.astype({"grade": "category"})
     assert "NA" in make_encoder(declared, "mean").columns[0].levels
+
+
+def objects(*values):
+    return pd.Series(values, dtype=object)
+
+
+COLUMNS = {
+    "texts of numbers": (objects("1", "2", "2", "10"), True, 0),
+    "texts of numbers and holes": (objects("1", None, "2", "NA"), True, 2),
+    "numbers and texts of them": (objects(1, "2", 2.0, "10"), True, 0),
+    "numbers as objects": (objects(1, None, 2.5, True), False, 1),
+    "decimals": (objects(Decimal("1.5"), None, Decimal("2"), Decimal("3")), False, 1),
+    "numbers and a text for missing": (objects(1.0, "NA", 2.0, 3.0), False, 1),
+    "numbers": (pd.Series([1.0, np.nan, 2.0, 3.0]), False, 1),
+    "categories": (pd.Series(pd.Categorical([1, 2, None, 2])), True, 1),
+    "the type of texts": (pd.Series(["1", "2", None, "1"], dtype="string"), True, 1),
+    "polars": (pl.Series(["1", "2", None, "1"]), True, 1),
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_what_is_a_category_is_one_as_a_column_and_as_a_covariate(kind):
+    """Whoever writes the number of a batch as text means categories."""
+    values, category, holes = COLUMNS[kind]
+    column, covariate = make_column("batch", values, True), read_column("batch", values)
+    assert bool(column.levels) == category
+    assert column.indicator == (holes > 0)
+    assert (covariate.dtype.kind == "O") == category
+    if category:
+        assert set(column.levels) == set(covariate) - {MISSING_LEVEL}
+    missing = covariate == MISSING_LEVEL if category else np.isnan(covariate)
+    assert missing.sum() == holes
+
+
+def test_many_numbers_written_as_text_are_refused_with_advice():
+    table = pd.DataFrame({"dose": [f"{k}.5" for k in range(40)]})
+    with pytest.raises(
+        ValueError, match=r"'dose' holds 40 different numbers written as text.*to_n"
+    ):
+        make_encoder(table, "mean")
+    encoder = make_encoder(pd.DataFrame({"dose": [1.5, 2.5], "ward": ["a", "b"]}), "mean")
+    with pytest.raises(ValueError, match=r"'dose' should hold numbers but holds '1\.5'"):
+        encoder.encode(pd.DataFrame({"dose": ["1.5", "2.5"], "ward": ["a", "b"]}))
 
 
 def test_unseen_categories_are_said_and_count_as_none():

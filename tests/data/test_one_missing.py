@@ -11,10 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 import zarr
 from bed_reader import to_bed
+from stored_tables import write_pgen
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientClassifier
 from gradsift.data import convert, open_source, read_target
 from gradsift.data.missing import MISSING, as_response, is_missing, known, to_number
+from gradsift.data.opening import read_ids
 from gradsift.exceptions import MissingTargetWarning
 from gradsift.tables import Choices, open_table, read_frame
 
@@ -206,6 +208,24 @@ def test_zero_is_a_value_of_a_measured_phenotype(tmp_path):
     to_bed(path, np.zeros((3, 2)))
     path.with_suffix(".fam").write_text("".join(f"f s{v} 0 0 1 {v}\n" for v in (0, 1.5, 2)))
     assert read_target(path, "phenotype").tolist() == [0, 1.5, 2]
+
+
+def test_a_fam_file_is_read_alike_beside_bed_and_pgen(tmp_path):
+    """Texts are categories, and letters say the sex, in both."""
+    to_bed(tmp_path / "x.bed", np.zeros((4, 2)))
+    pgen, bed = write_pgen(tmp_path, np.zeros((4, 2)), ["a", "b"]), tmp_path / "x.bed"
+    pgen.with_suffix(".psam").unlink()
+    lines = ["f a 0 0 M case", "f b 0 0 F control", "g c 0 0 0 NA", "g d 0 0 2 -9"]
+    pgen.with_suffix(".fam").write_text("\n".join(lines))
+    assert read_target(bed, "phenotype").tolist() == ["case", "control", None, None]
+    for ours, theirs in (("phenotype", "PHENO1"), ("sex", "SEX"), ("FID", "FID")):
+        np.testing.assert_array_equal(read_target(bed, ours), read_target(pgen, theirs))
+    np.testing.assert_array_equal(read_target(bed, "sex"), [1.0, 2.0, np.nan, 2.0])
+    assert read_ids(bed) == read_ids(pgen) == (list("abcd"), list("ffgg"))
+    pgen.with_suffix(".fam").write_text("f a 0 0 1\n" * 4)
+    for path in (bed, pgen):
+        with pytest.raises(ValueError, match=r"x\.fam, line 1 has 5 columns: expected 6 \(FID,"):
+            read_ids(path)
 
 
 def test_other_files_have_the_same_holes(tmp_path):

@@ -1,13 +1,24 @@
 """Rows that belong together: their labels, their means, one row for each group."""
 
+import shutil
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import stored_tables
 
 from gradsift import aggregate
-from gradsift.data import ArraySource, NamedSource
-from gradsift.data.row_groups import GroupMeans, constant_in_groups, group_codes, mean_rows
+from gradsift.data import ArraySource, NamedSource, Source, open_source
+from gradsift.data.row_groups import (
+    GroupMeans,
+    constant_in_groups,
+    group_codes,
+    groups_in_memory,
+    groups_on_disk,
+    mean_rows,
+)
 
 CODES = np.array([2, 0, 1, 0, 2, 2])
 
@@ -88,3 +99,69 @@ def test_labels_that_change_inside_a_group_are_refused(X):
 def test_other_ways_to_aggregate_are_refused(X):
     with pytest.raises(ValueError, match="use 'mean' or 'sum'"):
         aggregate(X, CODES, CODES, how="median")
+
+
+@pytest.mark.parametrize("how", ["mean", "sum"])
+@pytest.mark.parametrize("kind", stored_tables.FORMATS)
+def test_every_format_is_read_in_blocks(kind, how, tmp_path):
+    labels = np.arange(stored_tables.N) % 7
+    stored = stored_tables.FORMATS[kind](tmp_path)
+    expected = aggregate(stored_tables.X, labels, labels, how)
+    table = aggregate(stored, labels, labels, how)
+    np.testing.assert_allclose(table.X, expected.X)
+    assert table.groups.tolist() == table.y.tolist() == list(range(7))
+    source = open_source(stored)
+    on_disk = groups_on_disk(source, labels, how, tmp_path)
+    assert on_disk.array is None
+    assert on_disk.names() == source.names()
+    np.testing.assert_allclose(on_disk.columns(np.arange(stored_tables.P)), expected.X)
+
+
+@pytest.mark.parametrize("how", ["mean", "sum"])
+def test_missing_values_count_as_in_memory(X, how):
+    X[0, 0] = X[2, 1] = np.nan
+    found = groups_on_disk(ArraySource(X, width=3), CODES, how).columns(np.arange(4))
+    np.testing.assert_array_equal(found, groups_in_memory(ArraySource(X), CODES, how))
+
+
+def test_groups_on_disk_leave_no_file_behind(X, tmp_path):
+    found = groups_on_disk(ArraySource(X), CODES, "mean", tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    np.testing.assert_allclose(
+        found.columns(np.array([2])), mean_rows(ArraySource(X), CODES).array[:, [2]]
+    )
+
+
+def test_a_full_disk_is_said_before_anything_is_read(X, tmp_path, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 9, 9))
+    with pytest.raises(OSError, match=r"each of 3 groups takes 0\.0 GB, and the disk of"):
+        groups_on_disk(ArraySource(X), CODES, "mean", tmp_path)
+
+
+class Wide(Source):
+    """Columns that are made as they are asked for: 800 MB of numbers."""
+
+    shape = (2_000, 50_000)
+
+    def columns(self, index):
+        return np.repeat(np.asarray(index, dtype=np.float64)[None], self.shape[0], axis=0)
+
+    def blocks(self):
+        for start in range(0, self.shape[1], 2_000):
+            yield slice(start, start + 2_000), self.columns(np.arange(start, start + 2_000))
+
+
+@pytest.mark.parametrize("how", ["mean", "sum"])
+def test_only_a_few_blocks_are_held(how, tmp_path):
+    """Blocks of 32 MB, and 16 MB for the groups where they are held."""
+    codes = np.arange(2_000) % 40
+    peaks = {}
+    for place, make in (("memory", groups_in_memory), ("disk", groups_on_disk)):
+        tracemalloc.start()
+        found = make(Wide(), codes, how)
+        peaks[place] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        some = found[:, [9]] if place == "memory" else found.columns(np.array([9]))
+        np.testing.assert_array_equal(some, np.full((40, 1), 9.0 if how == "mean" else 450.0))
+    assert peaks["memory"] < 110e6
+    assert peaks["disk"] < 90e6

@@ -118,6 +118,8 @@ TREES = {
     "no recipe": lambda t: t.pop("recipe") and None,
     "a recipe with code": lambda t: t["recipe"].update(target=EVAL),
     "a recipe of other types": lambda t: t["recipe"].update(numbers=3),
+    "columns of a file as text": lambda t: t["recipe"].update(stored="all"),
+    "more columns of a file than of the model": lambda t: t["recipe"].update(stored={"array": 0}),
     "a recipe with more in it": lambda t: t["recipe"].update(more=3),
     "no tree at all": lambda t: [1, 2, 3],
 }

@@ -145,7 +145,8 @@ def open_labelled(
             offset=beside[1],
         )
         table = open_table(path, asked, target_from)
-        return NewTable(table.X, table.ids, table.y, table.covariates, table.offset)
+        X = recipe.of_stored(table.X)
+        return NewTable(X, table.ids, table.y, table.covariates, table.offset)
     options = recipe.options.given(**reading)
     new = open_new(
         path,

@@ -61,7 +61,7 @@ def run(
             else:
                 status.update(what)
 
-        table = open_table(path, choices, target_from)
+        table = open_table(path, choices, target_from, scratch=folder.parent)
         for note in table.notes:
             console.print(shown_note(note))
         findings = select(

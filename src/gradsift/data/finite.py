@@ -16,7 +16,8 @@ from gradsift.data.source import ArraySource, SourceView
 SHOWN = 5
 FILL = (
     "Drop those rows or columns, or fill them: missing='mean' puts the column's mean in place of "
-    "NaN (estimators that have the parameter), or use sklearn.impute.SimpleImputer."
+    "NaN (estimators that have the parameter; --missing mean on the command line), or use "
+    "sklearn.impute.SimpleImputer."
 )
 
 

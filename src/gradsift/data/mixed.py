@@ -16,23 +16,23 @@ from gradsift._typing import Array, IntArray
 from gradsift.data.categories import (
     DECLARED,
     MOST_LEVELS,
+    PLAIN_KINDS,
     as_levels,
     holds_times,
     kind_of,
     level_columns,
     level_name,
+    numbers_or_levels,
     table_columns,
     text_levels,
-    to_column,
     unseen_levels,
 )
-from gradsift.data.missing import is_hole, is_missing
+from gradsift.data.missing import is_hole, is_missing, to_number
 from gradsift.data.odd_cells import is_dates, odd_cells
 
 MOST_DECLARED = 0.25
 """Levels of a column that its data frame declares to be categorical, as a part of the rows."""
 DATES = ("date", "time", "duration", "period", "interval")
-PLAIN_KINDS = "biuf"
 
 
 @dataclass(frozen=True)
@@ -130,9 +130,7 @@ def is_mixed(X: Any) -> bool:
 def as_numbers(name: str, values: Any) -> Array:
     """A column of numbers or truth values; NaN where it is missing."""
     cells = np.asarray(values)
-    if cells.dtype.kind in PLAIN_KINDS:
-        return np.asarray(cells, dtype=np.float64)
-    found = to_column(cells.tolist())
+    found = numbers_or_levels(cells)
     if found.dtype.kind == "O":
         row = next(k for k, v in enumerate(cells.tolist()) if isinstance(v, str))
         raise ValueError(
@@ -167,23 +165,22 @@ def make_column(name: str, values: Any, count_missing: bool) -> MixedColumn:
             f"column {name!r} holds dates or times. Drop it, or turn it into numbers first, "
             "e.g. days since a start."
         )
-    if kind.startswith(DECLARED):
-        texts: list[str | None] = as_levels(values)
-        most = max(MOST_LEVELS, int(MOST_DECLARED * len(texts)))
-    else:
-        found = cells if cells.dtype.kind in PLAIN_KINDS else to_column(cells.tolist())
-        if found.dtype.kind != "O":
-            holes = np.isnan(found) if found.dtype.kind == "f" else np.zeros(1, dtype=bool)
-            return MixedColumn(name, (), count_missing and bool(holes.any()))
-        texts, most = text_cells(name, cells, found), MOST_LEVELS
+    found = numbers_or_levels(values)
+    if found.dtype.kind == "f":
+        return MixedColumn(name, (), count_missing and bool(np.isnan(found).any()))
+    texts: list[str | None] = found.tolist()
+    most = max(MOST_LEVELS, int(MOST_DECLARED * len(texts)))
+    if not kind.startswith(DECLARED):
+        check_texts(name, cells, texts)
+        most = MOST_LEVELS
     levels = text_levels(texts)
     if len(levels) > most:
         raise ValueError(too_many(name, levels, len(texts), most))
     return MixedColumn(name, tuple(levels), count_missing and None in texts)
 
 
-def text_cells(name: str, cells: NDArray[Any], texts: NDArray[Any]) -> list[str | None]:
-    """Cells of a column of text, as long as they are not meant as numbers or something else."""
+def check_texts(name: str, cells: NDArray[Any], texts: list[str | None]) -> None:
+    """Refuse a column of texts that are meant as numbers or something else."""
     other = [type(v).__name__ for v in cells.tolist() if not (isinstance(v, str) or is_hole(v))]
     strange = sorted({kind for kind in other if kind not in ("int", "float", "bool", "Decimal")})
     if strange:
@@ -198,7 +195,6 @@ def text_cells(name: str, cells: NDArray[Any], texts: NDArray[Any]) -> list[str 
             f"written as one: {some}. Put numbers or NaN in their place, or say that it holds "
             "categories with astype('category')."
         )
-    return texts.tolist()
 
 
 def holds_dates(cells: NDArray[Any]) -> bool:
@@ -212,6 +208,12 @@ def holds_dates(cells: NDArray[Any]) -> bool:
 
 def too_many(name: str, levels: list[str], n_rows: int, most: int) -> str:
     """The message on a column with too many categories."""
+    if all(to_number(level) is not None for level in levels):
+        return (
+            f"column {name!r} holds {len(levels)} different numbers written as text in {n_rows} "
+            f"rows, and texts are categories, of which {most} can be told apart. Turn it into "
+            "numbers, such as with pandas.to_numeric."
+        )
     return (
         f"column {name!r} holds {len(levels)} different texts in {n_rows} rows "
         f"({', '.join(map(repr, levels[:2]))}, ...), more than the {most} that are taken for "

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from gradsift._run.memory import check_memory
+from gradsift._run.passes import each_block
 from gradsift._typing import Array, IntArray, Source
+from gradsift.data.formats.memmap import MemmapSource
 from gradsift.data.missing import known
-from gradsift.data.source import ArraySource, SourceView
+from gradsift.data.opening import is_storage, open_source
+from gradsift.data.source import ArraySource, LikeSource, SourceView, block_width
+
+How = Literal["mean", "sum"]
+PIECES = 4
+"""Parts of a block that are summed one after the other, so that what this takes is small beside it.
+"""
 
 
 def group_codes(groups: Any, n_rows: int) -> IntArray:
@@ -58,7 +70,8 @@ def constant_in_groups(values: Any, codes: IntArray) -> bool:
 
 def group_sums(block: Array, codes: IntArray, weight: Array | None = None) -> Array:
     """Sums of the rows of each group, (groups, p); values that are missing count as 0."""
-    values = np.nan_to_num(block, nan=0.0, posinf=np.inf, neginf=-np.inf)
+    holes = np.isnan(block)
+    values = np.where(holes, 0.0, block) if holes.any() else block
     if weight is not None:
         values = values * weight[:, None]
     order = np.argsort(codes, kind="stable")
@@ -75,6 +88,8 @@ def group_means(codes: IntArray, weight: Array | None, block: Array) -> Array:
     [[2.0], [5.0]]
     """
     total = group_sums(block, codes, weight)
+    if weight is None and not np.isnan(block).any():
+        return total / np.bincount(codes)[:, None]
     count = group_sums((~np.isnan(block)).astype(np.float64), codes, weight)
     return np.where(count > 0.0, total / np.maximum(count, 1e-300), np.nan)
 
@@ -109,18 +124,82 @@ def mean_rows(source: Source, codes: IntArray, weight: Array | None = None) -> S
     return GroupMeans(source, codes, weight)
 
 
+def grouped_blocks(source: Source, codes: IntArray, how: How) -> Iterator[tuple[slice, Array]]:
+    """One row for each group, of all columns in order; the source is read once."""
+    if how not in ("mean", "sum"):
+        raise ValueError(f"how={how!r}: use 'mean' or 'sum'.")
+    job = partial(group_means, codes, None) if how == "mean" else partial(group_sums, codes=codes)
+    width = max(1, block_width(source.shape[0]) // PIECES)
+    return each_block(source, lambda _: job, width=width)
+
+
+def groups_in_memory(source: Source, codes: IntArray, how: How, out: Array | None = None) -> Array:
+    """One row for each group, (groups, p).
+
+    Parameters
+    ----------
+    source : Source
+    codes : (n,) int array
+        The group of each row, from 0.
+    how : {'mean', 'sum'}
+    out : (groups, p) array, optional
+        Where to put it.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 0.0], [5.0, 8.0], [3.0, 2.0]])
+    >>> groups_in_memory(ArraySource(X), np.array([0, 1, 0]), "sum").tolist()
+    [[4.0, 2.0], [5.0, 8.0]]
+    """
+    if out is None:
+        out = np.empty((int(codes.max()) + 1, source.shape[1]))
+    for where, made in grouped_blocks(source, codes, how):
+        out[:, where] = made
+    return out
+
+
+def groups_on_disk(
+    source: Source, codes: IntArray, how: How, folder: Path | None = None
+) -> LikeSource:
+    """One row for each group, in a file without a name that is gone when nobody reads it any more.
+
+    Parameters
+    ----------
+    source : Source
+    codes : (n,) int array
+        The group of each row, from 0.
+    how : {'mean', 'sum'}
+    folder : Path, optional
+        On the disk to use; None = the system's folder for temporary files.
+    """
+    shape = int(codes.max()) + 1, source.shape[1]
+    place, needed = folder or Path(tempfile.gettempdir()), 8 * shape[0] * shape[1]
+    free = shutil.disk_usage(place).free
+    if needed > free:
+        raise OSError(
+            f"one row for each of {shape[0]:,} groups takes {needed / 1e9:.1f} GB, and the disk of "
+            f"{place} has {free / 1e9:.1f} GB left: free some space, or choose another place."
+        )
+    with tempfile.TemporaryFile(dir=place) as file:
+        for _, made in grouped_blocks(source, codes, how):
+            file.write(np.ascontiguousarray(made.T, dtype=np.float64).data)
+        file.flush()
+        stored = np.memmap(file, dtype=np.float64, mode="r", shape=shape, order="F")
+    return LikeSource(MemmapSource(stored), source)
+
+
 class Aggregated(NamedTuple):
     """One row for each group."""
 
     X: Any
-    """(groups, p) array or data frame, as it was given."""
+    """(groups, p) data frame where one was given, else an array."""
     y: Any
     """(groups,) array"""
     groups: Any
     """(groups,) labels, in order."""
 
 
-def aggregate(X: Any, y: Any, groups: Any, how: Literal["mean", "sum"] = "mean") -> Aggregated:
+def aggregate(X: Any, y: Any, groups: Any, how: How = "mean") -> Aggregated:
     """Make one row of each group, as in a pseudobulk analysis of cells.
 
     With few groups, or where the response belongs to the group and not to the row, groups are
@@ -128,7 +207,8 @@ def aggregate(X: Any, y: Any, groups: Any, how: Literal["mean", "sum"] = "mean")
 
     Parameters
     ----------
-    X : (n, p) array or data frame
+    X : (n, p) array, data frame, source or path
+        What `open_source` takes is read once, in blocks: only the groups need to fit into memory.
     y : (n,) array
         Labels must not change inside a group; of numbers that do, the mean is taken.
     groups : (n,) array of labels
@@ -149,14 +229,15 @@ def aggregate(X: Any, y: Any, groups: Any, how: Literal["mean", "sum"] = "mean")
     >>> table.X.tolist(), table.y.tolist(), table.groups.tolist()
     ([[2.0, 0.0], [5.0, 8.0]], ['ill', 'well'], ['ann', 'bob'])
     """
-    if how not in ("mean", "sum"):
-        raise ValueError(f"how={how!r}: use 'mean' or 'sum'.")
-    values = np.asarray(X, dtype=np.float64)
-    codes = group_codes(groups, len(values))
+    stored = is_storage(X)
+    source = open_source(X) if stored else ArraySource(np.asarray(X, dtype=np.float64))
+    codes = group_codes(groups, source.shape[0])
     first = np.unique(codes, return_index=True)[1]
-    made = group_sums(values, codes) if how == "sum" else group_means(codes, None, values)
-    labels = np.asarray(groups)[first]
-    return Aggregated(like(X, made, labels), aggregate_response(np.asarray(y), codes), labels)
+    what = f"{len(first):,} groups and {source.shape[1]:,} columns"
+    check_memory(8.0 * len(first) * source.shape[1], what, "Leave columns out.")
+    made, labels = groups_in_memory(source, codes, how), np.asarray(groups)[first]
+    response = aggregate_response(np.asarray(y), codes)
+    return Aggregated(made if stored else like(X, made, labels), response, labels)
 
 
 def aggregate_response(y: Any, codes: IntArray) -> Any:

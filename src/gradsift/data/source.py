@@ -171,6 +171,86 @@ def rows_of(rows: IntArray, block: Array) -> Array:
 
 
 @dataclass(frozen=True)
+class ColumnsSource(SourceView):
+    """Some columns of another source, in their order; without names, by their number in it."""
+
+    kept: IntArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.base.shape[0], len(self.kept)
+
+    def columns(self, index: IntArray) -> Array:
+        return self.base.columns(self.kept[index])
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        for where, block in self.base.blocks():
+            mine, inside = self._within(where)
+            if len(inside):
+                yield mine, block[:, inside]
+
+    def names(self, index: IntArray | None = None) -> list[str]:
+        chosen = self.kept if index is None else self.kept[index]
+        return self.base.names(chosen) or [f"x{k}" for k in chosen]
+
+    @property
+    def runner(self) -> Runner | None:
+        base = self.base.runner
+        if base is None:
+            return None
+
+        def job_of(job_for: Callable[[slice], Job[Any]], where: slice) -> Job[Any]:
+            mine, inside = self._within(where)
+            return partial(on_some, inside, job_for(mine)) if len(inside) else no_job
+
+        def run(
+            job_for: Callable[[slice], Job[Any]], width: int | None
+        ) -> Iterator[tuple[slice, Any]]:
+            for where, found in base(partial(job_of, job_for), width):
+                mine, inside = self._within(where)
+                if len(inside):
+                    yield mine, found
+
+        return run
+
+    def _within(self, where: slice) -> tuple[slice, IntArray]:
+        """The kept columns in a range of the other's: their numbers here, and inside the range."""
+        start, stop = np.searchsorted(self.kept, [where.start, where.stop]).tolist()
+        return slice(start, stop), self.kept[start:stop] - where.start
+
+    @property
+    def held_bytes(self) -> int:
+        """The share of the other's bytes that so many of its columns take."""
+        return self.base.held_bytes * len(self.kept) // max(1, self.base.shape[1])
+
+
+def on_some(inside: IntArray, job: Job[Any], block: Array) -> Any:
+    return job(block[:, inside])
+
+
+def no_job(block: Array) -> None:
+    """Of a block with no column that is kept."""
+
+
+@dataclass(frozen=True)
+class LikeSource(SourceView):
+    """Other values of the columns of another source, which names them."""
+
+    like: Source
+
+    @property
+    def array(self) -> Array | None:
+        return self.base.array
+
+    def names(self, index: IntArray | None = None) -> list[str] | None:
+        return self.like.names(index)
+
+    @property
+    def expects_missing(self) -> bool:
+        return self.like.expects_missing
+
+
+@dataclass(frozen=True)
 class LabelledRows(RowsSource):
     """The rows of a file that have a response; the others are left out as it is opened."""
 

@@ -16,16 +16,13 @@ import numpy as np
 
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data.categories import (
-    DECLARED,
-    as_levels,
     holds_times,
-    kind_of,
     level_columns,
     level_name,
+    numbers_or_levels,
     table_columns,
     unseen_levels,
 )
-from gradsift.data.missing import NUMBERS, known
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.numerics.robust import quantiles
 from gradsift.numerics.splines import natural_splines
@@ -248,7 +245,6 @@ def read_columns(covariates: Any, n: int | None = None) -> list[tuple[str, Any]]
 
 def read_column(name: str, values: Any) -> Any:
     """One covariate: numbers (NaN where missing), or texts for categories."""
-    declared = kind_of(values).startswith(DECLARED)
     plain = np.asarray(values)
     if plain.ndim != 1:
         raise ValueError(f"covariate {name!r} has shape {plain.shape}: one value for each row.")
@@ -258,21 +254,14 @@ def read_column(name: str, values: Any) -> Any:
             f"covariate {name!r} holds {held}: turn it into numbers first, such as days since a "
             "start, or into texts, which count as categories."
         )
-    if plain.dtype.kind in "biuf" and not declared:
-        numbers: Array = plain.astype(np.float64)
-    else:
-        there = known(plain, texts=False)
-        cells = plain[there].tolist()
-        if declared or not all(isinstance(v, NUMBERS) for v in cells):
-            texts = np.full(len(plain), MISSING_LEVEL, dtype=object)
-            texts[there] = as_levels(plain[there])
-            return texts
-        numbers = np.full(len(plain), np.nan)
-        numbers[there] = [float(v) for v in cells]
-    bad = np.flatnonzero(np.isinf(numbers))
+    found: Any = numbers_or_levels(values)
+    if found.dtype.kind == "O":
+        found[[value is None for value in found]] = MISSING_LEVEL
+        return found
+    bad = np.flatnonzero(np.isinf(found))
     if len(bad):
         raise ValueError(f"covariate {name!r} is infinite in row {int(bad[0])}.")
-    return numbers
+    return found
 
 
 def learn(name: str, values: Any, counts: Array, smooth: bool) -> Covariate:

@@ -29,7 +29,7 @@ from gradsift.tables import Recipe
 NAME = "model.gradsift"
 """What `gradsift select` calls its model."""
 KIND = "gradsift model"
-FORMAT = 4
+FORMAT = 5
 """Version of the format. Files of another version are refused, not guessed at."""
 HEADER = "model.json"
 ARRAY = re.compile(r"arrays/(0|[1-9][0-9]{0,5})\.npy")
@@ -202,6 +202,7 @@ def read_content(content: dict[str, Any], arrays: list[NDArray[Any]]) -> SavedMo
         raise NotOursError("it holds no estimator")
     try_out(model)
     check_training(training, model.n_features_in_)
+    check_stored(recipe.stored, model.n_features_in_)
     return SavedModel(model, recipe, training)
 
 
@@ -216,6 +217,15 @@ def check_training(training: Any, n_features: int) -> None:
     places = np.append(columns, kept) if shapes else columns
     if not shapes or np.any(places < 0) or np.any(places >= n_features):
         raise NotOursError("its training rows do not fit its columns")
+
+
+def check_stored(stored: Any, n_features: int) -> None:
+    """Refuse what are no numbers of columns of a file, in order, one for each of the model."""
+    if stored is None:
+        return
+    numbers = stored.ndim == 1 and stored.dtype.kind == "i" and len(stored) == n_features
+    if not numbers or np.any(np.diff(stored, prepend=-1) <= 0):
+        raise NotOursError("the columns of its file do not fit those of the model")
 
 
 def try_out(model: Any) -> None:

@@ -21,6 +21,7 @@ from gradsift.tables.joining import (
     PLINK_MISSING,
     Samples,
     joined_rows,
+    joined_target,
     taken,
 )
 from gradsift.tables.reading import read_frame
@@ -69,6 +70,8 @@ def choose_rows(samples: Samples, choices: Choices, *, leave_out: bool = True) -
         rows, where = rows[where >= 0], where[where >= 0]
         notes.append(f"{BEWARE}{counted(lost, 'sample')} without covariates in {file} left out")
     beside = {}
+    if choices.target in other.order and not choices.covariate_names:
+        said = [*said, f"{choices.target!r} of {file} is the target, and no covariate"]
     for name in covariate_names(other, samples, choices):
         values, missing = without_minus_nine(other, name)
         beside[name] = taken(values, where)
@@ -79,8 +82,13 @@ def choose_rows(samples: Samples, choices: Choices, *, leave_out: bool = True) -
 def covariate_names(other: Frame, samples: Samples, choices: Choices) -> list[str]:
     """The columns of a table of covariates that do not name its rows."""
     names = {choices.id, samples.column, row_names(other), FAMILY, INDIVIDUAL, *PARENTS}
-    found = [name for name in other.order if name not in names]
+    found = [name for name in other.order if name not in {*names, choices.target}]
     wanted = choices.covariate_names
+    if choices.target in wanted:
+        raise ValueError(
+            f"--covariate-names {as_argument(choices.target)}: this is the target, which cannot be "
+            "adjusted for."
+        )
     lost = [name for name in wanted if name not in other.order]
     if lost or not found:
         file = choices.covariates.name if choices.covariates is not None else ""
@@ -111,6 +119,13 @@ def read_beside(path: Path, choices: Choices, samples: Samples) -> Frame:
         header = [FAMILY, INDIVIDUAL, *(f"{what}{k}" for k in range(1, width - 1))]
         return read_rows(header, lines, options)
     return read_frame(path, options)
+
+
+def target_of_samples(samples: Samples, path: Path, choices: Choices) -> tuple[Any, list[str]]:
+    """The target of samples, from another table; and notes."""
+    other = read_beside(path, choices, samples)
+    values, notes = joined_target(samples, other, path.name, choices.target, choices.id)
+    return values, [*other.notes, *notes]
 
 
 def plain_lines(path: Path) -> list[list[str]]:

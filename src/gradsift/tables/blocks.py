@@ -17,7 +17,7 @@ from gradsift.data.text import BEWARE
 from gradsift.numerics.distances import squared_distances
 from gradsift.numerics.sampling import drawn_rows, evenly_spaced
 from gradsift.tables.frame import Frame, counted, listed
-from gradsift.tables.recipe import Recipe, as_texts, log_columns
+from gradsift.tables.recipe import Choices, Recipe, as_texts, log_columns
 from gradsift.tables.suspects import whole_numbers
 
 CHANCE = np.log(1e-6)
@@ -66,11 +66,21 @@ def aggregated(
     if recipe.log:
         k = len(recipe.numbers)
         made[:, :k] = log_columns(made[:, :k], recipe.numbers)
-    note = (
-        f"{counted(len(X), 'row')} became {len(made):,}, one for each value of {groups.column!r} "
+    return made, table.y, table.groups, became(len(X), len(made), groups.column, how)
+
+
+def became(n_rows: int, n_groups: int, column: str, how: str) -> str:
+    """A note on rows that were made one of each group."""
+    return (
+        f"{counted(n_rows, 'row')} became {n_groups:,}, one for each value of {column!r} "
         f"(the {how} of its rows). A new table must be made likewise before it is predicted"
     )
-    return made, table.y, table.groups, note
+
+
+def check_group_given(choices: Choices) -> None:
+    """Refuse to make one row of each group where nothing says which these are."""
+    if choices.aggregate is not None and choices.group is None:
+        raise ValueError("--aggregate makes one row of each group: say which column by --group.")
 
 
 def without_log(recipe: Recipe) -> Recipe:

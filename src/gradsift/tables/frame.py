@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradsift._typing import Array, IntArray
 from gradsift.data.categories import to_column
@@ -105,7 +106,7 @@ class Frame:
             beside=beside,
         )
 
-    def only(self, kept: Array) -> Frame:
+    def only(self, kept: NDArray[np.bool_]) -> Frame:
         """The same with some of the columns of numbers, by a mask."""
         lost = {name for name, stays in zip(self.names, kept, strict=True) if not stays}
         return replace(

@@ -11,19 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._typing import Array, IntArray
-from gradsift.data import open_source
+from gradsift.data import read_target
+from gradsift.data.categories import to_column
 from gradsift.data.missing import known
-from gradsift.data.opening import read_ids
+from gradsift.data.opening import holds_target
 from gradsift.data.read_options import ReadOptions
+from gradsift.data.slices import take_rows
 from gradsift.data.text import BEWARE
 from gradsift.exceptions import ExtrapolationWarning
-from gradsift.tables.beside import choose_rows, split_beside
+from gradsift.tables.beside import choose_rows, split_beside, target_of_samples
 from gradsift.tables.frame import counted, is_or_are, listed
 from gradsift.tables.joining import Samples
+from gradsift.tables.large import own_columns, storage_ids
 from gradsift.tables.opening import frame_in_memory, with_rows_beside, with_target
 from gradsift.tables.prepare import response
 from gradsift.tables.reading import can_be_transposed
 from gradsift.tables.recipe import Choices, Recipe, as_texts
+from gradsift.tables.stored import opened
 
 
 class NewTable(NamedTuple):
@@ -45,7 +49,7 @@ class NewTable(NamedTuple):
         """Some of the rows."""
         C = self.covariates
         return NewTable(
-            self.X[rows],
+            take_rows(self.X, rows),
             None if self.ids is None else self.ids[rows],
             None if self.y is None else self.y[rows],
             None if C is None else {name: values[rows] for name, values in C.items()},
@@ -93,16 +97,14 @@ def open_new(
         recipe.target, id=recipe.id, options=options, covariates=covariates, offset=offset
     )
     if not recipe.names:  # of a fit that read column by column
-        source, (ids, families) = open_source(path), read_ids(path)
-        samples = Samples(path.name, source.shape[0], ids, families)
-        found = choose_rows(samples, asked, leave_out=False)
-        texts = None if ids is None else np.array([str(name) for name in ids])
-        return NewTable(source, texts, None, *split_beside(found.beside, asked))
+        return _where_it_lies(path, recipe, asked, None)
     if not can_be_transposed(path):
         options = replace(options, transpose=False)
     needed = recipe.needed(used)
     beside = {recipe.target} if recipe.id is None else {recipe.target, recipe.id}
     frame = frame_in_memory(path, options, needed | beside)
+    if frame is None and holds_target(path) and not recipe.levels and not recipe.log:
+        return _where_it_lies(path, recipe, asked, target_from)
     if frame is None:
         raise ValueError(
             f"{path.name} is too large to be taken into memory: give a table with fewer rows, or "
@@ -124,6 +126,30 @@ def open_new(
     for note in (*recipe.unseen(frame), *_filled(X, recipe, used)):
         warnings.warn(f"{note}.", ExtrapolationWarning, stacklevel=2)
     return NewTable(X, names, y, *split_beside(frame.beside, asked))
+
+
+def _where_it_lies(
+    path: Path, recipe: Recipe, asked: Choices, target_from: Path | None
+) -> NewTable:
+    """A table that is read column by column. Where it holds more than variables, these are found
+    by name, and the target among the others; else by their number.
+    """
+    own, (source, _) = own_columns(path), opened(path)
+    asked = asked if asked.id in own else replace(asked, id=None)
+    ids, families = storage_ids(path, asked)
+    samples = Samples(path.name, source.shape[0], ids, families, asked.id)
+    y = None
+    if target_from is not None:
+        y = target_of_samples(samples, target_from, asked)[0]
+    elif recipe.target in own:
+        y = to_column(np.asarray(read_target(path, recipe.target)).tolist())
+    found = choose_rows(samples, asked, leave_out=False)
+    return NewTable(
+        recipe.of_named(source) if recipe.names else recipe.of_stored(source),
+        None if ids is None else np.array([str(name) for name in ids]),
+        None if y is None else new_response(y, recipe),
+        *split_beside(found.beside, asked),
+    )
 
 
 def _filled(X: Array, recipe: Recipe, used: IntArray | None) -> list[str]:

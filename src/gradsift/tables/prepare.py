@@ -21,6 +21,7 @@ from gradsift.tables.blocks import (
     aggregated,
     block_columns,
     block_notes,
+    check_group_given,
     near_copy_notes,
     read_groups,
     without_log,
@@ -113,8 +114,7 @@ def prepare(frame: Frame, choices: Choices) -> Table:
     wanted = [choices.target, *chain(*asked.values())]
     check_columns_exist(frame.order, [name for name in wanted if name not in frame.beside])
     check_roles(choices.target, {option: set(names) for option, names in asked.items()})
-    if choices.aggregate is not None and choices.group is None:
-        raise ValueError("--aggregate makes one row of each group: say which column by --group.")
+    check_group_given(choices)
     notes = list(frame.notes)
     found = text_columns(frame, choices)
     there = known(frame.column(choices.target))

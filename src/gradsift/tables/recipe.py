@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray
+from gradsift._typing import Array, IntArray, Source
 from gradsift.data.categories import level_columns, level_name, number_text, unseen_levels
 from gradsift.data.odd_cells import odd_cells
 from gradsift.data.read_options import PLAIN, ReadOptions
-from gradsift.data.source import block_width, windows
+from gradsift.data.source import ColumnsSource, block_width, windows
 from gradsift.tables.frame import Frame, listed
 
 Task = Literal["regression", "classification"]
@@ -80,6 +80,11 @@ class Choices:
         return any((self.covariates, self.keep_samples, self.remove_samples))
 
     @property
+    def filters(self) -> bool:
+        """Whether columns are left out by what they hold."""
+        return self.maf is not None or self.max_missing is not None
+
+    @property
     def roles(self) -> dict[str, tuple[str, ...]]:
         """The columns given to each option."""
         return {
@@ -105,6 +110,9 @@ class Recipe:
         Class names, for labels given as numbers: one per distinct number, in their order.
     options : ReadOptions
         How the file was read; new tables are read likewise.
+    stored : int array, optional
+        Of a table that was too large for memory: the columns that were used, by their number in
+        the file; None = all.
     """
 
     target: str
@@ -116,6 +124,7 @@ class Recipe:
     missing: str = "error"
     classes: tuple[str, ...] = ()
     options: ReadOptions = PLAIN
+    stored: IntArray | None = field(default=None, compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -133,6 +142,32 @@ class Recipe:
         """The columns of the table behind encoded columns (None = all)."""
         origins = self.origins
         return set(origins) if used is None else {origins[int(k)] for k in used}
+
+    def of_stored(self, X: Any) -> Any:
+        """Those columns of a large file, given as a source or an array, that were used."""
+        if self.stored is None:
+            return X
+        if X.shape[1] <= int(self.stored[-1]):
+            raise ValueError(
+                f"the table has {X.shape[1]:,} columns, and the model uses column "
+                f"{int(self.stored[-1]) + 1:,} of the file that it was fitted to: give a table "
+                "with the columns of that file, in their order."
+            )
+        return ColumnsSource(X, self.stored) if isinstance(X, Source) else X[:, self.stored]
+
+    def of_named(self, source: Source) -> Source:
+        """The columns of another source that have the names of those that were used."""
+        where = {name: k for k, name in enumerate(source.names() or ())}
+        lost = [name for name in self.numbers if name not in where]
+        if lost:
+            raise ValueError(f"the table lacks {listed(lost)}, which the model was fitted to.")
+        kept = np.array([where[name] for name in self.numbers], dtype=np.intp)
+        if (np.diff(kept) < 0).any():
+            raise ValueError(
+                "the columns of the table are in another order than those of the fit, and it is "
+                "too large to be taken into memory: bring them into that order."
+            )
+        return ColumnsSource(source, kept)
 
     def unseen(self, frame: Frame) -> list[str]:
         """A sentence for each column of categories that holds others than those of the fit."""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gradsift._typing import Array
+from gradsift._run.passes import each_block
+from gradsift._typing import Array, Source
+from gradsift.data import ArraySource, NamedSource
 from gradsift.data.opening import variants
 from gradsift.tables.frame import Frame, counted
 from gradsift.tables.recipe import Choices
@@ -20,48 +24,82 @@ GENOTYPES = (".bed", ".pgen", ".bgen")
 
 def without_rare(frame: Frame, choices: Choices) -> Frame:
     """A frame without the columns that --maf and --max-missing leave out, and notes on how many."""
-    if choices.maf is None and choices.max_missing is None:
+    if not choices.filters:
         return frame
-    notes, kept = list(frame.notes), np.ones(len(frame.names), dtype=bool)
     special = {choices.target, *choices.keep, *choices.drop, choices.group, choices.id}
     variables = np.array([name not in special for name in frame.names], dtype=bool)
-    if choices.max_missing is not None:
-        check_share(choices.max_missing, "--max-missing", 1.0)
-        lost = variables & (np.isnan(frame.numbers).mean(axis=0) > choices.max_missing)
-        kept &= ~lost
-        what = f"missing in more than {choices.max_missing:g} of the samples"
-        notes.append(f"{counted(int(lost.sum()), 'column')} {what} left out")
-    if choices.maf is not None:
-        check_share(choices.maf, "--maf", 0.5)
-        lost = variables & kept & (minor_frequency(frame, variables) < choices.maf)
-        kept &= ~lost
-        what = f"whose rarer allele is less frequent than {choices.maf:g}"
-        notes.append(f"{counted(int(lost.sum()), 'variant')} {what} left out")
-    if not (kept & variables).any():
-        raise ValueError("--maf and --max-missing leave no column: give other values.")
-    return replace(frame.only(kept), notes=tuple(notes))
+    source = NamedSource(ArraySource(frame.numbers), frame.names)
+    kept, notes = common_columns(source, choices, variables)
+    return replace(frame.only(kept), notes=(*frame.notes, *notes))
 
 
-def check_share(value: float, option: str, most: float) -> None:
-    if not 0.0 <= value <= most:
-        raise ValueError(f"{option} {value:g}: use a share from 0 to {most:g}.")
+def common_columns(
+    source: Source, choices: Choices, variables: NDArray[np.bool_] | None = None
+) -> tuple[NDArray[np.bool_], list[str]]:
+    """Which columns --maf and --max-missing leave, from one pass over them; and notes on how many.
 
+    Parameters
+    ----------
+    source : Source
+    choices : Choices
+    variables : (p,) bool array, optional
+        Columns that can be left out; None = all.
 
-def minor_frequency(frame: Frame, variables: Array) -> Array:
-    """Frequency of the rarer allele in each column of counts 0, 1, 2 (or dosages between)."""
-    X = frame.numbers
-    with np.errstate(invalid="ignore"):
-        low, high = np.nanmin(X, axis=0, initial=np.inf), np.nanmax(X, axis=0, initial=-np.inf)
-    strange = variables & ((low < 0.0) | ((high > 2.0) & np.isfinite(high)))
-    if strange.any():
-        name = frame.names[int(np.flatnonzero(strange)[0])]
-        raise ValueError(
-            f"--maf counts alleles, but column {name!r} holds values outside of 0 to 2. It works "
-            "on genotypes, such as PLINK's .bed and .pgen."
+    Examples
+    --------
+    >>> X = np.array([[0.0, np.nan, 0.0], [2.0, 1.0, 0.0], [1.0, np.nan, 0.0]])
+    >>> common_columns(ArraySource(X), Choices("y", maf=0.1, max_missing=0.5))[0].tolist()
+    [True, False, False]
+    """
+    maf, most = choices.maf, choices.max_missing
+    for value, option, top in ((most, "--max-missing", 1.0), (maf, "--maf", 0.5)):
+        if value is not None and not 0.0 <= value <= top:
+            raise ValueError(f"{option} {value:g}: use a share from 0 to {top:g}.")
+    judged = np.empty((3, source.shape[1]), dtype=bool)
+    job = partial(judge, maf, most)
+    for where, found in each_block(source, lambda _: job):
+        judged[:, where] = found if variables is None else found & variables[where]
+        if judged[2, where].any():
+            raise not_alleles(source, where.start + int(np.argmax(judged[2, where])))
+    missing, rare, _ = judged
+    rare &= ~missing
+    count = source.shape[1] if variables is None else int(variables.sum())
+    out_of, notes = counted(count, "column"), list[str]()
+    if most is not None:
+        notes.append(
+            f"{int(missing.sum()):,} of {out_of} left out: missing in more than {most:g} of the "
+            "samples"
         )
-    count = np.maximum((~np.isnan(X)).sum(axis=0), 1)
-    share = np.nansum(X, axis=0) / (2.0 * count)
-    return np.asarray(np.minimum(share, 1.0 - share))
+    if maf is not None:
+        notes.append(
+            f"{int(rare.sum()):,} of {out_of} left out: their rarer allele is less frequent than "
+            f"{maf:g}"
+        )
+    kept = ~(missing | rare)
+    if not (kept if variables is None else kept & variables).any():
+        raise ValueError("--maf and --max-missing leave no column: give other values.")
+    return kept, notes
+
+
+def judge(maf: float | None, most: float | None, block: Array) -> NDArray[np.bool_]:
+    """Columns that are missing too often, too rare, or no counts of alleles: three rows."""
+    holes = np.isnan(block).sum(axis=0)
+    out = np.zeros((3, block.shape[1]), dtype=bool)
+    if most is not None:
+        out[0] = holes / len(block) > most
+    if maf is not None:
+        share = np.nansum(block, axis=0) / (2.0 * np.maximum(len(block) - holes, 1))
+        out[1] = np.minimum(share, 1.0 - share) < maf
+        out[2] = ((block < 0.0) | ((block > 2.0) & np.isfinite(block))).any(axis=0)
+    return out
+
+
+def not_alleles(source: Source, column: int) -> ValueError:
+    name = (source.names(np.array([column])) or [f"x{column}"])[0]
+    return ValueError(
+        f"--maf counts alleles, but column {name!r} holds values outside of 0 to 2. It works "
+        "on genotypes, such as PLINK's .bed and .pgen."
+    )
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,13 @@ from gradsift._run.extras import require
 from gradsift._typing import Array, IntArray
 from gradsift.data.damaged import reading
 from gradsift.data.genotype_file import GenotypeFile
-from gradsift.data.missing import to_number
-from gradsift.data.sample_files import with_codes_of_plink
+from gradsift.data.sample_files import column_values, read_psam
 from gradsift.data.source import Variant, block_width, windows
 
 NO_CALL = -127
 HEADER = 3
+FAM_NAMES = {"phenotype": "PHENO1", "sex": "SEX", "FID": "FID"}
+"""What columns of the .fam file are called here -> in the files of PLINK 2."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +69,12 @@ class BedSource(GenotypeFile):
 
 def open(X: Any) -> BedSource:
     """From the path of a .bed file with its .fam and .bim beside it."""
-    path = Path(os.fspath(X))
-    for beside in (path, path.with_suffix(".fam"), path.with_suffix(".bim")):
-        if not beside.exists():
-            raise FileNotFoundError(f"no such file: {str(beside)!r} (PLINK data are three files).")
+    path = file_beside(X)
+    fam, bim = file_beside(X, ".fam"), file_beside(X, ".bim")
     with path.open("rb") as file:
         if file.read(HEADER) != b"\x6c\x1b\x01":
             raise ValueError(f"{str(path)!r} is no variant-major PLINK 1 .bed file.")
-    n = _count_lines(path.with_suffix(".fam"))
+    n = _count_lines(fam)
     size = path.stat().st_size - HEADER
     per_variant = (n + 3) // 4
     if n == 0 or size % per_variant:
@@ -83,7 +82,7 @@ def open(X: Any) -> BedSource:
             f"{str(path)!r} does not fit its .fam file of {n} samples: it is cut short, or "
             "belongs to another."
         )
-    p, listed = size // per_variant, _count_lines(path.with_suffix(".bim"))
+    p, listed = size // per_variant, _count_lines(bim)
     if p != listed:
         raise ValueError(
             f"{str(path)!r} holds {p:,} variants of {n:,} samples, but its .bim file lists "
@@ -121,48 +120,27 @@ def main_target(X: Any) -> str:
 
 def names_beside(X: Any) -> tuple[str, ...]:
     """What else the .fam file says of the samples."""
-    return "phenotype", "sex", "FID"
+    return tuple(FAM_NAMES)
 
 
 def read_target(X: Any, name: str) -> Any:
-    """The phenotype, the sex or the family in the .fam file; NaN where it is missing."""
-    if name not in names_beside(X):
+    """The phenotype, the sex or the family in the .fam file; NaN or None where it is missing."""
+    if name not in FAM_NAMES:
         raise ValueError(f"y={name!r}: PLINK files hold one response, 'phenotype' (.fam file).")
-    fam, rows = _fam_rows(X)
-    if name == "FID":
-        return np.array([parts[0] for _, parts in rows], dtype=object)
-    if name == "sex":  # 1 male, 2 female, anything else unknown
-        known = {"1": 1.0, "2": 2.0}
-        return np.array([known.get(parts[4], np.nan) for _, parts in rows])
-    values = []
-    for line, parts in rows:
-        value = to_number(parts[5])
-        if value is None:
-            raise ValueError(f"{fam.name}, line {line}: the phenotype {parts[5]!r} is no number.")
-        values.append(value)
-    return with_codes_of_plink(np.array(values))
+    fam = file_beside(X, ".fam")
+    return column_values(read_psam(fam), FAM_NAMES[name], fam.name)
 
 
 def read_ids(X: Any) -> tuple[list[str], list[str]]:
     """(individuals, families): the second and the first column of the .fam file."""
-    _, rows = _fam_rows(X)
-    return [parts[1] for _, parts in rows], [parts[0] for _, parts in rows]
+    columns = read_psam(file_beside(X, ".fam"))
+    return columns["IID"], columns["FID"]
 
 
-def _fam_rows(X: Any) -> tuple[Path, list[tuple[int, list[str]]]]:
-    """The .fam file, and (line, six columns) of its rows."""
-    fam = Path(os.fspath(X)).with_suffix(".fam")
-    if not fam.exists():
-        raise FileNotFoundError(f"no such file: {str(fam)!r} (PLINK data are three files).")
-    rows = []
-    with fam.open("rb") as lines:
-        for line, text in enumerate(lines, start=1):
-            parts = text.decode(errors="replace").split()
-            if parts and len(parts) != 6:
-                raise ValueError(
-                    f"{fam.name}, line {line} has {len(parts)} columns: expected six, the last of "
-                    "them the phenotype."
-                )
-            if parts:
-                rows.append((line, parts))
-    return fam, rows
+def file_beside(X: Any, suffix: str | None = None) -> Path:
+    """The file itself, or one of the same name with another suffix, which must be there."""
+    path = Path(os.fspath(X))
+    found = path if suffix is None else path.with_suffix(suffix)
+    if not found.exists():
+        raise FileNotFoundError(f"no such file: {str(found)!r} (PLINK data are three files).")
+    return found

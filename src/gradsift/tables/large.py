@@ -1,0 +1,286 @@
+"""Tables that are too large for memory, where they lie: rows, columns and groups by passes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradsift._run.suggest import did_you_mean
+from gradsift._typing import IntArray, Source
+from gradsift.data import checked, read_target, take_rows
+from gradsift.data.categories import to_column
+from gradsift.data.missing import known
+from gradsift.data.odd_cells import as_argument
+from gradsift.data.opening import holds_target, names_beside, read_ids
+from gradsift.data.row_groups import (
+    aggregate_response,
+    group_codes,
+    groups_in_memory,
+    groups_on_disk,
+)
+from gradsift.data.source import ColumnsSource
+from gradsift.tables.beside import aggregated_beside, choose_rows, target_of_samples
+from gradsift.tables.blocks import RowGroups, became, check_group_given, read_groups
+from gradsift.tables.checks import check_columns_exist
+from gradsift.tables.frame import Frame, names_apart
+from gradsift.tables.joining import Samples
+from gradsift.tables.prepare import (
+    Table,
+    check_some_known,
+    left_out,
+    prepare,
+    response,
+    with_beside,
+)
+from gradsift.tables.reading import arrow_rows
+from gradsift.tables.recipe import Choices, Recipe
+from gradsift.tables.stored import fits_memory, opened
+from gradsift.tables.task import read_target_as
+from gradsift.tables.variants import common_columns, variant_places
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a stored table that count.
+
+    Attributes
+    ----------
+    source : Source
+        Of all rows.
+    listed : int array
+        Rows that the lists of samples and the covariates leave.
+    chosen : int array
+        Those of them that have a target.
+    y : array
+        Their targets.
+    ids : array of str, or None
+        Their names.
+    beside : dict
+        What other files know of them.
+    drop : tuple of str
+        Columns that are yet to be left out.
+    notes : list of str
+    """
+
+    source: Source
+    listed: IntArray
+    chosen: IntArray
+    y: Any
+    ids: NDArray[Any] | None
+    beside: dict[str, Any]
+    drop: tuple[str, ...]
+    notes: list[str]
+
+
+def open_large(
+    path: Path, choices: Choices, target_from: Path | None, scratch: Path | None = None
+) -> Table:
+    """A table that is too large for memory, or one row for each of its groups.
+
+    Parameters
+    ----------
+    path : Path
+    choices : Choices
+    target_from : Path, optional
+        Another table with the target.
+    scratch : Path, optional
+        Folder for groups that do not fit into memory either.
+
+    Returns
+    -------
+    table : Table
+        Its X is a source; where groups were made one row each and these fit, an array.
+    """
+    check_group_given(choices)
+    rows = _rows(path, choices, target_from)
+    groups = None
+    if choices.group is not None:
+        groups = _stored_groups(path, choices.group, rows.beside, rows.chosen)
+    made = groups if choices.aggregate is not None else None
+    small = made is not None and fits_memory(made.count, rows.source.shape[1])
+    _check_applies(path, choices, small)
+    left = _columns(rows, choices)
+    reading = read_target_as(rows.y, choices.task, choices.target)
+    notes = (*rows.notes, *left.notes, *([reading.note] if reading.note else []))
+    by_name = holds_target(path)  # a new table may hold other columns beside
+    recipe = Recipe(
+        choices.target,
+        reading.task,
+        tuple(left.source.names() or ()) if by_name else (),
+        {},
+        choices.id if by_name else None,
+        missing=choices.missing,
+        stored=None if by_name else left.numbers,
+    )
+    y = response(rows.y, recipe)
+    table = Table(left.source, y, None, recipe, rows.ids, left.keep, notes, groups)
+    if made is None:
+        table = with_beside(table, rows.beside, choices)
+    else:
+        table = _aggregated(table, made, rows.beside, choices, scratch, small)
+    return replace(table, places=variant_places(path))
+
+
+def _rows(path: Path, choices: Choices, target_from: Path | None) -> Rows:
+    """The rows that count, and their targets."""
+    own = own_columns(path)
+    aside = [choices.id, choices.group, None if target_from else choices.target, *choices.drop]
+    source, notes = opened(path, [name for name in own if name in aside])
+    ids, families = storage_ids(path, choices)
+    samples = Samples(path.name, source.shape[0], ids, families, choices.id)
+    if target_from is not None:
+        found, said = target_of_samples(samples, target_from, choices)
+        notes += said
+    else:
+        found = read_target(path, choices.target)
+    y = to_column(np.asarray(found).tolist())
+    if len(y) != source.shape[0]:
+        raise ValueError(f"{len(y)} targets were found for {source.shape[0]} rows.")
+    listed, beside, said = choose_rows(samples, choices)
+    there = known(y[listed])
+    check_some_known(there, choices.target)
+    notes += [*said, *([] if there.all() else [left_out(there, choices.target)])]
+    rows = listed[there]
+    names = None if ids is None else np.array([str(name) for name in ids])[rows]
+    beside = {name: values[there] for name, values in beside.items()}
+    drop = tuple(name for name in choices.drop if name not in own)
+    return Rows(source, listed, rows, y[rows], names, beside, drop, notes)
+
+
+class Columns(NamedTuple):
+    """The columns that are left of the rows that count."""
+
+    source: Source
+    numbers: IntArray | None
+    """Their numbers in the file; None = all."""
+    keep: IntArray
+    """Those never to be penalised, by their number among them."""
+    notes: list[str]
+
+
+def _columns(rows: Rows, choices: Choices) -> Columns:
+    """What --drop, --maf and --max-missing leave, and where --keep is among it."""
+    source, p, notes = rows.source, rows.source.shape[1], list[str]()
+    chosen, none = take_rows(source, rows.chosen), np.zeros(0, dtype=np.intp)
+    special = {*choices.keep, *rows.drop}
+    if not special and not choices.filters:
+        return Columns(chosen, None, none, notes)
+    left, variables, keep = np.ones(p, dtype=bool), None, np.zeros(p, dtype=bool)
+    if special:
+        names = source.names() or [f"x{k}" for k in range(p)]
+        check_columns_exist(names, [*choices.keep, *rows.drop])
+        left = np.array([name not in rows.drop for name in names])
+        keep = np.array([name in choices.keep for name in names])
+        variables = left & ~keep
+    if choices.filters:
+        common, notes = common_columns(take_rows(source, rows.listed), choices, variables)
+        left &= common
+    if not left.any():
+        raise ValueError(f"no column is left beside the target {choices.target!r}.")
+    numbers = np.flatnonzero(left)
+    return Columns(ColumnsSource(chosen, numbers), numbers, np.flatnonzero(keep[numbers]), notes)
+
+
+def _aggregated(
+    table: Table,
+    groups: RowGroups,
+    beside: dict[str, Any],
+    choices: Choices,
+    scratch: Path | None,
+    small: bool,
+) -> Table:
+    """One row for each group: a table like any other where they fit into memory, else on disk."""
+    how: Any = choices.aggregate
+    codes, labels = group_codes(groups.labels, len(table.y)), np.unique(groups.labels)
+    source = checked(table.X, table.recipe.missing)
+    y = aggregate_response(table.y, codes)
+    beside = {name: values for name, values in beside.items() if name != groups.column}
+    beside = aggregated_beside(beside, groups.labels)
+    notes = (*table.notes, became(len(codes), len(labels), groups.column, how))
+    if not small and not fits_memory(len(labels), source.shape[1]):
+        X = groups_on_disk(source, codes, how, scratch)
+        table = replace(table, X=X, y=y, ids=labels, groups=None, notes=notes)
+        return with_beside(table, beside, choices)
+    frame = _grouped_frame(source, codes, how, {groups.column: labels}, {choices.target: y})
+    frame = replace(frame, notes=notes, options=choices.options, beside=beside)
+    asked = replace(choices, task=table.recipe.task, id=None, drop=(), group=None, aggregate=None)
+    return prepare(frame, asked)
+
+
+def _grouped_frame(
+    source: Source, codes: IntArray, how: Any, labels: dict[str, Any], target: dict[str, Any]
+) -> Frame:
+    """One row for each group, with their labels as names of the rows, and the target."""
+    ((group, texts),), ((name, y),) = labels.items(), target.items()
+    p, is_text = source.shape[1], y.dtype.kind != "f"
+    columns = names_apart(source.names() or [f"x{k}" for k in range(p)], {group, name})
+    numbers = np.empty((len(texts), p if is_text else p + 1))
+    groups_in_memory(source, codes, how, numbers[:, :p])
+    found = {group: texts.astype(object)}
+    if is_text:
+        found[name] = y.astype(object)
+    else:
+        numbers[:, p] = y
+    return Frame(
+        tuple(columns if is_text else [*columns, name]),
+        numbers,
+        found,
+        (group, *columns, name),
+        {},
+        id=group,
+        expects_missing=source.expects_missing,
+    )
+
+
+def own_columns(path: Path) -> list[str]:
+    """All columns of a stored table that holds more than variables; none of another."""
+    return list(arrow_rows(path)[0].schema.names) if holds_target(path) else []
+
+
+def _stored_groups(path: Path, group: str, beside: dict[str, Any], rows: IntArray) -> RowGroups:
+    """Which rows of a stored table belong together."""
+    values = beside.get(group)
+    if values is None:
+        there = own_columns(path) or names_beside(path)
+        if group not in there:
+            it = as_argument(group)
+            raise ValueError(
+                f"--group {it}: {path.name} has no such column"
+                f"{did_you_mean(group, there) or '.'} If another table on the same samples has it, "
+                f"give --covariates FILE --covariate-names {it}."
+            )
+        values = to_column(np.asarray(read_target(path, group)).tolist())[rows]
+    labels = Frame((), np.zeros((len(rows), 0)), {}, (), {}, beside={group: values})
+    return read_groups(labels, group)
+
+
+def _check_applies(path: Path, choices: Choices, small: bool) -> None:
+    """Refuse what only works on a table in memory; `small`: that of its groups is one."""
+    asked: dict[str, Any] = {
+        "--categorical": choices.categorical,
+        "--log": choices.log and not small,
+        "--transpose": choices.options.transpose,
+        "--id": None if holds_target(path) else choices.id,
+    }
+    for option, given in asked.items():
+        if given:
+            raise ValueError(
+                f"{option} works on tables in memory; {path.name} is too large for that and is "
+                "read column by column."
+            )
+    if choices.missing == "drop":
+        raise ValueError(
+            f"--missing drop works on tables in memory; {path.name} is too large for that and is "
+            "read column by column: use --missing mean."
+        )
+
+
+def storage_ids(path: Path, choices: Choices) -> tuple[Any, Any]:
+    """Identifiers of the samples in storage, and PLINK's families; None where there are none."""
+    if holds_target(path):
+        return (read_target(path, choices.id).tolist() if choices.id else None), None
+    return read_ids(path)
