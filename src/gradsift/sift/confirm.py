@@ -93,7 +93,7 @@ def least_worth(groups: Groups, support: Support, response: Response, fixed: Sup
         return asked - gain * part, part
 
     short: dict[int, float] = {}
-    for leave in judged(groups, support, fixed):
+    for leave in to_check(groups, support, fixed):
         if short.keys().isdisjoint(leave):
             lacks, _ = judge(leave)
             if lacks > 0.0:
@@ -104,7 +104,7 @@ def least_worth(groups: Groups, support: Support, response: Response, fixed: Sup
     return max(short, key=lambda g: short[g], default=None)
 
 
-def judged(groups: Groups, support: Support, fixed: Support) -> list[Support]:
+def to_check(groups: Groups, support: Support, fixed: Support) -> list[Support]:
     """Every group of a support by itself, then all groups of each variable that has several."""
     single: list[Support] = [(g,) for g in support if g not in fixed]
     owners = {g: groups.owners_of(g) for g in support}

@@ -36,10 +36,10 @@ def loss_without(
 ) -> Array:
     """Rise of log det of the residual covariance when each of these sub-supports is left out."""
     Y = robust_fit(groups, support, response)[1]
-    bench = normal_equations(groups, support, Y)
-    base = log_det(bench.fit(support)[1])
+    equations = normal_equations(groups, support, Y)
+    base = log_det(equations.fit(support)[1])
     rest = [tuple(g for g in support if g not in out) for out in leave_out]
-    return np.array([max(log_det(bench.fit(T)[1]) - base, 0.0) for T in rest])
+    return np.array([max(log_det(equations.fit(T)[1]) - base, 0.0) for T in rest])
 
 
 def groups_of(groups: Groups, support: Support, variable: int) -> Support:
