@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradsift import GradientSiftRegressor
-from gradsift.report import Findings, summarise
+from gradsift.report import Findings, summarise, to_markdown
 
 
 def test_what_half_samples_picked_is_shown(findings):
@@ -47,6 +47,28 @@ def test_families_come_first(findings, pages):
 
 def test_a_notebook_shows_families(findings):
     assert "one of 2 variables: gene " in findings["families"]._repr_html_()
+
+
+def test_a_family_says_that_another_member_is_likelier_than_the_selected_one(findings):
+    old = findings["families"]
+    assert not any(row["chosen"] for row in summarise(old)["families"])
+    number, family = next((k, f) for k, f in enumerate(old.model.families_) if len(f.columns) == 2)
+    selected = old.model.get_support()[family.columns]
+    assert selected.sum() == 1
+    # the same family, the probabilities of its members exchanged
+    turned = copy(old.model)
+    turned.families_ = list(old.model.families_)
+    order = np.argsort(selected)
+    turned.families_[number] = replace(
+        family, columns=family.columns[order], weights=np.array([0.9, 0.04])
+    )
+    found = replace(old, model=turned)
+    row = next(row for row in summarise(found)["families"] if row["chosen"])
+    chosen, other = (old.all_names[k] for k in family.columns[order[::-1]])
+    assert f"selected for it: {chosen} (4\u00a0%), which fits best" in row["chosen"]
+    assert f"{other} (90\u00a0%) is likelier to act" in row["chosen"]
+    assert "is likelier to act." in found._repr_html_()
+    assert "is likelier to act." in to_markdown(found)
 
 
 def test_families_that_tests_do_not_confirm_are_possible_only(findings):

@@ -141,7 +141,7 @@ def show_families(findings: Findings) -> None:
         who = f"[bold]{shown_text(row['title'])}[/bold]"
         if row["names"]:
             who += f": {shown_text(row['names'])}"
-        said = [who, *(shown_text(row[k]) for k in ("evidence", "repeated") if row[k])]
+        said = [who, *(shown_text(row[k]) for k in ("evidence", "chosen", "repeated") if row[k])]
         out.add_row(
             str(row["number"]), shown_text(short_percent(row["probability"])), "\n".join(said)
         )

@@ -6,7 +6,7 @@ from typing import Any
 
 from gradsift.explain import FamilySummary, FamilyTest
 from gradsift.report._findings import Findings
-from gradsift.report._text import capital, join, percent, sure_percent
+from gradsift.report._text import capital, join, percent, short_percent, sure_percent
 
 MOST_MEMBERS = 5
 """Members named in a sentence."""
@@ -42,8 +42,16 @@ def family_row(findings: Findings, number: int, row: FamilySummary) -> dict[str,
         "title": title(row),
         "names": member_words(row),
         "evidence": evidence(findings, row),
+        "chosen": chosen(row),
         "repeated": repeated(findings, row),
     }
+
+
+def in_a_line(row: dict[str, Any]) -> str:
+    """A family as one paragraph."""
+    names = f": {row['names']}" if row["names"] else ""
+    said = f"{short_percent(row['probability'])} {row['title']}{names}. {row['evidence']}"
+    return f"{said} {capital(row['chosen'])}.".strip() if row["chosen"] else said
 
 
 def title(row: FamilySummary) -> str:
@@ -99,6 +107,19 @@ def q_words(q: float) -> str:
     ('0.031', '< 0.001', '1')
     """
     return "< 0.001" if q < 0.001 else f"{q:.2g}"
+
+
+def chosen(row: FamilySummary) -> str:
+    """Who was selected for the family, where another member is likelier to act; else nothing."""
+    likeliest, selected = row.members[0], [m for m in row.members if m.selected]
+    if row.shape == "product" or not selected or likeliest.selected:
+        return ""
+    who = join([f"{m.name} ({sure_percent(m.probability)})" for m in selected])
+    fits = "fits" if len(selected) == 1 else "fit"
+    return (
+        f"selected for it: {who}, which {fits} best beside the other selected variables; over all "
+        f"explanations, {likeliest.name} ({sure_percent(likeliest.probability)}) is likelier to act"
+    )
 
 
 def repeated(findings: Findings, row: FamilySummary) -> str:

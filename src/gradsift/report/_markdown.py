@@ -6,9 +6,9 @@ import re
 from html import escape
 from typing import Any
 
+from gradsift.report._family_words import in_a_line
 from gradsift.report._findings import Findings
 from gradsift.report._summarise import summarise
-from gradsift.report._text import short_percent
 
 SPECIAL = re.compile(r"([\\`*_\[\]|#~])")
 
@@ -63,9 +63,7 @@ def escaped(text: Any) -> str:
 
 
 def _family(row: dict[str, Any]) -> str:
-    names = f": {row['names']}" if row["names"] else ""
-    said = f"{short_percent(row['probability'])} {row['title']}{names}. {row['evidence']}"
-    return f"- {escaped(said)}"
+    return f"- {escaped(in_a_line(row))}"
 
 
 def _point(*words: Any) -> str:

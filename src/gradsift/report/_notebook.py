@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from gradsift.report._family_words import in_a_line
 from gradsift.report._findings import Findings
 from gradsift.report._summarise import summarise
-from gradsift.report._text import short_percent
 
 MOST = 10
 CELL = "text-align:left;padding:2px 12px 2px 0;border:0"
@@ -44,9 +44,7 @@ def short_form(findings: Findings) -> str:
 
 
 def _family(row: dict[str, Any]) -> str:
-    names = f": {row['names']}" if row["names"] else ""
-    said = f"{short_percent(row['probability'])} {row['title']}{names}. {row['evidence']}"
-    return f"<li>{escape(said)}</li>"
+    return f"<li>{escape(in_a_line(row))}</li>"
 
 
 def _row(row: dict[str, Any]) -> str:
