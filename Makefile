@@ -13,7 +13,7 @@
 # make test-extras   every extra by itself in a fresh environment
 # make bench-selection   the selection benchmark: designs, real data, speed
 # make bench-paths   the path benchmark: cost of a certified path in matrix products
-# make bench-peers   time and quality beside Boruta, LassoNet, pyHSICLasso, xRFM (installs them; about 45 minutes)
+# make bench-peers   time and quality beside Boruta, LassoNet, pyHSICLasso, xRFM, hidimstat (installs them; more than an hour)
 
 PYTHON ?= python3
 VENV := .venv

@@ -3,10 +3,12 @@
     export PYTHONPATH=benchmarks
     python -m tables record selection/rivals python -m selection.measure rivals
     python -m tables repeat selection/rivals    the recorded command again
+    python -m tables update peers/peers python -m peers.measure all "LassoCV;gradsift"
     make docs-write                              rewrite the pages
 
-`record` runs a command, lets its output through, and keeps every Markdown table in it. Pages hold
-a comment such as [[[cog tables.show("selection/rivals") ]]]; below it cog writes the table, and
+`record` runs a command, lets its output through, and keeps every Markdown table in it. `update`
+replaces the rows of a record that the command prints, and keeps the others. Pages hold a comment
+such as [[[cog tables.show("selection/rivals") ]]]; below it cog writes the table, and
 `make docs-check` fails where a page and a record differ.
 """
 
@@ -71,6 +73,23 @@ def save(name: str, command: str, tables: Mapping[str, Any], measured: str) -> N
 
 def record(name: str, command: str) -> None:
     """Run a command and keep the tables it prints."""
+    save(name, command, printed(command), date.today().isoformat())
+
+
+def update(name: str, command: str) -> None:
+    """Run a command that measures a part of a record, and keep the rest of it."""
+    kept = load(name)
+    for title, table in printed(command).items():
+        before = kept["tables"].get(title, {"rows": []})["rows"]
+        new = {row[0]: row for row in table["rows"]}
+        rows = [new.pop(row[0], row) for row in before] + list(new.values())
+        kept["tables"][title] = {"head": table["head"], "rows": rows}
+    day = f"{date.today().isoformat()} in part"
+    save(name, kept["command"], kept["tables"], day)
+
+
+def printed(command: str) -> dict[str, dict[str, Any]]:
+    """The tables that a command prints; its output is let through."""
     lines = []
     with subprocess.Popen(shlex.split(command), stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout or ():
@@ -79,7 +98,7 @@ def record(name: str, command: str) -> None:
     tables = parse("".join(lines))
     if process.returncode or not tables:
         sys.exit(f"{command!r} printed no table (exit code {process.returncode})")
-    save(name, command, tables, date.today().isoformat())
+    return tables
 
 
 # ---------------------------------------------------------------------------- pages
@@ -151,6 +170,8 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["record", name, *words] if words:
             record(name, shlex.join(words))
+        case ["update", name, *words] if words:
+            update(name, shlex.join(words))
         case ["repeat", name]:
             record(name, load(name)["command"])
         case _:

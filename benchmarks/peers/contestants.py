@@ -18,8 +18,13 @@ from selection.contestants import gradsift, xrfm_order
 from selection.designs import Array
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LassoCV
+from sklearn.metrics import log_loss
+from sklearn.model_selection import KFold, StratifiedKFold
 
 JOBS = int(os.environ.get("OMP_NUM_THREADS", "2"))
+FALSE_DISCOVERY_RATE = 0.1  # of tools that have to be told one
+MOST_NODES = 2_000  # columns up to which a desparsified Lasso keeps a matrix of all pairs of them
+CLUSTERS = 200  # of columns beyond that, as in hidimstat's guide
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,11 @@ def from_order(order: NDArray[np.intp]) -> Array:
     return scores
 
 
+def by_size(size: Array, X: Array, y: Array) -> Array:
+    """Scores of columns by some size; those of the same size, such as zero, by correlation."""
+    return from_order(np.lexsort((-np.abs(X.T @ (y - y.mean())), -size)))
+
+
 def ours(X: Array, y: Array, task: str) -> Answer:
     model = gradsift(task).fit(X, y)
     return Answer(-model.ranking_.astype(float), model.get_support())
@@ -46,8 +56,7 @@ def ours(X: Array, y: Array, task: str) -> Answer:
 def lasso(X: Array, y: Array, task: str) -> Answer:
     """5 folds, 100 alphas; labels as numbers; zero coefficients by correlation."""
     size = np.abs(LassoCV(cv=5, n_jobs=JOBS, random_state=0).fit(X, y).coef_)
-    order = np.lexsort((-np.abs(X.T @ (y - y.mean())), -size))
-    return Answer(from_order(order), size > 0)
+    return Answer(by_size(size, X, y), size > 0)
 
 
 def _trees(task: str, n_trees: int, **settings: object) -> RandomForestRegressor:
@@ -104,6 +113,38 @@ def xrfm(X: Array, y: Array, task: str) -> Answer:
     return Answer(from_order(xrfm_order(X, y, task)))
 
 
+def desparsified(X: Array, y: Array, task: str) -> Answer:
+    """Linear, as in hidimstat's guide: p-values of a Lasso without its bias, q-values up to .1.
+    Labels as numbers. In wide tables of clusters of columns (CluDL), whose columns share a p-value.
+    """
+    from hidimstat import CluDL, DesparsifiedLasso
+    from sklearn.cluster import FeatureAgglomeration
+
+    model = DesparsifiedLasso(LassoCV(), random_state=0, n_jobs=JOBS)
+    if X.shape[1] > MOST_NODES:
+        model = CluDL(FeatureAgglomeration(CLUSTERS), model, random_state=0)
+    model.fit_importance(X, y)
+    return Answer(by_size(-model.pvalues_, X, y), model.fdr_selection(FALSE_DISCOVERY_RATE) != 0)
+
+
+def conditional_importance(X: Array, y: Array, task: str) -> Answer:
+    """hidimstat's conditional feature importance of a forest of 100 trees, in five folds, else its
+    defaults; the set by its p-values, q-values up to .1.
+    """
+    from hidimstat import CFICV
+
+    settings = {"feature_types": "continuous", "random_state": 0, "n_jobs": JOBS}
+    kind = KFold
+    if task == "classification":
+        settings |= {"loss": log_loss, "method": "predict_proba"}
+        kind = StratifiedKFold
+    trees = _trees(task, 100).set_params(n_jobs=1)
+    model = CFICV(trees, kind(5, shuffle=True, random_state=0), **settings)
+    model.fit_importance(X, y)
+    chosen = model.fdr_selection(FALSE_DISCOVERY_RATE) != 0
+    return Answer(np.asarray(model.importances_).mean(axis=1), chosen)
+
+
 # name -> (module it needs, how it is run)
 CONTESTANTS: dict[str, tuple[str, Contestant]] = {
     "gradsift": ("gradsift", ours),
@@ -113,6 +154,8 @@ CONTESTANTS: dict[str, tuple[str, Contestant]] = {
     "pyHSICLasso": ("pyHSICLasso", hsic_lasso),
     "LassoNet": ("lassonet", lassonet),
     "xRFM, l1": ("xrfm", xrfm),
+    "hidimstat, d-Lasso": ("hidimstat", desparsified),
+    "hidimstat, CFI": ("hidimstat", conditional_importance),
 }
 
 

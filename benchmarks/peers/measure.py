@@ -4,13 +4,13 @@
 
 or, with PYTHONPATH=benchmarks, and OMP_NUM_THREADS=2 or any other number:
 
-    python -m peers.measure [problems] [contestants] [first-last seed]
+    python -m peers.measure [problems] [contestants] [first-last seed] [seconds]
 
 with problems separated by commas, contestants by semicolons, or "all" for either. A contestant is
-run in a process of its own, on the seeds in turn until it has spent SPENT seconds on the problem; a
-fit that takes longer than LIMIT seconds is stopped. Seconds are those of the fit, imports not
-counted, median over the seeds; AP (average precision of the ranking), F1 and false variables of the
-selected set are means over the same seeds.
+run in a process of its own, on the seeds in turn until it has spent these seconds (SPENT unless
+given) on the problem; a fit that takes longer than LIMIT seconds is stopped. Seconds are those of
+the fit, imports not counted, median over the seeds; AP (average precision of the ranking), F1 and
+false variables of the selected set are means over the same seeds.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ def fits(contestant: str, problem: str, seeds: range) -> Iterator[Fit | None]:
             yield judged(case, answer, time.perf_counter() - start)
 
 
-def measured(contestant: str, problem: str, seeds: range) -> list[Fit]:
+def measured(contestant: str, problem: str, seeds: range, spent: float) -> list[Fit]:
     """What was finished in time."""
     found: list[Fit] = []
     with Worker(fits, contestant, problem, seeds) as worker:
         worker.next()
-        while len(found) < len(seeds) and sum(fit.seconds for fit in found) < SPENT:
+        while len(found) < len(seeds) and sum(fit.seconds for fit in found) < spent:
             fit = worker.next(LIMIT)
             if fit is None:
                 break
@@ -86,13 +86,13 @@ def measured(contestant: str, problem: str, seeds: range) -> list[Fit]:
     return found
 
 
-def table(problem: str, contestants: list[str], seeds: range) -> None:
+def table(problem: str, contestants: list[str], seeds: range, spent: float) -> None:
     print(f"\n{problem}: {PROBLEMS[problem][0]}\n")
     print("| | seconds | / gradsift | AP | F1 | false | seeds |\n" + "|---" * 7 + "|")
     unit = None
     for name in contestants:
         try:
-            found = measured(name, problem, seeds)
+            found = measured(name, problem, seeds, spent)
         except EOFError:  # its process ended with an error, which is on stderr
             print(f"| {name} | failed | | | | | |", flush=True)
             continue
@@ -100,21 +100,23 @@ def table(problem: str, contestants: list[str], seeds: range) -> None:
             print(f"| {name} | stopped at {LIMIT:.0f} | | | | | 0 |", flush=True)
             continue
         seconds = statistics.median(fit.seconds for fit in found)
-        unit = unit or seconds
+        unit = seconds if name == "gradsift" else unit
+        ratio = f"{seconds / unit:.1f}" if unit else ""
         precision, f1, false = np.mean([(f.precision, f.f1, f.false) for f in found], axis=0)
         chosen = f"{f1:.2f} | {false:.1f}" if np.isfinite(f1) else " | "
         print(
-            f"| {name} | {seconds:.2f} | {seconds / unit:.1f} | {precision:.2f} | {chosen} "
-            f"| {len(found)} |",
+            f"| {name} | {seconds:.2f} | {ratio} | {precision:.2f} | {chosen} | {len(found)} |",
             flush=True,
         )
 
 
-def main(problems: str = "all", contestants: str = "all", seeds: str = SEEDS) -> None:
+def main(
+    problems: str = "all", contestants: str = "all", seeds: str = SEEDS, spent: float = SPENT
+) -> None:
     first, last = map(int, seeds.split("-"))
     who = installed() if contestants == "all" else contestants.split(";")
     for problem in PROBLEMS if problems == "all" else problems.split(","):
-        table(problem, who, range(first, last))
+        table(problem, who, range(first, last), float(spent))
 
 
 if __name__ == "__main__":

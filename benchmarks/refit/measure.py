@@ -1,7 +1,7 @@
-"""Designs with known gradients, and the tables of FINDINGS.md.
+"""Designs with known gradients, and the tables of README.md.
 
-    python measure.py regression [--n 200] [--seeds 10] [--first 100]
-    python measure.py labels     [--n 200] [--seeds 10] [--first 0]
+    python -m refit.measure regression [--n 200] [--seeds 10] [--first 100]
+    python -m refit.measure labels     [--n 200] [--seeds 10] [--first 100]
 
 Regression: X standard normal (Friedman: uniform, unit variance), signal scaled to unit variance,
 noise sd 0.3. `name+k`: k irrelevant columns among the selected ones. err = relative L2 error of the
@@ -133,8 +133,18 @@ def regression_scores(fit: Any, data: dict[str, Array]) -> tuple[float, float, f
     return relative(F, data["G"]), float(r2), float(np.sqrt(max(0.0, 1 - overlap)))
 
 
-def measure_regression(names: list[str], n: int, seeds: range, fit: Callable[..., Any]) -> Array:
-    print(f"{'design':10s}   err     R2   dist  seconds  kernels          n = {n}, seeds {seeds}")
+def count_kernels(names: list[str]) -> str:
+    return ", ".join(f"{name} {names.count(name)}" for name in sorted(set(names)))
+
+
+def show_row(label: str, *cells: Any) -> None:
+    print(
+        "| " + " | ".join([label, *(c if isinstance(c, str) else f"{c:.3f}" for c in cells)]), "|"
+    )
+
+
+def measure_regression(names: list[str], n: int, seeds: range, fit: Callable[..., Any]) -> None:
+    print("designs\n| design | err | R2 | dist | s | kernels |\n" + "|---" * 6 + "|")
     table = []
     for name in names:
         rows, chosen = [], []
@@ -145,13 +155,16 @@ def measure_regression(names: list[str], n: int, seeds: range, fit: Callable[...
             seconds = time.process_time() - start
             rows.append([*regression_scores(model, data), seconds])
             chosen.append(model.kernel.name if hasattr(model, "kernel") else "?")
-        mean = np.mean(rows, axis=0)
-        table.append(mean)
-        counts = ", ".join(f"{k} {chosen.count(k)}" for k in sorted(set(chosen)))
-        print(f"{name:10s} {mean[0]:.3f}  {mean[1]:.3f}  {mean[2]:.3f}  {mean[3]:7.2f}  {counts}")
-    mean = np.mean(table, axis=0)
-    print(f"{'mean':10s} {mean[0]:.4f} {mean[1]:.4f} {mean[2]:.4f} {mean[3]:6.3f}", flush=True)
-    return mean
+        table.append(np.mean(rows, axis=0))
+        show_row(name, *table[-1][:3], f"{table[-1][3]:.2f}", count_kernels(chosen))
+    err, r2, dist, seconds = np.mean(table, axis=0)
+    print("\nmeans\n| | bar | measured |\n|---|---|---|")
+    show_row("gradient error", "<= .17", err)
+    show_row("R2, fresh rows, noiseless function", ">= .97", r2)
+    if "two4+3" in names:
+        show_row("subspace distance (two4+3)", "<= .10", table[names.index("two4+3")][2])
+    show_row("subspace distance, mean of designs", "", dist)
+    show_row("seconds, mean (d = 1 to 13)", "about .5", f"{seconds:.2f}")
 
 
 # --- labels: log odds with a known gradient, X standard normal
@@ -227,8 +240,8 @@ def label_scores(fit: Any, data: dict[str, Array]) -> tuple[float, float, float]
     return error(g) - error(odds), loss(g) - loss(odds), gradient_error
 
 
-def measure_labels(names: list[str], n: int, seeds: range, fit: Callable[..., Any]) -> Array:
-    print(f"{'design':10s} error  logloss  grad  seconds  kernels          n = {n}, seeds {seeds}")
+def measure_labels(names: list[str], n: int, seeds: range, fit: Callable[..., Any]) -> None:
+    print("designs\n| design | error | log loss | gradient | s | kernels |\n" + "|---" * 6 + "|")
     table = []
     for name in names:
         rows, chosen = [], []
@@ -239,18 +252,14 @@ def measure_labels(names: list[str], n: int, seeds: range, fit: Callable[..., An
             seconds = time.process_time() - start
             rows.append([*label_scores(model, data), seconds])
             chosen.append(model.kernel.name)
-        mean = np.mean(rows, axis=0)
-        table.append(mean)
-        counts = ", ".join(f"{k} {chosen.count(k)}" for k in sorted(set(chosen)))
-        print(f"{name:10s} {mean[0]:.3f}   {mean[1]:.3f}   {mean[2]:.3f} {mean[3]:6.2f}   {counts}")
+        table.append(np.mean(rows, axis=0))
+        show_row(name, *table[-1][:3], f"{table[-1][3]:.2f}", count_kernels(chosen))
     rare = np.array(["i+" in name for name in names])
-    for title, index in (("balanced", ~rare), ("10 %", rare)):
+    print("\nmeans\n| | error | log loss | gradient | s |\n" + "|---" * 5 + "|")
+    for title, index in (("balanced", ~rare), ("10 % positives", rare)):
         if index.any():
             mean = np.array(table)[index].mean(axis=0)
-            print(
-                f"{title:10s} {mean[0]:.4f}  {mean[1]:.4f}  {mean[2]:.4f} {mean[3]:.3f}", flush=True
-            )
-    return np.array(table)
+            show_row(f"{title}, {index.sum()} designs", *mean[:3], f"{mean[3]:.2f}")
 
 
 def main() -> None:

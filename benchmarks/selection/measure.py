@@ -60,10 +60,8 @@ def designs_table(names: list[str], seeds: range) -> None:
     for name in names:
         make = (DESIGNS | HELD_OUT)[name]
         AP, exact, f1, false, seconds = np.mean([measure_case(make(s)) for s in seeds], axis=0)
-        print(
-            f"| {name} | {AP:.3f} | {exact:.2f} | {f1:.2f} | {false:.2f} | {seconds:.2f} |",
-            flush=True,
-        )
+        found = f"{AP:.3f} | {exact:.2f} | {f1:.2f}" if np.isfinite(AP) else " |  | "
+        print(f"| {name} | {found} | {false:.2f} | {seconds:.2f} |", flush=True)
 
 
 def sift_table(names: list[str], seeds: range) -> None:
