@@ -1,11 +1,21 @@
 """Approximate inverses of the Hessian: exact where what they leave out is not there."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
+from helpers import assert_same_sums
 
 from gradsift._typing import MeanHessian
 from gradsift.solver.penalty import row_norms
-from gradsift.solver.preconditioner import LEAST_BEND, MeanInverse, RowBend, TaskMean
+from gradsift.solver.preconditioner import (
+    LEAST_BEND,
+    TOGETHER,
+    MeanInverse,
+    RowBend,
+    TaskMean,
+    inner_products,
+)
 
 
 def alike(H, n_tasks):
@@ -50,6 +60,21 @@ def test_task_mean_inverts_each_part_where_all_tasks_bend_alike(rng):
     step = one_row.solve(R)
     back = H[0, 0] * step + RowBend.at(B[:1], np.array([0.8])).times(step)
     np.testing.assert_allclose(back, R, rtol=2 * LEAST_BEND)
+
+
+def test_inner_products_take_little_memory_and_are_those_of_all_axes(rng):
+    w, m = 150, 80
+    rows, unit = rng.normal(size=(w, w)), rng.normal(size=(w, 1, m))
+    inverse = rng.uniform(0.1, 1.0, size=(w, m))
+    tracemalloc.start()
+    try:
+        found = inner_products(rows, unit, inverse)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    half = (rows[:, :, None] * (unit * np.sqrt(inverse)[None])).reshape(w, -1)
+    assert_same_sums(found, half @ half.T)
+    assert peak <= 4 * 8 * TOGETHER + 4 * 8 * w * w  # all axes together would take 14 MB
 
 
 @pytest.mark.parametrize("n_outputs", [1, 2])

@@ -23,6 +23,8 @@ LEAST_TASK = 1e-6
 """Of the largest bend of a task: kernels have directions in which Phi hardly bends at all."""
 NEARLY = 1e-10
 """Relative slack that keeps the inverse positive under rounding."""
+TOGETHER = 50_000
+"""Values of the unit directions that are multiplied together (.4 MB)."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,21 @@ def lifted(H: Array) -> Array | None:
     return np.asarray(H + LEAST_BEND * mean * np.eye(len(H)))
 
 
+def inner_products(rows: Array, unit: Array, inverse: Array) -> Array:
+    """(w, w) inner products of the unit directions in the inverse without them, a few axes of the
+    rows at a time: all together would be w times the coefficients.
+    """
+    w, root = len(rows), np.sqrt(inverse)
+    out = np.zeros((w, w))
+    step = max(1, TOGETHER // unit.size)
+    for start in range(0, w, step):
+        some = slice(start, start + step)
+        half = rows[:, some, None, None] * (unit[:, None] * root[None, some, None, :])
+        half = half.reshape(w, -1)
+        out += half @ half.T
+    return out
+
+
 @dataclass(frozen=True)
 class MeanInverse:
     """(H x A + bend)^-1, with H (w, w) over columns and A (m, m) over tasks.
@@ -137,10 +154,7 @@ class MeanInverse:
         rows = root.T @ V
         inverse = 1.0 / (a + np.maximum(sigma, 0.0)[:, None])
         unit = (np.sqrt(stiff)[:, None] * bend.unit).reshape(w, -1, m) @ mean.task_axes
-        # (w, w) inner products of the unit directions in the inverse without them
-        half = rows[:, :, None, None] * (unit[:, None] * np.sqrt(inverse)[None, :, None, :])
-        half = half.reshape(w, -1)
-        left = (1.0 + NEARLY) * np.eye(w) - half @ half.T
+        left = (1.0 + NEARLY) * np.eye(w) - inner_products(rows, unit, inverse)
         coupling = np.linalg.inv(left)
         return cls(rows, mean.task_axes, inverse, unit, coupling)
 
