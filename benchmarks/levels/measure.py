@@ -3,6 +3,7 @@
     python -m levels.measure                       # all settings, 50 seeds
     python -m levels.measure --seeds 10 leukemia   # those whose name contains a word
     python -m levels.measure --earlier             # those measured with an earlier version
+    python -m levels.measure --more                # go on where there are fewer seeds
     python -m levels.measure --table               # the table again, from what was measured
 
 Run from `benchmarks/` with the package installed, on one thread. The real data sets are taken from
@@ -100,6 +101,7 @@ def main() -> None:
     options.add_argument("--seeds", type=int, default=SEEDS)
     options.add_argument("--first", type=int, default=0)
     options.add_argument("--earlier", action="store_true")
+    options.add_argument("--more", action="store_true")
     options.add_argument("--table", action="store_true")
     options.add_argument("--file", type=Path, default=FILE)
     asked = options.parse_args()
@@ -109,7 +111,11 @@ def main() -> None:
         names = [n for n in names if n in measured.get(EARLIER, [])]
     warnings.simplefilter("ignore")
     for name in [] if asked.table else names:
-        measured[name] = measure(name, range(asked.first, asked.first + asked.seeds))
+        known = measured.get(name, []) if asked.more else []
+        if len(known) >= asked.seeds:
+            continue
+        seeds = range(asked.first + len(known), asked.first + asked.seeds)
+        measured[name] = known + measure(name, seeds)
         measured[EARLIER] = [n for n in measured.get(EARLIER, []) if n != name]
         asked.file.write_text(json.dumps(measured))
         print(row(name, measured[name]), flush=True)

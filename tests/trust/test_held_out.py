@@ -1,5 +1,7 @@
 """Held-out scores: of what, on which rows, equal to those of an independent computation."""
 
+import sys
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -15,6 +17,7 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
 from gradsift.numerics import logistic
@@ -27,6 +30,24 @@ from gradsift.trust.scores import (
     score_numbers,
 )
 from gradsift.trust.simple import ALPHAS, STRENGTHS, simple_tool
+
+
+def test_the_simple_tool_runs_on_one_thread_so_that_its_scores_are_the_same_bits(rng, monkeypatch):
+    seen = []
+
+    class Watched(DummyRegressor):
+        def fit(self, X, y):
+            seen.extend(
+                lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"
+            )
+            return super().fit(X, y)
+
+    module = sys.modules["gradsift.trust.held_out"]
+    monkeypatch.setattr(module, "simple_tool", lambda *args: Watched())
+    X = rng.normal(size=(40, 4))
+    with threadpool_limits(2, user_api="blas"):
+        held_out(GradientSiftRegressor(), X, X[:, 0], cv=2)
+    assert set(seen) == {1}
 
 
 @pytest.mark.parametrize("labels", [False, True])

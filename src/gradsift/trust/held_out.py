@@ -13,6 +13,7 @@ from joblib import Parallel, delayed
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone, is_classifier
 
+from gradsift._run.threads import same_bits
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data.row_groups import group_codes
 from gradsift.data.slices import take_rows
@@ -288,6 +289,7 @@ def columns_beside(model: Any, X: Any, beside: Beside) -> Array:
     return np.column_stack(parts) if parts else np.zeros((len(beside.offset), 0))
 
 
+@same_bits
 def predict_simply(
     known: Any, y: Array, new: Any, classes: Any, groups: IntArray | None = None
 ) -> Array:
