@@ -140,7 +140,8 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         With ``inference=True``: probability of 0, 1, 2, ... directions beside `always_keep`.
     component_intervals_ : (n_components_, p, 2) array
         With ``inference=True``: range of each loading of `components_` in 90 % of the draws; NaN
-        for columns of `always_keep`, which are not drawn.
+        for columns of `always_keep`, which are not drawn. About right for lines and steps, too
+        narrow for squares and exponentials of several columns.
 
     Examples
     --------
