@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from gradsift.data.categories import number_text, to_text
+from gradsift.data.read_options import ReadOptions
 from gradsift.tables import Choices, prepare
 from gradsift.tables.frame import make_frame, read_rows
 from gradsift.tables.task import read_target_as
@@ -97,8 +98,25 @@ def test_numbers_written_otherwise_are_neither_names_nor_categories():
         ValueError, match=r"'x' holds numbers, but 30 of its 30 .* a plain minus sign"
     ):
         prepare(minus, Choices("y"))
+    cells = [[f"{k}.25", f"{k},5", str(k**2)] for k in range(30)]
+    points = read_rows(["x", "z", "y"], cells, ReadOptions(decimal=","))
+    with pytest.raises(
+        ValueError, match=r"'0\.25'.* Give --decimal \. if all numbers .*so"
+    ) as told:
+        prepare(points, Choices("y"))
+    assert "--thousands" not in str(told.value)
     assert prepare(commas, Choices("y", id="x")).ids[0] == "0,25"
     assert prepare(column([f"s{k}" for k in range(30)]), Choices("y")).ids[0] == "s0"
+
+
+def test_columns_with_the_same_odd_text_are_told_of_once():
+    cells = [[f"{k}.5", f"{k}.25", f"{7 * k % 30}.1", str(k)] for k in range(30)]
+    for k in range(3):
+        cells[k][k] = "lost"
+    words = r"Give --na lost .* --drop a.* The same holds for 'b', 'c'\."
+    with pytest.raises(ValueError, match=words) as told:
+        prepare(read_rows(["a", "b", "c", "y"], cells), Choices("y"))
+    assert str(told.value).count("--na lost") == 1
 
 
 @pytest.mark.parametrize(

@@ -165,9 +165,7 @@ def show_scores(findings: Findings) -> None:
     for way in ways:
         if way.key in ("together", "simple"):
             console.print(f"[dim]{way.name}: {shown_text(way.detail)}[/dim]")
-    console.print(
-        f"[dim]the saved model predicts with {predictor_name(findings.described.ensemble)}[/dim]"
-    )
+    console.print(f"[dim]the saved model predicts with {predictor_name(findings.model)}[/dim]")
 
 
 def grid(findings: Findings) -> Grid:

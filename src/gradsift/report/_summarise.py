@@ -61,7 +61,7 @@ def summarise(findings: Findings) -> dict[str, Any]:
             "held_out": None if held is None else held.mean,
             "scores": scores_as_data(findings),
             "new_rows": None if new is None else as_data(new),
-            "predicts_with": predictor_name(ensemble),
+            "predicts_with": predictor_name(findings.model),
             "ensemble": None if ensemble is None else asdict(ensemble),
             "covariates": [*findings.covariate_names, *findings.adjusted_for],
             "covariates_explain": findings.described.covariates_explain,

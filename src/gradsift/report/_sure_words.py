@@ -94,7 +94,7 @@ def score_points(findings: Findings) -> Points:
         if described.ensemble is not None:
             out.append(
                 ("What the model predicts with", f"The saved model predicts with "
-                 f"{predictor_name(described.ensemble)}.")
+                 f"{predictor_name(findings.model)}.")
             )  # fmt: skip
     elif findings.new_scores is not None:
         known = len(findings.y) - int(np.sum(findings.unseen))

@@ -8,7 +8,7 @@ from typing import Any
 from gradsift.data.categories import MOST_LEVELS, text_levels
 from gradsift.data.odd_cells import OddCells, as_argument, is_dates, odd_cells, told
 from gradsift.tables.frame import Frame, listed
-from gradsift.tables.recipe import Choices, as_texts
+from gradsift.tables.recipe import Choices, as_texts, without_category
 
 
 @dataclass(frozen=True)
@@ -77,14 +77,25 @@ def text_columns(frame: Frame, choices: Choices) -> TextColumns:
             count = len(text_levels(values))
             if count <= min(MOST_LEVELS, max(frame.n_rows - 1, 1)):
                 levels.append(name)
-                kinds = "1 category" if count == 1 else f"{count} categories"
-                notes.append(f"{name!r} holds text: taken for {kinds}")
+                notes += _category_notes(name, values)
             else:
                 problems.append((name, _no_use(name, values)))
     if problems:
         ways = [_ways_out(frame, name, choices.target) for name, _ in problems]
         raise ValueError(told(problems, *ways))
     return TextColumns(id_column, tuple(levels), tuple(notes))
+
+
+def _category_notes(name: str, values: Any) -> list[str]:
+    """What a column of text is taken for, and what its empty cells are."""
+    found, lost = text_levels(values), sum(value is None for value in values)
+    if len(found) == 1 and lost == 0:
+        return [f"{name!r} holds {found[0]!r} in every row, which explains nothing"]
+    kinds = "1 category" if len(found) == 1 else f"{len(found)} categories"
+    note = f"{name!r} holds text: taken for {kinds}"
+    if lost:
+        note += f"; {without_category(name, lost)} as none of them"
+    return [note]
 
 
 def _ways_out(frame: Frame, name: str, target: str) -> list[str]:
