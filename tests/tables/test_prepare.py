@@ -109,6 +109,25 @@ def test_numbers_written_otherwise_are_neither_names_nor_categories():
     assert prepare(column([f"s{k}" for k in range(30)]), Choices("y")).ids[0] == "s0"
 
 
+def test_numbers_with_a_unit_are_told_so():
+    cells = [[str(7 * k % 30), f"{k}.5 kg", str(k**2)] for k in range(30)]
+    words = (
+        r"'x' holds numbers with a unit \('0.5 kg', .*write them without 'kg', or give --drop x\."
+    )
+    with pytest.raises(ValueError, match=words):
+        prepare(read_rows(["a", "x", "y"], cells), Choices("y"))
+    for k, row in enumerate(cells):
+        row[1] = f"{k}{'ABC'[k % 3]}"
+    with pytest.raises(ValueError, match="'x' holds 30 different texts"):
+        prepare(read_rows(["a", "x", "y"], cells), Choices("y"))
+
+
+def test_categories_that_differ_in_capitals_are_said():
+    cells = [[str(7 * k % 30), ["ja", "Ja", "nein"][k % 3], str(k**2)] for k in range(30)]
+    notes = prepare(read_rows(["a", "x", "y"], cells), Choices("y")).notes
+    assert any("'Ja', 'ja' in 'x' differ in capitals only and count as 2" in n for n in notes)
+
+
 def test_columns_with_the_same_odd_text_are_told_of_once():
     cells = [[f"{k}.5", f"{k}.25", f"{7 * k % 30}.1", str(k)] for k in range(30)]
     for k in range(3):
