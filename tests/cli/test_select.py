@@ -215,3 +215,24 @@ def test_a_narrow_terminal_cuts_no_word(folder, rng, monkeypatch, capsys):
     assert "Flipper length (mm)" in printed
     assert "…" not in printed
     assert max(map(len, printed.splitlines())) <= 80
+
+
+def test_a_narrow_terminal_breaks_no_word_where_variables_act_together(
+    folder, monkeypatch, capsys, rng
+):
+    monkeypatch.setattr(_select, "console", Console(highlight=False, width=80))
+    names = ["temp_el_monte", "relative_humidity", "pressure_gradient", "inversion_base_height"]
+    X = rng.normal(size=(150, 4))
+    y = X[:, 0] + X[:, 1] + 2 * X[:, 0] * X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=150)
+    with open("t.csv", "w") as file:
+        print(*names, "y", sep=",", file=file)
+        for row, value in zip(X, y):
+            print(*row, value, sep=",", file=file)
+    assert run(["select", "t.csv", "--target", "y", "--cv", "0"]) == 0
+    printed = capsys.readouterr().out
+    listed = printed[printed.index("rank  variable") :]
+    assert "…" not in printed
+    for word in ("temp_el_monte", "relative_humidity", "increasing"):
+        assert word in listed
+    assert "acts" in listed
+    assert max(map(len, printed.splitlines())) <= 80

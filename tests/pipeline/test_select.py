@@ -112,7 +112,7 @@ def test_duplicate_rows_are_said(rng):
     X[50:] = X[:10]
     columns, y = dict(zip("abc", X.T)), X[:, 0] + X[:, 1] ** 2
     found = select(table_of(columns, y), Settings(cv=0, repeats=0))
-    assert any("10 of 60 rows repeat another one" in note for note in found.notes)
+    assert sum("10 of 60 rows repeat another" in note for note in found.notes) == 1
     once = table_of({k: v[:50] for k, v in columns.items()}, y[:50])
     alone = select(once, Settings(cv=0, repeats=0))
     assert not any("repeat another" in note for note in alone.notes)

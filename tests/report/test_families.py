@@ -4,9 +4,12 @@ from copy import copy
 from dataclasses import replace
 
 import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes
 
 from gradsift import GradientSiftRegressor
-from gradsift.report import Findings, summarise, to_markdown
+from gradsift.report import Findings, _summarise, build_report, summarise, to_markdown
+from gradsift.trust import Stability
 
 
 def test_what_half_samples_picked_is_shown(findings):
@@ -94,3 +97,49 @@ def test_a_category_has_no_curve(rng):
     assert rows["kind"]["shape"] == "category"
     assert rows["kind"]["evidence"].startswith("a category, q ")
     assert rows["a"]["shape"] == "straight"
+
+
+@pytest.fixture(scope="module")
+def with_sex():
+    """Diabetes patients, whose sex is a text: ten variables of eleven columns."""
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    X["sex"] = X["sex"].map({1: "F", 2: "M"})
+    X = X[[*X.columns.drop("sex"), "sex"]]
+    model = GradientSiftRegressor(inference=True, random_state=0).fit(X, y)
+    halves = Stability((np.array([1, 7]), np.array([1, 9]), np.array([9])), 10, 221)
+    return Findings(model, X, np.asarray(y), stability=halves, target="progression")
+
+
+def test_a_category_has_one_probability(with_sex):
+    found = summarise(with_sex)
+    alone = next(row for row in found["families"] if row["title"] == "sex")
+    row = next(row for row in found["variables"] if row["name"] == "sex")
+    assert 0.8 < row["inclusion_probability"] < 0.94
+    assert row["inclusion_probability"] == pytest.approx(alone["probability"])
+    assert with_sex.model.inclusion_probabilities_[-2:].sum() > 0.94
+    assert alone["members"][0][1] == pytest.approx(alone["probability"])
+
+
+def test_chance_and_tests_count_variables_not_their_columns(with_sex):
+    found = summarise(with_sex)
+    chance = {row["title"]: row["by_chance"] for row in found["families"] if row["title"]}
+    assert chance["bmi"] == chance["sex"] == pytest.approx((2 + 2 + 1) / 3 / 10)
+    variables = {row["name"]: row["by_chance"] for row in found["variables"]}
+    assert variables["sex"] == pytest.approx(1 / 6)
+    assert "All 10 variables count as tests" in build_report(with_sex)
+
+
+def test_every_member_of_a_family_shows_the_q_value_of_the_family(findings):
+    old = findings["families"]
+    tests = old.model.significance_.tests
+    one = next(t for t in tests if len(t.family) > 1)
+    other = next(k for k in one.family if k != one.column)
+    q = np.ones_like(old.model.significance_.q_values)
+    q[one.column] = 0.2
+    changed = copy(old.model)
+    changed.significance_ = replace(
+        old.model.significance_, family_q_values=q, tests=(one, replace(one, column=other))
+    )
+    found = replace(old, model=changed)
+    values = [_summarise.tested(found, k)["family_q_value"] for k in (one.column, other)]
+    assert values == [0.2, 0.2]

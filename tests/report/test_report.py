@@ -96,6 +96,8 @@ def test_labels_are_spoken_of_as_classes(findings):
 
 def test_nothing_selected_says_why(findings):
     summary = summarise(findings["nothing"])
+    assert summary["predicts_with"] == "no variable, as none was selected"
+    assert summarise(findings["regressor"])["predicts_with"] == "the selected variables alone"
     assert summary["headline"] == "Nothing stands out among 30 variables"
     assert "1e-09 false variables" in summary["found"][0]
     best = findings["nothing"].names[int(np.argmin(findings["nothing"].model.ranking_))]

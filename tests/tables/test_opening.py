@@ -61,6 +61,37 @@ def test_new_tables_need_no_target(numbers):
     assert y is None
 
 
+def test_missing_values_that_a_model_needs_are_told_by_name_and_line(numbers):
+    _, _, folder = numbers
+    rows = [f"{i},{(7 * i) % 5},{'fm'[i % 2]},{i * i}" for i in range(12)]
+    (folder / "t.csv").write_text("\n".join(["a,b,sex,y", *rows]))
+    recipe = open_table(folder / "t.csv", Choices("y")).recipe
+    (folder / "new.csv").write_text("sex,b,a\nf,1,2\nm,NA,2\nf,3,\n")
+    words = (
+        r"2 values that the model needs are missing \(in 'a', 'b'\), the first in column 'b', "
+        r"line 3\. The model was fitted to rows without them: write a value there, "
+        r"leave out 2 rows, "
+        r"or fit again with gradsift select --missing mean\."
+    )
+    with pytest.raises(ValueError, match=words):
+        open_new(folder / "new.csv", recipe)
+    found = open_new(folder / "new.csv", recipe, used=np.array([2, 3]), fill=np.zeros(4))
+    assert found.X.shape == (3, 4)
+
+
+def test_a_missing_category_is_said_of_the_fit_and_of_new_rows(numbers):
+    _, _, folder = numbers
+    rows = [f"{i},{['f', 'm', ''][i % 3]},x,{i * i}" for i in range(12)]
+    (folder / "t.csv").write_text("\n".join(["a,sex,unit,y", *rows]))
+    table = open_table(folder / "t.csv", Choices("y"))
+    told = "'sex' holds text: taken for 2 categories; 4 rows without a category of 'sex' count as"
+    assert any(told in note for note in table.notes)
+    assert "'unit' holds 'x' in every row, which explains nothing" in table.notes
+    (folder / "new.csv").write_text("a,sex,unit\n1,,x\n2,f,x\n")
+    with pytest.warns(UserWarning, match="1 row without a category of 'sex' counts as none"):
+        open_new(folder / "new.csv", table.recipe)
+
+
 def test_a_fingerprint_changes_with_the_content(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a\n1\n")

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from gradsift.data.categories import number_text, to_text
+from gradsift.data.read_options import ReadOptions
 from gradsift.tables import Choices, prepare
 from gradsift.tables.frame import make_frame, read_rows
 from gradsift.tables.task import read_target_as
@@ -97,8 +98,44 @@ def test_numbers_written_otherwise_are_neither_names_nor_categories():
         ValueError, match=r"'x' holds numbers, but 30 of its 30 .* a plain minus sign"
     ):
         prepare(minus, Choices("y"))
+    cells = [[f"{k}.25", f"{k},5", str(k**2)] for k in range(30)]
+    points = read_rows(["x", "z", "y"], cells, ReadOptions(decimal=","))
+    with pytest.raises(
+        ValueError, match=r"'0\.25'.* Give --decimal \. if all numbers .*so"
+    ) as told:
+        prepare(points, Choices("y"))
+    assert "--thousands" not in str(told.value)
     assert prepare(commas, Choices("y", id="x")).ids[0] == "0,25"
     assert prepare(column([f"s{k}" for k in range(30)]), Choices("y")).ids[0] == "s0"
+
+
+def test_numbers_with_a_unit_are_told_so():
+    cells = [[str(7 * k % 30), f"{k}.5 kg", str(k**2)] for k in range(30)]
+    words = (
+        r"'x' holds numbers with a unit \('0.5 kg', .*write them without 'kg', or give --drop x\."
+    )
+    with pytest.raises(ValueError, match=words):
+        prepare(read_rows(["a", "x", "y"], cells), Choices("y"))
+    for k, row in enumerate(cells):
+        row[1] = f"{k}{'ABC'[k % 3]}"
+    with pytest.raises(ValueError, match="'x' holds 30 different texts"):
+        prepare(read_rows(["a", "x", "y"], cells), Choices("y"))
+
+
+def test_categories_that_differ_in_capitals_are_said():
+    cells = [[str(7 * k % 30), ["ja", "Ja", "nein"][k % 3], str(k**2)] for k in range(30)]
+    notes = prepare(read_rows(["a", "x", "y"], cells), Choices("y")).notes
+    assert any("'Ja', 'ja' in 'x' differ in capitals only and count as 2" in n for n in notes)
+
+
+def test_columns_with_the_same_odd_text_are_told_of_once():
+    cells = [[f"{k}.5", f"{k}.25", f"{7 * k % 30}.1", str(k)] for k in range(30)]
+    for k in range(3):
+        cells[k][k] = "lost"
+    words = r"Give --na lost .* --drop a.* The same holds for 'b', 'c'\."
+    with pytest.raises(ValueError, match=words) as told:
+        prepare(read_rows(["a", "b", "c", "y"], cells), Choices("y"))
+    assert str(told.value).count("--na lost") == 1
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def predict(
             header += [f"probability of {c}" for c in model.classes_]
             columns += list(np.asarray(model.predict_proba(X, **table.told)).round(6).T)
         write_rows(file, header, zip(*columns))
-        who = predictor_name(model.describe().ensemble)
+        who = predictor_name(model)
     print(f"{len(predictions)} predictions in {out}, with {who}")
 
 

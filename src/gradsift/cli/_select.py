@@ -31,6 +31,8 @@ NOT_CONVERGED = 3
 MOST_SHOWN = 20
 WIDEST_VARIABLE = 30
 """Characters of a variable's name that stay in one line, whatever else must go on in the next."""
+WIDEST_WORD = 20
+"""Characters of a word of an effect that is not broken."""
 NARROW = 90
 """Width of a terminal below which long heads of columns take two lines."""
 WIDEST_NAME = 13
@@ -165,9 +167,7 @@ def show_scores(findings: Findings) -> None:
     for way in ways:
         if way.key in ("together", "simple"):
             console.print(f"[dim]{way.name}: {shown_text(way.detail)}[/dim]")
-    console.print(
-        f"[dim]the saved model predicts with {predictor_name(findings.described.ensemble)}[/dim]"
-    )
+    console.print(f"[dim]the saved model predicts with {predictor_name(findings.model)}[/dim]")
 
 
 def grid(findings: Findings) -> Grid:
@@ -175,10 +175,10 @@ def grid(findings: Findings) -> Grid:
     steady = findings.stability is not None
     tested, told = findings.described.significance is not None, findings.families is not None
     rows = summarise(findings)["variables"][:MOST_SHOWN]
-    together = any(row["partners"] for row in rows)
+    narrow = console.width < NARROW
+    together = any(row["partners"] for row in rows) and not narrow
     out = Grid("rank", box=None, pad_edge=False)
     out.add_column("variable", overflow="fold", no_wrap=longest(rows) <= WIDEST_VARIABLE)
-    narrow = console.width < NARROW
     out.add_column("import-\nance" if narrow else "importance", no_wrap=True)
     numbered = told and not told_apart(findings)
     if numbered:
@@ -190,10 +190,12 @@ def grid(findings: Findings) -> Grid:
     if steady and not told:
         out.add_column("came\nback", justify="right")
         out.add_column("by\nchance", justify="right")
-    out.add_column("effect", overflow="fold")
+    effects = [effect_words(row, with_partners=narrow) for row in rows]
+    words = [len(word) for effect in effects for word in effect.split()]
+    out.add_column("effect", overflow="fold", min_width=min(max(words, default=0), WIDEST_WORD))
     if together:
-        out.add_column("acts with")
-    for row in rows:
+        out.add_column("acts with", overflow="fold")
+    for row, effect in zip(rows, effects):
         cells: list[Any] = [str(row["rank"]), shown_text(row["name"]), f"{row['importance']:.3g}"]
         if numbered:
             cells.append("-" if row["family"] is None else str(row["family"]))
@@ -203,9 +205,15 @@ def grid(findings: Findings) -> Grid:
             cells.append(q_words(row["test"]["q_value"]))
         if steady and not told:
             cells += [f"{row['came_back']:.0%}", f"{row['by_chance']:.0%}"]
-        cells.append(shown_text(row["effect"]))
+        cells.append(effect)
         out.add_row(*cells, *([shown_text(", ".join(row["partners"]))] if together else []))
     return out
+
+
+def effect_words(row: Any, *, with_partners: bool) -> str:
+    """What a variable does, and with which others, where these have no column of their own."""
+    partners = row["partners"] if with_partners else []
+    return shown_text(row["effect"] + (f"; acts with {', '.join(partners)}" if partners else ""))
 
 
 def longest(rows: Sequence[Any]) -> int:

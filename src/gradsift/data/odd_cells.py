@@ -36,6 +36,7 @@ BOTH_FLAGS = (
     (ReadOptions(decimal=",", thousands=" "), "--decimal ',' --thousands ' '"),
 )
 """Ways to write numbers, and the options that read them."""
+PLAIN_FLAG = "--decimal . if all numbers of the table are written so (else write these alike)"
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,13 @@ class OddCells:
     def flags(self) -> list[str]:
         """The options that read all cells of the column as numbers."""
         return fitting_flags([*(cell for _, cell in self.odd), *self.numbers])
+
+    @property
+    def same_texts(self) -> str:
+        """The few texts that are no numbers, as a key; empty where they are many."""
+        cells = sorted(cell for _, cell in self.odd)
+        few = self.n_odd < self.n_cells and len(cells) <= MOST_SHOWN
+        return "\n".join(cells) if few else ""
 
     def sentence(self, *others: str) -> str:
         """What was found, where, and what to do: the options that help, or any of `others`."""
@@ -119,6 +127,8 @@ def fitting_flags(cells: Sequence[str]) -> list[str]:
     >>> fitting_flags(["1,234", "12"]), fitting_flags(["1.234,5"]), fitting_flags(["<5"])
     (["--decimal ','", "--thousands ','"], ["--decimal ',' --thousands ."], [])
     """
+    if all(PLAIN.number(cell) is not None for cell in cells):  # other marks were asked for
+        return [PLAIN_FLAG]
     for flags in (FLAGS, BOTH_FLAGS):
         if fit := [flag for how, flag in flags if all(how.number(c) is not None for c in cells)]:
             return fit
@@ -192,7 +202,7 @@ def told(problems: Sequence[tuple[str, OddCells | str]], *others: Sequence[str])
         if isinstance(found, str):
             sentences.append((found, column))
             continue
-        key = " ".join(found.flags)
+        key = " ".join(found.flags) or found.same_texts
         if key and key in alike:
             alike[key].append(column)
             continue

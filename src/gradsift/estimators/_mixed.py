@@ -136,7 +136,7 @@ def table_attributes(found: dict[str, Any], encoder: TableEncoder) -> dict[str, 
     if "families_" in found:
         out["families_"] = each_family(found["families_"], origins)
         out["inclusion_probabilities_"] = inclusion_of_table(
-            found["inclusion_probabilities_"], origins
+            found["inclusion_probabilities_"], origins, found["families_"]
         )
     if "significance_" in found:
         out["significance_"] = significance_of_table(found["significance_"], origins)

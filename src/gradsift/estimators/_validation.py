@@ -319,10 +319,11 @@ def warn_of_rare_classes(classes: Array, codes: IntArray) -> None:
     rarest = int(counts.argmin())
     if counts[rarest] >= FEW_CASES:
         return
+    rows = "1 row" if counts[rarest] == 1 else f"{counts[rarest]} rows"
     warnings.warn(
-        f"class {classes[rarest]} has {counts[rarest]} rows. With fewer than {FEW_CASES} rows in a "
-        "class, false_positives is no promise: take the selected columns as a ranking, or "
-        "collect more rows of that class.",
+        f"class {classes[rarest]} has {rows}. With fewer than {FEW_CASES} rows in a class, "
+        "false_positives is no promise: take the selected columns as a ranking, or collect more "
+        "rows of that class.",
         RareClassWarning,
         stacklevel=3,
     )

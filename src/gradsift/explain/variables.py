@@ -297,10 +297,13 @@ def family_of(column: int, families: Sequence[Family], stand_ins: StandIns) -> I
 
 
 def came_back(stability: Stability | None, columns: IntArray) -> tuple[float | None, float | None]:
-    """Share of the half samples that selected some of these columns, and as many random ones."""
+    """Share of the half samples that selected some of these columns, and some of as many random
+    variables as they belong to.
+    """
     if stability is None:
         return None, None
-    return stability.frequency_of_any(columns), stability.chance_of_any(len(columns))
+    count = len(stability.variables_of(columns))
+    return stability.frequency_of_any(columns), stability.chance_of_any(count)
 
 
 def gradient_covariance(model: Any, X: Any, columns: IntArray) -> Array:

@@ -196,7 +196,7 @@ def select(
         seed=settings.seed,
         seconds=seconds,
         converged=not any(issubclass(w.category, ConvergenceWarning) for w in caught),
-        notes=(*table.notes, *group_notes(table), *notes, *duplicate_rows(table.X, table.y)),
+        notes=(*table.notes, *group_notes(table), *notes, *duplicate_rows(table)),
         warnings=messages(caught),
         **origin,
     )
@@ -312,9 +312,12 @@ def without_holes(model: Any, X: Any) -> Any:
     return fill_holes(X, model.mean_)
 
 
-def duplicate_rows(X: Any, y: Any) -> list[str]:
-    """A note on rows that occur more than once: copies in two folds make scores too good."""
-    if isinstance(X, Source):
+def duplicate_rows(table: Table) -> list[str]:
+    """A note on rows that occur more than once: copies in two folds make scores too good. Nothing
+    where the table was told to have them.
+    """
+    X, y = table.X, table.y
+    if isinstance(X, Source) or any("rows repeat another" in note for note in table.notes):
         return []
     seen: set[bytes] = set()
     for row, value in zip(X, y):

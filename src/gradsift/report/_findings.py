@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -159,6 +159,9 @@ class Findings:
         known = encoded_view(self.model, self.X, self.groups, self.stability)
         for name, value in known.items():
             object.__setattr__(self, name, value)
+        if self.stability is not None and self.groups is not None:
+            variables = np.unique(self.groups, return_inverse=True)[1]
+            object.__setattr__(self, "stability", replace(self.stability, variables=variables))
 
     @cached_property
     def described(self) -> ModelDescription:

@@ -133,10 +133,12 @@ def compared(held: HeldOut) -> str:
     return f" In {held.metric}: {number(held.mean)} alone, {join(parts)}."
 
 
-def predictor_name(ensemble: EnsemblePart | None) -> str:
+def predictor_name(model: Any) -> str:
     """What a saved model predicts with."""
+    ensemble = model.describe().ensemble
     if ensemble is None or not ensemble.used:
-        return "the selected variables alone"
+        some = bool(np.any(model.get_support()))
+        return "the selected variables alone" if some else "no variable, as none was selected"
     return f"the selected variables averaged with {members_named(ensemble)}"
 
 
@@ -145,7 +147,8 @@ def new_rows_sentence(findings: Findings, scores: Scores) -> str:
     count, total = int(np.sum(findings.unseen)), len(findings.y)
     known = total - count
     aside = "" if known == 0 else f" ({known:,} others are rows of the fit and do not count here)"
-    who = predictor_name(findings.described.ensemble)
+    who = predictor_name(findings.model)
+    who = "predictions" if who.startswith("no ") else who
     if findings.labels:
         what = (
             f"{who} give the right class {percent(scores.mean('accuracy'))} of the time (balanced "

@@ -16,6 +16,7 @@ from gradsift.report._family_words import family_rows
 from gradsift.report._findings import Findings
 from gradsift.report._score_words import as_data, predictor_name, scores_as_data
 from gradsift.report._sure_words import cautions, decisions, sureness
+from gradsift.trust.original import inclusion_of_table
 
 SCHEMA = 4
 
@@ -60,7 +61,7 @@ def summarise(findings: Findings) -> dict[str, Any]:
             "held_out": None if held is None else held.mean,
             "scores": scores_as_data(findings),
             "new_rows": None if new is None else as_data(new),
-            "predicts_with": predictor_name(ensemble),
+            "predicts_with": predictor_name(findings.model),
             "ensemble": None if ensemble is None else asdict(ensemble),
             "covariates": [*findings.covariate_names, *findings.adjusted_for],
             "covariates_explain": findings.described.covariates_explain,
@@ -152,8 +153,9 @@ def inclusion_probability(findings: Findings, row: VariableSummary) -> float | N
         return None
     if findings.groups is None:
         return float(found[row.column])
-    # levels of a category take each other's place, so their probabilities add up
-    return float(min(found[np.asarray(findings.groups) == row.name].sum(), 1.0))
+    variables = np.unique(findings.groups, return_inverse=True)[1]
+    whole = inclusion_of_table(found, variables, findings.described.families or ())
+    return float(whole[variables[row.column]])
 
 
 def tested(findings: Findings, column: int) -> dict[str, Any] | None:
@@ -164,11 +166,13 @@ def tested(findings: Findings, column: int) -> dict[str, Any] | None:
     if found is None:
         return None
     one = next((t for t in found.tests if t.column == column), None)
+    # sets that overlap count once: the q-value of a set is with its most certain column
+    same = [] if one is None else [t.column for t in found.tests if t.family == one.family]
     rival = None if one is None else [findings.all_names[k] for k in one.alone.columns]
     return {
         "p_value": float(found.p_values[column]),
         "q_value": float(found.q_values[column]),
-        "family_q_value": float(found.family_q_values[column]),
+        "family_q_value": float(found.family_q_values[[column, *same]].min()),
         "family": [] if one is None else [findings.all_names[k] for k in one.family],
         "part": None if one is None else one.alone.part,
         "rival": rival,

@@ -55,10 +55,17 @@ def family_points(findings: Findings) -> Points:
             ("q", "The variables are sifted again without the family, and the family is tested "
              "beside the best explanation that this finds. If families up to some q were "
              "believed, about that share of them would be wrong. All "
-             f"{findings.described.n_features:,} columns count as tests, so that a family of high "
-             "probability can have a q of 1: then chance among so many columns is not excluded.")
+             f"{n_tests(findings):,} variables count as tests, so that a family of high "
+             "probability can have a q of 1: then chance among so many is not excluded.")
         )  # fmt: skip
     return out
+
+
+def n_tests(findings: Findings) -> int:
+    """Variables that q-values count, those that are always kept included."""
+    if findings.groups is None:
+        return findings.described.n_features
+    return len(set(findings.groups))
 
 
 def tested_words(findings: Findings) -> str:
@@ -87,7 +94,7 @@ def score_points(findings: Findings) -> Points:
         if described.ensemble is not None:
             out.append(
                 ("What the model predicts with", f"The saved model predicts with "
-                 f"{predictor_name(described.ensemble)}.")
+                 f"{predictor_name(findings.model)}.")
             )  # fmt: skip
     elif findings.new_scores is not None:
         known = len(findings.y) - int(np.sum(findings.unseen))
@@ -113,12 +120,11 @@ def half_sample_points(findings: Findings) -> Points:
     again = [row.came_back for row in findings.families or findings.variables]
     steady, count = sum(f is not None and f >= STABLE for f in again), stable.n_subsamples
     by = "by some member" if findings.families else "themselves or by a near-copy"
-    sizes = [len({findings.variable_of(k) for k in s.tolist()}) for s in stable.selections]
     out = [
         ("Half samples", f"{steady} of the {len(again)} {what} came back, {by}, in at least "
          f"{100 * STABLE:.0f}\u00a0% of {count} random halves "
-         f"({stable.n_rows:,} rows each, {np.mean(sizes):.1f} variables selected on average). "
-         "Halves hold less evidence: true but weak variables come back less often too.")
+         f"({stable.n_rows:,} rows each, {np.mean(stable.sizes):.1f} variables selected on "
+         "average). Halves hold less evidence: true but weak variables come back less often too.")
     ]  # fmt: skip
     if findings.picked:
         out.append(("Picked most often", f"{picked_words(findings)}."))

@@ -20,7 +20,7 @@ from gradsift.data.slices import take_rows
 from gradsift.data.text import BEWARE
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.tables.beside import choose_rows, split_beside, target_of_samples
-from gradsift.tables.frame import counted, is_or_are, listed
+from gradsift.tables.frame import Frame, counted, is_or_are, listed
 from gradsift.tables.joining import Samples
 from gradsift.tables.large import own_columns, storage_ids
 from gradsift.tables.opening import frame_in_memory, with_rows_beside, with_target
@@ -120,6 +120,7 @@ def open_new(
     if recipe.target in frame.order:
         y = new_response(frame.column(recipe.target), recipe)
     X = recipe.columns(frame, used, fill)
+    _check_holes(X, frame, recipe, used)
     for note in frame.notes:
         if note.startswith(BEWARE):
             warnings.warn(f"{note.removeprefix(BEWARE)}.", UserWarning, stacklevel=2)
@@ -149,6 +150,26 @@ def _where_it_lies(
         None if ids is None else np.array([str(name) for name in ids]),
         None if y is None else new_response(y, recipe),
         *split_beside(found.beside, asked),
+    )
+
+
+def _check_holes(X: Array, frame: Frame, recipe: Recipe, used: IntArray | None) -> None:
+    """Refuse missing values that nothing fills, where they are needed."""
+    if recipe.missing == "mean":
+        return
+    columns = np.arange(X.shape[1]) if used is None else used
+    holes = np.isnan(X[:, columns])
+    if not holes.any():
+        return
+    counts, (row, k) = holes.sum(axis=0), np.argwhere(holes)[0].tolist()
+    lost = [recipe.names[columns[j]] for j in np.flatnonzero(counts)]
+    first, total = recipe.names[columns[k]], int(counts.sum())
+    raise ValueError(
+        f"{counted(total, 'value')} that the model needs {is_or_are(total)} missing (in "
+        f"{listed(lost)}), the first in column {first!r}, {frame.places.of(first, row)}. The "
+        "model was fitted to rows without them: write a value there, leave out "
+        f"{counted(int(holes.any(axis=1).sum()), 'row')}, or fit again with gradsift select "
+        "--missing mean."
     )
 
 

@@ -14,7 +14,7 @@ from gradsift.data.categories import level_columns, level_name, number_text, uns
 from gradsift.data.odd_cells import odd_cells
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.data.source import ColumnsSource, block_width, windows
-from gradsift.tables.frame import Frame, listed
+from gradsift.tables.frame import Frame, counted, listed
 
 Task = Literal["regression", "classification"]
 
@@ -170,12 +170,14 @@ class Recipe:
         return ColumnsSource(source, kept)
 
     def unseen(self, frame: Frame) -> list[str]:
-        """A sentence for each column of categories that holds others than those of the fit."""
-        notes = [
-            unseen_levels(repr(name), as_texts(frame, name), levels)
-            for name, levels in self.levels.items()
-            if name in frame.order
-        ]
+        """Sentences on columns of categories that hold others than those of the fit, or none."""
+        notes = []
+        for name, levels in self.levels.items():
+            if name in frame.order:
+                texts = as_texts(frame, name)
+                lost = sum(text is None for text in texts)
+                notes.append(unseen_levels(repr(name), texts, levels))
+                notes += [f"{without_category(name, lost)} as none of those known"] * (lost > 0)
         return [note for note in notes if note]
 
     def columns(
@@ -234,6 +236,17 @@ class Recipe:
             f"column {name!r} should hold numbers but holds {values[row]!r} "
             f"({frame.places.of(name, row)})."
         )
+
+
+def without_category(name: str, count: int) -> str:
+    """The beginning of a sentence on rows in which no category is written.
+
+    Examples
+    --------
+    >>> without_category("sex", 1)
+    "1 row without a category of 'sex' counts"
+    """
+    return f"{counted(count, 'row')} without a category of {name!r} count{'s' * (count == 1)}"
 
 
 def as_texts(frame: Frame, name: str) -> list[Any]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gradsift.data.categories import MOST_LEVELS, text_levels
 from gradsift.data.odd_cells import OddCells, as_argument, is_dates, odd_cells, told
+from gradsift.data.text import BEWARE
 from gradsift.tables.frame import Frame, listed
-from gradsift.tables.recipe import Choices, as_texts
+from gradsift.tables.recipe import Choices, as_texts, without_category
+
+WITH_UNIT = re.compile(r"[+-]?\d[\d.,]*\s*(?P<unit>[^\W\d_][\w/°µ·^-]*)")
+"""A number and its unit, such as '70.5 kg' or '3mg/l'."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +83,41 @@ def text_columns(frame: Frame, choices: Choices) -> TextColumns:
             count = len(text_levels(values))
             if count <= min(MOST_LEVELS, max(frame.n_rows - 1, 1)):
                 levels.append(name)
-                kinds = "1 category" if count == 1 else f"{count} categories"
-                notes.append(f"{name!r} holds text: taken for {kinds}")
+                notes += _category_notes(name, values)
             else:
                 problems.append((name, _no_use(name, values)))
     if problems:
         ways = [_ways_out(frame, name, choices.target) for name, _ in problems]
         raise ValueError(told(problems, *ways))
     return TextColumns(id_column, tuple(levels), tuple(notes))
+
+
+def _category_notes(name: str, values: Any) -> list[str]:
+    """What a column of text is taken for, and what its empty cells are."""
+    found, lost = text_levels(values), sum(value is None for value in values)
+    if len(found) == 1 and lost == 0:
+        return [f"{name!r} holds {found[0]!r} in every row, which explains nothing"]
+    kinds = "1 category" if len(found) == 1 else f"{len(found)} categories"
+    note = f"{name!r} holds text: taken for {kinds}"
+    if lost:
+        note += f"; {without_category(name, lost)} as none of them"
+    alike: dict[str, list[str]] = {}
+    for level in found:
+        alike.setdefault(level.casefold(), []).append(level)
+    twice = [
+        f"{BEWARE}{listed(levels)} in {name!r} differ in capitals only and count as "
+        f"{len(levels)} categories: write them alike if they are one"
+        for levels in alike.values()
+        if len(levels) > 1
+    ]
+    return [note, *twice]
+
+
+def _unit(texts: Sequence[str]) -> str | None:
+    """The unit behind every one of these numbers; None where they are none, or have several."""
+    found = [WITH_UNIT.fullmatch(text) for text in texts]
+    units = {None if one is None else one["unit"] for one in found}
+    return units.pop() if len(units) == 1 else None
 
 
 def _ways_out(frame: Frame, name: str, target: str) -> list[str]:
@@ -100,6 +133,11 @@ def _no_use(name: str, values: Any) -> str:
     found = text_levels(values)
     what = "dates" if is_dates(found) else "different texts"
     column = as_argument(name)
+    if unit := _unit(found):
+        return (
+            f"column {name!r} holds numbers with a unit ({listed(found, 2)}): write them without "
+            f"{unit!r}, or give --drop {column}."
+        )
     advice = f"give --drop {column}, --id {column} or --categorical {column}"
     if len(found) < len(values):
         advice += f" (or --group {column}, if rows with the same text belong together)"

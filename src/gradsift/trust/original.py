@@ -24,7 +24,8 @@ def family_of_table(family: Family, origins: IntArray) -> Family:
     """
     columns = unique_origins(family.columns, origins)
     behind = origins[family.columns]
-    weights = [min(float(family.weights[behind == k].sum()), 1.0) for k in columns]
+    most = family.probability if family.partners is None else 1.0
+    weights = [min(float(family.weights[behind == k].sum()), most) for k in columns]
     partners = family.partners
     if partners is not None:
         partners = np.array(unique_origins(partners, origins), dtype=np.intp)
@@ -46,9 +47,20 @@ def each_family(families: Iterable[Family], origins: IntArray) -> list[Family]:
     return list(out.values())
 
 
-def inclusion_of_table(probabilities: Array, origins: IntArray) -> Array:
-    """Probability of every column of the table to act, by any of its encoded columns."""
-    return np.minimum(np.bincount(origins, probabilities), 1.0)
+def inclusion_of_table(
+    probabilities: Array, origins: IntArray, families: Iterable[Family]
+) -> Array:
+    """Probability of every column of the table to act, by any of its encoded columns.
+
+    Levels of a category take each other's place, so that their probabilities add up; but never to
+    more than that of the family they are in, where both of two levels may act at once.
+    """
+    total = np.bincount(origins, probabilities)
+    for family in families:
+        if family.partners is None:
+            own = np.bincount(origins[family.columns], family.weights, len(total))
+            total -= np.maximum(own - family.probability, 0.0)
+    return np.minimum(total, 1.0)
 
 
 def families_of_table(found: CredibleFamilies, origins: IntArray) -> CredibleFamilies:
@@ -56,7 +68,9 @@ def families_of_table(found: CredibleFamilies, origins: IntArray) -> CredibleFam
     return replace(
         found,
         families=tuple(each_family(found.families, origins)),
-        inclusion_probabilities=inclusion_of_table(found.inclusion_probabilities, origins),
+        inclusion_probabilities=inclusion_of_table(
+            found.inclusion_probabilities, origins, found.families
+        ),
     )
 
 

@@ -27,6 +27,8 @@ class Stability:
         The variables each subsample selected.
     n_features, n_rows : int
         Columns of the table, rows in a subsample.
+    variables : (p,) int array, optional
+        The variable that each column belongs to; None = every column is one.
     frequencies : (p,) array
         Share of the subsamples in which a variable was selected.
     """
@@ -34,6 +36,7 @@ class Stability:
     selections: tuple[IntArray, ...]
     n_features: int
     n_rows: int
+    variables: IntArray | None = None
 
     @property
     def n_subsamples(self) -> int:
@@ -48,8 +51,17 @@ class Stability:
         """Share of the subsamples that selected at least one of these columns."""
         return float(np.mean([np.isin(columns, s).any() for s in self.selections]))
 
+    def variables_of(self, columns: IntArray) -> IntArray:
+        """The variables that some columns belong to, each once."""
+        return np.unique(columns if self.variables is None else self.variables[columns])
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many variables each subsample selected."""
+        return [len(self.variables_of(s)) for s in self.selections]
+
     def chance_of_any(self, count: int) -> float:
-        """The same share for `count` columns drawn at random, on average over the draws.
+        """The same share for `count` variables drawn at random, on average over the draws.
 
         Examples
         --------
@@ -57,10 +69,10 @@ class Stability:
         >>> round(half.chance_of_any(1), 6)
         0.15
         """
-        p = self.n_features
+        p = len(self.variables_of(np.arange(self.n_features)))
         missed = [
-            np.prod([max(p - len(s) - i, 0) / (p - i) for i in range(min(count, p))])
-            for s in self.selections
+            np.prod([max(p - size - i, 0) / (p - i) for i in range(min(count, p))])
+            for size in self.sizes
         ]
         return float(1.0 - np.mean(missed))
 

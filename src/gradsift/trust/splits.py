@@ -60,10 +60,14 @@ def row_splits(
         cv = LeaveOneOut() if groups is None else LeaveOneGroupOut()
     elif cv is None or isinstance(cv, (int, np.integer)):
         cv = numbered_folds(5 if cv is None else int(cv), labels, groups, shuffle)
+        if labels:
+            warn_of_empty_folds(y, cv.get_n_splits())
     splitter = check_cv(cv, y, classifier=labels)
-    if groups is None:
-        return splitter.split(np.zeros((len(y), 1)), y)
     with warnings.catch_warnings():
+        # said in our words
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        if groups is None:
+            return iter(list(splitter.split(np.zeros((len(y), 1)), y)))
         # a splitter that does not look at groups may still keep them whole
         warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
         splits = list(splitter.split(np.zeros((len(y), 1)), y, groups))
@@ -77,6 +81,22 @@ def numbered_folds(count: int, labels: bool, groups: IntArray | None, shuffle: b
         return (StratifiedKFold if labels else KFold)(count, **dealt)
     count = min(count, int(groups.max()) + 1)
     return StratifiedGroupKFold(count, **dealt) if labels else GroupKFold(count)
+
+
+def warn_of_empty_folds(y: Array, n_folds: int) -> None:
+    """Say so where a class has fewer rows than there are folds."""
+    classes, counts = np.unique(y, return_counts=True)
+    rarest = int(counts.argmin())
+    if n_folds > counts.max():
+        return  # refused by the splitter
+    if counts[rarest] < n_folds:
+        rows = "1 row" if counts[rarest] == 1 else f"{counts[rarest]} rows"
+        warnings.warn(
+            f"class {classes[rarest]} has {rows}, fewer than the {n_folds} folds: some folds hold "
+            "none of it, and their scores say nothing of it.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def check_whole(splits: Iterable[Split], groups: IntArray, cv: Any) -> Iterator[Split]:
