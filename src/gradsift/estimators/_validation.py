@@ -329,23 +329,36 @@ def warn_of_rare_classes(classes: Array, codes: IntArray) -> None:
 
 
 def check_columns(columns: Any, n_features: int, names: Array | None, parameter: str) -> IntArray:
-    """Column numbers from a list of numbers or names, sorted."""
+    """Column numbers from a list of numbers or names, or from a mask, sorted."""
     if columns is None:
         return np.zeros(0, dtype=int)
-    known = {} if names is None else {str(name): k for k, name in enumerate(names)}
-    found = []
-    for column in [columns] if isinstance(columns, str) else columns:
-        if isinstance(column, str):
-            if column not in known:
-                what = "X has no column names" if names is None else "no column has that name"
-                raise ValueError(
-                    f"{parameter} names {column!r}, but {what}.{did_you_mean(column, known)}"
-                )
-            found.append(known[column])
-        elif 0 <= int(column) < n_features:
-            found.append(int(column))
-        else:
+    asked = [columns] if isinstance(columns, str) else list(columns)
+    if asked and all(isinstance(column, (bool, np.bool_)) for column in asked):
+        if len(asked) != n_features:
             raise ValueError(
-                f"{parameter} holds column {column}, but the columns are 0 to {n_features - 1}."
+                f"{parameter} holds {len(asked)} truth values for {n_features} columns: give one "
+                "for each, or a list of column numbers or names."
             )
-    return np.unique(np.array(found, dtype=int))
+        return np.flatnonzero(asked)
+    known = {} if names is None else {str(name): k for k, name in enumerate(names)}
+    return np.unique([column_number(c, known, n_features, parameter) for c in asked]).astype(int)
+
+
+def column_number(column: Any, known: dict[str, int], n_features: int, parameter: str) -> int:
+    """The number of one column, given by its number or its name."""
+    if isinstance(column, str):
+        if column not in known:
+            what = "no column has that name" if known else "X has no column names"
+            raise ValueError(
+                f"{parameter} names {column!r}, but {what}.{did_you_mean(column, known)}"
+            )
+        return known[column]
+    if isinstance(column, (bool, np.bool_)) or not isinstance(column, (int, np.integer)):
+        raise ValueError(
+            f"{parameter} holds {column!r}, which is neither the number nor the name of a column."
+        )
+    if not 0 <= column < n_features:
+        raise ValueError(
+            f"{parameter} holds column {column}, but the columns are 0 to {n_features - 1}."
+        )
+    return int(column)
