@@ -21,6 +21,7 @@ from gradsift.data import (
     open_source,
     read_target,
 )
+from gradsift.data.categories import holds_times
 from gradsift.data.far import Seen
 from gradsift.data.finite import all_good, labels_of, refuse
 from gradsift.data.missing import known
@@ -285,7 +286,11 @@ def check_same_columns(estimator: Any, source: Source) -> None:
 
 
 def check_numbers(y: Array) -> Array:
-    """A response that varies."""
+    """A response of numbers that varies."""
+    if holds_times(np.asarray(y)):
+        raise ValueError(
+            "y holds dates or times: turn it into numbers first, such as days since a start."
+        )
     y = np.asarray(y, dtype=float)
     largest, spread = np.abs(y).max(), np.ptp(y)
     if spread == 0.0:
