@@ -33,6 +33,20 @@ def test_arrays_have_numbered_names(table):
     assert model.gradient(X.to_numpy()[:3], as_frame=True).columns.tolist() == ["x2", "x7"]
 
 
+def test_rows_are_named_as_in_the_table(table):
+    """A list has a method of the name that frames give their rows; AnnData has names of rows."""
+    X, y = table
+    model = GradientSiftRegressor().fit(X.to_numpy(), y)
+    rows = X.to_numpy()[:3]
+    expected = model.gradient(rows, as_frame=True)
+    pd.testing.assert_frame_equal(model.gradient(rows.tolist(), as_frame=True), expected)
+    pd.testing.assert_frame_equal(model.gradient(tuple(rows), as_frame=True), expected)
+    anndata = pytest.importorskip("anndata")
+    cells = anndata.AnnData(X.to_numpy(), obs=pd.DataFrame(index=[f"s{k}" for k in range(120)]))
+    slope = GradientSiftRegressor().fit(cells, y.to_numpy()).gradient(cells, as_frame=True)
+    assert slope.index.tolist() == cells.obs_names.tolist()
+
+
 def test_several_classes_are_pairs_of_class_and_name(table):
     X, y = table
     labels = np.array(["low", "mid", "high"])[np.digitize(y, [0, 1.5])]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
+from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVR
@@ -178,3 +179,29 @@ def test_likeness_is_the_intraclass_correlation(alike):
     shared, own = rng.normal(size=(400, 3))[groups], rng.normal(size=(len(groups), 3))
     found = likeness(np.sqrt(alike) * shared + np.sqrt(1 - alike) * own, groups)
     assert found == pytest.approx(alike, abs=0.05)
+
+
+def test_likeness_counts_rows_and_the_groups_that_are_there():
+    rng = np.random.default_rng(0)
+    Z, groups, counts = rng.normal(size=(60, 2)), np.arange(60) // 4, rng.integers(1, 4, size=60)
+    Z += rng.normal(size=(15, 2))[groups]
+    each = np.repeat(np.arange(60), counts)
+    assert likeness(Z, groups, counts) == pytest.approx(likeness(Z[each], groups[each]), rel=1e-12)
+    assert likeness(Z, 7 * groups + 3) == likeness(Z, groups) > 0.2
+
+
+@pytest.mark.filterwarnings("ignore::gradsift.exceptions.CountedRowsWarning")
+@pytest.mark.parametrize("labels", [False, True])
+def test_a_row_of_weight_two_is_the_row_twice(visits, labels):
+    X, y = visits
+    weight = np.random.default_rng(1).integers(0, 4, size=len(y))
+    each = np.repeat(np.arange(len(y)), weight)
+    model = GradientSiftClassifier() if labels else GradientSiftRegressor()
+    y = (y > np.median(y)).astype(int) if labels else y
+    weighted = clone(model).fit(X, y, sample_weight=weight, groups=VISITS)
+    repeated = clone(model).fit(X[each], y[each], groups=VISITS[each])
+    np.testing.assert_allclose(weighted.sift_.scores, repeated.sift_.scores, atol=1e-5)
+    np.testing.assert_allclose(weighted.gradient(X), repeated.gradient(X), rtol=1e-6, atol=1e-8)
+    ask = "decision_function" if labels else "predict"
+    found, expected = getattr(weighted, ask)(X), getattr(repeated, ask)(X)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)

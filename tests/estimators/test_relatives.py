@@ -81,3 +81,15 @@ def test_bad_slices():
     for bad in (1, 2.5, True):
         with pytest.raises(ValueError, match=f"n_slices={bad}: use a whole number >= 2"):
             SlicedInverseRegression(n_slices=bad).fit(X, y)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, 0.1])
+@pytest.mark.parametrize("n_components", ["auto", 2])
+@pytest.mark.parametrize("kind", [MinimumAverageVariance, OuterProductGradient])
+def test_where_no_column_varies_the_mean_is_predicted(kind, n_components, value):
+    X, y = draw(np.tanh, n=50)
+    same = np.full_like(X, value)
+    model = kind(n_components=n_components).fit(same, y)
+    np.testing.assert_allclose(model.predict(same[:2]), y.mean())
+    assert not model.gradient(same[:2]).any()
+    assert not model.get_support().any()

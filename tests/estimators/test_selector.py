@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from gradsift import (
     GradientSelector,
+    GradientSiftRegressor,
     OuterProductGradient,
     RidgeGradientClassifier,
     SparseGradientClassifier,
@@ -58,6 +59,35 @@ def test_names(table):
     out = selector.set_output(transform="pandas").fit_transform(frame, y)
     assert list(out.columns) == ["a", "b"] == selector.get_feature_names_out().tolist()
     assert selector.feature_names_in_.tolist() == list("abcdef")
+
+
+def test_max_features_counts_the_selected(table):
+    """A column that is always kept may be ranked behind others that are not selected."""
+    X, y = table
+    inner = GradientSiftRegressor(always_keep=[5], max_features=1)
+    alone = GradientSelector(inner).fit(X, y)
+    assert alone.get_support().sum() == 2
+    assert alone.ranking_[5] > 2
+    both = GradientSelector(inner, max_features=2).fit(X, y)
+    np.testing.assert_array_equal(both.get_support(), alone.get_support())
+    one = GradientSelector(inner, max_features=1).fit(X, y)
+    assert one.get_support(indices=True).tolist() == [int(np.argmin(alone.ranking_))]
+    with pytest.raises(ValueError, match="max_features=True"):
+        GradientSelector(inner, max_features=True).fit(X, y)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_of_a_mixed_frame_stay_what_they_are(library):
+    rng = np.random.default_rng(0)
+    table = {"number": rng.normal(size=90), "flag": rng.random(90) > 0.5}
+    table |= {"site": rng.choice(["a", "b", "c"], size=90), "noise": rng.normal(size=90)}
+    y = table["number"] + 2.0 * table["flag"] + 2.0 * (table["site"] == "a")
+    frame = pytest.importorskip(library).DataFrame(table)
+    selector = GradientSelector(GradientSiftRegressor()).set_output(transform=library)
+    kept = selector.fit(frame, y + 0.1 * rng.normal(size=90)).transform(frame)
+    assert kept.equals(frame[["number", "flag", "site"]])
+    with pytest.raises(ValueError, match="feature names should match"):
+        selector.transform(frame[["flag", "number", "site", "noise"]])
 
 
 def test_pipeline_sees_the_columns(table):

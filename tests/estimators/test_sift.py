@@ -83,6 +83,21 @@ def test_kept_columns_by_number_or_name(table):
         GradientSiftRegressor(always_keep=[30]).fit(X, y)
 
 
+def test_kept_columns_by_a_mask(table):
+    """Truth values are a mask, never the columns 0 and 1."""
+    X, y = table
+    mask = np.isin(np.arange(30), [2, 7])
+    by_number = GradientSiftRegressor(always_keep=[2, 7]).fit(X, y)
+    for given in (mask, mask.tolist(), pd.Series(mask)):
+        by_mask = GradientSiftRegressor(always_keep=given).fit(X, y)
+        np.testing.assert_array_equal(by_mask.get_support(), by_number.get_support())
+    with pytest.raises(ValueError, match="always_keep holds 29 truth values for 30 columns"):
+        GradientSiftRegressor(always_keep=mask[1:]).fit(X, y)
+    for odd in (1.5, None, True):
+        with pytest.raises(ValueError, match=f"always_keep holds {odd}, which is neither"):
+            GradientSiftRegressor(always_keep=[3, odd]).fit(X, y)
+
+
 @pytest.mark.parametrize("bad", [0.0, -1.0, 31.0, np.nan])
 def test_expected_number_of_false_variables_must_make_sense(table, bad):
     with pytest.raises(ValueError, match="false_positives="):

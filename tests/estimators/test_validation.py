@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from gradsift import GradientSiftRegressor, SparseGradientRegressor
 from gradsift.estimators._sample_weight import check_weights, relative_weights
 from gradsift.estimators._validation import (
     check_finite,
@@ -101,3 +102,12 @@ def test_relative_weights_sum_to_the_effective_sample_size():
     assert counts.sum() == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
     assert (counts**2).sum() == pytest.approx(counts.sum())
     np.testing.assert_allclose(relative_weights(counts), counts)  # nothing is scaled twice
+
+
+@pytest.mark.parametrize("dtype", ["M8[D]", "m8[h]"])
+@pytest.mark.parametrize("kind", [GradientSiftRegressor, SparseGradientRegressor])
+def test_dates_are_no_response(kind, dtype):
+    """Columns of them are refused too: as numbers they would be nanoseconds, or days, or hours."""
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    with pytest.raises(ValueError, match="y holds dates or times: turn it into numbers first"):
+        kind().fit(X, np.arange(30).astype(dtype))

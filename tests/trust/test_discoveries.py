@@ -282,3 +282,20 @@ def test_rates_that_are_no_shares_are_refused(curved, rate):
 def test_a_family_needs_a_correlation(curved):
     with pytest.raises(ValueError, match="family=0"):
         significance(GradientSiftRegressor(), *curved, family=0)
+
+
+@pytest.mark.filterwarnings("ignore::gradsift.exceptions.CountedRowsWarning")
+@pytest.mark.parametrize("task", ["numbers", "two classes", "three classes"])
+def test_a_row_of_weight_two_is_the_row_twice(task):
+    """Also where a background has a share in what an explanation leaves."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 30))
+    y = X[:, 0] + X[:, 1] ** 2 + 0.3 * X[:, 5:] @ rng.normal(size=25) + 0.3 * rng.normal(size=100)
+    weight = rng.integers(1, 3, size=100)
+    each = np.repeat(np.arange(100), weight)
+    target = {"numbers": y, "two classes": (y > 1) * 1, "three classes": np.digitize(y, [0, 1.5])}
+    y = target[task]
+    kind = GradientSiftRegressor if task == "numbers" else GradientSiftClassifier
+    weighted = kind(false_discovery_rate=0.1).fit(X, y, sample_weight=weight).significance_
+    repeated = kind(false_discovery_rate=0.1).fit(X[each], y[each]).significance_
+    np.testing.assert_allclose(weighted.p_values, repeated.p_values, rtol=1e-6)

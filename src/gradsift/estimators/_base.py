@@ -235,7 +235,7 @@ class GradientEstimator(NotebookForm, DirectionEstimator):
             raise ValueError("sparse=True and as_frame=True: ask for one of them.")
         field, index = self._gradient_parts(X)
         if as_frame:
-            return gradient_frame(self, field, index, getattr(X, "index", None))
+            return gradient_frame(self, field, index, row_names(X))
         p = self.n_features_in_
         if sparse:
             parts = [_scatter_sparse(part, index, p) for part in field]
@@ -254,6 +254,12 @@ class GradientEstimator(NotebookForm, DirectionEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = getattr(self, "missing", "error") != "error"
         return tags
+
+
+def row_names(X: Any) -> Any:
+    """The index of a frame, the names of the observations of an AnnData, else None."""
+    found = getattr(X, "index", getattr(X, "obs_names", None))
+    return None if callable(found) else found
 
 
 def gradient_frame(model: Any, field: Array, along: IntArray, rows: Any) -> Any:

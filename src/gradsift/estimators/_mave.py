@@ -113,11 +113,11 @@ def fit_smooth(sample: Sample, standardize: bool, n_components: int | Literal["a
         level = float(share @ y)
         unit = float(np.sqrt(share @ (y - level) ** 2)) or 1.0
         Y = ((y - level) / unit)[:, None]
-        r = Z.shape[1]
+        r = Z.shape[1]  # 0 where no column varies
+        width = np.sqrt(max(1, r)) * normal_bandwidth(share, r)
         start = np.sqrt(share)[:, None] * local_gradients(
-            Z, Y[:, 0], near_weights(Z, Z, share, np.sqrt(r) * normal_bandwidth(share, r)),
-            intercept=True,
-        )  # fmt: skip
+            Z, Y[:, 0], near_weights(Z, Z, share, width), intercept=True
+        )
         leading = np.linalg.svd(start, full_matrices=False)[2].T
         dimension = None
         if n_components == "auto":

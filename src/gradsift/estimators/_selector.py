@@ -12,9 +12,8 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gradsift._typing import Array
 from gradsift.data import is_storage
 from gradsift.estimators._base import blank, keep
 from gradsift.estimators._validation import check_new_X
@@ -69,7 +68,8 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         self
         """
         most = self.max_features
-        if most is not None and not (isinstance(most, Integral) and most >= 1):
+        whole = isinstance(most, Integral) and not isinstance(most, bool)
+        if most is not None and not (whole and most >= 1):
             raise ValueError(f"max_features={most!r}: a whole number of at least 1, or None.")
         if sklearn.get_config()["enable_metadata_routing"]:
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
@@ -88,19 +88,29 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         X_new : (n, n_selected) array
+            With `set_output`, a frame, in which columns of a frame of that kind keep their types.
             Of data stored elsewhere, only the selected columns are read.
         """
         check_is_fitted(self)
         if is_storage(X) and not sparse.issparse(X):
             return check_new_X(self, X).columns(self.get_support(indices=True))
+        wanted = getattr(self, "_sklearn_output_config", {}).get("transform")
+        wanted = sklearn.get_config()["transform_output"] if wanted is None else wanted
+        if wanted == "polars" and hasattr(X, "get_columns"):
+            # as scikit-learn does with pandas: no way through an array, which has one type
+            validate_data(self, X, skip_check_array=True, reset=False)
+            return X[:, self.get_support(indices=True).tolist()]
         return super().transform(X)
 
-    def _get_support_mask(self) -> Array:
+    def _get_support_mask(self) -> Any:
         check_is_fitted(self)
         mask = np.asarray(self.estimator_.get_support())
-        if self.max_features is not None:
-            mask = mask & (self.ranking_ <= self.max_features)
-        return mask
+        if self.max_features is None:
+            return mask
+        # columns that are always kept may be ranked behind others that are not selected
+        selected = np.flatnonzero(mask)
+        best = selected[np.argsort(self.ranking_[selected], kind="stable")[: self.max_features]]
+        return np.asarray(np.isin(np.arange(len(mask)), best))
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Who gets what when metadata routing is on: everything goes to the estimator.

@@ -49,7 +49,7 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         compared; False reports them in your units. Sift and refit always standardise.
     n_components : int or 'auto', default='auto'
         Number of directions; 'auto' keeps 99 % of the trace of the gradient covariance.
-    always_keep : list of column numbers or names, optional
+    always_keep : list of column numbers or names, or (p,) bool array, optional
         Columns that are always selected.
     feature_groups : dict or (p,) array of labels, optional
         Columns that are one variable, such as the probes of a gene or a pathway: a dict from names

@@ -216,7 +216,8 @@ def refit_sample(
     _, target, weight, groups, _ = sample
     if groups is None:
         return target.refit(Z, rows, weight, options)
-    alike = 1.0 if sample.one_per_group else correlation * likeness(Z, groups[rows])
+    some = None if weight is None else weight[rows]
+    alike = 1.0 if sample.one_per_group else correlation * likeness(Z, groups[rows], some)
     refit = target.refit(Z, rows, worth_of_rows(weight, groups, alike), options)
     if sample.one_per_group or isinstance(target, Labels) or correlation * Z.shape[1] == 0:
         return refit

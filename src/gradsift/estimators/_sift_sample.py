@@ -46,15 +46,17 @@ class SiftSample(NamedTuple):
         return SiftSample(X, self.target.take(first), None, None, means)
 
 
-def likeness(Z: Array, groups: IntArray) -> float:
-    """Mean intraclass correlation of columns (n, k)."""
-    n, count = len(groups), int(groups.max()) + 1
-    size = np.bincount(groups).astype(float)
-    if n == count or count < 2 or Z.shape[1] == 0:
+def likeness(Z: Array, groups: IntArray, weight: Array | None = None) -> float:
+    """Mean intraclass correlation of columns (n, k), of rows that count so many times."""
+    labels = np.unique(groups, return_inverse=True)[1]  # of many rows, some groups were not drawn
+    counts = np.ones(len(groups)) if weight is None else weight
+    size = np.bincount(labels, counts).astype(float)
+    count, total = len(size), float(size.sum())
+    if total <= count or count < 2 or Z.shape[1] == 0:
         return 0.0
-    means = np.stack([np.bincount(groups, z) for z in Z.T], axis=1) / size[:, None]
-    between = size @ np.square(means - Z.mean(axis=0)) / (count - 1)
-    within = np.square(Z - means[groups]).sum(axis=0) / (n - count)
+    means = np.stack([np.bincount(labels, counts * z) for z in Z.T], axis=1) / size[:, None]
+    between = size @ np.square(means - counts @ Z / total) / (count - 1)
+    within = counts @ np.square(Z - means[labels]) / (total - count)
     return float(intraclass_correlation(between, within, size).mean())
 
 

@@ -21,6 +21,7 @@ from gradsift.data import (
     open_source,
     read_target,
 )
+from gradsift.data.categories import holds_times
 from gradsift.data.far import Seen
 from gradsift.data.finite import all_good, labels_of, refuse
 from gradsift.data.missing import known
@@ -285,7 +286,11 @@ def check_same_columns(estimator: Any, source: Source) -> None:
 
 
 def check_numbers(y: Array) -> Array:
-    """A response that varies."""
+    """A response of numbers that varies."""
+    if holds_times(np.asarray(y)):
+        raise ValueError(
+            "y holds dates or times: turn it into numbers first, such as days since a start."
+        )
     y = np.asarray(y, dtype=float)
     largest, spread = np.abs(y).max(), np.ptp(y)
     if spread == 0.0:
@@ -330,23 +335,36 @@ def warn_of_rare_classes(classes: Array, codes: IntArray) -> None:
 
 
 def check_columns(columns: Any, n_features: int, names: Array | None, parameter: str) -> IntArray:
-    """Column numbers from a list of numbers or names, sorted."""
+    """Column numbers from a list of numbers or names, or from a mask, sorted."""
     if columns is None:
         return np.zeros(0, dtype=int)
-    known = {} if names is None else {str(name): k for k, name in enumerate(names)}
-    found = []
-    for column in [columns] if isinstance(columns, str) else columns:
-        if isinstance(column, str):
-            if column not in known:
-                what = "X has no column names" if names is None else "no column has that name"
-                raise ValueError(
-                    f"{parameter} names {column!r}, but {what}.{did_you_mean(column, known)}"
-                )
-            found.append(known[column])
-        elif 0 <= int(column) < n_features:
-            found.append(int(column))
-        else:
+    asked = [columns] if isinstance(columns, str) else list(columns)
+    if asked and all(isinstance(column, (bool, np.bool_)) for column in asked):
+        if len(asked) != n_features:
             raise ValueError(
-                f"{parameter} holds column {column}, but the columns are 0 to {n_features - 1}."
+                f"{parameter} holds {len(asked)} truth values for {n_features} columns: give one "
+                "for each, or a list of column numbers or names."
             )
-    return np.unique(np.array(found, dtype=int))
+        return np.flatnonzero(asked)
+    known = {} if names is None else {str(name): k for k, name in enumerate(names)}
+    return np.unique([column_number(c, known, n_features, parameter) for c in asked]).astype(int)
+
+
+def column_number(column: Any, known: dict[str, int], n_features: int, parameter: str) -> int:
+    """The number of one column, given by its number or its name."""
+    if isinstance(column, str):
+        if column not in known:
+            what = "no column has that name" if known else "X has no column names"
+            raise ValueError(
+                f"{parameter} names {column!r}, but {what}.{did_you_mean(column, known)}"
+            )
+        return known[column]
+    if isinstance(column, (bool, np.bool_)) or not isinstance(column, (int, np.integer)):
+        raise ValueError(
+            f"{parameter} holds {column!r}, which is neither the number nor the name of a column."
+        )
+    if not 0 <= column < n_features:
+        raise ValueError(
+            f"{parameter} holds column {column}, but the columns are 0 to {n_features - 1}."
+        )
+    return int(column)

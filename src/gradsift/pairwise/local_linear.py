@@ -111,8 +111,9 @@ def local_planes(at: Array, places: Array, Y: Array, weight: Array, ridge: float
     across = (P[:, :, None] * Y[:, None, :]).reshape(n, d * c)
     moments = weight @ np.hstack([P, Y, pairs, across])
     centre, level, second, mixed = np.split(moments, [d, d + c, d + c + d * d], axis=1)
-    bend = second.reshape(-1, d, d) - centre[:, :, None] * centre[:, None, :]
-    lean = mixed.reshape(-1, d, c) - centre[:, :, None] * level[:, None, :]
+    k = len(at)
+    bend = second.reshape(k, d, d) - centre[:, :, None] * centre[:, None, :]
+    lean = mixed.reshape(k, d, c) - centre[:, :, None] * level[:, None, :]
     ridge += np.finfo(float).tiny
     slopes = lean / (bend + ridge) if d == 1 else np.linalg.solve(bend + ridge * np.eye(d), lean)
     step = at - middle - centre

@@ -86,7 +86,7 @@ class Mave(NamedTuple):
 def fit_mave(Z: Array, Y: Array, share: Array, start: Array, rounds: int = ROUNDS) -> Mave:
     """Directions in whitened columns Z (n, r) for responses Y (n, c), from `start` (r, d)."""
     gamma = np.linalg.qr(start)[0]
-    for _ in range(rounds):
+    for _ in range(rounds if gamma.size else 0):
         weight, planes = planes_along(Z @ gamma, Y, share)
         new = np.linalg.qr(directions_for(Z, Y, share, weight, planes))[0]
         turned = 1.0 - float(np.linalg.norm(new.T @ gamma) ** 2) / gamma.shape[1]

@@ -72,13 +72,20 @@ def chosen_genes(adata: Any, mask_var: Any) -> Genes:
     """The variables to choose from: all, a column of var, or a mask."""
     if mask_var is None:
         return Genes(np.arange(adata.n_vars), adata.n_vars)
+    what = "mask_var"
     if isinstance(mask_var, str):
+        what = f"mask_var={mask_var!r}"
         if mask_var not in adata.var:
             raise ValueError(
                 f"mask_var={mask_var!r}: var has no such column.{did_you_mean(mask_var, adata.var)}"
             )
         mask_var = adata.var[mask_var]
-    mask = np.asarray(mask_var, dtype=bool)
+    values = np.asarray(mask_var)
+    numbers = (bool, int, float)
+    wrong = [v for v in values.ravel().tolist() if not isinstance(v, numbers) or v not in (0, 1)]
+    if values.shape == (adata.n_vars,) and wrong:
+        raise ValueError(f"{what} holds no truth values, but {wrong[0]!r}: give True or False.")
+    mask = values.astype(bool)
     if mask.shape != (adata.n_vars,):
         raise ValueError(f"mask_var has shape {mask.shape}, but there are {adata.n_vars} genes.")
     return Genes(np.flatnonzero(mask), adata.n_vars)
@@ -88,7 +95,7 @@ def covariate_columns(adata: Any, names: Sequence[str], rows: IntArray) -> Any:
     """Columns of obs as a frame, of these rows; None where there are none."""
     for name in names:
         obs_column(adata, name)
-    return adata.obs[list(names)].iloc[rows] if names else None
+    return adata.obs[list(names)].iloc[rows] if len(names) else None
 
 
 def by_columns(values: Any) -> Any:

@@ -12,6 +12,7 @@ from gradsift._typing import Array
 from gradsift.data.missing import as_response, known
 from gradsift.estimators import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.explain import correlations
+from gradsift.tl._columns import about_chosen
 from gradsift.tl._reading import (
     Genes,
     by_columns,
@@ -24,6 +25,11 @@ from gradsift.tl._reading import (
 )
 
 TASKS = ("auto", "regression", "classification")
+WRITTEN = (
+    *("selected", "rank", "score", "importance", "correlation", "stat"),
+    *("pvals", "pvals_adj", "probability", "family"),
+)
+"""Columns of ``var``, without their prefix."""
 
 
 def select(
@@ -31,7 +37,7 @@ def select(
     target: str,
     *,
     groups: str | None = None,
-    covariates: Sequence[str] = (),
+    covariates: str | Sequence[str] = (),
     layer: str | None = None,
     mask_var: Any = None,
     task: Literal["auto", "regression", "classification"] = "auto",
@@ -52,7 +58,7 @@ def select(
     groups : str, optional
         The column of ``obs`` that says which rows belong together, such as the donor of a cell.
         Where the target never changes inside a group, the means of the groups are compared.
-    covariates : sequence of str
+    covariates : str or sequence of str
         Columns of ``obs`` that are adjusted for, such as age, sex or batch, and are never findings;
         texts are categories.
     layer : str, optional
@@ -65,12 +71,13 @@ def select(
         Also say how sure it is: p- and q-values, probabilities, families. None = yes, unless there
         are groups, with which it cannot be said: make one row of each by `pseudobulk`.
     key_added : str, default='gradsift'
-        Prefix of what is written.
+        Prefix of what is written. What an earlier call wrote under it is removed.
     copy : bool, default=False
         Leave `adata` as it is and return a copy with the results.
     **params
         Further parameters of `GradientSiftRegressor` or `GradientSiftClassifier`, such as
-        `false_positives`.
+        `false_positives`. `always_keep` and `feature_groups` are about the genes of ``var``, by
+        name or number.
 
     Returns
     -------
@@ -112,10 +119,13 @@ def select(
     rows = np.flatnonzero(known(y))
     response = y[rows].astype(str if labels else float)
     group = None if groups is None else np.asarray(obs_column(adata, groups))[rows]
+    covariates = [covariates] if isinstance(covariates, str) else list(covariates)
     known_influences = covariate_columns(adata, covariates, rows)
-    settings = {"inference": groups is None if inference is None else inference} | params
+    settings = about_chosen(params, genes, adata.var_names)
+    settings |= {"inference": groups is None if inference is None else inference}
     kind = GradientSiftClassifier if labels else GradientSiftRegressor
     model = kind(**settings).fit(X[rows], response, groups=group, covariates=known_influences)
+    _forget(adata, key_added)
     _write_var(adata, model, genes, key_added)
     if len(model.describe().classes) in (0, 2):
         _write_signs(adata, correlations(X[rows], response), genes, key_added)
@@ -125,6 +135,12 @@ def select(
     called |= {"task": "classification" if labels else "regression", "groups": groups or ""}
     adata.uns[key_added] = called | _tables(adata.var_names[genes.index], model)
     return adata if copy else None
+
+
+def _forget(adata: Any, key: str) -> None:
+    """Remove columns that an earlier call wrote: this one may not write them all again."""
+    old = [f"{key}_{name}" for name in WRITTEN if f"{key}_{name}" in adata.var]
+    adata.var = adata.var.drop(columns=old)
 
 
 def _write_var(adata: Any, model: Any, genes: Genes, key: str) -> None:

@@ -150,24 +150,29 @@ def complement(D: Array) -> Array:
     return np.asarray(np.linalg.qr(D, mode="complete")[0][:, D.shape[1] :])
 
 
-def white_rows(r: Array, D: Array, K: Relationship | None) -> WhiteRows | None:
+def white_rows(r: Array, D: Array, K: Relationship | None, copies: float = 0.0) -> WhiteRows | None:
     """The rows in which a residual r (n,), orthogonal to D (n, df), is white; None where the
     background has no share, so that all rows are as good as they are.
+
+    `copies` are the rows that weights stand for beyond n: directions in which neither the response
+    nor any column changes.
     """
     if K is None:
         return None
     axes, values, rest = principal_axes(D, K)
     count = len(r) - D.shape[1] - len(values)
     total = float(values.sum()) + count * rest
-    if total <= 0.0:
+    beside = len(values) + count + copies
+    if total <= 0.0 or beside <= 0.0:
         return None
-    mean = total / (len(values) + count)
+    mean = total / beside
     squares = np.square(axes.T @ r)
     # directions beside the axes are alike: one entry stands for their mean
     values = np.append(values, rest) / mean
     squares = np.append(squares, max(float(r @ r) - float(squares.sum()), 0.0) / max(count, 1))
-    times = np.append(np.ones(len(values) - 1), count)
-    costs = [_cost(squares, 1.0 - h + h * values, times) + PRICE * (h > 0) for h in SHARES]
+    times = np.concatenate([np.ones(len(values) - 1), [count, copies]])
+    every, all_squares = np.append(values, 0.0), np.append(squares, 0.0)
+    costs = [_cost(all_squares, 1.0 - h + h * every, times) + PRICE * (h > 0) for h in SHARES]
     h = SHARES[int(np.argmin(costs))]
     if h == 0:
         return None

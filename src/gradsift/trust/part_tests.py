@@ -107,7 +107,8 @@ def left_of_numbers(
     r = y - D @ (D.T @ y)
     centred = y - scale * (weight @ Y / weight.sum())
     least = LEAST_LEFT * float(centred @ centred)
-    return Left(D, r, scale, weight, least, searched, white_rows(r, D, K))
+    white = white_rows(r, D, K, float(weight.sum()) - len(weight))
+    return Left(D, r, scale, weight, least, searched, white)
 
 
 def left_of_labels(
@@ -124,7 +125,8 @@ def left_of_labels(
     r = r - D @ (D.T @ r)
     K = None if K is None else K.scaled(sd)
     least = float(weight.sum()) - D.shape[1]
-    return Left(D, r, scale, weight, least, searched, white_rows(r, D, K))
+    white = white_rows(r, D, K, float(weight.sum()) - len(weight))
+    return Left(D, r, scale, weight, least, searched, white)
 
 
 def logistic_chances(labels: Array, terms: Array, weight: Array) -> Array:
