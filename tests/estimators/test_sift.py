@@ -233,7 +233,7 @@ def test_no_class_is_lost_among_very_many_rows(monkeypatch):
     labels = (X[:, 1] > 0).astype(int)
     labels[77] = 2
     monkeypatch.setattr("gradsift.estimators._sift_target.REFIT_ROWS", 100)
-    with pytest.warns(RareClassWarning, match="class 2 has 1 rows.*no promise"):
+    with pytest.warns(RareClassWarning, match="class 2 has 1 row\\..*no promise"):
         model = GradientSiftClassifier().fit(X, labels)
     assert model.predict_proba(X).shape == (600, 3)
     assert model.score(X, labels) > 0.9
