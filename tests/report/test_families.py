@@ -68,7 +68,7 @@ def test_a_family_says_that_another_member_is_likelier_than_the_selected_one(fin
     found = replace(old, model=turned)
     row = next(row for row in summarise(found)["families"] if row["chosen"])
     chosen, other = (old.all_names[k] for k in family.columns[order[::-1]])
-    assert f"selected for it: {chosen} (4\u00a0%), which fits best" in row["chosen"]
+    assert f"selected for it: {chosen} (4\u00a0%), which explains much" in row["chosen"]
     assert f"{other} (90\u00a0%) is likelier to act" in row["chosen"]
     assert "is likelier to act." in found._repr_html_()
     assert "is likelier to act." in to_markdown(found)

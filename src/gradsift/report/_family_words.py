@@ -115,10 +115,11 @@ def chosen(row: FamilySummary) -> str:
     if row.shape == "product" or not selected or likeliest.selected:
         return ""
     who = join([f"{m.name} ({sure_percent(m.probability)})" for m in selected])
-    fits = "fits" if len(selected) == 1 else "fit"
+    explain = "explains" if len(selected) == 1 else "explain"
     return (
-        f"selected for it: {who}, which {fits} best beside the other selected variables; over all "
-        f"explanations, {likeliest.name} ({sure_percent(likeliest.probability)}) is likelier to act"
+        f"selected for it: {who}, which {explain} much beside the other selected variables; over "
+        f"all explanations, {likeliest.name} ({sure_percent(likeliest.probability)}) is likelier "
+        "to act"
     )
 
 

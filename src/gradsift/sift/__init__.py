@@ -112,11 +112,12 @@ def describe(
     groups, support, response = sifted.groups, sifted.support, sifter.response
     selected, loss, log_p = variable_losses(groups, support, response)
     strength = loss_without(groups, support, response, [(g,) for g in support])
-    score: Array = np.zeros(sifter.source.shape[1])
-    score[selected] = selected_scores(loss)
     if ranked:
-        sifter.say(f"ranking {len(score):,} columns")
+        sifter.say(f"ranking {sifter.source.shape[1]:,} columns")
         score = scores(sifter, sifted)
+    else:
+        score = np.zeros(sifter.source.shape[1])
+        score[selected] = selected_scores(loss)
     k, first = len(groups.columns), groups.first_product
 
     def part(g: int) -> str:
