@@ -48,6 +48,14 @@ def test_families_come_first(findings, pages):
     assert "stable" not in pages["families"]
 
 
+def test_a_correlation_is_explained_only_where_one_is_shown(findings, pages):
+    assert "r is the correlation" in pages["families"]
+    old = findings["families"]
+    alone = copy(old.model)
+    alone.families_ = [family for family in old.model.families_ if len(family.columns) == 1]
+    assert "r is the correlation" not in build_report(replace(old, model=alone))
+
+
 def test_a_notebook_shows_families(findings):
     assert "one of 2 variables: gene " in findings["families"]._repr_html_()
 
