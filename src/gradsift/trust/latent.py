@@ -47,16 +47,14 @@ def class_basis(n_classes: int) -> Array:
     return np.asarray(full[:, 1:])
 
 
-def above_zero(mean: Array, weight: Array | float, rng: np.random.Generator) -> Array:
-    """Draws of e ~ N(0, 1) given mean + e > 0; a row of weight w has the mean of w draws (exact in
-    its first two moments).
-    """
-    log_share = log_ndtr(mean)
-    draw = -ndtri_exp(np.log(1.0 - rng.random(mean.shape)) + log_share)
-    if np.ndim(weight) == 0:
-        return np.asarray(draw)
-    centre = np.exp(-(mean**2) / 2 - log_share) / np.sqrt(2 * np.pi)
-    return np.asarray(centre + (draw - centre) / np.sqrt(weight))
+def above_zero(mean: Array, rng: np.random.Generator) -> Array:
+    """Draws of e ~ N(0, 1) given mean + e > 0."""
+    return np.asarray(-ndtri_exp(np.log(1.0 - rng.random(mean.shape)) + log_ndtr(mean)))
+
+
+def log_density(x: Array) -> Array:
+    """Logarithm of the density of the standard normal."""
+    return np.asarray(-(x**2) / 2 - np.log(2 * np.pi) / 2)
 
 
 TABLE_ENDS, TABLE_STEP = (-14.0, 8.0), 1 / 64
@@ -75,6 +73,30 @@ def log_ndtr_table(x: Array) -> Array:
     place = at.astype(np.intp)
     at -= place
     return np.asarray(TABLE[place] + STEPS[place] * at)
+
+
+def all_above(ahead: Array) -> Array:
+    """Probability that e_0 + ahead_c > e_c for all c, of independent standard normals; `ahead`
+    (C - 1, ...).
+    """
+    total = np.zeros(ahead[0].shape)
+    for e, w in zip(*quadrature(), strict=True):
+        total += w * reduce(np.multiply, ndtr(ahead + e))
+    return total
+
+
+def all_above_slopes(ahead: Array) -> Array:
+    """Slopes (C - 1, ...) of the logarithm of `all_above` in its arguments."""
+    slopes = np.empty(ahead.shape)
+    for c, mine in enumerate(ahead):
+        others = np.delete(ahead, c, axis=0) - mine / 2
+        # given e_0 + ahead_c = e_c, e_0 is normal around -ahead_c / 2 with variance 1 / 2
+        slopes[c] = np.exp(log_density(mine / np.sqrt(2))) / np.sqrt(2)
+        slopes[c] *= sum(
+            w * reduce(np.multiply, ndtr(others + e / np.sqrt(2)))
+            for e, w in zip(*quadrature(), strict=True)
+        )
+    return slopes / np.maximum(all_above(ahead), 1e-300)
 
 
 def effects_of(chains: Chains) -> Array:
@@ -180,26 +202,50 @@ class LatentLabels:
         """(b,) log probability of the labels for means of z (b, q, n)."""
         if self.n_classes == 2:
             return (log_ndtr(mean[:, 0] * (2.0 * self.codes - 1.0)) * self.weight).sum(axis=1)
+        log_chance = np.log(np.maximum(all_above(self.ahead(mean)), 1e-300))
+        return np.asarray((log_chance * self.weight).sum(axis=1))
+
+    @property
+    def rivals(self) -> IntArray:
+        """(C - 1, n) the classes that are not the label."""
+        C = self.n_classes
+        return np.asarray((self.codes + np.arange(1, C)[:, None]) % C)
+
+    def ahead(self, mean: Array) -> Array:
+        """(C - 1, b, n) by how much the mean of the label's z is above those of its rivals."""
         M = np.einsum("cq,bqn->bcn", class_basis(self.n_classes), mean)
-        rows, C = np.arange(len(self.codes)), self.n_classes
-        rivals = (self.codes + np.arange(1, C)[:, None]) % C  # (C - 1, n)
-        ahead = M[:, self.codes, rows] - M[:, rivals, rows].transpose(1, 0, 2)  # (C - 1, b, n)
-        total = np.zeros(ahead[0].shape)
-        for e, w in zip(*quadrature(), strict=True):
-            total += w * reduce(np.multiply, ndtr(ahead + e))
-        return np.asarray((np.log(np.maximum(total, 1e-300)) * self.weight).sum(axis=1))
+        rows = np.arange(len(self.codes))
+        return np.asarray(M[:, self.codes, rows] - M[:, self.rivals, rows].transpose(1, 0, 2))
 
     def draw_latent(self, mean: Array, z: Array, rng: np.random.Generator) -> Array:
-        """z given its means (b, q, n), and where it was before."""
+        """z given its means (b, q, n), and where it was before; a row of weight w has the mean of w
+        draws (exact in its first two moments).
+        """
         if self.n_classes == 2:
-            return self.draw_two(mean, rng)
-        for _ in range(INNER_STEPS):
-            z = self.draw_several(mean, z, rng)
-        return z
+            z = self.draw_two(mean, rng)
+        else:
+            for _ in range(INNER_STEPS):
+                z = self.draw_several(mean, z, rng)
+        if np.ndim(self.weight) == 0:
+            return z
+        centre = mean + self.expected(mean)
+        return np.asarray(centre + (z - centre) / np.sqrt(self.weight))
+
+    def expected(self, mean: Array) -> Array:
+        """(b, q, n) expected z less its mean, which is the slope of the log probability of the
+        label in that mean (a normal distribution cut off anywhere has this property).
+        """
+        if self.n_classes == 2:
+            sign = 2.0 * self.codes - 1.0
+            return np.asarray(sign * np.exp(log_density(mean) - log_ndtr(sign * mean)))
+        slopes = all_above_slopes(self.ahead(mean))
+        basis = class_basis(self.n_classes)
+        own, rivals = basis[self.codes].T, basis[self.rivals].transpose(0, 2, 1)
+        return np.asarray(sum(s[:, None] * (own - r) for s, r in zip(slopes, rivals, strict=True)))
 
     def draw_two(self, mean: Array, rng: np.random.Generator) -> Array:
         sign = 2.0 * self.codes - 1.0
-        return np.asarray(mean + sign * above_zero(sign * mean, self.weight, rng))
+        return np.asarray(mean + sign * above_zero(sign * mean, rng))
 
     def draw_several(self, mean: Array, z: Array, rng: np.random.Generator) -> Array:
         """A Gibbs step for the z of all classes. What they have in common, of which labels say
@@ -211,9 +257,9 @@ class LatentLabels:
         Z = np.einsum("cq,bqn->bcn", basis, z) + common
         own = self.codes
         top = Z[:, own, rows][:, None]
-        below = M - above_zero(top - M, self.weight, rng)
+        below = M - above_zero(top - M, rng)
         below[:, own, rows] = -np.inf
         rival = below.max(axis=1)
         mine = M[:, own, rows]
-        below[:, own, rows] = mine + above_zero(mine - rival, self.weight, rng)
+        below[:, own, rows] = mine + above_zero(mine - rival, rng)
         return np.einsum("cq,bcn->bqn", basis, below)
