@@ -277,3 +277,27 @@ def test_a_refit_on_numbers_forgets_the_encoder(fitted):
         sift.fit(table[["x0", "x1", "dose"]], y)
     assert sift.encoder_ is None
     assert sift.encoded_ is None
+
+
+def test_the_importance_of_a_category_is_the_spread_of_its_effects():
+    """However it is coded: as text, as two 0/1 columns of one variable, or as one."""
+    rng = np.random.default_rng(0)
+    n = 300
+    sex, kind = rng.choice(["f", "m"], n), rng.choice(list("abc"), n, p=[0.5, 0.3, 0.2])
+    effect = 20.0 * (sex == "f") + np.select([kind == "b", kind == "c"], [6.0, -6.0], 0.0)
+    X = pd.DataFrame({"sex": sex, "kind": kind}).join(pd.DataFrame(rng.normal(size=(n, 8))))
+    X.columns = X.columns.astype(str)
+    y = effect + rng.normal(size=n)
+    spread = [20 * np.std(sex == "f"), np.std(effect - 20.0 * (sex == "f"))]
+    found = GradientSiftRegressor().fit(X, y)
+    np.testing.assert_allclose(found.feature_importances_[:2], spread, rtol=0.05)
+    np.testing.assert_array_equal(found.variable_importances_, found.feature_importances_)
+
+    coded = pd.get_dummies(X, dtype=float)
+    labels = [name.split("_")[0] for name in coded]
+    grouped = GradientSiftRegressor(feature_groups=labels).fit(coded, y)
+    same = dict(zip(labels, grouped.variable_importances_, strict=True))
+    np.testing.assert_allclose([same["sex"], same["kind"]], spread, rtol=0.05)
+    one = GradientSiftRegressor().fit(coded.drop(columns=["sex_m"]), y)
+    place = coded.columns.drop("sex_m").get_loc("sex_f")
+    assert one.feature_importances_[place] == pytest.approx(spread[0], rel=0.05)

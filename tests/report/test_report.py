@@ -14,6 +14,7 @@ from report_cases import KINDS, NASTY
 
 from gradsift import GradientSiftRegressor
 from gradsift.report import Findings, build_report, summarise, write_report
+from gradsift.report._categories import importance_together
 from gradsift.report._render import script_safe
 from gradsift.tables import BEWARE
 from gradsift.trust import Scores
@@ -302,3 +303,17 @@ def test_a_category_counts_once_and_covariates_not_at_all(rng):
     assert [row["rank"] for row in summary["variables"]] == [1, 2]  # variables, not columns
     assert sorted(summary["others"]) in ([[3, "b"], [4, "c"]], [[3, "c"], [4, "b"]])
     assert build_report(found).count('data-name="kind"') == 1
+
+
+def test_columns_that_are_one_variable_have_the_importance_of_what_they_change_together():
+    """Also where the model was not told that they are one."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 6))
+    X[:, 0] = rng.integers(0, 2, 200)
+    X[:, 1] = 1.0 - X[:, 0]
+    y = 20.0 * X[:, 0] + 3.0 * X[:, 3] + 4.0 * X[:, 4] + rng.normal(size=200)
+    model = GradientSiftRegressor(always_keep=[0, 1]).fit(X, y)
+    assert model.get_support(indices=True).tolist() == [0, 1, 3, 4]
+    both = importance_together(model, X, np.array([0, 1]))
+    assert both == pytest.approx(20.0 * X[:, 0].std(), rel=0.05)
+    assert importance_together(model, X, np.array([3, 4])) == pytest.approx(5.0, rel=0.1)

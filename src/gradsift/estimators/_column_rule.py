@@ -62,6 +62,15 @@ class ColumnRule:
         order = list(dict.fromkeys(self.groups[free].tolist()))[: self.most]
         return np.flatnonzero(np.isin(self.groups, [*order, *always.tolist()]))
 
+    def joint(self, columns: IntArray) -> list[IntArray]:
+        """Places of the columns that are one variable, one array for each with several columns."""
+        if self.groups is None:
+            return []
+        labels = self.groups[columns]
+        order = np.argsort(labels, kind="stable")
+        variables = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+        return [places for places in variables if len(places) > 1]
+
 
 def check_feature_groups(
     feature_groups: Any, n_features: int, names: Array | None

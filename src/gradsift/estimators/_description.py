@@ -139,6 +139,8 @@ class ModelDescription:
         Whether a known part of the response was given.
     feature_groups : tuple of str or None
         The variable behind each column, where several columns make up one.
+    variable_importances : (p,) array or None
+        Importance of the variable that each column belongs to; None where each is its own.
     encoder : TableEncoder or None
         How a table with categories became columns of numbers; None where it was numbers.
     interactions : tuple of (int, int)
@@ -173,6 +175,7 @@ class ModelDescription:
     covariates_explain: float = 0.0
     has_offset: bool = False
     feature_groups: tuple[str, ...] | None = None
+    variable_importances: Array | None = None
     encoder: TableEncoder | None = None
     interactions: tuple[tuple[int, int], ...] = ()
     false_positives: float | None = None

@@ -115,19 +115,21 @@ def best_of_each(ranking: IntArray, origins: IntArray) -> IntArray:
     return out
 
 
-def summed_importances(importances: Array, origins: IntArray) -> Array:
-    """Importances of the columns of the table: those of independent changes add up in squares."""
-    out: Array = np.sqrt(np.bincount(origins, np.square(importances)))
-    least = np.where(np.bincount(origins, importances > 0) > 0, np.finfo(float).tiny, 0.0)
-    return np.maximum(out, least)  # a selected variable is in, however flat it is
+def largest_of_each(values: Array, origins: IntArray) -> Array:
+    """The largest value among the encoded columns of each column of the table."""
+    out = np.zeros(int(origins.max()) + 1)
+    np.maximum.at(out, origins, values)
+    return out
 
 
 def table_attributes(found: dict[str, Any], encoder: TableEncoder) -> dict[str, Any]:
     """Attributes of a fit to encoded columns, told of the columns of the table."""
     origins = encoder.origins
+    importances = largest_of_each(found["variable_importances_"], origins)
     out = {
         **found,
-        "feature_importances_": summed_importances(found["feature_importances_"], origins),
+        "feature_importances_": importances,
+        "variable_importances_": importances,
         "ranking_": best_of_each(found["ranking_"], origins),
         "interactions_": pairs_of_table(found["interactions_"], origins),
     }

@@ -96,7 +96,11 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
     Attributes
     ----------
     feature_importances_ : (p,) array
-        Root mean square of the partial derivatives; exact zeros for unselected variables.
+        Root mean square of the partial derivatives; exact zeros for unselected variables. Of a
+        category, the standard deviation of the effects of its levels.
+    variable_importances_ : (p,) array
+        The same for the variable that each column belongs to: where several columns are one
+        variable (`feature_groups`), what they change together.
     ranking_ : (p,) int array
         Rank of every variable, 1 = best.
     interactions_ : list of (first, second, strength)
@@ -232,8 +236,9 @@ inference, random_state, n_jobs, verbose
     class_weight_ : (n_classes,) array
         The weight of each class.
     refit_ : ClassificationRefit
-    feature_importances_, ranking_, interactions_, components_, eigenvalues_, sift_, \
-association_, significance_, ensemble_, mean_, scale_, field_, n_groups_, feature_groups_, \
+    feature_importances_, variable_importances_, ranking_, interactions_, components_, \
+eigenvalues_, sift_, association_, significance_, ensemble_, mean_, scale_, field_, n_groups_, \
+feature_groups_, \
 encoder_, encoded_, covariates_, has_offset_, families_, inclusion_probabilities_, \
 n_components_probabilities_, component_intervals_
         As in `GradientSiftRegressor`.

@@ -77,6 +77,7 @@ class Sifting(GradientEstimator):
     covariates_: Covariates | None
     has_offset_: bool
     feature_groups_: tuple[str, ...] | None
+    variable_importances_: Array
     n_groups_: int | None
 
     sift_settings: ClassVar[SiftSettings] = SiftSettings()
@@ -104,6 +105,7 @@ class Sifting(GradientEstimator):
             "covariates_explain": 0.0 if self.covariates_ is None else self.covariates_.explained,
             "has_offset": self.has_offset_,
             "feature_groups": self.feature_groups_,
+            "variable_importances": self._known_importances(),
             "encoder": self.encoder_,
             "interactions": tuple((pair.first, pair.second) for pair in self.interactions_),
             "false_positives": float(self.false_positives),
@@ -114,6 +116,11 @@ class Sifting(GradientEstimator):
             "false_discovery_rate": self.false_discovery_rate,
             "ensemble": self._ensemble_part(),
         }
+
+    def _known_importances(self) -> Array | None:
+        """Importances of variables, where the model knows of some that are several columns."""
+        same = np.array_equal(self.variable_importances_, self.feature_importances_)
+        return None if same else self.variable_importances_
 
     def _ensemble_part(self) -> EnsemblePart | None:
         if (ensemble := self.ensemble_) is None:
@@ -325,5 +332,6 @@ def sift_attributes(fit: SiftFit) -> dict[str, Any]:
         "association_": fit.association,
         "refit_": fit.refit,
         "ensemble_": fit.ensemble,
+        "variable_importances_": fit.variable_importances,
         "interactions_": [Interaction(*pair) for pair in fit.found.interactions],
     }

@@ -25,7 +25,7 @@ from gradsift.estimators._covariate_part import (
 from gradsift.estimators._discovered import discovered
 from gradsift.estimators._sift_sample import SiftSample, likeness, worth_of_rows
 from gradsift.estimators._sift_target import Labels, Numbers
-from gradsift.numerics.directions import Directions, find_directions
+from gradsift.numerics.directions import Directions, find_directions, joint_importance
 from gradsift.refit import (
     ClassificationRefit,
     Ensemble,
@@ -127,6 +127,8 @@ class SiftFit:
         The predictors on all columns that have a part in the predictions.
     scaling : Scaling
         From the user's columns to those that importances and directions are reported in.
+    importances, variable_importances : (p,) arrays
+        Of every column, and of the variable that it belongs to.
     covariate_coefficients : (k, q) array
         Of the linear part that covariates have in predictions.
     """
@@ -138,6 +140,7 @@ class SiftFit:
     ensemble: Ensemble | None
     field: RefitField
     importances: Array
+    variable_importances: Array
     directions: Directions
     scaling: Scaling
     covariate_coefficients: Array
@@ -168,7 +171,7 @@ def fit_sift(sample: SiftSample, options: SiftOptions) -> SiftFit:
             say("predictors on all columns")
             ensemble = target.ensemble(columns, Z, refit, weight, options)
         field = RefitField(scaling, found.selected, refit)
-        importances, directions = summarise(field, X, rows, share, options)
+        importances, together, directions = summarise(field, X, rows, share, options)
     if not options.standardize:
         p = X.shape[1]
         scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
@@ -180,6 +183,7 @@ def fit_sift(sample: SiftSample, options: SiftOptions) -> SiftFit:
         ensemble,
         field,
         importances,
+        together,
         directions,
         scaling,
         *coefficients,
@@ -355,18 +359,27 @@ def standard_covariates(sample: SiftSample) -> Array | None:
 
 def summarise(
     field: RefitField, X: Source, rows: IntArray, share: Array, options: SiftOptions
-) -> tuple[Array, Directions]:
-    """Importances and directions from the refitted gradient at some rows."""
+) -> tuple[Array, Array, Directions]:
+    """Importances of columns and of the variables that they belong to, and directions, from the
+    refitted gradient at some rows.
+    """
     p, index = X.shape[1], field.index
     report = field.standard_gradient if options.standardize else field.gradient
     if len(rows) < len(share):
         share = share[rows] / share[rows].sum()
-    F = np.sqrt(share)[:, None] * report(take_rows(X, rows))
+    some = take_rows(X, rows)
+    F = np.sqrt(share)[:, None] * report(some)
     stacked = F.transpose(2, 0, 1).reshape(len(index), F.shape[0] * F.shape[1])
     importances = np.zeros(p)
     # a selected variable is in, however flat the refit finds it: never an exact zero
     importances[index] = np.maximum(np.linalg.norm(stacked, axis=1), np.finfo(float).tiny)
-    return importances, find_directions(index, stacked, p, options.n_components, energy=ENERGY)
+    together = importances.copy()
+    for members in options.rule.joint(index):
+        G, Z = stacked[members], np.sqrt(share)[:, None] * field.columns(some)[:, members]
+        size = joint_importance(G @ G.T, Z.T @ Z)
+        together[index[members]] = max(size, np.finfo(float).tiny)
+    directions = find_directions(index, stacked, p, options.n_components, energy=ENERGY)
+    return importances, together, directions
 
 
 def seed_of(random_state: Any) -> int | None:

@@ -60,6 +60,31 @@ def find_directions(
     return Directions(components, values)
 
 
+def joint_importance(covariance: Array, correlation: Array) -> float:
+    """Importance of several columns as one variable: root mean square of what they change together
+    where they vary as they do in the table.
+
+    Of one column it is the root mean square of its partial derivatives. Those of independent
+    columns add up in squares. The 0/1 columns of a category are correlated, and give the standard
+    deviation of its effects.
+
+    Parameters
+    ----------
+    covariance : (a, a) array
+        Mean products of the partial derivatives, per standard deviation of each column.
+    correlation : (a, a) array
+        Of the columns.
+
+    Examples
+    --------
+    A category of two equally frequent levels whose effects differ by 20:
+
+    >>> joint_importance(np.array([[25.0, -25], [-25, 25]]), np.array([[1.0, -1], [-1, 1]]))
+    10.0
+    """
+    return float(np.sqrt(max(float((covariance * correlation).sum()), 0.0)))
+
+
 def orient(components: Array) -> Array:
     """Signs are free: make the largest loading of each direction positive."""
     if components.size == 0:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from gradsift._typing import Array
+from gradsift._typing import Array, IntArray
 from gradsift.data import fill_holes
-from gradsift.data.slices import take_rows
-from gradsift.explain import FamilySummary, VariableSummary, came_back
+from gradsift.data.slices import take_columns, take_rows
+from gradsift.explain import FamilySummary, VariableSummary, came_back, gradient_covariance
+from gradsift.numerics.directions import joint_importance
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.trust import Stability
 
@@ -53,18 +54,19 @@ class LevelEffect:
 
 
 def merge_groups(
-    rows: Sequence[VariableSummary], groups: Sequence[str], stability: Stability | None
+    rows: Sequence[VariableSummary],
+    groups: Sequence[str],
+    stability: Stability | None,
+    importance: Callable[[IntArray], float],
 ) -> list[VariableSummary]:
-    """One row for each group: that of its best ranked column, under the name of the group.
-
-    Importances of the columns add up in squares, as those of independent changes do. Ranks count
-    groups.
+    """One row for each group: that of its best ranked column, under the name of the group, with
+    the `importance` that its selected columns have together. Ranks count groups.
     """
     labels = np.asarray(groups)
     out: dict[str, list[VariableSummary]] = {}
     for row in rows:
         out.setdefault(str(labels[row.column]), []).append(row)
-    merged = [_merged(name, parts, labels, stability) for name, parts in out.items()]
+    merged = [_merged(name, parts, labels, stability, importance) for name, parts in out.items()]
     return [replace(row, rank=rank) for rank, row in enumerate(merged, start=1)]
 
 
@@ -82,7 +84,11 @@ def name_categories(
 
 
 def _merged(
-    name: str, parts: list[VariableSummary], labels: Any, stability: Stability | None
+    name: str,
+    parts: list[VariableSummary],
+    labels: Any,
+    stability: Stability | None,
+    importance: Callable[[IntArray], float],
 ) -> VariableSummary:
     columns = np.flatnonzero(labels == name)
     if len(columns) == 1:
@@ -97,7 +103,7 @@ def _merged(
     return replace(
         parts[0],
         name=name,
-        importance=float(np.sqrt(sum(part.importance**2 for part in parts))),
+        importance=importance(np.array([part.column for part in parts])),
         came_back=again,
         by_chance=chance,
         stand_in_names=tuple(n for n in parts[0].stand_in_names if n not in own),
@@ -119,6 +125,18 @@ def _with_group_partners(row: VariableSummary, labels: Any) -> VariableSummary:
         partner_columns=tuple(row.partner_columns[k] for k in which),
         partner_curves=tuple(row.partner_curves[k] for k in which),
     )
+
+
+def importance_together(model: Any, X: Any, columns: IntArray) -> float:
+    """Importance of some selected columns as one variable: as the model knows it, if it was told
+    that they are one, else from its gradient at the rows of X.
+    """
+    known = model.describe().variable_importances
+    if known is not None and np.ptp(known[columns]) == 0.0:
+        return float(known[columns[0]])
+    values = take_columns(X, columns)
+    correlation = np.atleast_2d(np.corrcoef(values, rowvar=False))
+    return joint_importance(gradient_covariance(model, X, columns), correlation)
 
 
 def level_effect(

@@ -6,7 +6,7 @@ import platform
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -27,6 +27,7 @@ from gradsift.explain import (
 from gradsift.report._categories import (
     LevelEffect,
     encoded_view,
+    importance_together,
     level_effect,
     merge_groups,
     name_categories,
@@ -181,7 +182,10 @@ class Findings:
             stability=self.stability,
         )
         rows = [row for row in found if row.column not in self.covariates]
-        return rows if self.groups is None else merge_groups(rows, self.groups, self.stability)
+        if self.groups is None:
+            return rows
+        together = partial(importance_together, self.model, self.X)
+        return merge_groups(rows, self.groups, self.stability, together)
 
     @cached_property
     def families(self) -> list[FamilySummary] | None:
