@@ -13,7 +13,8 @@ import numpy as np
 
 from gradsift._typing import Array, IntArray
 
-EPS = 1e-10
+LEAST_EIGENVALUE = 1e-10
+"""Eigenvalues below this part of the largest one are rounding, and are dropped."""
 
 
 @dataclass(frozen=True)
@@ -38,24 +39,15 @@ class Factor:
         return K_new @ self.T
 
 
-def eigen_factor(K: Array, *, rank: int | None = None, tol: float = EPS) -> Factor:
-    """Exact factor of a positive semidefinite K, dropping what is numerically zero.
+def nystroem_factor(K: Array, landmarks: IntArray) -> Factor:
+    """Factor of a positive semidefinite kernel through landmarks; exact where all rows are.
 
     Parameters
     ----------
-    K : (n, n) array
-    rank : int, optional
-        Keep at most this many of the largest eigenvalues.
-    tol : float
-        Eigenvalues below tol times the largest one are dropped.
+    K : (n, r) array
+        Kernel values of all samples against the landmarks.
+    landmarks : (r,) int array
     """
-    return nystroem_factor(K, np.arange(len(K)), rank=rank, tol=tol)
-
-
-def nystroem_factor(
-    K: Array, landmarks: IntArray, *, rank: int | None = None, tol: float = EPS
-) -> Factor:
-    """Factor through landmarks: K (n, r) holds kernel values of all samples against them."""
     values, vectors = np.linalg.eigh(K[landmarks])
     largest = max(values[-1], 0.0)
     if largest == 0.0:
@@ -65,6 +57,6 @@ def nystroem_factor(
             f"the kernel is not positive semidefinite: its smallest eigenvalue is {values[0]:.3g} "
             f"beside a largest of {largest:.3g}."
         )
-    keep = np.flatnonzero(values > tol * largest)[::-1][:rank]
+    keep = np.flatnonzero(values > LEAST_EIGENVALUE * largest)[::-1]
     T = vectors[:, keep] / np.sqrt(values[keep])
     return Factor(K @ T, landmarks, T)

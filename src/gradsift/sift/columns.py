@@ -83,18 +83,6 @@ def odd_rows(
     return out
 
 
-def part_statistics(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
-    """||Z_g R||_F^2 / n of the three groups of clipped columns X: (3, width); features are thrown
-    away.
-    """
-    return summed_squares(exact_scores(X, R, rows, settings), rows, settings)
-
-
-def binned_statistics(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
-    """`part_statistics` of a long table, at a fraction of its cost."""
-    return summed_squares(binned_scores(X, R, rows, settings), rows, settings)
-
-
 def summed_squares(U: Array, rows: Rows, settings: SiftSettings) -> Array:
     """||Z_g R||_F^2 / n of each part from Z R, (width, features, q): (3, width)."""
     squares = np.square(U).sum(axis=2)
