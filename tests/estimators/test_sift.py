@@ -222,7 +222,7 @@ def test_the_refit_of_very_many_rows_learns_from_some(weighted, monkeypatch):
     monkeypatch.setattr("gradsift.estimators._sift_target.REFIT_ROWS", 400)
     some = clone(model).fit(X, y, sample_weight=weight)
     np.testing.assert_array_equal(some.ranking_, every.ranking_)
-    assert len(some.refit_.trust) <= 401  # the first row is one of its class
+    assert len(some.refit_.robust_weight) <= 401  # the first row is one of its class
     np.testing.assert_allclose(some.feature_importances_, every.feature_importances_, rtol=0.1)
     assert some.score(X, y) > every.score(X, y) - 0.01
 

@@ -17,7 +17,7 @@ def test_predicts_like_a_dense_gaussian_process(smooth):
     X, y = smooth
     fit = refit_regression(X, y)
     assert fit.kernel is not None
-    assert_array_equal(fit.trust, 1.0)
+    assert_array_equal(fit.robust_weight, 1.0)
     A = fit.kernel(X, X) + fit.noise_ratio * np.eye(len(X))
     Z = X[:7] + 0.3
     expected = y.mean() + fit.kernel(Z, X) @ np.linalg.solve(A, y - y.mean())

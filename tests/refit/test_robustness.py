@@ -109,10 +109,10 @@ def test_outliers_in_y(rng, kind):
         return np.sqrt(np.mean((model.predict(X) - f) ** 2))
 
     assert error(fit) < 2 * error(clean)
-    assert np.array_equal(clean.trust, np.ones(200))
+    assert np.array_equal(clean.robust_weight, np.ones(200))
     good = np.delete(np.arange(200), bad)
-    assert np.median(fit.trust[bad]) < 0.5
-    assert np.mean(fit.trust[good] == 1.0) > 0.95
+    assert np.median(fit.robust_weight[bad]) < 0.5
+    assert np.mean(fit.robust_weight[good] == 1.0) > 0.95
 
 
 def test_outliers_among_many_rows(rng):
@@ -130,7 +130,7 @@ def test_response_without_noise(rng):
     X = rng.normal(size=(150, 3))
     y = X[:, 0] * X[:, 1] + np.exp(X[:, 2])
     fit = refit_regression(X, y)
-    assert np.array_equal(fit.trust, np.ones(150))
+    assert np.array_equal(fit.robust_weight, np.ones(150))
     assert 1 - np.mean((fit.predict(X) - y) ** 2) / y.var() > 0.999
 
 

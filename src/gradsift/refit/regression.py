@@ -19,7 +19,7 @@ from gradsift.refit.candidates import Candidate
 from gradsift.refit.distinct import merge_rows
 from gradsift.refit.expansion import Expansion, pivoted_features
 from gradsift.refit.ridge import solve_ridge
-from gradsift.refit.robust import Responses, rank_robustly, solve_and_judge, solve_robustly
+from gradsift.refit.robust import Responses, rank_robustly, solve_and_diagnose, solve_robustly
 from gradsift.refit.settings import NUMBERS, RefitSettings
 
 
@@ -36,7 +36,7 @@ class RegressionRefit:
     log_evidence : log marginal likelihood of the chosen kernel on the rows that tuned it, prior of
         its hyperparameters included; nan if there was nothing to learn.
     candidates : every kernel tried with its score, best first.
-    trust : (n,) factor by which each row's weight was lowered; one for rows that are no outliers.
+    robust_weight : (n,) factor by which the weight of each row was lowered; one but for outliers.
     """
 
     function: Expansion
@@ -45,7 +45,7 @@ class RegressionRefit:
     noise_ratio: float
     log_evidence: float
     candidates: tuple[Candidate, ...]
-    trust: Array
+    robust_weight: Array
 
     @property
     def kernel(self) -> ArdKernel | None:
@@ -91,22 +91,22 @@ def refit_regression(
     landmarks = stratified_rows(m, settings.landmarks, rng)
 
     sample = data.take(tuning)
-    ranked, sample_trust = rank_robustly(sample, settings)
-    sample_rows, sample_mean = sample.centred(sample_trust)
+    ranked, sample_weight = rank_robustly(sample, settings)
+    sample_rows, sample_mean = sample.centred(sample_weight)
     best = ranked[0].fit
 
     features = pivoted_features(best.kernel, data.X[landmarks])
     if len(tuning) == m:
-        solution = solve_and_judge(features, best.noise_ratio, data, sample_trust, settings)
+        solution = solve_and_diagnose(features, best.noise_ratio, data, sample_weight, settings)
     else:  # rows outside the sample are judged by what the sample predicts for them
         small = pivoted_features(best.kernel, sample.X)
         ridge = solve_ridge(small, best.noise_ratio, sample_rows)
         residual = data.y - sample_mean - small.expansion(ridge.beta).value(data.X)[:, 0]
-        suspected = data.trust(residual, settings)
+        suspected = data.robust_weight(residual, settings)
         solution = solve_robustly(
             features, best.noise_ratio, data, suspected, settings, leverage=m <= settings.landmarks
         )
-    all_trust = np.where(merged.member >= 0, solution.trust[merged.member], 1.0)
+    all_weights = np.where(merged.member >= 0, solution.robust_weight[merged.member], 1.0)
     return RegressionRefit(
         function=features.expansion(solution.ridge.beta),
         intercept=solution.mean,
@@ -114,7 +114,7 @@ def refit_regression(
         noise_ratio=best.noise_ratio,
         log_evidence=-best.loss,
         candidates=tuple(ranked),
-        trust=all_trust,
+        robust_weight=all_weights,
     )
 
 

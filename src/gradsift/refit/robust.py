@@ -24,7 +24,9 @@ from gradsift.refit.ridge import Ridge, residuals_and_leverages, solve_ridge
 from gradsift.refit.settings import RefitSettings
 
 
-def trust_from(residuals: Array, weights: Array, floor: float, settings: RefitSettings) -> Array:
+def robust_weights(
+    residuals: Array, weights: Array, floor: float, settings: RefitSettings
+) -> Array:
     """min(1, (c sd / |r|)^2) with a robust sd, at least `floor`; all ones unless there is alarm."""
     sd = max(float(scale_about_zero(residuals, weights)), floor)
     size = np.abs(residuals)
@@ -47,73 +49,75 @@ class Responses:
         """The robust spread of y."""
         return float(scale_about_zero(self.y - median(self.y, self.weights), self.weights))
 
-    def trust(self, residuals: Array, settings: RefitSettings) -> Array:
-        """`trust_from` these residuals, noise never taken to be below a share of the spread."""
+    def robust_weight(self, residuals: Array, settings: RefitSettings) -> Array:
+        """`robust_weights` of these residuals; noise is a share of the spread at least."""
         floor = settings.noise_floor * self.spread
-        return trust_from(residuals, self.weights, floor, settings)
+        return robust_weights(residuals, self.weights, floor, settings)
 
     def take(self, index: IntArray) -> Responses:
         return Responses(self.X[index], self.y[index], self.weights[index])
 
-    def centred(self, trust: Array) -> tuple[Rows, float]:
-        """Rows with weights w * trust and the weighted mean taken out, and that mean."""
-        weights = self.weights * trust
+    def centred(self, robust_weight: Array) -> tuple[Rows, float]:
+        """Rows with weights w * robust weight and the weighted mean taken out, and that mean."""
+        weights = self.weights * robust_weight
         mean = float(weights @ self.y / weights.sum())
         return Rows(self.X, (self.y - mean)[:, None], weights), mean
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class DiagnosedFit:
     """A fit, the weights it was made with, and what its residuals say.
 
-    `next_trust` is the trust its residuals call for, `typical_error` the robust scale of its
-    leave-one-out residuals.
+    `next_weight` is the robust weight its residuals call for, `typical_error` the robust scale of
+    its leave-one-out residuals.
     """
 
     ridge: Ridge
     mean: float
-    trust: Array
-    next_trust: Array
+    robust_weight: Array
+    next_weight: Array
     typical_error: float
     settled: bool
 
 
-def solve_and_judge(
+def solve_and_diagnose(
     features: Features,
     noise_ratio: float,
     data: Responses,
-    trust: Array,
+    robust_weight: Array,
     settings: RefitSettings,
     *,
     leverage: bool = True,
-) -> Judged:
-    """Ridge with weights w * trust, and a look at its residuals."""
-    rows, mean = data.centred(trust)
+) -> DiagnosedFit:
+    """Ridge with weights w * robust weight, and a look at its residuals."""
+    rows, mean = data.centred(robust_weight)
     ridge = solve_ridge(features, noise_ratio, rows)
     residuals, leverages = residuals_and_leverages(ridge, rows, leverage=leverage)
     r = residuals[:, 0]
-    next_trust = data.trust(r / np.sqrt(1.0 - leverages), settings)
+    next_weight = data.robust_weight(r / np.sqrt(1.0 - leverages), settings)
     typical_error = float(scale_about_zero(r / (1.0 - leverages), data.weights))
-    settled = bool(np.abs(next_trust - trust).max() < settings.settled)
-    return Judged(ridge, mean, trust, next_trust, typical_error, settled)
+    settled = bool(np.abs(next_weight - robust_weight).max() < settings.settled)
+    return DiagnosedFit(ridge, mean, robust_weight, next_weight, typical_error, settled)
 
 
-def _judge_fit(fit: EvidenceFit, data: Responses, trust: Array, settings: RefitSettings) -> Judged:
+def _diagnose(
+    fit: EvidenceFit, data: Responses, robust_weight: Array, settings: RefitSettings
+) -> DiagnosedFit:
     features = pivoted_features(fit.kernel, data.X)
-    return solve_and_judge(features, fit.noise_ratio, data, trust, settings)
+    return solve_and_diagnose(features, fit.noise_ratio, data, robust_weight, settings)
 
 
 def rank_robustly(data: Responses, settings: RefitSettings) -> tuple[list[Candidate], Array]:
-    """All candidates, best first, and the trust (n,) in each row."""
+    """All candidates, best first, and the robust weight (n,) of each row."""
     everyone: Array = np.ones(len(data.y))
     plain = rank_candidates(data.centred(everyone)[0], settings)
-    judged = _judge_fit(plain[0].fit, data, everyone, settings)
-    if judged.settled:
+    found = _diagnose(plain[0].fit, data, everyone, settings)
+    if found.settled:
         return plain, everyone
-    robust, trust = _rank_with_outliers_down(data, settings)
-    better = _judge_fit(robust[0].fit, data, trust, settings)
-    if better.typical_error < settings.robust_gain * judged.typical_error:
-        return robust, trust
+    robust, robust_weight = _rank_with_outliers_down(data, settings)
+    better = _diagnose(robust[0].fit, data, robust_weight, settings)
+    if better.typical_error < settings.robust_gain * found.typical_error:
+        return robust, robust_weight
     return plain, everyone
 
 
@@ -125,37 +129,37 @@ def _rank_with_outliers_down(
     Outliers are looked for with the ard kernel, then again with the chosen one: what looks like an
     outlier to a kernel that does not suit the function may be none.
     """
-    ard, trust = _fit_ard_with_outliers_down(data, settings)
+    ard, robust_weight = _fit_ard_with_outliers_down(data, settings)
     for _ in range(settings.robust_rounds):
-        ranked = rank_candidates(data.centred(trust)[0], settings, ard)
-        judged = _judge_fit(ranked[0].fit, data, trust, settings)
-        if judged.settled:
+        ranked = rank_candidates(data.centred(robust_weight)[0], settings, ard)
+        found = _diagnose(ranked[0].fit, data, robust_weight, settings)
+        if found.settled:
             break
-        trust = judged.next_trust
-        ard = fit_ard(data.centred(trust)[0], settings, start=ard)
-    return ranked, trust
+        robust_weight = found.next_weight
+        ard = fit_ard(data.centred(robust_weight)[0], settings, start=ard)
+    return ranked, robust_weight
 
 
 def _fit_ard_with_outliers_down(
     data: Responses, settings: RefitSettings
 ) -> tuple[EvidenceFit, Array]:
-    """The ard fit and the trust in each row under it, starting from a clipped response."""
-    trust: Array = np.ones(len(data.y))
+    """The ard fit and the robust weight of each row under it, starting from a clipped response."""
+    robust_weight: Array = np.ones(len(data.y))
     clipped = Responses(data.X, winsorise(data.y, settings.first_clip, data.weights), data.weights)
-    rows, mean = clipped.centred(trust)
+    rows, mean = clipped.centred(robust_weight)
     fit = fit_ard(rows, settings)
     ridge = solve_ridge(pivoted_features(fit.kernel, data.X), fit.noise_ratio, rows)
     actual = Rows(data.X, (data.y - mean)[:, None], data.weights)
     residuals, leverages = residuals_and_leverages(ridge, actual)
     scaled = residuals[:, 0] / np.sqrt(1.0 - leverages)
-    trust = data.trust(scaled, settings)
+    robust_weight = data.robust_weight(scaled, settings)
     for _ in range(settings.robust_rounds):
-        fit = fit_ard(data.centred(trust)[0], settings, start=fit)
-        judged = _judge_fit(fit, data, trust, settings)
-        if judged.settled:
+        fit = fit_ard(data.centred(robust_weight)[0], settings, start=fit)
+        found = _diagnose(fit, data, robust_weight, settings)
+        if found.settled:
             break
-        trust = judged.next_trust
-    return fit, trust
+        robust_weight = found.next_weight
+    return fit, robust_weight
 
 
 def solve_robustly(
@@ -166,18 +170,18 @@ def solve_robustly(
     settings: RefitSettings,
     *,
     leverage: bool,
-) -> Judged:
+) -> DiagnosedFit:
     """Ridge on all rows, with the suspected ones held down if that helps the others."""
     everyone: Array = np.ones(len(data.y))
-    plain = solve_and_judge(features, noise_ratio, data, everyone, settings, leverage=leverage)
+    plain = solve_and_diagnose(features, noise_ratio, data, everyone, settings, leverage=leverage)
     if np.all(suspected == 1.0):
         return plain
     robust = plain
     for _ in range(settings.robust_rounds):
-        robust = solve_and_judge(
+        robust = solve_and_diagnose(
             features, noise_ratio, data, suspected, settings, leverage=leverage
         )
         if robust.settled:
             break
-        suspected = robust.next_trust
+        suspected = robust.next_weight
     return robust if robust.typical_error < settings.robust_gain * plain.typical_error else plain

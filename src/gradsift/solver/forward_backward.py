@@ -14,7 +14,8 @@ import numpy as np
 from gradsift._typing import Array, Penalty, Restricted
 from gradsift.solver.penalty import row_norms
 
-RUNG = 1.1  # step lengths are powers of this
+STEP_RATIO = 1.1
+"""Step lengths are powers of this: a grid, on which `step` numbers them."""
 CHECK_EVERY = 10  # steps between two looks at the duality gap, where a look costs a gradient
 
 Method: TypeAlias = Literal["newton", "fista", "fbs"]
@@ -121,8 +122,9 @@ def step_bound(phi: Restricted, B: Array, v: Array, n_iter: int = 12) -> float:
     return 1.05 * largest
 
 
-def rung_above(curvature: float) -> int:
-    return int(np.ceil(np.log(curvature) / np.log(RUNG)))
+def step_above(curvature: float) -> int:
+    """Number of the longest step on the grid that suits a curvature."""
+    return int(np.ceil(np.log(curvature) / np.log(STEP_RATIO)))
 
 
 def curvature_along(form: float, dB: Array, dv: Array) -> float:
@@ -138,34 +140,36 @@ def curvature_along(form: float, dB: Array, dv: Array) -> float:
 
 
 class Descent(NamedTuple):
-    """Where a forward-backward step leads, the rung it took, and that of the curvature it met."""
+    """Where a forward-backward step leads, its number on the grid of lengths, and the number that
+    suits the curvature it met.
+    """
 
     to: Point
-    rung: int
+    step: int
     met: int
 
 
 def descend(
-    phi: Restricted, penalty: Penalty, start: Point, slope: Slope, alpha: float, rung: int
+    phi: Restricted, penalty: Penalty, start: Point, slope: Slope, alpha: float, step: int
 ) -> Descent:
     """A gradient step on Phi followed by the penalty's prox.
 
     The step is 1 / bound, where bound is at least the curvature met along the step, so it never is
-    longer than a descent step may be. Bounds on a ladder of fixed values (`rung` is the first to be
+    longer than a descent step may be. Bounds on a grid of fixed values (`step` is the first to be
     tried) keep rounding out of the step lengths, and so out of the iterates: runs that differ in
     the last bit stay together.
     """
     while True:
-        bound = RUNG**rung
+        bound = STEP_RATIO**step
         B = penalty.prox(start.B - slope.B / bound, alpha / bound)
         v = start.v - slope.v / bound
         image = phi.image(B, v)
         dB, dv = B - start.B, v - start.v
         met = curvature_along(phi.curvature(start.image, image - start.image, dB, dv), dB, dv)
         if met <= bound * (1.0 + 1e-9):
-            rung_met = rung_above(met) if met > 0.0 else rung - 1
-            return Descent(Point(B, v, image), rung, min(rung_met, rung))
-        rung = max(rung + 1, rung_above(met))
+            step_met = step_above(met) if met > 0.0 else step - 1
+            return Descent(Point(B, v, image), step, min(step_met, step))
+        step = max(step + 1, step_above(met))
 
 
 def forward_backward(
@@ -174,7 +178,8 @@ def forward_backward(
     """Minimise Phi(B, v) + alpha * penalty(B) until the duality gap is below tol.
 
     With the method 'fista', steps start from an extrapolated point (Nesterov), restarted whenever
-    the momentum points uphill (O'Donoghue and Candes, 2015). Each step first tries one rung longer.
+    the momentum points uphill (O'Donoghue and Candes, 2015). Each step first tries the next
+    longer one.
     """
     limits = penalty.limits(alpha)
     z = here = Point(B, v, phi.image(B, v))
@@ -182,12 +187,12 @@ def forward_backward(
     largest = step_bound(phi, *slope)
     if largest <= 0.0:  # nothing here can change the predictions
         return InnerResult(B, v, 0)
-    rung = rung_above(largest)
+    step = step_above(largest)
 
     momentum = 1.0
     for n_iter in range(1, settings.max_iter + 1):
         # 1) forward-backward step from the extrapolated point z
-        new, rung, _ = descend(phi, penalty, z, slope, alpha, rung - 1)
+        new, step, _ = descend(phi, penalty, z, slope, alpha, step - 1)
 
         # 2) stop when the gap on these columns is closed
         look = n_iter % CHECK_EVERY == 0 or n_iter == 1

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from gradsift._typing import Array, IntArray, Penalty, Restricted
 from gradsift.numerics.newton import conjugate_gradients
 from gradsift.solver.forward_backward import (
-    RUNG,
+    STEP_RATIO,
     InnerResult,
     InnerSolver,
     Point,
@@ -33,8 +33,8 @@ from gradsift.solver.forward_backward import (
     descend,
     duality_gap,
     objective,
-    rung_above,
     slope_at,
+    step_above,
 )
 from gradsift.solver.penalty import row_norms
 from gradsift.solver.preconditioner import MeanInverse, RowBend, TaskMean
@@ -76,19 +76,19 @@ def manifold_newton(
     form = phi.curvature(now.point.image, phi.image(*now.slope), *now.slope)
     if form <= 0.0:  # nothing here can change the predictions
         return InnerResult(B, v, 0)
-    rung, n_iter, room = rung_above(form / _square(now.slope)), 0, len(B)
+    step, n_iter, room = step_above(form / _square(now.slope)), 0, len(B)
     hard = False
     while n_iter < settings.max_iter:
         # 1) forward-backward step: which rows are in?
         before = rows_in(now.point.B, limits)
         slope = slope_of(now.slope, admitted(now.slope.B, limits, before, room))
-        point, _, rung = descend(phi, penalty, now.point, slope, alpha, rung - 1)
+        point, _, step = descend(phi, penalty, now.point, slope, alpha, step - 1)
         now = Standing.at(phi, limits, point)
         came = rows_in(point.B, limits) & ~before
         # 2) Newton steps on those
         start = Progress(now, n_iter + 1, hard)
         now, n_iter, hard = newton_steps(
-            phi, limits, start, TYPICAL * RUNG**rung, settings.tol, settings.max_iter
+            phi, limits, start, TYPICAL * STEP_RATIO**step, settings.tol, settings.max_iter
         )
         if now.gap <= settings.tol:
             break

@@ -67,7 +67,7 @@ FURTHER = 6
 
 
 @dataclass(frozen=True)
-class Bench:
+class ColumnTester:
     """One table and its response, on which columns are tested."""
 
     rivals: Rivals
@@ -197,9 +197,9 @@ def column_significance(
     also : sequence of int
         Further columns to test.
     """
-    bench = Bench(make_rivals(sifter, sifted), kept_codes(sifter, codes))
+    tester = ColumnTester(make_rivals(sifter, sifted), kept_codes(sifter, codes))
     first = [int(columns[0]) for columns in families]
-    candidates, quick = bench.candidates([*also, *first])
+    candidates, quick = tester.candidates([*also, *first])
     p = sifter.source.shape[1]
     together = tested_together(sifter, candidates, family, families)
     log_p, log_family = np.zeros(p), np.zeros(p)
@@ -207,9 +207,9 @@ def column_significance(
     for second in (False, True):
         for k in candidates:
             variable = columns_beside(sifter, k)
-            alone = bench.test(k, variable, second)
+            alone = tester.test(k, variable, second)
             barred = together[k] | variable
-            whole = alone if barred == variable else bench.test(k, barred, second)
+            whole = alone if barred == variable else tester.test(k, barred, second)
             tests[k] = ColumnTest(k, tuple(sorted(together[k])), alone, whole)
             log_p[k], log_family[k] = alone.log_p, whole.log_p
         q = np.minimum(q_values(sifter, log_p), q_values(sifter, log_family))
@@ -222,7 +222,7 @@ def column_significance(
         family_p_values=np.exp(by_variable(sifter, np.where(untested, quick, log_family))),
         family_q_values=q_values(sifter, once_each(log_family, together)),
         tests=tuple(sorted(tests.values(), key=lambda t: (t.alone.log_p, t.column))),
-        products=tested_products(bench),
+        products=tested_products(tester),
     )
 
 
@@ -286,12 +286,12 @@ def once_each(log_set: Array, together: dict[int, frozenset[int]]) -> Array:
     return out
 
 
-def tested_products(bench: Bench) -> tuple[ProductTest, ...]:
+def tested_products(tester: ColumnTester) -> tuple[ProductTest, ...]:
     """p- and q-values of the selected products, among all pairs of columns."""
-    groups, support = bench.rivals.as_selected
-    first, p = groups.first_product, bench.sifter.source.shape[1]
+    groups, support = tester.rivals.as_selected
+    first, p = groups.first_product, tester.sifter.source.shape[1]
     pairs = [groups.parents[g - first] for g in support if g >= first]
-    log_p = np.array([bench.product(pair) for pair in pairs])
+    log_p = np.array([tester.product(pair) for pair in pairs])
     q = benjamini_hochberg(log_p, p * (p - 1) / 2)
     found = [
         ProductTest(*pair, float(np.exp(one)), float(two))
