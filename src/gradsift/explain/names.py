@@ -13,7 +13,7 @@ MOST_NAMED = 20_000
 
 
 class Names(Sequence[str]):
-    """Names of some columns, and 'x0', 'x1', .. for the others.
+    """Names of some columns; the others are called 'x0', 'x1' and so on.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def names_of_best(model: Any, source: Source) -> Names:
 
 
 def variable_names(model: Any, names: Sequence[str] | None = None) -> Sequence[str]:
-    """Names as given, as the fitted model knows them, or 'x0', 'x1', ...
+    """Names as given, as the fitted model knows them, or 'x0', 'x1' and so on.
 
     Parameters
     ----------
