@@ -12,6 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
+from sphinx_gallery.sorting import ExplicitOrder  # noqa: E402
+
 import gradsift  # noqa: E402
 
 project = "gradsift"
@@ -65,6 +67,13 @@ numpydoc_show_class_members = False  # the template lists them
 numpydoc_class_members_toctree = False
 numpydoc_xref_param_type = False
 
+# the first to read first; an example that is not named here comes last
+READING_ORDER = """
+circles turlach xor interaction shapes breast_cancer digits directions explain_samples
+families stability q_values noise held_out outliers before_forest pipeline covariates donors
+anndata manhattan spectrum wide own_source own_kernel own_loss paper_path
+"""
+
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "docs/gallery",
@@ -79,7 +88,10 @@ sphinx_gallery_conf = {
     "image_scrapers": ("matplotlib",),
     "default_thumb_file": str(ROOT / "docs" / "demo_report.png"),
     "remove_config_comments": True,
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": ExplicitOrder(
+        [f"plot_{name}.py" for name in READING_ORDER.split()] + ["*"]
+    ),
+    "capture_repr": (),  # what is printed is shown, not the address of what a line returned
 }
 
 html_title = "gradsift"

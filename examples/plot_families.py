@@ -28,8 +28,8 @@ for family in model.families_:
     print(f"{family.probability:.0%} {family.shape}: {members}")
 
 # %%
-# Bars are the probability of each column to act; colours are blocks. The probability is shared by
-# the columns of a block, and adds up to about one where a block acts.
+# Bars are the probability of each column to act, orange where the block acts. It is shared by
+# the columns of a block, and adds up to about one where the block acts.
 fig, ax = plt.subplots(figsize=(8, 2.8), layout="constrained")
 colours = np.where(np.isin(block, [2, 8]), "#D55E00", "#767676")
 ax.bar(np.arange(100), model.inclusion_probabilities_, color=colours)

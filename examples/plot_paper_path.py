@@ -21,4 +21,4 @@ for k in (0, 8, 16, 24):
 
 # %%
 # The four columns with straight effects come in first.
-PathDisplay.from_path(path)
+PathDisplay.from_path(path).plot()
