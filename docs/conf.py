@@ -24,7 +24,6 @@ release = version = gradsift.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "myst_parser",
     "sphinx_design",
@@ -136,14 +135,17 @@ def link_to_the_gallery(app, docname, source):
 
 
 ROLE = re.compile(r":(?:ref|term|class|func|meth):`~?([^`<]+?)\s*(?:<[^>]*>)?`")
+MATH = re.compile(r":math:`([^`]+)`")  # R^2 in scikit-learn's text; MathJax is on another site
 SIZE = re.compile(r"(?<![`\w])(n_\w+)_(?=[,)])")
 
 
 def plain_docstring(app, what, name, obj, options, lines):
-    """Docstrings without links into the pages of scikit-learn, and with sizes such as
-    (n_components_, p) taken for what they are.
+    """Docstrings without links into the pages of scikit-learn and without formulas, and with sizes
+    such as (n_components_, p) taken for what they are.
     """
-    lines[:] = [SIZE.sub(r"\1\_", ROLE.sub(r"\1", line)) for line in lines]
+    for k, line in enumerate(lines):
+        plain = MATH.sub(lambda found: f"`{found[1]}`", ROLE.sub(r"\1", line))
+        lines[k] = SIZE.sub(r"\1\_", plain).replace(r"\frac{u}{v}", "u / v")
 
 
 def setup(app):
