@@ -173,7 +173,7 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         covariates: Any = None,
         offset: Any = None,
     ) -> Self:
-        """Sift, then refit.
+        """Select variables (the sift), then fit a smooth function of them (the refit).
 
         Parameters
         ----------
@@ -216,8 +216,9 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
 class GradientSiftClassifier(AdjustedLabels, ClassifierMixin, GradientSift):
     """Find the variables that tell classes apart, nonlinear and interacting ones included.
 
-    As `GradientSiftRegressor`; the sift decides once per variable over all classes together, the
-    refit is kernel logistic regression, and gradients are those of the log odds.
+    As `GradientSiftRegressor`, for labels of two or more classes. A variable is selected or not
+    for all classes together, by the *sift*. The *refit* to the selected variables is a kernel
+    logistic regression, and gradients are those of its log odds.
 
     Parameters
     ----------
@@ -232,10 +233,12 @@ inference, random_state, n_jobs, verbose
 
     Attributes
     ----------
-    classes_ : array
+    classes_ : (n_classes,) array
+        The labels, sorted.
     class_weight_ : (n_classes,) array
         The weight of each class.
     refit_ : ClassificationRefit
+        The predictor on the selected variables; gradients and directions are its.
     feature_importances_, variable_importances_, ranking_, interactions_, components_, \
 eigenvalues_, sift_, association_, significance_, ensemble_, mean_, scale_, field_, n_groups_, \
 feature_groups_, \
@@ -269,7 +272,7 @@ n_components_probabilities_, component_intervals_
         covariates: Any = None,
         offset: Any = None,
     ) -> Self:
-        """Sift, then refit.
+        """Select variables (the sift), then fit a smooth function of them (the refit).
 
         Parameters
         ----------
