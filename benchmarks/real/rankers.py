@@ -6,13 +6,15 @@ Every ranker sees standardised columns, numbers or class labels, and whether the
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from real.methods import forest
 from real.tables import Array, contrasts
-from selection.contestants import f_order, information_order, lasso_order
+from selection.contestants import OPTIONAL, f_order, information_order, lasso_order
 
 from gradsift.data import ArraySource
 from gradsift.sift import sift
@@ -31,13 +33,17 @@ def gradsift_order(X: Array, y: Any, labels: bool) -> Order:
     return np.argsort(found.ranking)
 
 
-def l1_order(X: Array, y: Any, labels: bool) -> Order:
-    """Order of entry on a Lasso path; of several classes, the best place among one path each."""
+def each_class(
+    order: Callable[[Array, Array, str], Array], X: Array, y: Any, labels: bool
+) -> Order:
+    """Order of a method that knows numbers and two classes; of several classes, by the best place
+    among one order for each class against the others.
+    """
     if not labels:
-        return lasso_order(X, y, "regression")
+        return order(X, y, "regression")
     classes = np.unique(y)
     each = classes[1:] if len(classes) == 2 else classes
-    orders = [lasso_order(X, 2.0 * (y == label) - 1.0, "classification") for label in each]
+    orders = [order(X, 2.0 * (y == label) - 1.0, "classification") for label in each]
     places = np.array([np.argsort(order) for order in orders])
     return np.lexsort((places.mean(axis=0), places.min(axis=0)))
 
@@ -48,8 +54,14 @@ def forest_order(X: Array, y: Any, labels: bool) -> Order:
 
 RANKERS: dict[str, Ranker] = {
     "gradsift": gradsift_order,
-    "l1": l1_order,
+    "l1": partial(each_class, lasso_order),
     "forest": forest_order,
     "F-test": lambda X, y, labels: f_order(X, y, task_of(labels)),
     "mutual inf.": lambda X, y, labels: information_order(X, y, task_of(labels)),
+}
+# rivals that are compared where they are installed
+RANKERS |= {
+    name: partial(each_class, order)
+    for name, (module, order) in OPTIONAL.items()
+    if find_spec(module)
 }

@@ -61,6 +61,8 @@ def hsic_order(X: Array, y: Array, task: str) -> Array:
     """pyHSICLasso's own order for the 50 it is asked for, then by correlation."""
     from pyHSICLasso import HSICLasso
 
+    # it catches np.linalg.linalg.LinAlgError, a name that numpy 2 has no more
+    np.linalg.linalg = np.linalg  # type: ignore[attr-defined]
     model = HSICLasso()
     model.input(X, y.astype(int) if task == "classification" else y)
     run = model.classification if task == "classification" else model.regression
