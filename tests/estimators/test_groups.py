@@ -1,5 +1,7 @@
 """`fit(groups=...)`: rows that belong together."""
 
+import warnings
+
 import numpy as np
 import pytest
 import sklearn
@@ -77,6 +79,34 @@ def test_few_groups_are_said_to_be_few(visits):
     X, y = visits
     with pytest.warns(FewGroupsWarning, match="24 groups, worth 6 of equal size"):
         GradientSiftRegressor().fit(X, y, groups=unequal())
+
+
+@pytest.mark.filterwarnings("ignore::gradsift.exceptions.CountedRowsWarning")
+def test_few_groups_are_counted_by_the_weights_of_their_rows(visits):
+    X, y = visits
+    copies = np.where(unequal() < 20, 25, 1)  # as many rows of each of the first 20 as of the last
+    twice = np.repeat(np.arange(120), copies)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = GradientSiftRegressor(weight_kind="frequency")
+        model.fit(X, y, sample_weight=copies, groups=unequal())
+        GradientSiftRegressor().fit(X[twice], y[twice], groups=unequal()[twice])
+    assert not [w for w in caught if w.category is FewGroupsWarning]
+    alone = np.where(unequal() == 23, 25, 1)
+    with pytest.warns(FewGroupsWarning, match="24 groups, worth 1 of equal size"):
+        model.fit(X, y, sample_weight=alone, groups=unequal())
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_a_group_without_weight_is_no_group(visits, labels):
+    X, y = visits
+    y = np.arange(24).repeat(5) % 2 if labels else y
+    weight = np.where(np.arange(120) < 10 * 5, 0.0, 1.0)
+    model = GradientSiftClassifier() if labels else GradientSiftRegressor()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NothingSelectedWarning)
+        with pytest.warns(FewGroupsWarning, match="14 groups, worth 14 of equal size"):
+            model.fit(X, y, sample_weight=weight, groups=VISITS)
 
 
 def unequal():

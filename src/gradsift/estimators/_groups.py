@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._typing import IntArray, Source
+from gradsift._typing import Array, IntArray, Source
 from gradsift.data.row_groups import group_codes
 from gradsift.exceptions import FewGroupsWarning
 
@@ -40,13 +40,14 @@ def check_groups(groups: Any, X: Source, kept: IntArray) -> IntArray | None:
     return codes
 
 
-def warn_of_few_groups(groups: IntArray | None, constant: bool) -> None:
-    """Say so where there are too few groups for the level of the sift to hold; `constant`: the
-    response never changes inside one.
+def warn_of_few_groups(groups: IntArray | None, weight: Array | None, constant: bool) -> None:
+    """Say so where there are too few groups for the level of the sift to hold. Rows count as often
+    as their weight says; `constant`: the response never changes inside a group, so that each counts
+    once.
     """
     if groups is None:
         return
-    size = np.bincount(groups).astype(float)
+    size = np.bincount(groups, weight).astype(float)
     worth = size.sum() ** 2 / float(size @ size)
     if (len(size) if constant else worth) >= FEW_GROUPS:
         return

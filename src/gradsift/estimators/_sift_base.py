@@ -240,7 +240,7 @@ class GradientSift(Sifting):
     ) -> dict[str, Any]:
         """Sift, then refit; `constant` is what predictions are where nothing is selected."""
         warn_of_counts(sample.weight, self.weight_kind)
-        warn_of_few_groups(sample.groups, sample.one_per_group)
+        warn_of_few_groups(sample.groups, sample.weight, sample.one_per_group)
         for what in ("false_discovery_rate", "inference"):
             if getattr(self, what):
                 refuse_with_groups(sample.groups, what)
