@@ -125,7 +125,7 @@ def test_cases_and_controls_of_plink(tmp_path):
     rows = "".join(f"0 s{i} {X[i, 0]} {status[i]}\n" for i in range(N))
     (tmp_path / "x.txt").write_text("FID IID snp status\n" + rows)
     found = open_table(tmp_path / "x.txt", Choices("status", id="IID", drop=("FID",)))
-    assert found.y.tolist() == ["1", "2"] * 5
+    assert found.y.tolist() == [1, 2] * 5
     assert any("2 missing values of 'status' by PLINK's codes" in note for note in found.notes)
 
 

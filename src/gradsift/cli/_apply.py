@@ -105,7 +105,7 @@ def report_page(
     model, recipe, training = load_model(model_path)
     check_covariates_given(model, beside)
     table = open_labelled(path, recipe, reading, target_from, beside)
-    X, ids, y = table.X, table.ids, table.y
+    X, ids, y = table.X, table.ids, labels_of(model, table.y)
     names: Any = recipe.names or None
     if isinstance(X, Source):
         names = names_of_best(model, X)
@@ -164,7 +164,17 @@ def open_labelled(
         warnings.warn(f"{left_out(there, recipe.target)}.", stacklevel=2)
         new = new.take(np.flatnonzero(there))
         y = y[there]
-    return new._replace(y=y.astype(str) if y.dtype.kind == "O" else y)
+    return new._replace(y=np.array(y.tolist()) if y.dtype.kind == "O" else y)
+
+
+def labels_of(model: Any, y: Any) -> Any:
+    """Labels of a new table as those of the model. Where the ones are whole numbers and the others
+    texts (other labels are new, or the model is older), both become texts.
+    """
+    if not model.describe().labels or y.dtype.kind == model.classes_.dtype.kind:
+        return y
+    model.classes_ = model.classes_.astype(str)
+    return y.astype(str)
 
 
 def opened(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -15,6 +16,8 @@ from gradsift.data.read_options import PLAIN, ReadOptions
 
 MOST_LEVELS = 20
 """Distinct texts up to which a column is taken for categories unless asked otherwise."""
+WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")
+"""A whole number as it is written, no other way and within 64 bits."""
 PLAIN_KINDS = "biuf"
 """Kinds of arrays of numbers and truth values."""
 DECLARED = ("category", "categorical", "enum")
@@ -129,6 +132,21 @@ def level_text(value: Any) -> str:
     if isinstance(value, float):
         return number_text(value)
     return value.strip() if isinstance(value, str) else str(value)
+
+
+def whole_labels(labels: NDArray[Any]) -> NDArray[Any]:
+    """Labels as whole numbers, so that they have the order of these, if all are written as such;
+    else as they are.
+
+    Examples
+    --------
+    >>> whole_labels(np.array(["10", "-2"])).tolist(), whole_labels(np.array(["10", "02"])).tolist()
+    ([10, -2], ['10', '02'])
+    """
+    kinds, codes = np.unique(labels, return_inverse=True)
+    if len(kinds) == 0 or not all(map(WHOLE.fullmatch, kinds.tolist())):
+        return labels
+    return kinds.astype(np.int64)[codes]
 
 
 def text_levels(values: Iterable[Any]) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._typing import Array, IntArray
+from gradsift.data.categories import whole_labels
 from gradsift.data.missing import known
 from gradsift.data.odd_cells import as_argument
 from gradsift.data.row_groups import aggregate, constant_in_groups, group_codes
@@ -61,12 +62,13 @@ def aggregated(
     """One row for each group: columns, target, labels, and a note on it. Logarithms are taken of
     what was aggregated.
     """
-    table = aggregate(X, y, groups.labels, how)
-    made = table.X
+    labels = recipe.task == "classification"  # numbers of classes have no mean
+    table = aggregate(X, y.astype(str) if labels else y, groups.labels, how)
+    made, target = table.X, whole_labels(table.y) if labels else table.y
     if recipe.log:
         k = len(recipe.numbers)
         made[:, :k] = log_columns(made[:, :k], recipe.numbers)
-    return made, table.y, table.groups, became(len(X), len(made), groups.column, how)
+    return made, target, table.groups, became(len(X), len(made), groups.column, how)
 
 
 def became(n_rows: int, n_groups: int, column: str, how: str) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gradsift._run.suggest import did_you_mean
 from gradsift._typing import IntArray, Source
 from gradsift.data import checked, read_target, take_rows
-from gradsift.data.categories import to_column
+from gradsift.data.categories import to_column, whole_labels
 from gradsift.data.missing import known
 from gradsift.data.odd_cells import as_argument
 from gradsift.data.opening import holds_target, names_beside, read_ids
@@ -197,12 +197,14 @@ def _aggregated(
     how: Any = choices.aggregate
     codes, labels = group_codes(groups.labels, len(table.y)), np.unique(groups.labels)
     source = checked(table.X, table.recipe.missing)
-    y = aggregate_response(table.y, codes)
+    labels_given = table.recipe.task == "classification"  # numbers of classes have no mean
+    y = aggregate_response(table.y.astype(str) if labels_given else table.y, codes)
     beside = {name: values for name, values in beside.items() if name != groups.column}
     beside = aggregated_beside(beside, groups.labels)
     notes = (*table.notes, became(len(codes), len(labels), groups.column, how))
     if not small and not fits_memory(len(labels), source.shape[1]):
         X = groups_on_disk(source, codes, how, scratch)
+        y = whole_labels(y) if labels_given else y
         table = replace(table, X=X, y=y, ids=labels, groups=None, notes=notes)
         return with_beside(table, beside, choices)
     frame = _grouped_frame(source, codes, how, {groups.column: labels}, {choices.target: y})

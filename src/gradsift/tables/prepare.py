@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._typing import Array, IntArray
-from gradsift.data.categories import number_text
+from gradsift.data.categories import number_text, whole_labels
 from gradsift.data.missing import known
 from gradsift.data.odd_cells import as_argument
 from gradsift.data.text import BEWARE
@@ -262,14 +262,16 @@ def check_some_known(there: NDArray[np.bool_], target: str) -> None:
 
 
 def response(y: Array | NDArray[Any], recipe: Recipe) -> NDArray[Any]:
-    """The target as an estimator takes it: numbers, or labels as text."""
+    """The target as an estimator takes it: numbers, or labels as texts; as whole numbers where all
+    are, because classes are in the order of their labels.
+    """
     if recipe.task == "regression":
         if y.dtype.kind == "O":
             raise ValueError(f"the target {recipe.target!r} holds text: it cannot be regressed on.")
         return y
     if y.dtype.kind == "O":
-        return y.astype(str)
+        return whole_labels(y.astype(str))
     values, codes = np.unique(y, return_inverse=True)
-    if len(recipe.classes) == len(values):
-        return np.array(recipe.classes)[codes]
-    return np.array([number_text(v) for v in y])
+    named = len(recipe.classes) == len(values)
+    names = recipe.classes if named else [number_text(v) for v in values]
+    return whole_labels(np.array(names))[codes]

@@ -1,0 +1,97 @@
+"""Classes that are whole numbers are used and shown in the order of the numbers."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gradsift.cli._exit import run
+from gradsift.pipeline import load_model, record_training, save_model
+
+CLASSES = [1, 2, 10]
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def write(name, X, y):
+    with open(name, "w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow([*(f"g{k}" for k in range(X.shape[1])), "y"])
+        out.writerows([*row, value] for row, value in zip(X, y))
+
+
+def read(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def grades(rng):
+    X = rng.normal(size=(120, 5))
+    place = np.digitize(X[:, 2], [-0.4, 0.4])
+    y = np.array(CLASSES)[place].astype(object)
+    write("t.csv", X[:90], y[:90])
+    write("new.csv", X[90:], y[90:])
+    return X, y
+
+
+def select(*more):
+    command = ["select", "t.csv", "--target", "y", "--cv", "3", "--stability", "0"]
+    assert run([*command, "--no-families", "--out", "o", *more]) == 0
+
+
+def test_predictions_report_and_summary_have_numeric_order(grades):
+    select()
+    assert json.loads(Path("o/summary.json").read_text())["scores"]["classes"] == ["1", "2", "10"]
+    assert "the 3 classes of y (1, 2 and 10)" in Path("o/report.html").read_text()
+    assert {row["observed"] for row in read("o/projection.csv")} == {"1", "2", "10"}
+    assert run(["predict", "o", "new.csv", "--out", "p.csv"]) == 0
+    rows = read("p.csv")
+    assert list(rows[0])[2:] == [f"probability of {c}" for c in CLASSES]
+    assert np.mean([row["predicted"] == str(y) for row, y in zip(rows, grades[1][90:])]) > 0.8
+
+
+def test_a_model_that_was_saved_with_texts_for_classes_still_serves(grades):
+    X, y = grades
+    select()
+    model, recipe, _ = load_model(Path("o"))
+    texts = y[:90].astype(str)
+    model.fit(X[:90], texts)
+    save_model(Path("old.gradsift"), model, recipe, record_training(model, X[:90], texts))
+    assert run(["predict", "old.gradsift", "new.csv", "--out", "p.csv"]) == 0
+    assert list(read("p.csv")[0])[2:] == [f"probability of {c}" for c in (1, 10, 2)]
+    for table in ("t.csv", "new.csv"):
+        assert run(["report", "old.gradsift", table, "--out", "r.html", "--force"]) == 0
+        assert run(["report", "o", table, "--out", "s.html", "--force"]) == 0
+        page = Path("r.html").read_text()
+        assert "the right class" in page
+        for said in ("give the right class", "rows that the fit has not seen"):
+            assert (said in page) == (said in Path("s.html").read_text())
+
+
+@pytest.mark.parametrize("odd", ["", "other"])
+def test_a_new_table_may_lack_labels_or_have_others(grades, odd):
+    X, y = grades
+    select()
+    y[-3:] = odd
+    write("new.csv", X[90:], y[90:])
+    assert run(["report", "o", "new.csv", "--out", "r.html"]) == 0
+    page = Path("r.html").read_text()
+    right = page.partition("give the right class")[2].split()[0]
+    assert int(right.replace("&nbsp;", "").replace("\u00a0", "").rstrip("%")) > 70
+
+
+def test_numbers_of_classes_are_no_amounts_when_groups_become_rows(grades, capsys):
+    X, y = grades
+    write("t.csv", np.column_stack([X, np.arange(120) // 4]), y)
+    command = ["select", "t.csv", "--target", "y", "--group", "g5", "--aggregate", "mean"]
+    assert run(command) == 2
+    assert "the label changes inside a group" in " ".join(capsys.readouterr().err.split())
+    write("t.csv", np.column_stack([X, np.arange(120) // 4]), np.repeat(y[::4], 4))
+    assert run([*command, "--cv", "0", "--stability", "0", "--no-families", "--out", "o"]) == 0
+    assert load_model(Path("o")).model.classes_.tolist() == CLASSES
