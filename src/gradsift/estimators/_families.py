@@ -37,7 +37,7 @@ from gradsift.trust.families import CredibleFamilies
 from gradsift.trust.original import families_of_table
 
 MOST_ROUGH = 0.05
-"""Roughness of a probability above which a warning says so."""
+"""Roughness of a probability that is shown, above which a warning says so."""
 
 
 def credible_families(
@@ -177,13 +177,14 @@ def sure_families(
             seed=options.seed or 0,
             sift_settings=options.sift,
         )
-    if found.roughness > MOST_ROUGH:
+    if found.shown.value > MOST_ROUGH:
         warnings.warn(
             "the probabilities of families and their members are rough: some may be off by "
-            f"{found.roughness:.2f} or so, because several sets of columns explain the response "
+            f"{found.shown.value:.2f} or so, because several sets of columns explain the response "
             f"about as well and chains of draws seldom go from one to another. Draws that began "
             f"with the selected variables and draws that began with nothing differ by "
-            f"{found.disagreement:.2f}; the largest standard error is {found.standard_error:.2f}.",
+            f"{found.shown.disagreement:.2f}; the largest standard error is "
+            f"{found.shown.standard_error:.2f}.",
             RoughFamiliesWarning,
             stacklevel=3,
         )

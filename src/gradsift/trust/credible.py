@@ -13,13 +13,12 @@ from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
 from gradsift.trust.condense import condensed
 from gradsift.trust.direction_draws import draw_directions, feature_slopes
-from gradsift.trust.draws import DrawnResponse, FixedResponse, draw
+from gradsift.trust.draws import DrawnResponse, Draws, FixedResponse, draw
 from gradsift.trust.exchange import oriented
 from gradsift.trust.families import (
     CredibleFamilies,
-    disagreement,
+    FoundFamily,
     inclusion_probabilities,
-    largest_error,
     own_families,
     product_families,
 )
@@ -34,6 +33,7 @@ from gradsift.trust.pool import (
     product_features,
     sift_terms,
 )
+from gradsift.trust.roughness import Roughness, largest, roughness_of_all, roughness_of_columns
 from gradsift.trust.slots import Chains, Noise, start_chains
 
 
@@ -106,13 +106,34 @@ def find_families(
     slopes = feature_slopes(whole, kept, source, rows, sift_settings)
     inclusion = inclusion_probabilities(draws, p)
     inclusion[list(always_keep)] = 1.0
+    families = [one.family for one in found]
+    rough = roughness_of_all(draws)
     return CredibleFamilies(
-        families=tuple(sorted(found, key=lambda f: (-f.probability, f.columns[0]))),
+        families=tuple(sorted(families, key=lambda f: (-f.probability, f.columns[0]))),
         inclusion_probabilities=inclusion,
         n_sweeps=len(draws.own.views) // n_own,
-        disagreement=disagreement(draws),
-        standard_error=largest_error(draws),
+        disagreement=rough.disagreement,
+        standard_error=rough.standard_error,
         directions=draw_directions(draws.states, kinds, slopes, n_columns or p, scale),
+        shown=roughness_shown(draws, found, chosen, n_columns or p),
+    )
+
+
+def roughness_shown(
+    draws: Draws, found: Sequence[FoundFamily], chosen: Sequence[ChosenGroup], p: int
+) -> Roughness:
+    """The roughness of what is shown of the first p columns: the families, their members and the
+    selected columns.
+    """
+    families = [(own, one.roughness) for one in found if (own := one.family.among(p)) is not None]
+    columns = {column for term in chosen for column in term.variables if column < p}
+    for family, _ in families:
+        columns.update(family.columns.tolist())
+    return largest(
+        [
+            roughness_of_columns(draws, np.array(sorted(columns), dtype=np.intp)),
+            *(roughness for _, roughness in families),
+        ]
     )
 
 

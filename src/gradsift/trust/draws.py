@@ -118,6 +118,11 @@ class Draws:
     """Where the chains that count were, every `STATE_STEP` sweeps."""
 
 
+def set_probability(views: Array) -> Array:
+    """Probability that some column of a set acts, from views (..., members): min(1, sum)."""
+    return np.minimum(views.sum(axis=-1, dtype=np.float32), np.float32(1.0))
+
+
 def standard_error(means: Array) -> Array:
     """Monte Carlo standard error of the mean of independent chains (chains, ...)."""
     return np.asarray(means.std(axis=0, ddof=1) / np.sqrt(len(means)))

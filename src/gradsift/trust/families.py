@@ -9,14 +9,16 @@ correlations alone, as stand-ins do (`discoveries`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from gradsift._typing import Array, IntArray
 from gradsift.trust.direction_draws import DirectionDraws
-from gradsift.trust.draws import Draws, Tally, standard_error
+from gradsift.trust.draws import Draws, Tally, set_probability, standard_error
 from gradsift.trust.family_settings import FamilySettings
+from gradsift.trust.roughness import Roughness, largest, roughness_of
 from gradsift.trust.single_effects import PRODUCT, EffectPrior
 
 CHOSEN_VIEWS = 3000
@@ -95,6 +97,9 @@ class CredibleFamilies:
     directions : DirectionDraws
         Directions of the effects in some draws: how many there are, and how sure their loadings
         are.
+    shown : Roughness
+        The same two numbers among the probabilities that are shown: those of the families, of their
+        members and of the selected columns.
     """
 
     families: tuple[Family, ...]
@@ -103,13 +108,14 @@ class CredibleFamilies:
     disagreement: float
     standard_error: float
     directions: DirectionDraws
+    shown: Roughness = field(default_factory=Roughness)
 
     @property
     def roughness(self) -> float:
         """By how much some probability may be off, for want of draws: two standard errors, or half
         of the disagreement if that is more.
         """
-        return max(2.0 * self.standard_error, self.disagreement / 2.0)
+        return Roughness(self.standard_error, self.disagreement).value
 
     def among(self, p: int) -> CredibleFamilies:
         """What is said of the first p columns: those that follow are covariates."""
@@ -130,11 +136,6 @@ class CredibleFamilies:
 
     def __getitem__(self, i: int) -> Family:
         return self.families[i]
-
-
-def set_probability(views: Array) -> Array:
-    """Probability that some column of a set acts, from views (..., members): min(1, sum)."""
-    return np.minimum(views.sum(axis=-1, dtype=np.float32), np.float32(1.0))
 
 
 def cover(views: Array, linear: Array, settings: FamilySettings) -> list[IntArray]:
@@ -192,6 +193,15 @@ class Members:
     weights: Array
     probability: float
     standard_error: float
+    chains: Array
+    """(b,) probability of the family in each chain."""
+
+
+class FoundFamily(NamedTuple):
+    """A family, and how rough the probabilities are that are shown of it."""
+
+    family: Family
+    roughness: Roughness
 
 
 def found_families(
@@ -210,7 +220,7 @@ def found_families(
         index = index[np.argsort(-alone[index], kind="stable")]
         probability, error = float(chains.mean()), float(standard_error(chains))
         if probability >= settings.least_probability:
-            found.append(Members(likely[index], alone[index], probability, error))
+            found.append(Members(likely[index], alone[index], probability, error, chains))
     return found
 
 
@@ -219,12 +229,12 @@ def own_families(
     linear_of: Callable[[IntArray], Array],
     prior: EffectPrior,
     settings: FamilySettings,
-) -> list[Family]:
+) -> list[FoundFamily]:
     """Families of columns, whose linear features `linear_of` gives."""
     likely = draws.own.likely(settings)
-    linear = linear_of(draws.columns[likely])
-    return [
-        Family(
+    linear, found = linear_of(draws.columns[likely]), []
+    for members in found_families(draws.own, likely, linear, settings):
+        family = Family(
             columns=draws.columns[members.index],
             probability=members.probability,
             shape=likely_shape(draws.own, members.index, prior),
@@ -232,8 +242,10 @@ def own_families(
             purity=purity(linear_of(draws.columns[members.index])),
             standard_error=members.standard_error,
         )
-        for members in found_families(draws.own, likely, linear, settings)
-    ]
+        each = draws.own.means[:, members.index]
+        rough = largest([roughness_of(members.chains), roughness_of(each)])
+        found.append(FoundFamily(family, rough))
+    return found
 
 
 def product_families(
@@ -241,7 +253,7 @@ def product_families(
     feature_of: Callable[[IntArray], Array],
     linear_of: Callable[[IntArray], Array],
     settings: FamilySettings,
-) -> list[Family]:
+) -> list[FoundFamily]:
     """Families of products: columns of either side. `feature_of` gives the features (m, n) of
     pairs (m, 2), and `linear_of` those of columns.
     """
@@ -252,17 +264,18 @@ def product_families(
     for members in found_families(draws.products, likely, products, settings):
         pairs = draws.pairs[members.index]
         columns, weights = heaviest_first(pairs[:, 0], members.weights)
-        found.append(
-            Family(
-                columns=columns,
-                probability=members.probability,
-                shape=PRODUCT,
-                weights=weights,
-                purity=purity(linear_of(columns)),
-                partners=heaviest_first(pairs[:, 1], members.weights)[0],
-                standard_error=members.standard_error,
-            )
+        family = Family(
+            columns=columns,
+            probability=members.probability,
+            shape=PRODUCT,
+            weights=weights,
+            purity=purity(linear_of(columns)),
+            partners=heaviest_first(pairs[:, 1], members.weights)[0],
+            standard_error=members.standard_error,
         )
+        each = draws.products.means[:, members.index] @ (pairs[:, :1] == columns)
+        rough = largest([roughness_of(members.chains), roughness_of(each)])
+        found.append(FoundFamily(family, rough))
     return found
 
 
@@ -298,20 +311,3 @@ def inclusion_probabilities(draws: Draws, p: int) -> Array:
             some = set_probability(views).mean(dtype=np.float64)
             found[column] = 1.0 - (1.0 - found[column]) * (1.0 - some)
     return np.clip(found, 0.0, 1.0)
-
-
-def largest_error(draws: Draws) -> float:
-    """Largest Monte Carlo standard error of the probability of a candidate."""
-    tallies = [tally for tally in (draws.own, draws.products) if tally is not None]
-    return max(float(standard_error(tally.means).max()) for tally in tallies)
-
-
-def disagreement(draws: Draws) -> float:
-    """Largest difference of a probability between chains of the first and of the second start."""
-    gaps = []
-    for tally in (draws.own, draws.products):
-        if tally is None:
-            continue
-        half, means = tally.b // 2, tally.means
-        gaps.append(np.abs(means[:half].mean(axis=0) - means[half:].mean(axis=0)).max())
-    return float(max(gaps))
