@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
-from gradsift.report import Findings, build_report, summarise
+from gradsift.exceptions import NothingSelectedWarning
+from gradsift.report import Findings, _score_words, build_report, summarise
 from gradsift.trust import held_out
 
 
@@ -53,6 +54,17 @@ def test_the_model_says_what_it_predicts_with(blended):
     assert summarise(replace(blended, model=alone))["predicts_with"] == (
         "the selected variables alone"
     )
+
+
+@pytest.mark.parametrize("words", ["no variable, as none was selected", "nothing"])
+def test_a_model_without_variables_still_has_predictions(rng, monkeypatch, words):
+    X, y = rng.normal(size=(80, 5)), rng.normal(size=80)
+    with pytest.warns(NothingSelectedWarning):
+        model = GradientSiftRegressor(predict_with="selected").fit(X[:40], y[:40])
+    monkeypatch.setattr(_score_words, "predictor_name", lambda model: words)
+    findings = Findings(model, X, y, unseen=np.arange(80) >= 40)
+    said = "On 40 rows that the fit has not seen (40 others are rows of the fit and do not count"
+    assert _score_words.quality(findings).startswith(f"{said} here), predictions reach R²")
 
 
 def test_a_rare_class_is_not_called_no_better_than_chance(rng):

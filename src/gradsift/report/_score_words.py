@@ -133,12 +133,24 @@ def compared(held: HeldOut) -> str:
     return f" In {held.metric}: {number(held.mean)} alone, {join(parts)}."
 
 
+def used_ensemble(model: Any) -> EnsemblePart | None:
+    """The predictors on all columns that a model predicts with, if it does."""
+    ensemble: EnsemblePart | None = model.describe().ensemble
+    return ensemble if ensemble is not None and ensemble.used else None
+
+
+def uses_variables(model: Any) -> bool:
+    """Whether the predictions of a model depend on any variable."""
+    return used_ensemble(model) is not None or bool(np.any(model.get_support()))
+
+
 def predictor_name(model: Any) -> str:
     """What a saved model predicts with."""
-    ensemble = model.describe().ensemble
-    if ensemble is None or not ensemble.used:
-        some = bool(np.any(model.get_support()))
-        return "the selected variables alone" if some else "no variable, as none was selected"
+    if not uses_variables(model):
+        return "no variable, as none was selected"
+    ensemble = used_ensemble(model)
+    if ensemble is None:
+        return "the selected variables alone"
     return f"the selected variables averaged with {members_named(ensemble)}"
 
 
@@ -147,8 +159,7 @@ def new_rows_sentence(findings: Findings, scores: Scores) -> str:
     count, total = int(np.sum(findings.unseen)), len(findings.y)
     known = total - count
     aside = "" if known == 0 else f" ({known:,} others are rows of the fit and do not count here)"
-    who = predictor_name(findings.model)
-    who = "predictions" if who.startswith("no ") else who
+    who = predictor_name(findings.model) if uses_variables(findings.model) else "predictions"
     if findings.labels:
         what = (
             f"{who} give the right class {percent(scores.mean('accuracy'))} of the time (balanced "
