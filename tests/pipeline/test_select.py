@@ -118,6 +118,16 @@ def test_duplicate_rows_are_said(rng):
     assert not any("repeat another" in note for note in alone.notes)
 
 
+def test_a_name_does_not_hide_that_rows_repeat_others(rng):
+    """Rows of few values repeat each other, which only the pipeline says, whatever notes quote."""
+    X = rng.integers(0, 2, size=(60, 3)).astype(float)
+    columns = {f"x{k}": x for k, x in enumerate(X.T)} | {"rows repeat another": np.full(60, np.nan)}
+    table = table_of(columns, np.where(np.arange(60) % 10 == 0, 1.0 - X[:, 0], X[:, 0]))
+    assert any("'rows repeat another' is empty" in note for note in table.notes)
+    found = select(table, Settings(cv=0, repeats=0))
+    assert sum("rows repeat another one in every column" in note for note in found.notes) == 1
+
+
 # ------------------------------------------------------------------ which rows a model has seen
 
 

@@ -317,7 +317,7 @@ def duplicate_rows(table: Table) -> list[str]:
     where the table was told to have them.
     """
     X, y = table.X, table.y
-    if isinstance(X, Source) or any("rows repeat another" in note for note in table.notes):
+    if isinstance(X, Source) or table.repeats_told:
         return []
     seen: set[bytes] = set()
     for row, value in zip(X, y):

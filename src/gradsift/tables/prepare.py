@@ -67,6 +67,8 @@ class Table:
         A known part of the response.
     places : VariantPlaces, optional
         Where the variants of a table of genotypes are.
+    repeats_told : bool
+        Whether a note says that rows repeat others.
     """
 
     X: Any
@@ -80,6 +82,7 @@ class Table:
     covariates: dict[str, Any] | None = None
     offset: Any = None
     places: VariantPlaces | None = None
+    repeats_told: bool = False
 
     @property
     def told(self) -> dict[str, Any]:
@@ -144,7 +147,8 @@ def prepare(frame: Frame, choices: Choices) -> Table:
         recipe if choices.aggregate is None else without_log(recipe), frame, notes
     )
     y = frame.column(choices.target)
-    notes += _warnings(X, y, frame, recipe, choices.group)
+    repeats = repeat_notes(X, y, frame.places)
+    notes += _warnings(X, y, frame, recipe, choices.group, repeats)
     if reading.whole and (advice := order_note(y, X, recipe.names, choices.target)):
         notes.append(advice)
     keep = np.array(
@@ -152,7 +156,7 @@ def prepare(frame: Frame, choices: Choices) -> Table:
     )
     ids = None if found.id is None else np.array([str(v) for v in as_texts(frame, found.id)])
     table = Table(X, response(y, recipe), recipe.names, recipe, ids, keep, tuple(notes))
-    return _grouped(table, frame, choices)
+    return _grouped(replace(table, repeats_told=bool(repeats)), frame, choices)
 
 
 def _grouped(table: Table, frame: Frame, choices: Choices) -> Table:
@@ -231,7 +235,9 @@ def _whole_rows(recipe: Recipe, frame: Frame, notes: list[str]) -> tuple[Array, 
     return X[whole], frame.take(np.flatnonzero(whole))
 
 
-def _warnings(X: Array, y: Any, frame: Frame, recipe: Recipe, group: str | None) -> list[str]:
+def _warnings(
+    X: Array, y: Any, frame: Frame, recipe: Recipe, group: str | None, repeats: Sequence[str]
+) -> list[str]:
     """Copies of the target are refused; what looks wrong otherwise is said."""
     ordered, levels = recipe.task == "regression", tuple(recipe.levels)
     response(y, recipe)
@@ -242,7 +248,7 @@ def _warnings(X: Array, y: Any, frame: Frame, recipe: Recipe, group: str | None)
         *leak_notes(recipe.target, leaks, len(y)),
         *identifier_notes(frame, recipe.numbers),
         *date_notes(frame, recipe.numbers, levels),
-        *repeat_notes(X, y, frame.places),
+        *repeats,
         *block_notes(blocks, recipe.target),
         *(near_copy_notes(X) if group is None else []),
         *code_notes(y, recipe.target),
