@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from gradsift._typing import Source
+from gradsift.data.lazy import refuse_lazy
 from gradsift.data.source import ArraySource, Variant
 
 SUFFIXES = {
@@ -55,6 +56,7 @@ def format_module(X: object) -> str | None:
         return "memmap"
     if sparse.issparse(X):
         return "sparse"
+    refuse_lazy(X)
     return PACKAGES.get(type(X).__module__.split(".")[0])
 
 

@@ -23,6 +23,7 @@ from gradsift.data.categories import (
     table_columns,
     unseen_levels,
 )
+from gradsift.data.lazy import refuse_lazy
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.numerics.robust import quantiles
 from gradsift.numerics.splines import natural_splines
@@ -221,6 +222,7 @@ def read_columns(covariates: Any, n: int | None = None) -> list[tuple[str, Any]]
     n : int, optional
         The rows there should be.
     """
+    refuse_lazy(covariates, "covariates")
     if isinstance(covariates, dict):
         found = [(str(name), values) for name, values in covariates.items()]
     elif hasattr(covariates, "columns") and not callable(covariates.columns):

@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 from gradsift._run.threads import same_bits
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import ArraySource, is_storage
+from gradsift.data.lazy import refuse_lazy
 from gradsift.data.mixed import TableEncoder, make_encoder
 from gradsift.estimators._validation import (
     check_all_known,
@@ -65,6 +66,7 @@ def check_mixed_X(
 
 def check_new_mixed_X(model: Any, X: Any, *, seen: bool) -> ArraySource:
     """The encoded table of new samples; categories that the fit has not seen get a warning."""
+    refuse_lazy(X)
     encoder = model.encoder_
     validate_data(model, X, reset=False, skip_check_array=True)
     encoded = encoded_source(encoder, X, model.missing)

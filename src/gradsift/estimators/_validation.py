@@ -24,6 +24,7 @@ from gradsift.data import (
 from gradsift.data.categories import holds_times
 from gradsift.data.far import Seen
 from gradsift.data.finite import all_good, labels_of, refuse
+from gradsift.data.lazy import refuse_lazy
 from gradsift.data.missing import known
 from gradsift.data.opening import holds_target
 from gradsift.data.source import LabelledRows
@@ -162,6 +163,7 @@ def check_all_known(y: Any) -> None:
     """Refuse an array of responses with holes: None, NaN, NaT, NA."""
     if y is None or isinstance(y, str):
         return  # somebody else's message
+    refuse_lazy(y, "y")
     plain = isinstance(getattr(y, "dtype", None), np.dtype)
     there = known(np.asarray(y, dtype=None if plain else object), texts=False)
     if there.ndim == 1 and not there.all():
