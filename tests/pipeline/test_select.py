@@ -12,10 +12,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
+from gradsift.data.source import ArraySource
 from gradsift.exceptions import NothingSelectedWarning
 from gradsift.pipeline import Settings, record_training, select
 from gradsift.pipeline._select import make_estimator
-from gradsift.tables import Choices, prepare
+from gradsift.report import summarise
+from gradsift.report._words import headline
+from gradsift.tables import Choices, Recipe, Table, prepare
 from gradsift.tables.frame import make_frame
 from gradsift.trust.simple import ALPHAS
 
@@ -188,3 +191,21 @@ def test_both_scores_equal_an_independent_computation(name):
         expected = fold_scores(make_pipeline(StandardScaler(), RidgeCV(ALPHAS)), X, y, folds)
         np.testing.assert_allclose(held.simple.values["R²"], expected, atol=1e-6)
     assert held.baseline.mean(held.metric) < held.mean
+
+
+def test_columns_that_never_change_are_no_variables(rng):
+    X = rng.normal(size=(60, 4))
+    X[:, 2] = 3.0
+    y = X[:, 0] + 0.1 * rng.normal(size=60)
+    kinds = {"kind": np.repeat(["only"], 60), "sex": np.tile(["f", "m"], 30)}
+    columns = dict(zip("abcd", X.T)) | kinds
+    found = select(table_of(columns, y, categorical=("kind",)), Settings(cv=0, repeats=0))
+    assert found.columns == 4  # a, b, d and sex
+    assert headline(found) == "a explains y, out of 4 variables"
+    assert "of 4 variables" in summarise(found)["associated"]["words"]
+    assert sum("2 columns ('c', 'kind') hold the same value" in note for note in found.notes) == 1
+    plain = Recipe("y", "regression", (), {})
+    stored = Table(ArraySource(X), y, tuple("abcd"), plain)
+    found = select(stored, Settings(cv=0, repeats=0))
+    assert found.columns == 3
+    assert sum("1 column holds the same value" in note for note in found.notes) == 1

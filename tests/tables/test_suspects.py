@@ -106,3 +106,22 @@ def test_filled_values_are_counted():
         "10 missing values (5 in 'b', 5 in 'c') are filled with the mean of their column"
         in notes(X=holed, missing="mean")
     )
+
+
+def constants(found):
+    return [note for note in found if "the same value in every row" in note]
+
+
+def test_columns_that_never_change_are_counted_in_one_note():
+    assert constants(notes()) == []
+    (said,) = constants(notes({"one": np.ones(N), "far": np.full(N, 1e6) + 1e-9 * RNG.random(N)}))
+    assert said == (
+        "2 columns ('one', 'far') hold the same value in every row: they are not counted as "
+        "variables"
+    )
+    holes = np.where(np.arange(N) < 3, np.nan, 7.0)
+    (said,) = constants(notes({"holes": holes}, missing="mean"))
+    assert said.startswith("1 column ('holes') holds the same value in every row: it is not")
+    texts = to_text(["a"] * N)
+    (said,) = constants(notes({"kind": texts}, categorical=("kind",)))
+    assert "('kind')" in said

@@ -27,6 +27,7 @@ from gradsift.exceptions import NothingSelectedWarning
 from gradsift.explain import names_of_best
 from gradsift.report import Findings
 from gradsift.tables import BEWARE, Table
+from gradsift.tables.suspects import constant_words
 from gradsift.trust import HeldOut, Stability, held_out, stability
 from gradsift.trust.splits import Beside
 
@@ -196,7 +197,13 @@ def select(
         seed=settings.seed,
         seconds=seconds,
         converged=not any(issubclass(w.category, ConvergenceWarning) for w in caught),
-        notes=(*table.notes, *group_notes(table), *notes, *duplicate_rows(table)),
+        notes=(
+            *table.notes,
+            *group_notes(table),
+            *notes,
+            *stored_constants(model, table),
+            *duplicate_rows(table),
+        ),
         warnings=messages(caught),
         **origin,
     )
@@ -250,6 +257,12 @@ def group_notes(table: Table) -> list[str]:
         f"{len(table.y):,} rows belong to {table.groups.count:,} groups ({table.groups.column}): "
         f"{how}, and folds and half samples are of whole groups"
     ]
+
+
+def stored_constants(model: Any, table: Table) -> list[str]:
+    """A note on columns that never change, of a table that only the fit has read through."""
+    count = int(np.isinf(model.scale_).sum()) if isinstance(table.X, Source) else 0
+    return [constant_words(count)] if count else []
 
 
 def messages(caught: Sequence[warnings.WarningMessage]) -> tuple[str, ...]:

@@ -27,7 +27,8 @@ def associated(findings: Findings) -> dict[str, Any] | None:
     rate = findings.described.false_discovery_rate or RATE
     columns = found.associated(rate)
     count = n_variables(findings, columns)
-    tested = n_variables(findings, np.flatnonzero(~np.isnan(found.p_values)))
+    looked_at = np.setdiff1d(np.flatnonzero(~np.isnan(found.p_values)), findings.constant)
+    tested = n_variables(findings, looked_at)
     chosen = {row.name for row in findings.variables}
     rows: dict[str, list[Any]] = {}
     for k in columns[:MOST_LISTED].tolist():

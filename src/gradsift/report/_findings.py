@@ -294,11 +294,20 @@ class Findings:
 
     @cached_property
     def columns(self) -> int:
-        """Variables there were to choose from: categories count once, covariates not at all."""
+        """Variables there were to choose from: categories count once, covariates and columns that
+        never change not at all.
+        """
+        out = {*self.constant, *self.covariates}
         if self.groups is None:
-            return self.described.n_features - len(self.covariates)
+            return self.described.n_features - len(out)
         kept = {self.groups[k] for k in self.covariates}
-        return len(set(self.groups) - kept)
+        return len({label for k, label in enumerate(self.groups) if k not in out} - kept)
+
+    @cached_property
+    def constant(self) -> list[int]:
+        """Columns that never change in the rows of the fit: they standardise to zero."""
+        scale = getattr(self.model, "scale_", np.ones(0))
+        return np.flatnonzero(np.isinf(scale)).tolist()
 
     @cached_property
     def n_selected(self) -> int:

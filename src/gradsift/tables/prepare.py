@@ -35,7 +35,13 @@ from gradsift.tables.checks import (
 from gradsift.tables.frame import Frame, counted, is_or_are, listed
 from gradsift.tables.leaks import find_leaks
 from gradsift.tables.recipe import Choices, Recipe, as_texts
-from gradsift.tables.suspects import code_notes, date_notes, identifier_notes, repeat_notes
+from gradsift.tables.suspects import (
+    code_notes,
+    constant_notes,
+    date_notes,
+    identifier_notes,
+    repeat_notes,
+)
 from gradsift.tables.task import order_note, read_target_as
 from gradsift.tables.text_columns import text_columns
 from gradsift.tables.variants import VariantPlaces
@@ -245,6 +251,7 @@ def _warnings(
     suspects = [name for name in (*recipe.numbers, *levels) if name not in leaks.finer]
     blocks = () if group is not None else block_columns(frame, y, suspects)
     return [
+        *constant_notes(X, recipe.origins),
         *leak_notes(recipe.target, leaks, len(y)),
         *identifier_notes(frame, recipe.numbers),
         *date_notes(frame, recipe.numbers, levels),

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradsift._typing import Array
 from gradsift.data.odd_cells import as_argument, is_dates
 from gradsift.data.source import windows
 from gradsift.data.text import BEWARE
-from gradsift.tables.frame import Frame, Places, listed
+from gradsift.tables.frame import Frame, Places, counted, listed
 
 FEWEST_ROWS = 10
 """Rows from which on an order is no chance: a column is sorted with probability 2 / n!."""
@@ -20,8 +21,43 @@ NAMES_ROWS = re.compile(r"(^|[^a-z])(id|iid|uid|idx|index|nr|no|number|key|code)
 MISSING_CODES = (-9, -99, -999, -9999)
 """Numbers that often stand for a missing value."""
 WIDTH = 1024
+ROUNDING = 1e-12
+"""Part of its size by which a column may vary that never changes."""
 CONTINUOUS = 0.5
 """Part of the rows with a value of their own, from which on a column is continuous."""
+
+
+def constant_notes(X: Array, origins: Sequence[str]) -> list[str]:
+    """A note on columns of the table that never change; `origins` names the one behind each of X.
+
+    Examples
+    --------
+    >>> constant_notes(np.array([[1.0, 2.0], [1.0, 3.0]]), ["a", "b"])
+    ["1 column ('a') holds the same value in every row: it is not counted as a variable"]
+    """
+    varies = {origins[int(k)] for k in np.flatnonzero(~never_change(X))}
+    found = [name for name in dict.fromkeys(origins) if name not in varies]
+    return [constant_words(len(found), f" ({listed(found)})")] if found else []
+
+
+def constant_words(count: int, which: str = "") -> str:
+    """A note on so many columns that never change."""
+    holds, so = ("holds", "it is") if count == 1 else ("hold", "they are")
+    what = "a variable" if count == 1 else "variables"
+    return (
+        f"{counted(count, 'column')}{which} {holds} the same value in every row: {so} not counted "
+        f"as {what}"
+    )
+
+
+def never_change(X: Array) -> NDArray[np.bool_]:
+    """Which columns hold one value wherever they hold one, but for rounding."""
+    out = np.zeros(X.shape[1], dtype=bool)
+    for where in windows(X.shape[1], WIDTH):
+        low, high = np.fmin.reduce(X[:, where], axis=0), np.fmax.reduce(X[:, where], axis=0)
+        with np.errstate(invalid="ignore"):  # of infinity, which the estimators refuse
+            out[where] = high - low <= ROUNDING * np.maximum(np.abs(low), np.abs(high))
+    return out
 
 
 def identifier_notes(frame: Frame, numbers: Sequence[str]) -> list[str]:
