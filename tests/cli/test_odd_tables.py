@@ -10,6 +10,7 @@ import pytest
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
 from gradsift.cli._exit import run
 from gradsift.cli._printable import printable
+from gradsift.cli._select import shown_text
 from gradsift.data import open_source
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.pipeline._files import harmless, write_rows
@@ -217,3 +218,8 @@ def test_new_tables_may_lack_some_targets(folder, rng, capsys):
     capsys.readouterr()
     assert run(["report", "o", "new.csv"]) == 0
     assert "beware: 4 rows without 'y' were left out." in capsys.readouterr().err
+
+
+def test_a_name_with_a_sign_of_percent_is_shown_as_it_is():
+    assert shown_text("fat %") == "fat %"
+    assert shown_text("more than 99\u00a0% of 3\u00a0mm") == "more than 99% of 3 mm"

@@ -85,7 +85,7 @@ def run(
 
 def shown_text(text: object) -> str:
     """Text from a file as a terminal may have it: no control characters, no markup."""
-    return escape(printable(str(text).replace("\u00a0", " ").replace(" %", "%")))
+    return escape(printable(str(text).replace("\u00a0%", "%").replace("\u00a0", " ")))
 
 
 def shown_note(note: str) -> str:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
+
+Bound = Literal["", ">", "<"]
+WORDS: dict[Bound, str] = {"": "", ">": "more than ", "<": "less than "}
 
 
 def join(names: Sequence[str], most: int = 5) -> str:
@@ -27,9 +31,32 @@ def percent(share: float) -> str:
     >>> percent(0.876), percent(0.999), percent(0.001)
     ('88\xa0%', 'more than 99\xa0%', 'less than 1\xa0%')
     """
+    bound, number = bounded(share)
+    return f"{WORDS[bound]}{number:.0f}\u00a0%"
+
+
+def bounded(share: float) -> tuple[Bound, float]:
+    """The number of percent to show, and whether the share is more or less than that."""
     if 0.995 <= share < 1.0:
-        return "more than 99\u00a0%"
-    return "less than 1\u00a0%" if 0.0 < share < 0.005 else f"{100 * share:.0f}\u00a0%"
+        return ">", 99.0
+    return ("<", 1.0) if 0.0 < share < 0.005 else ("", 100.0 * share)
+
+
+def sure(probability: float) -> float:
+    """A probability that is estimated, and so neither certain nor impossible."""
+    return min(max(probability, 1e-3), 1.0 - 1e-3)
+
+
+def at_least(probability: float) -> str:
+    """'88 % or more', or 'more than 99 %'.
+
+    Examples
+    --------
+    >>> at_least(0.876), at_least(1.0)
+    ('88\xa0% or more', 'more than 99\xa0%')
+    """
+    bound, _ = bounded(sure(probability))
+    return f"{sure_percent(probability)}{'' if bound == '>' else ' or more'}"
 
 
 def sure_percent(probability: float) -> str:
@@ -40,7 +67,7 @@ def sure_percent(probability: float) -> str:
     >>> sure_percent(0.876), sure_percent(1.0), sure_percent(0.0)
     ('88\xa0%', 'more than 99\xa0%', 'less than 1\xa0%')
     """
-    return percent(min(max(probability, 1e-3), 1.0 - 1e-3))
+    return percent(sure(probability))
 
 
 def short_percent(probability: float) -> str:
@@ -51,8 +78,9 @@ def short_percent(probability: float) -> str:
     >>> short_percent(0.876), short_percent(1.0), short_percent(0.0)
     ('88\xa0%', '>\xa099\xa0%', '<\xa01\xa0%')
     """
-    text = sure_percent(probability)
-    return text.replace("more than ", ">\u00a0").replace("less than ", "<\u00a0")
+    bound, number = bounded(sure(probability))
+    sign = f"{bound}\u00a0" if bound else ""
+    return f"{sign}{number:.0f}\u00a0%"
 
 
 def capital(text: str) -> str:

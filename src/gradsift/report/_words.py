@@ -8,7 +8,7 @@ from gradsift.explain import VariableSummary, effect_clause, pair_clause
 from gradsift.report._family_words import lead, needed, title
 from gradsift.report._findings import Findings
 from gradsift.report._score_words import quality
-from gradsift.report._text import capital, join, percent, sure_percent
+from gradsift.report._text import at_least, capital, join, percent
 
 SURE = 0.1
 """Families with a larger q-value are said to be possible only."""
@@ -98,9 +98,8 @@ def family_sentence(findings: Findings, kept: str) -> str:
     """Which families act; where each is one variable, what was kept and how sure that is."""
     families = findings.families or []
     if told_apart(findings):
-        least = sure_percent(min(row.probability for row in families))
-        rest = "" if least.startswith("more") else " or more"
-        return f"{kept} Each acts with a probability of {least}{rest}."
+        least = at_least(min(row.probability for row in families))
+        return f"{kept} Each acts with a probability of {least}."
     return f"{lead(families, 'acts')}. {selected_words(findings)}"
 
 
