@@ -9,6 +9,7 @@ import pytest
 
 from gradsift.cli._exit import run
 from gradsift.pipeline import load_model, record_training, save_model
+from gradsift.tables import Choices, open_table
 
 CLASSES = [1, 2, 10]
 
@@ -95,3 +96,35 @@ def test_numbers_of_classes_are_no_amounts_when_groups_become_rows(grades, capsy
     write("t.csv", np.column_stack([X, np.arange(120) // 4]), np.repeat(y[::4], 4))
     assert run([*command, "--cv", "0", "--stability", "0", "--no-families", "--out", "o"]) == 0
     assert load_model(Path("o")).model.classes_.tolist() == CLASSES
+
+
+def test_groups_and_categories_have_numeric_order(grades):
+    X, y = grades
+    donor, site = np.arange(120) // 4 + 1, np.arange(120) % 12
+    write("t.csv", np.column_stack([X, donor, site, site % 3]), np.repeat(y[::4], 4))
+    command = ["select", "t.csv", "--target", "y", "--group", "g5", "--aggregate", "mean"]
+    more = ["--categorical", "g6", "--cv", "0", "--stability", "0", "--no-families", "--out", "o"]
+    assert run([*command, *more]) == 0
+    assert load_model(Path("o")).recipe.levels == {"g6": tuple(map(str, range(12)))}
+    rows = read("o/projection.csv")
+    assert [row["row"] for row in rows] == [str(k + 1) for k in range(30)]
+    assert [row["observed"] for row in rows] == y[::4].astype(str).tolist()
+
+
+def test_what_is_known_of_groups_stays_with_them(grades):
+    """The table of covariates is in another order than the groups."""
+    X, y = grades
+    donor = np.arange(120) // 4 + 1
+    write("t.csv", np.column_stack([X, donor]), np.repeat(y[::4], 4))
+    age = np.arange(120.0) // 4
+    choices = Choices("y", group="g5", aggregate="mean", covariates=Path("c.csv"), id="name")
+    with open("t.csv") as file:
+        lines = file.read().splitlines()
+    with open("t.csv", "w") as file:
+        file.writelines(f"{'name' if k == 0 else f's{k}'},{line}\n" for k, line in enumerate(lines))
+    order = np.random.default_rng(0).permutation(120)
+    Path("c.csv").write_text("name,age\n" + "".join(f"s{k + 1},{age[k]}\n" for k in order))
+    table = open_table(Path("t.csv"), choices)
+    assert table.ids.tolist() == [str(k + 1) for k in range(30)]
+    np.testing.assert_array_equal(table.covariates["age"], np.arange(30.0))
+    np.testing.assert_array_equal(table.y, y[::4].astype(int))

@@ -64,8 +64,8 @@ def test_whole_numbers_as_categories_stay_the_same_when_some_are_missing():
     whole = pd.DataFrame({"stage": pd.Categorical([1, 2, 10, 1])})
     holed = pd.DataFrame({"stage": pd.Categorical([1, 2, None, 1])})
     encoder = make_encoder(whole, "mean")
-    assert encoder.columns[0].levels == ("1", "10", "2")
-    assert encoder.encode(holed).tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 0], [1, 0, 0]]
+    assert encoder.columns[0].levels == ("1", "2", "10")
+    assert encoder.encode(holed).tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 0], [1, 0, 0]]
 
 
 def test_a_text_for_missing_is_no_category_unless_it_is_declared():

@@ -16,6 +16,7 @@ from gradsift.data.read_options import PLAIN, ReadOptions
 
 MOST_LEVELS = 20
 """Distinct texts up to which a column is taken for categories unless asked otherwise."""
+NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?", re.IGNORECASE)
 WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")
 """A whole number as it is written, no other way and within 64 bits."""
 PLAIN_KINDS = "biuf"
@@ -150,8 +151,20 @@ def whole_labels(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def text_levels(values: Iterable[Any]) -> list[str]:
-    """Distinct texts, sorted."""
-    return sorted({v for v in values if v is not None})
+    """Distinct texts, sorted: numbers by what they are worth, then all others.
+
+    Examples
+    --------
+    >>> text_levels(["10", None, "b", "2", "0.5", "a", "2"])
+    ['0.5', '2', '10', 'a', 'b']
+    """
+    return sorted({v for v in values if v is not None}, key=by_number)
+
+
+def by_number(text: str) -> tuple[bool, float, str]:
+    """What texts are sorted by, so that 10 comes after 2."""
+    number = NUMBER.fullmatch(text) is not None
+    return not number, float(text) if number else 0.0, text
 
 
 def level_columns(values: Sequence[Any], levels: Sequence[str]) -> Array:
@@ -192,7 +205,7 @@ def unseen_levels(
     new = [text for text in texts if text not in known]
     if not new:
         return None
-    kinds = sorted(map(str, set(new)))
+    kinds = text_levels(map(str, new))
     some = ", ".join(map(repr, kinds[:3])) + (", ..." if len(kinds) > 3 else "")
     return (
         f"{len(new)} of {len(texts)} rows hold categories of {column} that the model has not seen "

@@ -21,6 +21,7 @@ from gradsift.data.categories import (
     level_name,
     numbers_or_levels,
     table_columns,
+    text_levels,
     unseen_levels,
 )
 from gradsift.data.lazy import refuse_lazy
@@ -269,15 +270,15 @@ def read_column(name: str, values: Any) -> Any:
 def learn(name: str, values: Any, counts: Array, smooth: bool) -> Covariate:
     """How a covariate becomes columns, from its values at rows that count so many times."""
     if values.dtype.kind == "O":
-        levels, place = np.unique(values.astype(str), return_inverse=True)
+        levels = text_levels(values)
         if len(levels) > max(MOST_COLUMNS * len(values), 2):
             raise ValueError(
                 f"covariate {name!r} holds {len(levels)} different texts in {len(values)} rows: "
                 "too many for categories. Turn it into numbers, or leave it out."
             )
-        most = int(np.bincount(place.reshape(-1), counts).argmax())
-        rest = tuple(str(level) for k, level in enumerate(levels) if k != most)
-        return Covariate(name, rest, str(levels[most]))
+        number = {level: k for k, level in enumerate(levels)}
+        most = int(np.bincount([number[value] for value in values], counts).argmax())
+        return Covariate(name, (*levels[:most], *levels[most + 1 :]), levels[most])
     there = ~np.isnan(values)
     if not there.any():
         raise ValueError(f"covariate {name!r} is missing in all {len(values)} rows.")

@@ -44,7 +44,7 @@ class RowGroups:
 
 
 def read_groups(frame: Frame, column: str) -> RowGroups:
-    """The labels in a column, none of which may be missing."""
+    """The labels in a column, none of which may be missing; groups are in their order."""
     labels = as_texts(frame, column)
     there = known(np.array(labels, dtype=object))
     if not there.all():
@@ -53,7 +53,7 @@ def read_groups(frame: Frame, column: str) -> RowGroups:
             f"--group {as_argument(column)}: {counted(int((~there).sum()), 'row')} without a value "
             f"in {column!r}, the first in {place}. Write the group of each row there."
         )
-    return RowGroups(column, np.array([str(label) for label in labels]))
+    return RowGroups(column, whole_labels(np.array([str(label) for label in labels])))
 
 
 def aggregated(
@@ -68,7 +68,7 @@ def aggregated(
     if recipe.log:
         k = len(recipe.numbers)
         made[:, :k] = log_columns(made[:, :k], recipe.numbers)
-    return made, target, table.groups, became(len(X), len(made), groups.column, how)
+    return made, target, table.groups.astype(str), became(len(X), len(made), groups.column, how)
 
 
 def became(n_rows: int, n_groups: int, column: str, how: str) -> str:

@@ -195,7 +195,8 @@ def _aggregated(
 ) -> Table:
     """One row for each group: a table like any other where they fit into memory, else on disk."""
     how: Any = choices.aggregate
-    codes, labels = group_codes(groups.labels, len(table.y)), np.unique(groups.labels)
+    codes = group_codes(groups.labels, len(table.y))
+    labels = np.unique(groups.labels).astype(str)
     source = checked(table.X, table.recipe.missing)
     labels_given = table.recipe.task == "classification"  # numbers of classes have no mean
     y = aggregate_response(table.y.astype(str) if labels_given else table.y, codes)
