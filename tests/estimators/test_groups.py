@@ -65,6 +65,21 @@ def test_groups_of_one_row_are_no_groups(visits):
     assert np.array_equal(plain.predict(visits[0]), alone.predict(visits[0]))
 
 
+@pytest.mark.filterwarnings("ignore::gradsift.exceptions.CountedRowsWarning")
+def test_groups_of_one_row_that_counts_twice_are_groups_of_two_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 8))
+    y = X[:, 2] + 0.5 * rng.normal(size=60)
+    donors, twice = np.arange(60), np.repeat(np.arange(60), 2)
+    counted = GradientSiftRegressor().fit(X, y, groups=donors, sample_weight=np.full(60, 2.0))
+    repeated = GradientSiftRegressor().fit(X[twice], y[twice], groups=twice)
+    assert counted.n_groups_ == repeated.n_groups_ == 60
+    np.testing.assert_array_equal(counted.ranking_, repeated.ranking_)
+    np.testing.assert_allclose(counted.predict(X), repeated.predict(X), atol=1e-6)
+    model = GradientSiftRegressor(weight_kind="importance")
+    assert model.fit(X, y, groups=donors, sample_weight=rng.uniform(1, 3, 60)).n_groups_ is None
+
+
 def test_a_response_of_the_groups_is_explained_by_their_means(donors):
     X, y = donors
     model = GradientSiftClassifier().fit(X, y, groups=VISITS)

@@ -1,5 +1,6 @@
 """Scores on the page: of which way of predicting each one is, and when to doubt it."""
 
+import warnings
 from copy import copy
 from dataclasses import replace
 
@@ -108,3 +109,18 @@ def test_good_answers_are_not_suspected(findings):
     for kind in ("regressor", "two", "three"):
         titles = dict(summarise(findings[kind])["beware"])
         assert not {"Too good to be true?", "A possible leak"} & set(titles)
+
+
+def test_nothing_selected_is_not_called_the_selected_variables():
+    """Where only predictors on all columns have a part."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 200)) + rng.normal(size=(80, 1)) / 2
+    y = X.mean(axis=1) + 0.2 * rng.normal(size=80)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = GradientSiftRegressor(false_positives=1e-6).fit(X, y)
+    assert model.ensemble_ is not None
+    assert not model.get_support().any()
+    name = _score_words.predictor_name(model)
+    assert name.startswith("a ")
+    assert name.endswith("as no variable was selected")

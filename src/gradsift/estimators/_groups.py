@@ -21,15 +21,19 @@ FEW_GROUPS = 20
 """Fewer groups, counted as groups of equal size, get a warning."""
 
 
-def check_groups(groups: Any, X: Source, kept: IntArray) -> IntArray | None:
-    """The group of each kept row as a number; None where no two rows belong together."""
+def check_groups(
+    groups: Any, X: Source, kept: IntArray, weight: Array | None = None
+) -> IntArray | None:
+    """The group of each kept row as a number; None where no two rows belong together. A row of
+    weight 2 is two rows.
+    """
     if groups is None:
         return None
     labels = np.asarray(groups)
     codes = group_codes(X.align_rows(labels) if labels.ndim == 1 else labels, X.shape[0])[kept]
     codes = np.unique(codes, return_inverse=True)[1].astype(np.intp)
     count = int(codes.max()) + 1
-    if count == len(codes):
+    if count == len(codes) and (weight is None or weight.max() <= 1.0):
         return None
     if count < LEAST_GROUPS:
         raise ValueError(

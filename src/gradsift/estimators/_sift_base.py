@@ -227,7 +227,8 @@ class GradientSift(Sifting):
         else:
             X, y = check_mixed_X(door, door.encoder_, X, y, y_numeric=numeric)
         kept, weight = check_weights(sample_weight, X, self.weight_kind)
-        codes = check_groups(groups, X, kept)
+        counts = weight if self.weight_kind == "frequency" else None
+        codes = check_groups(groups, X, kept, counts)
         door.covariates_, C = check_covariates(covariates, X, kept, weight, self.smooth_covariates)
         door.has_offset_ = offset is not None
         target = self._target(y[kept])

@@ -59,6 +59,11 @@ def ensemble_words(findings: Findings, held: HeldOut) -> str:
     """What the selected variables are averaged with, and in which parts."""
     ensemble = findings.described.ensemble
     over = percent(held.ensemble_share)
+    if ensemble is not None and findings.described.n_selected == 0:
+        return (
+            f"{members_named(ensemble)}, as nothing is selected; over the folds, all but the "
+            f"selected had a part of {over} on average"
+        )
     if ensemble is None:
         return (
             "the selected variables averaged with predictors on all columns, whose part over the "
@@ -151,7 +156,10 @@ def predictor_name(model: Any) -> str:
     ensemble = used_ensemble(model)
     if ensemble is None:
         return "the selected variables alone"
-    return f"the selected variables averaged with {members_named(ensemble)}"
+    members = members_named(ensemble)
+    if not np.any(model.get_support()):
+        return f"{members}, as no variable was selected"
+    return f"the selected variables averaged with {members}"
 
 
 def new_rows_sentence(findings: Findings, scores: Scores) -> str:
