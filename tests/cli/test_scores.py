@@ -135,3 +135,16 @@ def test_a_leak_is_said_loudly(rng, capsys):
     printed = " ".join(capsys.readouterr().out.split())
     assert "Too good to be true?" in printed
     assert "A possible leak: g1 alone reproduces y" in printed
+
+
+def test_a_new_row_is_not_called_a_row_of_the_fit(rng):
+    """One row has no variance to explain: its error is said, not the score of other rows."""
+    X = rng.normal(size=(60, 5))
+    write("t.csv", X, 3 * X[:, 1] + rng.normal(size=60))
+    write("new.csv", rng.normal(size=(1, 5)), np.array([0.5]))
+    assert run(["select", "t.csv", "--target", "y", *QUICK]) == 0
+    assert run(["report", "gradsift-out", "new.csv", "--out", "new.html"]) == 0
+    page = Path("new.html").read_text()
+    assert "On 1 row that the fit has not seen" in page
+    assert "y is the same in all of them, so there is no R²" in page
+    assert "rows they were chosen from" not in page

@@ -154,6 +154,21 @@ def test_labels_get_probabilities(folder, rng):
     assert first["predicted"] in ("low", "high")
 
 
+def test_new_rows_of_one_class_keep_its_name(folder, rng):
+    X = rng.normal(size=(80, 6))
+    y = np.where(X[:, 1] + X[:, 4] > 0, 1, -1)
+    np.savez("t.npz", X=X, y=y, class_names=np.array(["low", "high"]))
+    new = rng.normal(size=(20, 6))
+    new[:, [1, 4]] = np.abs(new[:, [1, 4]])
+    np.savez("new.npz", X=new, y=np.ones(20), class_names=np.array(["low", "high"]))
+    assert run(["select", "t.npz", "--target", "y", *QUICK]) == 0
+    assert run(["report", "gradsift-out", "new.npz", "--out", "r.html"]) == 0
+    page = Path("r.html").read_text()
+    assert "On 20 rows that the fit has not seen" in page
+    assert "give the right class 100\u00a0% of the time; all of them are of one class" in page
+    assert "On the rows they were chosen from" not in page
+
+
 def test_columns_on_disk(folder, rng):
     X = rng.normal(size=(90, 40))
     np.save("X.npy", X.astype(np.float32))

@@ -178,7 +178,7 @@ def turning_points(curve: Curve, clear: float = CLEAR) -> list[int]:
     """
     step = np.sign(np.diff(curve.effect))
     turns = np.flatnonzero(step[1:] * step[:-1] < 0) + 1
-    points = [0, *turns.tolist(), len(curve.x) - 1]
+    points = sorted({0, *turns.tolist(), len(curve.x) - 1})  # of a constant variable, one
     while len(points) > 1:
         sizes = np.abs(np.diff(curve.effect[points]))
         scores = np.array([standard_errors(curve, a, b) for a, b in pairwise(points)])

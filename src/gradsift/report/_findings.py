@@ -256,7 +256,7 @@ class Findings:
     def new_scores(self) -> Scores | None:
         """Scores on the rows of X that the fit has not seen; None where there are none."""
         rows = np.flatnonzero(False if self.unseen is None else self.unseen)
-        if len(np.unique(np.asarray(self.y)[rows])) < 2:  # nothing to tell apart
+        if len(rows) == 0:
             return None
         X, y = take_rows(self.X, rows), np.asarray(self.y)[rows]
         return score_model(self.model, X, y, **self.beside.take(rows).for_predict)
@@ -284,7 +284,9 @@ class Findings:
 
     @cached_property
     def score(self) -> float:
-        """Accuracy or R² on the rows of X."""
+        """Accuracy or R² on the rows of X; NaN where numbers have nothing to explain."""
+        if not self.labels and np.ptp(np.asarray(self.y, dtype=float)) == 0.0:
+            return float("nan")
         return float(self.model.score(self.X, self.y, **self.beside.for_predict))
 
     @property

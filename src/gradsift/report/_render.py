@@ -169,7 +169,7 @@ def _environment() -> Any:
     environment.filters["percent"] = percent
     environment.filters["q"] = q_words
     environment.filters["capital"] = capital
-    environment.filters["score"] = score_number
+    environment.filters["score"] = lambda value: "–" if value is None else score_number(value)
     environment.filters["readable"] = readable
     environment.filters["shortened"] = shortened
     environment.filters["breakable"] = breakable

@@ -10,6 +10,7 @@ import numpy as np
 from gradsift.estimators import EnsemblePart, PenaltyChoice
 from gradsift.report._findings import Findings
 from gradsift.report._text import join, percent
+from gradsift.tables.frame import counted
 from gradsift.trust import HeldOut, Scores
 from gradsift.trust.scores import number
 
@@ -168,15 +169,20 @@ def new_rows_sentence(findings: Findings, scores: Scores) -> str:
     known = total - count
     aside = "" if known == 0 else f" ({known:,} others are rows of the fit and do not count here)"
     who = predictor_name(findings.model) if uses_variables(findings.model) else "predictions"
+    where = f"On {counted(count, 'row')} that the fit has not seen{aside}, {who}"
     if findings.labels:
-        what = (
-            f"{who} give the right class {percent(scores.mean('accuracy'))} of the time (balanced "
-            f"accuracy {number(scores.mean('balanced accuracy'))}, ROC AUC "
-            f"{number(scores.mean('ROC AUC'))})"
+        what = f"give the right class {percent(scores.mean('accuracy'))} of the time"
+        if np.isnan(scores.mean("ROC AUC")):
+            return f"{where} {what}; all of them are of one class."
+        return (
+            f"{where} {what} (balanced accuracy {number(scores.mean('balanced accuracy'))}, ROC "
+            f"AUC {number(scores.mean('ROC AUC'))})."
         )
-    else:
-        what = f"{who} reach R² {number(scores.mean('R²'))}, RMSE {number(scores.mean('RMSE'))}"
-    return f"On {count:,} rows that the fit has not seen{aside}, {what}."
+    error = f"RMSE {number(scores.mean('RMSE'))}"
+    if np.isnan(scores.mean("R²")):
+        same = f"{findings.target} is the same in all of them"
+        return f"{where} reach {error}; {same}, so there is no R²."
+    return f"{where} reach R² {number(scores.mean('R²'))}, {error}."
 
 
 def held_out_error(choice: PenaltyChoice) -> str:

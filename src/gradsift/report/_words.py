@@ -9,6 +9,7 @@ from gradsift.report._family_words import lead, needed, title
 from gradsift.report._findings import Findings
 from gradsift.report._score_words import quality
 from gradsift.report._text import at_least, capital, join, percent
+from gradsift.tables.frame import counted
 
 SURE = 0.1
 """Families with a larger q-value are said to be possible only."""
@@ -192,7 +193,7 @@ def asked(findings: Findings) -> str:
     shown = len(findings.y)
     rows = f"{findings.rows:,} rows"
     if findings.unseen is not None and np.any(findings.unseen):
-        rows = f"Fitted to {rows}, shown on {shown:,} rows"
+        rows = f"Fitted to {rows}, shown on {counted(shown, 'row')}"
     return f"{question}{where}? {rows}.{beside}"
 
 

@@ -145,7 +145,7 @@ def prepare(frame: Frame, choices: Choices) -> Table:
         found.id,
         choices.log,
         "mean" if frame.expects_missing and choices.missing == "error" else choices.missing,
-        frame.class_names.get(choices.target, ()) if reading.task == "classification" else (),
+        class_names(y, frame.class_names.get(choices.target, ())),
         frame.options,
     )
     check_encoded_names(recipe.names, recipe.origins, choices.target)
@@ -285,6 +285,15 @@ def response(y: Array | NDArray[Any], recipe: Recipe) -> NDArray[Any]:
     if y.dtype.kind == "O":
         return whole_labels(y.astype(str))
     values, codes = np.unique(y, return_inverse=True)
-    named = len(recipe.classes) == len(values)
-    names = recipe.classes if named else [number_text(v) for v in values]
+    names = [recipe.classes.get(number_text(v), number_text(v)) for v in values]
     return whole_labels(np.array(names))[codes]
+
+
+def class_names(y: Array | NDArray[Any], names: Sequence[str]) -> dict[str, str]:
+    """What each number of a target stands for, if there are as many names as numbers."""
+    if y.dtype.kind == "O" or not names:
+        return {}
+    values = np.unique(y)
+    if len(values) != len(names):
+        return {}
+    return dict(zip(map(number_text, values), names))

@@ -106,8 +106,8 @@ class Recipe:
         Columns of numbers, in order.
     levels : dict
         Column of categories -> its levels; each is a column of 0 and 1.
-    classes : tuple of str
-        Class names, for labels given as numbers: one per distinct number, in their order.
+    classes : dict
+        Number, as text -> name of the class it stands for, where the file tells.
     options : ReadOptions
         How the file was read; new tables are read likewise.
     stored : int array, optional
@@ -122,7 +122,7 @@ class Recipe:
     id: str | None = None
     log: bool = False
     missing: str = "error"
-    classes: tuple[str, ...] = ()
+    classes: dict[str, str] = field(default_factory=dict)
     options: ReadOptions = PLAIN
     stored: IntArray | None = field(default=None, compare=False)
 
