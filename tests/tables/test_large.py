@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from gradsift._run.threads import one_blas_thread
 from gradsift.data.source import ColumnsSource
 from gradsift.tables import Choices, open_table
 
@@ -34,10 +35,13 @@ def _small_memory(monkeypatch):
 
 
 def peak(make):
-    """What a call gives, and the bytes that Python allocated meanwhile at most."""
+    """What a call gives, and the bytes that Python allocated meanwhile at most: on one thread, as
+    each has blocks of its own.
+    """
     tracemalloc.start()
     try:
-        return make(), tracemalloc.get_traced_memory()[1]
+        with one_blas_thread(workers=1):
+            return make(), tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
 
