@@ -107,6 +107,24 @@ def cell(values: list[tuple[float, float]]) -> str:
     return f"{false.mean():.2f} ({error:.2f}) / {power.mean():.2f}"
 
 
+def averages(groups: dict[str, list[dict[str, Any]]]) -> list[list[str]]:
+    """Mean share of false discoveries over designs, that of the design with most, and power where
+    there is something to find.
+    """
+    rows = []
+    for kind, words in (("column", "columns"), ("family", "with stand-ins")):
+        for rate in RATES:
+            cells = [np.array([t["cells"][f"{kind} {rate}"] for t in g]) for g in groups.values()]
+            false = [values[:, 0] for values in cells]
+            found = [v[:, 1].mean() for v, name in zip(cells, groups) if "noise" not in name]
+            most = max(false, key=np.mean)
+            error = most.std(ddof=1) / np.sqrt(len(most))
+            share = f"{np.mean([f.mean() for f in false]):.3f}"
+            row = [words, f"{rate:g}", share, f"{most.mean():.3f} ({error:.3f})"]
+            rows.append([*row, f"{np.mean(found):.2f}"])
+    return rows
+
+
 def null_columns(name: str, seeds: range) -> list[str]:
     """Shares of small p-values among columns that do nothing."""
     p_values = []
@@ -142,7 +160,10 @@ def main() -> None:
         head = ["design", "seeds", "selected by the sift", *kinds, "CPU s"]
         known = [table for table in stored(options.store) if table["seed"] in seeds]
         groups = {name: [t for t in known if t["design"] == name] for name in names}
-        rows = [row(name, tables) for name, tables in groups.items() if len(tables) > 1]
+        groups = {name: tables for name, tables in groups.items() if len(tables) > 1}
+        rows = [row(name, tables) for name, tables in groups.items()]
+        over = ["", "q", "false discoveries", "in the design with most (s.e.)", "found"]
+        print(f"averages\n{markdown(over, averages(groups))}")
     print("discoveries")
     print(markdown(head, rows))
 
