@@ -2,12 +2,16 @@
 
     python -m real.stability                        # all tables, 10 pairs of halves
     python -m real.stability --tables colon --pairs 20
+    python -m real.stability --credible             # credible families beside selected columns
 
 Run from `benchmarks/`, on one thread. The rows are divided at random into two halves, classes in
 proportion, and each half selects alone. *Columns*: Jaccard index of the two sets. *Families*: the
 same, when a column also matches one that it is correlated with by .8 or more (either way, on all
 rows), each column at most once. The F-test, a Lasso path and a forest take as many columns as the
 sift selects on that half. Pairs of halves that both select nothing say nothing, and are left out.
+
+*Credible*: the same for the credible families of each half (`families_`, one half and more
+probable), of which two match if they share a column, or have columns that are correlated so.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from selection.measure import scaled
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from tables import markdown
 
+from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.data import ArraySource
 from gradsift.sift import sift_support
 
@@ -40,12 +45,42 @@ def halves(table: tables.RealTable, pairs: int, seed: int) -> list[tuple[Order, 
 
 def agreement(a: Order, b: Order, like: Callable[[Order, Order], tables.Array]) -> float:
     """Jaccard index of two sets of columns in which `like` columns count as one."""
-    matched = 0
-    if len(a) and len(b):
-        same = like(a, b)
-        rows, columns = linear_sum_assignment(-same)
-        matched = int(same[rows, columns].sum())
-    return matched / (len(a) + len(b) - matched)
+    return jaccard(like(a, b)) if len(a) or len(b) else float("nan")
+
+
+def jaccard(same: tables.Array) -> float:
+    """Jaccard index of two sets, from which member of one is the same (a, b) as which of the
+    other; each counts once.
+    """
+    rows, columns = linear_sum_assignment(-same)
+    matched = int(same[rows, columns].sum())
+    return matched / (sum(same.shape) - matched)
+
+
+def credible(table: tables.RealTable, pairs: int, seed: int) -> tables.Array:
+    """(pairs, 2) agreement of the credible families of halves, and of what they select."""
+    whole, _ = scaled(table.X, np.arange(len(table.X)), np.arange(0))
+
+    def alike(a: Order, b: Order) -> bool:
+        return bool((np.abs(whole[:, a].T @ whole[:, b]) >= ALIKE * len(whole)).any())
+
+    def agree(sets: list[list[Order]]) -> float:
+        same = np.array([[alike(a, b) for b in sets[1]] for a in sets[0]], dtype=float)
+        both = len(sets[0]) + len(sets[1])
+        return jaccard(same.reshape(len(sets[0]), len(sets[1]))) if both else float("nan")
+
+    out = []
+    for pair in halves(table, pairs, seed):
+        families, selected = [], []
+        for half in pair:
+            A, _ = scaled(table.X, half, np.arange(0))
+            kind = GradientSiftClassifier if table.labels else GradientSiftRegressor
+            model = kind(inference=True, predict_with="selected", random_state=0)
+            model.fit(A, table.y[half])
+            families.append([f.columns for f in model.families_ if f.partners is None])
+            selected.append([np.array([k]) for k in model.get_support(indices=True)])
+        out.append([agree(families), agree(selected)])
+    return np.array(out)
 
 
 def measure(table: tables.RealTable, rankers: list[str], pairs: int, seed: int) -> tables.Array:
@@ -81,14 +116,34 @@ def select(A: tables.Array, y: tables.Array, labels: bool) -> Order:
     return sift_support(ArraySource(A), tables.contrasts(y, labels), robust=not labels)
 
 
+def compare_credible(names: list[str], pairs: int, seed: int) -> None:
+    """A table of how often credible families of halves agree."""
+    rows, means = [], []
+    for name in names:
+        found = credible(tables.load(name), pairs, seed)
+        known = np.isfinite(found).all(axis=1)
+        if known.any():
+            means.append(found[known].mean(axis=0))
+            rows.append([name, str(known.sum()), *(f"{m:.2f}" for m in means[-1])])
+            print(rows[-1], flush=True)
+    rows.append(["mean", "", *(f"{m:.2f}" for m in np.mean(means, axis=0))])
+    print(f"credible, {len(means)} tables")
+    print(markdown(["table", "pairs", "credible families", "selected, alike"], rows))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", nargs="*")
     parser.add_argument("--rankers", nargs="*", default=["l1", "F-test"])
     parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--credible", action="store_true", help="credible families only")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    if options.credible:
+        some = options.tables or [n for n in tables.names() if len(tables.load(n).X) <= MOST_ROWS]
+        compare_credible(some, options.pairs, options.seed)
+        return
     rankers, rows, means = ["gradsift", *options.rankers], [], []
     for name in options.tables or tables.names():
         table = tables.load(name)
