@@ -5,10 +5,17 @@ import pytest
 from helpers import monte_carlo_error
 from scipy.special import log_ndtr
 
+from gradsift import GradientSiftClassifier
 from gradsift.sift.rows import make_rows
 from gradsift.trust.draws import Tally, one_sweep
 from gradsift.trust.exchange import oriented, turned
-from gradsift.trust.latent import LatentLabels, above_zero, class_basis, log_ndtr_table
+from gradsift.trust.latent import (
+    LatentLabels,
+    above_zero,
+    all_above_slopes,
+    class_basis,
+    log_ndtr_table,
+)
 from gradsift.trust.looks import Looks, look_at_all
 from gradsift.trust.single_effects import Candidates, EffectPrior
 from gradsift.trust.slots import Noise, start_chains
@@ -124,6 +131,29 @@ def test_a_row_of_weight_four_is_the_mean_of_four_draws(n_classes):
     one = drawn(np.full(n, 4.0))
     np.testing.assert_allclose(one.mean(axis=0), four.mean(axis=0), atol=0.04)
     np.testing.assert_allclose(one.std(axis=0), four.std(axis=0), rtol=0.06)
+
+
+@pytest.mark.parametrize("far", [2.0, -1.0, -5.0, -12.0, -40.0])
+def test_slopes_of_improbable_labels_are_those_of_the_integral(far):
+    ahead = np.array([far, 0.8 * far, 1.0])
+    e = np.linspace(-12.0, 60.0, 200_001)
+    each = log_ndtr(ahead[:, None] + e)
+    density = np.exp(-(e**2) / 2 + each.sum(axis=0) - (-(e**2) / 2 + each.sum(axis=0)).max())
+    hazard = np.exp(-((ahead[:, None] + e) ** 2) / 2 - each) / np.sqrt(2 * np.pi)
+    exact = (hazard * density).sum(axis=1) / density.sum()
+    np.testing.assert_allclose(all_above_slopes(ahead), exact, rtol=0.02, atol=1e-3)
+
+
+def test_a_mislabelled_row_of_small_weight_does_no_harm():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5))
+    total = X[:, :2].sum(axis=1)
+    y = np.digitize(total + 0.1 * rng.normal(size=300), np.quantile(total, [1 / 3, 2 / 3]))
+    weight, odd = np.ones(300), int(np.argmax(total))
+    y[odd], weight[odd] = 0, 0.5
+    model = GradientSiftClassifier(inference=True, random_state=0).fit(X, y, sample_weight=weight)
+    assert (model.inclusion_probabilities_[:2] > 0.99).all()
+    assert (model.inclusion_probabilities_[2:] < 0.3).all()
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, reduce
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr, ndtri_exp
+from scipy.special import log_ndtr, ndtr, ndtri_exp, softmax
 
 from gradsift._typing import Array, IntArray
 from gradsift.sift.rows import Rows
@@ -86,17 +86,23 @@ def all_above(ahead: Array) -> Array:
 
 
 def all_above_slopes(ahead: Array) -> Array:
-    """Slopes (C - 1, ...) of the logarithm of `all_above` in its arguments."""
-    slopes = np.empty(ahead.shape)
-    for c, mine in enumerate(ahead):
-        others = np.delete(ahead, c, axis=0) - mine / 2
-        # given e_0 + ahead_c = e_c, e_0 is normal around -ahead_c / 2 with variance 1 / 2
-        slopes[c] = np.exp(log_density(mine / np.sqrt(2))) / np.sqrt(2)
-        slopes[c] *= sum(
-            w * reduce(np.multiply, ndtr(others + e / np.sqrt(2)))
-            for e, w in zip(*quadrature(), strict=True)
-        )
-    return slopes / np.maximum(all_above(ahead), 1e-300)
+    """Slopes (C - 1, ...) of the logarithm of `all_above` in its arguments.
+
+    The points of the integral are moved to where labels that are far off have their z, so that
+    slopes are right however improbable the label is.
+    """
+    at, weight = quadrature()
+    move = np.maximum(-ahead.min(axis=0) / 2, 0.0)
+    each = [log_ndtr(ahead + move + e) for e in at]
+    log_parts = np.stack(
+        [one.sum(axis=0) + np.log(w) - move * e for one, e, w in zip(each, at, weight, strict=True)]
+    )
+    parts = softmax(log_parts, axis=0)
+    hazards = (
+        part * np.exp(log_density(ahead + move + e) - one)
+        for part, one, e in zip(parts, each, at, strict=True)
+    )
+    return np.asarray(sum(hazards))
 
 
 def effects_of(chains: Chains) -> Array:
