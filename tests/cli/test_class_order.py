@@ -12,6 +12,7 @@ from gradsift.pipeline import load_model, record_training, save_model
 from gradsift.tables import Choices, open_table
 
 CLASSES = [1, 2, 10]
+LARGE = [200_000, 1_000_000, 3_000_000]
 
 
 @pytest.fixture(autouse=True)
@@ -128,3 +129,11 @@ def test_what_is_known_of_groups_stays_with_them(grades):
     assert table.ids.tolist() == [str(k + 1) for k in range(30)]
     np.testing.assert_array_equal(table.covariates["age"], np.arange(30.0))
     np.testing.assert_array_equal(table.y, y[::4].astype(int))
+
+
+def test_large_whole_numbers_are_written_whole_and_in_order(rng):
+    X = rng.normal(size=(90, 4))
+    write("t.csv", X, np.array(LARGE)[np.digitize(X[:, 2], [-0.4, 0.4])])
+    select("--task", "classification")
+    found = json.loads(Path("o/summary.json").read_text())["scores"]["classes"]
+    assert found == [str(value) for value in LARGE]

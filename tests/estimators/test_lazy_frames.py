@@ -41,6 +41,9 @@ def test_the_other_arguments_are_named():
         GradientSiftRegressor().fit(FRAME, Y, covariates=LAZY.select("b"))
     with pytest.raises(TypeError, match=r"y is a LazyFrame.*y.collect\(\)"):
         GradientSiftRegressor().fit(FRAME, LAZY.select("a"))
+    for name in ("sample_weight", "groups", "offset"):
+        with pytest.raises(TypeError, match=rf"{name} is a LazyFrame.*{name}.collect\(\)"):
+            GradientSiftRegressor().fit(FRAME, Y, **{name: LAZY.select("a")})
 
 
 @pytest.mark.parametrize("mixed", [False, True])

@@ -301,3 +301,22 @@ def test_the_importance_of_a_category_is_the_spread_of_its_effects():
     one = GradientSiftRegressor().fit(coded.drop(columns=["sex_m"]), y)
     place = coded.columns.drop("sex_m").get_loc("sex_f")
     assert one.feature_importances_[place] == pytest.approx(spread[0], rel=0.05)
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_importances_of_columns_and_of_groups_of_them(standardize):
+    """Of a group of columns, what they change together; each column keeps its own."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 6)), columns=list("pqrstu"))
+    X["site"] = rng.choice(list("abc"), 300)
+    effect = X["site"].map({"a": 0.0, "b": 5.0, "c": 9.0}).to_numpy()
+    y = 3 * X["p"] + X["q"] + effect + 0.3 * rng.normal(size=300)
+    groups = {"pq": ["p", "q"]}
+    model = GradientSiftRegressor(feature_groups=groups, standardize=standardize).fit(X, y)
+    own = dict(zip(X.columns, model.feature_importances_, strict=True))
+    joint = dict(zip(X.columns, model.variable_importances_, strict=True))
+    assert own["p"] == pytest.approx(3.0, rel=0.1)
+    assert own["q"] == pytest.approx(1.0, rel=0.15)
+    assert own["site"] == pytest.approx(effect.std(), rel=0.05)
+    assert joint["p"] == joint["q"] == pytest.approx((3 * X["p"] + X["q"]).std(), rel=0.05)
+    assert joint["site"] == own["site"]

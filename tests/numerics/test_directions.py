@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from gradsift.numerics import directions
 from gradsift.numerics.directions import find_directions, orient, subspace_distance
 
 
@@ -55,3 +56,12 @@ def test_subspace_distance(rng):
     # one angle of 30 degrees between lines: its sine
     line = np.array([[np.cos(np.pi / 6), np.sin(np.pi / 6)]])
     assert subspace_distance(np.eye(2)[:1], line) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("shape", [(3, 50), (200, 20)])
+def test_joint_importance_is_the_same_by_columns_and_by_rows(shape, rng, monkeypatch):
+    a, n = shape
+    F, Z = rng.normal(size=(a, 2 * n)), rng.normal(size=(n, a))
+    monkeypatch.setattr(directions, "JOINT_VALUES", 100)  # several pieces
+    brute = np.sqrt(((F @ F.T) * (Z.T @ Z)).sum())
+    assert directions.joint_importance(F, Z) == pytest.approx(brute)

@@ -317,3 +317,26 @@ def test_columns_that_are_one_variable_have_the_importance_of_what_they_change_t
     both = importance_together(model, X, np.array([0, 1]))
     assert both == pytest.approx(20.0 * X[:, 0].std(), rel=0.05)
     assert importance_together(model, X, np.array([3, 4])) == pytest.approx(5.0, rel=0.1)
+
+
+def test_columns_that_never_change_are_counted_only_where_they_are_kept(rng):
+    X = rng.normal(size=(80, 3))
+    y = X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=80)
+    X[:, 2] = 4.0
+    model = GradientSiftRegressor(always_keep=[2]).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+    kept = summarise(Findings(model, X, y))
+    assert kept["columns"] == kept["n_selected"] == 3
+    for standardize in (True, False):
+        found = Findings(GradientSiftRegressor(standardize=standardize).fit(X, y), X, y)
+        assert (found.columns, found.n_selected, found.others) == (2, 2, [])
+
+
+def test_rows_in_which_a_category_never_changes_can_be_reported_on(rng):
+    X = rng.normal(size=(60, 4))
+    X[:, 0] = np.arange(60) % 2
+    X[:, 1] = 1.0 - X[:, 0]
+    y = 5.0 * X[:, 0] + X[:, 2] + 0.3 * rng.normal(size=60)
+    model = GradientSiftRegressor(always_keep=[0, 1]).fit(X, y)
+    page = build_report(Findings(model, X[:1], y[:1], groups=["sex", "sex", "c", "d"]))
+    assert "sex" in page

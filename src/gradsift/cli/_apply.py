@@ -169,7 +169,7 @@ def open_labelled(
 
 def labels_of(model: Any, y: Any) -> Any:
     """Labels of a new table as those of the model. Where the ones are whole numbers and the others
-    texts (other labels are new, or the model is older), both become texts.
+    texts, because other labels are new, both become texts.
     """
     if not model.describe().labels or y.dtype.kind == model.classes_.dtype.kind:
         return y

@@ -74,14 +74,20 @@ def to_text(cells: Sequence[Any], options: ReadOptions = PLAIN) -> Texts:
     return out
 
 
+LEAST_LONG = 1e15
+"""Whole numbers from this size on are written with an exponent."""
+
+
 def number_text(value: float) -> str:
     """A number as short as possible, but never that of another.
 
     Examples
     --------
-    >>> number_text(2.0), number_text(0.1), number_text(20231001.0), number_text(np.float32(0.1))
-    ('2', '0.1', '20231001', '0.1')
+    >>> number_text(2.0), number_text(0.1), number_text(1e6), number_text(np.float32(0.1))
+    ('2', '0.1', '1000000', '0.1')
     """
+    if abs(value) < LEAST_LONG and value == round(value):
+        return f"{value + 0.0:.0f}"
     short = f"{value:g}"
     with np.errstate(over="ignore"):
         if float(short) == value or np.float32(float(short)) == np.float64(value):

@@ -26,11 +26,14 @@ class ColumnRule:
         Columns that are always in, and do not count.
     most : int or None
         Groups that may be selected.
+    origins : (p,) int array or None
+        The column of the table that each encoded one comes from; None = each is its own.
     """
 
     groups: IntArray | None
     keep: IntArray
     most: int | None
+    origins: IntArray | None = None
 
     def settle(self, found: SiftResult) -> SiftResult:
         """The same result with whole groups, the best ranked ones where there are too many."""
@@ -62,14 +65,12 @@ class ColumnRule:
         order = list(dict.fromkeys(self.groups[free].tolist()))[: self.most]
         return np.flatnonzero(np.isin(self.groups, [*order, *always.tolist()]))
 
-    def joint(self, columns: IntArray) -> list[IntArray]:
-        """Places of the columns that are one variable, one array for each with several columns."""
-        if self.groups is None:
-            return []
-        labels = self.groups[columns]
-        order = np.argsort(labels, kind="stable")
-        variables = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
-        return [places for places in variables if len(places) > 1]
+
+def several_of_each(labels: IntArray) -> list[IntArray]:
+    """Places of the labels that come several times, one array for each of them."""
+    order = np.argsort(labels, kind="stable")
+    variables = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+    return [places for places in variables if len(places) > 1]
 
 
 def check_feature_groups(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradsift._typing import Array, IntArray, Source
+from gradsift.data.lazy import refuse_lazy
 from gradsift.data.row_groups import group_codes
 from gradsift.exceptions import FewGroupsWarning
 
@@ -29,6 +30,7 @@ def check_groups(
     """
     if groups is None:
         return None
+    refuse_lazy(groups, "groups")
     labels = np.asarray(groups)
     codes = group_codes(X.align_rows(labels) if labels.ndim == 1 else labels, X.shape[0])[kept]
     codes = np.unique(codes, return_inverse=True)[1].astype(np.intp)
@@ -70,5 +72,6 @@ def refuse_with_groups(groups: Any, what: str) -> None:
         raise ValueError(
             f"{what} takes rows for independent, which rows of a group are not. Make one row of "
             "each group with gradsift.aggregate(X, y, groups) (on the command line, --aggregate "
-            "mean), and fit to those without groups."
+            "mean), and fit to those without groups. Where each row is a group already, and counts "
+            "several times, leave out groups and sample_weight."
         )

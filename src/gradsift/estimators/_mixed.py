@@ -124,14 +124,17 @@ def largest_of_each(values: Array, origins: IntArray) -> Array:
     return out
 
 
-def table_attributes(found: dict[str, Any], encoder: TableEncoder) -> dict[str, Any]:
-    """Attributes of a fit to encoded columns, told of the columns of the table."""
+def table_attributes(
+    found: dict[str, Any], importances: Array, encoder: TableEncoder
+) -> dict[str, Any]:
+    """Attributes of a fit to encoded columns, told of the columns of the table; `importances`:
+    for each encoded column, that of its column of the table.
+    """
     origins = encoder.origins
-    importances = largest_of_each(found["variable_importances_"], origins)
     out = {
         **found,
-        "feature_importances_": importances,
-        "variable_importances_": importances,
+        "feature_importances_": largest_of_each(importances, origins),
+        "variable_importances_": largest_of_each(found["variable_importances_"], origins),
         "ranking_": best_of_each(found["ranking_"], origins),
         "interactions_": pairs_of_table(found["interactions_"], origins),
     }

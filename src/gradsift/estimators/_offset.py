@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradsift._typing import Array, IntArray, Source
+from gradsift.data.lazy import refuse_lazy
 from gradsift.estimators._sift_target import Labels, Numbers
 
 
@@ -22,6 +23,7 @@ def check_offset(offset: Any, X: Source, kept: IntArray, target: Numbers | Label
 
 def read_offset(offset: Any) -> Array:
     """An offset as numbers, none of them missing or infinite."""
+    refuse_lazy(offset, "offset")
     try:
         values = np.asarray(offset, dtype=np.float64)
     except (TypeError, ValueError) as error:

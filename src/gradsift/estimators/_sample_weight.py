@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gradsift._typing import Array, IntArray, Source
+from gradsift.data.lazy import refuse_lazy
 from gradsift.estimators._validation import MIN_SAMPLES
 from gradsift.exceptions import CountedRowsWarning
 
@@ -98,6 +99,7 @@ def warn_of_counts(weight: Array | None, kind: WeightKind) -> None:
 def read_weights(sample_weight: Any, X: Array | Source) -> Array:
     """One finite number, not negative, for each row of X."""
     n = X.shape[0]
+    refuse_lazy(sample_weight, "sample_weight")
     try:
         weight: Array = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:

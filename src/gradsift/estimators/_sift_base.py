@@ -202,6 +202,7 @@ class GradientSift(Sifting):
             encoded_labels(labels, door.encoder_),
             encoded_columns(kept, door.encoder_),
             self.max_features,
+            None if door.encoder_ is None else door.encoder_.origins,
         )
 
     def _target(self, y: Array) -> Numbers | Labels:
@@ -256,7 +257,11 @@ class GradientSift(Sifting):
         inference = self.inference and not only_predicts
         sure = inference_attributes(sample, fit, options) if inference else {}
         groups = None if sample.groups is None else int(sample.groups.max()) + 1
-        known = {"n_groups_": groups, "covariates_": with_coefficients(door.covariates_, fit)}
+        known = {
+            "n_groups_": groups,
+            "covariates_": with_coefficients(door.covariates_, fit),
+            "table_importances": fit.table_importances,
+        }
         return sift_attributes(fit) | known | sure
 
     def _fit_sample(self, door: Any, sample: SiftSample, *, only_predicts: bool = False) -> Self:
@@ -272,8 +277,10 @@ class GradientSift(Sifting):
         found = find_support(self._sample(door, X, y, **fit_params), self._options(door))
         return found if door.encoder_ is None else np.unique(door.encoder_.origins[found])
 
-    def _keep(self, door: Any, **found: Any) -> Self:
-        """Take over a fit; of a table that was encoded, in the columns that it has."""
+    def _keep(self, door: Any, *, table_importances: Array, **found: Any) -> Self:
+        """Take over a fit; of a table that was encoded, in the columns that it has, with the
+        importances (encoded columns,) of those.
+        """
         encoder = door.encoder_
         if encoder is None:
             return keep(self, door, encoded_=None, **found)
@@ -283,7 +290,8 @@ class GradientSift(Sifting):
         known = {"n_features_in_": len(encoder.names), "encoder_": None, "feature_groups_": None}
         known |= {"has_offset_": door.has_offset_, "encoded_": None}
         keep(inside, inside, **known, **found)
-        return keep(self, door, encoded_=inside, **table_attributes(found, encoder))
+        told = table_attributes(found, table_importances, encoder)
+        return keep(self, door, encoded_=inside, **told)
 
     def _new_samples(self, X: Any) -> Source:
         if self.encoder_ is None:

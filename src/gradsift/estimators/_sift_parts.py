@@ -14,7 +14,7 @@ from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
 from gradsift.data.predicted import is_whole, with_predicted
 from gradsift.data.source import set_beside
-from gradsift.estimators._column_rule import ColumnRule
+from gradsift.estimators._column_rule import ColumnRule, several_of_each
 from gradsift.estimators._covariate_part import (
     beside_selected,
     explained_part,
@@ -127,8 +127,8 @@ class SiftFit:
         The predictors on all columns that have a part in the predictions.
     scaling : Scaling
         From the user's columns to those that importances and directions are reported in.
-    importances, variable_importances : (p,) arrays
-        Of every column, and of the variable that it belongs to.
+    importances, variable_importances, table_importances : (p,) arrays
+        Of every column, of its variable, and of the column of the table that it comes from.
     covariate_coefficients : (k, q) array
         Of the linear part that covariates have in predictions.
     """
@@ -141,6 +141,7 @@ class SiftFit:
     field: RefitField
     importances: Array
     variable_importances: Array
+    table_importances: Array
     directions: Directions
     scaling: Scaling
     covariate_coefficients: Array
@@ -171,7 +172,7 @@ def fit_sift(sample: SiftSample, options: SiftOptions) -> SiftFit:
             say("predictors on all columns")
             ensemble = target.ensemble(columns, Z, refit, weight, options)
         field = RefitField(scaling, found.selected, refit)
-        importances, together, directions = summarise(field, X, rows, share, options)
+        importances, directions = summarise(field, X, rows, share, options)
     if not options.standardize:
         p = X.shape[1]
         scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
@@ -182,8 +183,7 @@ def fit_sift(sample: SiftSample, options: SiftOptions) -> SiftFit:
         refit,
         ensemble,
         field,
-        importances,
-        together,
+        *importances,
         directions,
         scaling,
         *coefficients,
@@ -359,27 +359,30 @@ def standard_covariates(sample: SiftSample) -> Array | None:
 
 def summarise(
     field: RefitField, X: Source, rows: IntArray, share: Array, options: SiftOptions
-) -> tuple[Array, Array, Directions]:
-    """Importances of columns and of the variables that they belong to, and directions, from the
-    refitted gradient at some rows.
-    """
+) -> tuple[tuple[Array, Array, Array], Directions]:
+    """Importances as in `SiftFit`, and directions, from the refitted gradient at some rows."""
     p, index = X.shape[1], field.index
-    report = field.standard_gradient if options.standardize else field.gradient
+    some = take_rows(X, rows)
     if len(rows) < len(share):
         share = share[rows] / share[rows].sum()
-    some = take_rows(X, rows)
-    F = np.sqrt(share)[:, None] * report(some)
-    stacked = F.transpose(2, 0, 1).reshape(len(index), F.shape[0] * F.shape[1])
-    importances = np.zeros(p)
+    root = np.sqrt(share)[:, None]
+    F = root * field.standard_gradient(some)
+    own = F.transpose(2, 0, 1).reshape(len(index), F.shape[0] * F.shape[1])
+    told = own if options.standardize else field.scaling.derivative(own.T, index).T
     # a selected variable is in, however flat the refit finds it: never an exact zero
-    importances[index] = np.maximum(np.linalg.norm(stacked, axis=1), np.finfo(float).tiny)
-    together = importances.copy()
-    for members in options.rule.joint(index):
-        G, Z = stacked[members], np.sqrt(share)[:, None] * field.columns(some)[:, members]
-        size = joint_importance(G @ G.T, Z.T @ Z)
-        together[index[members]] = max(size, np.finfo(float).tiny)
-    directions = find_directions(index, stacked, p, options.n_components, energy=ENERGY)
-    return importances, together, directions
+    importances, least = np.zeros(p), np.finfo(float).tiny
+    importances[index] = np.maximum(np.linalg.norm(told, axis=1), least)
+
+    def together(labels: IntArray | None) -> Array:
+        out, several = importances.copy(), [] if labels is None else several_of_each(labels[index])
+        Z = root * field.columns(some) if several else root
+        for places in several:
+            out[index[places]] = max(joint_importance(own[places], Z[:, places]), least)
+        return out
+
+    directions = find_directions(index, told, p, options.n_components, energy=ENERGY)
+    found = importances, together(options.rule.groups), together(options.rule.origins)
+    return found, directions
 
 
 def seed_of(random_state: Any) -> int | None:

@@ -60,29 +60,46 @@ def find_directions(
     return Directions(components, values)
 
 
-def joint_importance(covariance: Array, correlation: Array) -> float:
+JOINT_VALUES = 1 << 22
+"""Numbers of a product that `joint_importance` holds at a time (32 MB)."""
+
+
+def joint_importance(gradients: Array, columns: Array) -> float:
     """Importance of several columns as one variable: root mean square of what they change together
     where they vary as they do in the table.
 
-    Of one column it is the root mean square of its partial derivatives. Those of independent
-    columns add up in squares. The 0/1 columns of a category are correlated, and give the standard
-    deviation of its effects.
+    It is the root of the sum over pairs of columns of mean products of their partial derivatives
+    times mean products of their values. Of one column it is the root mean square of its partial
+    derivatives. Those of independent columns add up in squares. The 0/1 columns of a category are
+    correlated, and give the standard deviation of its effects.
 
     Parameters
     ----------
-    covariance : (a, a) array
-        Mean products of the partial derivatives, per standard deviation of each column.
-    correlation : (a, a) array
-        Of the columns.
+    gradients : (a, m) array
+        Partial derivatives per standard deviation, times the roots of the shares of their rows.
+    columns : (n, a) array
+        Standardised columns, times the roots of the shares of their rows.
 
     Examples
     --------
     A category of two equally frequent levels whose effects differ by 20:
 
-    >>> joint_importance(np.array([[25.0, -25], [-25, 25]]), np.array([[1.0, -1], [-1, 1]]))
+    >>> level = np.array([[1.0, -1], [-1, 1]]) / np.sqrt(2)
+    >>> round(joint_importance(np.array([[5.0], [-5]]), level), 9)
     10.0
     """
-    return float(np.sqrt(max(float((covariance * correlation).sum()), 0.0)))
+    n, m = len(columns), gradients.shape[1]
+    total = 0.0
+    if len(gradients) <= n:
+        step = max(1, JOINT_VALUES // len(gradients))
+        for start in range(0, len(gradients), step):
+            some = slice(start, start + step)
+            total += float(((gradients[some] @ gradients.T) * (columns[:, some].T @ columns)).sum())
+    else:  # many columns of few rows: the same sum by rows
+        step = max(1, JOINT_VALUES // max(m, 1))
+        for start in range(0, n, step):
+            total += float(np.square(columns[start : start + step] @ gradients).sum())
+    return float(np.sqrt(max(total, 0.0)))
 
 
 def orient(components: Array) -> Array:

@@ -18,7 +18,10 @@ LOG_SLOPES = np.arange(-3.0, 4.0, 0.1)
 
 
 def log_choices(p: int, k: int) -> float:
-    """log C(p, k): how many sets of k among p columns there are to choose from."""
+    """log C(p, k): how many sets of k among p columns there are to choose from; where more are
+    selected, because columns that never change were asked for, there is no choice.
+    """
+    k = min(k, p)
     return float(gammaln(p + 1) - gammaln(k + 1) - gammaln(p - k + 1))
 
 

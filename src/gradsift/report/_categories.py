@@ -13,7 +13,6 @@ from gradsift._typing import Array, IntArray
 from gradsift.data import fill_holes
 from gradsift.data.slices import take_columns, take_rows
 from gradsift.explain import FamilySummary, VariableSummary, came_back, gradient_covariance
-from gradsift.numerics.directions import joint_importance
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.trust import Stability
 
@@ -134,9 +133,12 @@ def importance_together(model: Any, X: Any, columns: IntArray) -> float:
     known = model.describe().variable_importances
     if known is not None and np.ptp(known[columns]) == 0.0:
         return float(known[columns[0]])
-    values = take_columns(X, columns)
-    correlation = np.atleast_2d(np.corrcoef(values, rowvar=False))
-    return joint_importance(gradient_covariance(model, X, columns), correlation)
+    values, scale = take_columns(X, columns), model.scale_[columns]
+    values = (values - values.mean(axis=0)) / scale
+    products = gradient_covariance(model, X, columns) * (values.T @ values) / len(values)
+    # rows in which none of the columns changes say nothing of them together
+    alone = float(np.linalg.norm(model.feature_importances_[columns]))
+    return float(np.sqrt(max(products.sum(), 0.0))) or alone
 
 
 def level_effect(

@@ -307,9 +307,12 @@ class Findings:
 
     @cached_property
     def constant(self) -> list[int]:
-        """Columns that never change in the rows of the fit: they standardise to zero."""
-        scale = getattr(self.model, "scale_", np.ones(0))
-        return np.flatnonzero(np.isinf(scale)).tolist()
+        """Columns that never change in the rows of the fit, where others do: they standardise to
+        zero. Those that are always kept are not among them.
+        """
+        scale = self.model.field_.scaling.scale
+        never = np.isinf(scale) & ~self.model.get_support()
+        return [] if np.isinf(scale).all() else np.flatnonzero(never).tolist()
 
     @cached_property
     def n_selected(self) -> int:
@@ -345,7 +348,10 @@ class Findings:
         """(rank, name) of variables that were not selected, best first."""
         ranking = self.model.ranking_
         out: dict[str, int] = {}
+        never = set(self.constant)
         for k in best_unselected(self.model, MOST_LISTED).tolist():
+            if k in never:
+                continue
             out.setdefault(self.variable_of(k), int(ranking[k]))
         if self.groups is None:
             return [(rank, name) for name, rank in out.items()]

@@ -173,15 +173,15 @@ def new_rows_sentence(findings: Findings, scores: Scores) -> str:
     if findings.labels:
         what = f"give the right class {percent(scores.mean('accuracy'))} of the time"
         if np.isnan(scores.mean("ROC AUC")):
-            return f"{where} {what}; all of them are of one class."
+            return f"{where} {what}{'; all of them are of one class' if count > 1 else ''}."
         return (
             f"{where} {what} (balanced accuracy {number(scores.mean('balanced accuracy'))}, ROC "
             f"AUC {number(scores.mean('ROC AUC'))})."
         )
     error = f"RMSE {number(scores.mean('RMSE'))}"
     if np.isnan(scores.mean("R²")):
-        same = f"{findings.target} is the same in all of them"
-        return f"{where} reach {error}; {same}, so there is no R²."
+        same = f"; {findings.target} is the same in all of them, so there is no R²"
+        return f"{where} reach {error}{same if count > 1 else ''}."
     return f"{where} reach R² {number(scores.mean('R²'))}, {error}."
 
 

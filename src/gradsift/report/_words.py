@@ -84,10 +84,10 @@ def sentences(findings: Findings) -> list[str]:
         return nothing(findings)
     names = [row.name for row in findings.variables]
     kept = (
-        f"Every one of the {findings.columns:,} columns keeps some weight; the strongest are "
+        f"Every one of the {findings.columns:,} variables keeps some weight; the strongest are "
         f"{join(names[:5])}."
         if findings.n_selected == findings.columns
-        else f"Out of {findings.columns:,} columns, {findings.n_selected:,} "
+        else f"Out of {findings.columns:,} variables, {findings.n_selected:,} "
         f"{'was' if findings.n_selected == 1 else 'were'} kept: {join(names)}."
     )
     if findings.families and findings.described.false_discovery_rate is None:
@@ -171,7 +171,8 @@ def nothing(findings: Findings) -> list[str]:
     )
     third = (
         f"Either there is nothing to find, or {findings.rows:,} rows are too few to see it among "
-        f"{findings.columns:,} columns: more rows, or fewer columns chosen beforehand, would help; "
+        f"{findings.columns:,} variables: more rows, or fewer variables chosen beforehand, would "
+        f"help; "
         f"{try_next}."
     )
     return [first, second, third]

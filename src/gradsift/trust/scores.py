@@ -134,7 +134,8 @@ def score_numbers(y: Array, predicted: Array, variance: float | None = None) -> 
     0.75
     """
     if variance is None:
-        variance = float(np.var(y)) if len(y) > 1 else 0.0
+        # the variance of equal numbers is rounding, and not always zero
+        variance = float(np.var(y)) if np.ptp(y) > 0.0 else 0.0
     error = float(mean_squared_error(y, predicted))
     return {
         "R²": 1.0 - error / variance if variance > 0.0 else float("nan"),
