@@ -7,6 +7,7 @@ from gradsift.data import ArraySource
 from gradsift.sift import search as search_module
 from gradsift.sift.criterion import (
     REMEMBERED_FITS,
+    complexities,
     complexity,
     criterion,
     fit_robustly,
@@ -16,6 +17,7 @@ from gradsift.sift.criterion import (
 )
 from gradsift.sift.groups import least_squares, pool, with_products
 from gradsift.sift.levels import own_levels, relaxed_levels, squared_level
+from gradsift.sift.moves import after_move
 from gradsift.sift.path import group_lasso, path, solve
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
@@ -144,10 +146,26 @@ def test_the_price_counts_coefficients_and_half_a_one_for_every_choice(problem):
     groups, _ = problem
     n, k = groups.rows.total, len(groups.columns)
     for support, df, variables in (((0,), 1, 1), ((0, 1), 2, 2), ((0, k, 2 * k), 10, 1)):
-        ((total, *counted),) = level_sums(groups, [support])
+        ((total, *counted),) = level_sums(groups, support, [(None, None)])
         assert counted == [df, variables]
         left = n - df - variables / 2 - 1
         assert complexity(groups, support, 1) == pytest.approx(total * n / left)
+
+
+def test_the_price_after_a_move_is_that_of_the_support_it_leads_to(problem):
+    groups, response = problem
+    k = len(groups.columns)
+    values = dict(enumerate(groups.stack(tuple(range(6)))))
+    pairs = {(0, 1): 20.0, (1, 5): 21.0, (2, 3): 22.0}
+    groups = with_products(groups, values, pairs)
+    first = groups.first_product
+    support = (0, 1, k, k + 2, 2 * k + 4, first, first + 2)
+    moves = [(out, new) for out in (None, *support) for new in (None, 2, 2 * k, 5, first + 1)]
+    moves += [(first, first + 1), (0, k + 5), (k + 2, 2)]
+    q = response.Y.shape[1]
+    wanted = [complexity(groups, after_move(support, move), q) for move in moves]
+    np.testing.assert_allclose(complexities(groups, support, moves, q), wanted, rtol=1e-12)
+    assert complexity(groups, (), q) == 0.0
 
 
 def test_levels():

@@ -1,15 +1,16 @@
 """Predictors on all columns, averaged with the predictor on the selected ones where that helps.
 
-Two predictors may be averaged with g, the function of the selected columns:
+Three predictors may be averaged with g, the function of the selected columns:
 
 - a ridge h(x) = b + sum_j w_j x_j, w_j ~ N(0, s v_j), v_j = max(0, r_j^2 - 6.25 / (n - 1)), on the
   columns whose squared correlation r_j^2 with the response is more than 6.25 times the mean that
   noise gives, 1 / (n - 1). Its noise ratio and its score come from 10-fold cross-validation, with
   the prior variances v_j computed anew in each fold; where rows are few, the cross-validation is
   repeated and scores are averaged.
-- a kernel ridge on all columns (`kernel_ridge`), scored by leave-one-out.
+- a kernel ridge on all columns (`kernel_ridge`), with a Gaussian and with a Laplace kernel, scored
+  by leave-one-out.
 
-Both see columns cut off at three standard deviations. g is scored by leave-one-out too; because its
+All see columns cut off at three standard deviations. g is scored by leave-one-out too; because its
 k columns were selected from p, log C(p, k) nats are subtracted from its score. The weights of the
 average are proportional to exp(gain / 4), where gains are log scores of held-out rows above those
 of the mean, in nats. The power 1/4 allows for the noise in scores of few rows.
@@ -17,7 +18,7 @@ of the mean, in nats. The power 1/4 allows for the noise in scores of few rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -41,9 +42,9 @@ from gradsift.refit.gains import (
 )
 from gradsift.refit.kernel_ridge import (
     Criterion,
+    KernelColumns,
     KernelFit,
     KernelMember,
-    fit_kernel,
 )
 from gradsift.refit.regression import RegressionRefit
 from gradsift.refit.repeated_cv import (
@@ -221,34 +222,35 @@ class ScoredRidge:
         return LinearMember(self.source.limit, index, w, level + unit * self.ridge.mean - middle)
 
 
-@dataclass(frozen=True, eq=False)
-class ScoredKernel:
-    """The kernel ridge, and its predictions of distinct rows left out."""
+class ScoredKernel(NamedTuple):
+    """A kernel ridge with its predictions of distinct rows left out; rows and their weights."""
 
     fit: KernelFit
     rows: IntArray
     weights: Array
 
-    @classmethod
-    def of(
-        cls,
-        source: Source,
-        Y: Array,
-        weights: Array,
-        distinct: IntArray,
-        criterion: Callable[[Array, Array], Criterion],
-        settings: RefitSettings,
-        strata: IntArray | None = None,
-    ) -> ScoredKernel | None:
-        """None where the table has too many columns to keep rows of them."""
-        if source.shape[1] > settings.kernel_columns:
-            return None
-        rows = np.sort(np.unique(distinct, return_index=True)[1])
-        counts = np.bincount(distinct, weights).astype(np.float64)[distinct[rows]]
-        some = None if strata is None else strata[rows]
-        few = source if len(rows) == len(Y) else take_rows(source, rows)
-        fit = fit_kernel(few, Y[rows], counts, criterion, settings, some)
-        return cls(fit, rows, counts)
+
+def scored_kernels(
+    source: Source,
+    Y: Array,
+    weights: Array,
+    distinct: IntArray,
+    criterion: Callable[[Array, Array], Criterion],
+    settings: RefitSettings,
+    strata: IntArray | None = None,
+) -> Iterator[ScoredKernel]:
+    """One for each form of the kernel; none where the table has too many columns to keep rows of
+    them.
+    """
+    if source.shape[1] > settings.kernel_columns:
+        return
+    rows = np.sort(np.unique(distinct, return_index=True)[1])
+    counts = np.bincount(distinct, weights).astype(np.float64)[distinct[rows]]
+    some = None if strata is None else strata[rows]
+    few = source if len(rows) == len(Y) else take_rows(source, rows)
+    columns = KernelColumns.of(few, counts, settings, some)
+    for form in columns.forms:
+        yield ScoredKernel(columns.fit(form, Y[rows], counts, criterion), rows, counts)
 
 
 # ------------------------------------------------ the two tasks
@@ -281,8 +283,7 @@ def ensemble_regression(
     ridge = ScoredRidge.of(source, Y, weights, distinct, settings)
     if ridge is not None:
         candidates.append(Candidate(ridge.scored.gain, partial(ridge.member, unit, mean)))
-    kernel = ScoredKernel.of(source, Y, weights, distinct, left_out_score, settings)
-    if kernel is not None:
+    for kernel in scored_kernels(source, Y, weights, distinct, left_out_score, settings):
         score = left_out_score(Y[kernel.rows], kernel.weights)(kernel.fit.left_out)
         gain = score - mean_score(Y, weights)
         candidates.append(Candidate(gain, partial(kernel.fit.member.rescaled, unit, mean)))
@@ -320,8 +321,8 @@ def ensemble_classification(
     if ridge is not None:
         slope, score = best_slope(ridge.scored.guess, T, weights)
         candidates.append(Candidate(part * (score - null), partial(ridge.member, slope)))
-    kernel = ScoredKernel.of(source, Y, weights, distinct, left_out_squares, settings, labels)
-    if kernel is not None:
+    judged = left_out_squares, settings, labels
+    for kernel in scored_kernels(source, Y, weights, distinct, *judged):
         slope, score = best_slope(kernel.fit.left_out.guess[None], T[kernel.rows], kernel.weights)
         candidates.append(
             Candidate(part * (score - null), partial(kernel.fit.member.rescaled, slope))

@@ -1,6 +1,10 @@
 """Kernel ridge regression on all columns, a member of the predictor where all of them predict.
 
-    f(x) = b + sum_i a_i exp(-||u(x) - u(x_i)||^2 / (2 l^2 p)),
+    f(x) = b + sum_i a_i k(u(x), u(x_i)),
+
+    k(u, v) = exp(-sum_j (u_j - v_j)^2 / (2 l^2 p))     Gaussian: smooth in all columns together,
+    k(u, v) = exp(-sum_j |u_j - v_j| / (l p))           Laplace: f may bend anywhere, as a forest
+                                                        does; nearly additive where l is long,
 
 u(x) being the standardised columns, cut off at three standard deviations and standardised again:
 one wild value must not make a row a stranger to all others. Length scale l and noise ratio come
@@ -17,9 +21,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import ArraySource, CutSource, ScaledSource, Scaling, measure_scaling
@@ -37,6 +42,8 @@ PIECE = 512
 LEAST_LEFT = 1e-9
 """One less the leverage is no smaller."""
 
+Form = Literal["gaussian", "laplace"]
+
 
 @dataclass(frozen=True, eq=False)
 class KernelMember:
@@ -49,7 +56,8 @@ class KernelMember:
     landmarks : (m, p) rows that carry the function, cut and standardised.
     coefficients : (m, q).
     intercept : (q,).
-    length : l, in units of the root mean squared size of a row.
+    length : l, in units of the typical size of a row.
+    form : of the kernel.
     """
 
     scaling: Scaling
@@ -58,10 +66,11 @@ class KernelMember:
     coefficients: Array
     intercept: Array
     length: float
+    form: Form
 
     @property
     def kind(self) -> str:
-        return "kernel ridge"
+        return "kernel ridge" if self.form == "gaussian" else "Laplace kernel ridge"
 
     @property
     def index(self) -> IntArray:
@@ -75,8 +84,8 @@ class KernelMember:
     def scores(self, source: Source) -> Array:
         """f at standardised rows, (n, q)."""
         view = ScaledSource(CutSource(source, self.limit), self.scaling)
-        squared = source_products(view, ArraySource(self.landmarks)).sqdist
-        K = gaussian(squared, self.length, self.n_columns)
+        apart = DISTANCES[self.form](view, self.landmarks)
+        K = KERNELS[self.form](apart, self.length, self.n_columns)
         return np.asarray(self.intercept + K @ self.coefficients)
 
     def rescaled(self, unit: float = 1.0, level: float = 0.0) -> KernelMember:
@@ -94,9 +103,37 @@ def some_rows(source: Source, rows: IntArray) -> Array:
     return out
 
 
+def squared_distances(source: Source, landmarks: Array | None = None) -> Array:
+    """Of all rows from landmarks (n, m), or from each other."""
+    if landmarks is None:
+        return products(source).sqdist
+    return source_products(source, ArraySource(landmarks)).sqdist
+
+
+def absolute_distances(source: Source, landmarks: Array | None = None) -> Array:
+    """The same, sums of absolute differences."""
+    n = source.shape[0]
+    out = np.zeros((n, n if landmarks is None else len(landmarks)))
+    for where, block in source.blocks():
+        out += cdist(block, block if landmarks is None else landmarks[:, where], "cityblock")
+    return out
+
+
 def gaussian(squared: Array, length: float, n_columns: int) -> Array:
     """Kernel of squared distances of rows."""
     return np.asarray(np.exp(squared / (-2.0 * length**2 * n_columns)))
+
+
+def laplace(absolute: Array, length: float, n_columns: int) -> Array:
+    """Kernel of sums of absolute differences of rows."""
+    return np.asarray(np.exp(absolute / (-length * n_columns)))
+
+
+DISTANCES: dict[Form, Callable[..., Array]] = {
+    "gaussian": squared_distances,
+    "laplace": absolute_distances,
+}
+KERNELS = {"gaussian": gaussian, "laplace": laplace}
 
 
 class Smoother(NamedTuple):
@@ -234,50 +271,90 @@ class KernelFit(NamedTuple):
     left_out: LeftOut
 
 
-def fit_kernel(
-    source: Source,
-    Y: Array,
-    weights: Array,
-    criterion: Callable[[Array, Array], Criterion],
-    settings: RefitSettings,
-    strata: IntArray | None = None,
-) -> KernelFit:
-    """Length scale and noise ratio by leaving out single rows, then the function on all.
+@dataclass(frozen=True, eq=False)
+class KernelColumns:
+    """All columns as kernels see them, and the rows that tune and carry the functions.
 
-    Parameters
+    Attributes
     ----------
-    source : all columns, standardised.
-    Y : (n, q) responses.
-    weights : (n,) how many times each row counts, all positive; rows are no copies of each other.
-    criterion : from responses and weights of some rows to what leaving them out is judged by.
-    strata : classes of the rows, each of which is to be among the landmarks.
+    columns : standardised, cut off, standardised again by `scaling`.
+    tuning : (m,) rows whose columns are the `landmarks` (m, p).
     """
-    tuning = stratified_rows(len(Y), settings.kernel_rows, np.random.default_rng(0), strata)
-    cut = CutSource(source, settings.cut)
-    scaling = measure_scaling(cut, weights / weights.sum())
-    columns = ScaledSource(cut, scaling)
-    p = int(np.isfinite(scaling.scale).sum())
-    landmarks = some_rows(columns, tuning)
-    squared = products(ArraySource(landmarks, PIECE)).sqdist
-    y, w = Y[tuning], weights[tuning]
-    judge = criterion(y, w)
 
-    def tuned(length: float) -> Tuned:
-        smoother = exact_smoother(gaussian(squared, length, p), w)
-        return tune_noise(smoother, y, w, length, judge, settings)
+    columns: Source
+    scaling: Scaling
+    tuning: IntArray
+    landmarks: Array
+    settings: RefitSettings
 
-    best = best_length(settings.kernel_lengths, tuned)
-    if len(tuning) < len(Y):
-        length = best.left_out.length
-        apart = gaussian(source_products(columns, ArraySource(landmarks)).sqdist, length, p)
-        smoother = landmark_smoother(apart, gaussian(squared, length, p), weights)
-        best = tune_noise(smoother, Y, weights, length, criterion(Y, weights), settings)
-    _, smoother, left_out = best
-    mean = weights @ Y / weights.sum()
-    along = smoother.vectors.T @ (np.sqrt(weights)[:, None] * (Y - mean))
-    along = along / (smoother.values + left_out.noise_ratio)[:, None]
-    coefficients, intercept = smoother.finish(along, mean)
-    member = KernelMember(
-        scaling, settings.cut, landmarks, coefficients, intercept, left_out.length
-    )
-    return KernelFit(member, left_out)
+    @classmethod
+    def of(
+        cls,
+        source: Source,
+        weights: Array,
+        settings: RefitSettings,
+        strata: IntArray | None = None,
+    ) -> KernelColumns:
+        """
+        Parameters
+        ----------
+        source : all columns, standardised.
+        weights : (n,) how many times each row counts, all positive; rows are no copies.
+        strata : classes of the rows, each of which is to be among the landmarks.
+        """
+        n = source.shape[0]
+        tuning = stratified_rows(n, settings.kernel_rows, np.random.default_rng(0), strata)
+        cut = CutSource(source, settings.cut)
+        scaling = measure_scaling(cut, weights / weights.sum())
+        columns = ScaledSource(cut, scaling)
+        return cls(columns, scaling, tuning, some_rows(columns, tuning), settings)
+
+    @property
+    def forms(self) -> list[Form]:
+        """Kernels that are tried: absolute differences take no product of matrices, and are left
+        out where they would take long.
+        """
+        differences = self.landmarks.size * self.columns.shape[0]
+        return ["gaussian", "laplace"] if differences <= self.settings.differences else ["gaussian"]
+
+    def fit(
+        self,
+        form: Form,
+        Y: Array,
+        weights: Array,
+        criterion: Callable[[Array, Array], Criterion],
+    ) -> KernelFit:
+        """Length scale and noise ratio by leaving out single rows, then the function on all.
+
+        Parameters
+        ----------
+        Y : (n, q) responses.
+        criterion : from responses and weights of some rows to what leaving them out is judged by.
+        """
+        settings, tuning = self.settings, self.tuning
+        p = int(np.isfinite(self.scaling.scale).sum())
+        distances, kernel = DISTANCES[form], KERNELS[form]
+        between = distances(ArraySource(self.landmarks, PIECE))
+        y, w = Y[tuning], weights[tuning]
+        judge = criterion(y, w)
+
+        def tuned(length: float) -> Tuned:
+            smoother = exact_smoother(kernel(between, length, p), w)
+            return tune_noise(smoother, y, w, length, judge, settings)
+
+        lengths = settings.kernel_lengths if form == "gaussian" else settings.laplace_lengths
+        best = best_length(lengths, tuned)
+        if len(tuning) < len(Y):
+            length = best.left_out.length
+            apart = kernel(distances(self.columns, self.landmarks), length, p)
+            smoother = landmark_smoother(apart, kernel(between, length, p), weights)
+            best = tune_noise(smoother, Y, weights, length, criterion(Y, weights), settings)
+        _, smoother, left_out = best
+        mean = weights @ Y / weights.sum()
+        along = smoother.vectors.T @ (np.sqrt(weights)[:, None] * (Y - mean))
+        along = along / (smoother.values + left_out.noise_ratio)[:, None]
+        function = smoother.finish(along, mean)
+        member = KernelMember(
+            self.scaling, settings.cut, self.landmarks, *function, left_out.length, form
+        )
+        return KernelFit(member, left_out)

@@ -11,7 +11,7 @@ takes more, and is counted as half a coefficient each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,8 @@ from gradsift._typing import Array
 from gradsift.sift.groups import Groups, Support, least_squares
 from gradsift.sift.response import Response
 
+Move = tuple[int | None, int | None]
+"""The group that leaves the support, and the one that enters."""
 REMEMBERED_FITS = 32
 """Fits of which residual and stand-in response are kept, for searches that meet them again."""
 
@@ -39,48 +41,61 @@ def log_dets(cov: Array) -> Array:
 
 def complexity(groups: Groups, support: Support, q: int) -> float:
     """n / (n - df - k / 2 - q) sum t_g^2; infinite beyond df = `most_df` n."""
-    return complexities(groups, [support], q)[0]
+    return float(complexities(groups, support, [(None, None)], q)[0])
 
 
-def complexities(groups: Groups, supports: list[Support], q: int) -> list[float]:
-    """`complexity` of many supports of few groups."""
+def complexities(groups: Groups, support: Support, moves: list[Move], q: int) -> Array:
+    """`complexity` of the supports that moves lead to, (b,)."""
     n, settings = groups.rows.total, groups.settings
-    out = []
-    for total, df, n_variables in level_sums(groups, supports):
-        left = n - df - settings.searched_df * n_variables - q
-        fits = df <= settings.most_df * n and left > 0
-        out.append(total * n / left if fits else np.inf)
-    return out
+    total, df, n_variables = level_sums(groups, support, moves).T
+    left = n - df - settings.searched_df * n_variables - q
+    fits = (df <= settings.most_df * n) & (left > 0)
+    return np.where(fits, total * n / np.where(fits, left, 1.0), np.inf)
 
 
-def level_sums(groups: Groups, supports: list[Support]) -> Iterator[tuple[float, int, int]]:
-    """Sum of squared levels, number of coefficients and number of variables of each support.
+def level_sums(groups: Groups, support: Support, moves: list[Move]) -> Array:
+    """Sum of squared levels, number of coefficients and number of variables after each move from a
+    support, (b, 3).
 
     Every group counts with the level it has beside its own variable; a variable in no product adds
     the difference to the full level of one own group, the one where that is least.
     """
-    first_pair = groups.first_product
-    members = sorted(set[int]().union(*supports))
-    known = groups.level_if_selected[members]
-    more, size = groups.level[members] - known, groups.size[members]
-    facts = {
-        g: (groups.owners_of(g), *each)
-        for g, *each in zip(members, known.tolist(), more.tolist(), size.tolist(), strict=True)
-    }
-    for T in supports:
-        total, df = 0.0, 0
-        least: dict[int, float] = {}
-        in_pairs: set[int] = set()
-        for g in T:
-            owners, beside, further, coefficients = facts[g]
-            total += beside
-            df += coefficients
-            if g >= first_pair:
-                in_pairs.update(owners)
-            elif further < least.setdefault(owners[0], further):
-                least[owners[0]] = further
-        total += sum(rise for v, rise in least.items() if v not in in_pairs)
-        yield total, df, len(in_pairs.union(least))
+    entering = {new for _, new in moves if new is not None}
+    members = sorted({*support, *entering})
+    known = groups.level_if_selected[members].tolist()
+    rise = (groups.level[members] - groups.level_if_selected[members]).tolist()
+    facts = dict(zip(members, zip(known, rise, groups.size[members].tolist()), strict=True))
+    owners = {g: groups.owners_of(g) for g in members}
+    first = groups.first_product
+    own: dict[int, list[int]] = {}
+    for g in support:
+        for v in owners[g]:
+            own.setdefault(v, []).append(g)
+
+    def admission(used: list[int]) -> float:
+        """What a variable adds for being there at all, by the groups that use it."""
+        if any(g >= first for g in used):
+            return 0.0
+        return min((facts[g][1] for g in used), default=0.0)
+
+    added = {v: admission(used) for v, used in own.items()}
+    total = sum(facts[g][0] for g in support) + sum(added.values())
+    df, out = sum(facts[g][2] for g in support), np.empty((len(moves), 3))
+    for i, (leave, new) in enumerate(moves):
+        level, size, count = total, df, len(own)
+        if leave is not None:
+            level, size = level - facts[leave][0], size - facts[leave][2]
+        if new is not None:
+            level, size = level + facts[new][0], size + facts[new][2]
+        changed = {v for g in (leave, new) if g is not None for v in owners[g]}
+        for v in changed:
+            before = own.get(v, [])
+            after = [g for g in before if g != leave]
+            after += [new] if new is not None and v in owners[new] else []
+            level += admission(after) - added.get(v, 0.0)
+            count += bool(after) - bool(before)
+        out[i] = level, size, count
+    return out
 
 
 def whiten_residual(R: Array, total: float) -> Array:

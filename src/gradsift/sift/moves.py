@@ -18,11 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift._typing import Array, IntArray
-from gradsift.sift.criterion import NormalEquations, log_dets
+from gradsift.sift.criterion import Move, NormalEquations, log_dets
 from gradsift.sift.groups import Support
 
-Move = tuple[int | None, int | None]
-"""The group that leaves the support, and the one that enters."""
 TOGETHER = 1_000_000
 """Values of the coefficients that are computed together (8 MB)."""
 
@@ -124,8 +122,8 @@ def places(first: list[int], size: int) -> IntArray:
 
 def neighbours(equations: NormalEquations, support: Support) -> Neighbours:
     """Fits one move away from a support."""
-    at = equations.index(support)
-    sizes = [equations.sizes[g] for g in support]
+    at, size_of = equations.index(support), equations.sizes
+    sizes = [size_of[g] for g in support]
     inside = dict(zip(support, (np.cumsum(sizes) - sizes).tolist(), strict=True))
     beside, corr = equations.gram[at], equations.corr[at]
     inverse = np.linalg.inv(beside[:, at] + equations.ridge * np.eye(len(at)))

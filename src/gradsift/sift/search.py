@@ -11,6 +11,7 @@ import numpy as np
 
 from gradsift._typing import Array, IntArray
 from gradsift.sift.criterion import (
+    Move,
     complexities,
     criterion,
     inverse_root,
@@ -18,7 +19,7 @@ from gradsift.sift.criterion import (
     robust_fit,
 )
 from gradsift.sift.groups import Groups, Support
-from gradsift.sift.moves import Move, after_move, neighbours
+from gradsift.sift.moves import after_move, neighbours
 from gradsift.sift.response import Response
 
 TIE = 1e-6
@@ -97,18 +98,18 @@ def best_move(
 ) -> Support | None:
     """The support with the smallest criterion for the stand-in response Y, if below `now`."""
     n, q = groups.rows.total, Y.shape[1]
-    supports = [after_move(support, move) for move in moves]
-    cost = np.array(complexities(groups, supports, q))
-    allowed = np.flatnonzero(np.isfinite(cost)).tolist()
-    if not allowed:
+    cost = complexities(groups, support, moves, q)
+    allowed = np.flatnonzero(np.isfinite(cost))
+    if not len(allowed):
         return None
-    new = {g for _, g in (moves[i] for i in allowed) if g is not None}
-    equations = normal_equations(groups, {*support, *new}, Y)
-    fits = neighbours(equations, support).log_dets([moves[i] for i in allowed])
-    values = n * fits + cost[allowed]
+    moves = [moves[i] for i in allowed]
+    equations = normal_equations(groups, {*support, *(g for _, g in moves if g is not None)}, Y)
+    values = n * neighbours(equations, support).log_dets(moves) + cost[allowed]
     if values.min() >= now - TIE:
         return None
-    return first_of_least(groups, [supports[i] for i in allowed], values.tolist())
+    tied = np.flatnonzero(values <= values.min() + TIE)
+    supports = [after_move(support, moves[i]) for i in tied]
+    return first_of_least(groups, supports, values[tied].tolist())
 
 
 def in_order(groups: Groups, support: Support) -> tuple[Any, ...]:
