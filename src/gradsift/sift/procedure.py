@@ -304,7 +304,9 @@ class Sifter:
     def add_pairs(
         self, groups: Groups, support: Support, loose: Support
     ) -> tuple[Groups, Support, Support]:
-        """Screen products against the residual, admit what passes, choose again."""
+        """Screen products against the residual, admit what passes, and search again from the
+        supports so far.
+        """
         products: dict[tuple[int, int], float] = {}
         for _ in range(self.settings.rounds):
             selected = groups.variables(support)
@@ -324,7 +326,7 @@ class Sifter:
                 )
             )
             groups = inflated_products(with_products(groups, values, products), R)
-            support, loose = self.choose_supports(groups, [support])
+            support, loose = self.choose_among(groups, [support, loose])
         return groups, support, loose
 
     def own(self, groups: Groups, R: Array) -> Array:
