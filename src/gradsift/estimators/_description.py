@@ -87,7 +87,8 @@ class MemberPart:
     Attributes
     ----------
     kind : str
-        'ridge' (on the columns that stand out) or 'kernel ridge' (on all that vary).
+        'ridge' (on the columns that stand out), 'kernel ridge' or 'Laplace kernel ridge' (on all
+        that vary).
     share : float
         Its part in the average.
     n_columns : int
