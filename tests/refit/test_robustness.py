@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from gradsift.refit import refit_classification, refit_regression
+from gradsift.refit.settings import NUMBERS
 
 
 def correlated(rng, n=120):
@@ -170,3 +173,19 @@ def test_many_rows(rng):
     labels = (rng.random(20_000) < 1 / (1 + np.exp(-3 * f))).astype(int)
     odds = refit_classification(X, labels, n_classes=2).decision_function(X)
     assert 1 - np.mean((odds - 3 * f) ** 2) / np.var(3 * f) > 0.9
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_the_many_zeros_of_counts_make_no_outliers_of_the_others(counted):
+    """Three rows of four are zero: a fit to the zeros alone has hardly any error in the middle."""
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.normal(size=400), rng.integers(0, 4, 400) - 1.5])
+    some = rng.uniform(size=400) < 0.05 + 0.13 * (X[:, 1] + 1.5)
+    y = np.where(some, rng.choice([1, 2, 3, 7, 12], 400), 0).astype(float)
+    weight = np.full(400, 2.0) if counted else None
+    refit = refit_regression(X, y, sample_weight=weight)
+    assert (refit.robust_weight == 1.0).all()
+    assert refit.predict(X).mean() == pytest.approx(y.mean(), rel=0.05)
+    if not counted:  # which is what would happen otherwise
+        other = refit_regression(X, y, settings=replace(NUMBERS, most_tied=1.0))
+        assert other.predict(X).mean() < 0.1 * y.mean()

@@ -10,7 +10,7 @@ from gradsift.data import ArraySource
 from gradsift.sift import sift_support
 from gradsift.sift.exchangeable import chi_square_of, largest_sum, places, worth_of
 from gradsift.sift.levels import NEVER, out_of_reach
-from gradsift.sift.response import make_response, tied
+from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
 
 
@@ -157,7 +157,6 @@ def test_a_response_with_many_equal_values_is_not_winsorised():
     rows = make_rows(100, None)
     assert make_response(y, rows, robust=True).robust
     y[:40] = 0.0
-    assert tied(y, rows, 0.25)
     assert not make_response(y, rows, robust=True).robust
 
 

@@ -72,6 +72,22 @@ def scale_about_zero(X: Array, weights: Array | None = None) -> Array:
     return MAD_TO_SD * median(np.abs(X), weights)
 
 
+def largest_tie(y: Array, weights: Array | None = None) -> float:
+    """Part of the rows that the most frequent value of y (n,) takes.
+
+    The median absolute deviation of a response with a large tie (zeros of counts) depends on how a
+    fit splits it: a fit to the tie alone has hardly any, and every other row looks like an outlier.
+
+    Examples
+    --------
+    >>> largest_tie(np.array([0.0, 0.0, 0.0, 7.0]))
+    0.75
+    """
+    _, place = np.unique(y, return_inverse=True)
+    counts = np.bincount(place, weights)
+    return float(counts.max() / counts.sum())
+
+
 def winsorise(X: Array, width: float, weights: Array | None = None) -> Array:
     """Values beyond `width` robust standard deviations of the median, pulled back to that edge.
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from gradsift._typing import Array
 from gradsift.numerics.ard_kernels import ArdKernel
+from gradsift.numerics.robust import largest_tie
 from gradsift.numerics.sampling import stratified_rows
 from gradsift.refit.candidates import Candidate
 from gradsift.refit.distinct import merge_rows
@@ -81,7 +82,8 @@ def refit_regression(
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
     n, d = X.shape
     merged = merge_rows(X, y, sample_weight)
-    data = Responses(merged.X, merged.y, merged.weights)
+    robust = largest_tie(y, sample_weight) <= settings.most_tied
+    data = Responses(merged.X, merged.y, merged.weights, robust)
     if d == 0 or np.ptp(data.y) <= 1e-12 * np.abs(data.y).max():
         return _constant(d, data, n)
 

@@ -6,12 +6,13 @@ times, which is what a heavy-tailed likelihood does to its far rows, and this fi
 typical (median) leave-one-out error falls by a tenth. Steep tails of the function itself raise the
 alarm too, but do not pass that test; so clean data keep every weight at exactly one. A response
 almost free of noise has errors of approximation, not outliers: noise is never taken to be below
-5 % of the spread of y.
+5 % of the spread of y. Where one value takes more than a quarter of the rows, as zeros of counts
+do, no row loses weight: all others would, and predictions would be those of the tie.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -43,6 +44,8 @@ class Responses:
     X: Array
     y: Array
     weights: Array
+    robust: bool = True
+    """Whether rows may lose weight."""
 
     @property
     def spread(self) -> float:
@@ -51,11 +54,13 @@ class Responses:
 
     def robust_weight(self, residuals: Array, settings: RefitSettings) -> Array:
         """`robust_weights` of these residuals; noise is a share of the spread at least."""
+        if not self.robust:
+            return np.ones_like(residuals)
         floor = settings.noise_floor * self.spread
         return robust_weights(residuals, self.weights, floor, settings)
 
     def take(self, index: IntArray) -> Responses:
-        return Responses(self.X[index], self.y[index], self.weights[index])
+        return replace(self, X=self.X[index], y=self.y[index], weights=self.weights[index])
 
     def centred(self, robust_weight: Array) -> tuple[Rows, float]:
         """Rows with weights w * robust weight and the weighted mean taken out, and that mean."""
@@ -145,7 +150,7 @@ def _fit_ard_with_outliers_down(
 ) -> tuple[EvidenceFit, Array]:
     """The ard fit and the robust weight of each row under it, starting from a clipped response."""
     robust_weight: Array = np.ones(len(data.y))
-    clipped = Responses(data.X, winsorise(data.y, settings.first_clip, data.weights), data.weights)
+    clipped = replace(data, y=winsorise(data.y, settings.first_clip, data.weights))
     rows, mean = clipped.centred(robust_weight)
     fit = fit_ard(rows, settings)
     ridge = solve_ridge(pivoted_features(fit.kernel, data.X), fit.noise_ratio, rows)

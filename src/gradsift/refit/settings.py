@@ -48,6 +48,10 @@ class RefitSettings:
     stretches: tuple[float, ...] = (1.0, 1.6)
     """Factors on all length scales, which make up for coding labels as numbers."""
     # outliers in the response
+    most_tied: float = 0.25
+    """Part of the rows that one value of the response may take; beyond it, no row loses weight: the
+    robust scale of counts with many zeros is that of the zeros. The same as in the sift.
+    """
     outlier_z: float = 4.5
     """Robust standard deviations beyond which a leave-one-out residual raises the alarm."""
     downweight_z: float = 3.0

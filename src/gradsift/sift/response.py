@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from gradsift._typing import Array
-from gradsift.numerics.robust import winsorise
+from gradsift.numerics.robust import largest_tie, winsorise
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
@@ -45,23 +45,13 @@ class Response:
         return self.rows.recentred(Y) * self.root
 
 
-def tied(Y: Array, rows: Rows, most: float) -> bool:
-    """Whether one value takes more than a part `most` of the rows of a response (n, 1).
-
-    The median absolute deviation of such a response depends on how a fit splits the tie, so that
-    any fit would seem to lower the variance of cut residuals.
-    """
-    _, place = np.unique(Y[:, 0], return_inverse=True)
-    return bool(np.bincount(place, rows.weight).max() > most * rows.total)
-
-
 def make_response(Y: Array, rows: Rows, robust: bool, settings: SiftSettings = DEFAULT) -> Response:
     """Centre and whiten the responses (q > 1: symmetric, so that no order of the classes is
     preferred).
     """
     Y = rows.take(np.asarray(Y, dtype=np.float64))
     if Y.shape[1] == 1:
-        robust = robust and not tied(Y, rows, settings.most_tied)
+        robust = robust and largest_tie(Y[:, 0], rows.weight) <= settings.most_tied
     if rows.clusters is not None:
         noise = winsorise(Y, settings.clip, rows.weight) if robust else Y
         rows = replace(rows, clusters=rows.clusters.correlated(noise, settings))
