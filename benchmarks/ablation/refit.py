@@ -83,6 +83,7 @@ OFF: dict[str, dict[str, Any]] = {
     "anova_hope": {"anova_hope": np.inf},
     "penalties": {"penalties": (1.0,)},
     "stretches": {"stretches": (1.0,)},
+    "most_tied": {"most_tied": 1.0},
     "outlier_z": {"outlier_z": np.inf},
     "noise_floor": {"noise_floor": 0.0},
     "first_clip": {"first_clip": np.inf},
@@ -92,6 +93,7 @@ OFF: dict[str, dict[str, Any]] = {
     "ensemble_rows": {"ensemble_rows": (10, 9)},
     "ridge_cut": {"ridge_cut": 0.0},
     "ridge_rows": {"ridge_rows": 0},
+    "differences": {"differences": 0},
     "kernel_columns": {"kernel_columns": 0},
     "most_repeats": {"most_repeats": 1},
     "stacking_power": {"stacking_power": 1e6},
@@ -99,7 +101,7 @@ OFF: dict[str, dict[str, Any]] = {
     "least_weight": {"least_weight": 0.0},
 }
 """What switches an ingredient off. No anova kernel: it is given up after one step. No ridge, no
-kernel ridge: no table is small enough for them. A large power gives the best member all.
+kernel ridge, no Laplace kernel: no table is small enough for them. A large power gives the best member all.
 """
 SCORE, SECONDS = range(2)
 

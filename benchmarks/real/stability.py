@@ -3,6 +3,7 @@
     python -m real.stability                        # all tables, 10 pairs of halves
     python -m real.stability --tables colon --pairs 20
     python -m real.stability --credible             # credible families beside selected columns
+    python -m real.stability --levels .3 .01        # at several levels of false_positives
 
 Run from `benchmarks/`, on one thread. The rows are divided at random into two halves, classes in
 proportion, and each half selects alone. *Columns*: Jaccard index of the two sets. *Families*: the
@@ -83,17 +84,27 @@ def credible(table: tables.RealTable, pairs: int, seed: int) -> tables.Array:
     return np.array(out)
 
 
-def measure(table: tables.RealTable, rankers: list[str], pairs: int, seed: int) -> tables.Array:
-    """(pairs, rankers, 2) agreement of columns and of families."""
-    whole, _ = scaled(table.X, np.arange(len(table.X)), np.arange(0))
+Likeness = Callable[[Order, Order], tables.Array]
 
-    def same(a: Order, b: Order) -> tables.Array:
-        return (a[:, None] == b).astype(float)
 
-    def alike(a: Order, b: Order) -> tables.Array:
+def same(_: tables.Array) -> Likeness:
+    """Which columns (a, b) are the same."""
+    return lambda a, b: (a[:, None] == b).astype(float)
+
+
+def alike(whole: tables.Array) -> Likeness:
+    """Which columns are the same or correlated, by the standardised table."""
+
+    def like(a: Order, b: Order) -> tables.Array:
         r = whole[:, a].T @ whole[:, b] / len(whole)
         return np.asarray((np.abs(r) >= ALIKE) | (a[:, None] == b), dtype=float)
 
+    return like
+
+
+def measure(table: tables.RealTable, rankers: list[str], pairs: int, seed: int) -> tables.Array:
+    """(pairs, rankers, 2) agreement of columns and of families."""
+    whole, _ = scaled(table.X, np.arange(len(table.X)), np.arange(0))
     out = []
     for pair in halves(table, pairs, seed):
         found: dict[str, list[Order]] = {name: [] for name in rankers}
@@ -107,13 +118,44 @@ def measure(table: tables.RealTable, rankers: list[str], pairs: int, seed: int) 
                     best = RANKERS[name](A, y, table.labels)[: len(selected)]
                 found[name].append(best)
         if any(len(columns) for columns in found["gradsift"]):
-            out.append([[agreement(*found[r], how) for how in (same, alike)] for r in rankers])
+            ways = same(whole), alike(whole)
+            out.append([[agreement(*found[r], how) for how in ways] for r in rankers])
     return np.array(out)
 
 
-def select(A: tables.Array, y: tables.Array, labels: bool) -> Order:
+def select(A: tables.Array, y: tables.Array, labels: bool, level: float = 0.3) -> Order:
     """The columns that a sift selects, nothing else fitted."""
-    return sift_support(ArraySource(A), tables.contrasts(y, labels), robust=not labels)
+    Y = tables.contrasts(y, labels)
+    return sift_support(ArraySource(A), Y, robust=not labels, false_positives=level)
+
+
+def compare_levels(names: list[str], levels: list[float], pairs: int, seed: int) -> None:
+    """A table of agreement and of the number of selected columns by `false_positives`. Tables in
+    which the strictest level selects nothing in all halves are left out for all levels.
+    """
+    found: dict[str, list[list[float]]] = {}
+    for name in names:
+        table = tables.load(name)
+        whole, _ = scaled(table.X, np.arange(len(table.X)), np.arange(0))
+        rows = []
+        for level in levels:
+            agreed, sizes = [], []
+            for pair in halves(table, pairs, seed):
+                sets = []
+                for half in pair:
+                    A, _ = scaled(table.X, half, np.arange(0))
+                    sets.append(select(A, table.y[half], table.labels, level))
+                sizes.append(np.mean([len(columns) for columns in sets]))
+                if any(map(len, sets)):
+                    agreed.append([agreement(*sets, how(whole)) for how in (same, alike)])
+            both = np.mean(agreed, axis=0) if agreed else np.full(2, np.nan)
+            rows.append([*both.tolist(), float(np.mean(sizes))])
+        found[name] = rows
+        print(name, rows, flush=True)
+    known = np.array([rows for rows in found.values() if np.isfinite(rows).all()])
+    print(f"levels, {len(known)} tables")
+    cells = [[f"{level:g}", *(f"{m:.2f}" for m in row)] for level, row in zip(levels, known.mean(0))]
+    print(markdown(["false_positives", "columns", "columns, alike", "selected"], cells))
 
 
 def compare_credible(names: list[str], pairs: int, seed: int) -> None:
@@ -138,11 +180,15 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--credible", action="store_true", help="credible families only")
+    parser.add_argument("--levels", nargs="*", type=float, help="of false_positives")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    if options.credible:
+    if options.credible or options.levels:
         some = options.tables or [n for n in tables.names() if len(tables.load(n).X) <= MOST_ROWS]
-        compare_credible(some, options.pairs, options.seed)
+        if options.credible:
+            compare_credible(some, options.pairs, options.seed)
+        else:
+            compare_levels(some, options.levels, options.pairs, options.seed)
         return
     rankers, rows, means = ["gradsift", *options.rankers], [], []
     for name in options.tables or tables.names():

