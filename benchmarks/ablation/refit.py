@@ -101,7 +101,8 @@ OFF: dict[str, dict[str, Any]] = {
     "least_weight": {"least_weight": 0.0},
 }
 """What switches an ingredient off. No anova kernel: it is given up after one step. No ridge, no
-kernel ridge, no Laplace kernel: no table is small enough for them. A large power gives the best member all.
+kernel ridge, no Laplace kernel: no table is small enough for them. A large power gives the best
+member all.
 """
 SCORE, SECONDS = range(2)
 

@@ -26,9 +26,7 @@ class Recipe(NamedTuple):
 
 RECIPES = {
     "Boston": Recipe("medv"),
-    "Caschool": Recipe(
-        "testscr", without=("distcod", "county", "district", "mathscr", "readscr")
-    ),
+    "Caschool": Recipe("testscr", without=("distcod", "county", "district", "mathscr", "readscr")),
     "Computers": Recipe("price"),
     "Fair": Recipe("nbaffairs"),
     "Hdma": Recipe("deny", labels=True),

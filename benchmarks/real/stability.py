@@ -154,7 +154,8 @@ def compare_levels(names: list[str], levels: list[float], pairs: int, seed: int)
         print(name, rows, flush=True)
     known = np.array([rows for rows in found.values() if np.isfinite(rows).all()])
     print(f"levels, {len(known)} tables")
-    cells = [[f"{level:g}", *(f"{m:.2f}" for m in row)] for level, row in zip(levels, known.mean(0))]
+    means = zip(levels, known.mean(axis=0), strict=True)
+    cells = [[f"{level:g}", *(f"{m:.2f}" for m in row)] for level, row in means]
     print(markdown(["false_positives", "columns", "columns, alike", "selected"], cells))
 
 

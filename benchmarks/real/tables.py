@@ -62,9 +62,7 @@ def load(name: str) -> RealTable:
     return with_frequent_classes(name, X, y, labels)
 
 
-def with_frequent_classes(
-    name: str, X: Array, y: NDArray[np.generic], labels: bool
-) -> RealTable:
+def with_frequent_classes(name: str, X: Array, y: NDArray[np.generic], labels: bool) -> RealTable:
     """The table without classes of too few rows."""
     if labels:
         _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)

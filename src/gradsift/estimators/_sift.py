@@ -61,7 +61,7 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         Select no more than this many, the best ranked; columns that are always kept come on top.
     predict_with : 'auto' or 'selected', default='auto'
         'selected' predicts from the selected variables alone. 'auto' does so too, unless a ridge on
-        the columns that stand out, or a kernel ridge on all columns, predicts held-out rows about as
+        the columns that stand out or a kernel ridge on all columns predicts held-out rows about as
         well or better: then predictions are an average, and `ensemble_` says in which shares; never
         so with `groups`. Selection, ranking, gradients and directions are the same either way. A
         model fitted with 'auto' predicts from the selected variables alone after

@@ -84,8 +84,8 @@ class RefitSettings:
     a line, down as long as rows left out are predicted better.
     """
     laplace_lengths: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0, 8.0)
-    """The same for the Laplace kernel, in units of the number of columns. Added to ridge and
-    Gaussian kernel, it brought the mean rank among six predictors on 25 tables from 1.98 to 1.72.
+    """The same for the Laplace kernel, in units of the number of columns. Beside ridge and Gaussian
+    kernel, it brought the mean rank among six predictors on 25 tables from 1.98 to 1.72.
     """
     differences: int = 1_000_000_000
     """Absolute differences up to which a Laplace kernel is tried: a second of work."""
