@@ -302,10 +302,11 @@ class Sifter:
         return columns, single_columns(self.source, columns, groups.rows, self.settings)
 
     def add_pairs(
-        self, groups: Groups, support: Support, loose: Support
+        self, groups: Groups, support: Support, loose: Support, *, propose: bool = False
     ) -> tuple[Groups, Support, Support]:
-        """Screen products against the residual, admit what passes, and search again from the
-        supports so far.
+        """Screen products against the residual, admit what passes, and search again: from the
+        supports so far, or, where these come from one search only, from those that a path over own
+        groups and products proposes.
         """
         products: dict[tuple[int, int], float] = {}
         for _ in range(self.settings.rounds):
@@ -326,7 +327,8 @@ class Sifter:
                 )
             )
             groups = inflated_products(with_products(groups, values, products), R)
-            support, loose = self.choose_among(groups, [support, loose])
+            known = [*self.proposed(groups), support] if propose else [support, loose]
+            support, loose = self.choose_among(groups, known)
         return groups, support, loose
 
     def own(self, groups: Groups, R: Array) -> Array:

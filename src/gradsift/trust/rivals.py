@@ -89,7 +89,7 @@ class Rivals:
         )
         support = sifter.best_of(groups, list(stripped))
         if sifter.interactions:
-            groups, support, _ = sifter.add_pairs(groups, support, support)
+            groups, support, _ = sifter.add_pairs(groups, support, support, propose=True)
         return Explanation(groups, support)
 
     def _own_support(self) -> Support:
