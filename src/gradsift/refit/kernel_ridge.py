@@ -295,7 +295,8 @@ class KernelColumns:
         settings: RefitSettings,
         strata: IntArray | None = None,
     ) -> KernelColumns:
-        """
+        """Cut and standardise the columns, and read the rows that carry the functions.
+
         Parameters
         ----------
         source : all columns, standardised.
