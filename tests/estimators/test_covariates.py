@@ -359,3 +359,21 @@ def test_what_is_no_offset_is_refused(confounded, bad, message):
     X, y, _ = confounded
     with pytest.raises(ValueError, match=message):
         GradientSiftRegressor().fit(X, y, offset=bad)
+
+
+@pytest.mark.parametrize("how", ["covariates", "offset", "groups"])
+def test_counts_with_many_zeros_keep_their_mean_beside_what_is_taken_out(how):
+    """Less a covariate, an offset or the level of a group, zeros are no tie any more."""
+    rng = np.random.default_rng(1)
+    known, X = rng.normal(size=400), rng.normal(size=(400, 4))
+    some = rng.uniform(size=400) < 1 / (1 + np.exp(1.3 - 1.2 * known - 1.5 * X[:, 0]))
+    y = np.where(some, rng.choice([1, 2, 3, 7, 12], 400), 0).astype(float)
+    told = {
+        "covariates": {"covariates": known[:, None]},
+        "offset": {"offset": 0.5 * known},
+        "groups": {"groups": np.repeat(np.arange(80), 5)},
+    }[how]
+    model = GradientSiftRegressor().fit(X, y, **told)
+    assert (model.refit_.robust_weight == 1.0).all()
+    given = {} if how == "groups" else told
+    assert model.predict(X, **given).mean() == pytest.approx(y.mean(), rel=0.1)

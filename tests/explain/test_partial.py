@@ -86,3 +86,14 @@ def test_beside_an_xor_nothing_is_said_of_classes_without_effect():
         nothing = [found.effects[0][1], found.effects[1][2], found.effects[2][2]]
         said += sum(effect.shape != "unclear" for effect in [*nothing, found.effects[3][0]])
     assert said <= 1
+
+
+def test_the_effect_on_counts_with_many_zeros_is_that_on_their_mean():
+    """Rows that are not zero are no outliers: the effect was half of what least squares gives."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=500)
+    some = rng.uniform(size=500) < 1 / (1 + np.exp(1.3 - 1.2 * x))
+    y = np.where(some, rng.choice([1, 2, 3, 7, 12], 500), 0).astype(float)
+    ((effect,),) = partial_effects(x[:, None], y).effects
+    line = np.polyfit(x, y, 1)[0] * x.std()
+    assert effect.size == pytest.approx(line, rel=0.15)

@@ -46,14 +46,16 @@ def beside_selected(
     return out
 
 
-def numbers_part(C: Array, Z: Array, y: Array, weight: Array | None) -> Array:
+def numbers_part(
+    C: Array, Z: Array, y: Array, weight: Array | None, *, robust: bool = True
+) -> Array:
     """Coefficients (k, 1) of covariates C beside other columns Z, for numbers. Outlying residuals
-    are winsorised.
+    are winsorised, if there may be any.
     """
     k, root = C.shape[1], np.ones(len(y)) if weight is None else np.sqrt(weight)
     A = with_ones(np.column_stack([C, Z]))
     target = y
-    for _ in range(2):
+    for _ in range(2 if robust else 1):
         beta = np.linalg.lstsq(A * root[:, None], target * root, rcond=None)[0]
         fit = A @ beta
         target = fit + winsorise(y - fit, CLIP, weight)

@@ -19,6 +19,7 @@ from gradsift.estimators._validation import (
     check_numbers,
     warn_of_rare_classes,
 )
+from gradsift.numerics.robust import largest_tie
 from gradsift.refit.settings import LABELS, NUMBERS
 
 
@@ -208,8 +209,10 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         found = self._attributes(door, sample, "the mean of y", only_predicts=only_predicts)
         return self._keep(door, **found)
 
-    def _target(self, y: Array) -> Numbers:
-        return Numbers(check_numbers(y))
+    def _target(self, y: Array, weight: Array | None) -> Numbers:
+        values = check_numbers(y)
+        robust = largest_tie(values, weight) <= self.refit_settings.most_tied
+        return Numbers(values, robust)
 
 
 @dataclass(eq=False, repr=False)
@@ -312,6 +315,6 @@ n_components_probabilities_, component_intervals_
         found = self._attributes(door, sample, "the class shares", only_predicts=only_predicts)
         return self._keep(door, classes_=classes, class_weight_=shifts, **found)
 
-    def _target(self, y: Array) -> Labels:
+    def _target(self, y: Array, weight: Array | None) -> Labels:
         classes, codes = check_labels(y)
         return Labels(codes, classes)

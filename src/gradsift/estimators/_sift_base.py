@@ -205,8 +205,8 @@ class GradientSift(Sifting):
             None if door.encoder_ is None else door.encoder_.origins,
         )
 
-    def _target(self, y: Array) -> Numbers | Labels:
-        """A checked response of rows that count."""
+    def _target(self, y: Array, weight: Array | None) -> Numbers | Labels:
+        """A checked response of rows that count, and how often they do."""
         raise NotImplementedError
 
     def _sample(
@@ -232,7 +232,7 @@ class GradientSift(Sifting):
         codes = check_groups(groups, X, kept, counts)
         door.covariates_, C = check_covariates(covariates, X, kept, weight, self.smooth_covariates)
         door.has_offset_ = offset is not None
-        target = self._target(y[kept])
+        target = self._target(y[kept], weight)
         if offset is not None:
             target = target.less(check_offset(offset, X, kept, target))
         return SiftSample(take_rows(X, kept), target, weight, codes, C)

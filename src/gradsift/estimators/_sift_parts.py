@@ -231,7 +231,7 @@ def refit_sample(
     residual = counts[rows] * (target.y[rows] - refit.predict(Z))
     size = np.maximum(size, 1e-300)
     level = part * np.bincount(groups[rows], residual, len(size)) / size
-    again = Numbers(target.y - level[groups])
+    again = replace(target, y=target.y - level[groups])
     return again.refit(Z, rows, counts * (1.0 - part / np.maximum(size, 1.0))[groups], options)
 
 

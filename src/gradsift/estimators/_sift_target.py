@@ -33,7 +33,10 @@ class Numbers:
     """A response of numbers, for the sift and for the refit."""
 
     y: Array
-    robust = True
+    robust: bool = True
+    """Whether rows may be outliers. It goes by the response as it was told: what is left of zeros
+    beside covariates or an offset is no tie any more.
+    """
     codes = None  # numbers have no classes
 
     @property
@@ -41,13 +44,13 @@ class Numbers:
         return self.y
 
     def take(self, rows: IntArray) -> Numbers:
-        return Numbers(self.y[rows])
+        return replace(self, y=self.y[rows])
 
     def covariate_part(
         self, C: Array, beside: Array, rows: IntArray, weight: Array | None
     ) -> Array:
         """Coefficients of covariates C beside other columns, both of some rows."""
-        return numbers_part(C, beside, self.y[rows], weight)
+        return numbers_part(C, beside, self.y[rows], weight, robust=self.robust)
 
     def beside(self, C: Array | None, weight: Array | None) -> Numbers:
         """The same numbers: the sift has a straight line in each covariate itself."""
@@ -55,7 +58,7 @@ class Numbers:
 
     def less(self, part: Array) -> Numbers:
         """What is left to explain beside a known part (n, 1)."""
-        return Numbers(self.y - part[:, 0])
+        return replace(self, y=self.y - part[:, 0])
 
     @property
     def contrasts(self) -> Array:
@@ -69,7 +72,9 @@ class Numbers:
         self, Z: Array, rows: IntArray, weight: Array | None, options: SiftOptions
     ) -> RegressionRefit:
         some = None if weight is None else weight[rows]
-        return refit_regression(Z, self.y[rows], sample_weight=some, settings=options.refit)
+        return refit_regression(
+            Z, self.y[rows], sample_weight=some, robust=self.robust, settings=options.refit
+        )
 
     def ensemble(
         self, columns: Source, Z: Array, refit: Any, weight: Array | None, options: SiftOptions

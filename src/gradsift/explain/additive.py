@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -22,7 +23,7 @@ from scipy.stats import chi2
 from gradsift._typing import Array, IntArray
 from gradsift.explain.splines import Spline, make_spline
 from gradsift.numerics.logistic import fit_binary, fit_multinomial
-from gradsift.numerics.robust import scale_about_zero
+from gradsift.numerics.robust import largest_tie, scale_about_zero
 
 SLOPE_SD = 2.5  # prior of a log odds ratio per standard deviation
 LOOSE_SD = 100.0  # of slopes of numbers, in standard deviations of the response: no prior at all
@@ -31,6 +32,7 @@ CLIP = 2.5  # products use values up to this many standard deviations from the m
 PER_PAIR, TESTED = 6, 3  # products of a pair, and those that tests look at
 STEP = 6.0  # steepness of a step at its middle, per standard deviation
 CHANCE = 0.046  # chance, over all outputs, that a pair counts for one by noise: 2 standard errors
+MOST_TIED = 0.25  # part of the rows of one value beyond which none loses weight, as in the refit
 HUBER = 3.0  # robust standard deviations beyond which a residual loses weight
 ROUNDS, SETTLED = 12, 0.05  # of the penalties; change of a log penalty that ends them
 
@@ -54,6 +56,8 @@ class Target:
     values: Array
     labels: bool
     unit: float = 1.0
+    robust: bool = True
+    """Whether far residuals lose weight."""
 
     @property
     def slope_sd(self) -> float:
@@ -69,7 +73,8 @@ def target_of(y: Array, classes: Array | None = None) -> Target:
     if classes is None:
         y = np.asarray(y, dtype=float)
         unit = float(y.std()) or 1.0
-        return Target(((y - y.mean()) / unit)[:, None], False, unit)
+        robust = largest_tie(y) <= MOST_TIED
+        return Target(((y - y.mean()) / unit)[:, None], False, unit, robust)
     T = (np.asarray(y)[:, None] == np.asarray(classes)).astype(float)
     return Target(T[:, 1:] if len(classes) == 2 else T, True)
 
@@ -261,7 +266,7 @@ def fit_additive(X: Array, target: Target, pairs: Sequence[Pair] = ()) -> Additi
     prior = np.full(D.shape[1], target.slope_sd**2)
     for block in design.penalised:
         prior[block] = 1.0
-    solve = solve_labels if target.labels else solve_numbers
+    solve = solve_labels if target.labels else partial(solve_numbers, robust=target.robust)
     coefficients: Array = np.zeros((D.shape[1], target.values.shape[1]))
     for _ in range(ROUNDS):
         coefficients, residuals, weights = solve(D, target.values, prior, coefficients)
@@ -281,13 +286,17 @@ Solution = tuple[Array, Array, Array]
 """Coefficients (m, outputs), and in free outputs: residuals (n, f), information (n, f, f)."""
 
 
-def solve_numbers(D: Array, y: Array, prior: Array, start: Array) -> Solution:
-    """Ridge regression; far residuals lose weight (Huber); the noise is estimated with it."""
+def solve_numbers(
+    D: Array, y: Array, prior: Array, start: Array, *, robust: bool = True
+) -> Solution:
+    """Ridge regression; far residuals lose weight (Huber) if they may; the noise is estimated with
+    it.
+    """
     y = y[:, 0]
     residual = y - D @ start[:, 0]
     noise = float(np.mean(residual**2))
     for _ in range(3):
-        spread = max(float(scale_about_zero(residual)), 1e-6)
+        spread = max(float(scale_about_zero(residual)), 1e-6) if robust else np.inf
         weight = np.minimum(1.0, HUBER * spread / np.maximum(np.abs(residual), 1e-12))
         noise = max(noise, 1e-10)
         gram = (D * weight[:, None]).T @ D / noise

@@ -67,6 +67,7 @@ def refit_regression(
     y: Array,
     *,
     sample_weight: Array | None = None,
+    robust: bool = True,
     settings: RefitSettings = NUMBERS,
 ) -> RegressionRefit:
     """Fit g on the selected columns.
@@ -77,12 +78,13 @@ def refit_regression(
     y : (n,) response.
     sample_weight : (n,) how many times each row counts: its noise variance is noise / w_i. A row
         of weight zero is as good as absent.
+    robust : whether rows may be outliers; never where one value of y takes too many of them.
     settings : numbers of the procedure; change them to study it, not to use it.
     """
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
     n, d = X.shape
     merged = merge_rows(X, y, sample_weight)
-    robust = largest_tie(y, sample_weight) <= settings.most_tied
+    robust = robust and largest_tie(y, sample_weight) <= settings.most_tied
     data = Responses(merged.X, merged.y, merged.weights, robust)
     if d == 0 or np.ptp(data.y) <= 1e-12 * np.abs(data.y).max():
         return _constant(d, data, n)
