@@ -24,7 +24,7 @@ from gradsift.estimators._covariate_part import (
 )
 from gradsift.estimators._discovered import discovered
 from gradsift.estimators._sift_sample import SiftSample, likeness, worth_of_rows
-from gradsift.estimators._sift_target import Labels, Numbers
+from gradsift.estimators._sift_target import Labels
 from gradsift.numerics.directions import Directions, find_directions, joint_importance
 from gradsift.refit import (
     ClassificationRefit,
