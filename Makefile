@@ -5,6 +5,7 @@
 # make docs-write   rewrite the tables of the pages from what was recorded, and what their commands print
 # make docs-check   run the code blocks of README.md and docs/, compare outputs and tables
 # make test-processors   the numerical tests again, with the arithmetic of other processors
+# make golden   compare the answers on all recorded tables and designs with those on record
 # make test-oldest   the suite on the oldest supported versions of everything
 # make fuzz   thousands of new cases per public entry, then damaged files; figures in build/ (an hour or two)
 # make build   wheel and source archive into dist/, checked
@@ -26,7 +27,7 @@ NUMERICAL := tests/solver tests/sift/test_copies.py tests/sift/test_feature_stor
 	tests/estimators/test_invariances.py tests/refit/test_regression.py tests/pairwise/test_datafit.py \
 	tests/pairwise/test_geometry.py tests/numerics/test_kernels.py
 
-.PHONY: help demo test docs browser docs-write docs-check test-processors test-oldest build test-wheel test-pythons test-extras fuzz bench-selection bench-paths bench-peers lint clean
+.PHONY: help demo test docs browser docs-write docs-check test-processors golden test-oldest build test-wheel test-pythons test-extras fuzz bench-selection bench-paths bench-peers lint clean
 help:
 	@sed -n 's/^# //p' Makefile
 
@@ -78,6 +79,11 @@ test-processors: $(VENV)/.installed-test
 		OPENBLAS_CORETYPE=$$kind OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 			$(BIN)/python -m pytest --numprocesses=2 --dist=worksteal --quiet $(NUMERICAL); \
 	done
+
+# the arithmetic of any x86-64 processor since 2013, so that last digits do not depend on the machine
+golden: $(VENV)/.installed-test
+	cd benchmarks && OPENBLAS_CORETYPE=Haswell NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR" \
+		OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 ../$(BIN)/python -W ignore::ImportWarning -m golden.record $(or $(GOLDEN),check)
 
 $(OLDEST)/.installed-test: pyproject.toml tests/oldest.txt
 	$(PYTHON) -m venv $(OLDEST)
