@@ -15,6 +15,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gradsift.data import is_storage
+from gradsift.data.formats.sparse import check_indices
 from gradsift.estimators._base import blank, keep
 from gradsift.estimators._validation import check_new_X
 
@@ -92,7 +93,9 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             Of data stored elsewhere, only the selected columns are read.
         """
         check_is_fitted(self)
-        if is_storage(X) and not sparse.issparse(X):
+        if sparse.issparse(X):
+            check_indices(X)
+        elif is_storage(X):
             return check_new_X(self, X).columns(self.get_support(indices=True))
         wanted = getattr(self, "_sklearn_output_config", {}).get("transform")
         wanted = sklearn.get_config()["transform_output"] if wanted is None else wanted

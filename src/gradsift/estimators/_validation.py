@@ -183,7 +183,7 @@ def sparse_frame(X: Any) -> Any:
         return X
     if not zeros:
         return stored.to_dense()
-    return NamedSource(open_source(stored.to_coo().tocsc()), [str(name) for name in X.columns])
+    return NamedSource(open_source(stored.to_coo()), [str(name) for name in X.columns])
 
 
 def check_shape(source: Source, name: str) -> None:

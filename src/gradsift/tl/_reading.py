@@ -11,6 +11,7 @@ from scipy import sparse
 
 from gradsift._run.suggest import did_you_mean
 from gradsift._typing import Array, IntArray
+from gradsift.data.formats.sparse import check_indices
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ def matrix(adata: Any, layer: str | None) -> Any:
     values = adata.X if layer is None else adata.layers[layer]
     if values is None:
         raise ValueError("the AnnData has no X: give the name of a layer.")
+    if sparse.issparse(values):
+        check_indices(values)
     return values
 
 

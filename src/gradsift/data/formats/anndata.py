@@ -14,6 +14,7 @@ from gradsift._run.extras import require
 from gradsift._run.suggest import did_you_mean
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data.damaged import file_name, reading
+from gradsift.data.formats.sparse import check_indices
 from gradsift.data.missing import as_response
 from gradsift.data.opening import open_source
 from gradsift.data.source import NamedSource, block_width, windows
@@ -47,7 +48,11 @@ class Hdf5Source(Source):
 
 
 def as_dense(part: Any) -> Array:
-    return np.asarray(part.toarray() if sparse.issparse(part) else part, dtype=np.float64)
+    """Values of some columns; indices of sparse ones come from a file, which may be damaged."""
+    if sparse.issparse(part):
+        check_indices(part)
+        part = part.toarray()
+    return np.asarray(part, dtype=np.float64)
 
 
 def open_file(X: Any) -> Any:
@@ -75,7 +80,8 @@ def open(X: Any) -> Source:
     if values is None:
         raise ValueError(f"{file_name(X)} holds no matrix X: there are no columns to read.")
     if hasattr(values, "to_memory") and getattr(values, "format", None) == "csr":
-        values = values.to_memory()
+        with reading(X, H5AD):
+            values = values.to_memory()
     in_file = hasattr(values, "to_memory") or type(values).__module__.startswith("h5py")
     base = Hdf5Source(values) if in_file else open_source(values)
     return NamedSource(base, table.var_names)
