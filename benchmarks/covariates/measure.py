@@ -39,7 +39,6 @@ class Study(NamedTuple):
     y: Any
     told: dict[str, Any]
     labels: bool = False
-    smooth: bool = False
 
 
 def batches(rng: np.random.Generator, labels: bool) -> Study:
@@ -56,7 +55,17 @@ def ages(rng: np.random.Generator) -> Study:
     """Columns that follow age, and a response that bends with it."""
     age = rng.normal(size=N)
     X = rng.normal(size=(N, P)) + 0.7 * age[:, None] * (np.arange(P) < P // 2)
-    return Study(X, age**2 + age + rng.normal(size=N), {"covariates": age}, smooth=True)
+    return Study(X, age**2 + age + rng.normal(size=N), {"covariates": age})
+
+
+def curved(rng: np.random.Generator, shape: Callable[[Any, Any], Any]) -> Study:
+    """Columns and a response that follow a function of two covariates, an age and a batch of two,
+    with unit variance.
+    """
+    age, batch = rng.normal(size=N), rng.choice(["x", "y"], N)
+    effect = shape(age, np.where(batch == "x", 1.0, -1.0))
+    X = rng.normal(size=(N, P)) + 0.7 * effect[:, None]
+    return Study(X, effect + rng.normal(size=N), {"covariates": {"age": age, "batch": batch}})
 
 
 def genotypes(rng: np.random.Generator) -> tuple[Any, Any]:
@@ -105,19 +114,22 @@ def score(rng: np.random.Generator, labels: bool) -> Study:
 DESIGNS: dict[str, Callable[[np.random.Generator, Path], Study]] = {
     "three batches": lambda rng, path: batches(rng, False),
     "three batches, labels": lambda rng, path: batches(rng, True),
-    "age with a bend, smooth": lambda rng, path: ages(rng),
+    "age with a bend": lambda rng, path: ages(rng),
     "two populations, components of the .bed": lambda rng, path: populations(rng, False, path),
     "two populations, components, labels": lambda rng, path: populations(rng, True, path),
     "a score as offset": lambda rng, path: score(rng, False),
     "a score as offset, labels": lambda rng, path: score(rng, True),
+    "a square": lambda rng, path: curved(rng, lambda a, b: (a * a - 1) / np.sqrt(2)),
+    "a wave": lambda rng, path: curved(rng, lambda a, b: np.sqrt(2) * np.sin(3 * a)),
+    "a step": lambda rng, path: curved(rng, lambda a, b: np.where(a > 0.5, 1.5, -0.7)),
+    "a slope in each batch": lambda rng, path: curved(rng, lambda a, b: a * b),
 }
 
 
 def selected(study: Study, told: bool) -> int:
     """How many columns are selected, none of which acts."""
     kind = GradientSiftClassifier if study.labels else GradientSiftRegressor
-    model = kind(LEVEL, smooth_covariates=study.smooth)
-    return len(model._find_support(study.X, study.y, **(study.told if told else {})))
+    return len(kind(LEVEL)._find_support(study.X, study.y, **(study.told if told else {})))
 
 
 def inflation(study: Study) -> dict[str, float]:

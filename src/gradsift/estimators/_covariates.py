@@ -1,8 +1,10 @@
 """Covariates: known influences that are adjusted for, and are never findings.
 
-A covariate becomes one or more columns of numbers: itself, or with splines beside it, or 0/1
-columns of its categories. The sift always keeps these columns beside those of X. The predictor has
-a linear part in them, which is estimated beside what was selected, and is added to the rest.
+A covariate becomes one or more columns of numbers: itself, or 0/1 columns of its categories. Where
+the response asks for it, curves of it and products with other covariates follow
+(`_covariate_terms`). What these columns say of the response is taken off, and the sift always keeps
+them beside those of X. The predictor has a linear part in them, which is estimated beside what was
+selected, and is added to the rest.
 """
 
 from __future__ import annotations
@@ -14,31 +16,21 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray, Source
+from gradsift._typing import Array, IntArray
 from gradsift.data.categories import (
     holds_times,
     level_columns,
     level_name,
     numbers_or_levels,
     table_columns,
-    text_levels,
     unseen_levels,
 )
 from gradsift.data.lazy import refuse_lazy
 from gradsift.exceptions import ExtrapolationWarning
-from gradsift.numerics.robust import quantiles
-from gradsift.numerics.splines import natural_splines
+from gradsift.numerics.splines import cubic_splines
 
 MISSING_LEVEL = "(missing)"
 """The category of rows in which nothing is written."""
-MOST_COLUMNS = 1 / 3
-"""Columns that covariates may take, as a part of the rows: more would explain anything."""
-KNOTS = (0.05, 0.275, 0.5, 0.725, 0.95)
-"""Quantiles at which smooth effects may bend (Harrell's choice for five knots)."""
-LEAST_VALUES = 10
-"""Distinct values of a number without which its effect is a line."""
-SAME = 1e-8
-"""Part of a column that is left beside the others, below which it says nothing new."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +47,10 @@ class Covariate:
     mean, scale : float
         Of a number; the mean stands in for missing values.
     knots : tuple of float
-        Where the effect of a number may bend, in standard deviations from the mean.
+        Where the curve of a number begins, bends and ends, in standard deviations from the mean;
+        values beyond count as the nearest end. Without any, the effect is a line.
+    jumps : tuple of float
+        Where the effect of a number jumps, in the same unit.
     marked : bool
         Whether a 0/1 column says where the number is missing.
     """
@@ -66,6 +61,7 @@ class Covariate:
     mean: float = 0.0
     scale: float = 1.0
     knots: tuple[float, ...] = ()
+    jumps: tuple[float, ...] = ()
     marked: bool = False
 
     @property
@@ -73,8 +69,15 @@ class Covariate:
         """Names of its columns."""
         if self.reference:
             return [level_name(self.name, level) for level in self.levels]
-        bends = [f"{self.name} (bend {k + 1})" for k in range(len(self.knots) - 2)]
-        return [self.name, *bends, *([f"{self.name} {MISSING_LEVEL}"] * self.marked)]
+        curve = range(1, len(self.knots) + 3) if self.knots else ()
+        marks = [f"{self.name} {MISSING_LEVEL}"] * self.marked
+        jumps = [f"{self.name} > {self.mean + self.scale * jump:.6g}" for jump in self.jumps]
+        return [self.name, *marks, *(f"{self.name} (curve {k})" for k in curve), *jumps]
+
+    @property
+    def n_amounts(self) -> int:
+        """How many of its columns, the first ones, enter products with other covariates."""
+        return len(self.levels) if self.reference else 1
 
     def encode(self, values: Any) -> Array:
         """Its columns (n, k) at values as `read_column` gives them."""
@@ -101,9 +104,11 @@ class Covariate:
     def _numbers(self, values: Array) -> Array:
         there = ~np.isnan(values)
         z = np.where(there, (values - self.mean) / self.scale, 0.0)
-        bends = natural_splines(z, np.array(self.knots)) if self.knots else np.zeros((len(z), 0))
-        marks = (~there).astype(float)[:, None]
-        return np.column_stack([z, bends, marks] if self.marked else [z, bends])
+        jumps = z[:, None] > np.array(self.jumps)
+        z = np.clip(z, self.knots[0], self.knots[-1]) if self.knots else z
+        marks = [~there] if self.marked else []
+        curve = [cubic_splines(z, np.array(self.knots))] if self.knots else []
+        return np.column_stack([z, *marks, *curve, jumps])
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +118,10 @@ class Covariates:
     Attributes
     ----------
     parts : tuple of Covariate
+    products : tuple of (int, int)
+        Numbers of covariates whose products follow the columns of all of them.
     used : (k,) int array
-        Their columns that say something the ones before them do not.
+        The columns that say something the ones before them do not.
     mean : (k,) array
         Means of these columns at the fit: there, their part is zero.
     coefficients : (k, q) array
@@ -125,6 +132,7 @@ class Covariates:
     """
 
     parts: tuple[Covariate, ...]
+    products: tuple[tuple[int, int], ...]
     used: IntArray
     mean: Array
     coefficients: Array
@@ -139,7 +147,17 @@ class Covariates:
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that they became."""
         every = [name for part in self.parts for name in part.columns]
+        for pair in self.products:
+            one, other = (self.parts[k].columns[: self.parts[k].n_amounts] for k in pair)
+            every += [f"{a} x {b}" for a in one for b in other]
         return tuple(every[int(k)] for k in self.used)
+
+    def whole(self, values: Sequence[Any]) -> Array:
+        """All columns, of values that `read_column` gave for each covariate."""
+        blocks = [part.encode(value) for part, value in zip(self.parts, values, strict=True)]
+        amounts = [block[:, : part.n_amounts] for block, part in zip(blocks, self.parts)]
+        pairs = [products(amounts[k], amounts[j]) for k, j in self.products]
+        return np.column_stack([*blocks, *pairs])
 
     def encode(self, covariates: Any, n: int | None = None) -> Array:
         """Columns (n, k) of the covariates of n rows, less their means at the fit."""
@@ -150,8 +168,8 @@ class Covariates:
                 f"covariates lacks {lost[0]!r}: the model was fitted with "
                 f"{', '.join(map(repr, self.names))}, and {', '.join(map(repr, given))} were given."
             )
-        whole = [part.encode(given[part.name]) for part in self.parts]
-        return np.asarray(np.column_stack(whole)[:, self.used] - self.mean)
+        whole = self.whole([given[name] for name in self.names])
+        return np.asarray(whole[:, self.used] - self.mean)
 
     def shift(self, covariates: Any, n: int) -> Array:
         """(n, q) part of the covariates in predictions for n rows."""
@@ -166,36 +184,9 @@ class Covariates:
         return self.encode(covariates, n) @ self.coefficients
 
 
-def check_covariates(
-    covariates: Any, X: Source, kept: IntArray, weight: Array | None, smooth: bool
-) -> tuple[Covariates | None, Array | None]:
-    """How covariates become columns, and these columns at the kept rows, of mean zero."""
-    if covariates is None:
-        return None, None
-    given = [(name, X.align_rows(values)) for name, values in read_columns(covariates)]
-    wrong = [len(values) for _, values in given if len(values) != X.shape[0]]
-    if wrong:
-        raise ValueError(
-            f"covariates has {wrong[0]} rows but X has {X.shape[0]}: give one row for each."
-        )
-    if not given:
-        return None, None
-    given = [(name, values[kept]) for name, values in given]
-    check_names([name for name, _ in given])
-    counts = np.ones(len(kept)) if weight is None else weight
-    parts = tuple(learn(name, values, counts, smooth) for name, values in given)
-    whole = np.column_stack(
-        [part.encode(values) for part, (_, values) in zip(parts, given, strict=True)]
-    )
-    mean = counts @ whole / counts.sum()
-    used = independent_columns(whole - mean)
-    if len(used) > MOST_COLUMNS * len(kept):
-        raise ValueError(
-            f"the covariates take {len(used)} columns, for {len(kept)} rows: at most a third as "
-            "many columns as rows can be adjusted for. Leave some out, or join rare categories."
-        )
-    found = Covariates(parts, used, mean[used], np.zeros((len(used), 1)))
-    return found, (whole - mean)[:, used]
+def products(A: Array, B: Array) -> Array:
+    """Each column of A times each of B."""
+    return np.asarray((A[:, :, None] * B[:, None, :]).reshape(len(A), A.shape[1] * B.shape[1]))
 
 
 def check_same_covariates(fitted: Covariates | None, covariates: Any) -> None:
@@ -206,12 +197,6 @@ def check_same_covariates(fitted: Covariates | None, covariates: Any) -> None:
             f"the model was fitted {what} covariates: give the table, the response and the "
             "covariates that it was fitted to."
         )
-
-
-def check_names(names: Sequence[str]) -> None:
-    twice = [name for k, name in enumerate(names) if name in names[:k]]
-    if twice:
-        raise ValueError(f"two covariates are named {twice[0]!r}: rename one.")
 
 
 def read_columns(covariates: Any, n: int | None = None) -> list[tuple[str, Any]]:
@@ -265,44 +250,3 @@ def read_column(name: str, values: Any) -> Any:
     if len(bad):
         raise ValueError(f"covariate {name!r} is infinite in row {int(bad[0])}.")
     return found
-
-
-def learn(name: str, values: Any, counts: Array, smooth: bool) -> Covariate:
-    """How a covariate becomes columns, from its values at rows that count so many times."""
-    if values.dtype.kind == "O":
-        levels = text_levels(values)
-        if len(levels) > max(MOST_COLUMNS * len(values), 2):
-            raise ValueError(
-                f"covariate {name!r} holds {len(levels)} different texts in {len(values)} rows: "
-                "too many for categories. Turn it into numbers, or leave it out."
-            )
-        number = {level: k for k, level in enumerate(levels)}
-        most = int(np.bincount([number[value] for value in values], counts).argmax())
-        return Covariate(name, (*levels[:most], *levels[most + 1 :]), levels[most])
-    there = ~np.isnan(values)
-    if not there.any():
-        raise ValueError(f"covariate {name!r} is missing in all {len(values)} rows.")
-    values, counts = values[there], counts[there]
-    mean = float(np.average(values, weights=counts))
-    spread = float(np.sqrt(np.average((values - mean) ** 2, weights=counts)))
-    scale = spread if spread > 1e-12 * float(np.abs(values).max()) else np.inf
-    knots: tuple[float, ...] = ()
-    if smooth and len(np.unique(values)) >= LEAST_VALUES:
-        places = np.unique(quantiles((values - mean) / scale, np.array(KNOTS), counts))
-        knots = tuple(places.tolist()) if len(places) > 2 else ()
-    return Covariate(name, (), "", mean, scale, knots, marked=not there.all())
-
-
-def independent_columns(C: Array) -> IntArray:
-    """Columns that are not (nearly) sums of those before them; none that is constant."""
-    kept: list[int] = []
-    basis = np.zeros((len(C), 0))
-    for k, column in enumerate(C.T):
-        size = float(np.linalg.norm(column))
-        rest = column - basis @ (basis.T @ column)
-        rest -= basis @ (basis.T @ rest)
-        left = float(np.linalg.norm(rest))
-        if size > SAME and left > SAME * size:
-            kept.append(k)
-            basis = np.column_stack([basis, rest / left])
-    return np.array(kept, dtype=np.intp)

@@ -164,12 +164,15 @@ def sure_families(
     sample: SiftSample, terms: Sequence[ChosenGroup], scaling: Scaling, options: SiftOptions
 ) -> CredibleFamilies:
     """Families of a checked table, with a warning where their probabilities are rough."""
+    target = sample.target
+    if target.codes is None:  # of labels, the covariates have a part in the latent response
+        target = target.beside(sample.covariates, sample.weight)
     with one_blas_thread(workers=options.n_jobs):
         found = find_families(
             set_beside(with_holes(sample.X, scaling, sample.weight), standard_covariates(sample)),
-            sample.target.contrasts,
+            target.contrasts,
             terms,
-            codes=sample.target.codes,
+            codes=target.codes,
             always_keep=[*options.rule.keep.tolist(), *sample.extra],
             sample_weight=sample.weight,
             scale=None if options.standardize else user_units(scaling, sample),

@@ -79,8 +79,6 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         a `CountedRowsWarning` says where they claim much more or less evidence than weights of such
         spread can carry. 'importance': survey weights and the like, of any unit; they are scaled to
         the effective number of samples, so that equal weights change nothing.
-    smooth_covariates : bool, default=False
-        Adjust for curves of the covariates that are numbers, in place of straight lines.
     inference : bool, default=False
         Also say how sure it is which columns act: `families_` and `inclusion_probabilities_`, as
         from `credible_families`, and `significance_`, in which these families are tested. It takes
@@ -193,7 +191,7 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
             Known influences, such as age, batch or principal components: they are adjusted for, and
             are never findings. Texts and categories become 0/1 columns; missing numbers are filled
             with the mean and marked, missing categories are a category. Effects are straight
-            lines, or curves with ``smooth_covariates=True``.
+            lines, or curves and products of two covariates where the response asks for them.
         offset : (n,) array, optional
             A known part of y, such as a polygenic score: the rest is explained.
 
@@ -226,8 +224,8 @@ class GradientSiftClassifier(AdjustedLabels, ClassifierMixin, GradientSift):
     Parameters
     ----------
     false_positives, false_discovery_rate, interactions, standardize, n_components, always_keep, \
-feature_groups, max_features, predict_with, tol, missing, weight_kind, smooth_covariates, \
-inference, random_state, n_jobs, verbose
+feature_groups, max_features, predict_with, tol, missing, weight_kind, inference, random_state, \
+n_jobs, verbose
         As in `GradientSiftRegressor`.
     class_weight : dict, 'balanced' or None, default=None
         How much each class counts when samples are assigned to one: a weight of w multiplies the
@@ -294,7 +292,7 @@ n_components_probabilities_, component_intervals_
             Known influences, such as age, batch or principal components: they are adjusted for, and
             are never findings. Texts and categories become 0/1 columns; missing numbers are filled
             with the mean and marked, missing categories are a category. Effects are straight
-            lines, or curves with ``smooth_covariates=True``.
+            lines, or curves and products of two covariates where the response asks for them.
         offset : (n,) array, optional
             A known part of the log odds of the second class; with more than two classes,
             (n, n_classes) scores.

@@ -24,7 +24,8 @@ from gradsift.estimators._column_rule import (
     check_feature_groups,
     check_max_features,
 )
-from gradsift.estimators._covariates import Covariates, check_covariates
+from gradsift.estimators._covariate_terms import with_covariates
+from gradsift.estimators._covariates import Covariates
 from gradsift.estimators._description import EnsemblePart, MemberPart
 from gradsift.estimators._families import inference_attributes
 from gradsift.estimators._groups import check_groups, refuse_with_groups, warn_of_few_groups
@@ -147,7 +148,6 @@ class GradientSift(Sifting):
     tol: float = 1e-3
     missing: Literal["error", "mean", "indicator"] = "error"
     weight_kind: WeightKind = "frequency"
-    smooth_covariates: bool = False
     inference: bool = False
     random_state: Any = None
     n_jobs: int | None = None
@@ -230,12 +230,13 @@ class GradientSift(Sifting):
         kept, weight = check_weights(sample_weight, X, self.weight_kind)
         counts = weight if self.weight_kind == "frequency" else None
         codes = check_groups(groups, X, kept, counts)
-        door.covariates_, C = check_covariates(covariates, X, kept, weight, self.smooth_covariates)
         door.has_offset_ = offset is not None
         target = self._target(y[kept], weight)
         if offset is not None:
             target = target.less(check_offset(offset, X, kept, target))
-        return SiftSample(take_rows(X, kept), target, weight, codes, C)
+        sample = SiftSample(take_rows(X, kept), target, weight, codes)
+        door.covariates_, sample = with_covariates(sample, covariates, X, kept)
+        return sample
 
     def _attributes(
         self, door: Any, sample: SiftSample, constant: str, *, only_predicts: bool = False

@@ -349,12 +349,9 @@ def with_holes(X: Source, scaling: Scaling, weight: Array | None = None) -> Sour
 
 
 def standard_covariates(sample: SiftSample) -> Array | None:
-    """The columns of covariates, standardised as those of the table are."""
+    """The columns of covariates between -1 and 1: the sift scales them, and cuts none off."""
     C = sample.covariates
-    if C is None:
-        return None
-    weight = np.ones(len(C)) if sample.weight is None else sample.weight
-    return measure_scaling(open_source(C), weight / weight.sum()).apply(C)
+    return None if C is None else C / np.maximum(np.abs(C).max(axis=0), np.finfo(float).tiny)
 
 
 def summarise(

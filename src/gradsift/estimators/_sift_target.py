@@ -53,8 +53,11 @@ class Numbers:
         return numbers_part(C, beside, self.y[rows], weight, robust=self.robust)
 
     def beside(self, C: Array | None, weight: Array | None) -> Numbers:
-        """The same numbers: the sift has a straight line in each covariate itself."""
-        return self
+        """The numbers less what a regression on covariates C alone says of them."""
+        if C is None:
+            return self
+        alone = np.zeros((len(C), 0))
+        return self.less(C @ numbers_part(C, alone, self.y, weight, robust=self.robust))
 
     def less(self, part: Array) -> Numbers:
         """What is left to explain beside a known part (n, 1)."""

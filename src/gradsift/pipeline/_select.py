@@ -66,8 +66,6 @@ class Settings:
         unless the table is large.
     repeats : int, optional
         Half samples to repeat the selection on; None = 10, or none for large tables.
-    smooth_covariates : bool
-        Adjust for curves of covariates, in place of straight lines (sift).
     seed : int
     n_jobs : int
     time_order : bool
@@ -84,7 +82,6 @@ class Settings:
     predict_with: Literal["selected", "auto"] = "selected"
     families: bool | None = None
     repeats: int | None = None
-    smooth_covariates: bool = False
     seed: int = 0
     n_jobs: int = 1
     time_order: bool = False
@@ -109,7 +106,6 @@ def make_estimator(table: Table, settings: Settings) -> Any:
             max_features=settings.max_features,
             predict_with="auto",  # so that both ways to predict can be scored
             missing=missing,
-            smooth_covariates=settings.smooth_covariates,
             random_state=settings.seed,
         )
     if settings.method != "sparse-gradient":
