@@ -40,13 +40,17 @@ class Candidate:
         return self.fit.kernel
 
 
+def untuned_ard(d: int, settings: RefitSettings) -> tuple[ArdGaussian, float]:
+    """The Gaussian kernel of length scales sqrt(d) and the noise ratio from which tuning starts."""
+    return ArdGaussian(np.full(d, 0.5 * np.log(d)), prior=settings.prior(d)), settings.start_noise
+
+
 def fit_ard(rows: Rows, settings: RefitSettings, start: EvidenceFit | None = None) -> EvidenceFit:
-    """The first candidate, from length scales sqrt(d) or from an earlier fit."""
-    d = rows.X.shape[1]
+    """The first candidate, from the untuned kernel or from an earlier fit."""
     if start is not None:
         return maximise_evidence(start.kernel, rows, np.log(start.noise_ratio))
-    kernel = ArdGaussian(np.full(d, 0.5 * np.log(d)), prior=settings.prior(d))
-    return maximise_evidence(kernel, rows, np.log(settings.start_noise))
+    kernel, noise_ratio = untuned_ard(rows.X.shape[1], settings)
+    return maximise_evidence(kernel, rows, np.log(noise_ratio))
 
 
 def fit_rotated(rows: Rows, settings: RefitSettings, ard: EvidenceFit) -> EvidenceFit:

@@ -18,7 +18,7 @@ import numpy as np
 
 from gradsift._typing import Array, IntArray
 from gradsift.numerics.robust import median, scale_about_zero, winsorise
-from gradsift.refit.candidates import Candidate, fit_ard, rank_candidates
+from gradsift.refit.candidates import Candidate, fit_ard, rank_candidates, untuned_ard
 from gradsift.refit.evidence import EvidenceFit, Rows
 from gradsift.refit.expansion import Features, pivoted_features
 from gradsift.refit.ridge import Ridge, residuals_and_leverages, solve_ridge
@@ -116,55 +116,53 @@ def rank_robustly(data: Responses, settings: RefitSettings) -> tuple[list[Candid
     """All candidates, best first, and the robust weight (n,) of each row."""
     everyone: Array = np.ones(len(data.y))
     plain = rank_candidates(data.centred(everyone)[0], settings)
-    found = _diagnose(plain[0].fit, data, everyone, settings)
-    if found.settled:
+    suspected = first_weight(data, settings)
+    if np.all(suspected == 1.0):
         return plain, everyone
-    robust, robust_weight = _rank_with_outliers_down(data, settings)
-    better = _diagnose(robust[0].fit, data, robust_weight, settings)
+    robust, better = _rank_with_outliers_down(data, suspected, settings)
+    found = _diagnose(plain[0].fit, data, everyone, settings)
     if better.typical_error < settings.robust_gain * found.typical_error:
-        return robust, robust_weight
+        return robust, better.robust_weight
     return plain, everyone
 
 
+def first_weight(data: Responses, settings: RefitSettings) -> Array:
+    """The robust weight of each row under the untuned ard kernel, fitted to a clipped response.
+
+    A tuned kernel may have bent itself to the outliers, which then have no large residuals.
+    """
+    kernel, noise_ratio = untuned_ard(data.X.shape[1], settings)
+    clipped = replace(data, y=winsorise(data.y, settings.first_clip, data.weights))
+    rows, mean = clipped.centred(np.ones(len(data.y)))
+    ridge = solve_ridge(pivoted_features(kernel, data.X), noise_ratio, rows)
+    actual = replace(rows, Y=(data.y - mean)[:, None])
+    residuals, leverages = residuals_and_leverages(ridge, actual)
+    return data.robust_weight(residuals[:, 0] / np.sqrt(1.0 - leverages), settings)
+
+
 def _rank_with_outliers_down(
-    data: Responses, settings: RefitSettings
-) -> tuple[list[Candidate], Array]:
-    """Candidates under lowered weights.
+    data: Responses, robust_weight: Array, settings: RefitSettings
+) -> tuple[list[Candidate], DiagnosedFit]:
+    """Candidates under lowered weights, and what the residuals of the best one say.
 
     Outliers are looked for with the ard kernel, then again with the chosen one: what looks like an
     outlier to a kernel that does not suit the function may be none.
     """
-    ard, robust_weight = _fit_ard_with_outliers_down(data, settings)
+    ard = None
     for _ in range(settings.robust_rounds):
+        ard = fit_ard(data.centred(robust_weight)[0], settings, start=ard)
+        found = _diagnose(ard, data, robust_weight, settings)
+        if found.settled:
+            break
+        robust_weight = found.next_weight
+    for _ in range(settings.robust_rounds):
+        ard = fit_ard(data.centred(robust_weight)[0], settings, start=ard)
         ranked = rank_candidates(data.centred(robust_weight)[0], settings, ard)
         found = _diagnose(ranked[0].fit, data, robust_weight, settings)
         if found.settled:
             break
         robust_weight = found.next_weight
-        ard = fit_ard(data.centred(robust_weight)[0], settings, start=ard)
-    return ranked, robust_weight
-
-
-def _fit_ard_with_outliers_down(
-    data: Responses, settings: RefitSettings
-) -> tuple[EvidenceFit, Array]:
-    """The ard fit and the robust weight of each row under it, starting from a clipped response."""
-    robust_weight: Array = np.ones(len(data.y))
-    clipped = replace(data, y=winsorise(data.y, settings.first_clip, data.weights))
-    rows, mean = clipped.centred(robust_weight)
-    fit = fit_ard(rows, settings)
-    ridge = solve_ridge(pivoted_features(fit.kernel, data.X), fit.noise_ratio, rows)
-    actual = Rows(data.X, (data.y - mean)[:, None], data.weights)
-    residuals, leverages = residuals_and_leverages(ridge, actual)
-    scaled = residuals[:, 0] / np.sqrt(1.0 - leverages)
-    robust_weight = data.robust_weight(scaled, settings)
-    for _ in range(settings.robust_rounds):
-        fit = fit_ard(data.centred(robust_weight)[0], settings, start=fit)
-        found = _diagnose(fit, data, robust_weight, settings)
-        if found.settled:
-            break
-        robust_weight = found.next_weight
-    return fit, robust_weight
+    return ranked, found
 
 
 def solve_robustly(

@@ -58,8 +58,8 @@ class RefitSettings:
     """Robust standard deviations from which rows lose weight, once there is alarm."""
     noise_floor: float = 0.05
     """Least noise, as a share of the spread of y: errors of approximation are no outliers."""
-    first_clip: float = 6.0
-    """Robust standard deviations at which y is cut off for the first fit under alarm."""
+    first_clip: float = 3.0
+    """Robust standard deviations at which y is cut off for the fit that raises the alarm."""
     robust_rounds: int = 3
     """Fits in turn with lowering weights."""
     settled: float = 0.1
