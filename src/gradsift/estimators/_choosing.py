@@ -107,8 +107,8 @@ def fit_cross_validated(
             how.scoring, how.judge, how.judge_on, classes, settings.n_components,
             settings.predict_with,
         )  # fmt: skip
-        started = start(sample, settings.problem)
         folds = make_folds(how.cv, sample, groups)
+        started = start(sample, settings.problem)
         choice = cross_validate(estimator, started, sample, settings, how, judge, folds)
         penalised = started.assembly.problem.penalty.limits(1.0) > 0
         best = choice.best_of_few(how.selection, penalised, how.max_features)
@@ -204,16 +204,22 @@ def make_folds(cv: Any, sample: Sample, groups: Any = None) -> list[Fold]:
     """Folds as scikit-learn makes them, stratified for labels; 'loo' leaves one out at a time.
 
     The splitter sees the rows as the user numbered them; rows of weight zero drop out afterwards.
+    The only row of a class is never held out: without it, the class is not known.
     """
     codes = np.zeros(sample.n_rows, dtype=int)
     codes[sample.kept] = sample.response.codes()
     members = None if groups is None else group_codes(groups, sample.n_rows)
     position = np.full(sample.n_rows, -1)
     position[sample.kept] = np.arange(len(sample.kept))
+    labels, known = sample.response.is_labels, codes[sample.kept]
+    only = np.flatnonzero(np.bincount(known)[known] == 1) if labels else np.zeros(0, dtype=int)
     folds: list[Fold] = []
-    for train, test in row_splits(cv, codes, sample.response.is_labels, members):
-        fold = Fold(*(position[part][position[part] >= 0] for part in (train, test)))
-        lost = np.setdiff1d(codes[sample.kept], codes[sample.kept][fold.train])
+    for split in row_splits(cv, codes, labels, members):
+        train, test = (position[part][position[part] >= 0] for part in split)
+        if len(only):
+            train, test = np.union1d(train, only), np.setdiff1d(test, only)
+        fold = Fold(train, test)
+        lost = np.setdiff1d(known, known[fold.train])
         if len(lost):
             raise ValueError(
                 f"fold {len(folds)} of cv leaves {len(lost)} class(es) out of its training part. "
@@ -221,4 +227,6 @@ def make_folds(cv: Any, sample: Sample, groups: Any = None) -> list[Fold]:
             )
         if len(fold.test):
             folds.append(fold)
+    if not folds:
+        raise ValueError("no row can be held out to choose alpha by: give alpha instead.")
     return folds

@@ -9,8 +9,8 @@ import numpy as np
 
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data.lazy import refuse_lazy
-from gradsift.estimators._validation import MIN_SAMPLES
 from gradsift.exceptions import CountedRowsWarning
+from gradsift.trust.splits import MIN_SAMPLES
 
 MOST_RATIO = 1e12
 """Weights further apart than this would leave nothing of the lighter row but rounding."""

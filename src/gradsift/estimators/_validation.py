@@ -29,8 +29,8 @@ from gradsift.data.missing import known
 from gradsift.data.opening import holds_target
 from gradsift.data.source import LabelledRows
 from gradsift.exceptions import ExtrapolationWarning, MissingTargetWarning, RareClassWarning
+from gradsift.trust.splits import MIN_SAMPLES
 
-MIN_SAMPLES = 3
 FEW_CASES = 8
 """Rows of a class below which the sift's level is no promise (`docs/levels.md`)."""
 LARGEST = 1e70

@@ -33,7 +33,7 @@ from gradsift.trust.scores import (
     score_numbers,
 )
 from gradsift.trust.simple import predict_beside, simple_tool
-from gradsift.trust.splits import Beside, check_two_classes, row_splits
+from gradsift.trust.splits import Beside, scored_splits
 
 SELECTED, TOGETHER, SIMPLE, BASELINE = "selected", "together", "simple", "baseline"
 BESIDE = "covariates"
@@ -176,9 +176,10 @@ def held_out(
     X : (n, p) array or data frame
     y : (n,) array
     cv : int, splitter or iterable, default=5
-        A number of folds shuffles the rows first, always in the same way. For rows in the order of
-        time, ``sklearn.model_selection.TimeSeriesSplit()``: every fold learns from the rows before
-        those that it predicts, and rows that no fold predicts are not scored.
+        A number of folds shuffles the rows first, always in the same way; small tables have fewer
+        folds. For rows in the order of time, ``sklearn.model_selection.TimeSeriesSplit()``: every
+        fold learns from the rows before those that it predicts, and rows that no fold predicts are
+        not scored.
     n_jobs : int, optional
     simple : bool, default=True
         Also score ridge or logistic regression on all columns, for comparison.
@@ -210,9 +211,7 @@ def held_out(
     labels = is_classifier(estimator)
     members = None if groups is None else group_codes(groups, len(y))
     classes, codes = np.unique(y, return_inverse=True) if labels else (None, None)
-    splits = list(row_splits(cv, y, labels, members, shuffle=True))
-    if codes is not None:
-        check_two_classes(splits, codes, cv)
+    splits = scored_splits(cv, y, labels, members)
     simple = simple and not isinstance(X, Source)
     beside = Beside(members, covariates, offset)
     folds: list[Fold] = Parallel(n_jobs=n_jobs)(

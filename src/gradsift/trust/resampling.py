@@ -78,6 +78,8 @@ class Stability:
 
 
 def _support(estimator: Any, X: Any, y: Array, fit_params: dict[str, Any]) -> IntArray:
+    if (y == y[0]).all():
+        return np.zeros(0, dtype=int)  # no change to explain
     with warnings.catch_warnings():
         # nothing found in half the rows is an answer, counted below
         warnings.simplefilter("ignore", NothingSelectedWarning)

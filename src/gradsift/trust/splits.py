@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,8 @@ from gradsift.data.slices import take_rows
 
 Split = tuple[IntArray, IntArray]
 """Rows to learn from, rows held out."""
+MIN_SAMPLES = 3
+"""Rows that a fit needs."""
 
 
 def row_splits(
@@ -36,7 +38,8 @@ def row_splits(
     ----------
     cv : int, splitter, iterable or 'loo'
         A number makes folds that are stratified for labels and hold whole groups where there are
-        some; 'loo' leaves out one row, or one group, at a time.
+        some: as many, or as the rows, the groups or the largest class allow. 'loo' leaves out one
+        row, or one group, at a time.
     y : (n,) array
     labels : bool
         Whether y holds labels.
@@ -59,7 +62,7 @@ def row_splits(
     if isinstance(cv, str):
         cv = LeaveOneOut() if groups is None else LeaveOneGroupOut()
     elif cv is None or isinstance(cv, (int, np.integer)):
-        cv = numbered_folds(5 if cv is None else int(cv), labels, groups, shuffle)
+        cv = numbered_folds(5 if cv is None else int(cv), y, labels, groups, shuffle)
         if labels:
             warn_of_empty_folds(y, cv.get_n_splits())
     splitter = check_cv(cv, y, classifier=labels)
@@ -74,12 +77,20 @@ def row_splits(
     return check_whole(splits, groups, cv)
 
 
-def numbered_folds(count: int, labels: bool, groups: IntArray | None, shuffle: bool) -> Any:
-    """So many folds; of groups no more than there are."""
+def numbered_folds(count: int, y: Any, labels: bool, groups: IntArray | None, shuffle: bool) -> Any:
+    """So many folds; no more than there are rows, groups or rows of the largest class."""
+    if count < 2:
+        raise ValueError(f"cv={count}: at least 2 folds are needed.")
+    most = len(y) if groups is None else int(groups.max()) + 1
+    if labels:
+        most = min(most, int(np.unique(y, return_counts=True)[1].max()))
+    if most < 2:
+        what = "every class has one row" if labels and groups is None else "there is one group"
+        raise ValueError(f"no row can be held out of {len(y)}: {what}.")
+    count = min(count, most)
     dealt: dict[str, Any] = {"shuffle": True, "random_state": 0} if shuffle else {}
     if groups is None:
         return (StratifiedKFold if labels else KFold)(count, **dealt)
-    count = min(count, int(groups.max()) + 1)
     return StratifiedGroupKFold(count, **dealt) if labels else GroupKFold(count)
 
 
@@ -87,8 +98,6 @@ def warn_of_empty_folds(y: Array, n_folds: int) -> None:
     """Say so where a class has fewer rows than there are folds."""
     classes, counts = np.unique(y, return_counts=True)
     rarest = int(counts.argmin())
-    if n_folds > counts.max():
-        return  # refused by the splitter
     if counts[rarest] < n_folds:
         rows = "1 row" if counts[rarest] == 1 else f"{counts[rarest]} rows"
         warnings.warn(
@@ -113,22 +122,30 @@ def check_whole(splits: Iterable[Split], groups: IntArray, cv: Any) -> Iterator[
         yield train, test
 
 
-def check_two_classes(splits: Sequence[Split], codes: IntArray, cv: Any) -> None:
-    """Refuse folds that learn from rows of one class only."""
+def scored_splits(cv: Any, y: Array, labels: bool, groups: IntArray | None) -> list[Split]:
+    """Shuffled folds to score in. Refused where one has too few rows, or rows of one value or
+    class only, to learn from.
+    """
+    splits = list(row_splits(cv, y, labels, groups, shuffle=True))
     for i, (train, _) in enumerate(splits):
-        if len(np.unique(codes[train])) < 2:
+        learns = f"of {len(y)} rows, fold {i} learns from {len(train)}"
+        if len(train) < MIN_SAMPLES:
+            raise ValueError(f"{learns}, and a fit needs {MIN_SAMPLES}: no row can be held out.")
+        if (y[train] == y[train][0]).all():
             raise ValueError(
-                f"cv={cv}: fold {i} learns from {len(train)} rows of one class only. Where rows "
-                "are sorted by class, use a number of folds, which shuffles them; where they are "
-                "in the order of time, use fewer splits, or begin later."
+                f"{learns} rows of one {'class' if labels else 'value'} only. A number of folds, "
+                "which shuffles rows, needs two rows of another; where rows are in the order of "
+                "time, use fewer splits, or begin later."
             )
+    return splits
 
 
 def half_samples(
     y: Array, labels: bool, count: int, random_state: Any, groups: IntArray | None = None
 ) -> list[IntArray]:
     """Rows of `count` subsamples of half the rows, or of half the groups as a whole; drawn within
-    classes where there are labels, a group being of its most frequent class.
+    classes where there are labels, a group being of its most frequent class. Refused where half
+    are too few to fit to.
     """
     rng = check_random_state(random_state)
     strata = np.unique(y, return_inverse=True)[1] if labels else np.zeros(len(y), dtype=int)
@@ -142,6 +159,11 @@ def half_samples(
             parts.append(units[: (len(units) + 1) // 2])
         drawn = np.sort(np.concatenate(parts))
         out.append(drawn if groups is None else np.flatnonzero(np.isin(groups, drawn)))
+        if len(out[-1]) < MIN_SAMPLES:
+            raise ValueError(
+                f"half of {len(y)} rows are {len(out[-1])}, and a fit needs {MIN_SAMPLES}: there "
+                "are no half samples to repeat the selection on."
+            )
     return out
 
 
