@@ -4,6 +4,7 @@ What is not refused reads and writes outside the matrix, so every case runs in a
 """
 
 import json
+import os
 import subprocess
 import sys
 import warnings
@@ -161,7 +162,9 @@ if __name__ == "__main__":
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory):
     folder = str(tmp_path_factory.mktemp("damaged"))
-    run = subprocess.run([sys.executable, __file__, folder], capture_output=True, text=True)
+    command = [sys.executable, __file__, folder]
+    paths = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    run = subprocess.run(command, capture_output=True, text=True, env=paths)
     return dict(json.loads(line) for line in run.stdout.splitlines()), run.stderr[-2000:]
 
 
