@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.progress import stages
 from gradsift._run.threads import one_blas_thread
-from gradsift._typing import Array, IntArray
 from gradsift.data import Scaling
 from gradsift.data.source import set_beside
 from gradsift.estimators._base import blank
@@ -125,26 +123,8 @@ def inference_attributes(sample: SiftSample, fit: SiftFit, options: SiftOptions)
     return {
         "families_": list(found.families),
         "inclusion_probabilities_": found.inclusion_probabilities,
-        **direction_attributes(found, fit, options.rule.keep),
         "significance_": tested.among(sample.X.shape[1]),
     }
-
-
-def direction_attributes(found: CredibleFamilies, fit: SiftFit, kept: IntArray) -> dict[str, Any]:
-    """How sure the number of directions and their loadings are. Columns that are always kept are
-    not drawn: their loadings have no interval.
-    """
-    intervals = found.directions.intervals(fit.directions.components)
-    intervals[:, kept] = np.nan
-    return {
-        "n_components_probabilities_": found.directions.count_probabilities,
-        "component_intervals_": intervals,
-    }
-
-
-def user_units(scaling: Scaling, sample: SiftSample) -> Array:
-    """What the columns were divided by; covariates, which follow them, stay as they are."""
-    return np.append(scaling.scale, np.ones(len(sample.extra)))
 
 
 def all_terms(
@@ -175,7 +155,6 @@ def sure_families(
             codes=target.codes,
             always_keep=[*options.rule.keep.tolist(), *sample.extra],
             sample_weight=sample.weight,
-            scale=None if options.standardize else user_units(scaling, sample),
             n_columns=sample.X.shape[1],
             seed=options.seed or 0,
             sift_settings=options.sift,

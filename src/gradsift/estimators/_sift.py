@@ -139,12 +139,6 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         With ``inference=True``: sets of columns of which one acts, the most probable first.
     inclusion_probabilities_ : (p,) array
         With ``inference=True``: probability of every column to act on the response.
-    n_components_probabilities_ : array
-        With ``inference=True``: probability of 0, 1, 2, ... directions beside `always_keep`.
-    component_intervals_ : (n_components_, p, 2) array
-        With ``inference=True``: range of each loading of `components_` in 90 % of the draws; NaN
-        for columns of `always_keep`, which are not drawn. About right for lines and steps, too
-        narrow for squares and exponentials of several columns.
 
     Examples
     --------
@@ -243,8 +237,7 @@ n_jobs, verbose
     feature_importances_, variable_importances_, ranking_, interactions_, components_, \
 eigenvalues_, sift_, association_, significance_, ensemble_, mean_, scale_, field_, n_groups_, \
 feature_groups_, \
-encoder_, encoded_, covariates_, has_offset_, families_, inclusion_probabilities_, \
-n_components_probabilities_, component_intervals_
+encoder_, encoded_, covariates_, has_offset_, families_, inclusion_probabilities_
         As in `GradientSiftRegressor`.
 
     Examples

@@ -42,11 +42,12 @@ from gradsift.sift import (
     sift_support,
 )
 from gradsift.trust.association import Association, column_association
-from gradsift.trust.direction_draws import ENERGY
 from gradsift.trust.discoveries import column_significance
 from gradsift.trust.tested import Significance
 
 T = TypeVar("T")
+ENERGY = 0.99
+"""Share of the gradient's covariance that 'auto' directions hold."""
 
 
 class Interaction(NamedTuple):

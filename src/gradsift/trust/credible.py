@@ -12,7 +12,6 @@ from gradsift.sift import ChosenGroup, SiftSettings
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
 from gradsift.trust.condense import condensed
-from gradsift.trust.direction_draws import draw_directions, feature_slopes
 from gradsift.trust.draws import DrawnResponse, Draws, FixedResponse, draw
 from gradsift.trust.exchange import oriented
 from gradsift.trust.families import (
@@ -45,7 +44,6 @@ def find_families(
     codes: IntArray | None = None,
     always_keep: Sequence[int] = (),
     sample_weight: Array | None = None,
-    scale: Array | None = None,
     n_columns: int | None = None,
     seed: int = 0,
     sift_settings: SiftSettings | None = None,
@@ -66,10 +64,8 @@ def find_families(
     always_keep : sequence of int
         Columns whose linear part is always in the model; families are beside them.
     sample_weight : (n,) array, optional
-    scale : (p,) array, optional
-        What the columns were divided by, where directions of the columns as they were are wanted.
     n_columns : int, optional
-        Columns from this number on are covariates, which no direction depends on; None = there are
+        Columns from this number on are covariates, of which nothing is shown; None = there are
         none.
     seed : int
         The same seed gives the same bits.
@@ -83,7 +79,6 @@ def find_families(
     pool = make_pool(source, terms, kept, rows, sift_settings, settings)
     n_own = len(terms.own) + settings.spare_slots
     kinds = np.repeat([0, 1], [n_own, len(terms.products)])
-    whole = pool
     drawn: DrawnResponse = FixedResponse(Noise(unit=False, dof=rows.total - 1 - len(kept)))
     if codes is None:
         pool, terms = condensed(pool, terms)
@@ -91,7 +86,7 @@ def find_families(
         codes = codes if rows.kept is None else codes[rows.kept]
         labels = LatentLabels(codes, int(codes.max()) + 1, rows, kept)
         drawn, terms = labels, in_basis(terms, labels.start)
-        whole = pool = pointing(pool, labels.start[:, 0])
+        pool = pointing(pool, labels.start[:, 0])
     chains = starting_chains(terms, n_own, settings.first_chains)
     draws = draw(pool, chains, kinds, drawn, rng, settings)
 
@@ -103,7 +98,6 @@ def find_families(
 
     found = own_families(draws, linear_of, pool.own.prior, settings)
     found += product_families(draws, feature_of, linear_of, settings)
-    slopes = feature_slopes(whole, kept, source, rows, sift_settings)
     inclusion = inclusion_probabilities(draws, p)
     inclusion[list(always_keep)] = 1.0
     families = [one.family for one in found]
@@ -114,7 +108,6 @@ def find_families(
         n_sweeps=len(draws.own.views) // n_own,
         disagreement=rough.disagreement,
         standard_error=rough.standard_error,
-        directions=draw_directions(draws.states, kinds, slopes, n_columns or p, scale),
         shown=roughness_shown(draws, found, chosen, n_columns or p),
     )
 

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._typing import Array, IntArray
-from gradsift.trust.direction_draws import State
 from gradsift.trust.family_settings import FamilySettings
 from gradsift.trust.looks import EMPTY, Looks, look_at_all, look_at_likely, outside
 from gradsift.trust.pool import Pool
@@ -24,8 +23,6 @@ from gradsift.trust.single_effects import Candidates
 from gradsift.trust.slots import Chains, Noise, SlotPosterior, draw_slot
 from gradsift.trust.tempering import at_powers, log_density, swapped
 
-STATE_STEP = 10
-"""Sweeps between draws that directions are looked at in."""
 LEAST_LIKELY = 8
 """Candidates that the long chains look at in every draw at least."""
 
@@ -114,8 +111,6 @@ class Draws:
     pairs: IntArray
     """(m, 2) pairs of columns that products were drawn from."""
     products: Tally | None
-    states: tuple[State, ...] = ()
-    """Where the chains that count were, every `STATE_STEP` sweeps."""
 
 
 def set_probability(views: Array) -> Array:
@@ -200,15 +195,12 @@ def keep_draws(
     b = len(chains.residual) // len(chains.powers)
     slots = [looks[kind] for kind in kinds]
     tallies = [Tally(b) for _ in looks]
-    states = []
     for kept in range(1, settings.most_sweeps + 1):
         chains = one_sweep(chains, slots, kinds, response, rng, tallies, kept)
-        if kept % STATE_STEP == 0:
-            states.append(state_of(chains, slots, b))
         if kept % settings.least_sweeps == 0 and accurate(tallies, settings):
             break
     products = tallies[1] if len(tallies) > 1 else None
-    return Draws(pool.columns, tallies[0], pool.pairs, products, tuple(states))
+    return Draws(pool.columns, tallies[0], pool.pairs, products)
 
 
 def levels(chains: Chains, settings: FamilySettings) -> tuple[float, ...]:
@@ -226,16 +218,6 @@ def likely_looks(
         look_at_likely(candidates, promising(mean, settings), mean, settings.others)
         for candidates, mean in zip(kind_of, means, strict=True)
     ]
-
-
-def state_of(chains: Chains, slots: Sequence[Looks], b: int) -> State:
-    """What the slots of the first b chains hold."""
-    chosen = chains.chosen[:, :b].copy()
-    coefficients = [
-        np.einsum("fbn,bqn->bfq", looks.whole.Z[:, j], fit[:b]) / looks.whole.total
-        for looks, j, fit in zip(slots, np.maximum(chosen, 0), chains.fit, strict=True)
-    ]
-    return State(chosen, coefficients)
 
 
 def accurate(tallies: Sequence[Tally], settings: FamilySettings) -> bool:

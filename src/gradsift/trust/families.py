@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from gradsift._typing import Array, IntArray
-from gradsift.trust.direction_draws import DirectionDraws
 from gradsift.trust.draws import Draws, Tally, set_probability, standard_error
 from gradsift.trust.family_settings import FamilySettings
 from gradsift.trust.roughness import Roughness, largest, roughness_of
@@ -94,9 +93,6 @@ class CredibleFamilies:
     standard_error : float
         Largest Monte Carlo standard error of an inclusion probability, from the spread of the
         chains.
-    directions : DirectionDraws
-        Directions of the effects in some draws: how many there are, and how sure their loadings
-        are.
     shown : Roughness
         The same two numbers among the probabilities that are shown: those of the families, of their
         members and of the selected columns.
@@ -107,7 +103,6 @@ class CredibleFamilies:
     n_sweeps: int
     disagreement: float
     standard_error: float
-    directions: DirectionDraws
     shown: Roughness = field(default_factory=Roughness)
 
     @property
