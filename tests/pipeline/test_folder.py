@@ -1,5 +1,6 @@
 """Results appear whole, and no file of the user's is ever lost to them."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -201,6 +202,61 @@ def test_results_a_kill_caught_between_two_renames_come_back(folder):
         fill("out", "second")
     assert tree() == ["out", "out/manifest.json", "out/report.html", "out/selected.csv"]
     assert Path("out/report.html").read_text() == "first"
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from gradsift.pipeline import whole_folder
+
+def write(text):
+    with whole_folder(Path("out"), force=True) as new:
+        (new / "selected.csv").write_text(text)
+        (new / "report.html").write_text(text)
+
+def write_until(step):
+    left = step
+    def kill(event, args):
+        nonlocal left
+        if event in ("os.rename", "os.remove", "os.rmdir"):
+            left -= 1
+            if left < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+    sys.addaudithook(kill)
+    write("second")
+    os._exit(0)
+
+for step in range(100):
+    os.makedirs(f"at {step}")
+    os.chdir(f"at {step}")
+    write("first")
+    child = os.fork()
+    if child == 0:
+        write_until(step)
+    if os.waitpid(child, 0)[1] == 0:
+        break
+    os.chdir("..")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks there")
+@pytest.mark.parametrize("then", ["run again", "remove the results first"])
+def test_a_kill_at_any_step_of_a_replacement_leaves_whole_results(then, folder, monkeypatch):
+    """Killed before each rename and removal in turn, until a run comes to its end."""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", KILLED], check=True)
+    places = sorted(folder.iterdir())
+    assert len(places) > 5  # two renames, and the removal of three old files
+    for place in places:
+        monkeypatch.chdir(place)
+        kept = Path("out") if Path("out").exists() else scratch_name(Path("out")) / "old"
+        assert tree(kept) == ["manifest.json", "report.html", "selected.csv"]
+        if then == "remove the results first" and Path("out").exists():
+            shutil.rmtree("out")
+        with contextlib.suppress(FileExistsError):  # what was put back is not replaced
+            fill("out", "third")
+        assert tree("out") == ["manifest.json", "report.html", "selected.csv"]
+        fill("out", "fourth", force=True)
+        assert Path("out/report.html").read_text() == "fourth"
 
 
 def test_a_hidden_folder_of_the_user_s_is_left_alone(folder):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -111,8 +112,10 @@ def is_same_file(lock: Claim, file: Path) -> bool:
 
 def recover(folder: Path, path: Path) -> None:
     """Empty the scratch folder; what was to be replaced goes back where nothing replaced it."""
-    if (folder / OLD).exists() and not os.path.lexists(path):
-        os.replace(folder / OLD, path)
+    old = folder / OLD
+    if old.exists():  # it has this name while it is whole: another one before its files go
+        back = not os.path.lexists(path)
+        os.replace(old, path if back else Path(tempfile.mkdtemp(dir=folder)) / OLD)
     for left in folder.iterdir():
         if left.name == LOCK:
             continue
