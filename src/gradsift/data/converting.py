@@ -16,7 +16,7 @@ from gradsift._run.extras import require
 from gradsift._typing import Array
 from gradsift.data.cells import no_rows, numbers_of, variable_rows
 from gradsift.data.formats.arrow import WAS_TEXT
-from gradsift.data.formats.zarr import IDS, NAMES, TARGET
+from gradsift.data.formats.zarr import COMPLETE, IDS, NAMES, TARGET
 from gradsift.data.missing import is_missing, to_number
 from gradsift.data.odd_cells import OddCells, as_argument, fitting_flags, odd_cells, told
 from gradsift.data.read_options import PLAIN, ReadOptions
@@ -296,9 +296,13 @@ def write_zarr(path: Path, X: Array, found: Gathering, target: str | None, y: li
     zarr = require("zarr", "big", "writing Zarr")
     n, p = X.shape
     width = min(p, max(1, CHUNK_BYTES // (X.dtype.itemsize * n)))
-    stored = zarr.create_array(str(path), shape=(n, p), chunks=(n, width), dtype=X.dtype)
+    stored = zarr.create_array(
+        str(path), shape=(n, p), chunks=(n, width), dtype=X.dtype,
+        config={"write_empty_chunks": True},
+    )  # fmt: skip
     for where in windows(p, width):
         stored[:, where] = X[:, where]
+    stored.attrs[COMPLETE] = True
     stored.attrs[NAMES] = found.names
     if found.ids:
         stored.attrs[IDS] = found.ids

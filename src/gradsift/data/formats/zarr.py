@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +21,9 @@ ZARR = "a Zarr array"
 NAMES = "names"
 TARGET = "target"
 IDS = "ids"
+COMPLETE = "all_chunks_written"
 """Attributes of the array: the names of its columns; the response, as {name: values}; the names of
-its rows."""
+its rows; whether every chunk was written, so that none may be missing."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class ZarrSource(Source):
             return np.zeros((self.shape[0], 0))
         # each chunk is read once when the columns come in order
         order = np.argsort(index, kind="stable")
-        with reading(stored_name(self.X), ZARR):
+        with reading_chunks(self.X):
             found = self.X.oindex[:, np.asarray(index)[order]]
         out = np.empty(found.shape)
         out[:, order] = found
@@ -48,7 +51,7 @@ class ZarrSource(Source):
         n, p = self.shape
         chunk = int(self.X.chunks[1])
         for where in windows(p, max(block_width(n) // chunk, 1) * chunk):
-            with reading(stored_name(self.X), ZARR):
+            with reading_chunks(self.X):
                 block = np.asarray(self.X[:, where], dtype=np.float64)
             yield where, block
 
@@ -77,6 +80,53 @@ def is_group(path: str) -> bool:
     return True
 
 
+def chunk_regions(array: Any) -> Iterator[tuple[str, tuple[slice, ...]]]:
+    """The key of every stored object (a chunk, or a shard of chunks), and where its values go."""
+    sides = array.shards or array.chunks
+    for place in np.ndindex(*(-(-n // side) for n, side in zip(array.shape, sides))):
+        where = tuple(slice(k * side, (k + 1) * side) for k, side in zip(place, sides))
+        yield array.metadata.encode_chunk_key(place), where
+
+
+@contextmanager
+def reading_chunks(array: Any) -> Iterator[None]:
+    """Around reads of values: the error names the first chunk that cannot be read."""
+    with reading(stored_name(array), ZARR):
+        try:
+            yield
+        except Exception:
+            for key, where in chunk_regions(array):
+                try:
+                    array[where]
+                except Exception as damage:
+                    raise ValueError(f"chunk {key}: {damage}") from damage
+            raise
+
+
+def check_chunks(array: Any) -> None:
+    """Refuse an array of ours that lacks a chunk; warn of chunks that others did not store.
+
+    Zarr reads what is not stored as the fill value, and by default stores no chunk that holds
+    nothing else: in arrays of others, lost chunks look the same. Stores that are no folders are
+    not looked at.
+    """
+    root = getattr(getattr(array, "store", None), "root", None)
+    if root is None:
+        return
+    keys = [key for key, _ in chunk_regions(array)]
+    missing = [key for key in keys if not os.path.exists(os.path.join(root, array.path, key))]
+    if not missing:
+        return
+    which = f"{len(missing)} of {len(keys)} chunks are missing (the first is {missing[0]})"
+    if array.attrs.get(COMPLETE):
+        raise ValueError(f"{stored_name(array)} is damaged: {which}. Convert the table again.")
+    warnings.warn(
+        f"{stored_name(array)}: {which}; all their values are read as {array.fill_value}, which is "
+        "right if they were never stored because they hold nothing else.",
+        stacklevel=4,
+    )
+
+
 def stored_name(array: Any) -> str:
     """The name of the folder an array lies in."""
     return str(getattr(array, "store_path", "the Zarr array")).rstrip("/")
@@ -90,6 +140,7 @@ def open(X: Any) -> Source:
             f"expected a Zarr array of numbers in two dimensions, found {array!r}. Of a group, "
             "pass the array inside it."
         )
+    check_chunks(array)
     names = array.attrs.get(NAMES)
     if names is None:
         return ZarrSource(array)
