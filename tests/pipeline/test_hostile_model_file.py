@@ -138,7 +138,17 @@ def huge_header():
     return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + bytes(64)
 
 
+def no_width():
+    """Half a billion texts of no length: nothing follows the header, 2 GB would."""
+    head = b"{'descr': '<U0', 'fortran_order': False, 'shape': (500000000,), }"
+    head += b" " * (118 - len(head) - 1) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head
+
+
 MEMBERS = {
+    "texts of no length": {"arrays/0.npy": no_width()},
+    "JSON of many small lists": {"model.json": b"[" + b"[]," * 3_000_000 + b"[]]"},
+    "JSON of many small objects": {"model.json": b"[" + b'{"":0},' * 1_500_000 + b"{}]"},
     "a pickled array": {"arrays/0.npy": npy(np.array([Bomb()], dtype=object))},
     "a pickle for an array": {"arrays/0.npy": pickle.dumps(Bomb())},
     "a huge array": {"arrays/0.npy": huge_header()},
@@ -198,7 +208,14 @@ def understated(path):
     path.write_bytes(bytes(data))
 
 
+def one_more(path):
+    """An array with the next number, which the header does not name."""
+    number = len(content_of(path)) - 1
+    rewritten(path, members={f"arrays/{number}.npy": npy(np.zeros(3))})
+
+
 CHANGED = {
+    "an array that the header does not name": one_more,
     "a bomb": bomb,
     "a bomb that lies about its size": understated,
     "a member twice": member_twice,
@@ -283,6 +300,39 @@ def test_the_hook_would_notice(tmp_path, monkeypatch):
         _watching = False
     assert "pickle.find_class" in _watched
     assert (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "bad"),
+    [
+        ("sift", np.nan),
+        ("sift with a ridge", np.nan),
+        ("sift of labels", np.nan),
+        ("paper", np.nan),
+        ("sift", np.inf),
+        ("paper", np.inf),
+    ],
+)
+def test_arrays_that_are_not_finite_never_predict(name, bad, path):
+    """Each array in turn: refused, or none of the numbers that come from the model is changed."""
+    model, refusals = model_of(name), 0
+    X = np.random.default_rng(0).normal(size=(5, model.n_features_in_))
+    save_model(path, model, RECIPE)
+    parts = content_of(path)
+    for member in parts.keys() - {"model.json"}:
+        array = np.load(io.BytesIO(parts[member]))
+        constant = bad == np.inf and np.array_equal(array, model.scale_)  # what such a scale means
+        if array.dtype.kind != "f" or array.size == 0 or constant:
+            continue
+        rewritten(path, members=parts | {member: npy(np.full_like(array, bad))})
+        try:
+            again = load_model(path).model
+        except ValueError:
+            refusals += 1
+            continue
+        np.testing.assert_array_equal(again.predict(X), model.predict(X))
+        np.testing.assert_array_equal(again.gradient(X), model.gradient(X))
+    assert refusals >= 5
 
 
 def test_a_file_cut_anywhere_is_refused(good, monkeypatch):

@@ -122,6 +122,14 @@ CLASSES: dict[str, type] = {
 }
 """What a model may consist of, by the names that files use. They stay when a class moves."""
 
+OPEN = {
+    ArraySource, Scaling, Association, Dimension, PathResult, SiftResult, ChosenGroup, Interaction,
+    Significance, ColumnTest, ProductTest, Rival, Family,
+}  # fmt: skip
+"""Their arrays may hold NaN or infinity: missing values, the scale of a constant column, what was
+not tested or not measured. All others are factors of predictions.
+"""
+
 NAME_OF = {cls: name for name, cls in (ESTIMATORS | CLASSES).items()}
 FITTED = re.compile(r"[a-z][a-z0-9_]*_")
 KINDS = "biufU"  # types of arrays that can be stored: no objects, so no pickles
@@ -192,6 +200,7 @@ class Reader:
 
     def __init__(self, arrays: list[NDArray[Any]]) -> None:
         self.arrays = arrays
+        self.named: set[int] = set()
 
     def value(self, tree: Any) -> Any:
         """The value that a tree describes."""
@@ -208,6 +217,7 @@ class Reader:
 
     def _special(self, kind: str, content: Any) -> Any:
         if kind == "array" and is_count(content) and content < len(self.arrays):
+            self.named.add(content)
             return self.arrays[content]
         if kind == "status" and content in Status.__members__:
             return Status[content]
@@ -255,6 +265,8 @@ def build(cls: Any, values: dict[str, Any]) -> Any:
     for name, found in values.items():
         if not conforms(found, hints[name]):
             raise NotOursError(f"{cls.__name__}.{name} is a {type(found).__name__}")
+        if cls not in OPEN and not is_finite(found):
+            raise NotOursError(f"{cls.__name__}.{name} is not finite")
     return cls(**values)
 
 
@@ -294,6 +306,14 @@ def conforms(value: Any, hint: Any) -> bool:
     if getattr(hint, "_is_protocol", False):
         return type(value) in NAME_OF
     return isinstance(value, origin or hint)
+
+
+def is_finite(value: Any) -> bool:
+    """Whether arrays, also those in a sequence, hold neither NaN nor infinity."""
+    if isinstance(value, (list, tuple)):
+        return all(map(is_finite, value))
+    floats = isinstance(value, np.ndarray) and value.dtype.kind == "f"
+    return not floats or bool(np.isfinite(value).all())
 
 
 def is_count(value: Any) -> bool:

@@ -22,7 +22,15 @@ from numpy.typing import NDArray
 
 from gradsift._run.memory import available_memory
 from gradsift.data.mixed import TableEncoder
-from gradsift.pipeline._as_data import ESTIMATORS, KINDS, NotOursError, Reader, Writer, build
+from gradsift.pipeline._as_data import (
+    ESTIMATORS,
+    KINDS,
+    NotOursError,
+    Reader,
+    Writer,
+    build,
+    is_finite,
+)
 from gradsift.pipeline._training import Training
 from gradsift.tables import Recipe
 
@@ -33,11 +41,13 @@ FORMAT = 7
 """Version of the format. Files of another version are refused, not guessed at."""
 HEADER = "model.json"
 ARRAY = re.compile(r"arrays/(0|[1-9][0-9]{0,5})\.npy")
-SMALL = 1 << 28
+SMALL = 1 << 26
 RATIO = 100
-"""Unpacked, a file may take 256 MB, or 100 times its own size if that is more. The models of wide
+"""Unpacked, a file may take 64 MB, or 100 times its own size if that is more. The models of wide
 tables shrink about tenfold; a bomb shrinks a thousandfold.
 """
+ELEMENT = 100
+"""Bytes that Python takes for an element of JSON, about; a character takes up to 4."""
 
 
 class SavedModel(NamedTuple):
@@ -104,8 +114,9 @@ def load_model(path: Path) -> SavedModel:
         raise FileNotFoundError(f"no such model: {file}")
     try:
         with ZipFile(file) as archive:
-            check_members(archive, file.stat().st_size)
-            content = read_header(archive)
+            most = min(max(SMALL, RATIO * file.stat().st_size), available_memory())
+            check_members(archive, most)
+            content = read_header(archive, most)
             return read_content(content, read_arrays(archive))
     except (BadZipFile, NotOursError, EOFError, zlib.error) as error:
         raise ValueError(f"{file.name} is no model file: {error}.") from error
@@ -113,7 +124,7 @@ def load_model(path: Path) -> SavedModel:
         raise ValueError(f"{file.name} is no model file that can be read: {error}.") from error
 
 
-def check_members(archive: ZipFile, size: int) -> None:
+def check_members(archive: ZipFile, most: float) -> None:
     """Refuse an archive by its list of members: strange names, repeats, sizes beyond reason."""
     members = archive.infolist()
     names = [member.filename for member in members]
@@ -124,19 +135,25 @@ def check_members(archive: ZipFile, size: int) -> None:
         raise NotOursError(f"it holds {strange[0]!r}" if strange else "it holds a member twice")
     if any(m.compress_type not in (ZIP_STORED, ZIP_DEFLATED) or m.flag_bits & 1 for m in members):
         raise NotOursError("a member is encrypted, or packed in a way that models are not")
-    unpacked = sum(member.file_size for member in members)
-    most = min(max(SMALL, RATIO * size), available_memory())
-    if unpacked > most:
+    check_size(sum(member.file_size for member in members), most)
+
+
+def check_size(needed: float, most: float) -> None:
+    """Refuse what takes more memory than a file of this size may."""
+    if needed > most:
         raise NotOursError(
-            f"unpacked it would take {unpacked / 1e6:,.0f} MB, more than the {most / 1e6:,.0f} MB "
+            f"unpacked it would take {needed / 1e6:,.0f} MB, more than the {most / 1e6:,.0f} MB "
             "that a file of this size may take here"
         )
 
 
-def read_header(archive: ZipFile) -> dict[str, Any]:
-    """The tree in `model.json`, after a look at what it says it is."""
+def read_header(archive: ZipFile, most: float) -> dict[str, Any]:
+    """The tree in `model.json`, after a look at its size and at what it says it is."""
+    written = archive.read(HEADER)
+    elements = sum(map(written.count, (b",", b":", b"[", b"{")))
+    check_size(4 * len(written) + ELEMENT * elements, most / 5)  # the rest is for arrays
     try:
-        content = json.loads(archive.read(HEADER))
+        content = json.loads(written)
     except (ValueError, RecursionError) as error:
         raise NotOursError(f"{HEADER} cannot be read ({type(error).__name__})") from error
     if not isinstance(content, dict) or content.get("kind") != KIND:
@@ -179,11 +196,11 @@ def read_array(data: bytes) -> NDArray[Any]:
     count = 1
     for side in shape:  # whole numbers of Python: no overflow
         count *= side
-    if dtype.kind not in KINDS or min(shape, default=0) < 0:
+    if dtype.kind not in KINDS or dtype.itemsize == 0 or min(shape, default=0) < 0:
         raise NotOursError(f"an array in it has the type {dtype}")
     if count * dtype.itemsize != len(values):
         raise NotOursError("an array in it is longer or shorter than it says")
-    flat = np.frombuffer(values, dtype=dtype) if dtype.itemsize else np.zeros(count, dtype=dtype)
+    flat = np.frombuffer(values, dtype=dtype)
     return flat.reshape(shape, order="F" if fortran else "C").copy(order="A")
 
 
@@ -198,6 +215,8 @@ def read_content(content: dict[str, Any], arrays: list[NDArray[Any]]) -> SavedMo
         raise NotOursError("it is nested too deeply") from error
     except (TypeError, AttributeError) as error:
         raise NotOursError(f"its parts do not fit together ({error})") from error
+    if len(reader.named) < len(arrays):
+        raise NotOursError(f"{HEADER} does not name all of its arrays")
     if type(model) not in ESTIMATORS.values():
         raise NotOursError("it holds no estimator")
     try_out(model)
@@ -259,12 +278,19 @@ def example_row(model: Any) -> NDArray[Any] | None:
 
 
 def works_on(model: Any, X: NDArray[Any]) -> bool:
-    """Whether everything that is asked of a model has the shape that goes with the table."""
+    """Whether all that is asked of a model is finite, of the shape that goes with the table."""
     n, p = X.shape
     fields = model.gradient(X, sparse=True)
+    predicted = model.predict(X, **model.describe().at_the_mean)
+    projected = model.transform(X)
+    fields = fields if isinstance(fields, list) else [fields]
+    numbers = [model.feature_importances_, predicted, projected, *(f.data for f in fields)]
+    if hasattr(model, "predict_proba"):  # labels are never NaN
+        numbers.append(model.predict_proba(X))
     return (
         model.feature_importances_.shape == model.ranking_.shape == (p,)
-        and model.predict(X, **model.describe().at_the_mean).shape == (n,)
-        and model.transform(X).shape == (n, model.n_components_)
-        and all(f.shape == X.shape for f in (fields if isinstance(fields, list) else [fields]))
+        and predicted.shape == (n,)
+        and projected.shape == (n, model.n_components_)
+        and all(f.shape == X.shape for f in fields)
+        and all(map(is_finite, numbers))
     )
