@@ -175,3 +175,36 @@ def test_they_stay_away_from_a_handful_of_rows(many_effects):
     Z, y = many_effects
     Z, y = Z[:8], y[:8]
     assert ensemble_regression(ArraySource(Z), Z[:, :0], y, nothing_selected(Z, y)) is None
+
+
+# ------------------------------------------------ outliers, and tails that are none
+def factor_table(seed, n=150, p=60):
+    """Columns that share factors, and the sum of these factors in units of its spread."""
+    rng = np.random.default_rng(seed)
+    F = rng.normal(size=(n, 5))
+    Z = F @ rng.normal(size=(5, p)) + rng.normal(size=(n, p))
+    return rng, Z / Z.std(axis=0), F.sum(axis=1) / np.sqrt(5.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_members_see_the_tail_of_a_skewed_response_with_full_weight(seed):
+    """The response is even on a log scale over four decades: its mean depends on its tail."""
+    rng, Z, f = factor_table(seed)
+    rank = np.argsort(np.argsort(f + 0.5 * rng.normal(size=len(f))))
+    y = 1e4 ** (rank / len(f))
+    refit = refit_regression(Z[:, :2], y)
+    assert (refit.robust_weight < 1.0).mean() > 1 / 8
+    ensemble = ensemble_regression(ArraySource(Z), Z[:, :2], y, refit, settings=LINEAR)
+    assert the_ridge(ensemble).scores(ArraySource(Z)).mean() == pytest.approx(y.mean())
+
+
+@pytest.mark.parametrize("share", [0.1, 0.15])
+@pytest.mark.parametrize("seed", range(3))
+def test_members_see_outliers_on_one_side_with_lowered_weight(seed, share):
+    rng, Z, f = factor_table(seed)
+    y = f + 0.3 * rng.normal(size=len(f))
+    clean = y.mean()
+    y[rng.choice(len(y), int(share * len(y)), replace=False)] += 20.0
+    refit = refit_regression(Z[:, :2], y)
+    ensemble = ensemble_regression(ArraySource(Z), Z[:, :2], y, refit, settings=LINEAR)
+    assert the_ridge(ensemble).scores(ArraySource(Z)).mean() == pytest.approx(clean, abs=0.3)

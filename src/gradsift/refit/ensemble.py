@@ -270,13 +270,13 @@ def ensemble_regression(
     source : all columns, standardised.
     X : (n, k) selected columns, as the refit had them.
     y : (n,) response.
-    refit : what was fitted on X; its robust weights of the rows are taken over.
+    refit : what was fitted on X; its robust weights of outliers are taken over.
     sample_weight : (n,) how many times each row counts, all positive.
     """
     counts = np.ones(len(y)) if sample_weight is None else sample_weight
     if not enough(y[:, None], counts, settings):
         return None
-    weights = counts * refit.robust_weight
+    weights = counts if refit.tail else counts * refit.robust_weight
     mean, unit = float(weights @ y / weights.sum()), float(np.std(y))
     Y = (y - mean)[:, None] / unit
     distinct = distinct_rows(source, Y)

@@ -38,6 +38,7 @@ class RegressionRefit:
         its hyperparameters included; nan if there was nothing to learn.
     candidates : every kernel tried with its score, best first.
     robust_weight : (n,) factor by which the weight of each row was lowered; one but for outliers.
+    tail : whether these rows are the tail of a skewed response rather than outliers.
     """
 
     function: Expansion
@@ -47,6 +48,7 @@ class RegressionRefit:
     log_evidence: float
     candidates: tuple[Candidate, ...]
     robust_weight: Array
+    tail: bool = False
 
     @property
     def kernel(self) -> ArdKernel | None:
@@ -119,6 +121,7 @@ def refit_regression(
         log_evidence=-best.loss,
         candidates=tuple(ranked),
         robust_weight=all_weights,
+        tail=solution.tail,
     )
 
 

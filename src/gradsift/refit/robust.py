@@ -8,6 +8,11 @@ alarm too, but do not pass that test; so clean data keep every weight at exactly
 almost free of noise has errors of approximation, not outliers: noise is never taken to be below
 5 % of the spread of y. Where one value takes more than a quarter of the rows, as zeros of counts
 do, no row loses weight: all others would, and predictions would be those of the tie.
+
+Where more than an eighth of the rows lose weight and the residuals are skewed, one quartile more
+than twice as far from their median as the other, these rows are the tail of a skewed response. g,
+which may bend to them, is safer without, but other predictors need them: the mean depends on them.
+Outliers on one side hardly move the quartiles.
 """
 
 from __future__ import annotations
@@ -17,24 +22,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradsift._typing import Array, IntArray
-from gradsift.numerics.robust import median, scale_about_zero, winsorise
+from gradsift.numerics.robust import median, middle_quantiles, scale_about_zero, winsorise
 from gradsift.refit.candidates import Candidate, fit_ard, rank_candidates, untuned_ard
 from gradsift.refit.evidence import EvidenceFit, Rows
 from gradsift.refit.expansion import Features, pivoted_features
 from gradsift.refit.ridge import Ridge, residuals_and_leverages, solve_ridge
 from gradsift.refit.settings import RefitSettings
-
-
-def robust_weights(
-    residuals: Array, weights: Array, floor: float, settings: RefitSettings
-) -> Array:
-    """min(1, (c sd / |r|)^2) with a robust sd, at least `floor`; all ones unless there is alarm."""
-    sd = max(float(scale_about_zero(residuals, weights)), floor)
-    size = np.abs(residuals)
-    if sd <= 0.0 or size.max() <= settings.outlier_z * sd:
-        return np.ones_like(residuals)
-    edge = settings.downweight_z * sd
-    return (edge / np.maximum(size, edge)) ** 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +46,14 @@ class Responses:
         return float(scale_about_zero(self.y - median(self.y, self.weights), self.weights))
 
     def robust_weight(self, residuals: Array, settings: RefitSettings) -> Array:
-        """`robust_weights` of these residuals; noise is a share of the spread at least."""
-        if not self.robust:
-            return np.ones_like(residuals)
+        """min(1, (c sd / |r|)^2), or ones without alarm; sd is a share of the spread at least."""
         floor = settings.noise_floor * self.spread
-        return robust_weights(residuals, self.weights, floor, settings)
+        sd = max(float(scale_about_zero(residuals, self.weights)), floor)
+        size = np.abs(residuals)
+        if not self.robust or sd <= 0.0 or size.max() <= settings.outlier_z * sd:
+            return np.ones_like(residuals)
+        edge = settings.downweight_z * sd
+        return (edge / np.maximum(size, edge)) ** 2
 
     def take(self, index: IntArray) -> Responses:
         return replace(self, X=self.X[index], y=self.y[index], weights=self.weights[index])
@@ -74,7 +70,8 @@ class DiagnosedFit:
     """A fit, the weights it was made with, and what its residuals say.
 
     `next_weight` is the robust weight its residuals call for, `typical_error` the robust scale of
-    its leave-one-out residuals.
+    its leave-one-out residuals. The rows that lost weight are a `tail`, not outliers, if they are
+    many and the quartiles of all residuals are skewed.
     """
 
     ridge: Ridge
@@ -83,6 +80,7 @@ class DiagnosedFit:
     next_weight: Array
     typical_error: float
     settled: bool
+    tail: bool
 
 
 def solve_and_diagnose(
@@ -98,11 +96,15 @@ def solve_and_diagnose(
     rows, mean = data.centred(robust_weight)
     ridge = solve_ridge(features, noise_ratio, rows)
     residuals, leverages = residuals_and_leverages(ridge, rows, leverage=leverage)
-    r = residuals[:, 0]
-    next_weight = data.robust_weight(r / np.sqrt(1.0 - leverages), settings)
-    typical_error = float(scale_about_zero(r / (1.0 - leverages), data.weights))
+    next_weight = data.robust_weight(residuals[:, 0] / np.sqrt(1.0 - leverages), settings)
+    left_out = residuals[:, 0] / (1.0 - leverages)
+    typical_error = float(scale_about_zero(left_out, data.weights))
     settled = bool(np.abs(next_weight - robust_weight).max() < settings.settled)
-    return DiagnosedFit(ridge, mean, robust_weight, next_weight, typical_error, settled)
+    lowered = data.weights[robust_weight < 1.0].sum() / data.weights.sum()
+    low, middle, high = middle_quantiles(left_out, np.array([0.25, 0.5, 0.75]), data.weights)
+    skewed = abs(low + high - 2.0 * middle) > settings.most_skewed * (high - low)
+    tail = bool(skewed and lowered > settings.most_outliers)
+    return DiagnosedFit(ridge, mean, robust_weight, next_weight, typical_error, settled, tail)
 
 
 def _diagnose(

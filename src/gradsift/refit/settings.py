@@ -66,6 +66,10 @@ class RefitSettings:
     """Change of a row's weight that makes another round worth while."""
     robust_gain: float = 0.9
     """Typical error that a fit with lowered weights must reach, as a fraction of that without."""
+    most_outliers: float = 0.125
+    """Part of the rows beyond which those of lowered weight may be the tail of the response."""
+    most_skewed: float = 1.0 / 3.0
+    """Quartile skewness of residuals beyond which they are: one twice as far off as the other."""
     # predictors on all columns
     cut: float = 3.0
     """Standard deviations at which columns are cut off: a wild value would carry a ridge away, and
