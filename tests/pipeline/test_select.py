@@ -18,6 +18,7 @@ from gradsift.pipeline import Settings, record_training, select
 from gradsift.pipeline._select import make_estimator
 from gradsift.report import summarise
 from gradsift.report._words import headline
+from gradsift.sift import Limits, SiftSettings
 from gradsift.tables import Choices, Recipe, Table, prepare
 from gradsift.tables.frame import make_frame
 from gradsift.trust.simple import ALPHAS
@@ -30,6 +31,17 @@ def table_of(columns, y, **choices):
     parts = [np.asarray(part) for part in (*columns.values(), y)]
     parts = [part.astype(object) if part.dtype.kind == "U" else part for part in parts]
     return prepare(make_frame([*columns, "y"], parts), Choices("y", **choices))
+
+
+def test_note_says_among_which_columns_products_were_looked_for(rng, monkeypatch):
+    columns = {f"x{k}": rng.normal(size=60) for k in range(30)}
+    table = table_of(columns, rng.normal(size=60))
+    quick = Settings(cv=0, repeats=0, families=False)
+    assert not [note for note in select(table, quick).notes if "products" in note]
+    few = SiftSettings(limits=Limits(most_columns=12, most_products=0))
+    monkeypatch.setattr(GradientSiftRegressor, "sift_settings", few)
+    (note,) = [note for note in select(table, quick).notes if "products" in note]
+    assert "the 12 most promising of 30 columns" in note
 
 
 # ------------------------------------------------------------------ folds repeat everything

@@ -74,13 +74,6 @@ def test_blocks_equal_one_block(data, width, monkeypatch):
     assert blocked.selected.tolist() == whole.selected.tolist()
 
 
-def test_restricted_partners_still_find_a_pair(data):
-    X, y = data
-    few = SiftSettings(limits=Limits(most_columns=30))
-    result = sift(ArraySource(standardised(X)), y[:, None], settings=few)
-    assert {3, 7, 11} <= set(result.selected.tolist())
-
-
 def test_zero_weight_is_a_removed_row(data):
     X, y = data
     keep = np.arange(150) % 5 != 0

@@ -104,6 +104,10 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         Rank of every variable, 1 = best.
     interactions_ : list of (first, second, strength)
         Products found, strongest first.
+    n_paired_columns_ : int
+        Columns of which all products of two were tested: all of them, or the most promising ones
+        of a table in which that would take more than about a minute on two cores. So many columns,
+        squared, times the rows are about 1e12.
     components_ : (n_components_, p) array
         Sparse directions in standardised columns.
     eigenvalues_ : array
@@ -234,9 +238,9 @@ n_jobs, verbose
         The weight of each class.
     refit_ : ClassificationRefit
         The predictor on the selected variables; gradients and directions are its.
-    feature_importances_, variable_importances_, ranking_, interactions_, components_, \
-eigenvalues_, sift_, association_, significance_, ensemble_, mean_, scale_, field_, n_groups_, \
-feature_groups_, \
+    feature_importances_, variable_importances_, ranking_, interactions_, n_paired_columns_, \
+components_, eigenvalues_, sift_, association_, significance_, ensemble_, mean_, scale_, field_, \
+n_groups_, feature_groups_, \
 encoder_, encoded_, covariates_, has_offset_, families_, inclusion_probabilities_
         As in `GradientSiftRegressor`.
 

@@ -344,4 +344,5 @@ def sift_attributes(fit: SiftFit) -> dict[str, Any]:
         "ensemble_": fit.ensemble,
         "variable_importances_": fit.variable_importances,
         "interactions_": [Interaction(*pair) for pair in fit.found.interactions],
+        "n_paired_columns_": fit.n_paired,
     }

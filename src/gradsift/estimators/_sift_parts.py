@@ -48,6 +48,8 @@ from gradsift.trust.tested import Significance
 T = TypeVar("T")
 ENERGY = 0.99
 """Share of the gradient's covariance that 'auto' directions hold."""
+Answer = tuple[SiftResult, Association | None, Significance | None, int]
+"""The first four fields of `SiftFit`."""
 
 
 class Interaction(NamedTuple):
@@ -123,6 +125,8 @@ class SiftFit:
         Each column by itself; None where rows belong together, or labels have an offset.
     significance : Significance or None
         Tests of the columns, where a false discovery rate was asked for.
+    n_paired : int
+        Columns of which all products of two were tested.
     refit : RegressionRefit or ClassificationRefit
     ensemble : Ensemble or None
         The predictors on all columns that have a part in the predictions.
@@ -137,6 +141,7 @@ class SiftFit:
     found: SiftResult
     association: Association | None
     significance: Significance | None
+    n_paired: int
     refit: RegressionRefit | ClassificationRefit
     ensemble: Ensemble | None
     field: RefitField
@@ -160,8 +165,7 @@ def fit_sift(sample: SiftSample, options: SiftOptions) -> SiftFit:
         columns, share, scaling, answer = run_sift(
             whole_sift(sample, options), sample, options, say
         )
-        found, association, tested = answer
-        found = options.rule.settle(found)
+        found = options.rule.settle(answer[0])
         rows = target.rows()
         say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
         Z = refit_columns(take_rows(X, rows), scaling, found.selected)
@@ -177,17 +181,9 @@ def fit_sift(sample: SiftSample, options: SiftOptions) -> SiftFit:
     if not options.standardize:
         p = X.shape[1]
         scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
+    sure = answer[1:]
     return SiftFit(
-        found,
-        association,
-        tested,
-        refit,
-        ensemble,
-        field,
-        *importances,
-        directions,
-        scaling,
-        *coefficients,
+        found, *sure, refit, ensemble, field, *importances, directions, scaling, *coefficients
     )
 
 
@@ -247,17 +243,13 @@ def find_support(sample: SiftSample, options: SiftOptions) -> IntArray:
         return rule.settle(run_sift(find, sample, options, silent)[-1][0]).selected
 
 
-def whole_sift(
-    sample: SiftSample, options: SiftOptions
-) -> Callable[..., tuple[SiftResult, Association | None, Significance | None]]:
+def whole_sift(sample: SiftSample, options: SiftOptions) -> Callable[..., Answer]:
     """The sift, each column by itself and, where a false discovery rate was asked for, the tests
     that select by it; without the covariates.
     """
     rate, p = options.false_discovery_rate, sample.X.shape[1]
 
-    def find(
-        source: Source, Y: Array, **how: Any
-    ) -> tuple[SiftResult, Association | None, Significance | None]:
+    def find(source: Source, Y: Array, **how: Any) -> Answer:
         sifter, sifted = make_sifter(source, Y, **how).settled()
         told = describe(sifter, sifted, beside_classes(sample), ranked=not options.only_predicts)
         found = own_result(told, p)
@@ -265,10 +257,11 @@ def whole_sift(
         if knows_null(sample) and not options.only_predicts:
             alone = column_association(sifter, sifted, p)
         if rate is None:
-            return found, alone, None
+            return found, alone, None, min(sifter.n_paired, p)
         sifter.say("testing each variable beside the best explanation without it")
         tested = column_significance(sifter, sifted, sample.target.codes).among(p)
-        return discovered(found, tested, rate, options.rule.keep), alone, tested
+        found = discovered(found, tested, rate, options.rule.keep)
+        return found, alone, tested, min(sifter.n_paired, p)
 
     return find
 

@@ -198,6 +198,7 @@ def select(
             *group_notes(table),
             *notes,
             *stored_constants(model, table),
+            *pair_notes(model),
             *duplicate_rows(table),
         ),
         warnings=messages(caught),
@@ -259,6 +260,17 @@ def stored_constants(model: Any, table: Table) -> list[str]:
     """A note on columns that never change, of a table that only the fit has read through."""
     count = int(np.isinf(model.scale_).sum()) if isinstance(table.X, Source) else 0
     return [constant_words(count)] if count else []
+
+
+def pair_notes(model: Any) -> list[str]:
+    """Which products of two columns were tested, where it was not those of all."""
+    paired, p = getattr(model, "n_paired_columns_", 0), len(model.scale_)
+    if not 0 < paired < p:
+        return []
+    return [
+        f"products of two columns were looked for among the {paired:,} most promising of {p:,} "
+        "columns only: those of all would take too long"
+    ]
 
 
 def messages(caught: Sequence[warnings.WarningMessage]) -> tuple[str, ...]:

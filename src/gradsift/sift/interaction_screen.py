@@ -5,17 +5,20 @@
 is standard normal when the product is of no use (it is normalised by itself, so that heavy tails do
 no harm); with q responses the squares are added, chi2(q). Pairs are tested in three classes, by how
 many of their two variables are selected already, each class at the level its own number of rivals
-asks for. Two matrix products per block of columns, half the table, in single precision.
+asks for. Two matrix products per block of columns, half the table, in single precision; of a table
+that is too large to be held, two strips of columns are held at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
+from gradsift._run.threads import map_blocks
 from gradsift._typing import Array, IntArray
 from gradsift.sift.cluster_products import Statistic, cluster_products
 from gradsift.sift.columns import Single
@@ -24,17 +27,41 @@ from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 BLOCK, PIECE = 64, 256
-"""Columns screened at a time, against so many others."""
+"""Columns screened at a time, against so many others; the first number divides the second."""
+HELD_VALUES = 50_000_000
+"""Values of a strip of columns (200 MB in single precision)."""
 
 
 @dataclass(frozen=True)
 class Screen:
+    columns: IntArray
+    """(k,) the columns whose pairs were tested, in order."""
     passed: dict[tuple[int, int], float]
     """Pair of columns -> squared level, strongest first."""
     best: Array
-    """(k,) largest z^2 of each column over all partners in the table."""
+    """(k,) largest z^2 of each column over all partners."""
     best_selected: Array
     """(k,) the same over selected partners only."""
+
+
+class Found(NamedTuple):
+    """Pairs that reach their levels."""
+
+    ratio: Array
+    """z^2 over the squared level."""
+    level: Array
+    first: IntArray
+    """Places of their first columns, and of their second."""
+    second: IntArray
+
+
+def strongest_pairs(found: list[Found], count: int) -> list[Found]:
+    """The strongest of pairs that come in order, together; among equals the first ones."""
+    if not found:
+        return []
+    every = [np.concatenate(parts) for parts in zip(*found, strict=True)]
+    order = np.argsort(-every[0], kind="stable")[:count]
+    return [Found(*(part[order] for part in every))]
 
 
 def _levers(A: Single, R: Single, weight: Single | None) -> list[tuple[Single, Single]]:
@@ -66,77 +93,114 @@ def row_products(R: Array, rows: Rows) -> Statistic:
     return lambda A: partial(_z_squared, _levers(A, R32, w32))
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """What blocks of columns are compared by."""
+
+    statistic: Statistic
+    levels: Array
+    """(3,) squared levels of pairs of which 0, 1 or 2 columns are selected."""
+    chosen: IntArray
+    """(k,) 1 for selected columns, 0 for the others."""
+    count: int
+    """Pairs that are kept at most."""
+
+    def block(
+        self, A: Single, first_a: int, B: Single, first_b: int, start: int
+    ) -> tuple[slice, Array, Array, list[Found]]:
+        """The columns of A from number `start` on against those of B: which they are, the largest
+        z^2 of them and of the columns of B, over all and over selected partners (2, width), and
+        the strongest pairs. A begins with column `first_a`, and B with `first_b`.
+        """
+        stop = min(start + BLOCK, first_a + A.shape[1])
+        a = np.arange(start, stop)
+        against = self.statistic(A[:, start - first_a : stop - first_a])
+        own, others = np.zeros((2, len(a))), np.zeros((2, B.shape[1]))
+        found: list[Found] = []
+        for skip in range(max(start - first_b, 0) // PIECE * PIECE, B.shape[1], PIECE):
+            piece = slice(skip, min(skip + PIECE, B.shape[1]))
+            b = np.arange(first_b + piece.start, first_b + piece.stop)
+            z = against(B[:, piece])
+            if b[0] <= a[-1]:
+                z[a[:, None] >= b] = 0.0  # each pair once
+            top = z.max(axis=1)
+            np.maximum(own[0], top, out=own[0])
+            others[0, piece] = z.max(axis=0)
+            in_a, in_b = self.chosen[a] > 0, self.chosen[b] > 0
+            if in_a.any() or in_b.any():
+                np.maximum(own[1], z[:, in_b].max(axis=1, initial=0.0), out=own[1])
+                others[1, piece] = z[in_a].max(axis=0, initial=0.0)
+            elif top.max() <= 0.999 * self.levels[0]:
+                continue
+            found += self.passing(z, a, b)
+        return slice(start, stop), own, others, strongest_pairs(found, self.count)
+
+    def passing(self, z: Single, a: IntArray, b: IntArray) -> list[Found]:
+        """The strongest pairs of columns a and b with squared statistics z above their levels."""
+        level = self.levels[self.chosen[a][:, None] + self.chosen[b]]
+        i, j = np.nonzero(z > 0.999 * level)
+        passed = level[i, j]
+        return strongest_pairs([Found(z[i, j] / passed, passed, a[i], b[j])], self.count)
+
+
 def screen(
-    X: Single,
+    read: Callable[[IntArray], Single],
     columns: IntArray,
     R: Array,
     rows: Rows,
     selected: list[int],
-    p: int,
     alpha: float,
     settings: SiftSettings = DEFAULT,
 ) -> Screen:
-    """Screen all pairs among the clipped columns X (n, k); `columns` are their source numbers, R
-    unscaled (n, q).
+    """Screen all pairs among some columns.
 
-    `alpha` is the share of false variables left to pairs, `p` the number of columns of the whole
-    table.
+    Parameters
+    ----------
+    read : function
+        From some columns to their clipped values, (n, width).
+    columns : int array (k,)
+        In increasing order.
+    R : array (n, q)
+        Residuals, not scaled by root weight.
+    rows : Rows
+    selected : list of int
+        Columns that are in the support.
+    alpha : float
+        The share of false variables left to pairs.
+    settings : SiftSettings
     """
-    k, q = X.shape[1], R.shape[1]
-    tests = pair_tests(p, len(selected))
-    levels = np.array([squared_level(alpha, t, q) for t in tests])
-    chosen = np.isin(columns, selected).astype(int)
-    statistic = (
-        row_products(R, rows) if rows.clusters is None else (cluster_products(R, rows.clusters))
+    k, q = len(columns), R.shape[1]
+    levels = [squared_level(alpha, tests, q) for tests in pair_tests(k, len(selected))]
+    clusters = rows.clusters
+    comparison = Comparison(
+        row_products(R, rows) if clusters is None else cluster_products(R, clusters),
+        np.array(levels),
+        np.isin(columns, selected).astype(np.intp),
+        settings.n_known,
     )
-    best, best_selected = np.zeros(k), np.zeros(k)
-    found: list[tuple[float, int, int, int]] = []
-
-    def keep(z: Single, rows_: IntArray, cols: IntArray, class_: int) -> None:
-        least = levels[class_] * 0.999
-        if z.max() <= least:
-            return
-        i, j = np.nonzero(z > least)
-        found.extend(
-            (float(z[a, b]) / levels[class_], int(rows_[a]), int(cols[b]), class_)
-            for a, b in zip(i, j, strict=True)
-        )
-
-    def against(rows_: IntArray, first: int) -> Iterator[tuple[IntArray, Single]]:
-        """Some columns against all from `first` on, a piece at a time; themselves left out."""
-        beside = statistic(X[:, rows_])
-        for start in range(first, k, PIECE):
-            cols = np.arange(start, min(start + PIECE, k))
-            z = beside(X[:, start : start + PIECE])
-            z[rows_[:, None] == cols] = 0.0
-            yield cols, z
-
-    for start in range(0, k, BLOCK):
-        a = np.arange(start, min(start + BLOCK, k))
-        for b, z in against(a, start):
-            if b[0] < a[-1]:
-                z[a[:, None] > b] = 0.0  # each pair once
-            best[a] = np.maximum(best[a], z.max(axis=1))
-            best[b] = np.maximum(best[b], z.max(axis=0))
-            keep(z, a, b, 0)
-    inside = np.flatnonzero(chosen)
-    if len(inside):
-        for b, z in against(inside, 0):
-            best_selected[b] = z.max(axis=0)
-            keep(z * (chosen[b] == 0), inside, b, 1)
-            keep(z * (chosen[b] == 1), inside, b, 2)
-    ratio: dict[tuple[int, int], tuple[float, float]] = {}
-    for r, i, j, class_ in found:
-        pair = (min(int(columns[i]), int(columns[j])), max(int(columns[i]), int(columns[j])))
-        known = ratio.get(pair)
-        if known is None or levels[class_] < known[1]:
-            ratio[pair] = (r, float(levels[class_]))
-    strongest = sorted(ratio, key=lambda v: (-ratio[v][0], v))[: settings.n_known]
-    return Screen({v: ratio[v][1] for v in strongest}, best, best_selected)
+    best = np.zeros((2, k))
+    found: list[Found] = []
+    width = max(HELD_VALUES // max(len(R) * PIECE, 1), 1) * PIECE
+    strips = [slice(start, min(start + width, k)) for start in range(0, k, width)]
+    for number, one in enumerate(strips):
+        A = read(columns[one])
+        for two in strips[number:]:
+            B = A if two is one else read(columns[two])
+            block = partial(comparison.block, A, one.start, B, two.start)
+            for at, own, others, passed in map_blocks(block, range(one.start, one.stop, BLOCK)):
+                best[:, at] = np.maximum(best[:, at], own)
+                best[:, two] = np.maximum(best[:, two], others)
+                found = strongest_pairs(found + passed, settings.n_known)
+    passed_levels = {
+        (int(columns[i]), int(columns[j])): float(level)
+        for pairs in found
+        for _, level, i, j in zip(*pairs, strict=True)
+    }
+    return Screen(columns, passed_levels, *best)
 
 
-def pair_log_p(result: Screen, q: int, p: int, selected: int) -> Array:
+def pair_log_p(result: Screen, q: int, selected: int) -> Array:
     """Log chi-square tail of a column's best product, times the number of its partners."""
-    every = chi2_log_sf(result.best, q) + np.log(max(p, 1))
+    every = chi2_log_sf(result.best, q) + np.log(max(len(result.columns), 1))
     some = chi2_log_sf(result.best_selected, q) + np.log(max(selected, 1))
     return np.asarray(np.minimum(every, some))

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
+from math import isqrt
 
 import numpy as np
 
 from gradsift._run.progress import Say, silent
 from gradsift._typing import Array, IntArray, Source
-from gradsift.sift.columns import (
-    Single,
-    known_columns,
-    odd_rows,
-    single_columns,
-    wide_statistics,
-)
+from gradsift.sift.columns import known_columns, odd_rows, single_columns, wide_statistics
 from gradsift.sift.confirm import choose_supports
 from gradsift.sift.criterion import robust_fit, whiten_residual
 from gradsift.sift.design_effects import inflated_joint, inflated_own, inflated_products
@@ -27,6 +22,9 @@ from gradsift.sift.path import TOL, path
 from gradsift.sift.response import Response, beside_noise
 from gradsift.sift.search import best_supports, choose
 from gradsift.sift.settings import DEFAULT, SiftSettings
+
+CLUSTERS_TAKE = 10
+"""Times as long as others that products take to test where rows belong together."""
 
 
 @dataclass(frozen=True)
@@ -115,9 +113,7 @@ class Sifter:
     """
     memo: dict[bytes, Array] = field(default_factory=dict, repr=False)
     """Own statistics of the last residual: a pass over a wide table is not made twice."""
-    screens: dict[tuple[bytes, tuple[int, ...]], tuple[IntArray, Screen]] = field(
-        default_factory=dict, repr=False
-    )
+    screens: dict[tuple[bytes, tuple[int, ...]], Screen] = field(default_factory=dict, repr=False)
     """The last screen of products, by the residual and the selected columns it was made for."""
 
     @property
@@ -264,42 +260,34 @@ class Sifter:
         again = replace(self, response=response, noise=noise, memo={}, screens={})
         return again, again.run()
 
-    def screened(
-        self, groups: Groups, R: Array, own: Array, selected: list[int]
-    ) -> tuple[IntArray, Screen]:
-        """Products of two columns against unit-variance residuals R: the columns looked at, and
-        what was found; the same question is answered once.
+    def screened(self, groups: Groups, R: Array, own: Array, selected: list[int]) -> Screen:
+        """Products of two columns against unit-variance residuals R, of a table with more than
+        `n_paired` columns those of the most promising; the same question is answered once.
         """
         key = R.tobytes(), tuple(selected)
         if key not in self.screens:
-            columns, X = self.partners(groups, own, selected)
-            found = screen(
-                X,
-                columns,
+            columns = promising(own, self.levels[0], self.n_paired, selected)
+            self.screens.clear()
+            self.screens[key] = screen(
+                partial(single_columns, self.source, rows=groups.rows, settings=self.settings),
+                columns[~np.isin(columns, list(self.barred))],
                 R / self.response.root,
                 groups.rows,
                 selected,
-                self.source.shape[1],
                 self.alpha * self.settings.shares[3],
                 self.settings,
             )
-            self.screens.clear()
-            self.screens[key] = columns, found
         return self.screens[key]
 
-    def partners(
-        self, groups: Groups, statistics: Array, selected: list[int]
-    ) -> tuple[IntArray, Single]:
-        """Columns whose pairs are screened (of a wide table the most promising), and their
-        clipped values.
-        """
-        p = self.source.shape[1]
-        columns: IntArray = np.arange(p)
-        most = self.settings.limits.most_columns
-        if p > most:
-            columns = promising(statistics, self.levels[0], most, selected)
-        columns = columns[~np.isin(columns, list(self.barred))]
-        return columns, single_columns(self.source, columns, groups.rows, self.settings)
+    @property
+    def n_paired(self) -> int:
+        """Columns of which all products of two are tested; 0 without interactions."""
+        if not self.interactions:
+            return 0
+        limits, (n, q) = self.settings.limits, self.response.Y.shape
+        slower = 1 if self.response.rows.clusters is None else CLUSTERS_TAKE
+        affordable = isqrt(int(limits.most_products / (n * q * slower)))
+        return min(max(affordable, limits.most_columns), self.source.shape[1])
 
     def add_pairs(
         self, groups: Groups, support: Support, loose: Support, *, propose: bool = False
@@ -313,7 +301,7 @@ class Sifter:
             selected = groups.variables(support)
             R = self.unit_residual(groups, support)
             rows = groups.rows
-            _, found = self.screened(groups, R, self.own(groups, R), selected)
+            found = self.screened(groups, R, self.own(groups, R), selected)
             new = {v: t for v, t in found.passed.items() if v not in products}
             if not new:
                 break

@@ -80,9 +80,9 @@ def log_evidence(sifter: Sifter, sifted: Sifted, R: Array, own: Array | None = N
         )
     if sifter.interactions:
         selected = groups.variables(sifted.support)
-        columns, found = sifter.screened(groups, R, own, selected)
-        pairs = pair_log_p(found, q, p, len(selected)) - np.log(sifter.settings.shares[3])
-        evidence[columns] = np.minimum(evidence[columns], pairs)
+        found = sifter.screened(groups, R, own, selected)
+        pairs = pair_log_p(found, q, len(selected)) - np.log(sifter.settings.shares[3])
+        evidence[found.columns] = np.minimum(evidence[found.columns], pairs)
     return evidence
 
 

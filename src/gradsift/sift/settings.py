@@ -21,7 +21,14 @@ class Limits:
     """What large tables may take."""
 
     most_columns: int = 4000
-    """Columns of a wide table, the most promising, that are searched, and paired with others."""
+    """Columns of a wide table, the most promising, that are searched; and columns of which all
+    pairs are tested, however many rows there are.
+    """
+    most_products: float = 1e12
+    """Rows times squared columns, times responses, up to which all pairs of columns are tested: 10
+    seconds on two cores, and a fit does it up to five times. Beyond it, the most promising columns
+    are paired.
+    """
     least_columns: int = 250
     """Columns that are searched at least, however little memory the table takes; and groups that a
     proposal of the path may hold, which keeps long tables quick.
