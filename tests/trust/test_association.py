@@ -7,8 +7,14 @@ import pytest
 from scipy.stats import f as fisher
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
-from gradsift.sift.association import pillai_log_p
-from gradsift.trust.association import by_label
+from gradsift.data import ArraySource
+from gradsift.sift import make_sifter
+from gradsift.sift.association import association_log_p, exchangeable_log_p, pillai_log_p
+from gradsift.sift.columns import wide_statistics
+from gradsift.sift.criterion import whiten_residual
+from gradsift.sift.procedure import Sifted
+from gradsift.sift.rows import make_rows
+from gradsift.trust.association import by_label, column_association
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::gradsift.exceptions.NothingSelectedWarning"  # noise has no variables
@@ -75,6 +81,65 @@ def test_noise_has_no_list() -> None:
         model = GradientSiftClassifier(predict_with="selected").fit(X, y)
         listed += len(model.association_.associated(0.1)) > 0
     assert listed <= 4  # one on average
+
+
+COLUMNS = {
+    "normal": lambda rng, n, p: rng.normal(size=(n, p)),
+    "skewed": lambda rng, n, p: np.exp(rng.normal(size=(n, p))),
+    "genotypes": lambda rng, n, p: rng.binomial(2, rng.uniform(0.05, 0.5, p), (n, p)) * 1.0,
+}
+RESPONSES = {
+    "rare cases": lambda rng, n: np.where(rng.permutation(n) < 0.07 * n, 1.0, -1.0),
+    "half zeros": lambda rng, n: np.exp(rng.normal(size=n)) * (rng.permutation(n) < 0.5 * n),
+    "most zeros": lambda rng, n: np.exp(rng.normal(size=n)) * (rng.permutation(n) < 0.25 * n),
+}
+
+
+@pytest.mark.parametrize("columns", COLUMNS)
+@pytest.mark.parametrize("response", RESPONSES)
+def test_rare_cases_and_many_zeros_rarely_have_a_list_in_noise(response, columns) -> None:
+    listed, times, n, p = 0, 30, 120, 200
+    for seed in range(times):
+        rng = np.random.default_rng([seed, 31])
+        X, y = standardised(COLUMNS[columns](rng, n, p)), RESPONSES[response](rng, n)
+        sifter = make_sifter(ArraySource(X), y[:, None], robust=response != "rare cases")
+        groups, marginal = sifter.first_pool()
+        found = column_association(sifter, Sifted(groups, (), (), marginal), p)
+        listed += len(found.associated(0.1)) > 0
+    assert listed <= 6  # three on average, at most; Beta tails give 7 to 20
+
+
+def standardised(X: np.ndarray) -> np.ndarray:
+    return centred(X) / np.maximum(X.std(axis=0), 1e-12)
+
+
+@pytest.mark.parametrize("response", RESPONSES)
+def test_tail_of_skewed_features_is_close_to_that_of_permutations(response) -> None:
+    rng, n, p = np.random.default_rng(7), 150, 3000
+    X = ArraySource(standardised(COLUMNS["skewed"](rng, n, p)))
+    R, rows = standardised(RESPONSES[response](rng, n)[:, None]), make_rows(n, None)
+    raw = association_log_p(wide_statistics(X, R, rows), n, 1)
+    near = np.flatnonzero(raw < np.log(0.05))
+    found = exchangeable_log_p(X, near, R, rows, n)
+    assert np.all(found >= raw[near] - 1e-6)
+    assert 6 < np.sum(found < np.log(0.01)) <= 45  # 30 of 3,000 expected, at most
+    assert np.sum(found < np.log(0.001)) <= 8 < np.sum(raw[near] < np.log(0.001))  # 3
+
+
+def test_tail_of_a_row_of_weight_two_is_that_of_the_row_twice() -> None:
+    rng, n = np.random.default_rng(3), 60
+    X, y = np.exp(rng.normal(size=(n, 20))), 1.0 * (np.arange(n) < 6)
+    X[:6] *= 2
+    weight = 1.0 + (np.arange(n) % 3 == 0)
+    twice = np.repeat(np.arange(n), weight.astype(int))
+    answers = []
+    for some, w in ((slice(None), weight), (twice, None)):
+        rows = make_rows(len(y[some]), w)
+        R = whiten_residual(rows.centred(y[some][:, None]) * np.reshape(rows.root, (-1, 1)), 80)
+        source = ArraySource(X[some])
+        answers.append(exchangeable_log_p(source, np.arange(20), R, rows, rows.total))
+    assert answers[0].min() < np.log(0.01)
+    assert answers[0] == pytest.approx(answers[1], rel=1e-6)
 
 
 def test_rare_values_cannot_be_surer_than_their_deals() -> None:

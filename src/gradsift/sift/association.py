@@ -6,6 +6,11 @@ m features and q responses of unit variance, with s = min(m, q), trace / s is
     Beta(d_1 / 2, d_2 / 2),   d_1 = s max(m, q),   d_2 = s (n - 1 - max(m, q)),
 
 exactly for normal responses where s = 1. The smallest p-value over its share is that of the column.
+
+These tails hold for a response that is cut off at some robust standard deviations. They do not for
+few cases among many rows or for amounts with many zeros: with skewed features such p-values are up
+to 50 times too small. There, `exchangeable_log_p` approximates how often random permutations of the
+rows give as much.
 """
 
 from __future__ import annotations
@@ -13,8 +18,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betainc
 
-from gradsift._typing import Array
+from gradsift._typing import Array, IntArray, Source
+from gradsift.sift.columns import summed_squares
+from gradsift.sift.exchangeable import worth_of
+from gradsift.sift.feature_store import feature_pieces
 from gradsift.sift.levels import AT_A_TIME, shares
+from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 
@@ -41,3 +50,39 @@ def pillai_log_p(trace: Array, n: float, m: int, q: int) -> Array:
         return np.zeros(len(trace))
     tail = betainc(second / 2, s * larger / 2, np.clip(1.0 - trace / s, 0.0, 1.0))
     return np.asarray(np.log(np.maximum(tail, 1e-300)))
+
+
+def exchangeable_log_p(
+    source: Source,
+    columns: IntArray,
+    R: Array,
+    rows: Rows,
+    n: float,
+    settings: SiftSettings = DEFAULT,
+) -> Array:
+    """log p-values (k,) of some columns, for a response R (n, q) of unit variance and any
+    distribution whose rows are exchangeable; never below those of `association_log_p`.
+
+    Parts are taken in the order of their Beta tails, and left out where these are not below the
+    p-value found so far: permutations only raise them.
+    """
+    q, share = R.shape[1], np.log(shares(False, settings)[:3])
+    root = np.reshape(rows.root, (-1, 1))
+    weight = np.ones(len(R)) if rows.weight is None else rows.weight
+    out = np.zeros(len(columns))
+    for where, Z in feature_pieces(source, columns, rows, settings):
+        along = Z @ R / rows.total
+        trace = summed_squares(along, rows, settings) * rows.total
+        sizes = zip(trace, settings.part_sizes, strict=True)
+        raw = np.stack([pillai_log_p(one, n, m, q) for one, m in sizes]) - share[:, None]
+        for k, z, U, each, size in zip(range(where.start, where.stop), Z, along, raw.T, trace.T):
+            for j in np.argsort(each, kind="stable"):
+                if each[j] >= out[k]:
+                    break
+                part = settings.parts[j]
+                gain = -n * np.log1p(-min(size[j], 0.999999))
+                gain *= worth_of(z[part].T @ U[part] / root, R / root, weight, gain)
+                m = settings.part_sizes[j]
+                log_p = pillai_log_p(-np.expm1(np.array([-gain / n])), n, m, q)[0] - share[j]
+                out[k] = min(out[k], max(log_p, each[j]))
+    return out

@@ -18,8 +18,9 @@ from scipy.special import gammaln
 
 from gradsift._typing import Array, IntArray
 from gradsift.numerics.false_discovery import benjamini_hochberg
-from gradsift.sift.association import association_log_p
+from gradsift.sift.association import association_log_p, exchangeable_log_p
 from gradsift.sift.columns import odd_rows
+from gradsift.sift.criterion import whiten_residual
 from gradsift.sift.procedure import Sifted, Sifter
 
 RATE = 0.1
@@ -68,16 +69,19 @@ def column_association(sifter: Sifter, sifted: Sifted, n_columns: int) -> Associ
     groups, q = sifted.groups, sifter.response.Y.shape[1]
     if groups.rows.clusters is not None:
         return None
-    statistic = sifted.marginal
+    statistic, R = sifted.marginal, whiten_residual(sifter.response.start, groups.rows.total)
     if sifter.always:
-        left = sifter.unit_residual(groups, sifter.fixed(groups))
-        statistic = sifter.own(groups, left)
+        R = sifter.unit_residual(groups, sifter.fixed(groups))
+        statistic = sifter.own(groups, R)
     rows = groups.rows.total - len(sifter.always)
     log_p = association_log_p(statistic, rows, q, sifter.settings)[:n_columns]
     tested = ~np.isin(np.arange(n_columns), sifter.always)
     labels = None if sifter.labels is None else sifter.labels[:n_columns]
     near = np.flatnonzero(tested & (q_values(log_p, labels, tested) <= LISTED))
     log_p[near] = np.maximum(log_p[near], least_log_p(sifter, near))
+    if not sifter.response.robust:
+        how = sifter.source, near, R, groups.rows, rows, sifter.settings
+        log_p[near] = np.maximum(log_p[near], exchangeable_log_p(*how))
     q_found = q_values(log_p, labels, tested)
     p_found = np.exp(by_label(log_p, labels))
     return Association(np.where(tested, p_found, np.nan), np.where(tested, q_found, np.nan))
