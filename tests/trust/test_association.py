@@ -126,6 +126,19 @@ def test_tail_of_skewed_features_is_close_to_that_of_permutations(response) -> N
     assert np.sum(found < np.log(0.001)) <= 8 < np.sum(raw[near] < np.log(0.001))  # 3
 
 
+def test_tail_counts_what_a_column_says_of_all_classes() -> None:
+    """Two contrasts of three classes can have a trace above one."""
+    rng, n = np.random.default_rng(0), 120
+    place = np.arange(n) % 6
+    X = ArraySource(standardised(place[:, None] + 0.05 * rng.normal(size=(n, 1))))
+    contrasts, rows = centred(np.eye(3)[place % 3][:, :2]), make_rows(n, None)
+    R = whiten_residual(contrasts, n)
+    statistic = wide_statistics(X, R, rows)
+    assert statistic[2] > n
+    raw = association_log_p(statistic, n, 2)
+    assert exchangeable_log_p(X, np.arange(1), R, rows, n) < raw / 2
+
+
 def test_tail_of_a_row_of_weight_two_is_that_of_the_row_twice() -> None:
     rng, n = np.random.default_rng(3), 60
     X, y = np.exp(rng.normal(size=(n, 20))), 1.0 * (np.arange(n) < 6)

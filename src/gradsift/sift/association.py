@@ -79,10 +79,11 @@ def exchangeable_log_p(
             for j in np.argsort(each, kind="stable"):
                 if each[j] >= out[k]:
                     break
-                part = settings.parts[j]
-                gain = -n * np.log1p(-min(size[j], 0.999999))
+                part, m = settings.parts[j], settings.part_sizes[j]
+                most = min(m, q)
+                gain = -n * most * np.log1p(-min(size[j] / most, 0.999999))
                 gain *= worth_of(z[part].T @ U[part] / root, R / root, weight, gain)
-                m = settings.part_sizes[j]
-                log_p = pillai_log_p(-np.expm1(np.array([-gain / n])), n, m, q)[0] - share[j]
+                trace_left = -most * np.expm1(np.array([-gain / (n * most)]))
+                log_p = pillai_log_p(trace_left, n, m, q)[0] - share[j]
                 out[k] = min(out[k], max(log_p, each[j]))
     return out
