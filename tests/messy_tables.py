@@ -171,7 +171,7 @@ MESSY: dict[str, Messy] = {
         choices={"missing": "drop"}, says=("'c' is empty in every row",),
     ),
     "rows twice": Messy(
-        with_line(PLAIN, 9, "s8,4.5,-1e-1,4.25"), **GOOD, says=("1 of 30 rows repeat another (such as line 2 and line 9)",)
+        with_line(PLAIN, 9, "s8,4.5,-1e-1,4.25"), **GOOD
     ),
     "dates as numbers": Messy(
         "day,a,y\n"

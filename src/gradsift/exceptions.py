@@ -39,5 +39,9 @@ class FewGroupsWarning(UserWarning):
     """Rows come in so few groups that `false_positives` is no promise."""
 
 
+class RepeatedRowsWarning(UserWarning):
+    """Rows are repeated measurements of a sample, or copies: `false_positives` is no promise."""
+
+
 class DependentRowsWarning(UserWarning):
     """Rows are like the rows before them, as in a series: `false_positives` is no promise."""

@@ -7,7 +7,7 @@ import pytest
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.estimators._row_order import row_order
-from gradsift.exceptions import DependentRowsWarning, NothingSelectedWarning
+from gradsift.exceptions import DependentRowsWarning, NothingSelectedWarning, RepeatedRowsWarning
 from gradsift.numerics.autocorrelation import autocorrelations, rank_classes
 
 FAST = {"interactions": False, "predict_with": "selected"}
@@ -87,6 +87,7 @@ def test_level_of_the_warning():
     assert said <= 3
 
 
+@pytest.mark.filterwarnings("ignore::gradsift.exceptions.RepeatedRowsWarning")
 def test_rows_that_are_written_several_times_are_no_series(rng):
     """A row three times is a weight of three."""
     X = rng.normal(size=(80, 6))
@@ -105,3 +106,47 @@ def test_classes_that_were_measured_one_after_the_other_get_other_advice():
     assert "TimeSeriesSplit" not in str(said[0].message)
     order = np.r_[rng.permutation(60), 60 + rng.permutation(60), 120 + rng.permutation(60)]
     fit(X[order], y[order], GradientSiftClassifier)  # their order inside classes is what was seen
+
+
+# ------------------------------------------------------------------ repeated measurements
+
+
+def measured_twice(rng, n=40, p=60, r=0.92):
+    """Measurements of n samples, one after all others, and a response of the sample."""
+    S = rng.normal(size=(n, p))
+    X = np.sqrt(r) * np.vstack([S, S]) + np.sqrt(1.0 - r) * rng.normal(size=(2 * n, p))
+    return X, np.tile(S[:, 0] + rng.normal(size=n), 2)
+
+
+def repeats_said(X, y, kind=GradientSiftRegressor, **fit_params):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        kind(**FAST).fit(X, y, **fit_params)
+    return [str(w.message) for w in caught if w.category is RepeatedRowsWarning]
+
+
+@pytest.mark.parametrize("kind", [GradientSiftRegressor, GradientSiftClassifier])
+def test_a_fit_warns_once_of_samples_measured_twice(rng, kind):
+    X, y = measured_twice(rng)
+    y = y if kind is GradientSiftRegressor else y > 0
+    (said,) = repeats_said(X, y, kind)
+    assert said.startswith("80 of 80 rows are repeated measurements of a sample, or copies")
+    assert "(such as row 0 and row 40)" in said
+    assert "Pass groups= with one label for all rows of a sample" in said
+    assert repeats_said(X, y, kind, groups=np.tile(np.arange(40), 2)) == []
+
+
+def test_a_fit_warns_of_copied_rows_and_not_of_others(rng):
+    X = rng.normal(size=(80, 20))
+    y = X[:, 0] + rng.normal(size=80)
+    assert repeats_said(X, y) == []
+    rows = [*range(80), 3, 17, 40, 55]
+    (said,) = repeats_said(X[rows], y[rows])
+    assert said.startswith("8 of 84 rows")
+
+
+def test_a_fit_does_not_warn_of_spectra(rng):
+    place = np.linspace(0.0, 1.0, 100)
+    peaks = np.exp(-np.square((place - np.linspace(0.0, 1.0, 5)[:, None]) / 0.2))
+    X = rng.normal(size=(80, 5)) @ peaks + 0.002 * rng.normal(size=(80, 100))
+    assert repeats_said(X, X[:, 10] + rng.normal(size=80)) == []

@@ -16,7 +16,7 @@ from gradsift import (
     SparseGradientRegressor,
     SparseGradientRegressorCV,
 )
-from gradsift.exceptions import CountedRowsWarning, NothingSelectedWarning
+from gradsift.exceptions import CountedRowsWarning, NothingSelectedWarning, RepeatedRowsWarning
 
 MODELS = {
     type(model).__name__: model
@@ -134,7 +134,8 @@ def test_counts_are_repeated_rows_and_say_so(estimator):
     message = rf"counts of rows: {total} samples in {rows} rows.*weight_kind='importance'"
     with pytest.warns(CountedRowsWarning, match=message):
         weighted = estimator().fit(X, y, sample_weight=counts)
-    repeated = estimator().fit(X.repeat(counts, axis=0), y.repeat(counts))
+    with pytest.warns(RepeatedRowsWarning, match="rows are repeated measurements"):
+        repeated = estimator().fit(X.repeat(counts, axis=0), y.repeat(counts))
     assert weighted.get_support().tolist() == repeated.get_support().tolist()
     np.testing.assert_allclose(weighted.gradient(X), repeated.gradient(X), rtol=1e-3, atol=1e-3)
     estimator(weight_kind="importance").fit(X, y, sample_weight=counts)  # and no warning

@@ -122,25 +122,24 @@ def test_a_category_is_one_variable(rng):
     assert found.level_effects[row.column].levels[0] == "y"
 
 
-def test_duplicate_rows_are_said(rng):
+def test_repeated_rows_are_said_once(rng):
     X = rng.normal(size=(60, 3))
     X[50:] = X[:10]
     columns, y = dict(zip("abc", X.T)), X[:, 0] + X[:, 1] ** 2
     found = select(table_of(columns, y), Settings(cv=0, repeats=0))
-    assert sum("10 of 60 rows repeat another" in note for note in found.notes) == 1
+    words = "20 of 60 rows are repeated measurements of a sample, or copies (such as row 1 and row"
+    assert sum(words in note for note in found.notes) == 1
+    assert not any("repeated measurements" in said for said in found.warnings)
     once = table_of({k: v[:50] for k, v in columns.items()}, y[:50])
     alone = select(once, Settings(cv=0, repeats=0))
-    assert not any("repeat another" in note for note in alone.notes)
+    assert not any("repeated measurements" in note for note in alone.notes)
 
 
-def test_a_name_does_not_hide_that_rows_repeat_others(rng):
-    """Rows of few values repeat each other, which only the pipeline says, whatever notes quote."""
+def test_rows_of_few_values_that_are_equal_are_no_repetitions(rng):
     X = rng.integers(0, 2, size=(60, 3)).astype(float)
-    columns = {f"x{k}": x for k, x in enumerate(X.T)} | {"rows repeat another": np.full(60, np.nan)}
+    columns = {f"x{k}": x for k, x in enumerate(X.T)}
     table = table_of(columns, np.where(np.arange(60) % 10 == 0, 1.0 - X[:, 0], X[:, 0]))
-    assert any("'rows repeat another' is empty" in note for note in table.notes)
-    found = select(table, Settings(cv=0, repeats=0))
-    assert sum("rows repeat another one in every column" in note for note in found.notes) == 1
+    assert not any("repeated measurements" in note for note in table.notes)
 
 
 # ------------------------------------------------------------------ which rows a model has seen

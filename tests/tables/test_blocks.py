@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradsift.tables import Choices, prepare
-from gradsift.tables.blocks import block_columns, near_copies
+from gradsift.tables.blocks import block_columns
 from gradsift.tables.frame import make_frame
 
 SUBJECT = np.repeat(np.arange(10.0), 6)
@@ -64,17 +64,3 @@ def test_a_missing_group_is_refused_with_its_place():
     subject[4] = np.nan
     with pytest.raises(ValueError, match=r"1 row without a value in 'subject', the first in row 5"):
         prepare(columns(subject=subject, y=LABEL), Choices("y", group="subject"))
-
-
-def test_repeated_measurements_are_near_copies(rng):
-    X = rng.normal(size=(80, 40))
-    assert len(near_copies(X)) == 0
-    X[10] = X[50] + 0.02 * rng.normal(size=40)
-    assert near_copies(X).tolist() == [10, 50]
-    X[20] = X[30]  # an exact copy is another matter
-    assert near_copies(X).tolist() == [10, 50]
-
-
-def test_few_columns_or_few_values_are_near_by_chance(rng):
-    assert len(near_copies(rng.normal(size=(2000, 3)))) == 0
-    assert len(near_copies(rng.binomial(2, 0.3, size=(500, 30)) * 1.0)) == 0

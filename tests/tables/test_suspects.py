@@ -71,7 +71,9 @@ def test_codes_for_missing_targets_are_said():
 def test_repeated_rows_are_counted_and_shown():
     again = np.r_[np.arange(N), 3, 3, 7]
     (said,) = warned(notes(X=X[again], y=Y[again]))
-    assert said.startswith("3 of 43 rows repeat another (such as row 4 and row 41)")
+    assert said.startswith("5 of 43 rows are repeated measurements of a sample, or copies")
+    assert "(such as row 4 and row 41)" in said
+    assert "--group COLUMN" in said
     few = RNG.integers(0, 2, size=(N, 3)).astype(float)
     assert warned(notes(X=few, y=np.round(Y), task="regression")) == []
 

@@ -1,4 +1,4 @@
-"""Rows that follow each other, in time or in space: a warning where they depend on neighbours.
+"""Warnings where rows repeat others, or depend on their neighbours in time or in space.
 
 The level of the sift is wrong where both the columns and what they leave of the response are like
 those of the row before. The sum of their products over the rows has
@@ -22,18 +22,13 @@ from numpy.typing import NDArray
 from gradsift._typing import Array, IntArray
 from gradsift.data import Scaling
 from gradsift.estimators._sift_sample import SiftSample
-from gradsift.exceptions import DependentRowsWarning
-from gradsift.numerics.autocorrelation import (
-    autocorrelations,
-    rank_classes,
-    within_classes,
-)
+from gradsift.exceptions import DependentRowsWarning, RepeatedRowsWarning
+from gradsift.numerics.autocorrelation import autocorrelations, rank_classes, within_classes
+from gradsift.numerics.repeated_rows import MOST_COLUMNS, repeat_words, repeated_rows
 from gradsift.numerics.sampling import evenly_spaced
 
 LAGS = 5
 LEAST_ROWS = 30
-MOST_COLUMNS = 200
-"""Columns that are looked at, evenly spaced."""
 RESIDUAL_Z, COLUMNS_Z = 2.33, 3.1
 """Standard errors (1 / sqrt n at most, for independent rows) that the first autocorrelation of the
 residual and the upper quartile of those of columns have to reach: probabilities .01 and .001.
@@ -126,6 +121,20 @@ def warn_of_row_order(sample: SiftSample, residual: Array, scaling: Scaling) -> 
         DependentRowsWarning,
         stacklevel=4,
     )
+
+
+def warn_of_repeats(sample: SiftSample) -> None:
+    """Say so where rows are repeated measurements, or copies, and no groups tell of it."""
+    n, p = sample.X.shape
+    if sample.groups is not None:
+        return
+    found = repeated_rows(sample.X.columns(evenly_spaced(p, MOST_COLUMNS)))
+    if found:
+        pair = [f"row {k}" for k in found[0]]
+        words = (
+            f"{repeat_words(found, pair, n)} Pass groups= with one label for all rows of a sample"
+        )
+        warnings.warn(f"{words}; leave copies out.", RepeatedRowsWarning, stacklevel=4)
 
 
 def in_blocks(codes: IntArray) -> bool:

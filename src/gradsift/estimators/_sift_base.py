@@ -39,7 +39,7 @@ from gradsift.estimators._mixed import (
     table_attributes,
 )
 from gradsift.estimators._offset import check_offset, offset_shift, refuse_with_offset
-from gradsift.estimators._row_order import warn_of_row_order
+from gradsift.estimators._row_order import warn_of_repeats, warn_of_row_order
 from gradsift.estimators._sample_weight import WeightKind, check_weights, warn_of_counts
 from gradsift.estimators._sift_parts import (
     Interaction,
@@ -244,6 +244,8 @@ class GradientSift(Sifting):
         """Sift, then refit; `constant` is what predictions are where nothing is selected."""
         warn_of_counts(sample.weight, self.weight_kind)
         warn_of_few_groups(sample.groups, sample.weight, sample.one_per_group)
+        if not only_predicts:
+            warn_of_repeats(sample)
         for what in ("false_discovery_rate", "inference"):
             if getattr(self, what):
                 refuse_with_groups(sample.groups, what)

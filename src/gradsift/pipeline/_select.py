@@ -23,7 +23,7 @@ from gradsift._run.progress import Say, progress_to, silent
 from gradsift._typing import Source
 from gradsift.data import FilledSource, fill_holes
 from gradsift.data.row_groups import constant_in_groups, group_codes
-from gradsift.exceptions import NothingSelectedWarning
+from gradsift.exceptions import NothingSelectedWarning, RepeatedRowsWarning
 from gradsift.explain import names_of_best
 from gradsift.report import Findings
 from gradsift.tables import BEWARE, Table
@@ -199,9 +199,8 @@ def select(
             *notes,
             *stored_constants(model, table),
             *pair_notes(model),
-            *duplicate_rows(table),
         ),
-        warnings=messages(caught),
+        warnings=messages(caught, table),
         **origin,
     )
     say("describing what the variables do")
@@ -273,12 +272,13 @@ def pair_notes(model: Any) -> list[str]:
     ]
 
 
-def messages(caught: Sequence[warnings.WarningMessage]) -> tuple[str, ...]:
+def messages(caught: Sequence[warnings.WarningMessage], table: Table) -> tuple[str, ...]:
     """What the findings repeat of warnings: once each, and nothing that they say anyway."""
-    told = [w for w in caught if issubclass(w.category, UserWarning)]
-    # that nothing was selected is the first thing the findings say
-    kept = [str(w.message) for w in told if w.category is not NothingSelectedWarning]
-    return tuple(dict.fromkeys(kept))
+    # that nothing was selected is the first thing the findings say, and a table that is in memory
+    # has a note on rows that repeat others
+    said = {NothingSelectedWarning, *(() if isinstance(table.X, Source) else {RepeatedRowsWarning})}
+    told = [w for w in caught if issubclass(w.category, UserWarning) and w.category not in said]
+    return tuple(dict.fromkeys(str(w.message) for w in told))
 
 
 def known_names(model: Any, table: Table) -> Any:
@@ -331,22 +331,3 @@ def without_holes(model: Any, X: Any) -> Any:
     if isinstance(X, Source):
         return FilledSource(X, model.mean_)
     return fill_holes(X, model.mean_)
-
-
-def duplicate_rows(table: Table) -> list[str]:
-    """A note on rows that occur more than once: copies in two folds make scores too good. Nothing
-    where the table was told to have them.
-    """
-    X, y = table.X, table.y
-    if isinstance(X, Source) or table.repeats_told:
-        return []
-    seen: set[bytes] = set()
-    for row, value in zip(X, y):
-        seen.add(np.ascontiguousarray(row).tobytes() + repr(value).encode())
-    more = len(y) - len(seen)
-    if more == 0:
-        return []
-    return [
-        f"{BEWARE}{more:,} of {len(y):,} rows repeat another one in every column: copies on both "
-        "sides of a fold make held-out scores and half samples look better than they are"
-    ]

@@ -9,26 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._typing import Array, IntArray
+from gradsift._typing import Array
 from gradsift.data.categories import whole_labels
 from gradsift.data.missing import known
 from gradsift.data.odd_cells import as_argument
 from gradsift.data.row_groups import aggregate, constant_in_groups, group_codes
 from gradsift.data.text import BEWARE
-from gradsift.numerics.distances import squared_distances
-from gradsift.numerics.sampling import drawn_rows, evenly_spaced
-from gradsift.tables.frame import Frame, counted, listed
+from gradsift.numerics.repeated_rows import repeat_words, repeated_rows
+from gradsift.tables.frame import Frame, Places, counted, listed
 from gradsift.tables.recipe import Choices, Recipe, as_texts, log_columns
 from gradsift.tables.suspects import whole_numbers
 
 CHANCE = np.log(1e-6)
 """Log probability below which a target that never changes inside of blocks is no chance."""
-NEAR = 0.1
-"""Part of the usual distance of two rows below which one is nearly a copy of the other."""
-LEAST_COLUMNS = 20
-"""Columns of continuous numbers without which rows are near each other by chance."""
-MOST_COLUMNS, MOST_ROWS = 256, 2_000
-"""Columns and rows that are looked at in the search for near-copies."""
 
 
 @dataclass(frozen=True)
@@ -134,30 +127,15 @@ def block_notes(columns: Sequence[str], target: str) -> list[str]:
     ]
 
 
-def near_copies(X: Array) -> IntArray:
-    """Rows that are nearly, but not exactly, copies of another."""
-    some = evenly_spaced(X.shape[1], 2 * MOST_COLUMNS)
-    varied = [k for k in some.tolist() if len(np.unique(X[:, k])) > len(X) / 2][:MOST_COLUMNS]
-    if len(varied) < LEAST_COLUMNS or len(X) < 3:
-        return np.zeros(0, dtype=np.intp)
-    rows = drawn_rows(len(X), MOST_ROWS) if len(X) > MOST_ROWS else np.arange(len(X))
-    Z = X[rows][:, varied]
-    Z = np.nan_to_num((Z - np.nanmean(Z, axis=0)) / np.maximum(np.nanstd(Z, axis=0), 1e-300))
-    D = squared_distances(Z, Z)
-    usual = float(np.median(D[np.triu_indices(len(D), 1)]))
-    copies = np.less_equal(D, 1e-9 * usual)  # themselves, and exact copies
-    D[copies] = np.inf
-    return rows[D.min(axis=1) < NEAR**2 * usual]
-
-
-def near_copy_notes(X: Array) -> list[str]:
-    """A note on rows that are nearly copies of another."""
-    found = near_copies(X)
-    if len(found) == 0:
+def repeat_notes(X: Array, places: Places) -> list[str]:
+    """A note on rows that are measurements of the same sample, or copies."""
+    found = repeated_rows(X)
+    if not found:
         return []
+    pair = [f"sample {k + 1}" for k in found[0][:2]]
+    if places.columns is None:
+        pair = [places.of("", k) for k in found[0][:2]]
     return [
-        f"{BEWARE}{counted(len(found), 'row')} of {len(X):,} (such as row {int(found[0]) + 1}) "
-        f"{'is' if len(found) == 1 else 'are'} nearly a copy of another, as repeated measurements "
-        "are. If a column says which rows belong together, give --group COLUMN: otherwise each "
-        "counts as a sample of its own"
+        f"{BEWARE}{repeat_words(found, pair, len(X))} If a column says which rows belong together, "
+        "give --group COLUMN; leave copies out"
     ]

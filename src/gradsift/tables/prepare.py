@@ -22,8 +22,8 @@ from gradsift.tables.blocks import (
     block_columns,
     block_notes,
     check_group_given,
-    near_copy_notes,
     read_groups,
+    repeat_notes,
     without_log,
 )
 from gradsift.tables.checks import (
@@ -40,7 +40,6 @@ from gradsift.tables.suspects import (
     constant_notes,
     date_notes,
     identifier_notes,
-    repeat_notes,
 )
 from gradsift.tables.task import order_note, read_target_as
 from gradsift.tables.text_columns import text_columns
@@ -73,8 +72,6 @@ class Table:
         A known part of the response.
     places : VariantPlaces, optional
         Where the variants of a table of genotypes are.
-    repeats_told : bool
-        Whether a note says that rows repeat others.
     """
 
     X: Any
@@ -88,7 +85,6 @@ class Table:
     covariates: dict[str, Any] | None = None
     offset: Any = None
     places: VariantPlaces | None = None
-    repeats_told: bool = False
 
     @property
     def told(self) -> dict[str, Any]:
@@ -153,8 +149,7 @@ def prepare(frame: Frame, choices: Choices) -> Table:
         recipe if choices.aggregate is None else without_log(recipe), frame, notes
     )
     y = frame.column(choices.target)
-    repeats = repeat_notes(X, y, frame.places)
-    notes += _warnings(X, y, frame, recipe, choices.group, repeats)
+    notes += _warnings(X, y, frame, recipe, choices.group)
     if reading.whole and (advice := order_note(y, X, recipe.names, choices.target)):
         notes.append(advice)
     keep = np.array(
@@ -162,7 +157,7 @@ def prepare(frame: Frame, choices: Choices) -> Table:
     )
     ids = None if found.id is None else np.array([str(v) for v in as_texts(frame, found.id)])
     table = Table(X, response(y, recipe), recipe.names, recipe, ids, keep, tuple(notes))
-    return _grouped(replace(table, repeats_told=bool(repeats)), frame, choices)
+    return _grouped(table, frame, choices)
 
 
 def _grouped(table: Table, frame: Frame, choices: Choices) -> Table:
@@ -241,9 +236,7 @@ def _whole_rows(recipe: Recipe, frame: Frame, notes: list[str]) -> tuple[Array, 
     return X[whole], frame.take(np.flatnonzero(whole))
 
 
-def _warnings(
-    X: Array, y: Any, frame: Frame, recipe: Recipe, group: str | None, repeats: Sequence[str]
-) -> list[str]:
+def _warnings(X: Array, y: Any, frame: Frame, recipe: Recipe, group: str | None) -> list[str]:
     """Copies of the target are refused; what looks wrong otherwise is said."""
     ordered, levels = recipe.task == "regression", tuple(recipe.levels)
     response(y, recipe)
@@ -255,9 +248,8 @@ def _warnings(
         *leak_notes(recipe.target, leaks, len(y)),
         *identifier_notes(frame, recipe.numbers),
         *date_notes(frame, recipe.numbers, levels),
-        *repeats,
         *block_notes(blocks, recipe.target),
-        *(near_copy_notes(X) if group is None else []),
+        *(repeat_notes(X, frame.places) if group is None else []),
         *code_notes(y, recipe.target),
     ]
 

@@ -1,4 +1,4 @@
-"""What often goes wrong in tables: identifiers and dates among the variables, rows twice."""
+"""What often goes wrong in tables: identifiers and dates among the variables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradsift._typing import Array
 from gradsift.data.odd_cells import as_argument, is_dates
 from gradsift.data.source import windows
 from gradsift.data.text import BEWARE
-from gradsift.tables.frame import Frame, Places, counted, listed
+from gradsift.tables.frame import Frame, counted, listed
 
 FEWEST_ROWS = 10
 """Rows from which on an order is no chance: a column is sorted with probability 2 / n!."""
@@ -23,8 +23,6 @@ MISSING_CODES = (-9, -99, -999, -9999)
 WIDTH = 1024
 ROUNDING = 1e-12
 """Part of its size by which a column may vary that never changes."""
-CONTINUOUS = 0.5
-"""Part of the rows with a value of their own, from which on a column is continuous."""
 
 
 def constant_notes(X: Array, origins: Sequence[str]) -> list[str]:
@@ -127,36 +125,4 @@ def code_notes(y: Any, target: str) -> list[str]:
     return [
         f"{BEWARE}{code} is the only negative number in {target!r}, in {count} rows. If it stands "
         f"for a missing value, give --na={code}"
-    ]
-
-
-def repeat_notes(X: Array, y: Any, places: Places) -> list[str]:
-    """A note on rows that are equal to another, target included.
-
-    Rows of few distinct values are equal by chance: nothing is said unless some column is
-    continuous.
-    """
-    n = len(X)
-    if n < 3 or X.shape[1] == 0:
-        return []
-    digests = [hash((X[i].tobytes(), str(y[i]))) for i in range(n)]
-    _, first, inverse, counts = np.unique(
-        digests, return_index=True, return_inverse=True, return_counts=True
-    )
-    extra = n - len(first)
-    if extra == 0:
-        return []
-    alone = np.sort(first)
-    continuous = any(
-        len(np.unique(X[alone, k])) > CONTINUOUS * len(alone) for k in range(min(X.shape[1], 1000))
-    )
-    if not continuous:
-        return []
-    twice = np.flatnonzero(counts > 1)
-    rows = np.flatnonzero(inverse == twice[np.argmin(first[twice])])[:2]
-    where = [places.of("", int(k)) if places.columns is None else f"sample {k + 1}" for k in rows]
-    return [
-        f"{BEWARE}{extra} of {n} rows repeat another (such as {where[0]} and {where[1]}): where "
-        "copies fall on both sides of a split, held-out scores are too good. Leave them out unless "
-        "they are samples of their own"
     ]
