@@ -16,7 +16,7 @@ anova kernel carries its own weak priors instead.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -118,7 +118,9 @@ def rank_candidates(
     """All candidates, best first. `ard` may bring a fit on these very rows from an earlier step."""
     d = rows.X.shape[1]
     ard = fit_ard(rows, settings) if ard is None else ard
-    linear = maximise_evidence(DotProduct(d), rows, np.log(settings.start_noise))
+    # responses are centred on these rows, which may be a sample of those that centred the columns
+    centred = replace(rows, X=rows.X - rows.weights @ rows.X / rows.weights.sum())
+    linear = maximise_evidence(DotProduct(d), centred, np.log(settings.start_noise))
     found = [
         Candidate(ard, ard.loss),
         Candidate(linear, linear.loss + settings.linear_per_variable * d),

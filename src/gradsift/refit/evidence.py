@@ -27,6 +27,10 @@ from gradsift.numerics.ard_kernels import ArdKernel, DotProduct, Evaluator
 
 NOISE_BOUNDS = (np.log(1e-5), np.log(1e2))
 """Box of log eta. The floor keeps B positive definite in double precision without any jitter."""
+LINEAR_NOISE_BOUNDS = (np.log(1e-10), NOISE_BOUNDS[1])
+"""The same for the linear kernel, which needs no B. An exact sum of nearly dependent columns has
+large slopes and no noise: under the other floor, kernels that bend would explain it better.
+"""
 
 UNUSABLE = 1e10
 """Value reported where B cannot be factorised; its zero gradient makes a line search step back."""
@@ -186,7 +190,8 @@ def maximise_evidence(
     hope: Hope | None = None,
 ) -> EvidenceFit:
     """Hyperparameters of largest (penalised) evidence, by L-BFGS from the kernel's own theta."""
-    bounds = [*kernel.bounds, NOISE_BOUNDS]
+    linear = isinstance(kernel, DotProduct)
+    bounds = [*kernel.bounds, LINEAR_NOISE_BOUNDS if linear else NOISE_BOUNDS]
     low, high = np.array(bounds).T
     start = np.clip(np.append(kernel.theta, log_noise), low, high)
     iterations = count(1)
