@@ -7,7 +7,6 @@ import pytest
 
 import gradsift.sift.columns as source_module
 import gradsift.sift.levels as levels
-import gradsift.sift.procedure as core
 from gradsift.data import ArraySource, Source
 from gradsift.sift import Limits, SiftSettings, sift
 
@@ -237,7 +236,7 @@ def test_largest_is_the_head_of_a_stable_sort(count):
     """Ties included: the first of equals are taken."""
     best = np.random.default_rng(0).integers(0, 8, 100).astype(np.float32)
     expected = np.sort(np.argsort(-best, kind="stable")[:count])
-    np.testing.assert_array_equal(core.largest(best, count), expected)
+    np.testing.assert_array_equal(source_module.largest(best, count), expected)
 
 
 def test_tails_in_pieces(monkeypatch):

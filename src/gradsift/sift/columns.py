@@ -179,3 +179,38 @@ def wide_statistics(
 def raw_statistics(R: Array, rows: Rows, settings: SiftSettings, X: Array) -> Array:
     """Statistics of columns as they are read, by the way that suits their length."""
     return summed_squares(own_scores(X, R, rows, settings), rows, settings)
+
+
+def pool_size(source: Source, settings: SiftSettings = DEFAULT) -> int:
+    """Columns whose features are kept: so many that these take a quarter of the memory the table
+    does (a compressed one takes less than it looks), but as many as are no trouble.
+    """
+    each, limits = settings.n_features * source.shape[0], settings.limits
+    fair = min(source.held_bytes // (4 * each), limits.most_columns)
+    least = max(fair, limits.free_values // each, limits.least_columns)
+    return max(1, min(least, limits.most_values // each))
+
+
+def promising(statistics: Array, levels: Array, count: int, always: list[int]) -> IntArray:
+    """The `count` columns with the largest statistic over level, `always` included; sorted."""
+    best = strongest(statistics, levels)
+    best[always] = np.inf
+    return largest(best, max(count, len(always)))
+
+
+def strongest(statistics: Array, levels: Array) -> Array:
+    """Largest statistic over level of each column, (p,), without temporaries of the size of all."""
+    best: Array = statistics[0] / float(levels[0])
+    for row, level in zip(statistics[1:], levels[1:], strict=True):
+        np.maximum(best, row / float(level), out=best)
+    return best
+
+
+def largest(best: Array, count: int) -> IntArray:
+    """Places of the `count` largest values, sorted; among equals the first ones."""
+    if count >= len(best):
+        return np.arange(len(best))
+    edge = np.partition(best, len(best) - count)[len(best) - count]
+    above = np.flatnonzero(best > edge)
+    equal = np.flatnonzero(best == edge)[: count - len(above)]
+    return np.sort(np.concatenate([above, equal]))

@@ -19,7 +19,7 @@ from gradsift._run.memory import in_own_pages
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import ArraySource
 from gradsift.sift.columns import READ_VALUES, Single, at_a_time, read_pieces
-from gradsift.sift.features import own_features
+from gradsift.sift.features import own_features, unit_known
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
@@ -183,7 +183,11 @@ def feature_pieces(
     for first, X in read_pieces(source, columns, rows, settings):
         for start in range(0, X.shape[1], step):
             some = X[:, start : start + step]
-            Z = own_features(some, rows, settings, weighted=weighted, local=local)
+            lines = None
+            if not settings.clip_lines:
+                these = columns[first + start : first + start + some.shape[1]]
+                lines = unit_known(rows.take(source.columns(these)), rows)
+            Z = own_features(some, rows, settings, weighted=weighted, local=local, lines=lines)
             yield slice(first + start, first + start + len(Z)), Z
 
 

@@ -143,15 +143,19 @@ def own_features(
     *,
     weighted: bool = True,
     local: bool = True,
+    lines: Array | None = None,
 ) -> Array:
     """Whitened features of columns X (n, width) from `clipped_known`: (width, 2 + J, n), their rows
-    scaled by root weight unless told otherwise. Those that are not `local` are the first two alone,
-    which do not depend on the others.
+    scaled by root weight unless `weighted` is False. Those that are not `local` are the first two
+    alone, which do not depend on the others. The linear ones are the columns `lines` (n, width)
+    where these are given.
     """
     if local:
         P = antiderivatives(X, knots(X, rows, settings), settings)
     else:
         P = np.stack([X.T, X.T * X.T], axis=1)
+    if lines is not None:
+        P[:, 0] = lines.T
     if np.isnan(X).any():
         P = mean_filled(P.reshape(-1, len(X)).T, rows).T.reshape(P.shape)
     if rows.clusters is None:

@@ -10,9 +10,18 @@ import numpy as np
 
 from gradsift._run.progress import Say, silent
 from gradsift._typing import Array, IntArray, Source
-from gradsift.sift.columns import known_columns, odd_rows, single_columns, wide_statistics
+from gradsift.sift.columns import (
+    known_columns,
+    largest,
+    odd_rows,
+    pool_size,
+    promising,
+    single_columns,
+    strongest,
+    wide_statistics,
+)
 from gradsift.sift.confirm import choose_supports
-from gradsift.sift.criterion import robust_fit, whiten_residual
+from gradsift.sift.criterion import criterion, robust_fit, whiten_residual
 from gradsift.sift.design_effects import inflated_joint, inflated_own, inflated_products
 from gradsift.sift.feature_groups import JointGroups, make_joint
 from gradsift.sift.groups import Groups, Support, pool, with_joint, with_products
@@ -46,41 +55,6 @@ def own_statistics(source: Source, groups: Groups, R: Array) -> Array:
     if len(groups.columns) == p:
         return groups.squared_norms(R)[: 3 * p].reshape(3, p)
     return wide_statistics(source, R, groups.rows, groups.settings)
-
-
-def pool_size(source: Source, settings: SiftSettings = DEFAULT) -> int:
-    """Columns whose features are kept: so many that these take a quarter of the memory the table
-    does (a compressed one takes less than it looks), but as many as are no trouble.
-    """
-    each, limits = settings.n_features * source.shape[0], settings.limits
-    fair = min(source.held_bytes // (4 * each), limits.most_columns)
-    least = max(fair, limits.free_values // each, limits.least_columns)
-    return max(1, min(least, limits.most_values // each))
-
-
-def promising(statistics: Array, levels: Array, count: int, always: list[int]) -> IntArray:
-    """The `count` columns with the largest statistic over level, `always` included; sorted."""
-    best = strongest(statistics, levels)
-    best[always] = np.inf
-    return largest(best, max(count, len(always)))
-
-
-def strongest(statistics: Array, levels: Array) -> Array:
-    """Largest statistic over level of each column, (p,), without temporaries of the size of all."""
-    best: Array = statistics[0] / float(levels[0])
-    for row, level in zip(statistics[1:], levels[1:], strict=True):
-        np.maximum(best, row / float(level), out=best)
-    return best
-
-
-def largest(best: Array, count: int) -> IntArray:
-    """Places of the `count` largest values, sorted; among equals the first ones."""
-    if count >= len(best):
-        return np.arange(len(best))
-    edge = np.partition(best, len(best) - count)[len(best) - count]
-    above = np.flatnonzero(best > edge)
-    equal = np.flatnonzero(best == edge)[: count - len(above)]
-    return np.sort(np.concatenate([above, equal]))
 
 
 def renumbered(support: Support, old: IntArray, new: IntArray) -> Support:
@@ -250,15 +224,46 @@ class Sifter:
         """The sift with its answer. With groups of rows, the residual of a first sift gives the
         intraclass correlation of the noise, and the sift is run again with it.
         """
-        sifted = self.run()
+        sifter, sifted = self.with_tails()
         clusters = self.response.rows.clusters
         if clusters is None or not sifted.support:
-            return self, sifted
-        R = self.residual(sifted.groups, sifted.support) / self.response.root
+            return sifter, sifted
+        R = sifter.residual(sifted.groups, sifted.support) / self.response.root
         noise = clusters.unmapped(R.T).T
         response = beside_noise(self.response, noise)
-        again = replace(self, response=response, noise=noise, memo={}, screens={})
-        return again, again.run()
+        return replace(self, response=response, noise=noise, memo={}, screens={}).with_tails()
+
+    def with_tails(self) -> tuple[Sifter, Sifted]:
+        """The sift of columns that are cut off; or the one with linear features as they are, if its
+        criterion is less by what a column costs: the best of two searches would otherwise select
+        more that is false than one.
+        """
+        sifted = self.run()
+        settings = replace(self.settings, clip_lines=False)
+        other = replace(self, settings=settings, memo={}, screens={})
+        if not other.explains_more(sifted):
+            return self, sifted
+        self.say("search again, with linear features as they are")
+        found = other.run()
+        before, after = (criterion(s.groups, s.support, self.response) for s in (sifted, found))
+        if before - after < self.levels[0][0]:
+            return self, sifted
+        # columns that are not selected are ranked by what they say without their wild values
+        return other, replace(found, marginal=sifted.marginal)
+
+    def explains_more(self, sifted: Sifted) -> bool:
+        """Whether the own groups of a support have a smaller criterion by the features of this
+        sift than by those it was found with.
+        """
+        groups, k = sifted.groups, len(sifted.groups.columns)
+        own = tuple(g for g in sifted.support if g < 3 * k)
+        columns = np.unique(groups.columns[[g % k for g in own]])
+        if not len(columns):
+            return False
+        here = self.pooled(columns)
+        support = renumbered(own, groups.columns, columns)
+        known = criterion(groups, own, self.response)
+        return criterion(here, support, self.response) < known
 
     def screened(self, groups: Groups, R: Array, own: Array, selected: list[int]) -> Screen:
         """Products of two columns against unit-variance residuals R, of a table with more than

@@ -48,6 +48,11 @@ class SiftSettings:
     """Standard deviations at which columns are cut off, and robust ones at which residuals are: one
     outlying row must own neither a feature nor a fit. Also the range that the bumps cover.
     """
+    clip_lines: bool = True
+    """Whether linear features are cut off too. Effects mostly level off in the tails of a column,
+    but a sum of columns does not: where the columns found explain more without the cut, a second
+    search goes without it.
+    """
     n_bumps: int = 8
     """Local features per column. Fewer miss waves, more spend degrees of freedom on noise."""
     ridge: float = 1e-3

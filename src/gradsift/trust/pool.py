@@ -18,12 +18,12 @@ from gradsift.sift.columns import (
     at_a_time,
     clipped_columns,
     known_columns,
+    largest,
     own_scores,
 )
 from gradsift.sift.criterion import robust_fit
 from gradsift.sift.feature_store import feature_pieces
 from gradsift.sift.groups import Groups, Support, least_squares, pool, with_products
-from gradsift.sift.procedure import largest
 from gradsift.sift.response import Response
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import SiftSettings

@@ -9,11 +9,19 @@ import numpy as np
 
 from gradsift._run.passes import each_block
 from gradsift._typing import Array, IntArray
-from gradsift.sift.columns import Single, clipped_columns, known_columns, single_columns
+from gradsift.sift.columns import (
+    Single,
+    clipped_columns,
+    known_columns,
+    pool_size,
+    promising,
+    single_columns,
+)
 from gradsift.sift.criterion import robust_fit
-from gradsift.sift.features import clipped, own_features
+from gradsift.sift.feature_store import feature_pieces
+from gradsift.sift.features import clipped
 from gradsift.sift.groups import Groups, Support
-from gradsift.sift.procedure import Sifted, Sifter, pool_size, promising, renumbered
+from gradsift.sift.procedure import Sifted, Sifter, renumbered
 from gradsift.trust.background import Relationship, relationship, without_columns
 
 
@@ -114,7 +122,8 @@ class Rivals:
         if k not in self.columns:
             rows, settings = self.sifter.response.rows, self.sifter.settings
             x = known_columns(self.sifter.source, np.array([k]), rows, settings)
-            self.columns[k] = x[:, 0], own_features(x, rows, settings, weighted=False)[0]
+            made = feature_pieces(self.sifter.source, np.array([k]), rows, settings, weighted=False)
+            self.columns[k] = x[:, 0], next(made)[1][0]
         return self.columns[k]
 
 
