@@ -25,7 +25,7 @@ from gradsift.sift.procedure import Sifted, Sifter
 
 RATE = 0.1
 """False discovery rate of the list, where nobody asked for another."""
-LISTED = 0.5
+LISTED = 0.2
 """q-values above it are never of use: what is checked of rare values is checked below it only."""
 
 
