@@ -1,5 +1,6 @@
 """A fit that is interrupted or fails leaves the estimator as it was, fitted or not."""
 
+import inspect
 import logging
 import sys
 
@@ -74,7 +75,10 @@ class Interrupt:
         name = frame.f_globals.get("__name__", "")
         if event == "call" and name.startswith("gradsift.") and name != "gradsift._run.threads":
             self.calls += 1
-            if self.calls == self.at:
+            # Python itself swallows what is raised while it closes a generator nobody needs
+            closing = frame.f_code.co_flags & inspect.CO_GENERATOR
+            if self.at is not None and self.calls >= self.at and not closing:
+                self.at = None
                 raise KeyboardInterrupt
 
 

@@ -15,7 +15,8 @@ import numpy as np
 from gradsift._typing import Source
 from gradsift.cli._printable import printable
 from gradsift.data.missing import known
-from gradsift.estimators._validation import far_note, used_columns
+from gradsift.data.source import ArraySource
+from gradsift.estimators._validation import used_columns, warn_if_far
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.explain import names_of_best
 from gradsift.pipeline import load_model, new_file, projected, without_holes, write_rows
@@ -107,6 +108,7 @@ def report_page(
     table = open_labelled(path, recipe, reading, target_from, beside)
     X, ids, y = table.X, table.ids, labels_of(model, table.y)
     names: Any = recipe.names or None
+    say_far(model, X, recipe)
     if isinstance(X, Source):
         names = names_of_best(model, X)
     findings = Findings(
@@ -198,13 +200,17 @@ def opened(
         covariates=beside[0],
         offset=beside[1],
     )
-    if isinstance(table.X, np.ndarray):
-        note = far_note(model, table.X, recipe.names)
-        if note is not None:
-            warnings.warn(note, UserWarning, stacklevel=2)
-        # the model, which does not know these names, need not say it again
-        warnings.simplefilter("ignore", ExtrapolationWarning)
+    say_far(model, table.X, recipe)
     return model, table
+
+
+def say_far(model: Any, X: Any, recipe: Recipe) -> None:
+    """Rows far outside those of the fit, said once and by the names of the table, which the model
+    does not know.
+    """
+    if isinstance(X, np.ndarray):
+        warn_if_far(model, ArraySource(X), recipe.names)
+        warnings.filterwarnings("ignore", ".* rows are far outside", ExtrapolationWarning)
 
 
 def check_covariates_given(model: Any, beside: Asked) -> None:

@@ -10,7 +10,6 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gradsift._typing import Array, IntArray, Job, Runner, Source
-from gradsift.data.far import Seen
 from gradsift.data.source import ArraySource, SourceView
 
 SHOWN = 5
@@ -67,8 +66,6 @@ class CheckedSource(SourceView):
     """Another source whose values are looked at as they are read; no pass of its own."""
 
     allow_missing: bool = False
-    seen: Seen | None = None
-    """What a fitted model has seen, to say so where new values are far from it."""
 
     def label(self, columns: IntArray) -> list[str]:
         return labels_of(columns, self.base.names(columns))
@@ -77,8 +74,6 @@ class CheckedSource(SourceView):
         X = self.base.columns(index)
         if not all_good(X, self.allow_missing):
             refuse(ArraySource(X), lambda found: self.label(index[found]), self.allow_missing)
-        if self.seen is not None:
-            self.seen.warn(X, np.asarray(index), self.label)
         return X
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
@@ -112,6 +107,6 @@ def on_checked(allow_missing: bool, job: Job[Any], block: Array) -> tuple[bool, 
     return good, job(block) if good else None
 
 
-def checked(source: Source, missing: str, seen: Seen | None = None) -> CheckedSource:
-    """Refuse infinity, and NaN too unless it will be filled; warn of what is far from `seen`."""
-    return CheckedSource(source, missing == "mean" or source.expects_missing, seen)
+def checked(source: Source, missing: str) -> CheckedSource:
+    """Refuse infinity, and NaN too unless it will be filled."""
+    return CheckedSource(source, missing == "mean" or source.expects_missing)

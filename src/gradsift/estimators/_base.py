@@ -23,9 +23,10 @@ from gradsift._run.extras import require
 from gradsift._run.threads import same_bits
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling
+from gradsift.data.far import column_ranges
 from gradsift.estimators._description import ModelDescription
 from gradsift.estimators._notebook import NotebookForm
-from gradsift.estimators._validation import check_new_X
+from gradsift.estimators._validation import check_new_X, ranged_columns
 from gradsift.exceptions import NothingSelectedWarning
 from gradsift.numerics.directions import Directions
 from gradsift.pairwise.dimension import Dimension
@@ -46,13 +47,16 @@ def blank(estimator: E) -> E:
 
 
 def keep(estimator: E, door: E, **found: Any) -> E:
-    """Take over what a fit found, all in one step, in place of what the last one left.
+    """Take over what a fit found, all in one step, in place of what the last one left; and the
+    ranges of the columns that it uses, of the table that came in by `door`.
 
     Until then nothing on the estimator has changed, so that a fit which is interrupted or fails
     leaves it as it was.
     """
     stays = {name: value for name, value in vars(estimator).items() if name[-1] != "_"}
     seen = {name: value for name, value in vars(door).items() if name[-1] == "_"}
+    if (source := vars(door).get("_source")) is not None:
+        found["ranges_"] = column_ranges(source, ranged_columns(found))
     estimator.__dict__ = {**stays, **seen, **found}
     return estimator
 

@@ -106,8 +106,8 @@ solver, tol, max_iter, predict_with, missing, verbose
     path_ : PathResult
         The path on all samples.
     feature_importances_, ranking_, components_, eigenvalues_, dimension_, alpha_, alpha_max_, \
-dual_gap_, kkt_violation_, objective_, n_iter_, covariance_, dual_coef_, mean_, scale_, field_, \
-predictor_
+dual_gap_, kkt_violation_, objective_, n_iter_, covariance_, dual_coef_, mean_, scale_, ranges_, \
+field_, predictor_
         As in `SparseGradientRegressor`.
 
     Examples
@@ -182,7 +182,7 @@ penalty_factor, loss, penalty, curl, smoothness, solver, tol, max_iter, missing,
         As in `SparseGradientRegressorCV`.
     classes_, class_weight_, feature_importances_, ranking_, components_, eigenvalues_, \
 dimension_, alpha_, alpha_max_, dual_gap_, kkt_violation_, objective_, n_iter_, covariance_, \
-dual_coef_, mean_, scale_, field_, predictor_
+dual_coef_, mean_, scale_, ranges_, field_, predictor_
         As in `SparseGradientClassifier`.
 
     Examples

@@ -132,6 +132,8 @@ class SlicedInverseRegression(InverseRegression):
         The evidence on the number of directions, with ``n_components='auto'``.
     mean_, scale_ : (p,) arrays
         The standardising.
+    ranges_ : (2, m) array
+        Smallest and largest values of the columns with a part in a direction.
 
     Examples
     --------
@@ -164,7 +166,7 @@ class SlicedAverageVariance(InverseRegression):
 
     Attributes
     ----------
-    components_, eigenvalues_, dimension_, mean_, scale_
+    components_, eigenvalues_, dimension_, mean_, scale_, ranges_
         As in `SlicedInverseRegression`.
 
     Examples
@@ -196,7 +198,7 @@ class PrincipalHessianDirections(InverseRegression):
 
     Attributes
     ----------
-    components_, dimension_, mean_, scale_
+    components_, dimension_, mean_, scale_, ranges_
         As in `SlicedInverseRegression`.
     eigenvalues_ : array
         Of the mean Hessian, largest size first; negative where the response bends down.

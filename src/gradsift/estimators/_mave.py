@@ -154,7 +154,7 @@ class MinimumAverageVariance(NumberPredictions, RegressorMixin, GradientEstimato
     ----------
     feature_importances_ : (p,) array
         Root mean square of the partial derivatives over the samples, in standardised columns.
-    ranking_, components_, eigenvalues_, dimension_, mean_, scale_, field_, predictor_
+    ranking_, components_, eigenvalues_, dimension_, mean_, scale_, ranges_, field_, predictor_
         As in `SparseGradientRegressor`.
 
     Examples

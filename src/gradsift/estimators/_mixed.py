@@ -23,7 +23,7 @@ from gradsift.estimators._validation import (
     check_shape,
     check_unique_names,
     column_names,
-    far_note,
+    warn_if_far,
 )
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.trust.original import (
@@ -58,23 +58,23 @@ def check_mixed_X(
     check_all_known(y)
     y = validate_data(door, "no_validation", y, **kwargs)
     validate_data(door, X, skip_check_array=True)
-    encoded = encoded_source(encoder, X, door.missing)
+    encoded = door._source = encoded_source(encoder, X, door.missing)
     check_shape(encoded, type(door).__name__)
     check_lengths(encoded, y)
     return encoded, y
 
 
-def check_new_mixed_X(model: Any, X: Any, *, seen: bool) -> ArraySource:
-    """The encoded table of new samples; categories that the fit has not seen get a warning."""
+def check_new_mixed_X(model: Any, X: Any) -> ArraySource:
+    """The encoded table of new samples; categories that the fit has not seen get a warning, and so
+    do rows far outside those of the fit.
+    """
     refuse_lazy(X)
     encoder = model.encoder_
     validate_data(model, X, reset=False, skip_check_array=True)
     encoded = encoded_source(encoder, X, model.missing)
-    notes = encoder.unseen(X)
-    if seen and (far := far_note(model.encoded_, encoded.X, encoder.names)):
-        notes.append(far)
-    for note in notes:
+    for note in encoder.unseen(X):
         warnings.warn(note, ExtrapolationWarning, stacklevel=5)
+    warn_if_far(model, encoded, encoder.names)
     return encoded
 
 

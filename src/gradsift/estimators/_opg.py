@@ -137,7 +137,7 @@ class OuterProductGradient(NumberPredictions, RegressorMixin, GradientEstimator)
     ----------
     feature_importances_ : (p,) array
         Root mean square of the partial derivatives over the samples.
-    ranking_, components_, eigenvalues_, dimension_, mean_, scale_, field_, predictor_
+    ranking_, components_, eigenvalues_, dimension_, mean_, scale_, ranges_, field_, predictor_
         As in `SparseGradientRegressor`.
 
     Examples

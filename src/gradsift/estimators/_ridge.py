@@ -74,7 +74,7 @@ class RidgeGradientRegressor(NumberPredictions, RegressorMixin, RidgeGradient):
     Attributes
     ----------
     feature_importances_, ranking_, components_, eigenvalues_, dimension_, alpha_, mean_, \
-scale_, field_, predictor_
+scale_, ranges_, field_, predictor_
         As in `SparseGradientRegressor`; no exact zeros but for constant columns.
 
     Examples
@@ -122,7 +122,7 @@ class RidgeGradientClassifier(OffsetScores, ClassifierMixin, RidgeGradient):
     Attributes
     ----------
     classes_, class_weight_, feature_importances_, ranking_, components_, eigenvalues_, \
-dimension_, alpha_, mean_, scale_, field_
+dimension_, alpha_, mean_, scale_, ranges_, field_
         As in `SparseGradientClassifier`; no exact zeros but for constant columns.
 
     Examples

@@ -94,8 +94,8 @@ class RidgeGradientRegressorCV(NumberPredictions, RegressorMixin, RidgeCrossVali
     alphas_ : (n_alphas,) array, decreasing
     cv_scores_ : (n_alphas, n_folds) array
         Minus the mean squared error of the held-out rows.
-    feature_importances_, ranking_, components_, eigenvalues_, dimension_, mean_, scale_, field_, \
-predictor_
+    feature_importances_, ranking_, components_, eigenvalues_, dimension_, mean_, scale_, ranges_, \
+field_, predictor_
         As in `RidgeGradientRegressor`.
 
     Examples
@@ -152,7 +152,7 @@ class RidgeGradientClassifierCV(OffsetScores, ClassifierMixin, RidgeCrossValidat
     predictor_ : None
         Labels are predicted by the offset function of `field_`.
     classes_, class_weight_, feature_importances_, ranking_, components_, eigenvalues_, \
-dimension_, mean_, scale_, field_
+dimension_, mean_, scale_, ranges_, field_
         As in `RidgeGradientClassifier`.
 
     Examples

@@ -124,6 +124,9 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         Predictors on all columns and their shares of the predictions, where they have one.
     mean_, scale_ : (p,) arrays
     field_ : RefitField
+    ranges_ : (2, m) array
+        Smallest and largest values of the columns ``field_.index`` at the fit: what is far outside
+        them gets an `ExtrapolationWarning`.
     n_groups_ : int or None
         Groups of rows; None where each row was independent of the others.
     feature_groups_ : tuple of str or None
@@ -239,7 +242,8 @@ n_jobs, verbose
     refit_ : ClassificationRefit
         The predictor on the selected variables; gradients and directions are its.
     feature_importances_, variable_importances_, ranking_, interactions_, n_paired_columns_, \
-components_, eigenvalues_, sift_, association_, significance_, ensemble_, mean_, scale_, field_, \
+components_, eigenvalues_, sift_, association_, significance_, ensemble_, mean_, scale_, ranges_, \
+field_, \
 n_groups_, feature_groups_, \
 encoder_, encoded_, covariates_, has_offset_, families_, inclusion_probabilities_
         As in `GradientSiftRegressor`.

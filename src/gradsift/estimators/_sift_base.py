@@ -299,7 +299,7 @@ class GradientSift(Sifting):
     def _new_samples(self, X: Any) -> Source:
         if self.encoder_ is None:
             return super()._new_samples(X)
-        return check_new_mixed_X(self, X, seen=True)
+        return check_new_mixed_X(self, X)
 
     def _gradient_parts(self, X: Any) -> tuple[Array, IntArray]:
         if self.encoder_ is None:

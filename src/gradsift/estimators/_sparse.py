@@ -238,6 +238,9 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
         Coefficients c of ``f^k(x) = sum_i c_i^k K(x, x_i)``.
     mean_, scale_ : (p,) arrays
         The standardising.
+    ranges_ : (2, m) array
+        Smallest and largest values of the columns ``field_.index`` at the fit: what is far outside
+        them gets an `ExtrapolationWarning`.
     field_ : KernelField
         The fitted gradient field.
     predictor_ : IndexPredictor or TaylorPredictor
@@ -324,7 +327,8 @@ solver, tol, max_iter, missing, verbose
     predictor_ : LabelPredictor or None
         What predictions ask; None = the offset function of `field_`.
     feature_importances_, ranking_, components_, eigenvalues_, dimension_, alpha_, alpha_max_, \
-dual_gap_, kkt_violation_, objective_, n_iter_, covariance_, dual_coef_, mean_, scale_, field_
+dual_gap_, kkt_violation_, objective_, n_iter_, covariance_, dual_coef_, mean_, scale_, \
+ranges_, field_
         As in `SparseGradientRegressor`.
 
     Examples

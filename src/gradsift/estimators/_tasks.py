@@ -34,7 +34,7 @@ def numbers_sample(
     X, y = check_fit_X(door, X, y, y_numeric=True)
     kept, weight = check_weights(sample_weight, X)
     response = Response.numbers(check_numbers(y[kept]))
-    unlabeled = None if X_unlabeled is None else check_new_X(door, X_unlabeled, seen=False)
+    unlabeled = None if X_unlabeled is None else check_new_X(door, X_unlabeled)
     return Sample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
 
 
@@ -52,7 +52,7 @@ def labels_sample(
     """
     X, y = check_fit_X(door, X, y)
     kept, weight = check_weights(sample_weight, X)
-    extra = [] if X_unlabeled is None else [check_new_X(door, X_unlabeled, seen=False)]
+    extra = [] if X_unlabeled is None else [check_new_X(door, X_unlabeled)]
     if unlabeled_mark is not None and y.dtype.kind in "iuf":
         labelled = y[kept] != unlabeled_mark
         extra.append(take_rows(X, kept[~labelled]))

@@ -22,7 +22,7 @@ from gradsift.data import (
     read_target,
 )
 from gradsift.data.categories import holds_times
-from gradsift.data.far import Seen
+from gradsift.data.far import far_note
 from gradsift.data.finite import all_good, labels_of, refuse
 from gradsift.data.lazy import refuse_lazy
 from gradsift.data.missing import known
@@ -117,6 +117,7 @@ def check_fit_X(estimator: Any, X: Any, y: Any, **kwargs: Any) -> tuple[Source, 
     Arrays and data frames become a float64 array (C order). What is stored otherwise stays where
     it is, and is looked at as it is read. A string y names the response inside such data; rows
     where it is missing are left out, with a warning. In an array, missing responses are refused.
+    `keep` measures the ranges of the columns that the fit uses, in `_source`.
     """
     missing = check_missing(estimator)
     X = sparse_frame(X)
@@ -126,7 +127,8 @@ def check_fit_X(estimator: Any, X: Any, y: Any, **kwargs: Any) -> tuple[Source, 
         y = validate_data(estimator, "no_validation", y, **kwargs)
         check_lengths(source, y)
         remember_columns(estimator, source)
-        return checked(source, missing), y
+        estimator._source = checked(source, missing)
+        return estimator._source, y
     check_table(X)
     check_all_known(y)
     names = column_names(X)
@@ -135,7 +137,8 @@ def check_fit_X(estimator: Any, X: Any, y: Any, **kwargs: Any) -> tuple[Source, 
         ensure_all_finite=False, ensure_min_samples=MIN_SAMPLES, **kwargs,
     )  # fmt: skip
     check_finite(X, names, allow_missing=missing == "mean")
-    return ArraySource(X), y
+    estimator._source = ArraySource(X)
+    return estimator._source, y
 
 
 def open_with_target(X: Any, y: Any) -> tuple[Source, Any]:
@@ -215,32 +218,48 @@ def remember_columns(estimator: Any, source: Source) -> None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
-def check_new_X(estimator: Any, X: Any, *, seen: bool = True) -> Source:
+def check_new_X(estimator: Any, X: Any) -> Source:
     """X for a fitted estimator; of data that is stored elsewhere only what is read is checked.
 
-    With `seen`, values far beyond those of the fit get a warning.
+    Rows far outside those of the fit get a warning.
     """
     missing = check_missing(estimator)
     X = sparse_frame(X)
-    before = what_was_seen(estimator) if seen else None
     if is_storage(X):
-        source = open_source(X)
+        source = checked(open_source(X), missing)
         check_same_columns(estimator, source)
-        return checked(source, missing, before)
+        warn_if_far(estimator, source)
+        return source
     check_table(X)
     names = column_names(X)
     X = validate_data(estimator, X, dtype=np.float64, ensure_all_finite=False, reset=False)
     check_finite(X, names, allow_missing=missing == "mean")
-    note = far_note(estimator, X, names) if seen else None
-    if note is not None:
-        warnings.warn(note, ExtrapolationWarning, stacklevel=4)
+    warn_if_far(estimator, ArraySource(X), names)
     return ArraySource(X)
 
 
-def what_was_seen(estimator: Any) -> Seen | None:
-    """Means and scales of the fit, where the estimator keeps them."""
-    mean = getattr(estimator, "mean_", None)
-    return None if mean is None else Seen(mean, estimator.scale_)
+def warn_if_far(estimator: Any, source: Source, names: Sequence[str] | None = None) -> None:
+    """Say which rows are far outside those of the fit, in the columns of its field: the selected.
+    Predictors on all columns need no such words: they cut values off.
+    """
+    ranges = getattr(estimator, "ranges_", None)
+    if ranges is None:  # not fitted, or saved by a version that did not know them
+        return
+
+    def label(found: IntArray) -> list[str]:
+        known = source.names(found) if names is None else [names[k] for k in found.tolist()]
+        return labels_of(found, known)
+
+    note = far_note(source, ranged_columns(vars(estimator)), ranges, label)
+    if note is not None:
+        warnings.warn(note, ExtrapolationWarning, stacklevel=5)
+
+
+def ranged_columns(found: dict[str, Any]) -> IntArray:
+    """The columns whose ranges count, of a fit with these attributes."""
+    if "field_" in found:
+        return np.asarray(found["field_"].index)
+    return np.flatnonzero(found["components_"].any(axis=0))
 
 
 def used_columns(estimator: Any) -> IntArray:
@@ -250,21 +269,6 @@ def used_columns(estimator: Any) -> IntArray:
     if ensemble is not None and estimator.predict_with == "auto":
         used = np.union1d(used, ensemble.columns)
     return np.asarray(used, dtype=np.intp)
-
-
-def far_note(estimator: Any, X: Array, names: Sequence[str] | None) -> str | None:
-    """A sentence on values far beyond those of the fit, in the selected columns. Predictors on all
-    columns need none: they cut values off.
-    """
-    seen = what_was_seen(estimator)
-    if seen is None or len(seen.mean) != X.shape[1]:
-        return None
-    used = np.asarray(estimator.get_support(indices=True), dtype=np.intp)
-
-    def label(found: IntArray) -> list[str]:
-        return labels_of(found, None if names is None else [names[int(k)] for k in found])
-
-    return seen.note(X[:, used], used, label)
 
 
 def check_same_columns(estimator: Any, source: Source) -> None:

@@ -314,8 +314,8 @@ def predictions(model: Any, X: Any, classes: Any, beside: Beside = NOTHING) -> A
     """Numbers, or probabilities of all classes: zero for those that the model has not met."""
     told = beside.for_predict
     with warnings.catch_warnings():
-        if told:  # a category may be in one fold only
-            warnings.simplefilter("ignore", ExtrapolationWarning)
+        # a category may be in one fold only, and a row far outside the others is what is scored
+        warnings.simplefilter("ignore", ExtrapolationWarning)
         if classes is None:
             return np.asarray(model.predict(X, **told), dtype=float)
         out = np.zeros((X.shape[0], len(classes)))
