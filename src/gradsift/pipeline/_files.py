@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradsift.explain import best_selected
+from gradsift.explain.displays._style import readable
 from gradsift.pipeline._folder import whole_folder
 from gradsift.pipeline._model_file import NAME as MODEL
 from gradsift.pipeline._model_file import save_model
@@ -179,7 +180,7 @@ def plain(value: Any) -> Any:
 
 
 def write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A CSV file whose texts no spreadsheet takes for formulas."""
+    """A CSV file whose texts no spreadsheet takes for formulas and no terminal for commands."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow([harmless(name) for name in header])
@@ -190,14 +191,16 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)", re.IGN
 
 
 def harmless(cell: Any) -> Any:
-    """A text that a spreadsheet would run as a formula, behind a single quote; else unchanged.
+    """A text without control characters, behind a single quote where a spreadsheet would run it as
+    a formula; what is no text, unchanged.
 
     Examples
     --------
-    >>> harmless("=1+1"), harmless("-1.5"), harmless("-"), harmless("gene")
-    ("'=1+1", '-1.5', '-', 'gene')
+    >>> harmless("=1+1"), harmless("-1.5"), harmless("-"), harmless("gene\\x1b[31m")
+    ("'=1+1", '-1.5', '-', 'gene\ufffd[31m')
     """
-    text = str(cell) if isinstance(cell, str) else ""  # also NumPy's
-    if len(text) > 1 and text[0] in "=+-@\t\r\n" and not NUMBER.fullmatch(text):
-        return f"'{text}"
-    return cell
+    if not isinstance(cell, str):
+        return cell
+    text = readable(cell)
+    formula = len(text) > 1 and text[0] in "=+-@" and not NUMBER.fullmatch(text)
+    return f"'{text}" if formula else text

@@ -237,7 +237,7 @@ def draw_all(findings: Findings) -> dict[str, list[Picture]]:
         "families": [easel.inclusion(positions) for positions in scales_to_draw(findings)],
         "sure": [],
     }
-    if findings.described.penalty_choice is not None:
+    if findings.described.penalty_choice is not None and model.alphas_[0] > 0.0:
         sections["sure"] = [easel.cv_curve()]
         if any(len(s) for s in model.path_.supports):
             sections["sure"].append(easel.path())

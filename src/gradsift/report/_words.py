@@ -64,6 +64,8 @@ def headline_of_families(findings: Findings) -> str:
 
 def headline_of_nothing(findings: Findings) -> str:
     """No variable was selected; with tests, families of them may still be needed."""
+    if findings.columns == 0:
+        return f"All variables were kept as asked: there was none to choose for {findings.target}"
     families = needed(findings)
     if findings.families and findings.described.false_discovery_rate is None:
         return headline_of_families(findings)
@@ -144,6 +146,8 @@ def directions_share(findings: Findings) -> str:
 
 def nothing(findings: Findings) -> list[str]:
     """Nothing selected, and why that may be."""
+    if findings.columns == 0:
+        return [f"{headline_of_nothing(findings)}."]
     level, proof = findings.described.false_positives, findings.described.optimality
     rate = findings.described.false_discovery_rate
     if rate is not None:

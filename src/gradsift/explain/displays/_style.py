@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 
@@ -69,7 +70,7 @@ def readable(name: object) -> str:
     >>> readable("two\\nlines")
     'two\ufffdlines'
     """
-    return "".join(c if c.isprintable() or c == "\u00a0" else "\ufffd" for c in str(name))
+    return "".join(c if c.isprintable() or category(c) == "Zs" else "\ufffd" for c in str(name))
 
 
 def and_more(ax: Any, hidden: int, what: str = "variable") -> None:
