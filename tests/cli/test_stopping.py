@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradsift.pipeline._folder import check_replaceable
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 SCRIPT = """
 import signal
@@ -51,14 +53,23 @@ def wait_for(job, words):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_leaves_nothing_behind(number, folder):
-    job = select(*LONG)
+def test_a_signal_leaves_whole_results_and_nothing_else(number, folder):
+    job = select(*LONG, "--out", "o")
     wait_for(job, "half samples")
     job.send_signal(number)
     rest = job.communicate(timeout=120)[0]
     assert job.returncode == 128 + number
     assert "nothing unfinished was written" in rest
     assert "Traceback" not in rest
+    assert sorted(os.listdir()) == ["o", "t.csv"]
+    assert check_replaceable(Path("o"), force=True) is None
+
+
+def test_a_signal_during_the_fit_leaves_nothing_behind(folder):
+    job = select(*LONG)
+    wait_for(job, "sifting")
+    job.send_signal(signal.SIGTERM)
+    assert "nothing unfinished was written" in job.communicate(timeout=120)[0]
     assert os.listdir() == ["t.csv"]
 
 
@@ -67,8 +78,9 @@ def test_what_a_kill_leaves_goes_with_the_next_run(folder):
     wait_for(job, "half samples")
     job.kill()
     job.communicate(timeout=120)
-    assert sorted(os.listdir()) == [".o.partial", "t.csv"]
-    again = select("--cv", "0", "--stability", "0", "--out", "o")
+    assert sorted(os.listdir()) == [".o.partial", "o", "t.csv"]
+    assert "model.gradsift" in os.listdir("o")  # of the fit, which was finished
+    again = select("--cv", "0", "--stability", "0", "--out", "o", "--force")
     assert again.communicate(timeout=120)[0]
     assert again.returncode == 0
     assert sorted(os.listdir()) == ["o", "t.csv"]
@@ -83,19 +95,19 @@ def test_of_two_runs_with_one_folder_one_wins_and_the_other_says_so(folder):
     assert f"being written by process {first.pid}" in said
     first.send_signal(signal.SIGTERM)
     first.communicate(timeout=120)
-    assert os.listdir() == ["t.csv"]
+    assert sorted(os.listdir()) == ["o", "t.csv"]
 
 
 REPLACER = """
 import os, sys, warnings
 from pathlib import Path
-from gradsift.pipeline import whole_folder
+from gradsift.pipeline import results_place
 
 def replace_again_and_again():
     count = 0
     while True:
         count += 1
-        with whole_folder(Path("o"), force=True) as new:
+        with results_place(Path("o"), force=True) as place, place.version() as new:
             for name in ("a", "b", "c"):
                 (new / name).write_text(str(count) * 1000)
 
@@ -151,9 +163,9 @@ def check_whole():
 
 
 def whole_after_recovery():
-    from gradsift.pipeline import whole_folder
+    from gradsift.pipeline import results_place
 
-    with whole_folder(Path("o"), force=True) as new:
+    with results_place(Path("o"), force=True) as place, place.version() as new:
         (new / "a").write_text("last")
     return sorted(os.listdir()) == ["o", "t.csv"] and Path("o/a").read_text() == "last"
 

@@ -12,7 +12,7 @@ import pytest
 
 from gradsift._run.atomic import scratch_name
 from gradsift.pipeline import _folder as room
-from gradsift.pipeline import new_file, whole_folder
+from gradsift.pipeline import new_file, results_place
 
 ROOT = os.name == "posix" and os.geteuid() == 0
 
@@ -24,7 +24,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def fill(out, text="first", **kwargs):
-    with whole_folder(Path(out), **kwargs) as new:
+    with results_place(Path(out), **kwargs) as place, place.version() as new:
         (new / "selected.csv").write_text(text)
         (new / "report.html").write_text(text)
 
@@ -153,7 +153,7 @@ def test_a_failure_leaves_the_old_results_and_nothing_else(error, folder):
     fill("out")
 
     def fail():
-        with whole_folder(Path("out"), force=True) as new:
+        with results_place(Path("out"), force=True) as place, place.version() as new:
             (new / "selected.csv").write_text("half")
             raise error
 
@@ -164,7 +164,7 @@ def test_a_failure_leaves_the_old_results_and_nothing_else(error, folder):
 
 
 def test_a_second_writer_is_told_and_the_first_wins(folder):
-    with whole_folder(Path("out")) as new:
+    with results_place(Path("out")) as place, place.version() as new:
         (new / "a.txt").write_text("first")
         with pytest.raises(FileExistsError, match=f"being written by process {os.getpid()}"):
             fill("out", force=True)
@@ -173,7 +173,7 @@ def test_a_second_writer_is_told_and_the_first_wins(folder):
 
 def test_a_folder_that_came_meanwhile_is_not_replaced(folder):
     def late():
-        with whole_folder(Path("out")) as new:
+        with results_place(Path("out")) as place, place.version() as new:
             (new / "a.txt").write_text("new")
             os.mkdir("out")
             Path("out/mine.txt").write_text("mine")
@@ -207,10 +207,10 @@ def test_results_a_kill_caught_between_two_renames_come_back(folder):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from gradsift.pipeline import whole_folder
+from gradsift.pipeline import results_place
 
 def write(text):
-    with whole_folder(Path("out"), force=True) as new:
+    with results_place(Path("out"), force=True) as place, place.version() as new:
         (new / "selected.csv").write_text(text)
         (new / "report.html").write_text(text)
 
@@ -285,10 +285,10 @@ FULL = """
 import sys
 from pathlib import Path
 from gradsift.pipeline import _folder
-from gradsift.pipeline import whole_folder
+from gradsift.pipeline import results_place
 _folder.LEAST_FREE = 0
 try:
-    with whole_folder(Path(sys.argv[1]) / "out", force=True) as new:
+    with results_place(Path(sys.argv[1]) / "out", force=True) as place, place.version() as new:
         (new / "big").write_bytes(bytes(1 << 22))
 except OSError as error:
     print(error.errno)

@@ -4,6 +4,7 @@ from datetime import datetime
 from pathlib import Path
 
 from gradsift.pipeline import Settings, record_training, select, write_files
+from gradsift.report import build_report
 from gradsift.report._words import headline
 from gradsift.tables import Choices, fingerprint, open_table
 from gradsift.tables.reading import read_frame
@@ -33,5 +34,6 @@ def make_report(path, target, say, drop=(), missing="error"):
     say("writing the report")
     training = record_training(findings.model, table.X, table.y, table.keep.tolist())
     write_files(out, findings, table.recipe, training)
+    (out / "report.html").write_text(build_report(findings), encoding="utf-8")
     kept = [file for file in sorted(out.iterdir()) if file.suffix in (".html", ".csv", ".json")]
     return headline(findings), {file.name: file.read_text(encoding="utf-8") for file in kept}

@@ -112,10 +112,7 @@ def is_same_file(lock: Claim, file: Path) -> bool:
 
 def recover(folder: Path, path: Path) -> None:
     """Empty the scratch folder; what was to be replaced goes back where nothing replaced it."""
-    old = folder / OLD
-    if old.exists():  # it has this name while it is whole: another one before its files go
-        back = not os.path.lexists(path)
-        os.replace(old, path if back else Path(tempfile.mkdtemp(dir=folder)) / OLD)
+    set_aside(folder, path)
     for left in folder.iterdir():
         if left.name == LOCK:
             continue
@@ -123,6 +120,14 @@ def recover(folder: Path, path: Path) -> None:
             shutil.rmtree(left, ignore_errors=True)
         else:
             left.unlink(missing_ok=True)
+
+
+def set_aside(folder: Path, path: Path) -> None:
+    """What was to be replaced goes back, or gives its name up where something replaced it."""
+    old = folder / OLD
+    if old.exists():  # it has this name while it is whole: another one before its files go
+        back = not os.path.lexists(path)
+        os.replace(old, path if back else Path(tempfile.mkdtemp(dir=folder)) / OLD)
 
 
 @contextmanager
@@ -160,6 +165,7 @@ def replace_folder(new: Path, path: Path, scratch: Path) -> None:
         os.replace(path, scratch / OLD)
     os.replace(new, path)
     settle_folder(path.parent)
+    set_aside(scratch, path)
 
 
 def settle_file(file: Path) -> None:

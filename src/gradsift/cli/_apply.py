@@ -20,7 +20,7 @@ from gradsift.estimators._validation import used_columns, warn_if_far
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.explain import names_of_best
 from gradsift.pipeline import load_model, new_file, projected, without_holes, write_rows
-from gradsift.report import Findings, build_report, predictor_name
+from gradsift.report import Findings, build_report, check_report_packages, predictor_name
 from gradsift.tables import Choices, Recipe, fingerprint, open_new, open_table
 from gradsift.tables.new_table import NewTable
 from gradsift.tables.prepare import left_out
@@ -88,6 +88,7 @@ def report(
     beside: Asked = (None, None),
 ) -> None:
     """The report, with effects and scores on this table."""
+    check_report_packages()
     inputs = [model_path, path, target_from, beside[0]]
     with new_file(out, force=force, inputs=inputs) as file, told():
         page = report_page(model_path, path, reading, target_from, beside)

@@ -11,9 +11,9 @@ from sklearn.datasets import load_diabetes
 
 from gradsift import SparseGradientRegressor
 from gradsift._typing import Array, IntArray
-from gradsift.cli._select import console, show
+from gradsift.cli._select import console, results, show
 from gradsift.data.simulate import circles, turlach
-from gradsift.pipeline import Settings, record_training, select, write_results
+from gradsift.pipeline import Settings, select, select_in_stages, write_each
 from gradsift.tables import Choices, Table, prepare
 from gradsift.tables.frame import make_frame
 
@@ -29,7 +29,7 @@ def run(out: Path) -> None:
     title = f"Diabetes: {n} patients, {p} measurements and 40 columns of pure noise"
     console.rule(title, align="left")
     table = prepare(make_frame(names, columns), Choices("progression"))
-    findings = select(
+    stages = select_in_stages(
         table,
         Settings(),
         source="diabetes with 40 columns of noise",
@@ -37,8 +37,8 @@ def run(out: Path) -> None:
         fingerprint="scikit-learn: load_diabetes",
         created=datetime.now().astimezone().isoformat(timespec="seconds"),
     )
-    training = record_training(findings.model, table.X, table.y)
-    write_results(out, findings, table.recipe, training, force=True)
+    with results(out, force=True) as place:
+        findings = write_each(place, table, stages)
     show(findings, out, perf_counter() - start)
 
     X, y, support = turlach(n_features=200, random_state=0)
@@ -48,7 +48,7 @@ def run(out: Path) -> None:
     known_answer("two circles in (x1, x2), 40 rows, 198 noise columns", X, labels, support)
     certificate()
     console.print(
-        f"\nnext: open {out / 'report.html'}, then try your own table:\n"
+        f"\nnext: look into {out}, then try your own table:\n"
         "  gradsift select TABLE.csv --target COLUMN\n"
         "  python -c 'import gradsift; help(gradsift.GradientSiftRegressor)'"
     )

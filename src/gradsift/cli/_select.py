@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from textwrap import wrap
@@ -19,8 +19,15 @@ from rich.table import Table as Grid
 from threadpoolctl import threadpool_limits
 
 from gradsift.cli._printable import printable
-from gradsift.pipeline import Settings, record_training, select, whole_folder, write_files
-from gradsift.report import Findings, predictor_name, score_table, summarise
+from gradsift.pipeline import Settings, results_place, select_in_stages, write_each
+from gradsift.pipeline._folder import Place
+from gradsift.report import (
+    Findings,
+    check_report_packages,
+    predictor_name,
+    score_table,
+    summarise,
+)
 from gradsift.report._family_words import family_rows, q_words
 from gradsift.report._sure_words import alarms, picked_words
 from gradsift.report._text import join, short_percent
@@ -55,7 +62,7 @@ def run(
     limits: Any = threadpool_limits(threads) if threads else nullcontext()
     shown: Any = console.status("reading") if console.is_terminal else nullcontext()
     inputs = [path, target_from, choices.covariates]
-    with limits, shown as status, whole_folder(out, force=force, inputs=inputs) as folder:
+    with limits, shown as status, results(out, force=force, inputs=inputs) as place:
 
         def say(what: str) -> None:
             if status is None:
@@ -63,10 +70,10 @@ def run(
             else:
                 status.update(what)
 
-        table = open_table(path, choices, target_from, scratch=folder.parent)
+        table = open_table(path, choices, target_from, scratch=place.scratch)
         for note in table.notes:
             console.print(shown_note(note))
-        findings = select(
+        stages = select_in_stages(
             table,
             settings,
             say,
@@ -75,12 +82,28 @@ def run(
             fingerprint=fingerprint(path),
             created=datetime.now().astimezone().isoformat(timespec="seconds"),
         )
-        say("writing")
-        training = record_training(findings.model, table.X, table.y, table.keep.tolist())
-        write_files(folder, findings, table.recipe, training)
+        findings = write_each(place, table, stages, say)
     show(findings, out, perf_counter() - start)
     if not findings.converged:
         raise typer.Exit(NOT_CONVERGED)
+
+
+@contextmanager
+def results(out: Path, **kwargs: Any) -> Iterator[Place]:
+    """The place of the results; a run that ends early says what it holds, and one that can write no
+    report says so before it begins.
+    """
+    with results_place(out, **kwargs) as place:
+        try:
+            check_report_packages()
+        except ImportError as error:
+            console.print(f"[yellow]beware:[/yellow] no report.html: {shown_text(error)}")
+        try:
+            yield place
+        except BaseException:
+            if place.written:
+                print(f"{printable(out)} holds what was finished before.", file=sys.stderr)
+            raise
 
 
 def shown_text(text: object) -> str:
@@ -128,7 +151,9 @@ def show(findings: Findings, out: Path, seconds: float) -> None:
         console.print(f"[bold red]{title}{end}[/bold red] {shown_text(text)}")
     for message in dict.fromkeys([*loud, *findings.warnings]):
         console.print(f"[yellow]beware:[/yellow] {shown_text(message)}")
-    console.print(f"{out / 'report.html'} tells the whole story ({seconds:.1f} s)")
+    page = out / "report.html"
+    where = page if page.exists() else f"{out}, without report.html,"
+    console.print(f"{shown_text(where)} tells the whole story ({seconds:.1f} s)")
 
 
 def show_families(findings: Findings) -> None:

@@ -27,6 +27,7 @@ CHUNK_BYTES = 16 << 20
 """Values held at a time: rows on their way in, columns on their way out."""
 ENOUGH = 100_000
 """Cells that are no numbers after which no more is read for the message."""
+PACKAGES = {".zarr": "zarr", ".parquet": "pyarrow"}
 MOST_KEPT = 20
 """Cells that are no numbers, kept for the message."""
 
@@ -94,6 +95,7 @@ def convert(
     writers: dict[str, Callable[..., None]] = {".zarr": write_zarr, ".parquet": write_parquet}
     if destination.suffix not in writers:
         raise ValueError(f"out={str(out)!r}: expected a path ending in .zarr or .parquet.")
+    require(PACKAGES[destination.suffix], "big", f"writing {destination.suffix}")
     if dtype not in ("float32", "float64"):
         raise ValueError(f"dtype={dtype!r}: use 'float32' or 'float64'.")
     if destination.exists():

@@ -11,7 +11,7 @@ from gradsift.data.source import windows
 
 FAR = 1.0
 """Widths of the range at fit, beyond its ends: held-out rows seldom go there, and predictions of
-those that do are off (measured in `docs/data_sources.md`).
+those that do are off.
 """
 FEW = 16
 """Columns up to which that holds; of m columns, sqrt(m / FEW) times as far: one of many has less of

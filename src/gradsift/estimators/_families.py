@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,6 @@ from gradsift.estimators._covariates import check_same_covariates
 from gradsift.estimators._groups import refuse_with_groups
 from gradsift.estimators._offset import refuse_with_offset
 from gradsift.estimators._sift_parts import (
-    SiftFit,
     SiftOptions,
     open_sifter,
     seed_of,
@@ -106,12 +106,27 @@ def credible_families(
     return found if door.encoder_ is None else families_of_table(found, door.encoder_.origins)
 
 
-def inference_attributes(sample: SiftSample, fit: SiftFit, options: SiftOptions) -> dict[str, Any]:
+def with_inference(model: Any, X: Any, y: Any, **told: Any) -> Any:
+    """A finished fit to a table of numbers, with what `inference=True` would have added to it: in
+    a step of its own, so that the fit can be written before.
+    """
+    door = blank(model)
+    sample = model._sample(door, X, y, **told)
+    sure = copy(model).set_params(inference=True)
+    vars(sure).update(
+        inference_attributes(sample, model.sift_, model.field_.scaling, model._options(door))
+    )
+    return sure
+
+
+def inference_attributes(
+    sample: SiftSample, sifted: SiftResult, scaling: Scaling, options: SiftOptions
+) -> dict[str, Any]:
     """What `inference=True` adds to a fit: families, and tests of the columns and families."""
     with one_blas_thread(workers=options.n_jobs), stages(options.verbose) as say:
         say("families of columns that could act")
-        terms = all_terms(sample, fit.found, options)
-        found = sure_families(sample, terms, fit.field.scaling, options)
+        terms = all_terms(sample, sifted, options)
+        found = sure_families(sample, terms, scaling, options)
         say("tests beside the best explanation without each")
         sifter = open_sifter(sample, options)
         tested = column_significance(

@@ -257,8 +257,9 @@ class GradientSift(Sifting):
             others = "predictors on all columns (ensemble_)"
             constant = constant if sample.covariates is None else "the part of the covariates"
             warn_nothing_selected(constant if fit.ensemble is None else others, NO_VARIABLE)
-        inference = self.inference and not only_predicts
-        sure = inference_attributes(sample, fit, options) if inference else {}
+        sure = {}
+        if self.inference and not only_predicts:
+            sure = inference_attributes(sample, fit.found, fit.field.scaling, options)
         groups = None if sample.groups is None else int(sample.groups.max()) + 1
         known = {
             "n_groups_": groups,

@@ -1,4 +1,4 @@
-"""Findings as files: all of them, or none."""
+"""Findings as files: those of a finished stage before the next one begins."""
 
 from __future__ import annotations
 
@@ -7,46 +7,65 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from shutil import copytree, ignore_patterns
 from typing import Any
 
 import numpy as np
 
+from gradsift._run.progress import Say, silent
 from gradsift.explain import best_selected
 from gradsift.explain.displays._style import readable
-from gradsift.pipeline._folder import whole_folder
+from gradsift.pipeline._folder import MANIFEST, Place
 from gradsift.pipeline._model_file import NAME as MODEL
 from gradsift.pipeline._model_file import save_model
-from gradsift.pipeline._training import Training
-from gradsift.report import Findings, build_report, summarise
-from gradsift.tables import Recipe
+from gradsift.pipeline._training import Training, record_training
+from gradsift.report import Findings, build_report, check_report_packages, summarise
+from gradsift.tables import Recipe, Table
 from gradsift.tables.variants import BIM
 
 
-def write_results(
-    folder: Path, findings: Findings, recipe: Recipe, training: Training, *, force: bool = False
-) -> None:
-    """All files of a finding in a new folder.
+def write_each(
+    place: Place, table: Table, stages: Iterable[Findings], say: Say = silent
+) -> Findings:
+    """Write what every stage found before the next one begins, and at last the report; whatever
+    stops the run, the folder holds what was finished.
 
     Parameters
     ----------
-    folder : Path
-        Made by this call; results of an earlier run are replaced with `force` only.
+    place : Place
+        From `results_place`.
+    table : Table
+        The model file holds how it was made, and fingerprints of its rows.
+    stages : iterable of Findings
+        From `select_in_stages`.
+    say : callable, optional
+        Told what is being done.
+
+    Returns
+    -------
     findings : Findings
-    recipe : Recipe
-        How the table was made; the model file holds it.
-    training : Training
-        Fingerprints of the rows of the fit, from `record_training`; the model file holds them.
-    force : bool
+        Those of the last stage.
     """
-    with whole_folder(folder, force=force) as out:
-        write_files(out, findings, recipe, training)
+    for findings in stages:
+        training = record_training(findings.model, table.X, table.y, table.keep.tolist())
+        with place.version() as out:
+            write_files(out, findings, table.recipe, training)
+    try:
+        check_report_packages()
+    except ImportError:
+        return findings
+    say("writing the report")
+    with place.version() as out:
+        copytree(place.folder, out, ignore=ignore_patterns(MANIFEST), dirs_exist_ok=True)
+        (out / "report.html").write_text(build_report(findings), encoding="utf-8")
+    return findings
 
 
 def write_files(
     out: Path, findings: Findings, recipe: Recipe, training: Training | None = None
 ) -> None:
-    """The tables (selected, families, associated, directions, projection), model.gradsift,
-    summary.json and report.html.
+    """The tables (selected, families, associated, directions, projection), model.gradsift and
+    summary.json.
     """
     model, summary = findings.model, summarise(findings)
     tested = findings.described.significance is not None
@@ -80,7 +99,6 @@ def write_files(
     (out / "summary.json").write_text(
         json.dumps(summary, indent=1, ensure_ascii=False), encoding="utf-8"
     )
-    (out / "report.html").write_text(build_report(findings), encoding="utf-8")
 
 
 SELECTED = [

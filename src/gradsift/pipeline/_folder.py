@@ -1,4 +1,4 @@
-"""Where results go: a folder of ours that appears whole, and never at the cost of other files.
+"""Where results go: a folder of ours, whole at any time, and never at the cost of other files.
 
 A folder of results holds `manifest.json`, which says that gradsift wrote it, which files, and with
 what content. Only such a folder is ever replaced, and only if nothing was added to it or changed.
@@ -12,6 +12,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from gradsift._run.atomic import atomic_write, replace_folder, scratch_beside
@@ -23,11 +24,42 @@ LEAST_FREE = 16 << 20
 MOST_LISTED = 10
 
 
+@dataclass
+class Place:
+    """A folder of results to be, and a scratch folder on the same disk.
+
+    Attributes
+    ----------
+    folder, scratch : Path
+    force : bool
+        Replace the results of an earlier run.
+    written : bool
+        Whether the folder holds a version of ours.
+    """
+
+    folder: Path
+    scratch: Path
+    force: bool
+    written: bool = False
+
+    @contextmanager
+    def version(self) -> Iterator[Path]:
+        """A folder to fill: it replaces the version before it when everything is in it."""
+        new = self.scratch / "new"
+        new.mkdir()
+        yield new
+        write_manifest(new)
+        # something may have come while we worked
+        check_replaceable(self.folder, force=self.force or self.written)
+        replace_folder(new, self.folder, self.scratch)
+        self.written = True
+
+
 @contextmanager
-def whole_folder(
+def results_place(
     folder: Path, *, force: bool = False, inputs: Sequence[Path | None] = ()
-) -> Iterator[Path]:
-    """A folder to fill that takes its name when everything is in it, and vanishes on any failure.
+) -> Iterator[Place]:
+    """A place for results, written version by version: the last whole one stays on any failure.
 
     Everything that can be known to fail is found out before the body runs.
 
@@ -45,12 +77,7 @@ def whole_folder(
     with scratch_beside(folder) as scratch:
         check_replaceable(folder, force=force)  # a killed run's old results may have come back
         check_space(scratch)
-        new = scratch / "new"
-        new.mkdir()
-        yield new
-        write_manifest(new)
-        check_replaceable(folder, force=force)  # something may have come while we worked
-        replace_folder(new, folder, scratch)
+        yield Place(folder, scratch, force)
 
 
 @contextmanager

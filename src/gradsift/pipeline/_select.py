@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Literal, TypedDict, Unpack
@@ -23,14 +24,18 @@ from gradsift._run.progress import Say, progress_to, silent
 from gradsift._typing import Source
 from gradsift.data import FilledSource, fill_holes
 from gradsift.data.row_groups import constant_in_groups, group_codes
+from gradsift.estimators._families import with_inference
 from gradsift.exceptions import NothingSelectedWarning, RepeatedRowsWarning
 from gradsift.explain import names_of_best
 from gradsift.report import Findings
+from gradsift.report._text import join
 from gradsift.tables import BEWARE, Table
 from gradsift.tables.suspects import constant_words
-from gradsift.trust import HeldOut, Stability, held_out, stability
+from gradsift.trust import held_out, stability
 from gradsift.trust.splits import Beside
 
+Stage = Callable[[Findings], dict[str, Any]]
+"""Findings so far -> fields of `Findings` that a stage adds."""
 Method = Literal["sift", "sparse-gradient"]
 MOST_REPEATED = 5_000_000
 """Numbers in a table up to which the fit is repeated on half samples, and families are looked for,
@@ -170,12 +175,21 @@ def select(
     >>> [(row.name, row.effect.words) for row in found.variables]
     [('b', 'U-shaped')]
     """
+    *_, findings = select_in_stages(table, settings, say, **origin)
+    return findings
+
+
+def select_in_stages(
+    table: Table, settings: Settings, say: Say = silent, **origin: Unpack[Origin]
+) -> Iterator[Findings]:
+    """The findings after each stage of `select`, so that they can be written before the next one
+    begins: the fit, families, held-out folds, half samples.
+    """
     settings, notes = affordable(table, settings)
     procedure = make_estimator(table, settings)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    caught: list[warnings.WarningMessage] = []
+    with gathered(caught):
         model, seconds = fit_to_all(procedure, table, settings, say)
-        held, stable = how_sure(procedure, table, settings, say)
     findings = Findings(
         model,
         without_holes(model, table.X),
@@ -187,12 +201,9 @@ def select(
         places=table.places,
         target=table.recipe.target,
         sample_names=None if table.ids is None else table.ids.tolist(),
-        stability=stable,
-        held_out=held,
         settings=vars(settings),
         seed=settings.seed,
         seconds=seconds,
-        converged=not any(issubclass(w.category, ConvergenceWarning) for w in caught),
         notes=(
             *table.notes,
             *group_notes(table),
@@ -200,12 +211,17 @@ def select(
             *stored_constants(model, table),
             *pair_notes(model),
         ),
-        warnings=messages(caught, table),
+        **complaints(caught, table),
         **origin,
     )
-    say("describing what the variables do")
-    findings.variables  # noqa: B018  (computed now, and kept)
-    return findings
+    stages = later_stages(procedure, table, settings, say)
+    for done, stage in enumerate(stages.values()):
+        to_come = f"{BEWARE}written before the run ended, without {join(list(stages)[done:])}"
+        yield replace(findings, notes=(*findings.notes, to_come))
+        with gathered(caught):
+            found = stage(findings)
+        findings = replace(findings, **found, **complaints(caught, table))
+    yield findings
 
 
 def fit_to_all(procedure: Any, table: Table, settings: Settings, say: Say) -> tuple[Any, float]:
@@ -214,8 +230,6 @@ def fit_to_all(procedure: Any, table: Table, settings: Settings, say: Say) -> tu
     say(f"sifting {p:,} columns of {n:,} rows")
     start = perf_counter()
     model = clone(procedure)
-    if settings.families:
-        model.set_params(inference=True)
     with progress_to(say):
         model.fit(table.X, table.y, **table.told)
     if settings.method == "sift":
@@ -223,22 +237,42 @@ def fit_to_all(procedure: Any, table: Table, settings: Settings, say: Say) -> tu
     return model, perf_counter() - start
 
 
-def how_sure(
-    procedure: Any, table: Table, settings: Settings, say: Say
-) -> tuple[HeldOut | None, Stability | None]:
-    """Scores on held-out folds and selections on half samples, where they are asked for."""
-    held = stable = None
+def later_stages(procedure: Any, table: Table, settings: Settings, say: Say) -> dict[str, Stage]:
+    """What is to be found out after the fit, where it is asked for: in words, and how."""
     X, y, n_jobs = table.X, table.y, settings.n_jobs
-    if settings.cv:
+
+    def families(findings: Findings) -> dict[str, Any]:
+        start = perf_counter()
+        with progress_to(say):
+            model = with_inference(findings.model, X, y, **table.told)
+        return {"model": model, "seconds": (findings.seconds or 0.0) + perf_counter() - start}
+
+    def scores(_: Findings) -> dict[str, Any]:
         say(f"scoring {settings.cv} held-out folds")
         folds = TimeSeriesSplit(settings.cv) if settings.time_order else settings.cv
-        held = held_out(procedure, X, y, cv=folds, n_jobs=n_jobs, **table.told)
-    if settings.repeats:
-        say(f"selecting again on {settings.repeats} half samples")
-        stable = stability(
-            procedure, X, y, settings.repeats, settings.seed, n_jobs=n_jobs, **table.told
-        )
-    return held, stable
+        return {"held_out": held_out(procedure, X, y, cv=folds, n_jobs=n_jobs, **table.told)}
+
+    def halves(_: Findings) -> dict[str, Any]:
+        repeats = settings.repeats or 0
+        say(f"selecting again on {repeats} half samples")
+        found = stability(procedure, X, y, repeats, settings.seed, n_jobs=n_jobs, **table.told)
+        return {"stability": found}
+
+    stages: dict[str, tuple[Any, Stage]] = {
+        "families of variables": (settings.families, families),
+        "held-out scores": (settings.cv, scores),
+        "half samples": (settings.repeats, halves),
+    }
+    return {name: stage for name, (wanted, stage) in stages.items() if wanted}
+
+
+@contextmanager
+def gathered(caught: list[warnings.WarningMessage]) -> Iterator[None]:
+    """Warnings go into a list instead of to stderr."""
+    with warnings.catch_warnings(record=True) as met:
+        warnings.simplefilter("always")
+        yield
+    caught += met
 
 
 def group_notes(table: Table) -> list[str]:
@@ -272,13 +306,14 @@ def pair_notes(model: Any) -> list[str]:
     ]
 
 
-def messages(caught: Sequence[warnings.WarningMessage], table: Table) -> tuple[str, ...]:
+def complaints(caught: Sequence[warnings.WarningMessage], table: Table) -> dict[str, Any]:
     """What the findings repeat of warnings: once each, and nothing that they say anyway."""
     # that nothing was selected is the first thing the findings say, and a table that is in memory
     # has a note on rows that repeat others
     said = {NothingSelectedWarning, *(() if isinstance(table.X, Source) else {RepeatedRowsWarning})}
     told = [w for w in caught if issubclass(w.category, UserWarning) and w.category not in said]
-    return tuple(dict.fromkeys(str(w.message) for w in told))
+    slow = any(issubclass(w.category, ConvergenceWarning) for w in caught)
+    return {"converged": not slow, "warnings": tuple(dict.fromkeys(str(w.message) for w in told))}
 
 
 def known_names(model: Any, table: Table) -> Any:

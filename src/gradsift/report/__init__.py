@@ -2,7 +2,7 @@
 
 from gradsift.report._findings import Findings, versions
 from gradsift.report._markdown import to_markdown
-from gradsift.report._render import build_report, write_report
+from gradsift.report._render import build_report, check_report_packages, write_report
 from gradsift.report._score_words import ScoredWay, predictor_name, score_table
 from gradsift.report._summarise import summarise
 
@@ -10,6 +10,7 @@ __all__ = [
     "Findings",
     "ScoredWay",
     "build_report",
+    "check_report_packages",
     "predictor_name",
     "score_table",
     "summarise",

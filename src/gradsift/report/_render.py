@@ -50,6 +50,7 @@ def build_report(findings: Findings) -> str:
     >>> html[:15]
     '<!doctype html>'
     """
+    check_report_packages()
     environment = _environment()
     with drawing():
         summary = summarise(findings)
@@ -73,6 +74,12 @@ def build_report(findings: Findings) -> str:
             others_json=script_safe(summary["others"]),
         )
     )
+
+
+def check_report_packages() -> None:
+    """Refuse before any work where a report cannot be made."""
+    for package in ("jinja2", "matplotlib"):
+        require(package, "report", "a report")
 
 
 def confusion_rows(findings: Findings) -> list[tuple[str, list[int]]]:
