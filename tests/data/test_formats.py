@@ -162,6 +162,24 @@ def test_bed_that_does_not_fit_its_samples(tmp_path):
         open_source(path)
 
 
+@pytest.mark.parametrize(("n", "listed"), [(58, 57), (59, 57), (60, 59), (60, 57), (2, 1)])
+def test_bed_whose_fam_file_is_cut_short_by_less_than_a_byte(n, listed, tmp_path):
+    path = tmp_path / "x.bed"
+    to_bed(path, X[:n], properties={"sid": NAMES})
+    assert open_source(path).shape == (n, P)
+    fam = path.with_suffix(".fam")
+    fam.write_text("\n".join(fam.read_text().splitlines()[:listed]) + "\n")
+    with pytest.raises(ValueError, match=rf"more than the {listed} samples of its \.fam file"):
+        open_source(path)
+
+
+@pytest.mark.parametrize("n", range(1, 9))
+def test_bed_of_any_number_of_samples(n, tmp_path):
+    calls = np.where(X[:n] == 2, np.nan, X[:n])
+    to_bed(tmp_path / "x.bed", calls)
+    np.testing.assert_array_equal(open_source(tmp_path / "x.bed").columns(np.arange(P)), calls)
+
+
 def test_a_mapped_file_is_given_back_after_each_block(tmp_path):
     """Pages read from a map count as ours until they are unmapped."""
     resource = pytest.importorskip("resource")

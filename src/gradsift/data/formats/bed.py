@@ -20,6 +20,8 @@ from gradsift.data.source import Variant, block_width, windows
 
 NO_CALL = -127
 HEADER = 3
+MOST_ENDS = 10_000
+"""Variants whose bits after the last sample are looked at: zero, unless there are more samples."""
 FAM_NAMES = {"phenotype": "PHENO1", "sex": "SEX", "FID": "FID"}
 """What columns of the .fam file are called here -> in the files of PLINK 2."""
 
@@ -88,6 +90,13 @@ def open(X: Any) -> BedSource:
             f"{str(path)!r} holds {p:,} variants of {n:,} samples, but its .bim file lists "
             f"{listed:,}: one of them is cut short, or belongs to another."
         )
+    if n % 4 and p:
+        ends = np.memmap(path, np.uint8, "r", HEADER, (p, per_variant))[:: -(-p // MOST_ENDS), -1]
+        if (ends >> 2 * (n % 4)).any():
+            raise ValueError(
+                f"{str(path)!r} holds genotypes of more than the {n:,} samples of its .fam file, "
+                "which is cut short, or belongs to another."
+            )
     return BedSource(path, (n, p))
 
 
