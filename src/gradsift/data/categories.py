@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._typing import Array
+from gradsift.data.arrays import array_like
 from gradsift.data.cells import Texts
 from gradsift.data.missing import NUMBERS, is_hole, is_missing, to_number
 from gradsift.data.read_options import PLAIN, ReadOptions
@@ -21,8 +22,8 @@ WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")
 """A whole number as it is written, no other way and within 64 bits."""
 PLAIN_KINDS = "biuf"
 """Kinds of arrays of numbers and truth values."""
-DECLARED = ("category", "categorical", "enum")
-"""How data types of categories begin, in pandas and polars."""
+DECLARED = ("category", "categorical", "enum", "dictionary")
+"""How data types of categories begin, in pandas, polars and Arrow."""
 
 
 def table_columns(X: Any) -> Iterator[tuple[str, Any]]:
@@ -37,12 +38,12 @@ def table_columns(X: Any) -> Iterator[tuple[str, Any]]:
         for k, name in enumerate(getattr(X, "column_names", X.columns)):
             yield str(name), X.iloc[:, k] if hasattr(X, "iloc") else X[name]
     else:
-        yield from ((f"x{k}", values) for k, values in enumerate(np.asarray(X).T))
+        yield from ((f"x{k}", values) for k, values in enumerate(np.asarray(array_like(X)).T))
 
 
 def kind_of(values: Any) -> str:
     """What a column of a data frame declares itself to be, in lower case."""
-    return str(getattr(values, "dtype", "")).lower()
+    return str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
 
 
 def holds_times(cells: NDArray[Any]) -> bool:
@@ -53,7 +54,8 @@ def holds_times(cells: NDArray[Any]) -> bool:
     >>> holds_times(np.array(["2026-01-31"])), holds_times(np.array(["2026-01-31"], dtype="M8[D]"))
     (False, True)
     """
-    there = [v for v in cells.tolist() if not is_hole(v)] if cells.dtype.kind == "O" else []
+    objects = cells.dtype.kind == "O"
+    there = [v for v in cells.ravel().tolist() if not is_hole(v)] if objects else []
     objects = bool(there) and all(
         hasattr(v, "isoformat") or hasattr(v, "total_seconds") for v in there
     )
@@ -119,6 +121,7 @@ def numbers_or_levels(values: Any) -> Array | Texts:
     >>> numbers_or_levels([2, "NA", 3.5]), numbers_or_levels(["2", "NA", "3.5"])
     (array([2. , nan, 3.5]), array(['2', None, '3.5'], dtype=object))
     """
+    values = array_like(values)
     cells, declared = np.asarray(values), kind_of(values).startswith(DECLARED)
     if isinstance(values, (list, tuple)):
         cells = np.array(values, dtype=object)  # or a text would make texts of the numbers

@@ -27,7 +27,7 @@ from gradsift.data.categories import (
     text_levels,
     unseen_levels,
 )
-from gradsift.data.missing import is_hole, is_missing, to_number
+from gradsift.data.missing import NUMBERS, is_hole, is_missing, to_number
 from gradsift.data.odd_cells import is_dates, odd_cells
 
 MOST_DECLARED = 0.25
@@ -132,7 +132,7 @@ def as_numbers(name: str, values: Any) -> Array:
     cells = np.asarray(values)
     found = numbers_or_levels(cells)
     if found.dtype.kind == "O":
-        row = next(k for k, v in enumerate(cells.tolist()) if isinstance(v, str))
+        row = next(k for k, v in enumerate(cells) if not (isinstance(v, NUMBERS) or is_missing(v)))
         raise ValueError(
             f"column {name!r} should hold numbers but holds {cells[row]!r} (row {row}). Give it "
             "values like those of the fit."
@@ -160,7 +160,7 @@ def make_encoder(X: Any, missing: str) -> TableEncoder | None:
 def make_column(name: str, values: Any, count_missing: bool) -> MixedColumn:
     """What a column is taken for; refused where it can be of no use."""
     kind, cells = kind_of(values), np.asarray(values)
-    if holds_times(cells) or kind.startswith(DATES) or holds_dates(cells):
+    if kind.startswith(DATES) or holds_dates(cells):
         raise ValueError(
             f"column {name!r} holds dates or times. Drop it, or turn it into numbers first, "
             "e.g. days since a start."
@@ -198,10 +198,8 @@ def check_texts(name: str, cells: NDArray[Any], texts: list[str | None]) -> None
 
 
 def holds_dates(cells: NDArray[Any]) -> bool:
-    """Whether Python objects, or texts, are dates."""
-    if cells.dtype.kind != "O":
-        return False
-    there = [v for v in cells.tolist() if not is_hole(v)]
+    """Whether cells, or the texts in them, are dates."""
+    there = [v for v in cells.tolist() if not is_hole(v)] if cells.dtype.kind == "O" else []
     texts = bool(there) and all(isinstance(v, str) for v in there)
     return is_dates(sorted(set(there))) if texts else holds_times(cells)
 

@@ -14,7 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from gradsift._typing import Source
-from gradsift.data.lazy import refuse_lazy
+from gradsift.data.arrays import array_like, refuse_lazy
+from gradsift.data.responses import to_floats
 from gradsift.data.source import ArraySource, Variant
 
 SUFFIXES = {
@@ -93,7 +94,10 @@ def open_source(X: Any, *, exclude: Sequence[str] = ()) -> Source:
     ((3, 3), [0.0, 0.0, 1.0])
     """
     if isinstance(X, np.ndarray) and not isinstance(X, np.memmap):
-        return ArraySource(X)
+        X = array_like(X)
+        if X.ndim != 2:
+            raise ValueError(f"X has shape {X.shape}: need (n, p), a row for each sample.")
+        return ArraySource(X if X.dtype.kind in "biuf" else to_floats(X, "X"))
     if isinstance(X, Source):
         return X
     module = format_module(X)

@@ -15,6 +15,7 @@ import numpy as np
 from gradsift._run.memory import check_memory
 from gradsift._run.passes import each_block
 from gradsift._typing import Array, IntArray, Source
+from gradsift.data.arrays import array_like
 from gradsift.data.formats.memmap import MemmapSource
 from gradsift.data.missing import known
 from gradsift.data.opening import is_storage, open_source
@@ -39,7 +40,7 @@ def group_codes(groups: Any, n_rows: int) -> IntArray:
     >>> group_codes(["b", "a", "b"], 3).tolist()
     [1, 0, 1]
     """
-    labels: Any = np.asarray(groups)
+    labels: Any = np.asarray(array_like(groups, "groups"))
     if labels.ndim != 1 or len(labels) != n_rows:
         raise ValueError(
             f"groups has shape {labels.shape} but X has {n_rows} rows: need ({n_rows},), the label "
@@ -52,7 +53,7 @@ def group_codes(groups: Any, n_rows: int) -> IntArray:
             f"{int(np.argmin(there))}. Give rows that belong to no other a label of their own."
         )
     if labels.dtype == object:
-        labels = labels.astype(str)
+        labels = np.array([str(label) for label in labels])
     return np.unique(labels, return_inverse=True)[1].reshape(-1)
 
 
@@ -230,13 +231,13 @@ def aggregate(X: Any, y: Any, groups: Any, how: How = "mean") -> Aggregated:
     ([[2.0, 0.0], [5.0, 8.0]], ['ill', 'well'], ['ann', 'bob'])
     """
     stored = is_storage(X)
-    source = open_source(X) if stored else ArraySource(np.asarray(X, dtype=np.float64))
+    source = open_source(X if stored else np.asarray(array_like(X)))
     codes = group_codes(groups, source.shape[0])
     first = np.unique(codes, return_index=True)[1]
     what = f"{len(first):,} groups and {source.shape[1]:,} columns"
     check_memory(8.0 * len(first) * source.shape[1], what, "Leave columns out.")
     made, labels = groups_in_memory(source, codes, how), np.asarray(groups)[first]
-    response = aggregate_response(np.asarray(y), codes)
+    response = aggregate_response(np.ravel(array_like(y, "y")), codes)
     return Aggregated(made if stored else like(X, made, labels), response, labels)
 
 

@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 
 from gradsift._typing import Array, IntArray
+from gradsift.data.arrays import array_like
 from gradsift.data.categories import (
-    holds_times,
     level_columns,
     level_name,
     numbers_or_levels,
     table_columns,
     unseen_levels,
 )
-from gradsift.data.lazy import refuse_lazy
+from gradsift.data.responses import refuse_times
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.numerics.splines import cubic_splines
 
@@ -208,16 +208,15 @@ def read_columns(covariates: Any, n: int | None = None) -> list[tuple[str, Any]]
     n : int, optional
         The rows there should be.
     """
-    refuse_lazy(covariates, "covariates")
     if isinstance(covariates, dict):
         found = [(str(name), values) for name, values in covariates.items()]
-    elif hasattr(covariates, "columns") and not callable(covariates.columns):
+    elif hasattr(array_like(covariates, "covariates"), "columns"):
         found = list(table_columns(covariates))
     elif np.ndim(covariates) == 1:
         name = getattr(covariates, "name", None)
         found = [("covariate0" if name in (None, "") else str(name), covariates)]
     else:
-        table = np.asarray(covariates)
+        table = np.asarray(array_like(covariates, "covariates"))
         if table.ndim != 2:
             raise ValueError(
                 f"covariates has shape {table.shape}: give a data frame, an array (n,) or (n, k), "
@@ -233,15 +232,11 @@ def read_columns(covariates: Any, n: int | None = None) -> list[tuple[str, Any]]
 
 def read_column(name: str, values: Any) -> Any:
     """One covariate: numbers (NaN where missing), or texts for categories."""
+    values = array_like(values, "covariates")
     plain = np.asarray(values)
     if plain.ndim != 1:
         raise ValueError(f"covariate {name!r} has shape {plain.shape}: one value for each row.")
-    if plain.dtype.kind == "c" or holds_times(plain):
-        held = "complex numbers" if plain.dtype.kind == "c" else "dates or times"
-        raise ValueError(
-            f"covariate {name!r} holds {held}: turn it into numbers first, such as days since a "
-            "start, or into texts, which count as categories."
-        )
+    refuse_times(plain, f"covariate {name!r}")
     found: Any = numbers_or_levels(values)
     if found.dtype.kind == "O":
         found[[value is None for value in found]] = MISSING_LEVEL

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradsift._typing import Array, IntArray, Source
-from gradsift.data.lazy import refuse_lazy
+from gradsift.data.arrays import array_like
 from gradsift.data.row_groups import group_codes
 from gradsift.exceptions import FewGroupsWarning
 
@@ -30,8 +30,7 @@ def check_groups(
     """
     if groups is None:
         return None
-    refuse_lazy(groups, "groups")
-    labels = np.asarray(groups)
+    labels = np.asarray(array_like(groups, "groups"))
     codes = group_codes(X.align_rows(labels) if labels.ndim == 1 else labels, X.shape[0])[kept]
     codes = np.unique(codes, return_inverse=True)[1].astype(np.intp)
     count = int(codes.max()) + 1

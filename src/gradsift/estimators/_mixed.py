@@ -13,16 +13,20 @@ from sklearn.utils.validation import validate_data
 
 from gradsift._run.threads import same_bits
 from gradsift._typing import Array, IntArray, Source
-from gradsift.data import ArraySource, is_storage
-from gradsift.data.lazy import refuse_lazy
+from gradsift.data import ArraySource, is_storage, read_target
+from gradsift.data.arrays import array_like
+from gradsift.data.formats.arrow import ArrowSource, holds_text
 from gradsift.data.mixed import TableEncoder, make_encoder
+from gradsift.data.responses import check_all_known
+from gradsift.data.slices import check_rows
 from gradsift.estimators._validation import (
-    check_all_known,
     check_finite,
-    check_lengths,
+    check_same_columns,
     check_shape,
     check_unique_names,
     column_names,
+    remember_columns,
+    rows_with_target,
     warn_if_far,
 )
 from gradsift.exceptions import ExtrapolationWarning
@@ -35,9 +39,10 @@ from gradsift.trust.original import (
 )
 
 
-def find_encoder(X: Any, missing: str) -> TableEncoder | None:
+def find_encoder(X: Any, missing: str, y: Any = None) -> TableEncoder | None:
     """How a table becomes columns of numbers; None where nothing has to be done."""
-    if is_storage(X):
+    X = without_target(X, y)
+    if is_storage(X) and not holds_text(X):
         if missing == "indicator":
             raise ValueError(
                 "missing='indicator' needs a table in memory, and X is stored elsewhere. Use "
@@ -51,16 +56,34 @@ def find_encoder(X: Any, missing: str) -> TableEncoder | None:
     return make_encoder(X, missing)
 
 
-def check_mixed_X(
-    door: Any, encoder: TableEncoder, X: Any, y: Any, **kwargs: Any
-) -> tuple[ArraySource, Any]:
+def without_target(X: Any, y: Any) -> Any:
+    """A table of Arrow without the response that y names; anything else as it is."""
+    if not (isinstance(y, str) and hasattr(X, "column_names")):
+        return X
+    return X.select([name for name in X.column_names if name != y])
+
+
+def check_names(door: Any, X: Any, *, reset: bool) -> None:
+    """Keep the number and names of columns, or compare them; scikit-learn knows none of Arrow."""
+    if not hasattr(X, "column_names"):
+        validate_data(door, X, reset=reset, skip_check_array=True)
+        return
+    source = ArrowSource(X, tuple(X.column_names), X.num_rows)
+    (remember_columns if reset else check_same_columns)(door, source)
+
+
+def check_mixed_X(door: Any, encoder: TableEncoder, X: Any, y: Any) -> tuple[Source, Any]:
     """The encoded table of a fit; `door` is told about the columns of the table itself."""
-    check_all_known(y)
-    y = validate_data(door, "no_validation", y, **kwargs)
-    validate_data(door, X, skip_check_array=True)
-    encoded = door._source = encoded_source(encoder, X, door.missing)
+    table = without_target(X, y)
+    name, y = (None, check_all_known(y)) if table is X else (y, read_target(X, y))
+    encoded: Source = encoded_source(encoder, table, door.missing)
+    if name is not None:
+        encoded, y = rows_with_target(encoded, y, name)
+    y = validate_data(door, "no_validation", y)
+    check_names(door, table, reset=True)
+    door._source = encoded
     check_shape(encoded, type(door).__name__)
-    check_lengths(encoded, y)
+    check_rows(encoded, y)
     return encoded, y
 
 
@@ -68,9 +91,8 @@ def check_new_mixed_X(model: Any, X: Any) -> ArraySource:
     """The encoded table of new samples; categories that the fit has not seen get a warning, and so
     do rows far outside those of the fit.
     """
-    refuse_lazy(X)
-    encoder = model.encoder_
-    validate_data(model, X, reset=False, skip_check_array=True)
+    X, encoder = array_like(X), model.encoder_
+    check_names(model, X, reset=False)
     encoded = encoded_source(encoder, X, model.missing)
     for note in encoder.unseen(X):
         warnings.warn(note, ExtrapolationWarning, stacklevel=5)

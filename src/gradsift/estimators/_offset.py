@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradsift._typing import Array, IntArray, Source
-from gradsift.data.lazy import refuse_lazy
+from gradsift.data.responses import to_floats
 from gradsift.estimators._sift_target import Labels, Numbers
 
 
@@ -23,15 +23,11 @@ def check_offset(offset: Any, X: Source, kept: IntArray, target: Numbers | Label
 
 def read_offset(offset: Any) -> Array:
     """An offset as numbers, none of them missing or infinite."""
-    refuse_lazy(offset, "offset")
-    try:
-        values = np.asarray(offset, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"offset holds values that are not numbers: {error}.") from error
-    bad = np.flatnonzero(~np.isfinite(values.reshape(len(values) if values.ndim else 1, -1).sum(1)))
+    values = to_floats(offset, "offset")
+    bad = np.argwhere(~np.isfinite(np.atleast_1d(values)))
     if len(bad):
         raise ValueError(
-            f"offset is missing or infinite in row {int(bad[0])}: give a number for each row, or "
+            f"offset is missing or infinite in row {bad[0][0]}: give a number for each row, or "
             "leave such rows out."
         )
     return values

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gradsift._typing import Array, IntArray, Source
-from gradsift.data.lazy import refuse_lazy
+from gradsift.data.responses import to_floats
 from gradsift.exceptions import CountedRowsWarning
 from gradsift.trust.splits import MIN_SAMPLES
 
@@ -99,11 +99,7 @@ def warn_of_counts(weight: Array | None, kind: WeightKind) -> None:
 def read_weights(sample_weight: Any, X: Array | Source) -> Array:
     """One finite number, not negative, for each row of X."""
     n = X.shape[0]
-    refuse_lazy(sample_weight, "sample_weight")
-    try:
-        weight: Array = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"sample_weight holds values that are not numbers: {error}.") from error
+    weight = to_floats(sample_weight, "sample_weight")
     if weight.ndim == 0:
         weight = np.full(n, float(weight))
     weight = X.align_rows(weight) if isinstance(X, Source) else weight

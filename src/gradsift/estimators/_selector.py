@@ -15,6 +15,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gradsift.data import is_storage
+from gradsift.data.arrays import array_like
 from gradsift.data.formats.sparse import check_indices
 from gradsift.estimators._base import blank, keep
 from gradsift.estimators._validation import check_new_X
@@ -103,7 +104,7 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             # as scikit-learn does with pandas: no way through an array, which has one type
             validate_data(self, X, skip_check_array=True, reset=False)
             return X[:, self.get_support(indices=True).tolist()]
-        return super().transform(X)
+        return super().transform(X if sparse.issparse(X) else array_like(X))
 
     def _get_support_mask(self) -> Any:
         check_is_fitted(self)

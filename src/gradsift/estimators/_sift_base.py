@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data import ScaledSource, take_rows
@@ -221,12 +220,11 @@ class GradientSift(Sifting):
     ) -> SiftSample:
         """Checked rows that count; `door` is told about the columns and the covariates."""
         check_missing(self)
-        door.encoder_ = find_encoder(X, self.missing)
-        numeric = not is_classifier(self)
+        door.encoder_ = find_encoder(X, self.missing, y)
         if door.encoder_ is None:
-            X, y = check_fit_X(door, X, y, y_numeric=numeric)
+            X, y = check_fit_X(door, X, y)
         else:
-            X, y = check_mixed_X(door, door.encoder_, X, y, y_numeric=numeric)
+            X, y = check_mixed_X(door, door.encoder_, X, y)
         kept, weight = check_weights(sample_weight, X, self.weight_kind)
         counts = weight if self.weight_kind == "frequency" else None
         codes = check_groups(groups, X, kept, counts)

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.threads import same_bits
 from gradsift._typing import Array, Source
 from gradsift.estimators._sift_base import Sifting
-from gradsift.estimators._tasks import LabelPredictions, most_likely, probabilities
+from gradsift.estimators._tasks import (
+    LabelPredictions,
+    most_likely,
+    probabilities,
+    score_predicted,
+)
 
 
 class Adjusted(Sifting):
     """What the predictions of both tasks share: their score."""
 
     predict: Callable[[Any, Any, Any], Array]
-    _measure: ClassVar[Callable[..., float]]
 
     def score(
         self,
@@ -42,14 +45,11 @@ class Adjusted(Sifting):
         -------
         score : float
         """
-        predicted = self.predict(X, covariates, offset)
-        return float(type(self)._measure(y, predicted, sample_weight=sample_weight))
+        return score_predicted(self, self.predict(X, covariates, offset), y, sample_weight)
 
 
 class AdjustedNumbers(Adjusted):
     """Predictions of numbers."""
-
-    _measure = staticmethod(r2_score)
 
     @same_bits
     def predict(self, X: Any, covariates: Any = None, offset: Any = None) -> Array:
@@ -74,10 +74,8 @@ class AdjustedNumbers(Adjusted):
         return (own[:, None] + self._shift(len(own), covariates, offset))[:, 0]
 
 
-class AdjustedLabels(LabelPredictions, Adjusted):
+class AdjustedLabels(Adjusted, LabelPredictions):
     """Predictions of labels."""
-
-    _measure = staticmethod(accuracy_score)
 
     def _scores(self, X: Source) -> Array:
         scores = self._blend(self.refit_.decision_function(self.field_.columns(X)), X)

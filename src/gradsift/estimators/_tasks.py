@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit, softmax
+from sklearn.base import is_classifier
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -15,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from gradsift._run.threads import same_bits
 from gradsift._typing import Array, Source
 from gradsift.data import stack_rows, take_rows
-from gradsift.estimators._sample_weight import check_weights
+from gradsift.data.responses import check_all_known, to_floats
+from gradsift.estimators._sample_weight import check_weights, read_weights
 from gradsift.estimators._validation import (
     check_fit_X,
     check_labels,
@@ -31,7 +34,7 @@ def numbers_sample(
     door: Any, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any = None
 ) -> Sample:
     """Training data for numbers; `door` is told about the columns (see `blank`)."""
-    X, y = check_fit_X(door, X, y, y_numeric=True)
+    X, y = check_fit_X(door, X, y)
     kept, weight = check_weights(sample_weight, X)
     response = Response.numbers(check_numbers(y[kept]))
     unlabeled = None if X_unlabeled is None else check_new_X(door, X_unlabeled)
@@ -65,7 +68,36 @@ def labels_sample(
     return classes, Sample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
 
 
-class NumberPredictions:
+def score_predicted(model: Any, predicted: Array, y: Any, sample_weight: Any) -> float:
+    """scikit-learn's score, of responses that are all known."""
+    y = check_all_known(y)
+    measure, y = (accuracy_score, y) if is_classifier(model) else (r2_score, to_floats(y, "y"))
+    weight = None if sample_weight is None else read_weights(sample_weight, np.ravel(y))
+    return float(measure(y, predicted, sample_weight=weight))
+
+
+class Scored:
+    """Mixin: the score of predictions."""
+
+    predict: Callable[[Any], Array]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of predicted numbers, or the share of labels that are predicted right.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array
+        sample_weight : (n,) array, optional
+
+        Returns
+        -------
+        score : float
+        """
+        return score_predicted(self, self.predict(X), y, sample_weight)
+
+
+class NumberPredictions(Scored):
     """Mixin: `predict` from the columns that `field_` depends on, by `predictor_`."""
 
     field_: KernelField
@@ -123,7 +155,7 @@ def sample_class_weights(class_weight: Any, classes: Array, sample: Sample) -> A
     return class_weights(class_weight, classes, classes[sample.response.codes()], sample.weight)
 
 
-class LabelPredictions:
+class LabelPredictions(Scored):
     """Mixin: scores, probabilities and labels from `_scores`, `classes_` and `class_weight_`.
 
     A class that counts w times as much has odds w times as large: its score is log w higher. That

@@ -21,12 +21,13 @@ from gradsift.data import (
     open_source,
     read_target,
 )
-from gradsift.data.categories import holds_times
+from gradsift.data.arrays import array_like
 from gradsift.data.far import far_note
 from gradsift.data.finite import all_good, labels_of, refuse
-from gradsift.data.lazy import refuse_lazy
 from gradsift.data.missing import known
 from gradsift.data.opening import holds_target
+from gradsift.data.responses import check_all_known, odd_cell, refuse_times, to_floats
+from gradsift.data.slices import check_rows
 from gradsift.data.source import LabelledRows
 from gradsift.exceptions import ExtrapolationWarning, MissingTargetWarning, RareClassWarning
 from gradsift.trust.splits import MIN_SAMPLES
@@ -41,7 +42,7 @@ MOST_NAMES = 1_000_000
 
 def column_names(X: Any) -> list[str] | None:
     """Names of the columns of a data frame, None for arrays."""
-    columns = getattr(X, "columns", None)
+    columns = getattr(X, "column_names", getattr(X, "columns", None))
     return None if columns is None or callable(columns) else [str(c) for c in columns]
 
 
@@ -57,35 +58,37 @@ def check_unique_names(names: list[str] | None) -> None:
 
 
 def check_table(X: Any) -> None:
-    """Refuse what no conversion would explain: repeated names, columns of text."""
+    """Refuse what no conversion would explain: repeated names, columns that are not of numbers."""
     names = column_names(X)
     if names is None:
-        if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUT":
-            for column, values in enumerate(X.T):
-                _check_text(column, values)
+        cells = np.asarray(X)
+        refuse_times(cells, "X")
+        if cells.size and cells.dtype.kind in "OUST":
+            for column, values in enumerate(cells.reshape(len(cells), -1).T):
+                _check_cells(column, values)
         return
+    if not names:
+        raise ValueError("Found array with 0 feature(s) while a minimum of 1 is required.")
     check_unique_names(names)
     for name in X.columns:
         values = np.asarray(X[name])
-        if values.dtype.kind in "OUST":
-            _check_text(name, values)
-        elif values.dtype.kind in "mM":
-            raise ValueError(
-                f"column {name!r} holds dates or times. Drop it, or turn it into numbers first, "
-                "e.g. days since a start."
-            )
+        refuse_times(values, f"column {name!r}")
+        if values.dtype.kind in "OUSTV" or values.ndim > 1:
+            _check_cells(name, values)
 
 
-def _check_text(name: object, values: Any) -> None:
-    for row, value in enumerate(values):
-        if isinstance(value, str):
-            try:
-                float(value)
-            except ValueError:
-                raise ValueError(
-                    f"column {name!r} holds text (row {row}: {str(value)!r}). Drop it, or encode "
-                    "it as numbers first, e.g. with sklearn.preprocessing.OneHotEncoder."
-                ) from None
+def _check_cells(name: object, values: Any) -> None:
+    row, cell = odd_cell(values) if values.ndim == 1 else (0, values[0])
+    if isinstance(cell, (str, bytes)):
+        raise ValueError(
+            f"column {name!r} holds text (row {row}: {cell!r:.60}). Drop it, or encode it as "
+            "numbers first, e.g. with sklearn.preprocessing.OneHotEncoder."
+        )
+    if row >= 0:
+        raise TypeError(
+            f"column {name!r} holds {cell!r:.60} (row {row}). Each cell of this argument must be a "
+            "number, or a string of one number, and not too large. Drop the column."
+        )
 
 
 def check_finite(X: Array, names: list[str] | None = None, *, allow_missing: bool = False) -> None:
@@ -111,7 +114,7 @@ def check_missing(estimator: Any) -> str:
     return "error" if missing == "error" else "mean"
 
 
-def check_fit_X(estimator: Any, X: Any, y: Any, **kwargs: Any) -> tuple[Source, Any]:
+def check_fit_X(estimator: Any, X: Any, y: Any) -> tuple[Source, Any]:
     """X as a source of columns, y as scikit-learn checks it.
 
     Arrays and data frames become a float64 array (C order). What is stored otherwise stays where
@@ -124,17 +127,17 @@ def check_fit_X(estimator: Any, X: Any, y: Any, **kwargs: Any) -> tuple[Source, 
     if is_storage(X):
         source, y = open_with_target(X, y)
         check_shape(source, type(estimator).__name__)
-        y = validate_data(estimator, "no_validation", y, **kwargs)
-        check_lengths(source, y)
+        y = validate_data(estimator, "no_validation", y)
+        check_rows(source, y)
         remember_columns(estimator, source)
         estimator._source = checked(source, missing)
         return estimator._source, y
+    X, y = array_like(X), check_all_known(y)
     check_table(X)
-    check_all_known(y)
     names = column_names(X)
     X, y = validate_data(
         estimator, X, y, dtype=np.float64, order="C",
-        ensure_all_finite=False, ensure_min_samples=MIN_SAMPLES, **kwargs,
+        ensure_all_finite=False, ensure_min_samples=MIN_SAMPLES,
     )  # fmt: skip
     check_finite(X, names, allow_missing=missing == "mean")
     estimator._source = ArraySource(X)
@@ -144,44 +147,32 @@ def check_fit_X(estimator: Any, X: Any, y: Any, **kwargs: Any) -> tuple[Source, 
 def open_with_target(X: Any, y: Any) -> tuple[Source, Any]:
     """The source, and its response where y is a name: the rows that have one."""
     if not isinstance(y, str):
-        check_all_known(y)
-        return open_source(X), y
-    values = np.asarray(read_target(X, y))
+        return open_source(X), check_all_known(y)
     source = open_source(X, exclude=[y] if holds_target(X) else [])
+    return rows_with_target(source, np.asarray(read_target(X, y)), y)
+
+
+def rows_with_target(source: Source, values: Array, y: str) -> tuple[Source, Array]:
+    """The rows for which the response y is known, with a warning where others are left out."""
     there = known(values)
     if there.all():
         return source, values
     if not there.any():
         raise ValueError(f"y={y!r} is missing in all {len(values)} rows.")
-    check_lengths(source, values)
+    check_rows(source, values)
     warnings.warn(
         f"{(~there).sum()} of {len(there)} rows have no {y!r}: they were left out.",
         MissingTargetWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
     return LabelledRows(source, np.flatnonzero(there)), values[there]
-
-
-def check_all_known(y: Any) -> None:
-    """Refuse an array of responses with holes: None, NaN, NaT, NA."""
-    if y is None or isinstance(y, str):
-        return  # somebody else's message
-    refuse_lazy(y, "y")
-    plain = isinstance(getattr(y, "dtype", None), np.dtype)
-    there = known(np.asarray(y, dtype=None if plain else object), texts=False)
-    if there.ndim == 1 and not there.all():
-        raise ValueError(
-            f"Input y contains NaN: {(~there).sum()} of the {len(there)} values of y are missing, "
-            f"the first in row {int(np.argmin(there))}. Leave those rows out of X and y, e.g. "
-            "X[known], y[known] with known = pandas.notna(y)."
-        )
 
 
 def sparse_frame(X: Any) -> Any:
     """A pandas frame of sparse columns as what it stores; anything else as it is."""
     try:
         stored = X.sparse
-        zeros = all(kind.fill_value == 0 for kind in X.dtypes)
+        zeros = X.shape[1] > 0 and all(kind.fill_value == 0 for kind in X.dtypes)
     except (AttributeError, TypeError):
         return X
     if not zeros:
@@ -199,22 +190,12 @@ def check_shape(source: Source, name: str) -> None:
             )
 
 
-def check_lengths(source: Source, y: Any) -> None:
-    if len(y) != source.shape[0]:
-        raise ValueError(
-            "Found input variables with inconsistent numbers of samples: "
-            f"{[source.shape[0], len(y)]}"
-        )
-
-
 def remember_columns(estimator: Any, source: Source) -> None:
     """n_features_in_, and feature_names_in_ where there are names and not too many."""
     estimator.n_features_in_ = source.shape[1]
     names = source.names() if source.shape[1] <= MOST_NAMES else None
     if names is not None:
-        repeated = [name for name, count in Counter(names).items() if count > 1]
-        if repeated:
-            raise ValueError(f"column names are not unique: {repeated[:5]}. Rename the columns.")
+        check_unique_names(names)
         estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
@@ -230,6 +211,7 @@ def check_new_X(estimator: Any, X: Any) -> Source:
         check_same_columns(estimator, source)
         warn_if_far(estimator, source)
         return source
+    X = array_like(X)
     check_table(X)
     names = column_names(X)
     X = validate_data(estimator, X, dtype=np.float64, ensure_all_finite=False, reset=False)
@@ -293,11 +275,7 @@ def check_same_columns(estimator: Any, source: Source) -> None:
 
 def check_numbers(y: Array) -> Array:
     """A response of numbers that varies."""
-    if holds_times(np.asarray(y)):
-        raise ValueError(
-            "y holds dates or times: turn it into numbers first, such as days since a start."
-        )
-    y = np.asarray(y, dtype=float)
+    y = to_floats(y, "y")
     largest, spread = np.abs(y).max(), np.ptp(y)
     if spread == 0.0:
         raise ValueError(

@@ -12,6 +12,7 @@ from gradsift._run.passes import each_block
 from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray, Job, Source
 from gradsift.data import open_source
+from gradsift.data.responses import to_floats
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class StandIns:
 
 def as_source(X: Any) -> Source:
     """Columns of an array, a data frame or a source."""
-    return X if isinstance(X, Source) else open_source(np.asarray(X, dtype=float))
+    return X if isinstance(X, Source) else open_source(to_floats(X, "X"))
 
 
 def unit_columns(X: Array) -> Array:

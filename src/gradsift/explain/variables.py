@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from gradsift._run.extras import require
 from gradsift._run.threads import same_bits
 from gradsift._typing import Array, IntArray
-from gradsift.data.slices import take_columns
+from gradsift.data.responses import check_all_known
+from gradsift.data.slices import check_rows, take_columns
 from gradsift.explain.correlated import StandIns, correlated_stand_ins
 from gradsift.explain.effects import Curve, Effect
 from gradsift.explain.names import variable_names
@@ -261,8 +262,10 @@ def summarise_variables(
     columns = best_selected(model, MOST_DESCRIBED)
     if len(columns) == 0:
         return VariableSummaries()
+    y = np.ravel(check_all_known(y))
+    check_rows(X, y)
     values = take_columns(X, columns)
-    found = partial_effects(values, np.asarray(y), getattr(model, "classes_", None))
+    found = partial_effects(values, y, getattr(model, "classes_", None))
     relatives = correlated_stand_ins(X, columns, threshold=threshold)
     labels = output_names(model)
     rows = VariableSummaries()

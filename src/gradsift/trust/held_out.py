@@ -15,8 +15,9 @@ from sklearn.base import clone, is_classifier
 
 from gradsift._run.threads import same_bits
 from gradsift._typing import Array, IntArray, Source
+from gradsift.data.responses import check_all_known, to_floats
 from gradsift.data.row_groups import group_codes
-from gradsift.data.slices import take_rows
+from gradsift.data.slices import check_rows, take_rows
 from gradsift.exceptions import (
     DependentRowsWarning,
     ExtrapolationWarning,
@@ -207,7 +208,8 @@ def held_out(
     ridge regression ...
     mean of y ...
     """
-    y = np.asarray(y)
+    y = np.ravel(check_all_known(y))
+    check_rows(X, y)
     labels = is_classifier(estimator)
     members = None if groups is None else group_codes(groups, len(y))
     classes, codes = np.unique(y, return_inverse=True) if labels else (None, None)
@@ -374,12 +376,13 @@ def score_model(
     -------
     scores : Scores
     """
-    y, beside = np.asarray(y), Beside(None, covariates, offset)
+    y, beside = np.ravel(check_all_known(y)), Beside(None, covariates, offset)
+    check_rows(X, y)
     if not is_classifier(model):
-        return gather([score_numbers(y, predictions(model, X, None, beside))])
+        return gather([score_numbers(to_floats(y, "y"), predictions(model, X, None, beside))])
     classes = np.union1d(model.classes_.astype(str), y.astype(str))
     codes = np.searchsorted(classes, y.astype(str))
-    P = np.zeros((X.shape[0], len(classes)))
+    P = np.zeros((len(y), len(classes)))
     P[:, np.searchsorted(classes, model.classes_.astype(str))] = model.predict_proba(
         X, **beside.for_predict
     )

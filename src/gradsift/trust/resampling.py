@@ -11,8 +11,9 @@ from joblib import Parallel, delayed
 from sklearn.base import clone, is_classifier
 
 from gradsift._typing import Array, IntArray
+from gradsift.data.responses import check_all_known
 from gradsift.data.row_groups import group_codes
-from gradsift.data.slices import take_rows
+from gradsift.data.slices import check_rows, take_rows
 from gradsift.exceptions import FewGroupsWarning, NothingSelectedWarning
 from gradsift.trust.splits import Beside, half_samples
 
@@ -136,7 +137,8 @@ def stability(
     """
     if n_subsamples < 1:
         raise ValueError(f"n_subsamples={n_subsamples}: at least one half sample is needed.")
-    y = np.asarray(y)
+    y = np.ravel(check_all_known(y))
+    check_rows(X, y)
     codes = None if groups is None else group_codes(groups, len(y))
     beside = Beside(codes, covariates, offset)
     halves = half_samples(y, is_classifier(estimator), n_subsamples, random_state, codes)

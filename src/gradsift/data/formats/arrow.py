@@ -71,6 +71,8 @@ def open_dataset(X: Any) -> Any:
     if isinstance(X, (str, os.PathLike)):
         path = os.fspath(X)
         feather = path.lower().rstrip("/").endswith((".feather", ".arrow"))
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"no such file or folder: {path!r}.")
         with reading(path, ARROW):
             found = datasets.dataset(path, format="feather" if feather else "parquet")
         if not found.files:
@@ -81,9 +83,20 @@ def open_dataset(X: Any) -> Any:
     return datasets.dataset(X)  # a table, or record batches
 
 
+def is_number(kind: Any) -> bool:
+    """Whether an Arrow type is one of numbers or truth values."""
+    types = require("pyarrow", "big", "reading this format").types
+    number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+    return bool(number or types.is_boolean(kind))
+
+
+def holds_text(X: Any) -> bool:
+    """Whether X is an Arrow table in memory with a column that is not of numbers."""
+    return hasattr(X, "column_names") and not all(map(is_number, X.schema.types))
+
+
 def open(X: Any, *, exclude: Sequence[str] = ()) -> Source:
     """From a path, a pyarrow table or a pyarrow data set: its numeric columns but `exclude`."""
-    types = require("pyarrow", "big", "reading this format").types
     table = open_dataset(X)
     repeated = [n for n, count in Counter(table.schema.names).items() if count > 1]
     if repeated:
@@ -99,9 +112,7 @@ def open(X: Any, *, exclude: Sequence[str] = ()) -> Source:
     for field in table.schema:
         if field.name in exclude:
             continue
-        kind = field.type
-        number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
-        (kept if number or types.is_boolean(kind) else skipped).append(field.name)
+        (kept if is_number(field.type) else skipped).append(field.name)
     if skipped:
         warnings.warn(
             f"left out {len(skipped)} column(s) that hold no numbers: {skipped[:5]}"
