@@ -57,6 +57,24 @@ def test_adaptive_weights_reach_paths(data):
     assert not np.allclose(path.importances[-1], plain.importances[-1], rtol=1e-2)
 
 
+@pytest.mark.parametrize("part", [0.1, 0.4])
+def test_a_path_of_one_alpha_and_an_estimator_with_it_solve_the_same_adaptive_problem(data, part):
+    """And so does an estimator that is told the same part of alpha_max in another way."""
+    X, y = data
+    settings = {"weights": "adaptive", "tol": 1e-9}
+    alpha = part * alpha_max(X, y, weights="adaptive")
+    path = gradient_path(X, y, alphas=[alpha], **settings)
+    model = SparseGradientRegressor(alpha=alpha, **settings).fit(X, y)
+    np.testing.assert_allclose(path.importances[0], model.feature_importances_, rtol=1e-6)
+    assert path.solutions[0].alpha == pytest.approx(model.alpha_)
+    assert model.alpha_ / model.alpha_max_ == pytest.approx(part)
+    if part == 0.1:
+        default = SparseGradientRegressor(**settings).fit(X, y)
+        np.testing.assert_allclose(
+            default.feature_importances_, model.feature_importances_, rtol=1e-6
+        )
+
+
 def test_adaptive_weights_reach_the_path_and_the_folds_of_a_cross_validated_fit(data):
     X, _ = data
     y = 2 * X[:, 0] + X[:, 1]

@@ -67,7 +67,8 @@ def gradient_path(
     y : (n,) array
     task : {'regression', 'classification'}, default='regression'
     alphas : array, optional
-        Penalties; None = `n_alphas` from ``alpha_max`` down to `eps` times it.
+        Penalties; None = `n_alphas` from ``alpha_max`` down to `eps` times it. With adaptive
+        weights, those of the first round, as ``alpha`` is in `SparseGradientRegressor`.
     n_alphas : int, default=50
     eps : float, default=0.1
     kernel, weights, standardize, penalty_factor, alpha_0, loss, penalty, curl, smoothness, \
@@ -104,8 +105,9 @@ sample_weight, solver, tol, max_iter, missing
         started = begin(_assemble(X, y, task, sample_weight, settings))
         problem, null = started.assembly.problem, started.null
         chosen = make_solver(solver, tol, max_iter)
-        made = alphas is None
-        grid = geometric_grid(null.alpha, n_alphas, eps) if made else check_alphas(alphas)
+        if alphas is None:
+            alphas = geometric_grid(null.alpha, n_alphas, eps)
+        grid = check_alphas(alphas)
         kept = None if checkpoint is None else open_checkpoint(checkpoint, problem, grid, chosen)
         with follow(verbose, len(grid)) as steps:
             path = fit_path(problem, grid, chosen, null=null, progress=steps, checkpoint=kept)

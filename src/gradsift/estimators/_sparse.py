@@ -171,7 +171,8 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
     weights : str or object, default='gaussian'
         'gaussian', 'uniform', 'nearest', ``Gaussian(scale=...)``,
         ``NearestNeighbors(k=10, form='paper')``, or 'adaptive' / ``Adaptive(base)``: distances over
-        the selected variables only, iterated until the selected set stays the same.
+        the selected variables only, iterated until the selected set stays the same. `alpha` is the
+        penalty of the first round, and each further round has the same part of its ``alpha_max_``.
     standardize : bool, default=True
         Centre the columns and scale them to unit variance first. The paper's simulations do not.
     n_components : int or 'auto', default='auto'

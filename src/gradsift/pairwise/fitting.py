@@ -152,8 +152,7 @@ def requested_alpha(alpha: AlphaRule, started: Started) -> float:
 
 def finish(started: Started, solution: Solution, settings: SparseSettings) -> SparseFit:
     """Further rounds, where asked for, and what follows from the answer."""
-    rounds = Rounds(settings.solver, None if settings.alpha is None else solution.alpha)
-    (assembly, null), solution = rounds.settle(started, solution)
+    (assembly, null), solution = Rounds(settings.solver).settle(started, solution)
     problem, rows = assembly.problem, solution.rows
     omega = problem.penalty.limits(1.0)
     # variables still out are ranked by how close they are to coming in

@@ -41,15 +41,11 @@ def begin(assembly: Assembly) -> Started:
 class Rounds:
     """What is done after the first answer.
 
-    Attributes
-    ----------
-    alpha : float or None
-        Penalty of the rounds that measure distances again; None = the same part of their alpha_max
-        as the first answer had of its own.
+    Rounds that measure distances again have the same part of their alpha_max as the first answer
+    had of its own: weights over fewer variables are sharper, and lower alpha_max.
     """
 
     solver: Solver
-    alpha: float | None = None
 
     def settle(self, started: Started, solution: Solution) -> tuple[Started, Solution]:
         """The last round, with the problem it solved; the first answer where there are none."""
@@ -68,8 +64,7 @@ class Rounds:
                 break
             part = solution.alpha / started.null.alpha if started.null.alpha > 0.0 else 0.0
             started = begin(started.assembly.measured_in(seen[-1]))
-            alpha = part * started.null.alpha if self.alpha is None else self.alpha
-            solution = self._descend(started, alpha)
+            solution = self._descend(started, part * started.null.alpha)
             if any(np.array_equal(solution.rows.index, index) for index in seen):
                 break
             seen.append(solution.rows.index)
