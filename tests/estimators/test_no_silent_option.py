@@ -59,7 +59,7 @@ def test_adaptive_weights_reach_paths(data):
 
 @pytest.mark.parametrize("part", [0.1, 0.4])
 def test_a_path_of_one_alpha_and_an_estimator_with_it_solve_the_same_adaptive_problem(data, part):
-    """And so does an estimator that is told the same part of alpha_max in another way."""
+    """And so does an estimator that is given the same part of alpha_max in another way."""
     X, y = data
     settings = {"weights": "adaptive", "tol": 1e-9}
     alpha = part * alpha_max(X, y, weights="adaptive")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradsift import OuterProductGradient, RidgeGradientRegressor, SparseGradientRegressor
-from gradsift.pairwise.dimension import FOLDS, choose_dimension, deal, settle
+from gradsift.pairwise.dimension import choose_dimension, settle
 
 
 def indices(rng, n=200, p=8):
@@ -67,11 +67,16 @@ def test_too_few_samples_to_tell(rng):
     assert choose_dimension(np.zeros((30, 0)), np.zeros((30, 1)), np.ones(30) / 30).chosen == 0
 
 
-def test_folds_are_dealt_along_the_response(rng):
-    Y = rng.normal(size=(43, 1))
-    fold = deal(Y)[np.argsort(Y[:, 0])]
-    for start in range(0, 40, FOLDS):
-        assert sorted(fold[start : start + FOLDS]) == list(range(FOLDS))
+@pytest.mark.parametrize("seed", range(4))
+def test_the_sign_of_the_response_and_the_order_of_rows_do_not_matter(seed):
+    rng = np.random.default_rng(seed)
+    X, share = rng.normal(size=(60, 4)), np.full(60, 1 / 60)
+    y = (X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.3 * rng.normal(size=60))[:, None]
+    found, order = choose_dimension(X, y, share), rng.permutation(60)
+    for other in (choose_dimension(X, -y, share), choose_dimension(X[order], y[order], share)):
+        np.testing.assert_allclose(other.errors, found.errors, rtol=1e-6)
+        np.testing.assert_allclose(other.frequencies, found.frequencies, atol=0.002)
+        assert other.chosen == found.chosen
 
 
 def test_the_fewest_within_one_standard_error(rng):

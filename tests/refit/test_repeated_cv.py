@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
@@ -28,7 +30,7 @@ FOLDS = NUMBERS.folds
 
 
 def folds_of(Y, Z):
-    return assign_folds(distinct_rows(ArraySource(Z), Y))
+    return assign_folds(distinct_rows(ArraySource(Z), Y, np.ones(len(Y))))
 
 
 def test_folds_hold_all_of_the_range_and_keep_copies_together():
@@ -43,6 +45,13 @@ def test_folds_hold_all_of_the_range_and_keep_copies_together():
     shuffled = rng.permutation(twice)
     again = folds_of(Y[shuffled], key[shuffled])
     np.testing.assert_array_equal(again, folds[:, shuffled])
+    np.testing.assert_array_equal(folds_of(-Y, -key[:, ::-1]), folds)
+
+
+def test_rows_of_one_response_are_copies_only_if_their_columns_are():
+    """In a design of two levels all rows are of the same length, and none is a copy."""
+    Z = np.array(list(product([-1.0, 1.0], repeat=4)))
+    assert len(set(distinct_rows(ArraySource(Z), np.sign(Z[:, :1]), np.ones(16)))) == 16
 
 
 @pytest.mark.parametrize(("n", "rounds"), [(12, 4), (60, 4), (99, 3), (100, 2), (200, 1), (500, 1)])

@@ -130,6 +130,7 @@ def test_level_is_that_of_the_pairs_that_were_tested() -> None:
     assert found.passed[min(pair), max(pair)] == pytest.approx(level)
 
 
+@pytest.mark.filterwarnings("ignore::gradsift.exceptions.NothingSelectedWarning")
 def test_fitted_model_says_how_many_columns_were_paired(monkeypatch) -> None:
     X, y, _ = genotypes(1, 80, 40)
     assert GradientSiftRegressor().fit(X, y).n_paired_columns_ == 40

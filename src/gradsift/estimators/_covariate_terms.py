@@ -60,8 +60,11 @@ def with_covariates(
         raise ValueError(f"two covariates are named {twice[0]!r}: rename one.")
     counts = np.ones(len(kept)) if sample.weight is None else sample.weight
     parts = tuple(learn(name, value, counts) for name, value in zip(names, values, strict=True))
-    found, sample = settled(sample, parts, (), values, counts)
+    found, adjusted = settled(sample, parts, (), values, counts)
     straight = len(found.used)
+    if straight == 0:  # constant covariates say nothing
+        return found, sample
+    sample = adjusted
     if straight > MOST_COLUMNS * len(kept):
         raise ValueError(
             f"the covariates take {straight} columns, for {len(kept)} rows: at most a third as "

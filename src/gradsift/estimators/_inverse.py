@@ -11,7 +11,6 @@ import numpy as np
 from gradsift._run.overflow import refuse_overflow
 from gradsift._run.threads import one_blas_thread, same_bits
 from gradsift._typing import Array
-from gradsift.data import measure_scaling, standardised
 from gradsift.estimators._base import DirectionEstimator, blank, check_n_components, keep
 from gradsift.estimators._tasks import numbers_sample
 from gradsift.numerics.directions import orient
@@ -26,7 +25,6 @@ from gradsift.pairwise.inverse_regression import (
     slice_means,
 )
 from gradsift.pairwise.mave import whiten
-from gradsift.pairwise.samples import distinct_rows
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -76,14 +74,8 @@ def find_inverse(
     n_components: int | Literal["auto"],
 ) -> dict[str, Any]:
     """The fitted attributes."""
-    n, p = sample.X.shape
-    weight = np.ones(n) if sample.weight is None else sample.weight
-    share = weight / weight.sum()
     with one_blas_thread():
-        scaling = measure_scaling(sample.X, share, standardize=standardize)
-        X = standardised(sample.X, scaling).columns(np.arange(p))
-        X, Y, share = distinct_rows(X, sample.response.values.T, share)
-        y = Y[:, 0]
+        scaling, X, y, share = sample.distinct(standardize)
         Z, turn, _ = whiten(X, share)
         values, gamma = leading_eigenvectors(matrix(Z, y, share, n_slices))
         rows = orient(orthonormal(turn @ gamma[:, :SPAN]))

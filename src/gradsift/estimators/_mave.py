@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from gradsift._run.overflow import refuse_overflow
 from gradsift._run.threads import one_blas_thread, same_bits
 from gradsift._typing import Array, IntArray, Source
-from gradsift.data import Scaling, measure_scaling, open_source, standardised
+from gradsift.data import Scaling, open_source, standardised
 from gradsift.estimators._base import (
     GradientEstimator,
     blank,
@@ -34,7 +34,6 @@ from gradsift.pairwise.local_linear import (
     normal_bandwidth,
 )
 from gradsift.pairwise.mave import fit_mave, whiten
-from gradsift.pairwise.samples import distinct_rows
 from gradsift.solver.penalty import row_norms
 
 
@@ -101,14 +100,9 @@ class SmoothFit:
 @refuse_overflow
 def fit_smooth(sample: Sample, standardize: bool, n_components: int | Literal["auto"]) -> SmoothFit:
     """MAVE from the directions of local slopes in whitened columns (OPG)."""
-    n, p = sample.X.shape
-    weight = np.ones(n) if sample.weight is None else sample.weight
-    share = weight / weight.sum()
+    p = sample.X.shape[1]
     with one_blas_thread():
-        scaling = measure_scaling(sample.X, share, standardize=standardize)
-        X = standardised(sample.X, scaling).columns(np.arange(p))
-        X, Y, share = distinct_rows(X, sample.response.values.T, share)
-        y = Y[:, 0]
+        scaling, X, y, share = sample.distinct(standardize)
         Z, turn, _ = whiten(X, share)
         level = float(share @ y)
         unit = float(np.sqrt(share @ (y - level) ** 2)) or 1.0

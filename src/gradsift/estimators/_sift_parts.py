@@ -307,8 +307,11 @@ def run_sift(
     share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
     say(f"standardising {X.shape[1]:,} columns")
     scaling = measure_scaling(X, share, missing=options.missing)
-    rows = sample.independent()
-    source = with_holes(X, scaling, weight) if rows is sample else own_standard(rows.X, options)
+    rows, own = sample.independent(), scaling
+    if rows is not sample:
+        m = rows.X.shape[0]
+        own = measure_scaling(rows.X, np.full(m, 1.0 / m), missing=options.missing)
+    source = with_holes(rows.X, own, rows.weight)
     found = sift(
         set_beside(source, standard_covariates(rows)),
         rows.target.beside(rows.covariates, rows.weight).contrasts,
@@ -316,6 +319,7 @@ def run_sift(
         interactions=options.interactions,
         always_keep=[*options.rule.keep.tolist(), *sample.extra],
         feature_groups=beside_groups(sample, options),
+        constant=np.flatnonzero(np.isinf(own.scale)).tolist(),
         sample_weight=rows.weight,
         groups=rows.groups,
         robust=rows.target.robust,
@@ -326,12 +330,6 @@ def run_sift(
     if rows is not sample or (scaling.fill is not None and not is_whole(X)):
         source = standardised(X, scaling)  # filled, as new samples will be
     return source, share, scaling, found
-
-
-def own_standard(X: Source, options: SiftOptions) -> Source:
-    """Columns standardised by themselves."""
-    n = X.shape[0]
-    return with_holes(X, measure_scaling(X, np.full(n, 1.0 / n), missing=options.missing))
 
 
 def with_holes(X: Source, scaling: Scaling, weight: Array | None = None) -> Source:

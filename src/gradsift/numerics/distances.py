@@ -9,6 +9,7 @@ import numpy as np
 
 from gradsift._run.passes import each_block
 from gradsift._typing import Array, IntArray, Source
+from gradsift.numerics.robust import median
 
 
 class Products(NamedTuple):
@@ -126,10 +127,5 @@ def median_distance(sqdist: Array, sample_weight: Array | None = None) -> float:
     apart = sqdist > 0.0
     if not apart.any():
         return 1.0
-    d = sqdist[apart]
-    if sample_weight is None or np.ptp(sample_weight) == 0.0:
-        return float(np.sqrt(np.median(d)))
-    order = np.argsort(d, kind="stable")
-    total = np.cumsum(np.multiply.outer(sample_weight, sample_weight)[apart][order])
-    middle = [np.searchsorted(total, total[-1] / 2, side=side) for side in ("left", "right")]
-    return float(np.sqrt(d[order][np.minimum(middle, len(d) - 1)].mean()))
+    w = sample_weight
+    return float(np.sqrt(median(sqdist[apart], None if w is None else np.outer(w, w)[apart])))

@@ -1,7 +1,7 @@
 """Quantiles, scale and clipping that a few wild values do not move.
 
-A row of weight w counts as w copies of it. Quantiles are therefore observed values (the lower one
-where two would do), for the mean of two neighbours would be another with copies than with weights.
+A row of weight w counts as w copies of it. Quantiles are therefore observed values, the lower one
+where two would do, or midway between the two: then those of -x are minus those of x.
 """
 
 from __future__ import annotations
@@ -17,21 +17,8 @@ ROUNDING = 1e-12
 """A sum of weights that falls short of a level by less, relative to it, has reached it."""
 
 
-def quantiles(X: Array, levels: Array, weights: Array | None = None) -> Array:
-    """Lower quantiles of the columns of X, (len(levels), ...).
-
-    Examples
-    --------
-    >>> quantiles(np.array([3.0, 1.0, 2.0, 4.0]), np.array([0.5, 1.0])).tolist()
-    [2.0, 4.0]
-    >>> quantiles(np.array([1.0, 2.0]), np.array([0.5]), weights=np.array([1.0, 2.0])).tolist()
-    [2.0]
-    """
-    if weights is None:
-        place = places(levels, len(X))
-        # to part a column at several places takes longer than to sort it
-        parted = np.sort(X, axis=0) if len(place) > 1 else np.partition(X, place, axis=0)
-        return np.asarray(parted[place])
+def lower_quantiles(X: Array, levels: Array, weights: Array) -> Array:
+    """Least values of the columns of X that these parts of the weights do not exceed."""
     reached = levels * (1.0 - ROUNDING)
     order = np.argsort(X, axis=0, kind="stable")
     below = np.cumsum(weights[order], axis=0)
@@ -58,13 +45,14 @@ def middle_quantiles(X: Array, levels: Array, weights: Array | None = None) -> A
         n, ordered = len(X), np.sort(X, axis=0)
         lower, upper = ordered[places(levels, n)], ordered[n - 1 - places(1.0 - levels, n)]
     else:
-        lower, upper = quantiles(X, levels, weights), -quantiles(-X, 1.0 - levels, weights)
+        lower = lower_quantiles(X, levels, weights)
+        upper = -lower_quantiles(-X, 1.0 - levels, weights)
     return np.asarray(0.5 * (lower + upper))
 
 
 def median(X: Array, weights: Array | None = None) -> Array:
-    """Lower median of the columns of X: the least value that half of the weight does not exceed."""
-    return np.asarray(quantiles(X, np.array([0.5]), weights)[0])
+    """Median of the columns of X, midway between the two middle values where there are two."""
+    return np.asarray(middle_quantiles(X, np.array([0.5]), weights)[0])
 
 
 def scale_about_zero(X: Array, weights: Array | None = None) -> Array:

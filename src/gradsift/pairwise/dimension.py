@@ -19,10 +19,10 @@ import numpy as np
 
 from gradsift._typing import Array, IntArray, Source
 from gradsift.numerics.directions import Directions, find_directions
-from gradsift.numerics.sampling import spread_along
+from gradsift.numerics.distinct import merge_rows
+from gradsift.numerics.sampling import evenly_spaced, folds_along
 from gradsift.pairwise.local_linear import best_bandwidth, smooth
 from gradsift.pairwise.mave import fit_mave, whiten
-from gradsift.pairwise.samples import distinct_rows
 
 MOST = 5
 """Directions at most: a local fit in more coordinates has no neighbours."""
@@ -92,8 +92,8 @@ def count_directions(
 
 def choose_dimension(X: Array, Y: Array, share: Array) -> Dimension:
     """How many directions predict Y (n, c), in the span of coordinates X (n, r), largest first."""
-    X, Y, share = distinct_rows(_unit(X), _unit(Y), share)
-    some = spread_along(np.lexsort((*X.T, *Y.T[::-1])), MOST_ROWS)
+    X, Y, share, _ = merge_rows(_unit(X, share), _unit(Y, share), share)
+    some = evenly_spaced(len(Y), MOST_ROWS)
     X, Y, share = X[some], Y[some], share[some] / share[some].sum()
     n = len(Y)
     X = X[:, : min(SPAN, max(1, n // ROWS_IN_SPAN))]
@@ -104,9 +104,9 @@ def choose_dimension(X: Array, Y: Array, share: Array) -> Dimension:
     return settle(errors, share)
 
 
-def _unit(X: Array) -> Array:
+def _unit(X: Array, share: Array) -> Array:
     """Centred, its largest number 1: squares neither overflow nor vanish."""
-    X = X - X.mean(axis=0)
+    X = X - share @ X / share.sum()
     largest = np.abs(X).max(initial=0.0)
     return np.asarray(X / largest if largest > 0.0 else X)
 
@@ -118,29 +118,19 @@ def undecided(n_directions: int) -> Dimension:
 
 
 def held_out_errors(X: Array, Y: Array, share: Array, most: int) -> Array:
-    """Squared errors (d + 1, n) of held-out samples with 0, 1, ... directions.
+    """Squared errors (d + 1, n) of held-out samples, which are in the order of their responses,
+    with 0, 1, ... directions.
 
     It ends at `most`, or once a further direction makes things worse; not at the first, because
     two variables that only act together are worth nothing one at a time.
     """
-    folds = deal(Y)
+    folds = folds_along(len(Y), FOLDS)[0]
     errors = [_errors_of(X, Y, share, folds, 0)]
     for d in range(1, most + 1):
         errors.append(_errors_of(X, Y, share, folds, d))
         if d > 1 and share @ errors[-1] > share @ errors[-2]:
             break
     return np.array(errors)
-
-
-def deal(Y: Array) -> IntArray:
-    """The fold of every sample: along the response, each five in a row go to different folds."""
-    n = len(Y)
-    order = np.lexsort(Y.T[::-1])
-    rng = np.random.default_rng(0)
-    hands = np.concatenate([rng.permutation(FOLDS) for _ in range(-(-n // FOLDS))])[:n]
-    fold = np.empty(n, dtype=np.intp)
-    fold[order] = hands
-    return fold
 
 
 def _errors_of(X: Array, Y: Array, share: Array, folds: IntArray, d: int) -> Array:

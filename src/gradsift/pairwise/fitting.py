@@ -11,8 +11,9 @@ import numpy as np
 from gradsift._run.progress import follow
 from gradsift._run.threads import one_blas_thread
 from gradsift._typing import Array, IntArray, Source
-from gradsift.data import Scaling
+from gradsift.data import Scaling, measure_scaling, standardised
 from gradsift.numerics.directions import Directions
+from gradsift.numerics.distinct import merge_rows
 from gradsift.numerics.kernels import TheoryRate
 from gradsift.numerics.ranking import rank_variables
 from gradsift.pairwise.assemble import Assembly, Response, Settings, assemble
@@ -60,6 +61,17 @@ class Sample:
     kept: IntArray
     n_rows: int
     unlabeled: Source | None = None
+
+    def distinct(self, standardize: bool) -> tuple[Scaling, Array, Array, Array]:
+        """The scaling of the columns, and of rows without copies all columns, the response and the
+        part of the weight.
+        """
+        weight = np.ones(self.X.shape[0]) if self.weight is None else self.weight
+        share = weight / weight.sum()
+        scaling = measure_scaling(self.X, share, standardize=standardize)
+        X = standardised(self.X, scaling).columns(np.arange(self.X.shape[1]))
+        X, Y, share, _ = merge_rows(X, self.response.values.T, share)
+        return scaling, X, Y[:, 0], share
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ import numpy as np
 
 from gradsift._typing import Array
 from gradsift.data.source import BLOCK_BYTES
+from gradsift.numerics.distinct import merge_rows
 from gradsift.numerics.losses import Loss
 from gradsift.numerics.newton import minimise
 from gradsift.numerics.sampling import spread_along
@@ -34,7 +35,6 @@ from gradsift.pairwise.local_linear import (
     smooth_left_out,
     spread_of,
 )
-from gradsift.pairwise.samples import distinct_rows
 from gradsift.solver import Rows
 
 POWERS = (1.0, 8.0)
@@ -171,7 +171,7 @@ def label_predictor(assembly: Assembly, rows: Rows) -> LabelPredictor:
     for samples left out into scores of least loss.
     """
     response, settings = assembly.response, assembly.settings
-    X, Y, share = distinct_rows(
+    X, Y, share, _ = merge_rows(
         assembly.source.columns(rows.index), response.values.T, assembly.share
     )
     linked = [link_index(X, y, rows.values, share) for y in Y.T]
@@ -214,7 +214,7 @@ def index_predictor(assembly: Assembly, rows: Rows) -> AveragedPredictor:
 
 def fit_index(X: Array, y: Array, B: Array, share: Array) -> AveragedPredictor:
     """Learn index and link for selected columns X (n, a) and coefficients B (a, m)."""
-    X, Y, share = distinct_rows(X, y[:, None], share)
+    X, Y, share, _ = merge_rows(X, y[:, None], share)
     return link_index(X, Y[:, 0], B, share).predictor
 
 

@@ -17,6 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gradsift._typing import Array, IntArray
+from gradsift.numerics.sampling import orientation
 
 Inverse = Callable[[Array, Array, Array, int], Array]
 """From whitened columns (n, r), response (n,), shares and number of slices to M (r, r)."""
@@ -27,12 +28,15 @@ def cut_slices(y: Array, share: Array, n_slices: int) -> IntArray:
 
     Equal values are in one slice.
     """
-    values, where = np.unique(y, return_inverse=True)
+    # of -y, which says the same, the slices are the same too
+    values, where = np.unique(orientation(y, share) * y, return_inverse=True)
     if len(values) <= n_slices:
         return where.ravel()
     weight = np.bincount(where.ravel(), weights=share)
     middle = np.cumsum(weight) - 0.5 * weight
-    slice_of = np.minimum((middle / weight.sum() * n_slices).astype(np.intp), n_slices - 1)
+    # an edge is an edge, whatever the rounding of the weights
+    along = np.round(middle / weight.sum() * n_slices, 9)
+    slice_of = np.minimum(along.astype(np.intp), n_slices - 1)
     return np.unique(slice_of, return_inverse=True)[1].ravel()[where.ravel()]
 
 

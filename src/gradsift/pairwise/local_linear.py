@@ -14,7 +14,7 @@ from scipy import sparse
 from gradsift._typing import Array
 from gradsift.data.source import BLOCK_BYTES
 from gradsift.numerics.distances import squared_distances
-from gradsift.pairwise.samples import distinct_rows
+from gradsift.numerics.distinct import merge_rows
 
 
 def local_gradients(
@@ -63,7 +63,7 @@ def refine_gradients(X: Array, y: Array, share: Array, F: Array, d: int) -> Arra
     """
     root = np.sqrt(share)[:, None]
     # copies of a row are one row that counts more: they make nothing known in more detail
-    width = normal_bandwidth(distinct_rows(X, y[:, None], share)[2], d)
+    width = normal_bandwidth(merge_rows(X, y[:, None], share).weights, d)
     last = np.linalg.svd(root * F, full_matrices=False)[2][:d]
     for _ in range(REFINED_ROUNDS):
         T = X @ last.T

@@ -117,13 +117,3 @@ def reference_samples(
         response,
         share,
     )
-
-
-def distinct_rows(X: Array, Y: Array, share: Array) -> tuple[Array, Array, Array]:
-    """Copies of a row of X and Y as one row with their weights, in an order that is that of no
-    table: none of them may stand in for another that is left out.
-    """
-    both, where = np.unique(np.hstack([X, Y]), axis=0, return_inverse=True)
-    total: Array = np.bincount(where.ravel(), weights=share).astype(float)
-    p = X.shape[1]
-    return both[:, :p], both[:, p:], total

@@ -16,10 +16,10 @@ from scipy.special import expit, logit, softmax
 
 from gradsift._typing import Array, IntArray
 from gradsift.numerics.ard_kernels import ArdKernel
+from gradsift.numerics.distinct import merge_rows
 from gradsift.numerics.logistic import fit_binary, fit_multinomial, with_ones
-from gradsift.numerics.sampling import stratified_rows
+from gradsift.numerics.sampling import evenly_spaced
 from gradsift.refit.candidates import Candidate, rank_candidates
-from gradsift.refit.distinct import merge_rows
 from gradsift.refit.evidence import Rows
 from gradsift.refit.expansion import Expansion, Features, pivoted_features
 from gradsift.refit.settings import LABELS, RefitSettings
@@ -101,22 +101,21 @@ def refit_classification(
     """
     d, X = np.shape(X)[1], np.asarray(X, dtype=float)
     rows_given = X if offset is None else np.column_stack([X, offset])
-    merged, y, weights, _ = merge_rows(rows_given, np.asarray(labels), sample_weight)
+    T = (np.asarray(labels)[:, None] == np.arange(n_classes)).astype(float)
+    merged, T, weights, _ = merge_rows(rows_given, T, sample_weight)
     X, known = merged[:, :d], None if offset is None else merged[:, d:]
-    labels = y.astype(int)
-    T = (labels[:, None] == np.arange(n_classes)).astype(float)
-    if d == 0 or len(np.unique(labels)) == 1:
+    if d == 0 or T.all(axis=0).any():
         return _constant(d, T, weights, known)
     if n_classes == 2:
         T = T[:, 1:]
     start = Start(known, T.shape[1])
 
-    rng = np.random.default_rng(0)  # the same rows in every fit: the answer depends on no seed
-    rows = stratified_rows(len(X), settings.tuning_rows, rng, strata=labels)
+    # merged rows are in the order of their classes: evenly spaced ones have all of them
+    rows = evenly_spaced(len(X), settings.tuning_rows)
     expected = start.probabilities(rows)
     ranked = rank_candidates(code_labels(X[rows], T[rows], weights[rows], expected), settings)
-    landmarks = X[stratified_rows(len(X), settings.landmarks, rng, strata=labels)]
-    tuning = stratified_rows(len(X), settings.penalty_rows, rng, strata=labels)
+    landmarks = X[evenly_spaced(len(X), settings.landmarks)]
+    tuning = evenly_spaced(len(X), settings.penalty_rows)
     choice = _tune(
         ranked[0].kernel,
         landmarks,

@@ -238,7 +238,6 @@ def scored_kernels(
     distinct: IntArray,
     criterion: Callable[[Array, Array], Criterion],
     settings: RefitSettings,
-    strata: IntArray | None = None,
 ) -> Iterator[ScoredKernel]:
     """One for each form of the kernel; none where the table has too many columns to keep rows of
     them.
@@ -247,9 +246,8 @@ def scored_kernels(
         return
     rows = np.sort(np.unique(distinct, return_index=True)[1])
     counts = np.bincount(distinct, weights).astype(np.float64)[distinct[rows]]
-    some = None if strata is None else strata[rows]
     few = source if len(rows) == len(Y) else take_rows(source, rows)
-    columns = KernelColumns.of(few, counts, settings, some)
+    columns = KernelColumns.of(few, counts, np.argsort(distinct[rows]), settings)
     for form in columns.forms:
         yield ScoredKernel(columns.fit(form, Y[rows], counts, criterion), rows, counts)
 
@@ -279,7 +277,7 @@ def ensemble_regression(
     weights = counts if refit.tail else counts * refit.robust_weight
     mean, unit = float(weights @ y / weights.sum()), float(np.std(y))
     Y = (y - mean)[:, None] / unit
-    distinct = distinct_rows(source, Y)
+    distinct = distinct_rows(source, Y, weights)
     candidates = []
     ridge = ScoredRidge.of(source, Y, weights, distinct, settings)
     if ridge is not None:
@@ -326,14 +324,13 @@ def ensemble_classification(
     part = (refit.n_classes - 1) / T.shape[1]
     total = float(weights.sum())
     null = chance_score(T, weights)
-    distinct = distinct_rows(source, Y)
+    distinct = distinct_rows(source, Y, weights)
     candidates = []
     ridge = ScoredRidge.of(source, Y, weights, distinct, settings)
     if ridge is not None:
         slope, score = slope_of_classes(ridge.scored.guess, T, weights)
         candidates.append(Candidate(part * (score - null), partial(ridge.member, slope)))
-    judged = left_out_squares, settings, labels
-    for kernel in scored_kernels(source, Y, weights, distinct, *judged):
+    for kernel in scored_kernels(source, Y, weights, distinct, left_out_squares, settings):
         guess, counts = kernel.fit.left_out.guess[None], kernel.weights
         slope, score = slope_of_classes(guess, T[kernel.rows], counts)
         candidates.append(

@@ -30,7 +30,7 @@ from gradsift._typing import Array, IntArray, Source
 from gradsift.data import ArraySource, CutSource, ScaledSource, Scaling, measure_scaling
 from gradsift.data.source import windows
 from gradsift.numerics.distances import products, source_products
-from gradsift.numerics.sampling import stratified_rows
+from gradsift.numerics.sampling import spread_along
 from gradsift.refit.settings import RefitSettings
 
 LEAST_EIGENVALUE = 1e-10
@@ -292,8 +292,8 @@ class KernelColumns:
         cls,
         source: Source,
         weights: Array,
+        order: IntArray,
         settings: RefitSettings,
-        strata: IntArray | None = None,
     ) -> KernelColumns:
         """Cut and standardise the columns, and read the rows that carry the functions.
 
@@ -301,10 +301,9 @@ class KernelColumns:
         ----------
         source : all columns, standardised.
         weights : (n,) how many times each row counts, all positive; rows are no copies.
-        strata : classes of the rows, each of which is to be among the landmarks.
+        order : (n,) of the rows, along which landmarks are evenly spaced.
         """
-        n = source.shape[0]
-        tuning = stratified_rows(n, settings.kernel_rows, np.random.default_rng(0), strata)
+        tuning = spread_along(order, settings.kernel_rows)
         cut = CutSource(source, settings.cut)
         scaling = measure_scaling(cut, weights / weights.sum())
         columns = ScaledSource(cut, scaling)

@@ -8,16 +8,17 @@ loss as its bandwidth goes to zero.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import fsum
 
 import numpy as np
 
 from gradsift._typing import Array
 from gradsift.numerics.ard_kernels import ArdKernel
+from gradsift.numerics.distinct import merge_rows
 from gradsift.numerics.robust import largest_tie
-from gradsift.numerics.sampling import stratified_rows
+from gradsift.numerics.sampling import evenly_spaced
 from gradsift.refit.candidates import Candidate
-from gradsift.refit.distinct import merge_rows
 from gradsift.refit.expansion import Expansion, pivoted_features
 from gradsift.refit.ridge import solve_ridge
 from gradsift.refit.robust import Responses, rank_robustly, solve_and_diagnose, solve_robustly
@@ -34,8 +35,9 @@ class RegressionRefit:
     intercept : its constant part.
     noise : estimated noise variance of a row of weight one.
     noise_ratio : eta, the noise variance over the prior variance of g.
-    log_evidence : log marginal likelihood of the chosen kernel on the rows that tuned it, prior of
-        its hyperparameters included; nan if there was nothing to learn.
+    log_evidence : log marginal likelihood of the chosen kernel on the rows that tuned it, their
+        response in standard deviations, prior of its hyperparameters included; nan if there was
+        nothing to learn.
     candidates : every kernel tried with its score, best first.
     robust_weight : (n,) factor by which the weight of each row was lowered; one but for outliers.
     tail : whether these rows are the tail of a skewed response rather than outliers.
@@ -84,17 +86,32 @@ def refit_regression(
     settings : numbers of the procedure; change them to study it, not to use it.
     """
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
-    n, d = X.shape
-    merged = merge_rows(X, y, sample_weight)
+    counts = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    # exact sums: the same bits in every order of the rows
+    mean = fsum(counts * y) / fsum(counts)
+    noise = fsum(counts * (y - mean) ** 2) / fsum(counts)
+    if X.shape[1] == 0 or np.ptp(y[counts > 0]) <= 1e-12 * np.abs(y[counts > 0]).max():
+        # nothing selected, or nothing to explain
+        zero = Expansion.zero(X.shape[1])
+        return RegressionRefit(zero, mean, noise, np.inf, np.nan, (), np.ones(len(y)))
     robust = robust and largest_tie(y, sample_weight) <= settings.most_tied
-    data = Responses(merged.X, merged.y, merged.weights, robust)
-    if d == 0 or np.ptp(data.y) <= 1e-12 * np.abs(data.y).max():
-        return _constant(d, data, n)
+    unit = np.sqrt(noise)
+    # without the last digits, which are the rounding of another unit
+    found = _refit_standard(X, np.round((y - mean) / unit, 10), counts, robust, settings)
+    function = replace(found.function, coefficients=unit * found.function.coefficients)
+    level = mean + unit * found.intercept
+    return replace(found, function=function, intercept=level, noise=noise * found.noise)
 
-    rng = np.random.default_rng(0)  # the same rows in every fit: the answer depends on no seed
+
+def _refit_standard(
+    X: Array, y: Array, counts: Array, robust: bool, settings: RefitSettings
+) -> RegressionRefit:
+    """The fit to a response of mean zero and unit variance."""
+    merged = merge_rows(X, y[:, None], counts)
+    data = Responses(merged.X, merged.Y[:, 0], merged.weights, robust)
     m = len(data.y)
-    tuning = stratified_rows(m, settings.tuning_rows, rng)
-    landmarks = stratified_rows(m, settings.landmarks, rng)
+    # merged rows are in the order of their response: evenly spaced ones have all of its range
+    tuning, landmarks = (evenly_spaced(m, k) for k in (settings.tuning_rows, settings.landmarks))
 
     sample = data.take(tuning)
     ranked, sample_weight = rank_robustly(sample, settings)
@@ -123,10 +140,3 @@ def refit_regression(
         robust_weight=all_weights,
         tail=solution.tail,
     )
-
-
-def _constant(d: int, data: Responses, n: int) -> RegressionRefit:
-    """Nothing selected, or nothing to explain: the weighted mean and a zero gradient."""
-    mean = float(data.weights @ data.y / data.weights.sum())
-    noise = float(data.weights @ (data.y - mean) ** 2 / data.weights.sum())
-    return RegressionRefit(Expansion.zero(d), mean, noise, np.inf, np.nan, (), np.ones(n))

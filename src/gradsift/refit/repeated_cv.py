@@ -17,7 +17,7 @@ import numpy as np
 from gradsift._run.passes import each_block
 from gradsift._typing import Array, IntArray, Source
 from gradsift.data.source import SourceView
-from gradsift.numerics.sampling import evenly_spaced
+from gradsift.numerics.sampling import canonical_order, folds_along, gram_products
 from gradsift.refit.evidence import NOISE_BOUNDS
 from gradsift.refit.settings import NUMBERS, RefitSettings
 
@@ -35,44 +35,44 @@ LEAST_VARIANCE = 1e-9
 RANK = 1e-12
 """Eigenvalues below this part of the largest are rounding."""
 
-KEY_COLUMNS = 20_000
-"""Columns by which copies of a row are known."""
-
 
 def chunks(size: int) -> list[slice]:
     return [slice(start, min(start + CHUNK, size)) for start in range(0, size, CHUNK)]
 
 
 # ------------------------------------------------ folds
-def distinct_rows(source: Source, Y: Array) -> IntArray:
-    """(n,) number of each row, in the order of responses (n, q); copies have the same number.
-
-    Copies have the same response and the same columns: the same sums of up to `KEY_COLUMNS` of
-    them, with random factors.
+def distinct_rows(source: Source, Y: Array, weights: Array) -> IntArray:
+    """(n,) number of each row, in the canonical order of responses (n, q) and columns; copies have
+    the same number: they have the same response and the same sums of columns with random factors.
     """
-    n, p = source.shape
-    used = evenly_spaced(p, KEY_COLUMNS)
-    factors = np.random.default_rng(0).normal(size=(len(used), 2))
-    key = np.zeros((n, 2))
-    for part in chunks(len(used)):
-        key += source.columns(used[part]) @ factors[part]
+    key, along = np.zeros((len(Y), 2)), np.zeros(Y.shape)
+    for _, (part, more) in each_block(source, lambda at: partial(row_sums, Y, weights, at.start)):
+        key += part
+        along += more
     rows = np.round(np.column_stack([Y, key]), 6)
-    return np.asarray(np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1))
+    _, first, place = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    place = place.reshape(-1)
+    total = np.bincount(place, weights).astype(np.float64)
+    order = canonical_order(Y[first], total, along[first])
+    return np.asarray(np.argsort(order)[place])
+
+
+def row_sums(Y: Array, weights: Array, seed: int, Z: Array) -> tuple[Array, Array]:
+    """Two sums of columns Z (n, b) with random factors, and their `gram_products`."""
+    factors = np.random.default_rng(seed).normal(size=(Z.shape[1], 2))
+    return Z @ factors, gram_products(Z, Y, weights)
 
 
 def assign_folds(distinct: IntArray, settings: RefitSettings = NUMBERS) -> IntArray:
     """(rounds, n) fold of each row: along the responses, so that each holds all of their range.
 
     Where rows are few, it matters which of them are held out together: neighbours in the order of
-    responses are then dealt anew in further rounds. Copies (see `distinct_rows`) stay together, and
-    as one row that counts more they would be in the same folds.
+    responses are then assigned anew in further rounds. Copies (see `distinct_rows`) stay together,
+    and as one row that counts more they would be in the same folds.
     """
     count = int(distinct.max()) + 1
     rounds = min(-(-settings.held_out_rows // count), settings.most_repeats)
-    each = np.arange(settings.folds)
-    dealt = np.tile(each, (rounds, -(-count // len(each)), 1))
-    dealt[1:] = np.random.default_rng(0).permuted(dealt[1:], axis=2)
-    return dealt.reshape(rounds, -1)[:, distinct]
+    return folds_along(count, settings.folds, rounds)[:, distinct]
 
 
 def training_weights(folds: IntArray, weights: Array, settings: RefitSettings = NUMBERS) -> Array:

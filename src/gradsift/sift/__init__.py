@@ -35,7 +35,7 @@ from gradsift.sift.ranking import (
     selected_scores,
     variable_losses,
 )
-from gradsift.sift.response import make_response
+from gradsift.sift.response import in_principal_axes, make_response
 from gradsift.sift.rows import make_rows
 from gradsift.sift.settings import DEFAULT, Limits, SiftSettings
 
@@ -160,6 +160,7 @@ def make_sifter(
     interactions: bool = True,
     always_keep: Sequence[int] = (),
     feature_groups: IntArray | None = None,
+    constant: Sequence[int] = (),
     sample_weight: Array | None = None,
     groups: Array | None = None,
     robust: bool = True,
@@ -184,6 +185,8 @@ def make_sifter(
         Columns that are always selected; their linear part is not penalised.
     feature_groups : int array (p,), optional
         Columns with the same number are one variable: one price, whatever the number of columns.
+    constant : sequence of int
+        Columns that never change: nothing competes with them.
     sample_weight : array (n,), optional
         Numbers of samples: 2 is the row twice, 0 removes it.
     groups : array (n,), optional
@@ -213,7 +216,7 @@ def make_sifter(
     response = make_response(Y, make_rows(n, sample_weight, groups), robust, settings)
     return Sifter(
         source,
-        response,
+        in_principal_axes(response, source),
         float(false_positives),
         interactions,
         always,
@@ -221,4 +224,5 @@ def make_sifter(
         say,
         settings,
         labels=feature_groups,
+        constant=tuple(constant),
     )

@@ -30,7 +30,7 @@ def is_left_over(statistic: Array, selected: IntArray, sifter: Sifter) -> bool:
     settings, q = sifter.settings, sifter.response.Y.shape[1]
     log_p = association_log_p(statistic, sifter.response.rows.total, q, settings)
     likely = np.flatnonzero(log_p <= np.log(max(settings.left_over, 1e-300)))
-    q_values = benjamini_hochberg(log_p[likely], len(log_p))
+    q_values = benjamini_hochberg(log_p[likely], sifter.n_columns)
     return bool(np.any(q_values[~np.isin(likely, selected)] <= settings.left_over))
 
 
@@ -51,7 +51,7 @@ def one_after_another(sifter: Sifter, Y: Array, evidence: Array, first: IntArray
     columns = np.union1d(order, first).astype(np.intp)
     Z = unit_columns(clipped_columns(sifter.source, columns, rows, settings), rows)
     at = np.searchsorted(columns, first)
-    floor = 2.0 * np.log(p)
+    floor = 2.0 * np.log(max(sifter.n_columns, 1))
     found = greedy(Z, Y, evidence[columns], at, places, floor, rows.total, settings)
     return columns[found]
 
@@ -85,6 +85,8 @@ def greedy(
         explained = n * np.square(Z.T @ R).sum(axis=1)
         score = np.where(free, np.round(evidence * (explained + floor), 7), -1.0)
         best = int(np.argmax(score))
+        if score[best] <= 0.0:  # no evidence at all: their order stays as it is
+            break
         free[best] = False
         chosen.append(best)
     return np.array(chosen, dtype=np.intp)

@@ -16,6 +16,7 @@ from gradsift.sift.features import (
     clipped,
     clipped_known,
     derivatives,
+    oriented,
     own_features,
     whitener,
 )
@@ -116,6 +117,7 @@ def binned_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAU
     """
     width = X.shape[1]
     root = np.reshape(rows.root, (-1, 1))
+    X, sign = oriented(X, rows)
     known = ~np.isnan(X)
     whole = bool(known.all())
     X = X if whole else np.nan_to_num(X)
@@ -156,7 +158,9 @@ def binned_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAU
     P -= (P @ count[:, :, None]) / np.maximum(total, 1e-300)[:, :, None]
     T = whitener((P * count[:, None, :]) @ P.transpose(0, 2, 1) / rows.total, settings)
     slopes = derivatives(at.T, centres.T, settings) @ (moments - at[:, :, None] * sums)
-    return np.asarray(T @ (P @ sums + slopes))
+    U = np.asarray(T @ (P @ sums + slopes))
+    U[:, 0] *= sign[:, None]
+    return U
 
 
 def wide_statistics(

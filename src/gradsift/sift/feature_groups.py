@@ -33,7 +33,7 @@ class JointGroups:
     labels : (p,) int array
         The variable of each column, 0 to `count` - 1.
     count : int
-        Number of variables.
+        Number of variables that vary.
     divided : (p,) int array
         Columns that a variable's part of the level is divided among.
     members : tuple of tuples of int
@@ -127,16 +127,23 @@ def columns_of_each(labels: IntArray) -> Iterator[IntArray]:
 
 
 def make_joint(
-    source: Source, labels: IntArray, R: Array, rows: Rows, settings: SiftSettings = DEFAULT
+    source: Source,
+    labels: IntArray,
+    varying: IntArray,
+    R: Array,
+    rows: Rows,
+    settings: SiftSettings = DEFAULT,
 ) -> JointGroups:
-    """The joint groups of a table. Of those that would take more memory than the features of the
-    columns may, the most promising against unit-variance residuals R (n, q) are kept.
+    """The joint groups of a table, of columns that vary. Of those that would take more memory than
+    the features of the columns may, the most promising against unit-variance residuals R (n, q) are
+    kept.
     """
     labels = np.unique(labels, return_inverse=True)[1].astype(np.intp)
     divided = np.ones(len(labels), dtype=np.intp)
     found: list[tuple[float, tuple[int, ...], Array]] = []
     held, most = 0, settings.limits.most_values // 8
-    for columns in columns_of_each(labels):
+    for places in columns_of_each(labels[varying]):
+        columns = varying[places]
         Z = joint_features(clipped_columns(source, columns, rows, settings), rows, settings)
         if len(Z) < 2:  # one direction, such as two levels: each column is the whole variable
             continue
@@ -151,4 +158,5 @@ def make_joint(
     features = np.concatenate([np.zeros((0, n)), *(Z for *_, Z in found)])
     size = np.array([len(Z) for *_, Z in found], dtype=np.intp)
     members = tuple(columns for _, columns, _ in found)
-    return JointGroups(labels, int(labels.max()) + 1, divided, members, features, size)
+    count = len(np.unique(labels[varying]))
+    return JointGroups(labels, count, divided, members, features, size)

@@ -76,6 +76,14 @@ def mean_filled(X: Array, rows: Rows) -> Array:
     return np.where(holes, known_mean(X, rows), X) if holes.any() else X
 
 
+def oriented(X: Array, rows: Rows) -> tuple[Array, Array]:
+    """Columns X (n, k) with signs for which their third moments are positive, and these signs (k,):
+    features of a column and of its negative are then the same, to the last bit.
+    """
+    sign = np.where(known_mean(X * X * X, rows) < 0.0, -1.0, 1.0)
+    return X * sign, sign
+
+
 def knots(X: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
     """Centres of the bumps, (J, width): the mid-quantiles of the known values of each column."""
     holes = np.isnan(X)
@@ -150,6 +158,7 @@ def own_features(
     alone, which do not depend on the others. The linear ones are the columns `lines` (n, width)
     where these are given.
     """
+    X, sign = oriented(X, rows)
     if local:
         P = antiderivatives(X, knots(X, rows, settings), settings)
     else:
@@ -165,6 +174,7 @@ def own_features(
         P = rows.clusters.centred(P)
         T = whitener(covariances(P, row_weights(P, rows), rows.total), settings)
     Z = T @ P
+    Z[:, 0] *= sign[:, None]
     if weighted:
         Z *= rows.root
     return Z

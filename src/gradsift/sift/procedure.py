@@ -81,6 +81,8 @@ class Sifter:
     """Columns that may not be selected, by themselves or in products."""
     labels: IntArray | None = None
     """(p,) the variable of each column; None = each is its own."""
+    constant: tuple[int, ...] = ()
+    """Columns that never change, and are no rivals of any other."""
     noise: Array | None = None
     """(n, q) residual of an earlier fit, not mapped, that says how much the rows of a cluster have
     in common; None = the response.
@@ -91,9 +93,19 @@ class Sifter:
     """The last screen of products, by the residual and the selected columns it was made for."""
 
     @property
+    def n_columns(self) -> int:
+        """Columns that compete: those that change."""
+        return self.source.shape[1] - len(self.constant)
+
+    @property
+    def varying(self) -> IntArray:
+        """The numbers of these columns."""
+        return np.delete(np.arange(self.source.shape[1]), list(self.constant))
+
+    @property
     def n_variables(self) -> int:
         """Variables that compete: columns, unless several are one."""
-        return self.source.shape[1] if self.labels is None else len(np.unique(self.labels))
+        return len(np.unique(self.varying if self.labels is None else self.labels[self.varying]))
 
     @cached_property
     def joint(self) -> JointGroups | None:
@@ -102,7 +114,7 @@ class Sifter:
             return None
         rows = self.response.rows
         Y = whiten_residual(self.response.start, rows.total)
-        return make_joint(self.source, self.labels, Y, rows, self.settings)
+        return make_joint(self.source, self.labels, self.varying, Y, rows, self.settings)
 
     @property
     def levels(self) -> tuple[Array, Array]:
@@ -275,7 +287,7 @@ class Sifter:
             self.screens.clear()
             self.screens[key] = screen(
                 partial(single_columns, self.source, rows=groups.rows, settings=self.settings),
-                columns[~np.isin(columns, list(self.barred))],
+                columns[~np.isin(columns, [*self.barred, *self.constant])],
                 R / self.response.root,
                 groups.rows,
                 selected,
@@ -292,7 +304,7 @@ class Sifter:
         limits, (n, q) = self.settings.limits, self.response.Y.shape
         slower = 1 if self.response.rows.clusters is None else CLUSTERS_TAKE
         affordable = isqrt(int(limits.most_products / (n * q * slower)))
-        return min(max(affordable, limits.most_columns), self.source.shape[1])
+        return min(max(affordable, limits.most_columns), self.n_columns)
 
     def add_pairs(
         self, groups: Groups, support: Support, loose: Support, *, propose: bool = False

@@ -66,12 +66,12 @@ def log_evidence(sifter: Sifter, sifted: Sifted, R: Array, own: Array | None = N
     """Smallest log tail of each variable against unit-variance residuals R: own groups and best
     product, (p,).
     """
-    p, q = sifter.source.shape[1], R.shape[1]
+    q = R.shape[1]
     groups = sifted.groups
     if own is None:
         own = sifter.own(groups, R)
     if groups.inflation is not None:
-        own = own / typical_ratios(groups, p)
+        own = own / typical_ratios(groups, own.shape[1])
     evidence = own_log_p(own, q, sifter.interactions, sifter.settings)
     if groups.joint is not None:
         total = groups.rows.total
@@ -82,7 +82,9 @@ def log_evidence(sifter: Sifter, sifted: Sifted, R: Array, own: Array | None = N
         selected = groups.variables(sifted.support)
         found = sifter.screened(groups, R, own, selected)
         pairs = pair_log_p(found, q, len(selected)) - np.log(sifter.settings.shares[3])
-        evidence[found.columns] = np.minimum(evidence[found.columns], pairs)
+        # both columns of a product have its evidence: their own evidence says which comes first
+        alone = evidence[found.columns]
+        evidence[found.columns] = np.minimum(alone, pairs + 1e-4 * alone)
     return evidence
 
 
@@ -108,13 +110,15 @@ def scores(sifter: Sifter, sifted: Sifted) -> Array:
     variables, _, log_p = variable_losses(groups, sifted.relaxed, response)
     # What the true levels refuse cannot claim more than they ask: a nearly perfect fit would
     # otherwise lend its members any tail. The last term keeps their order.
-    cap = np.log(min(sifter.alpha, 1.0) / sifter.source.shape[1])
-    evidence[variables] = np.minimum(evidence[variables], np.maximum(log_p, cap) + 1e-6 * log_p)
+    cap = np.log(min(sifter.alpha, 1.0) / max(sifter.n_columns, 1))
+    evidence[variables] = np.minimum(evidence[variables], np.maximum(log_p, cap) + 1e-4 * log_p)
     variables, loss, _ = variable_losses(groups, sifted.support, response)
     strength = np.maximum(-evidence, 1e-9)
     score: Array = np.subtract(evidence.max(initial=0.0), evidence, out=evidence)
     score /= 1.0 + score.max(initial=0.0)
-    score[variables] = selected_scores(loss)
+    # columns of the same product alone lose the same: their own statistics say which comes first
+    alone = sifted.marginal[:, variables].sum(axis=0) / groups.rows.total
+    score[variables] = selected_scores(loss + 1e-5 * alone)
     statistic = sifted.marginal
     if groups.inflation is not None:
         statistic = statistic / typical_ratios(groups, len(score))

@@ -12,8 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
-from gradsift._typing import Array
+from gradsift._run.passes import each_block
+from gradsift._typing import Array, Source
 from gradsift.numerics.robust import largest_tie, winsorise
+from gradsift.sift.features import clipped
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
@@ -67,6 +69,25 @@ def whitened_response(Y: Array, rows: Rows, robust: bool, settings: SiftSettings
     scale = 1 / np.sqrt(np.where(values > 1e-12 * max(values.max(), 1e-300), values, np.inf))
     Y = Y * scale if Y.shape[1] == 1 else Y @ (vectors * scale) @ vectors.T
     return Response(Y, rows, robust, settings)
+
+
+def in_principal_axes(response: Response, source: Source) -> Response:
+    """Several responses (classes) along the principal axes of their covariances with the columns:
+    these are the same in whatever order the classes are.
+    """
+    q = response.Y.shape[1]
+    if q == 1:
+        return response
+    rows, M = response.rows, np.zeros((q, q))
+    weighted = response.Y * np.square(response.root)
+
+    def covariances(X: Array) -> Array:
+        along = clipped(X, rows, response.settings).T @ weighted
+        return np.asarray(along.T @ along)
+
+    for _, part in each_block(source, lambda _: covariances):
+        M += part
+    return replace(response, Y=response.Y @ np.linalg.eigh(M)[1])
 
 
 def beside_noise(response: Response, noise: Array) -> Response:

@@ -77,12 +77,13 @@ def column_association(sifter: Sifter, sifted: Sifted, n_columns: int) -> Associ
     log_p = association_log_p(statistic, rows, q, sifter.settings)[:n_columns]
     tested = ~np.isin(np.arange(n_columns), sifter.always)
     labels = None if sifter.labels is None else sifter.labels[:n_columns]
-    near = np.flatnonzero(tested & (q_values(log_p, labels, tested) <= LISTED))
+    counted = tested & np.isin(np.arange(n_columns), sifter.varying)
+    near = np.flatnonzero(q_values(log_p, labels, counted) <= LISTED)
     log_p[near] = np.maximum(log_p[near], least_log_p(sifter, near))
     if not sifter.response.robust:
         how = sifter.source, near, R, groups.rows, rows, sifter.settings
         log_p[near] = np.maximum(log_p[near], exchangeable_log_p(*how))
-    q_found = q_values(log_p, labels, tested)
+    q_found = q_values(log_p, labels, counted)
     p_found = np.exp(by_label(log_p, labels))
     return Association(np.where(tested, p_found, np.nan), np.where(tested, q_found, np.nan))
 

@@ -129,7 +129,7 @@ class ColumnTester:
         columns = self.rivals.pool.columns
         free = ~np.isin(columns, list(barred))
         z2 = product_tests(left, np.nan_to_num(x), self.rivals.X[:, free])
-        return [*out, best_product(z2, columns[free], known, self.sifter.source.shape[1])]
+        return [*out, best_product(z2, columns[free], known, self.sifter.n_columns)]
 
     def unexplained(self, explanation: Explanation) -> float:
         """Share of the variance that a least-squares fit on an explanation leaves."""
@@ -143,13 +143,12 @@ class ColumnTester:
         R = sifter.unit_residual(whole.groups, whole.support)
         own = sifter.own(whole.groups, R)
         quick = own_log_p(own, R.shape[1], sifter.interactions, sifter.settings)
-        quick = np.minimum(quick, 0.0)
-        near = [*self.rivals.selected, *whole.groups.variables(whole.relaxed)]
-        outside = np.setdiff1d(np.arange(len(quick)), near)
+        near = [self.rivals.selected, whole.groups.variables(whole.relaxed)]
+        outside = np.setdiff1d(sifter.varying, np.concatenate(near))
         further = outside[np.argsort(quick[outside], kind="stable")][:FURTHER]
-        listed = dict.fromkeys([*near, *further.tolist()])
-        chosen = dict.fromkeys([*list(listed)[:MOST_CANDIDATES], *also])
-        return [k for k in chosen if k not in sifter.always], quick
+        listed = [k for some in (*near, further.tolist()) for k in sorted(some, key=quick.item)]
+        chosen = dict.fromkeys([*list(dict.fromkeys(listed))[:MOST_CANDIDATES], *also])
+        return [k for k in chosen if k not in sifter.always], np.minimum(quick, 0.0)
 
     def product(self, pair: tuple[int, int]) -> float:
         """log p of a product beyond all features of both columns and the rest of the support."""
@@ -240,17 +239,20 @@ def by_variable(sifter: Sifter, log_p: Array) -> Array:
     joint = sifter.joint
     if joint is None:
         return log_p
-    best = np.zeros(joint.count)
+    best = np.zeros(len(log_p))
     np.minimum.at(best, joint.labels, np.minimum(log_p + np.log(joint.divided), 0.0))
     return best[joint.labels]
 
 
 def q_values(sifter: Sifter, log_p: Array) -> Array:
-    """q-values (p,) over all columns, or over all variables that columns make up."""
+    """q-values (p,) over all columns that vary, or over all variables that these make up."""
+    out, varying = np.ones(len(log_p)), sifter.varying
     if sifter.joint is None:
-        return benjamini_hochberg(log_p)
-    first = np.unique(sifter.joint.labels, return_index=True)[1]
-    return benjamini_hochberg(by_variable(sifter, log_p)[first])[sifter.joint.labels]
+        out[varying] = benjamini_hochberg(log_p[varying])
+        return out
+    labels, first = np.unique(sifter.joint.labels[varying], return_index=True)
+    out[labels] = benjamini_hochberg(by_variable(sifter, log_p)[varying[first]])
+    return out[sifter.joint.labels]
 
 
 def kept_codes(sifter: Sifter, codes: IntArray | None) -> IntArray | None:
@@ -289,7 +291,7 @@ def once_each(log_set: Array, together: dict[int, frozenset[int]]) -> Array:
 def tested_products(tester: ColumnTester) -> tuple[ProductTest, ...]:
     """p- and q-values of the selected products, among all pairs of columns."""
     groups, support = tester.rivals.as_selected
-    first, p = groups.first_product, tester.sifter.source.shape[1]
+    first, p = groups.first_product, tester.sifter.n_columns
     pairs = [groups.parents[g - first] for g in support if g >= first]
     log_p = np.array([tester.product(pair) for pair in pairs])
     q = benjamini_hochberg(log_p, p * (p - 1) / 2)

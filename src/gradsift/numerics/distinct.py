@@ -12,25 +12,30 @@ from typing import NamedTuple
 import numpy as np
 
 from gradsift._typing import Array, IntArray
+from gradsift.numerics.sampling import canonical_order, gram_products
 
 
 class Distinct(NamedTuple):
-    """Merged rows, and for each given row the number of the one it went into (-1: weight zero)."""
+    """Merged rows in their canonical order, and for each given row the number of the one it went
+    into (-1: weight zero).
+    """
 
     X: Array
-    y: Array
+    Y: Array
     weights: Array
     member: IntArray
 
 
-def merge_rows(X: Array, y: Array, sample_weight: Array | None) -> Distinct:
-    """X (n, d), y (n,) and weights (n,), or None for ones; rows of weight zero drop out."""
+def merge_rows(X: Array, Y: Array, sample_weight: Array | None) -> Distinct:
+    """X (n, d), Y (n, q) and weights (n,), or None for ones; rows of weight zero drop out."""
     given = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    present = np.flatnonzero(given > 0.0)
-    rows = np.column_stack([X[present], y[present]])
+    present, d = np.flatnonzero(given > 0.0), X.shape[1]
+    rows = np.column_stack([X[present], Y[present]])
     distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
     inverse = inverse.reshape(-1)
-    member = np.full(len(X), -1)
-    member[present] = inverse
     weights = np.bincount(inverse, weights=given[present], minlength=len(distinct)).astype(float)
-    return Distinct(distinct[:, :-1], distinct[:, -1], weights, member)
+    X, Y = distinct[:, :d], distinct[:, d:]
+    order = canonical_order(Y, weights, gram_products(X, Y, weights))
+    member = np.full(len(given), -1)
+    member[present] = np.argsort(order)[inverse]
+    return Distinct(X[order], Y[order], weights[order], member)
