@@ -224,6 +224,7 @@ def test_covariates_of_new_rows_must_fit(confounded, fitted):
         fitted.predict(X[:10], covariates=C)
 
 
+@pytest.mark.filterwarnings("ignore::gradsift.exceptions.RepeatedRowsWarning")
 def test_weights_are_repetitions_with_covariates_too(confounded):
     X, y, C = confounded
     C = C.copy()

@@ -58,7 +58,7 @@ PROMISES: list[tuple[str, str, str]] = [
         "test_",
     ),
     (
-        "A signal leaves nothing behind; what a kill leaves, the next run clears",
+        "A signal leaves whole results or none; the next run clears up after a kill",
         "tests/cli/test_stopping.py",
         "test_kills_at_random_moments_never_lose_the_results",
     ),

@@ -284,6 +284,7 @@ def test_a_family_needs_a_correlation(curved):
         significance(GradientSiftRegressor(), *curved, family=0)
 
 
+@pytest.mark.filterwarnings("ignore::gradsift.exceptions.RepeatedRowsWarning")
 @pytest.mark.filterwarnings("ignore::gradsift.exceptions.CountedRowsWarning")
 @pytest.mark.parametrize("task", ["numbers", "two classes", "three classes"])
 def test_a_row_of_weight_two_is_the_row_twice(task):

@@ -132,6 +132,7 @@ def test_kept_columns_act_on_labels_too(rng):
     assert found.inclusion_probabilities[4] < 0.5
 
 
+@pytest.mark.filterwarnings("ignore::gradsift.exceptions.RepeatedRowsWarning")
 def test_whole_weights_count_copies_of_rows(rng):
     X = rng.normal(size=(50, 4))
     y = X[:, 3] + rng.normal(size=50)

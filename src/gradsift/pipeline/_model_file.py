@@ -281,12 +281,13 @@ def works_on(model: Any, X: NDArray[Any]) -> bool:
     """Whether all that is asked of a model is finite, of the shape that goes with the table."""
     n, p = X.shape
     fields = model.gradient(X, sparse=True)
-    predicted = model.predict(X, **model.describe().at_the_mean)
+    at_the_mean = model.describe().at_the_mean
+    predicted = model.predict(X, **at_the_mean)
     projected = model.transform(X)
     fields = fields if isinstance(fields, list) else [fields]
     numbers = [model.feature_importances_, predicted, projected, *(f.data for f in fields)]
     if hasattr(model, "predict_proba"):  # labels are never NaN
-        numbers.append(model.predict_proba(X))
+        numbers.append(model.predict_proba(X, **at_the_mean))
     return (
         model.feature_importances_.shape == model.ranking_.shape == (p,)
         and predicted.shape == (n,)
