@@ -69,7 +69,7 @@ numpydoc_xref_param_type = False
 # the first to read first; an example that is not named here comes last
 READING_ORDER = """
 circles turlach xor interaction shapes breast_cancer digits directions explain_samples
-families stability q_values noise held_out outliers before_forest pipeline covariates donors
+findings stability q_values noise held_out outliers before_forest pipeline covariates donors
 anndata manhattan spectrum wide own_source own_kernel own_loss paper_path
 """
 

@@ -5,7 +5,7 @@ Which measurements tell malignant tumours apart?
 569 tumours, 30 measurements of cell nuclei, many of them nearly the same: radius, perimeter and
 area say the same thing three times.
 
-What you learn: real data, families of real columns, held-out scores beside simple tools.
+What you learn: real data, findings of real columns, held-out scores beside simple tools.
 """
 
 import matplotlib.pyplot as plt

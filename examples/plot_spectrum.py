@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from gradsift import GradientSiftRegressor
-from gradsift.explain.displays import InclusionDisplay
+from gradsift.explain.displays import ConfidenceDisplay
 
 rng = np.random.default_rng(2)
 wavelength = np.arange(900, 1300, 4)
@@ -27,9 +27,9 @@ table = pd.DataFrame(spectra, columns=[f"{nm} nm" for nm in wavelength])
 # %%
 model = GradientSiftRegressor(inference=True).fit(table, y)
 print("selected:", wavelength[model.get_support()].tolist())
-for family in model.families_:
-    print(f"{family.probability:.0%} {family.shape}, one of", wavelength[family.columns].tolist())
+for finding in model.findings_:
+    print(f"{finding.confidence:.0%} {finding.shape}, one of", wavelength[finding.columns].tolist())
 
 # %%
-# A colour for each family.
-InclusionDisplay.from_estimator(model)
+# A colour for each finding.
+ConfidenceDisplay.from_estimator(model)

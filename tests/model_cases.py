@@ -39,7 +39,7 @@ def labels(y):
 FITS = {
     "sift": lambda X, y: GradientSiftRegressor().fit(X, y),
     "sift with a ridge": lambda X, y: GradientSiftRegressor().fit(*dense_sample()),
-    "sift with families": lambda X, y: GradientSiftRegressor(inference=True).fit(X, y),
+    "sift with findings": lambda X, y: GradientSiftRegressor(inference=True).fit(X, y),
     "sift of labels": lambda X, y: GradientSiftClassifier().fit(X, labels(y)),
     "sift of truth values": lambda X, y: GradientSiftClassifier().fit(X, y > 0),
     "paper": lambda X, y: SparseGradientRegressor(

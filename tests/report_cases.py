@@ -19,7 +19,7 @@ from gradsift.trust import held_out, stability
 
 KINDS = [
     "regressor",
-    "families",
+    "findings",
     "two",
     "three",
     "sparse",
@@ -63,7 +63,7 @@ def of_numbers(rng, X, y, known):
     return Findings(model, X, y, **known, **more)
 
 
-def with_families(rng, X, y, known):
+def with_findings(rng, X, y, known):
     X[:, 9] = X[:, 0] + 0.05 * rng.normal(size=120)
     y = 2 * X[:, 0] + X[:, 1] ** 2 + rng.normal(size=120)
     model = GradientSiftRegressor(inference=True).fit(X, y)
@@ -119,7 +119,7 @@ MODELS = {
 }
 MAKERS = {
     "regressor": of_numbers,
-    "families": with_families,
+    "findings": with_findings,
     "two": of_two_classes,
     "three": of_three_classes,
     "labels cv": of_labels_by_cv,

@@ -93,8 +93,8 @@ def significance_answers(tested: Any) -> Answers:
     return {
         "p": tested.p_values,
         "q": tested.q_values,
-        "family p": tested.family_p_values,
-        "family q": tested.family_q_values,
+        "finding p": tested.finding_p_values,
+        "finding q": tested.finding_q_values,
         "product q": np.array([product.q_value for product in tested.products]),
     }
 

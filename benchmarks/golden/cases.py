@@ -1,7 +1,7 @@
 """Small tables of every kind, fitted by both families: what a redesign must not change.
 
 Each case is a function without arguments that returns named answers (`answers.model_answers`). The
-parts: *tables* (fits), *inference* (p- and q-values, families), *evaluation* (held-out scores, half
+parts: *tables* (fits), *inference* (findings, p- and q-values), *evaluation* (held-out scores, half
 samples), *relatives* (cross-validated and dense estimators), *storage* (the same table in other
 forms, on several threads), *saved* (model files), *errors* (what is refused, and how).
 """
@@ -18,7 +18,7 @@ import pandas as pd
 from golden.answers import Answers, model_answers, significance_answers
 
 import gradsift
-from gradsift import GradientSiftClassifier, GradientSiftRegressor
+from gradsift import GradientSiftClassifier, GradientSiftRegressor, significance
 from gradsift.trust import held_out, stability
 
 Case = Callable[[], Answers]
@@ -192,14 +192,15 @@ def paper_cases() -> dict[str, Case]:
 
 # ------------------------------------------------ how sure
 def inference(X: Any, y: Any, count: int | None = None, **given: Any) -> Answers:
-    """p- and q-values, families and inclusion probabilities of a fit with a fixed seed."""
+    """Findings of a fit with a fixed seed, and p- and q-values given these."""
     kind = GradientSiftRegressor if count is None else GradientSiftClassifier
     model = kind(inference=True, random_state=7)
-    model.fit(X, y if count is None else labels(y, count), **given)
-    found = significance_answers(model.significance_)
-    found["inclusion"] = model.inclusion_probabilities_
-    found["families"] = [str(sorted(family.columns.tolist())) for family in model.families_]
-    found["family probabilities"] = np.array([family.probability for family in model.families_])
+    y = y if count is None else labels(y, count)
+    model.fit(X, y, **given)
+    found = significance_answers(significance(model, X, y, findings=model.findings_, **given))
+    found["confidence"] = model.confidence_
+    found["findings"] = [str(sorted(one.columns.tolist())) for one in model.findings_]
+    found["confidence of findings"] = np.array([one.confidence for one in model.findings_])
     return found
 
 

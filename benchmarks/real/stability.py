@@ -11,7 +11,7 @@ same, when a column also matches one that it is correlated with by .8 or more (e
 rows), each column at most once. The F-test, a Lasso path and a forest take as many columns as the
 sift selects on that half. Pairs of halves that both select nothing say nothing, and are left out.
 
-*Credible*: the same for the credible families of each half (`families_`, one half and more
+*Credible*: the same for the credible families of each half (`findings_`, one half and more
 probable), of which two match if they share a column, or have columns that are correlated so.
 """
 
@@ -78,7 +78,7 @@ def credible(table: tables.RealTable, pairs: int, seed: int) -> tables.Array:
             kind = GradientSiftClassifier if table.labels else GradientSiftRegressor
             model = kind(inference=True, predict_with="selected", random_state=0)
             model.fit(A, table.y[half])
-            families.append([f.columns for f in model.families_ if f.partners is None])
+            families.append([f.columns for f in model.findings_ if f.partners is None])
             selected.append([np.array([k]) for k in model.get_support(indices=True)])
         out.append([agree(families), agree(selected)])
     return np.array(out)

@@ -1,8 +1,10 @@
 """Tables with planted effects: real and simulated columns, a response made of a few of them.
 
-One to three columns act, each by one of five shapes, with amplitudes that differ by a factor of two
-and noise that leaves them a drawn part of the variance. Columns that are copies of others are left
-out, so that there is one answer.
+Three generators, which differ in the number and size of effects. *Strong* (`DESIGNS`, `NOISE`): one
+to three columns act, and noise leaves them a drawn part of the variance. *Weak*: one to four
+effects, each of a size from hardly visible to plain; a table in ten is empty. *Sparse*: seven
+tables in ten are empty, the others hold one effect. Columns that are copies of others are left out,
+so that there is one answer.
 """
 
 from __future__ import annotations
@@ -206,3 +208,103 @@ NOISE: dict[str, Callable[[int], Planted]] = {
     **{f"noise, {kind}, 2 classes": partial(noise_labels, kind) for kind in ("colon", "AR(.9)")},
 }
 ALL: dict[str, Callable[[int], Any]] = {**DESIGNS, **NOISE}
+
+
+# ---------------------------------------------------------------------------- weak and sparse
+ANY_COLUMNS = (
+    "riboflavin", "colon", "leukemia", "gasoline", "glioma", "cns_pomeroy", "breast_sorlie",
+    "methyl_christensen", "pd_speech", "cox2", "phoneme", "permeability", "breast_cancer",
+    "diabetes", "digits",
+)  # fmt: skip
+SIMULATED: dict[str, Callable[[int, int, Generator], Array]] = {
+    "AR(.2)": partial(autoregressive, 0.2),
+    "AR(.5)": partial(autoregressive, 0.5),
+    "AR(.9)": partial(autoregressive, 0.9),
+    "near-copies": lambda n, p, rng: (
+        np.sqrt(0.95) * np.repeat(rng.normal(size=(n, p // 8 + 1)), 8, axis=1)[:, :p]
+        + np.sqrt(0.05) * rng.normal(size=(n, p))
+    ),
+    "factors": lambda n, p, rng: (
+        rng.normal(size=(n, 5)) @ rng.normal(size=(5, p)) / 2 + rng.normal(size=(n, p))
+    ),
+    "genotypes": lambda n, p, rng: genotype_counts(n, p, rng),
+    "mixed types": lambda n, p, rng: mixed_types(n, p, rng),
+    "smooth spectra": lambda n, p, rng: smooth_spectra(n, p, rng),
+}
+KINDS = ("normal", "normal", "normal", "t3", "halves", "halves", "rare", "three", "five", "empty")
+"""Kinds of responses; of a weak table, the last has no effect."""
+CUTS = {"halves": (0.5,), "rare": (0.88,), "three": (1 / 3, 2 / 3), "five": (0.2, 0.4, 0.6, 0.8)}
+EFFECTS = ("line", "line", "square", "sine", "step")
+SIZES = {"weak": (8, 70), "sparse": (15, 45)}
+"""Rows times signal to noise of one effect, log-uniform; twice that for labels."""
+
+
+def genotype_counts(n: int, p: int, rng: Generator) -> Array:
+    """Counts of two alleles, neighbours in linkage."""
+    rate = rng.uniform(0.1, 0.5, p)
+    places = [np.argsort(np.argsort(autoregressive(0.9, n, p, rng), axis=0), axis=0)
+              for _ in range(2)]  # fmt: skip
+    return np.asarray((places[0] < n * rate) + 1.0 * (places[1] < n * rate))
+
+
+def mixed_types(n: int, p: int, rng: Generator) -> Array:
+    """Normal and lognormal amounts, 0/1 columns and counts."""
+    X, kind = rng.normal(size=(n, p)), rng.integers(0, 4, p)
+    X[:, kind == 1] = np.exp(X[:, kind == 1])
+    X[:, kind == 2] = X[:, kind == 2] > 0.7
+    X[:, kind == 3] = rng.poisson(1.0, size=(n, int((kind == 3).sum())))
+    return X
+
+
+def smooth_spectra(n: int, p: int, rng: Generator) -> Array:
+    """Sums of eight bands, and a little noise."""
+    at = np.linspace(0, 1, p)
+    centre, width = rng.uniform(0, 1, (8, 1)), rng.uniform(0.03, 0.15, (8, 1))
+    bands = np.exp(-0.5 * ((at - centre) / width) ** 2)
+    return np.asarray(rng.lognormal(0, 0.5, size=(n, 8)) @ bands + 0.005 * rng.normal(size=(n, p)))
+
+
+def any_columns(rng: Generator) -> tuple[str, Array]:
+    """60 to 2,000 rows and 8 to 900 columns of a real data set or a simulated kind."""
+    names = [*(ANY_COLUMNS if DATA.exists() else ()), *SIMULATED]
+    name = names[rng.integers(len(names))]
+    n, p = (int(np.exp(rng.uniform(*np.log(ends)))) for ends in ((60, 2000), (8, 900)))
+    if name in SIMULATED:
+        X = SIMULATED[name](n, p, rng)
+    else:
+        X = stored(name)
+        X = X[np.sort(rng.permutation(len(X))[:n])][:, np.sort(rng.permutation(X.shape[1])[:p])]
+        X = X[:, [np.unique(x).size > 1 for x in X.T]]
+    Z = np.round((X - X.mean(axis=0)) / X.std(axis=0), 6)
+    return name, X[:, np.sort(np.unique(Z, axis=1, return_index=True)[1])]
+
+
+def weak_or_sparse(generator: str, seed: int) -> tuple[str, str, Planted]:
+    """Columns, response, and a table of one of the two generators."""
+    rng = np.random.default_rng([seed, list(SIZES).index(generator), 9])
+    name, X = any_columns(rng)
+    kind = str(rng.choice(KINDS))
+    if generator == "sparse":
+        count = int(rng.random() < 0.3)
+    else:
+        count = 0 if kind == "empty" else int(rng.integers(1, 5))
+    kind = str(rng.choice(["normal", "halves"])) if kind == "empty" else kind
+    least, most = np.log(SIZES[generator]) + (np.log(2) if kind in CUTS else 0.0)
+    varied = np.flatnonzero([np.unique(x, return_counts=True)[1].max() < 0.9 * len(x) for x in X.T])
+    signal, true, pairs = np.zeros(len(X)), list[int](), list[tuple[int, int]]()
+    for _ in range(count if len(varied) > 1 else 0):
+        a, b = (int(j) for j in rng.choice(varied, size=2, replace=False))
+        if generator == "weak" and rng.random() < 0.12:
+            effect, acting = unit(unit(X[:, a]) * unit(X[:, b])), [a, b]
+            pairs.append((a, b))
+        else:
+            effect, acting = unit(SHAPES[str(rng.choice(EFFECTS))](unit(X[:, a]))), [a]
+        effect = effect if effect.any() else unit(X[:, a])
+        ratio = np.exp(rng.uniform(least, most)) / len(X)
+        signal += np.sqrt(ratio) * rng.choice([-1, 1]) * effect
+        true += acting
+    noise = rng.standard_t(3, size=len(X)) / np.sqrt(3) if kind == "t3" else rng.normal(size=len(X))
+    y = signal + noise
+    if kind in CUTS:
+        y = np.digitize(y, np.quantile(y, CUTS[kind]))
+    return name, kind, Planted(X, y, kind in CUTS, tuple(dict.fromkeys(true)), tuple(pairs))

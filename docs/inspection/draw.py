@@ -14,13 +14,13 @@ from sklearn.datasets import make_friedman1
 
 from gradsift import GradientSiftRegressor, SparseGradientRegressorCV
 from gradsift.explain.displays import (
+    ConfidenceDisplay,
     CVDisplay,
     EffectDisplay,
     EigenvaluesDisplay,
     GradientCovarianceDisplay,
     GradientFieldDisplay,
     ImportanceDisplay,
-    InclusionDisplay,
     InteractionDisplay,
     LoadingsDisplay,
     PathDisplay,
@@ -48,14 +48,14 @@ def photograph(findings: Findings, png: Path) -> None:
         browser.close()
 
 
-def draw_spectrum() -> InclusionDisplay:
+def draw_spectrum() -> ConfidenceDisplay:
     """Two wavelengths of a smooth spectrum act, 80 samples."""
     rng = np.random.default_rng(0)
     peaks = np.exp(-0.5 * ((np.arange(200)[:, None] - np.arange(0, 200, 5)) / 4.0) ** 2)
     X = rng.normal(size=(80, 40)) @ peaks.T
     y = X[:, 60] - X[:, 140] + rng.normal(size=80)
     names = [f"{900 + 4 * k} nm" for k in range(200)]
-    return InclusionDisplay.from_estimator(
+    return ConfidenceDisplay.from_estimator(
         GradientSiftRegressor(inference=True).fit(X, y), names=names
     )
 
@@ -82,7 +82,7 @@ def main(folder: Path) -> None:
         "covariance": GradientCovarianceDisplay.from_estimator(model, X, names=names),
         "path": PathDisplay.from_estimator(path, names=names),
         "cv": CVDisplay.from_estimator(path),
-        "inclusion": draw_spectrum(),
+        "confidence": draw_spectrum(),
     }
     folder.mkdir(parents=True, exist_ok=True)
     for name, display in displays.items():

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         SparseGradientRegressorCV,
         alpha_grid,
         alpha_max,
-        credible_families,
+        findings,
         gradient_path,
     )
     from gradsift.numerics.kernels import Gaussian, Landmarks, Precomputed, TheoryRate
@@ -56,7 +56,7 @@ __all__ = [
     "gradient_path",
     "alpha_max",
     "alpha_grid",
-    "credible_families",
+    "findings",
     "aggregate",
     "Adaptive",
     "Gaussian",

@@ -27,10 +27,6 @@ class RareClassWarning(UserWarning):
     """A class has so few rows that `false_positives` is no promise for it."""
 
 
-class RoughFamiliesWarning(UserWarning):
-    """Probabilities of families would be others with other random numbers: chains differ."""
-
-
 class CountedRowsWarning(UserWarning):
     """Weights are taken as counts of rows, and claim more or less evidence than there are rows."""
 

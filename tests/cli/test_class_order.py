@@ -44,7 +44,7 @@ def grades(rng):
 
 def select(*more):
     command = ["select", "t.csv", "--target", "y", "--cv", "3", "--stability", "0"]
-    assert run([*command, "--no-families", "--out", "o", *more]) == 0
+    assert run([*command, "--out", "o", *more]) == 0
 
 
 def test_predictions_report_and_summary_have_numeric_order(grades):
@@ -95,7 +95,7 @@ def test_numbers_of_classes_are_no_amounts_when_groups_become_rows(grades, capsy
     assert run(command) == 2
     assert "the label changes inside a group" in " ".join(capsys.readouterr().err.split())
     write("t.csv", np.column_stack([X, np.arange(120) // 4]), np.repeat(y[::4], 4))
-    assert run([*command, "--cv", "0", "--stability", "0", "--no-families", "--out", "o"]) == 0
+    assert run([*command, "--cv", "0", "--stability", "0", "--out", "o"]) == 0
     assert load_model(Path("o")).model.classes_.tolist() == CLASSES
 
 
@@ -104,7 +104,7 @@ def test_groups_and_categories_have_numeric_order(grades):
     donor, site = np.arange(120) // 4 + 1, np.arange(120) % 12
     write("t.csv", np.column_stack([X, donor, site, site % 3]), np.repeat(y[::4], 4))
     command = ["select", "t.csv", "--target", "y", "--group", "g5", "--aggregate", "mean"]
-    more = ["--categorical", "g6", "--cv", "0", "--stability", "0", "--no-families", "--out", "o"]
+    more = ["--categorical", "g6", "--cv", "0", "--stability", "0", "--out", "o"]
     assert run([*command, *more]) == 0
     assert load_model(Path("o")).recipe.levels == {"g6": tuple(map(str, range(12)))}
     rows = read("o/projection.csv")

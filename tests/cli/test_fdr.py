@@ -56,8 +56,8 @@ def test_nothing_that_is_needed_for_certain(rng, capsys):
         summary["headline"] == "One of 8 variables is needed to explain y, and no single one "
         "for certain"
     )
-    assert summary["families"][0]["q_value"] <= 0.05
-    assert {name for name, *_ in summary["families"][0]["members"]} == {f"g{k}" for k in range(8)}
+    assert summary["findings"][0]["q_value"] <= 0.05
+    assert {name for name, *_ in summary["findings"][0]["members"]} == {f"g{k}" for k in range(8)}
     printed = capsys.readouterr().out
     assert "one of 8 variables: g" in printed
     assert "without them nothing was found to explain y" in " ".join(printed.split())
@@ -77,10 +77,10 @@ def test_a_category_of_two_levels_can_be_a_discovery(rng):
     assert {row["name"] for row in summary["variables"]} == {"sex", "g4"}
     row = next(row for row in summary["variables"] if row["name"] == "sex")
     assert row["test"]["q_value"] < 0.01
-    assert row["inclusion_probability"] > 0.99
+    assert row["confidence"] > 0.99
 
 
-def test_families_are_the_same_with_and_without_a_false_discovery_rate(rng):
+def test_findings_are_the_same_with_and_without_a_false_discovery_rate(rng):
     X = rng.normal(size=(100, 20))
     X[:, 7] = X[:, 3] + 0.05 * rng.normal(size=100)
     write("t.csv", X, X[:, 3] + X[:, 5] + rng.normal(size=100))
@@ -88,8 +88,8 @@ def test_families_are_the_same_with_and_without_a_false_discovery_rate(rng):
     said = {}
     for name, more in (("a", []), ("b", ["--fdr", "0.05"])):
         assert run([*command, "--out", name, *more]) == 0
-        families = json.loads(Path(name, "summary.json").read_text())["families"]
-        said[name] = [(row["probability"], row["members"][0][0]) for row in families]
+        found = json.loads(Path(name, "summary.json").read_text())["findings"]
+        said[name] = [(row["confidence"], row["members"][0][0]) for row in found]
     assert said["a"] == said["b"]
 
 

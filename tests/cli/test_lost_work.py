@@ -16,12 +16,12 @@ import pytest
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.cli._exit import run
 from gradsift.data import convert
-from gradsift.estimators._families import with_inference
+from gradsift.estimators._findings import with_findings
 from gradsift.pipeline import Settings, load_model, select, select_in_stages
 from gradsift.tables import Choices, prepare
 from gradsift.tables.frame import make_frame
 
-QUICK = ("--cv", "0", "--stability", "0", "--no-families")
+QUICK = ("--cv", "0", "--stability", "0")
 SCRIPT = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in jobs in the background
@@ -89,22 +89,26 @@ def check_folder(absent, n=80):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize(
-    ("at", "absent", "with_families"),
+    ("at", "absent", "with_findings"),
     [
-        ("families of columns", "families of variables, held-out scores and half samples", False),
+        (
+            "findings: columns",
+            "the confidence of findings, held-out scores and half samples",
+            False,
+        ),
         ("held-out folds", "without held-out scores and half samples", True),
         ("half samples", "without half samples", True),
     ],
 )
-def test_ctrl_c_in_a_later_stage_leaves_what_was_finished(at, absent, with_families, folder):
+def test_ctrl_c_in_a_later_stage_leaves_what_was_finished(at, absent, with_findings, folder):
     job = start("select", "t.csv", "--target", "y", "--stability", "3000", "--out", "o")
     said = stop_at(at, job)
     assert job.returncode == 130
     assert "Traceback" not in said
     assert "o holds what was finished before" in said
     summary = check_folder(absent)
-    assert ("families.csv" in os.listdir("o")) == with_families
-    assert (summary["families"] is not None) == with_families
+    assert ("findings.csv" in os.listdir("o")) == with_findings
+    assert (summary["findings"] is not None) == with_findings
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
@@ -185,7 +189,7 @@ def table(labels=False):
 
 @pytest.mark.parametrize("labels", [False, True])
 @pytest.mark.parametrize("params", [{}, {"false_discovery_rate": 0.1}, {"max_features": 1}])
-def test_families_after_the_fit_are_those_of_one_fit(labels, params):
+def test_findings_after_the_fit_are_those_of_one_fit(labels, params):
     X, y = table(labels)
     X[3, 0] = np.nan
     kind = GradientSiftClassifier if labels else GradientSiftRegressor
@@ -194,17 +198,14 @@ def test_families_after_the_fit_are_those_of_one_fit(labels, params):
         params = {**params, "missing": "mean", "random_state": 3}
         whole = kind(inference=True, **params).fit(X, y, **told)
         first = kind(**params).fit(X, y, **told)
-        second = with_inference(first, X, y, **told)
-        assert not hasattr(first, "families_")
+        second = with_findings(first, X, y, **told)
+        assert not hasattr(first, "findings_")
         assert second.get_params() == whole.get_params()
         assert vars(second).keys() == vars(whole).keys()
-        assert [(f.columns.tolist(), f.probability) for f in second.families_] == [
-            (f.columns.tolist(), f.probability) for f in whole.families_
+        assert [(f.columns.tolist(), f.confidence) for f in second.findings_] == [
+            (f.columns.tolist(), f.confidence) for f in whole.findings_
         ]
-        np.testing.assert_array_equal(
-            second.inclusion_probabilities_, whole.inclusion_probabilities_
-        )
-        np.testing.assert_array_equal(second.significance_.q_values, whole.significance_.q_values)
+        np.testing.assert_array_equal(second.confidence_, whole.confidence_)
         np.testing.assert_array_equal(second.predict(X, **told), whole.predict(X, **told))
 
 
@@ -213,7 +214,7 @@ def test_each_stage_adds_to_the_findings():
     opened = prepare(make_frame([*"abcdef", "y"], [*X.T, y]), Choices("y"))
     stages = list(select_in_stages(opened, Settings(cv=3, repeats=4), source="t"))
     known = [
-        (one.families is not None, one.held_out is not None, one.stability is not None)
+        (one.found is not None, one.held_out is not None, one.stability is not None)
         for one in stages
     ]
     assert known == [

@@ -51,9 +51,7 @@ def test_no_control_character_reaches_a_file_or_the_terminal(rng, capfd):
     assert {c for c in said if not c.isprintable()} <= set("\n \u00a0")
 
 
-@pytest.mark.parametrize(
-    "more", [(), ("--fdr", "0.1"), ("--no-families",), ("--method", "sparse-gradient")]
-)
+@pytest.mark.parametrize("more", [(), ("--fdr", "0.1"), ("--method", "sparse-gradient")])
 @pytest.mark.parametrize("labels", [False, True])
 def test_every_column_may_be_kept(labels, more, rng, capsys):
     X = rng.normal(size=(60, 3))

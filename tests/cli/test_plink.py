@@ -144,7 +144,7 @@ def test_rare_and_missing_variants():
         open_table(Path("p.pheno"), Choices("ill", drop=("FID", "IID"), maf=0.1))
 
 
-def test_families_are_groups():
+def test_findings_are_groups():
     table = open_table(Path("g.bed"), Choices("phenotype", group="FID"))
     assert table.groups.labels.tolist() == FID[3:]
 

@@ -51,7 +51,6 @@ def test_both_scores_in_terminal_and_summary_and_a_flag_for_predict(wide, capsys
         "mean of y",
         "the saved model predicts with the selected variables alone",
         "half samples picked",
-        " q ",
     ):
         assert part in printed
     summary = json.loads(Path("o/summary.json").read_text())

@@ -16,7 +16,7 @@ from gradsift.cli._exit import run
 from gradsift.pipeline import load_model
 
 FILES = [
-    "associated.csv", "directions.csv", "families.csv", "manifest.json", "model.gradsift",
+    "associated.csv", "directions.csv", "findings.csv", "manifest.json", "model.gradsift",
     "projection.csv", "report.html", "selected.csv", "summary.json",
 ]  # fmt: skip
 QUICK = ["--cv", "0", "--stability", "0"]
@@ -55,7 +55,7 @@ def test_one_command_from_file_to_report(table, capsys):
     rows = {row["name"]: row for row in read("gradsift-out/selected.csv")}
     assert rows["g2"]["effect"] == "U-shaped"
     assert float(rows["g2"]["came_back"]) == 1.0
-    assert float(rows["g2"]["probability"]) > 0.99
+    assert float(rows["g2"]["confidence"]) > 0.99
     assert rows["sex"]["effect"] == "higher for f than for m"  # two columns, one variable
     summary = json.loads(Path("gradsift-out/summary.json").read_text())
     assert summary["schema"] == 4
@@ -77,7 +77,7 @@ def test_a_longer_list_is_named_with_its_file(folder, rng, capsys):
     y = cause[:, 0] + rng.normal(size=80)
     np.savetxt("t.csv", np.c_[X, y], delimiter=",", comments="",
                header=",".join([*(f"g{k}" for k in range(42)), "y"]))  # fmt: skip
-    assert run(["select", "t.csv", "--target", "y", *QUICK, "--no-families"]) == 0
+    assert run(["select", "t.csv", "--target", "y", *QUICK]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     listed = read("gradsift-out/associated.csv")
     assert len(listed) > len(read("gradsift-out/selected.csv"))
@@ -109,7 +109,7 @@ def test_the_paper_s_estimator_and_its_certificate(table):
 
 
 def test_lists_of_columns_may_be_given_at_once_or_one_by_one(table):
-    command = ["select", "t.csv", "--target", "y", *QUICK, "--no-families"]
+    command = ["select", "t.csv", "--target", "y", *QUICK]
     given = {"at once": ["--drop", "sex,g2"], "one by one": ["--drop", "sex", "--drop", "g2"]}
     for out, option in given.items():
         assert run([*command, "--out", out, *option]) == 0
@@ -199,7 +199,7 @@ def test_not_converged_is_said_by_the_exit_code(table, monkeypatch):
     monkeypatch.setitem(plain, "max_iter", 2)
     command = ["select", "t.csv", "--target", "y", "--method", "sparse-gradient", "--cv", "2"]
     assert run([*command, "--stability", "0"]) == 3
-    assert sorted([*os.listdir("gradsift-out"), "associated.csv", "families.csv"]) == FILES
+    assert sorted([*os.listdir("gradsift-out"), "associated.csv", "findings.csv"]) == FILES
 
 
 def test_help_is_instant():

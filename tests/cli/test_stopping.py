@@ -19,7 +19,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in jobs in t
 from gradsift.cli import main
 main()
 """
-LONG = ("--cv", "0", "--no-families", "--stability", "5000")
+LONG = ("--cv", "0", "--stability", "5000")
 
 
 @pytest.fixture

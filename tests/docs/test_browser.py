@@ -117,7 +117,7 @@ def test_a_dropped_table_becomes_the_report_that_the_command_writes(page, tmp_pa
     assert "explain yield" in report.locator("h1").inner_text()
     links = page.locator("#gradsift-files a").all()
     kept = {link.inner_text(): link.get_attribute("href") for link in links}
-    assert {"report.html", "selected.csv", "families.csv", "summary.json"} <= set(kept)
+    assert {"report.html", "selected.csv", "findings.csv", "summary.json"} <= set(kept)
     in_the_tab = page.evaluate("url => fetch(url).then(a => a.text())", kept["selected.csv"])
 
     monkeypatch.syspath_prepend(STATIC)

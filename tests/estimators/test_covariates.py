@@ -18,7 +18,7 @@ from gradsift import (
     GradientSelector,
     GradientSiftClassifier,
     GradientSiftRegressor,
-    credible_families,
+    findings,
     significance,
 )
 from gradsift.exceptions import ExtrapolationWarning
@@ -239,19 +239,19 @@ def test_weights_are_repetitions_with_covariates_too(confounded):
     )
 
 
-def test_tests_and_families_are_beside_covariates(confounded):
+def test_tests_and_findings_are_beside_covariates(confounded):
     X, y, C = confounded
     tested = significance(GradientSiftRegressor(), X, y, covariates=C)
     assert tested.q_values.shape == (P,)
     assert tested.discoveries(0.1).tolist() == [3]
-    assert all(k < P for t in tested.tests for k in (*t.alone.columns, *t.as_family.columns))
+    assert all(k < P for t in tested.tests for k in (*t.alone.columns, *t.as_finding.columns))
     model = GradientSiftRegressor(inference=True).fit(X, y, covariates=C)
-    assert [f.columns.tolist() for f in model.families_] == [[3]]
-    assert model.inclusion_probabilities_.shape == (P,)
-    found = credible_families(model, X, y, covariates=C)
+    assert [f.columns.tolist() for f in model.findings_] == [[3]]
+    assert model.confidence_.shape == (P,)
+    found = findings(model, X, y, covariates=C)
     assert [f.columns.tolist() for f in found] == [[3]]
     with pytest.raises(ValueError, match="was fitted with covariates"):
-        credible_families(model, X, y)
+        findings(model, X, y)
     by_rate = GradientSiftRegressor(false_discovery_rate=0.1).fit(X, y, covariates=C)
     assert by_rate.get_support(indices=True).tolist() == [3]
 

@@ -19,7 +19,7 @@ from gradsift import (
     SparseGradientClassifierCV,
     SparseGradientRegressorCV,
     aggregate,
-    credible_families,
+    findings,
     significance,
 )
 from gradsift.estimators._sift_sample import likeness
@@ -139,9 +139,10 @@ def test_what_takes_rows_for_independent_is_refused(visits, donors):
         with pytest.raises(ValueError, match=r"takes rows for independent.*aggregate"):
             GradientSiftRegressor(**options).fit(*visits, groups=VISITS)
     model = GradientSiftClassifier().fit(*donors, groups=VISITS)
-    for ask in (credible_families, significance):
+    for ask in (findings, significance):
         with pytest.raises(ValueError, match="takes rows for independent"):
             ask(model, *donors)
+    assert len(findings(model, *donors, groups=VISITS)) > 0  # one class to each donor
 
 
 def test_rows_without_weight_do_not_count(visits):

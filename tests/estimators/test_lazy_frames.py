@@ -10,7 +10,7 @@ from gradsift import (
     SlicedInverseRegression,
     SparseGradientRegressor,
     aggregate,
-    credible_families,
+    findings,
     significance,
 )
 from gradsift.data import open_source
@@ -56,7 +56,7 @@ def test_fitted_models(mixed):
         model.gradient,
         lambda X: model.score(X, Y),
         lambda X: significance(model, X, Y),
-        lambda X: credible_families(model, X, Y),
+        lambda X: findings(model, X, Y),
         lambda X: summarise_variables(model, X, Y),
     ]
     for call in calls:

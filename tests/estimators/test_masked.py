@@ -108,7 +108,7 @@ def test_tools_around_a_model_refuse_a_masked_response(kind):
         lambda: score_model(model, X, hidden),
         lambda: summarise_variables(model, X, hidden),
         lambda: gradsift.significance(model, X, hidden),
-        lambda: gradsift.credible_families(model, X, hidden),
+        lambda: gradsift.findings(model, X, hidden),
     ):
         with pytest.raises(ValueError, match="Input y contains NaN"):
             call()

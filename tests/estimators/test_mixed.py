@@ -15,7 +15,7 @@ from gradsift import (
     GradientSelector,
     GradientSiftClassifier,
     GradientSiftRegressor,
-    credible_families,
+    findings,
     significance,
 )
 from gradsift.exceptions import ExtrapolationWarning
@@ -215,9 +215,9 @@ def test_how_sure_is_said_of_the_columns_of_the_table(fitted):
     tested = significance(found, table, y)
     assert tested.q_values.shape == (9,)
     assert set(table.columns[tested.q_values < 0.05]) == {"dose", "colour", "smoker"}
-    families = credible_families(found, table, y)
-    assert families.inclusion_probabilities.shape == (9,)
-    acting = [set(table.columns[f.columns]) for f in families]
+    said = findings(found, table, y)
+    assert said.confidence.shape == (9,)
+    acting = [set(table.columns[f.columns]) for f in said]
     assert {"colour"} in acting
     assert {"dose"} in acting
     assert len(acting) == len({frozenset(one) for one in acting})

@@ -41,7 +41,7 @@ from gradsift import (
     aggregate,
     alpha_grid,
     alpha_max,
-    credible_families,
+    findings,
     gradient_path,
     significance,
 )
@@ -49,7 +49,7 @@ from gradsift import (
 Params = dict[str, Choice]
 YES_OR_NO = Choice([True, False])
 
-TESTS: Params = {"family": Choice([0.8, 0.5, 1.0], [0.0, 2.0]), "strict": YES_OR_NO}
+TESTS: Params = {"stand_in": Choice([0.8, 0.5, 1.0], [0.0, 2.0]), "strict": YES_OR_NO}
 DRAWS: Params = {"random_state": Choice([0, 7], [-1])}
 COMMON: Params = {
     "standardize": YES_OR_NO,
@@ -203,19 +203,19 @@ def significance_call(kind: type) -> Callable[..., None]:
     def call(X: Any, y: Any, weight: Any, shape: tuple[int, int], params: dict[str, Any]) -> None:
         with only_expected_warnings():
             found = significance(kind(), X, y, sample_weight=weight, **params)
-        for values in (found.p_values, found.q_values, found.family_q_values):
+        for values in (found.p_values, found.q_values, found.finding_q_values):
             assert values.shape == (shape[1],)
             assert ((values >= 0) & (values <= 1)).all()
 
     return call
 
 
-def families_call(kind: type) -> Callable[..., None]:
+def findings_call(kind: type) -> Callable[..., None]:
     def call(X: Any, y: Any, weight: Any, shape: tuple[int, int], params: dict[str, Any]) -> None:
         with only_expected_warnings():
             fitted = kind().fit(X, y, sample_weight=weight)
-            found = credible_families(fitted, X, y, sample_weight=weight, **params)
-        sure = found.inclusion_probabilities
+            found = findings(fitted, X, y, sample_weight=weight, **params)
+        sure = found.confidence
         assert sure.shape == (shape[1],)
         assert ((sure >= 0) & (sure <= 1 + 1e-9)).all()
 
@@ -294,8 +294,8 @@ ENTRIES: dict[str, Entry] = {
     "alpha_grid of numbers": Entry(False, {**TOP, **GRID}, grid_call("regression")),
     "significance of numbers": Entry(False, TESTS, significance_call(GradientSiftRegressor)),
     "significance of labels": Entry(True, TESTS, significance_call(GradientSiftClassifier)),
-    "credible_families of numbers": Entry(False, DRAWS, families_call(GradientSiftRegressor)),
-    "credible_families of labels": Entry(True, DRAWS, families_call(GradientSiftClassifier)),
+    "findings of numbers": Entry(False, DRAWS, findings_call(GradientSiftRegressor)),
+    "findings of labels": Entry(True, DRAWS, findings_call(GradientSiftClassifier)),
     "aggregate": Entry(False, {"how": Choice(["mean", "sum"], ["median", None])}, aggregate_call),
     "alpha_grid of labels": Entry(True, {**TOP, **GRID, **ALPHA_0}, grid_call("classification")),
 }

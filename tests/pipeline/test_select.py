@@ -36,7 +36,7 @@ def table_of(columns, y, **choices):
 def test_note_says_among_which_columns_products_were_looked_for(rng, monkeypatch):
     columns = {f"x{k}": rng.normal(size=60) for k in range(30)}
     table = table_of(columns, rng.normal(size=60))
-    quick = Settings(cv=0, repeats=0, families=False)
+    quick = Settings(cv=0, repeats=0)
     assert not [note for note in select(table, quick).notes if "products" in note]
     few = SiftSettings(limits=Limits(most_columns=12, most_products=0))
     monkeypatch.setattr(GradientSiftRegressor, "sift_settings", few)

@@ -25,7 +25,7 @@ def findings() -> Findings:
     y = cause[:, 0] + rng.normal(size=100)
     names = [f"<g{k}>" for k in range(100)]
     table = prepare(make_frame([*names, "y"], [*X.T, y]), Choices("y"))
-    return select(table, Settings(cv=0, repeats=0, families=False))
+    return select(table, Settings(cv=0, repeats=0))
 
 
 def test_summary_holds_the_list_and_says_what_it_means(findings: Findings) -> None:

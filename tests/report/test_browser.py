@@ -74,7 +74,7 @@ def test_the_whole_table_is_seen_at_1280(kind, visit):
     assert set(lines) == {1}
 
 
-@pytest.mark.parametrize("kind", ["regressor", "families", "three", "wide"])
+@pytest.mark.parametrize("kind", ["regressor", "findings", "three", "wide"])
 def test_no_table_scrolls_sideways_on_a_phone(kind, visit):
     page = visit(kind, viewport={"width": 390, "height": 800})
     boxes = page.evaluate(

@@ -18,7 +18,7 @@ def test_it_says_what_the_report_says():
     found = findings(["age", "dose", "c", "d", "e"])
     text = to_markdown(found)
     assert text.startswith(f"# {summarise(found)['headline']}\n")
-    for part in ("## Families", "| 1 | ", "## How sure", "    gradsift select t.csv"):
+    for part in ("## Findings", "| 1 | ", "## How sure", "    gradsift select t.csv"):
         assert part in text
 
 

@@ -36,8 +36,8 @@ def test_nothing_stays_of_the_call_before(table):
     gs.tl.select(fresh, "three", inference=False)
     mine = [name for name in table.var if not name.startswith("other")]
     pd.testing.assert_frame_equal(table.var[mine], fresh.var)
-    assert not {"gradsift_pvals", "gradsift_stat"} & set(table.var)
-    assert {"other_pvals", "other_stat", "gradsift_note"} <= set(table.var)
+    assert not {"gradsift_confidence", "gradsift_stat"} & set(table.var)
+    assert {"other_confidence", "other_stat", "gradsift_note"} <= set(table.var)
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_results_are_those_of_the_estimator(table):
     np.testing.assert_array_equal(table.var["gradsift_rank"], model.ranking_)
     np.testing.assert_array_equal(table.varm["gradsift_edr"], model.components_.T)
     np.testing.assert_allclose(table.obsm["X_gradsift"], model.transform(table.X))
-    assert "gradsift_pvals" not in table.var
+    assert "gradsift_confidence" not in table.var
 
 
 def test_covariates_are_kept_and_never_found(table):
@@ -55,12 +55,12 @@ def test_covariates_are_kept_and_never_found(table):
 def test_numbers_that_differential_expression_tools_write(table):
     gs.tl.select(table, "dose", covariates=["age"])
     found = gs.tl.ranked(table)
-    assert {"names", "scores", "pvals", "pvals_adj", "probability", "family"} <= set(found)
+    assert {"names", "scores", "pvals", "pvals_adj", "confidence", "finding"} <= set(found)
     assert (found["rank"].diff().iloc[1:] == 1).all()
     r = table.var["gradsift_correlation"]
     assert np.corrcoef(table.X[:, 8], table.obs["dose"])[0, 1] == pytest.approx(r["g8"])
     assert (table.var["gradsift_stat"] == table.var["gradsift_score"] * np.sign(r)).all()
-    members = table.uns["gradsift"]["families"]["members"]
+    members = table.uns["gradsift"]["findings"]["members"]
     assert any("g8" in text for text in members)
 
 
@@ -98,7 +98,7 @@ def test_results_go_through_a_file(table, tmp_path):
     table.write_h5ad(tmp_path / "t.h5ad")
     again = anndata.read_h5ad(tmp_path / "t.h5ad")
     assert selected(again) == selected(table)
-    assert again.uns["gradsift"]["families"].equals(table.uns["gradsift"]["families"])
+    assert again.uns["gradsift"]["findings"].equals(table.uns["gradsift"]["findings"])
     gs.pl.volcano(again)
 
 

@@ -171,15 +171,15 @@ def test_what_acts_is_discovered_and_the_rest_is_not(curved):
     assert first[3].unexplained > 0.3
 
 
-def test_near_copies_are_found_as_a_family_only(rng):
+def test_near_copies_are_found_as_a_set_only(rng):
     hidden = rng.normal(size=(120, 8))
     X = np.repeat(hidden, 5, axis=1) + 0.15 * rng.normal(size=(120, 40))
     y = X[:, 0] + X[:, 10] + 0.5 * rng.normal(size=120)
     found = significance(GradientSiftRegressor(), X, y)
-    families = found.discoveries(0.1, families=True)
-    assert sorted((families // 5).tolist()) == [0, 2]
+    sets = found.discoveries(0.1, findings=True)
+    assert sorted((sets // 5).tolist()) == [0, 2]
     by_column = {t.column: t for t in found.tests}
-    assert all(by_column[k].family == tuple(range(k // 5 * 5, k // 5 * 5 + 5)) for k in families)
+    assert all(by_column[k].together == tuple(range(k // 5 * 5, k // 5 * 5 + 5)) for k in sets)
     assert set(found.discoveries(0.1).tolist()) <= {0, 10}
 
 
@@ -279,9 +279,9 @@ def test_rates_that_are_no_shares_are_refused(curved, rate):
         GradientSiftRegressor(false_discovery_rate=rate).fit(*curved)
 
 
-def test_a_family_needs_a_correlation(curved):
-    with pytest.raises(ValueError, match="family=0"):
-        significance(GradientSiftRegressor(), *curved, family=0)
+def test_stand_ins_need_a_correlation(curved):
+    with pytest.raises(ValueError, match="stand_in=0"):
+        significance(GradientSiftRegressor(), *curved, stand_in=0)
 
 
 @pytest.mark.filterwarnings("ignore::gradsift.exceptions.RepeatedRowsWarning")

@@ -64,7 +64,7 @@ def test_a_fold_predicts_as_a_whole_fit_does_and_leaves_out_what_only_a_reader_n
     selected = whole.get_support()
     np.testing.assert_array_equal(fold.ranking_[selected], whole.ranking_[selected])
     assert fold.association_ is None
-    assert not hasattr(fold, "families_")
+    assert not hasattr(fold, "findings_")
 
 
 def test_the_selection_is_repeated_in_every_fold(rng):

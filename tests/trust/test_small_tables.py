@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradsift
-from gradsift import GradientSelector
+from gradsift import GradientSelector, significance
 from gradsift.estimators import _sift_base
 from gradsift.trust import held_out, stability
 from gradsift.trust.splits import row_splits
@@ -45,10 +45,12 @@ def test_a_few_rows_can_be_fitted(name, counts):
 
 
 @pytest.mark.parametrize("counts", NUMBERS + CLASSES, ids=str)
-def test_families_of_a_few_rows(counts):
+def test_findings_of_a_few_rows(counts):
     X, y = table(counts)
     model = estimator("GradientSift", counts, inference=True, random_state=0).fit(X, y)
-    assert model.significance_.p_values.shape == (4,)
+    assert model.confidence_.shape == (4,)
+    assert np.isfinite(model.confidence_).all()
+    assert significance(model, X, y).p_values.shape == (4,)
 
 
 @pytest.mark.parametrize("counts", NUMBERS + CLASSES, ids=str)

@@ -141,13 +141,6 @@ def select(
             "such as 0.1 (sift)."
         ),
     ] = None,
-    families: Annotated[
-        bool | None,
-        typer.Option(
-            help="Say which variables could take each other's place, how sure it is that one of "
-            "them acts, and test them; done unless the table is large (sift)."
-        ),
-    ] = None,
     interactions: Annotated[bool, typer.Option(help="Look for products too (sift).")] = True,
     cv: Annotated[int, typer.Option(help="Folds for the held-out score; 0 = none.")] = 5,
     time_order: Annotated[
@@ -185,7 +178,7 @@ def select(
 ) -> None:
     """Find the variables that matter, and write a report about them.
 
-    Writes selected.csv, families.csv, associated.csv, directions.csv, projection.csv, summary.json,
+    Writes selected.csv, findings.csv, associated.csv, directions.csv, projection.csv, summary.json,
     model.gradsift and report.html.
     """
     from gradsift.cli._select import run
@@ -204,7 +197,7 @@ def select(
     )  # fmt: skip
     settings = Settings(
         method=method.value, false_positives=false_positives, false_discovery_rate=fdr,
-        families=families, interactions=interactions, cv=cv, time_order=time_order,
+        interactions=interactions, cv=cv, time_order=time_order,
         selection=selection.value, max_features=max_features, predict_with=WAYS[predict_with],
         repeats=stability, seed=seed, n_jobs=threads or 1,
     )  # fmt: skip

@@ -60,7 +60,7 @@ def known_answer(title: str, X: Array, y: Array, support: IntArray) -> None:
     console.rule(f"Simulated: {title}", align="left")
     names = [f"x{k}" for k in range(1, X.shape[1] + 1)]
     table = simulated(names, X, y)
-    findings = select(table, Settings(cv=0, repeats=0, families=False))
+    findings = select(table, Settings(cv=0, repeats=0))
     found = ", ".join(names[k] for k in findings.model.get_support(indices=True))
     console.print(f"selected in {findings.seconds:.2f} s: [bold]{found}[/bold]")
     console.print(f"the truth: {', '.join(names[k] for k in support)}")

@@ -28,9 +28,9 @@ from gradsift.report import (
     score_table,
     summarise,
 )
-from gradsift.report._family_words import family_rows, q_words
+from gradsift.report._finding_words import confidence_words, finding_rows, q_words
 from gradsift.report._sure_words import alarms, picked_words
-from gradsift.report._text import join, short_percent
+from gradsift.report._text import join
 from gradsift.report._words import adjusted_words, headline, told_apart
 from gradsift.tables import BEWARE, Choices, fingerprint, open_table
 
@@ -130,8 +130,8 @@ def show(findings: Findings, out: Path, seconds: float) -> None:
         console.print(f"beside {shown_text(join(findings.covariate_names))}, kept as asked")
     if findings.adjusted_for:
         console.print(shown_text(adjusted_words(findings)))
-    if findings.families and not told_apart(findings):
-        show_families(findings)
+    if findings.found and not told_apart(findings):
+        show_findings(findings)
         if findings.variables:
             console.print("\nselected variables")
     if findings.variables:
@@ -156,10 +156,10 @@ def show(findings: Findings, out: Path, seconds: float) -> None:
     console.print(f"{shown_text(where)} tells the whole story ({seconds:.1f} s)")
 
 
-def show_families(findings: Findings) -> None:
-    """Each family in a few lines: how sure, who, what speaks for it."""
-    rows = family_rows(findings) or []
-    console.print("families: variables that could take each other's place")
+def show_findings(findings: Findings) -> None:
+    """Each finding in a few lines: how sure, who, what speaks for it."""
+    rows = finding_rows(findings) or []
+    console.print("findings")
     out = Grid.grid(padding=(0, 2))
     out.add_column()
     out.add_column(justify="right")
@@ -170,11 +170,11 @@ def show_families(findings: Findings) -> None:
             who += f": {shown_text(row['names'])}"
         said = [who, *(shown_text(row[k]) for k in ("evidence", "chosen", "repeated") if row[k])]
         out.add_row(
-            str(row["number"]), shown_text(short_percent(row["probability"])), "\n".join(said)
+            str(row["number"]), shown_text(confidence_words(row["confidence"])), "\n".join(said)
         )
     console.print(out)
     if len(rows) > MOST_SHOWN:
-        console.print(f"and {len(rows) - MOST_SHOWN} more in families.csv")
+        console.print(f"and {len(rows) - MOST_SHOWN} more in findings.csv")
 
 
 def show_scores(findings: Findings) -> None:
@@ -198,7 +198,7 @@ def show_scores(findings: Findings) -> None:
 def grid(findings: Findings) -> Grid:
     """The first rows of selected.csv, for a terminal."""
     steady = findings.stability is not None
-    tested, told = findings.described.significance is not None, findings.families is not None
+    tested, told = findings.described.significance is not None, findings.found is not None
     rows = summarise(findings)["variables"][:MOST_SHOWN]
     narrow = console.width < NARROW
     together = any(row["partners"] for row in rows) and not narrow
@@ -207,9 +207,9 @@ def grid(findings: Findings) -> Grid:
     out.add_column("import-\nance" if narrow else "importance", no_wrap=True)
     numbered = told and not told_apart(findings)
     if numbered:
-        out.add_column("family", justify="right")
+        out.add_column("finding", justify="right")
     if told:
-        out.add_column("proba-\nbility" if narrow else "probability", justify="right", no_wrap=True)
+        out.add_column("confi-\ndence" if narrow else "confidence", justify="right", no_wrap=True)
     if tested:
         out.add_column("q", justify="right")
     if steady and not told:
@@ -223,9 +223,9 @@ def grid(findings: Findings) -> Grid:
     for row, effect in zip(rows, effects):
         cells: list[Any] = [str(row["rank"]), shown_text(row["name"]), f"{row['importance']:.3g}"]
         if numbered:
-            cells.append("-" if row["family"] is None else str(row["family"]))
+            cells.append("-" if row["finding"] is None else str(row["finding"]))
         if told:
-            cells += [shown_text(short_percent(row["inclusion_probability"]))]
+            cells += [shown_text(confidence_words(row["confidence"] or 0.0))]
         if tested:
             cells.append(q_words(row["test"]["q_value"]))
         if steady and not told:

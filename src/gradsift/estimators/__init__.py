@@ -8,7 +8,7 @@ from gradsift.estimators._description import (
     Optimality,
     PenaltyChoice,
 )
-from gradsift.estimators._families import credible_families
+from gradsift.estimators._findings import findings
 from gradsift.estimators._functions import alpha_grid, alpha_max, gradient_path
 from gradsift.estimators._inverse import (
     PrincipalHessianDirections,
@@ -48,5 +48,5 @@ __all__ = [
     "gradient_path",
     "alpha_max",
     "alpha_grid",
-    "credible_families",
+    "findings",
 ]

@@ -12,7 +12,7 @@ from gradsift._typing import Array
 from gradsift.data.mixed import TableEncoder
 from gradsift.trust import Significance
 from gradsift.trust.association import Association
-from gradsift.trust.families import Family
+from gradsift.trust.findings import Finding
 
 
 @dataclass(frozen=True)
@@ -148,10 +148,10 @@ class ModelDescription:
         Pairs of columns whose product the model found in the response, strongest first.
     false_positives : float or None
         The number of false variables its levels let in on pure noise; None where it has no levels.
-    families : sequence of Family or None
+    findings : sequence of Finding or None
         Sets of columns of which one acts, most probable first; None where they were not looked for.
-    inclusion_probabilities : (p,) array or None
-        Probability of every column to act on the response.
+    confidence : (p,) array or None
+        Confidence of every column.
     association : Association or None
         Which columns are associated with the response, looked at one by one; None where that was
         not tested.
@@ -180,8 +180,8 @@ class ModelDescription:
     encoder: TableEncoder | None = None
     interactions: tuple[tuple[int, int], ...] = ()
     false_positives: float | None = None
-    families: Sequence[Family] | None = None
-    inclusion_probabilities: Array | None = None
+    findings: Sequence[Finding] | None = None
+    confidence: Array | None = None
     association: Association | None = None
     significance: Significance | None = None
     false_discovery_rate: float | None = None

@@ -66,7 +66,7 @@ def warn_of_few_groups(groups: IntArray | None, weight: Array | None, constant: 
 
 
 def refuse_with_groups(groups: Any, what: str) -> None:
-    """Tests and families take rows for independent: refuse them where rows belong together."""
+    """Tests and findings take rows for independent: refuse them where rows belong together."""
     if groups is not None:
         raise ValueError(
             f"{what} takes rows for independent, which rows of a group are not. Make one row of "

@@ -32,8 +32,8 @@ from gradsift.estimators._validation import (
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.trust.original import (
     association_of_table,
-    each_family,
-    inclusion_of_table,
+    confidence_of_table,
+    each_finding,
     significance_of_table,
     unique_origins,
 )
@@ -162,11 +162,9 @@ def table_attributes(
     }
     if found["association_"] is not None:
         out["association_"] = association_of_table(found["association_"], origins)
-    if "families_" in found:
-        out["families_"] = each_family(found["families_"], origins)
-        out["inclusion_probabilities_"] = inclusion_of_table(
-            found["inclusion_probabilities_"], origins, found["families_"]
-        )
+    if "findings_" in found:
+        out["findings_"] = each_finding(found["findings_"], origins)
+        out["confidence_"] = confidence_of_table(found["confidence_"], origins, found["findings_"])
     if "significance_" in found:
         out["significance_"] = significance_of_table(found["significance_"], origins)
     return out

@@ -69,7 +69,7 @@ def offset_shift(offset: Any, n: int, expected: bool, n_classes: int) -> Array |
 
 
 def refuse_with_offset(target: Numbers | Labels, what: str) -> None:
-    """Tests and families of labels know no offset."""
+    """Tests and findings of labels know no offset."""
     if isinstance(target, Labels) and target.offset is not None:
         raise ValueError(
             f"{what} cannot take an offset of labels into account. Give it among the covariates "

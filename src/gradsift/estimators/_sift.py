@@ -42,7 +42,7 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         Select by `significance` instead: each variable is tested beside the best explanation that
         does without it, and the list holds about this share of false ones at most. Near-copies of
         each other are then rarely selected, as none of them can be told to be the one; their
-        family can (``significance_.family_q_values``).
+        finding can (``significance_.finding_q_values``).
     interactions : bool, default=True
         Look for products of two variables too.
     standardize : bool, default=True
@@ -80,9 +80,8 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         spread can carry. 'importance': survey weights and the like, of any unit; they are scaled to
         the effective number of samples, so that equal weights change nothing.
     inference : bool, default=False
-        Also say how sure it is which columns act: `families_` and `inclusion_probabilities_`, as
-        from `credible_families`, and `significance_`, in which these families are tested. It takes
-        a few seconds.
+        Also say how sure it is which columns act: `findings_` and `confidence_`, as from
+        `findings`. It takes less than a second in most tables.
     random_state : int, optional
         Seed for the draws of `inference`. Selection and predictions do not depend on it.
     n_jobs : int, optional
@@ -117,7 +116,7 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         pass too: ``association_.associated(0.1)`` is a longer list than the selected columns, and
         says less. None with `groups`, and with an offset of labels.
     significance_ : Significance
-        p- and q-values of all columns; only with a `false_discovery_rate` or ``inference=True``.
+        p- and q-values of all columns; only with a `false_discovery_rate`.
     refit_ : RegressionRefit
         The predictor on the selected variables; gradients and directions are its.
     ensemble_ : Ensemble or None
@@ -142,10 +141,10 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         the variance of the response that they explain alone (`explained`).
     has_offset_ : bool
         Whether an offset was given.
-    families_ : list of Family
-        With ``inference=True``: sets of columns of which one acts, the most probable first.
-    inclusion_probabilities_ : (p,) array
-        With ``inference=True``: probability of every column to act on the response.
+    findings_ : list of Finding
+        With ``inference=True``: sets of columns of which one acts, the most certain first.
+    confidence_ : (p,) array
+        With ``inference=True``: confidence of every column: how sure it is that it acts.
 
     Examples
     --------
@@ -245,7 +244,7 @@ n_jobs, verbose
 components_, eigenvalues_, sift_, association_, significance_, ensemble_, mean_, scale_, ranges_, \
 field_, \
 n_groups_, feature_groups_, \
-encoder_, encoded_, covariates_, has_offset_, families_, inclusion_probabilities_
+encoder_, encoded_, covariates_, has_offset_, findings_, confidence_
         As in `GradientSiftRegressor`.
 
     Examples

@@ -26,7 +26,7 @@ from gradsift.estimators._column_rule import (
 from gradsift.estimators._covariate_terms import with_covariates
 from gradsift.estimators._covariates import Covariates
 from gradsift.estimators._description import EnsemblePart, MemberPart
-from gradsift.estimators._families import inference_attributes
+from gradsift.estimators._findings import finding_attributes, refuse_findings
 from gradsift.estimators._groups import check_groups, refuse_with_groups, warn_of_few_groups
 from gradsift.estimators._mixed import (
     check_mixed_X,
@@ -109,8 +109,8 @@ class Sifting(GradientEstimator):
             "encoder": self.encoder_,
             "interactions": tuple((pair.first, pair.second) for pair in self.interactions_),
             "false_positives": float(self.false_positives),
-            "families": getattr(self, "families_", None),
-            "inclusion_probabilities": getattr(self, "inclusion_probabilities_", None),
+            "findings": getattr(self, "findings_", None),
+            "confidence": getattr(self, "confidence_", None),
             "association": getattr(self, "association_", None),
             "significance": getattr(self, "significance_", None),
             "false_discovery_rate": self.false_discovery_rate,
@@ -244,10 +244,11 @@ class GradientSift(Sifting):
         warn_of_few_groups(sample.groups, sample.weight, sample.one_per_group)
         if not only_predicts:
             warn_of_repeats(sample)
-        for what in ("false_discovery_rate", "inference"):
-            if getattr(self, what):
-                refuse_with_groups(sample.groups, what)
-                refuse_with_offset(sample.target, what)
+        if self.false_discovery_rate:
+            refuse_with_groups(sample.groups, "false_discovery_rate")
+            refuse_with_offset(sample.target, "false_discovery_rate")
+        if self.inference:
+            refuse_findings(sample, "inference")
         options = replace(self._options(door), only_predicts=only_predicts)
         fit = fit_sift(sample, options)
         warn_of_row_order(sample, fit.found.residual, fit.field.scaling)
@@ -257,7 +258,7 @@ class GradientSift(Sifting):
             warn_nothing_selected(constant if fit.ensemble is None else others, NO_VARIABLE)
         sure = {}
         if self.inference and not only_predicts:
-            sure = inference_attributes(sample, fit.found, fit.field.scaling, options)
+            sure = finding_attributes(sample, fit.found, fit.field.scaling, options)
         groups = None if sample.groups is None else int(sample.groups.max()) + 1
         known = {
             "n_groups_": groups,

@@ -110,7 +110,7 @@ class SiftOptions:
     refit: RefitSettings
     only_predicts: bool = False
     """Leave out what predictions do not need: the ranking of columns that are not selected, the
-    association of each column by itself, and families.
+    association of each column by itself, and findings.
     """
 
 

@@ -2,7 +2,7 @@
 
 from gradsift.explain.correlated import StandIns, correlated_stand_ins
 from gradsift.explain.effects import Curve, Effect, describe_effect
-from gradsift.explain.families import FamilySummary, FamilyTest, Member, summarise_families
+from gradsift.explain.findings import FindingSummary, FindingTest, Member, summarise_findings
 from gradsift.explain.marginal import correlations
 from gradsift.explain.names import Names, names_of_best, variable_names
 from gradsift.explain.partial import PartialEffects, partial_effects
@@ -20,10 +20,10 @@ from gradsift.explain.variables import (
 )
 
 __all__ = [
-    "FamilySummary",
-    "FamilyTest",
+    "FindingSummary",
+    "FindingTest",
     "Member",
-    "summarise_families",
+    "summarise_findings",
     "VariableSummaries",
     "VariableSummary",
     "summarise_variables",

@@ -56,8 +56,8 @@ def names_of_best(model: Any, source: Source) -> Names:
     count = source.shape[1]
     best: IntArray = np.flatnonzero(model.ranking_ <= MOST_NAMED)
     described = model.describe()
-    for family in described.families or ():
-        best = np.union1d(best, family.columns)
+    for finding in described.findings or ():
+        best = np.union1d(best, finding.columns)
     if described.association is not None:
         best = np.union1d(best, described.association.associated()[:MOST_NAMED])
     found = source.names(best)

@@ -19,7 +19,7 @@ from gradsift.explain.effects import Curve, Effect
 from gradsift.explain.names import variable_names
 from gradsift.explain.partial import partial_effects
 from gradsift.pairwise.field import KernelField
-from gradsift.trust.families import Family
+from gradsift.trust.findings import Finding
 from gradsift.trust.resampling import Stability
 
 MOST_DESCRIBED = 100  # dense relatives of the method select everything: describe the best ranked
@@ -40,7 +40,7 @@ class VariableSummary:
     name : str
     importance : float
     came_back : float or None
-        Share of the half samples that selected it or another column of its family: near-copies
+        Share of the half samples that selected it or another column of its finding: near-copies
         take turns. None where stability was not computed.
     by_chance : float or None
         The same for as many columns drawn at random.
@@ -217,7 +217,7 @@ def summarise_variables(
     y: Any,
     *,
     names: Sequence[str] | None = None,
-    families: Sequence[Family] = (),
+    findings: Sequence[Finding] = (),
     stability: Stability | None = None,
     threshold: float = 0.8,
 ) -> VariableSummaries:
@@ -233,8 +233,8 @@ def summarise_variables(
         Their responses or labels.
     names : sequence of str, optional
         Column names; None = as the model knows them.
-    families : sequence of Family
-        Columns that take each other's place; those in none have their stand-ins for a family.
+    findings : sequence of Finding
+        Columns that take each other's place; those in none have their stand-ins for a finding.
     stability : Stability, optional
         From `gradsift.trust.stability`.
     threshold : float, default=0.8
@@ -271,7 +271,7 @@ def summarise_variables(
     rows = VariableSummaries()
     for j, k in enumerate(columns.tolist()):
         partners, leading = found.partners(j), found.leading(j)
-        again = came_back(stability, family_of(k, families, relatives[j]))
+        again = came_back(stability, finding_of(k, findings, relatives[j]))
         rows.append(
             VariableSummary(
                 rank=int(model.ranking_[k]),
@@ -293,9 +293,9 @@ def summarise_variables(
     return rows
 
 
-def family_of(column: int, families: Sequence[Family], stand_ins: StandIns) -> IntArray:
+def finding_of(column: int, findings: Sequence[Finding], stand_ins: StandIns) -> IntArray:
     """The columns that could take the place of one, itself included."""
-    known = (f.columns for f in families if f.partners is None and column in f.columns)
+    known = (f.columns for f in findings if column in f.columns)
     return next(known, np.append(stand_ins.columns, column))
 
 

@@ -53,7 +53,7 @@ from gradsift.sift import ChosenGroup, SiftResult
 from gradsift.solver import Certificate, Rows, Solution, Status
 from gradsift.solver.path import PathResult
 from gradsift.trust.association import Association
-from gradsift.trust.families import Family
+from gradsift.trust.findings import Finding
 from gradsift.trust.tested import ColumnTest, ProductTest, Rival, Significance
 
 ESTIMATORS: dict[str, type] = {
@@ -84,7 +84,7 @@ CLASSES: dict[str, type] = {
     "ColumnTest": ColumnTest,
     "ProductTest": ProductTest,
     "Rival": Rival,
-    "Family": Family,
+    "Finding": Finding,
     "RefitField": RefitField,
     "RegressionRefit": RegressionRefit,
     "ClassificationRefit": ClassificationRefit,
@@ -124,7 +124,7 @@ CLASSES: dict[str, type] = {
 
 OPEN = {
     ArraySource, Scaling, Association, Dimension, PathResult, SiftResult, ChosenGroup, Interaction,
-    Significance, ColumnTest, ProductTest, Rival, Family,
+    Significance, ColumnTest, ProductTest, Rival, Finding,
 }  # fmt: skip
 """Their arrays may hold NaN or infinity: missing values, the scale of a constant column, what was
 not tested or not measured. All others are factors of predictions.

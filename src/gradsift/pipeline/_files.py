@@ -64,7 +64,7 @@ def write_each(
 def write_files(
     out: Path, findings: Findings, recipe: Recipe, training: Training | None = None
 ) -> None:
-    """The tables (selected, families, associated, directions, projection), model.gradsift and
+    """The tables (selected, findings, associated, directions, projection), model.gradsift and
     summary.json.
     """
     model, summary = findings.model, summarise(findings)
@@ -74,8 +74,8 @@ def write_files(
     if findings.places is not None:
         header += BIM
     write_rows(out / "selected.csv", header, rows)
-    if summary["families"] is not None:
-        write_rows(out / "families.csv", FAMILIES, family_lines(summary["families"]))
+    if summary["findings"] is not None:
+        write_rows(out / "findings.csv", FINDINGS, finding_lines(summary["findings"]))
     if summary["associated"] is not None:
         write_rows(
             out / "associated.csv", ASSOCIATED, map(plain_row, summary["associated"]["variables"])
@@ -102,16 +102,16 @@ def write_files(
 
 
 SELECTED = [
-    "rank", "name", "importance", "family", "probability", "came_back", "by_chance", "sign",
+    "rank", "name", "importance", "finding", "confidence", "came_back", "by_chance", "sign",
     "effect", "about",
     "change", "change_low", "change_high", "per_sd", "per_unit", "acts_with", "stand_ins",
 ]  # fmt: skip
-FAMILIES = [
-    "family", "family_probability", "q_value", "shape", "name", "probability", "correlation",
+FINDINGS = [
+    "finding", "finding_confidence", "certainty", "shape", "name", "confidence", "correlation",
     "selected", "partners", "rival", "came_back", "by_chance",
 ]  # fmt: skip
 ASSOCIATED = ["name", "p_value", "q_value", "selected"]
-TESTED = ["p_value", "q_value", "family_q_value", "rival"]
+TESTED = ["p_value", "q_value", "finding_q_value", "rival"]
 
 
 def selected_row(row: dict[str, Any]) -> list[Any]:
@@ -121,8 +121,8 @@ def selected_row(row: dict[str, Any]) -> list[Any]:
         row["rank"],
         row["name"],
         short(row["importance"]),
-        "" if row["family"] is None else row["family"],
-        *(short(row[k]) for k in ("inclusion_probability", "came_back", "by_chance")),
+        "" if row["finding"] is None else row["finding"],
+        *(short(row[k]) for k in ("confidence", "came_back", "by_chance")),
         row["sign"],
         row["effect"],
         row["output"] or "",
@@ -134,17 +134,18 @@ def selected_row(row: dict[str, Any]) -> list[Any]:
     ]
 
 
-def family_lines(families: Sequence[dict[str, Any]]) -> Iterator[list[Any]]:
-    """Lines of families.csv: one for each member of each family."""
-    for row in families:
-        for name, probability, correlation, selected in row["members"]:
+def finding_lines(found: Sequence[dict[str, Any]]) -> Iterator[list[Any]]:
+    """Lines of findings.csv: one for each member of each finding."""
+    for row in found:
+        for name, confidence, correlation, selected in row["members"]:
             yield [
                 row["number"],
-                short(row["probability"]),
+                short(row["confidence"]),
+                row["certainty"],
                 short(row["q_value"]),
                 row["shape"],
                 name,
-                short(probability),
+                short(confidence),
                 short(correlation),
                 "yes" if selected else "no",
                 "; ".join(row["partners"]),
@@ -158,7 +159,7 @@ def test_cells(test: dict[str, Any] | None) -> list[Any]:
     """The cells of a test; none where there was none."""
     if test is None:
         return []
-    numbers = (short(test[k]) for k in ("p_value", "q_value", "family_q_value"))
+    numbers = (short(test[k]) for k in ("p_value", "q_value", "finding_q_value"))
     return [*numbers, "; ".join(test["rival"] or [])]
 
 

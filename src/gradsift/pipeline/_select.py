@@ -24,7 +24,7 @@ from gradsift._run.progress import Say, progress_to, silent
 from gradsift._typing import Source
 from gradsift.data import FilledSource, fill_holes
 from gradsift.data.row_groups import constant_in_groups, group_codes
-from gradsift.estimators._families import with_inference
+from gradsift.estimators._findings import with_findings
 from gradsift.exceptions import NothingSelectedWarning, RepeatedRowsWarning
 from gradsift.explain import names_of_best
 from gradsift.report import Findings
@@ -38,9 +38,7 @@ Stage = Callable[[Findings], dict[str, Any]]
 """Findings so far -> fields of `Findings` that a stage adds."""
 Method = Literal["sift", "sparse-gradient"]
 MOST_REPEATED = 5_000_000
-"""Numbers in a table up to which the fit is repeated on half samples, and families are looked for,
-unless asked otherwise.
-"""
+"""Numbers in a table up to which the fit is repeated on half samples, unless asked otherwise."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +64,6 @@ class Settings:
     predict_with : {'selected', 'auto'}
         What the model predicts with (sift): the selected variables alone, or their average with
         predictors on all columns, where these have a part.
-    families : bool, optional
-        Look for sets of variables of which one acts, and test variables and families (sift); None =
-        unless the table is large.
     repeats : int, optional
         Half samples to repeat the selection on; None = 10, or none for large tables.
     seed : int
@@ -85,7 +80,6 @@ class Settings:
     selection: Literal["min", "1se"] = "min"
     max_features: int | None = None
     predict_with: Literal["selected", "auto"] = "selected"
-    families: bool | None = None
     repeats: int | None = None
     seed: int = 0
     n_jobs: int = 1
@@ -183,7 +177,7 @@ def select_in_stages(
     table: Table, settings: Settings, say: Say = silent, **origin: Unpack[Origin]
 ) -> Iterator[Findings]:
     """The findings after each stage of `select`, so that they can be written before the next one
-    begins: the fit, families, held-out folds, half samples.
+    begins: the fit, the findings, held-out folds, half samples.
     """
     settings, notes = affordable(table, settings)
     procedure = make_estimator(table, settings)
@@ -241,10 +235,10 @@ def later_stages(procedure: Any, table: Table, settings: Settings, say: Say) -> 
     """What is to be found out after the fit, where it is asked for: in words, and how."""
     X, y, n_jobs = table.X, table.y, settings.n_jobs
 
-    def families(findings: Findings) -> dict[str, Any]:
+    def confidence(findings: Findings) -> dict[str, Any]:
         start = perf_counter()
         with progress_to(say):
-            model = with_inference(findings.model, X, y, **table.told)
+            model = with_findings(findings.model, X, y, **table.told)
         return {"model": model, "seconds": (findings.seconds or 0.0) + perf_counter() - start}
 
     def scores(_: Findings) -> dict[str, Any]:
@@ -259,7 +253,7 @@ def later_stages(procedure: Any, table: Table, settings: Settings, say: Say) -> 
         return {"stability": found}
 
     stages: dict[str, tuple[Any, Stage]] = {
-        "families of variables": (settings.families, families),
+        "the confidence of findings": (knows_findings(table, settings), confidence),
         "held-out scores": (settings.cv, scores),
         "half samples": (settings.repeats, halves),
     }
@@ -279,7 +273,7 @@ def group_notes(table: Table) -> list[str]:
     """What was made of rows that belong together."""
     if table.groups is None:
         return []
-    if constant_in_groups(table.y, group_codes(table.groups.labels, len(table.y))):
+    if same_in_groups(table):
         how = "the target never changes inside of one, so that their means were compared"
     else:
         how = "levels allow for what rows of a group have in common"
@@ -323,42 +317,43 @@ def known_names(model: Any, table: Table) -> Any:
     return table.names
 
 
-def affordable(table: Table, settings: Settings) -> tuple[Settings, list[str]]:
-    """The settings with what this table allows of families, folds and half samples, and notes."""
-    n, p = table.X.shape
-    cv, repeats, families = settings.cv, settings.repeats, settings.families
-    large = isinstance(table.X, Source) or n * p > MOST_REPEATED
-    if repeats is None:
-        repeats = 0 if large else 10
-    notes = []
+def knows_findings(table: Table, settings: Settings) -> bool:
+    """Whether findings can be looked for: not with a response that differs inside of groups, and
+    not with an offset of labels.
+    """
     if settings.method != "sift":
-        families = False
-    elif families is None and table.offset is not None and table.recipe.task != "regression":
-        families = False
-        notes.append(
-            "families of variables were not looked for: they know no offset of labels (give it "
-            "among the covariates instead)"
+        return False
+    if table.offset is not None and table.recipe.task != "regression":
+        return False
+    return table.groups is None or same_in_groups(table)
+
+
+def same_in_groups(table: Table) -> bool:
+    """Whether the response never changes inside of a group of rows."""
+    assert table.groups is not None
+    return constant_in_groups(table.y, group_codes(table.groups.labels, len(table.y)))
+
+
+def affordable(table: Table, settings: Settings) -> tuple[Settings, list[str]]:
+    """The settings with what this table allows of folds and half samples, and notes."""
+    n, p = table.X.shape
+    cv, repeats, notes = settings.cv, settings.repeats, []
+    if repeats is None:
+        repeats = 0 if isinstance(table.X, Source) or n * p > MOST_REPEATED else 10
+    if settings.method == "sift" and not knows_findings(table, settings):
+        why = (
+            "the target differs inside of groups: --aggregate mean makes one row of each group"
+            if table.groups is not None
+            else "labels have an offset: give it among the covariates instead"
         )
-    elif families is None and table.groups is not None:
-        families = False
-        notes.append(
-            "families of variables were not looked for, because they take rows for independent: "
-            "--aggregate mean makes one row of each group"
-        )
-    elif families is None:
-        families = not large
-        if large:
-            notes.append(
-                "families of variables were not looked for, because the table is large: "
-                "--families asks for them"
-            )
+        notes.append(f"findings were not looked for, because {why}")
     if isinstance(table.X, Source) and (cv or repeats):
         notes.append(
             f"{BEWARE}the table is too large to be taken into memory and was read column by "
             "column: no held-out score and no half samples"
         )
         cv = repeats = 0
-    return replace(settings, cv=cv, repeats=repeats, families=families), notes
+    return replace(settings, cv=cv, repeats=repeats), notes
 
 
 def without_holes(model: Any, X: Any) -> Any:

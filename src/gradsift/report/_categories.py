@@ -12,7 +12,7 @@ import numpy as np
 from gradsift._typing import Array, IntArray
 from gradsift.data import fill_holes
 from gradsift.data.slices import take_columns, take_rows
-from gradsift.explain import FamilySummary, VariableSummary, came_back, gradient_covariance
+from gradsift.explain import FindingSummary, VariableSummary, came_back, gradient_covariance
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.trust import Stability
 
@@ -69,16 +69,14 @@ def merge_groups(
     return [replace(row, rank=rank) for rank, row in enumerate(merged, start=1)]
 
 
-def name_categories(
-    families: Sequence[FamilySummary], groups: Sequence[str]
-) -> list[FamilySummary]:
-    """Families led by a category are no curve, straight or not: their shape is 'category'."""
+def name_categories(found: Sequence[FindingSummary], groups: Sequence[str]) -> list[FindingSummary]:
+    """Findings led by a category are no curve, straight or not: their shape is 'category'."""
     columns = Counter(groups)
     return [
         replace(row, shape="category")
         if row.shape != "product" and columns[row.names[0]] > 1
         else row
-        for row in families
+        for row in found
     ]
 
 

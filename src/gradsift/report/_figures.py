@@ -13,10 +13,10 @@ import numpy as np
 from gradsift.data.slices import take_rows
 from gradsift.explain import Names, VariableSummary
 from gradsift.explain.displays import (
+    ConfidenceDisplay,
     CVDisplay,
     EffectDisplay,
     EigenvaluesDisplay,
-    InclusionDisplay,
     InteractionDisplay,
     LoadingsDisplay,
     PathDisplay,
@@ -135,18 +135,18 @@ class Easel:
             "changes.",
         )
 
-    def inclusion(self, positions: Positions) -> Picture:
+    def confidence(self, positions: Positions) -> Picture:
         where = "along the chromosomes" if positions.breaks else "along the scale"
         return self.picture(
-            lambda ax: InclusionDisplay(
+            lambda ax: ConfidenceDisplay(
                 positions=positions,
-                probabilities=self.model.inclusion_probabilities_,
-                families=self.model.families_,
+                confidence=self.model.confidence_,
+                findings=self.model.findings_,
                 names=self.names,
             ).plot(ax=ax),
             (7.2, 2.8),
             f"Where they lie {where}",
-            "How sure it is that each column acts; one colour for each family, grey for others.",
+            "How sure it is that each column acts; one colour for each finding, grey for others.",
             wide=True,
         )
 
@@ -205,8 +205,8 @@ def pairs_to_draw(variables: list[VariableSummary]) -> list[tuple[VariableSummar
 
 
 def scales_to_draw(findings: Findings) -> list[Positions]:
-    """The scale that the columns lie along, if there is one and families were found."""
-    if not findings.families or isinstance(findings.all_names, Names):
+    """The scale that the columns lie along, if there is one and there are findings."""
+    if not findings.found or isinstance(findings.all_names, Names):
         return []
     found = column_positions(findings.all_names)
     return [] if found is None else [found]
@@ -234,7 +234,7 @@ def draw_all(findings: Findings) -> dict[str, list[Picture]]:
         ],
         "together": [easel.interaction(*pair) for pair in pairs_to_draw(variables)],
         "directions": [getattr(easel, name)() for name in directions_to_draw(model)],
-        "families": [easel.inclusion(positions) for positions in scales_to_draw(findings)],
+        "findings": [easel.confidence(positions) for positions in scales_to_draw(findings)],
         "sure": [],
     }
     if findings.described.penalty_choice is not None and model.alphas_[0] > 0.0:

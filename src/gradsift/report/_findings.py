@@ -17,10 +17,10 @@ from gradsift._typing import Source
 from gradsift.data.slices import take_rows
 from gradsift.estimators import ModelDescription
 from gradsift.explain import (
-    FamilySummary,
+    FindingSummary,
     VariableSummary,
     best_unselected,
-    summarise_families,
+    summarise_findings,
     summarise_variables,
     variable_names,
 )
@@ -178,7 +178,7 @@ class Findings:
             self.X,
             self.adjusted_y,
             names=self.names,
-            families=self.described.families or (),
+            findings=self.described.findings or (),
             stability=self.stability,
         )
         rows = [row for row in found if row.column not in self.covariates]
@@ -188,26 +188,30 @@ class Findings:
         return merge_groups(rows, self.groups, self.stability, together)
 
     @cached_property
-    def families(self) -> list[FamilySummary] | None:
-        """Sets of variables of which one acts, most probable first; None where nobody looked."""
-        if self.described.families is None:
+    def found(self) -> list[FindingSummary] | None:
+        """Sets of variables of which one acts, most certain first; None where nobody looked."""
+        if self.described.findings is None:
             return None
-        found = summarise_families(
+        found = summarise_findings(
             self.model,
-            self.described.families,
+            self.described.findings,
             self.X,
             self.variable_of,
             significance=self.described.significance,
             stability=self.stability,
         )
-        return found if self.groups is None else name_categories(found, self.groups)
+        if self.groups is None:
+            return found
+        # findings of two levels of a category are one, the most certain
+        once = {frozenset(row.names): row for row in reversed(found)}
+        return name_categories(sorted(once.values(), key=lambda row: -row.confidence), self.groups)
 
     @cached_property
-    def family_numbers(self) -> dict[str, int]:
-        """Variable -> number of its family, 1 = most probable."""
+    def finding_numbers(self) -> dict[str, int]:
+        """Variable -> number of its finding, 1 = most certain."""
         out: dict[str, int] = {}
-        for number, family in enumerate(self.families or [], start=1):
-            for name in family.names:
+        for number, finding in enumerate(self.found or [], start=1):
+            for name in finding.names:
                 out.setdefault(name, number)
         return out
 

@@ -6,7 +6,7 @@ import re
 from html import escape
 from typing import Any
 
-from gradsift.report._family_words import in_a_line
+from gradsift.report._finding_words import in_a_line
 from gradsift.report._findings import Findings
 from gradsift.report._summarise import summarise
 
@@ -36,8 +36,8 @@ def to_markdown(findings: Findings) -> str:
     """
     summary = summarise(findings)
     parts = [f"# {escaped(summary['headline'])}", escaped(" ".join(summary["found"]))]
-    if summary["families"]:
-        parts += ["## Families", "\n".join(map(_family, summary["families"]))]
+    if summary["findings"]:
+        parts += ["## Findings", "\n".join(map(_finding, summary["findings"]))]
     if summary["variables"]:
         parts += ["## Variables", _table(summary["variables"])]
     if summary["associated"] is not None:
@@ -62,7 +62,7 @@ def escaped(text: Any) -> str:
     return escape(SPECIAL.sub(r"\\\1", " ".join(str(text).split())), quote=False)
 
 
-def _family(row: dict[str, Any]) -> str:
+def _finding(row: dict[str, Any]) -> str:
     return f"- {escaped(in_a_line(row))}"
 
 

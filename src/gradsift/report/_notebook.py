@@ -1,11 +1,11 @@
-"""Findings in a notebook: the headline, the sentences, the families and the first variables."""
+"""Findings in a notebook: the headline, the sentences, the findings and the first variables."""
 
 from __future__ import annotations
 
 from html import escape
 from typing import Any
 
-from gradsift.report._family_words import in_a_line
+from gradsift.report._finding_words import in_a_line
 from gradsift.report._findings import Findings
 from gradsift.report._summarise import summarise
 
@@ -28,8 +28,8 @@ def short_form(findings: Findings) -> str:
     True
     """
     summary = summarise(findings)
-    families = "".join(map(_family, (summary["families"] or [])[:MOST]))
-    listed = f'<ul style="margin:6px 0;padding-left:18px">{families}</ul>' if families else ""
+    found = "".join(map(_finding, (summary["findings"] or [])[:MOST]))
+    listed = f'<ul style="margin:6px 0;padding-left:18px">{found}</ul>' if found else ""
     rows = "".join(map(_row, summary["variables"][:MOST]))
     hidden = findings.n_selected - MOST
     more = f"<div>and {hidden:,} more</div>" if hidden > 0 else ""
@@ -43,7 +43,7 @@ def short_form(findings: Findings) -> str:
     )
 
 
-def _family(row: dict[str, Any]) -> str:
+def _finding(row: dict[str, Any]) -> str:
     return f"<li>{escape(in_a_line(row))}</li>"
 
 

@@ -14,17 +14,17 @@ from typing import Any
 from gradsift._run.atomic import atomic_write
 from gradsift._run.extras import require
 from gradsift.explain.displays._style import readable
-from gradsift.report._family_words import q_words
 from gradsift.report._figures import draw_all, drawing
+from gradsift.report._finding_words import confidence_words, q_words
 from gradsift.report._findings import Findings
 from gradsift.report._score_words import number as score_number
 from gradsift.report._score_words import score_table
 from gradsift.report._summarise import summarise
-from gradsift.report._text import capital, percent, short_percent
+from gradsift.report._text import capital, percent
 
 DIGITS = 3
 MOST_MEMBERS, MOST_LISTED = 8, 40
-"""Members of a family that are drawn, and those that are named."""
+"""Members of a finding that are drawn, and those that are named."""
 MOST_CLASSES = 12
 """Classes up to which a confusion matrix is shown."""
 
@@ -172,7 +172,7 @@ def _environment() -> Any:
         lstrip_blocks=True,
     )
     environment.filters["number"] = number
-    environment.filters["probability"] = short_percent
+    environment.filters["confidence"] = confidence_words
     environment.filters["percent"] = percent
     environment.filters["q"] = q_words
     environment.filters["capital"] = capital

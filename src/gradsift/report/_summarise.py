@@ -12,11 +12,11 @@ from gradsift.explain import VariableSummary
 from gradsift.explain.displays._style import readable
 from gradsift.report import _words as words
 from gradsift.report._associated import associated
-from gradsift.report._family_words import family_rows
+from gradsift.report._finding_words import finding_rows
 from gradsift.report._findings import Findings
 from gradsift.report._score_words import as_data, predictor_name, scores_as_data
 from gradsift.report._sure_words import cautions, decisions, sureness
-from gradsift.trust.original import inclusion_of_table
+from gradsift.trust.original import confidence_of_table
 
 SCHEMA = 4
 
@@ -67,7 +67,7 @@ def summarise(findings: Findings) -> dict[str, Any]:
             "covariates_explain": findings.described.covariates_explain,
             "n_directions": int(findings.model.n_components_),
             "directions_share": words.directions_share(findings),
-            "families": family_rows(findings),
+            "findings": finding_rows(findings),
             "variables": [variable_row(findings, row) for row in findings.variables],
             "associated": associated(findings),
             "others": [list(item) for item in findings.others],
@@ -111,8 +111,8 @@ def variable_row(findings: Findings, row: VariableSummary) -> dict[str, Any]:
         "name": row.name,
         "place": findings.variant_places.get(row.name),
         "importance": row.importance,
-        "family": findings.family_numbers.get(row.name),
-        "inclusion_probability": inclusion_probability(findings, row),
+        "finding": findings.finding_numbers.get(row.name),
+        "confidence": confidence(findings, row),
         "came_back": row.came_back,
         "by_chance": row.by_chance,
         "sign": row.effect.sign,
@@ -146,20 +146,20 @@ def variable_row(findings: Findings, row: VariableSummary) -> dict[str, Any]:
     }
 
 
-def inclusion_probability(findings: Findings, row: VariableSummary) -> float | None:
+def confidence(findings: Findings, row: VariableSummary) -> float | None:
     """How sure it is that a variable acts; of several columns, some of them."""
-    found = findings.described.inclusion_probabilities
+    found = findings.described.confidence
     if found is None:
         return None
     if findings.groups is None:
         return float(found[row.column])
     variables = np.unique(findings.groups, return_inverse=True)[1]
-    whole = inclusion_of_table(found, variables, findings.described.families or ())
+    whole = confidence_of_table(found, variables, findings.described.findings or ())
     return float(whole[variables[row.column]])
 
 
 def tested(findings: Findings, column: int) -> dict[str, Any] | None:
-    """p- and q-values of a variable and of its family, and what explains the response without
+    """p- and q-values of a variable and of its finding, and what explains the response without
     it; None where nothing was tested.
     """
     found = findings.described.significance
@@ -167,13 +167,13 @@ def tested(findings: Findings, column: int) -> dict[str, Any] | None:
         return None
     one = next((t for t in found.tests if t.column == column), None)
     # sets that overlap count once: the q-value of a set is with its most certain column
-    same = [] if one is None else [t.column for t in found.tests if t.family == one.family]
+    same = [] if one is None else [t.column for t in found.tests if t.together == one.together]
     rival = None if one is None else [findings.all_names[k] for k in one.alone.columns]
     return {
         "p_value": float(found.p_values[column]),
         "q_value": float(found.q_values[column]),
-        "family_q_value": float(found.family_q_values[[column, *same]].min()),
-        "family": [] if one is None else [findings.all_names[k] for k in one.family],
+        "finding_q_value": float(found.finding_q_values[[column, *same]].min()),
+        "finding": [] if one is None else [findings.all_names[k] for k in one.together],
         "part": None if one is None else one.alone.part,
         "rival": rival,
         "rival_unexplained": None if one is None else one.alone.unexplained,

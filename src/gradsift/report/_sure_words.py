@@ -25,7 +25,7 @@ def sureness(findings: Findings) -> Points:
     """What vouches for the answer."""
     level = findings.described.false_positives
     out = [
-        *family_points(findings),
+        *finding_points(findings),
         *score_points(findings),
         *half_sample_points(findings),
         *penalty_points(findings),
@@ -40,23 +40,25 @@ def sureness(findings: Findings) -> Points:
     return out
 
 
-def family_points(findings: Findings) -> Points:
-    """What the numbers of families mean, what they rest on, and what they do not say."""
-    if not findings.families:
+def finding_points(findings: Findings) -> Points:
+    """What the confidence of findings means, what it rests on, and what it does not say."""
+    if not findings.found:
         return []
     out = [
-        ("Probability", "How sure it is that some member of a family acts, or that one variable "
-         "does. It compares explanations by a few smooth effects of single variables or products, "
-         "all variables equally likely beforehand. It does not say that the response has no other "
+        ("Confidence", "How sure it is that some member of a finding acts. From 95\u00a0% on it "
+         "holds as stated (clear); below it is a rough order (likely, possible). It compares "
+         "explanations by a few smooth effects of single variables or products, all "
+         "variables equally likely beforehand. It does not say that the response has no other "
          "kind of explanation, nor that a member is a cause.")
     ]  # fmt: skip
-    if any(row.test is not None for row in findings.families):
+    if any(row.test is not None for row in findings.found):
         out.append(
-            ("q", "The variables are sifted again without the family, and the family is tested "
-             "beside the best explanation that this finds. If families up to some q were "
+            ("q", "The variables are sifted again without the finding, and the finding is tested "
+             "given the best explanation that this finds. If findings up to some q were "
              "believed, about that share of them would be wrong. All "
-             f"{n_tests(findings):,} variables count as tests, so that a family of high "
-             "probability can have a q of 1: then chance among so many is not excluded.")
+             f"{n_tests(findings):,} variables count as tests, so that a finding of high "
+             "confidence can have a q of 1: a near-copy can take its place, or chance among "
+             "so many is not excluded.")
         )  # fmt: skip
     return out
 
@@ -116,10 +118,10 @@ def half_sample_points(findings: Findings) -> Points:
     stable = findings.stability
     if stable is None:
         return []
-    what = "families" if findings.families else "selected variables"
-    again = [row.came_back for row in findings.families or findings.variables]
+    what = "findings" if findings.found else "selected variables"
+    again = [row.came_back for row in findings.found or findings.variables]
     steady, count = sum(f is not None and f >= STABLE for f in again), stable.n_subsamples
-    by = "by some member" if findings.families else "themselves or by a near-copy"
+    by = "by some member" if findings.found else "themselves or by a near-copy"
     out = [
         ("Half samples", f"{steady} of the {len(again)} {what} came back, {by}, in at least "
          f"{100 * STABLE:.0f}\u00a0% of {count} random halves "
@@ -226,9 +228,9 @@ def small_samples(findings: Findings) -> Points:
 
 
 def not_unique(findings: Findings) -> Points:
-    """Near-copies that could stand in, where families do not say it, and what did not come back."""
+    """Near-copies that could stand in, where findings do not say it, and what did not come back."""
     rows, out = findings.variables, []
-    crowded = [] if findings.families else [row for row in rows if row.stand_ins.total]
+    crowded = [] if findings.found else [row for row in rows if row.stand_ins.total]
     for row in crowded[:5]:
         total = row.stand_ins.total
         out.append(
@@ -245,7 +247,7 @@ def not_unique(findings: Findings) -> Points:
     shaky = [row.name for row in rows if row.came_back is not None and row.came_back < SHAKY]
     if shaky:
         verb = "was" if len(shaky) == 1 else "were each"
-        whom = "other members of the family" if findings.families else "near-copies"
+        whom = "other members of the finding" if findings.found else "near-copies"
         out.append(
             ("Not repeated", f"{join(shaky)} {verb} selected again, {whom} counted, in fewer than "
              "half of the half samples.")

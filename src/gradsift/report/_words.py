@@ -5,22 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from gradsift.explain import VariableSummary, effect_clause, pair_clause
-from gradsift.report._family_words import lead, needed, title
+from gradsift.report._finding_words import graded, lead, needed, title
 from gradsift.report._findings import Findings
 from gradsift.report._score_words import quality
-from gradsift.report._text import at_least, capital, join, percent
+from gradsift.report._text import capital, join, percent
 from gradsift.tables.frame import counted
-
-SURE = 0.1
-"""Families with a larger q-value are said to be possible only."""
+from gradsift.trust.findings import CLEAR
 
 
 def headline(findings: Findings) -> str:
     if findings.n_selected == 0:
         return headline_of_nothing(findings)
     by_tests = findings.described.false_discovery_rate is not None
-    if findings.families is not None and not by_tests and not told_apart(findings):
-        return headline_of_families(findings)
+    if findings.found is not None and not by_tests and not told_apart(findings):
+        return headline_of_findings(findings)
     if findings.n_selected == findings.columns:
         return f"How {findings.target} changes with {findings.columns:,} variables"
     verb = "tells apart" if findings.labels else "explains"
@@ -33,51 +31,51 @@ def headline(findings: Findings) -> str:
 
 
 def told_apart(findings: Findings) -> bool:
-    """Whether each family is one variable, and those are what was selected."""
-    families = findings.families or []
-    alone = {name for row in families for name in (row.names + list(row.partners))}
-    return all(len(row.members) == 1 and len(row.partners) <= 1 for row in families) and alone == {
+    """Whether each finding is one variable, and those are what was selected."""
+    found = findings.found or []
+    alone = {name for row in found for name in (row.names + list(row.partners))}
+    return all(len(row.members) == 1 and len(row.partners) <= 1 for row in found) and alone == {
         row.name for row in findings.variables
     }
 
 
-def headline_of_families(findings: Findings) -> str:
+def headline_of_findings(findings: Findings) -> str:
     """What is known where selected variables stand for others."""
-    families = findings.families or []
+    found = findings.found or []
     what = f"the classes of {findings.target}" if findings.labels else findings.target
     out_of = f", out of {findings.columns:,}"
-    if not families:
+    if not found:
         verb = "tells apart" if findings.labels else "explains"
         may = "1 variable may" if findings.n_selected == 1 else f"{findings.n_selected:,} may"
         return f"No variable {verb} {what} for certain; {may}{out_of}"
-    sure = sum(row.test is None or row.test.q_value <= SURE for row in families)
+    sure = sum(row.confidence >= CLEAR for row in found)
     one, more = ("tells apart", "tell apart") if findings.labels else ("explains", "explain")
-    if len(families) == 1:
-        who = title(families[0]) if families[0].is_named else capital(title(families[0]))
+    if len(found) == 1:
+        who = title(found[0]) if found[0].is_named else capital(title(found[0]))
         return f"{who} {one if sure else f'may {more}'} {what}{out_of}"
     if sure == 0:
-        return f"{len(families):,} families of variables may {more} {what}{out_of}"
-    rest = f"; {len(families) - sure:,} more may" if sure < len(families) else ""
-    who = "1 family of variables" if sure == 1 else f"{sure:,} families of variables"
+        return f"{len(found):,} findings may {more} {what}{out_of}"
+    rest = f"; {len(found) - sure:,} more may" if sure < len(found) else ""
+    who = "1 finding" if sure == 1 else f"{sure:,} findings"
     return f"{who} {one if sure == 1 else more} {what}{rest}{out_of}"
 
 
 def headline_of_nothing(findings: Findings) -> str:
-    """No variable was selected; with tests, families of them may still be needed."""
+    """No variable was selected; with tests, findings may still be needed."""
     if findings.columns == 0:
         return f"All variables were kept as asked: there was none to choose for {findings.target}"
-    families = needed(findings)
-    if findings.families and findings.described.false_discovery_rate is None:
-        return headline_of_families(findings)
+    found = needed(findings)
+    if findings.found and findings.described.false_discovery_rate is None:
+        return headline_of_findings(findings)
     what = f"explain {findings.target}"
     if findings.labels:
         what = f"tell apart the classes of {findings.target}"
-    if not families:
+    if not found:
         return f"Nothing stands out among {findings.columns:,} variables"
-    if len(families) == 1:
-        one = capital(title(families[0]))
+    if len(found) == 1:
+        one = capital(title(found[0]))
         return f"{one} is needed to {what}, and no single one for certain"
-    return f"{len(families):,} families of variables are needed to {what}, and no single variable"
+    return f"{len(found):,} findings are needed to {what}, and no single variable"
 
 
 def sentences(findings: Findings) -> list[str]:
@@ -92,26 +90,25 @@ def sentences(findings: Findings) -> list[str]:
         else f"Out of {findings.columns:,} variables, {findings.n_selected:,} "
         f"{'was' if findings.n_selected == 1 else 'were'} kept: {join(names)}."
     )
-    if findings.families and findings.described.false_discovery_rate is None:
-        kept = family_sentence(findings, kept)
+    if findings.found and findings.described.false_discovery_rate is None:
+        kept = finding_sentence(findings, kept)
     return [kept, strongest(findings), quality(findings)]
 
 
-def family_sentence(findings: Findings, kept: str) -> str:
-    """Which families act; where each is one variable, what was kept and how sure that is."""
-    families = findings.families or []
+def finding_sentence(findings: Findings, kept: str) -> str:
+    """Which findings act; where each is one variable, what was kept and how sure that is."""
+    found = findings.found or []
     if told_apart(findings):
-        least = at_least(min(row.probability for row in families))
-        return f"{kept} Each acts with a probability of {least}."
-    return f"{lead(families, 'acts')}. {selected_words(findings)}"
+        return f"{kept} {graded(found)}."
+    return f"{lead(found, 'acts')}. {selected_words(findings)}"
 
 
 def selected_words(findings: Findings) -> str:
-    """Which variables were selected, and how many of them are in no family."""
+    """Which variables were selected, and how many of them are in no finding."""
     names = [row.name for row in findings.variables]
-    partners = {name for row in findings.families or [] for name in row.partners}
-    outside = [n for n in names if n not in findings.family_numbers and n not in partners]
-    rest = f"; {join(outside)} in no family: too uncertain" if outside else ""
+    partners = {name for row in findings.found or [] for name in row.partners}
+    outside = [n for n in names if n not in findings.finding_numbers and n not in partners]
+    rest = f"; {join(outside)} in no finding: too uncertain" if outside else ""
     return f"Selected {'was' if len(names) == 1 else 'were'} {join(names)}{rest}."
 
 
@@ -155,16 +152,16 @@ def nothing(findings: Findings) -> list[str]:
             f"No variable is needed for certain: without any one of them {findings.target} can be "
             f"explained as well, at a false discovery rate of {rate:.0%}."
         )
-        if families := needed(findings):
-            first += f" {lead(families, 'is needed')}."
+        if found := needed(findings):
+            first += f" {lead(found, 'is needed')}."
         try_next = "--fdr left out shows what was selected before the tests"
     elif level is not None:
         first = (
             f"No column is related to {findings.target} more closely than chance would make it "
             f"look, at a level that lets in {level:g} false variables on average."
         )
-        if findings.families:
-            first += f" Together they say more: {lead(findings.families, 'acts')}."
+        if findings.found:
+            first += f" Together they say more: {lead(findings.found, 'acts')}."
         try_next = "a larger false_positives admits weaker ones"
     else:
         at = "" if proof is None else f" (alpha {proof.alpha:.3g}, alpha_max {proof.alpha_max:.3g})"

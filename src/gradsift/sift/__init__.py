@@ -91,6 +91,8 @@ class SiftResult:
     """
     correlation: float = 0.0
     """Correlation of the noise of two rows of a group; 0 without groups."""
+    clip_lines: bool = True
+    """Whether the linear features that it was found with were cut off."""
 
 
 def sift(source: Source, Y: Array, **options: Any) -> SiftResult:
@@ -143,6 +145,7 @@ def describe(
         chi_square_tails=np.exp(log_p),
         residual=residual,
         correlation=0.0 if clusters is None else clusters.correlation,
+        clip_lines=sifter.settings.clip_lines,
     )
 
 

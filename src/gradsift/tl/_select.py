@@ -27,7 +27,7 @@ from gradsift.tl._reading import (
 TASKS = ("auto", "regression", "classification")
 WRITTEN = (
     *("selected", "rank", "score", "importance", "correlation", "stat"),
-    *("pvals", "pvals_adj", "probability", "family"),
+    *("pvals", "pvals_adj", "confidence", "finding"),
 )
 """Columns of ``var``, without their prefix."""
 
@@ -68,8 +68,8 @@ def select(
     task : {'auto', 'regression', 'classification'}, default='auto'
         'auto' takes numbers for numbers, and all else for classes.
     inference : bool, optional
-        Also say how sure it is: p- and q-values, probabilities, families. None = yes, unless there
-        are groups, with which it cannot be said: make one row of each by `pseudobulk`.
+        Also say how sure it is: findings and confidences. None = yes, unless the
+        target differs inside of groups, with which it cannot be said.
     key_added : str, default='gradsift'
         Prefix of what is written. What an earlier call wrote under it is removed.
     copy : bool, default=False
@@ -86,11 +86,12 @@ def select(
 
         - in ``var``: ``selected`` (bool), ``rank`` (1 = best, 0 = not among those chosen from),
           ``score`` (orders all genes; above 1 where selected), ``importance``; for numbers and two
-          classes ``correlation`` with the response, and ``stat``, the score with its sign; with
-          inference ``pvals``, ``pvals_adj`` (q-values), ``probability`` to act, and ``family``
-          (its number in the table of families, 0 = none);
+          classes ``correlation`` with the response, and ``stat``, the score with its sign;
+          ``pvals`` and ``pvals_adj`` (q-values) of its association with the response; with
+          inference its ``confidence``, and ``finding`` (the number in the table of findings, 0 =
+          none);
         - ``varm["gradsift_edr"]``, the directions, and ``obsm["X_gradsift"]``, rows placed on them;
-        - ``uns["gradsift"]``: how it was called, and tables of families and interactions.
+        - ``uns["gradsift"]``: how it was called, and tables of findings and interactions.
 
     Examples
     --------
@@ -152,15 +153,15 @@ def _write_var(adata: Any, model: Any, genes: Genes, key: str) -> None:
         "importance": (model.feature_importances_, 0.0),
     }
     described = model.describe()
-    if described.significance is not None:
-        found["pvals"] = described.significance.p_values, np.nan
-        found["pvals_adj"] = described.significance.q_values, np.nan
-    if described.families is not None:
-        found["probability"] = described.inclusion_probabilities, np.nan
+    tested = described.significance or getattr(model, "association_", None)
+    if tested is not None:
+        found["pvals"], found["pvals_adj"] = (tested.p_values, np.nan), (tested.q_values, np.nan)
+    if described.findings is not None:
+        found["confidence"] = described.confidence, np.nan
         number = np.zeros(described.n_features, dtype=np.int64)
-        for k, family in reversed(list(enumerate(described.families, start=1))):
-            number[family.columns] = k  # the most probable family of a gene is the first
-        found["family"] = number, 0
+        for k, finding in reversed(list(enumerate(described.findings, start=1))):
+            number[finding.columns] = k  # the most certain finding of a gene is the first
+        found["finding"] = number, 0
     for name, (values, fill) in found.items():
         adata.var[f"{key}_{name}"] = genes.spread(np.asarray(values), fill)
 
@@ -172,18 +173,18 @@ def _write_signs(adata: Any, r: Array, genes: Genes, key: str) -> None:
 
 
 def _tables(names: Any, model: Any) -> dict[str, Any]:
-    """Families and interactions with the names of genes, as tables that a file can hold."""
+    """Findings and interactions with the names of genes, as tables that a file can hold."""
     pandas = require("pandas", "genomics", "a table")
     label = [str(name) for name in names]
     pairs = [(label[i.first], label[i.second], i.strength) for i in model.interactions_]
     out = {"interactions": pandas.DataFrame(pairs, columns=["first", "second", "strength"])}
-    families = model.describe().families
-    if families is not None:
+    found = model.describe().findings
+    if found is not None:
         rows = [
-            (k, f.probability, f.shape, ", ".join(label[c] for c in f.columns.tolist()))
-            for k, f in enumerate(families, start=1)
+            (k, f.confidence, f.shape, ", ".join(label[c] for c in f.columns.tolist()))
+            for k, f in enumerate(found, start=1)
         ]
-        out["families"] = pandas.DataFrame(
-            rows, columns=["family", "probability", "shape", "members"]
+        out["findings"] = pandas.DataFrame(
+            rows, columns=["finding", "confidence", "shape", "members"]
         )
     return out

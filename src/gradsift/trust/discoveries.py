@@ -1,8 +1,8 @@
 """p- and q-values: each column is tested beside the best explanation that does without it.
 
 H0 of column k: the response is independent of x_k given all other columns. k is also tested
-together with the columns that could take its place: its credible family (`families`) where that is
-known, else its stand-ins, which are the columns correlated with it by `family` or more. H0 of such
+together with the columns that could take its place: its finding (`findings`) where there is
+one, else its stand-ins, which are the columns correlated with it by `stand_in` or more. H0 of such
 a set: the response is independent of all of its columns given the columns outside.
 
 For each candidate k (selected, nearly selected, or among the best of the others), and for B = {k}
@@ -37,7 +37,8 @@ from gradsift.sift.features import product_feature
 from gradsift.sift.levels import chi2_log_sf, own_log_p, shares
 from gradsift.sift.procedure import Sifted, Sifter
 from gradsift.trust.background import Relationship
-from gradsift.trust.families import Family
+from gradsift.trust.effect_prior import PRODUCT
+from gradsift.trust.findings import Finding
 from gradsift.trust.original import significance_of_table
 from gradsift.trust.part_tests import (
     Left,
@@ -171,8 +172,8 @@ def column_significance(
     sifted: Sifted,
     codes: IntArray | None = None,
     *,
-    family: float = STAND_IN,
-    families: Sequence[IntArray] = (),
+    stand_in: float = STAND_IN,
+    findings: Sequence[IntArray] = (),
     strict: bool = False,
     also: Sequence[int] = (),
 ) -> Significance:
@@ -186,22 +187,22 @@ def column_significance(
         What it found.
     codes : (n,) int array, optional
         Class numbers, where the response are labels.
-    family : float
+    stand_in : float
         A column is tested together with its stand-ins, those correlated with it by this or more,
-        where it is in none of `families`.
-    families : sequence of int arrays
-        Credible families, most probable column first: these columns are tested too.
+        where it is in none of `findings`.
+    findings : sequence of int arrays
+        Findings, most probable column first: these columns are tested too.
     strict : bool
         One round only: each column beside its rival alone.
     also : sequence of int
         Further columns to test.
     """
     tester = ColumnTester(make_rivals(sifter, sifted), kept_codes(sifter, codes))
-    first = [int(columns[0]) for columns in families]
+    first = [int(columns[0]) for columns in findings]
     candidates, quick = tester.candidates([*also, *first])
     p = sifter.source.shape[1]
-    together = tested_together(sifter, candidates, family, families)
-    log_p, log_family = np.zeros(p), np.zeros(p)
+    together = tested_together(sifter, candidates, stand_in, findings)
+    log_p, log_finding = np.zeros(p), np.zeros(p)
     tests: dict[int, ColumnTest] = {}
     for second in (False, True):
         for k in candidates:
@@ -210,16 +211,16 @@ def column_significance(
             barred = together[k] | variable
             whole = alone if barred == variable else tester.test(k, barred, second)
             tests[k] = ColumnTest(k, tuple(sorted(together[k])), alone, whole)
-            log_p[k], log_family[k] = alone.log_p, whole.log_p
-        q = np.minimum(q_values(sifter, log_p), q_values(sifter, log_family))
+            log_p[k], log_finding[k] = alone.log_p, whole.log_p
+        q = np.minimum(q_values(sifter, log_p), q_values(sifter, log_finding))
         if strict or not candidates or q.min() > GATE:
             break
     untested = ~np.isin(np.arange(p), candidates)
     return Significance(
         p_values=np.exp(by_variable(sifter, np.where(untested, quick, log_p))),
         q_values=q_values(sifter, log_p),
-        family_p_values=np.exp(by_variable(sifter, np.where(untested, quick, log_family))),
-        family_q_values=q_values(sifter, once_each(log_family, together)),
+        finding_p_values=np.exp(by_variable(sifter, np.where(untested, quick, log_finding))),
+        finding_q_values=q_values(sifter, once_each(log_finding, together)),
         tests=tuple(sorted(tests.values(), key=lambda t: (t.alone.log_p, t.column))),
         products=tested_products(tester),
     )
@@ -262,18 +263,18 @@ def kept_codes(sifter: Sifter, codes: IntArray | None) -> IntArray | None:
 
 
 def tested_together(
-    sifter: Sifter, columns: list[int], least: float, families: Sequence[IntArray]
+    sifter: Sifter, columns: list[int], least: float, findings: Sequence[IntArray]
 ) -> dict[int, frozenset[int]]:
-    """What each of some columns is tested together with, itself included: its credible family, or
+    """What each of some columns is tested together with, itself included: its finding, or
     its stand-ins.
     """
     if not columns:
         return {}
     together = correlated(sifter, np.array(columns, dtype=np.intp), least)
-    for family in map(frozenset, (members.tolist() for members in families)):
-        together.update((k, family) for k in columns if k in family)
+    for finding in map(frozenset, (members.tolist() for members in findings)):
+        together.update((k, finding) for k in columns if k in finding)
     always = frozenset(sifter.always)  # in every explanation: nothing takes their place
-    return {k: (family - always) | {k} for k, family in together.items()}
+    return {k: (finding - always) | {k} for k, finding in together.items()}
 
 
 def once_each(log_set: Array, together: dict[int, frozenset[int]]) -> Array:
@@ -308,8 +309,8 @@ def significance(
     y: Any,
     *,
     sample_weight: Any = None,
-    family: float = STAND_IN,
-    families: Any = None,
+    stand_in: float = STAND_IN,
+    findings: Any = None,
     strict: bool = False,
     columns: Any = None,
     covariates: Any = None,
@@ -320,7 +321,7 @@ def significance(
     Each candidate is tested beside the best explanation that does without it. A small q-value says
     that the table cannot be explained as well without the column. It does not say that the column
     is a cause, and a large one does not say that it is useless: near-copies explain each other
-    away, and then only all of them together have a small q-value (`family_q_values`).
+    away, and then only all of them together have a small q-value (`finding_q_values`).
 
     Parameters
     ----------
@@ -329,11 +330,11 @@ def significance(
     X : (n, p) array or data frame
     y : (n,) array
     sample_weight : (n,) array, optional
-    family : float, default=0.8
+    stand_in : float, default=0.8
         A column is tested together with its stand-ins: columns whose correlation with it is this or
         more, or less than its negative.
-    families : CredibleFamilies or sequence of Family, optional
-        What `credible_families` found. Columns of a family are tested together with it, in place of
+    findings : Findings or sequence of Finding, optional
+        What `findings` found. Columns of a finding are tested together with it, in place of
         their stand-ins, and its most probable column is tested.
     strict : bool, default=False
         Test each column beside its rival explanation alone, without a second round beside all that
@@ -358,8 +359,8 @@ def significance(
     >>> sorted(found.discoveries(0.1).tolist())
     [3, 7]
     """
-    if not 0.0 < family <= 1.0:
-        raise ValueError(f"family={family}: a correlation above 0 and up to 1, such as 0.8.")
+    if not 0.0 < stand_in <= 1.0:
+        raise ValueError(f"stand_in={stand_in}: a correlation above 0 and up to 1, such as 0.8.")
     with one_blas_thread(workers=model.n_jobs):
         sifter, codes, also, encoder, p = model._sifter(
             X, y, columns, sample_weight=sample_weight, covariates=covariates, offset=offset
@@ -368,8 +369,8 @@ def significance(
             sifter,
             sifter.run(),
             codes,
-            family=family,
-            families=own_columns(families),
+            stand_in=stand_in,
+            findings=own_columns(findings),
             strict=strict,
             also=also,
         )
@@ -377,6 +378,6 @@ def significance(
     return found if encoder is None else significance_of_table(found, encoder.origins)
 
 
-def own_columns(families: Iterable[Family] | None) -> list[IntArray]:
-    """The columns of families that are no products: products have tests of their own."""
-    return [one.columns for one in families or () if one.partners is None]
+def own_columns(findings: Iterable[Finding] | None) -> list[IntArray]:
+    """The columns of findings that are no products: products have tests of their own."""
+    return [one.columns for one in findings or () if one.shape != PRODUCT]

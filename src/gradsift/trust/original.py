@@ -1,4 +1,4 @@
-"""Findings on encoded columns, told of the columns of the table that they were made from."""
+"""Findings on encoded columns, in terms of the columns of the table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 
 from gradsift._typing import Array, IntArray
 from gradsift.trust.association import Association
-from gradsift.trust.families import CredibleFamilies, Family
+from gradsift.trust.finding_settings import DEFAULT
+from gradsift.trust.findings import Finding, Findings
 from gradsift.trust.tested import ColumnTest, ProductTest, Rival, Significance
 
 
@@ -18,60 +19,45 @@ def unique_origins(columns: IntArray | tuple[int, ...], origins: IntArray) -> tu
     return tuple(dict.fromkeys(origins[np.asarray(columns, dtype=np.intp)].tolist()))
 
 
-def family_of_table(family: Family, origins: IntArray) -> Family:
-    """A family of encoded columns as one of columns of the table; probabilities of the levels of a
-    category add up.
+def finding_of_table(finding: Finding, origins: IntArray) -> Finding:
+    """A finding of encoded columns as one of columns of the table; the confidences of the levels of
+    a category add up, to that of the finding at most.
     """
-    columns = unique_origins(family.columns, origins)
-    behind = origins[family.columns]
-    most = family.probability if family.partners is None else 1.0
-    weights = [min(float(family.weights[behind == k].sum()), most) for k in columns]
-    partners = family.partners
-    if partners is not None:
-        partners = np.array(unique_origins(partners, origins), dtype=np.intp)
+    columns = unique_origins(finding.columns, origins)
+    behind, most = origins[finding.columns], finding.confidence
+    members = [min(float(finding.members[behind == k].sum()), most) for k in columns]
     return replace(
-        family,
+        finding,
         columns=np.array(columns, dtype=np.intp),
-        weights=np.array(weights),
-        partners=partners,
+        members=np.array([most] if len(columns) == 1 else members),
+        partners=np.array(unique_origins(finding.partners, origins), dtype=np.intp),
     )
 
 
-def each_family(families: Iterable[Family], origins: IntArray) -> list[Family]:
-    """Families of columns of the table, each once: those of two levels of a category are one."""
-    out: dict[tuple[frozenset[int], frozenset[int]], Family] = {}
-    for family in families:  # most probable first
-        one = family_of_table(family, origins)
-        partners = () if one.partners is None else one.partners.tolist()
-        out.setdefault((frozenset(one.columns.tolist()), frozenset(partners)), one)
+def each_finding(findings: Iterable[Finding], origins: IntArray) -> list[Finding]:
+    """Findings of columns of the table, each once: those of two levels of a category are one."""
+    out: dict[frozenset[int], Finding] = {}
+    for finding in findings:  # the most certain first
+        one = finding_of_table(finding, origins)
+        out.setdefault(frozenset(one.columns.tolist()), one)
     return list(out.values())
 
 
-def inclusion_of_table(
-    probabilities: Array, origins: IntArray, families: Iterable[Family]
-) -> Array:
-    """Probability of every column of the table to act, by any of its encoded columns.
-
-    Levels of a category take each other's place, so that their probabilities add up; but never to
-    more than that of the family they are in, where both of two levels may act at once.
+def confidence_of_table(confidence: Array, origins: IntArray, findings: Iterable[Finding]) -> Array:
+    """Confidence of every column of the table, by any of its encoded columns; that of a member of a
+    finding is the one stated there.
     """
-    total = np.bincount(origins, probabilities)
-    for family in families:
-        if family.partners is None:
-            own = np.bincount(origins[family.columns], family.weights, len(total))
-            total -= np.maximum(own - family.probability, 0.0)
-    return np.minimum(total, 1.0)
+    most = np.where(np.bincount(origins, confidence == 1.0) > 0, 1.0, DEFAULT.most_confidence)
+    total = np.minimum(np.bincount(origins, confidence), most)
+    for finding in reversed(each_finding(findings, origins)):
+        total[finding.columns] = finding.members
+    return total
 
 
-def families_of_table(found: CredibleFamilies, origins: IntArray) -> CredibleFamilies:
-    """Families and probabilities of the columns of the table."""
-    return replace(
-        found,
-        families=tuple(each_family(found.families, origins)),
-        inclusion_probabilities=inclusion_of_table(
-            found.inclusion_probabilities, origins, found.families
-        ),
-    )
+def findings_of_table(found: Findings, origins: IntArray) -> Findings:
+    """Findings and confidences of the columns of the table."""
+    confidence = confidence_of_table(found.confidence, origins, found.findings)
+    return Findings(tuple(each_finding(found.findings, origins)), confidence)
 
 
 def association_of_table(found: Association, origins: IntArray) -> Association:
@@ -90,9 +76,9 @@ def significance_of_table(found: Significance, origins: IntArray) -> Significanc
     tests: dict[int, ColumnTest] = {}
     for test in found.tests:  # most certain first
         column = int(origins[test.column])
-        family = tuple(sorted(unique_origins(test.family, origins)))
+        together = tuple(sorted(unique_origins(test.together, origins)))
         tests.setdefault(
-            column, ColumnTest(column, family, rival(test.alone), rival(test.as_family))
+            column, ColumnTest(column, together, rival(test.alone), rival(test.as_finding))
         )
     pairs: dict[tuple[int, int], ProductTest] = {}
     for pair in found.products:
@@ -102,8 +88,8 @@ def significance_of_table(found: Significance, origins: IntArray) -> Significanc
     return Significance(
         p_values=found.p_values[first],
         q_values=found.q_values[first],
-        family_p_values=found.family_p_values[first],
-        family_q_values=found.family_q_values[first],
+        finding_p_values=found.finding_p_values[first],
+        finding_q_values=found.finding_q_values[first],
         tests=tuple(tests.values()),
         products=tuple(pairs.values()),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -45,20 +46,20 @@ class ColumnTest:
     Attributes
     ----------
     column : int
-    family : tuple of int
-        The column and those that it was tested together with: its credible family where it is
+    together : tuple of int
+        The column and those that it was tested together with: its finding where it is
         known, else its stand-ins, the columns correlated with it.
-    alone, as_family : Rival
+    alone, as_finding : Rival
     """
 
     column: int
-    family: tuple[int, ...]
+    together: tuple[int, ...]
     alone: Rival
-    as_family: Rival
+    as_finding: Rival
 
     def among(self, p: int) -> ColumnTest:
         """The same, without columns from number p on."""
-        return replace(self, alone=self.alone.among(p), as_family=self.as_family.among(p))
+        return replace(self, alone=self.alone.among(p), as_finding=self.as_finding.among(p))
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,8 @@ class Significance:
     p_values, q_values : (p,) arrays
         Of each column given all others. Columns that were not tested show the p-value of their own
         features beside what was selected; their q-value is that of p = 1.
-    family_p_values, family_q_values : (p,) arrays
-        Of each column together with those that could take its place (its credible family where it
+    finding_p_values, finding_q_values : (p,) arrays
+        Of each column together with those that could take its place (its finding where it
         is known, else the columns correlated with it), given all columns outside.
     tests : tuple of ColumnTest
         The columns that were tested, and the rivals they were tested beside.
@@ -91,19 +92,51 @@ class Significance:
 
     p_values: Array
     q_values: Array
-    family_p_values: Array
-    family_q_values: Array
+    finding_p_values: Array
+    finding_q_values: Array
     tests: tuple[ColumnTest, ...] = field(repr=False)
     products: tuple[ProductTest, ...] = field(repr=False)
 
-    def discoveries(self, false_discovery_rate: float = 0.1, *, families: bool = False) -> IntArray:
-        """Columns with a q-value up to this, most certain first; with `families`, one of each set
+    def discoveries(self, false_discovery_rate: float = 0.1, *, findings: bool = False) -> IntArray:
+        """Columns with a q-value up to this, most certain first; with `findings`, one of each set
         of columns that were tested together.
         """
-        q = self.family_q_values if families else self.q_values
-        p = self.family_p_values if families else self.p_values
+        q = self.finding_q_values if findings else self.q_values
+        p = self.finding_p_values if findings else self.p_values
         found = np.flatnonzero(q <= false_discovery_rate)
         return found[np.argsort(p[found], kind="stable")]
+
+    def reason(
+        self, column: int, name_of: Callable[[int], str] = "x{}".format, rate: float = 0.1
+    ) -> str:
+        """Why a column has a small q-value or a large one, in one sentence.
+
+        Examples
+        --------
+        >>> from gradsift import GradientSiftRegressor, significance
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(150, 30))
+        >>> X[:, 8] = X[:, 3] + 0.02 * rng.normal(size=150)
+        >>> y = X[:, 3] ** 2 + X[:, 5] + rng.normal(size=150)
+        >>> found = significance(GradientSiftRegressor(), X, y)
+        >>> found.reason(5)
+        'x5 is needed: no other columns explain as much.'
+        >>> found.reason(3)
+        'a near-copy can take its place: x8.'
+        """
+        if self.q_values[column] <= rate:
+            return f"{name_of(column)} is needed: no other columns explain as much."
+        test = next((test for test in self.tests if test.column == column), None)
+        if test is None:
+            return f"{name_of(column)} was not among the columns that were tested."
+        others = [name_of(k) for k in test.together if k != column]
+        same = [t.column for t in self.tests if t.together == test.together]
+        if others and self.finding_q_values[[column, *same]].min() <= rate:
+            return f"a near-copy can take its place: {', '.join(others)}."
+        if self.p_values[column] <= rate:
+            return f"chance is not excluded: {len(self.p_values):,} columns count as tests."
+        best = ", ".join(map(name_of, test.alone.columns)) or "nothing"
+        return f"{best} explains as much without {name_of(column)}."
 
     def among(self, p: int) -> Significance:
         """What is said of the first p columns: those that follow are covariates."""
@@ -112,8 +145,8 @@ class Significance:
         return Significance(
             self.p_values[:p],
             self.q_values[:p],
-            self.family_p_values[:p],
-            self.family_q_values[:p],
+            self.finding_p_values[:p],
+            self.finding_q_values[:p],
             tuple(test.among(p) for test in self.tests if test.column < p),
             tuple(t for t in self.products if max(t.first, t.second) < p),
         )

@@ -17,13 +17,13 @@ from gradsift import (
 )
 from gradsift.explain import displays
 from gradsift.explain.displays import (
+    ConfidenceDisplay,
     CVDisplay,
     EffectDisplay,
     EigenvaluesDisplay,
     GradientCovarianceDisplay,
     GradientFieldDisplay,
     ImportanceDisplay,
-    InclusionDisplay,
     InteractionDisplay,
     LoadingsDisplay,
     ManhattanDisplay,
@@ -58,14 +58,14 @@ def spectrum():
 
 
 def test_probabilities_lie_at_their_wavelengths():
-    shown = InclusionDisplay.from_estimator(spectrum(), names=WAVELENGTHS)
+    shown = ConfidenceDisplay.from_estimator(spectrum(), names=WAVELENGTHS)
     assert shown.ax_.get_xlabel() == "nm"
     assert shown.ax_.get_xlim() == (900.0, 946.0)
     tips = [segment[1] for segment in shown.lines_.get_segments()]
-    best = int(spectrum().inclusion_probabilities_.argmax())
+    best = int(spectrum().confidence_.argmax())
     assert max(tips, key=lambda tip: tip[1])[0] == 900 + 2 * best
     with pytest.raises(ValueError, match="give no order"):
-        InclusionDisplay.from_estimator(spectrum())
+        ConfidenceDisplay.from_estimator(spectrum())
 
 
 def draw_all(numbers, labels, path_model, names=None, **options):
@@ -90,7 +90,7 @@ def draw_all(numbers, labels, path_model, names=None, **options):
         VolcanoDisplay.from_estimator(spectrum(), *spectra(), names=WAVELENGTHS, **options),
         PathDisplay.from_estimator(path_model, **options),
         CVDisplay.from_estimator(path_model, **options),
-        InclusionDisplay.from_estimator(spectrum(), names=WAVELENGTHS, **options),
+        ConfidenceDisplay.from_estimator(spectrum(), names=WAVELENGTHS, **options),
     ]
 
 

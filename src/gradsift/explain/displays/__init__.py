@@ -1,12 +1,12 @@
 """Pictures of a fitted model, as Display objects: compute once, draw on request (matplotlib)."""
 
+from gradsift.explain.displays._confidence import ConfidenceDisplay
 from gradsift.explain.displays._covariance import GradientCovarianceDisplay
 from gradsift.explain.displays._cv import CVDisplay
 from gradsift.explain.displays._effect import EffectDisplay
 from gradsift.explain.displays._eigenvalues import EigenvaluesDisplay
 from gradsift.explain.displays._field import GradientFieldDisplay
 from gradsift.explain.displays._importance import ImportanceDisplay
-from gradsift.explain.displays._inclusion import InclusionDisplay
 from gradsift.explain.displays._interactions import InteractionDisplay
 from gradsift.explain.displays._loadings import LoadingsDisplay
 from gradsift.explain.displays._manhattan import ManhattanDisplay
@@ -18,7 +18,7 @@ from gradsift.explain.displays._volcano import VolcanoDisplay
 __all__ = [
     "EffectDisplay",
     "ImportanceDisplay",
-    "InclusionDisplay",
+    "ConfidenceDisplay",
     "VolcanoDisplay",
     "ManhattanDisplay",
     "QQDisplay",

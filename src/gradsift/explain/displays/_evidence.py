@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from gradsift._typing import Array
 from gradsift.explain.displays import _style as style
 from gradsift.explain.displays._display import Display
+from gradsift.trust import Association, Significance
 
 SMALLEST = 1e-300
 """P-values below this are drawn here."""
@@ -25,6 +27,17 @@ def minus_log10(p_values: Array) -> Array:
     [0.0, 2.0]
     """
     return np.abs(-np.log10(np.maximum(p_values, SMALLEST)))
+
+
+def tests_of(estimator: Any) -> Significance | Association:
+    """Tests of the columns of a fitted sift: of each given all others where a
+    `false_discovery_rate` was asked for, else of each by itself.
+    """
+    tested = getattr(estimator, "significance_", None) or getattr(estimator, "association_", None)
+    if tested is None:
+        raise NotFittedError("no columns were tested: the sift is not fitted, or rows have groups.")
+    found: Significance | Association = tested
+    return found
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

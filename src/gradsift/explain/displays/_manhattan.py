@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from sklearn.utils.validation import check_is_fitted
-
 from gradsift.explain import variable_names
-from gradsift.explain.displays._evidence import EvidenceDisplay
+from gradsift.explain.displays._evidence import EvidenceDisplay, tests_of
 from gradsift.explain.displays._scale import positions_of, scale_axis
 from gradsift.explain.positions import Positions
 
@@ -38,7 +36,7 @@ class ManhattanDisplay(EvidenceDisplay):
     >>> from gradsift.explain.displays import ManhattanDisplay
     >>> X = np.random.default_rng(0).normal(size=(100, 40))
     >>> names = [f"chr{1 + k // 20}:{1000 * (k % 20)}" for k in range(40)]
-    >>> model = GradientSiftRegressor(inference=True).fit(X, X[:, 12] + 0.1 * X[:, 13])
+    >>> model = GradientSiftRegressor().fit(X, X[:, 12] + 0.1 * X[:, 13])
     >>> ManhattanDisplay.from_estimator(model, names=names).discoveries
     ['chr1:12000', 'chr1:13000']
     """
@@ -56,7 +54,7 @@ class ManhattanDisplay(EvidenceDisplay):
         false_discovery_rate: float = 0.1,
         ax: Any = None,
     ) -> Self:
-        """Draw the p-values of a sift that was fitted with ``inference=True``.
+        """Draw the p-values of a fitted sift.
 
         Parameters
         ----------
@@ -70,12 +68,12 @@ class ManhattanDisplay(EvidenceDisplay):
         -------
         display : ManhattanDisplay
         """
-        check_is_fitted(estimator, "significance_")
+        tested = tests_of(estimator)
         names = variable_names(estimator, names)
         return cls(
             positions=positions_of(names),
-            p_values=estimator.significance_.p_values,
-            q_values=estimator.significance_.q_values,
+            p_values=tested.p_values,
+            q_values=tested.q_values,
             names=names,
             false_discovery_rate=false_discovery_rate,
         ).plot(ax=ax)

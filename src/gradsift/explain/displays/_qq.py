@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from gradsift._typing import Array
 from gradsift.explain.displays import _style as style
 from gradsift.explain.displays._display import Display
-from gradsift.explain.displays._evidence import minus_log10
+from gradsift.explain.displays._evidence import minus_log10, tests_of
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -44,7 +43,7 @@ class QQDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
-        """Draw the p-values of a sift that was fitted with ``inference=True``.
+        """Draw the p-values of a fitted sift.
 
         Parameters
         ----------
@@ -55,8 +54,7 @@ class QQDisplay(Display):
         -------
         display : QQDisplay
         """
-        check_is_fitted(estimator, "significance_")
-        return cls(p_values=estimator.significance_.p_values).plot(ax=ax)
+        return cls(p_values=tests_of(estimator).p_values).plot(ax=ax)
 
     @property
     def inflation(self) -> float:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from gradsift._typing import Array
 from gradsift.explain import variable_names
 from gradsift.explain.displays import _style as style
-from gradsift.explain.displays._evidence import EvidenceDisplay
+from gradsift.explain.displays._evidence import EvidenceDisplay, tests_of
 from gradsift.explain.marginal import correlations
 
 
@@ -44,7 +43,7 @@ class VolcanoDisplay(EvidenceDisplay):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(150, 30))
     >>> y = X[:, 4] ** 2 - X[:, 7] + 0.5 * rng.normal(size=150)
-    >>> model = GradientSiftRegressor(inference=True).fit(X, y)
+    >>> model = GradientSiftRegressor().fit(X, y)
     >>> VolcanoDisplay.from_estimator(model, X, y).discoveries
     ['x4', 'x7']
     """
@@ -65,7 +64,7 @@ class VolcanoDisplay(EvidenceDisplay):
         false_discovery_rate: float = 0.1,
         ax: Any = None,
     ) -> Self:
-        """Draw a sift that was fitted with ``inference=True`` to numbers or two classes.
+        """Draw a fitted sift of numbers or two classes.
 
         Parameters
         ----------
@@ -80,11 +79,11 @@ class VolcanoDisplay(EvidenceDisplay):
         -------
         display : VolcanoDisplay
         """
-        check_is_fitted(estimator, "significance_")
+        tested = tests_of(estimator)
         return cls(
             effects=correlations(X, y),
-            p_values=estimator.significance_.p_values,
-            q_values=estimator.significance_.q_values,
+            p_values=tested.p_values,
+            q_values=tested.q_values,
             names=variable_names(estimator, names),
             false_discovery_rate=false_discovery_rate,
         ).plot(ax=ax)

@@ -1,12 +1,12 @@
-"""Families as tables and pages show them."""
+"""Findings as tables and pages show them."""
 
 import numpy as np
 import pytest
 
 from gradsift import GradientSiftRegressor, significance
-from gradsift.explain import summarise_families
+from gradsift.explain import summarise_findings
 from gradsift.trust import Stability
-from gradsift.trust.families import Family
+from gradsift.trust.findings import Finding
 
 
 @pytest.fixture(scope="module")
@@ -18,17 +18,16 @@ def fitted():
     return GradientSiftRegressor(inference=True).fit(X, y), X, y
 
 
-def test_a_family_says_who_how_sure_and_what_else_explains_the_response(fitted):
-    model, X, _ = fitted
-    rows = summarise_families(
-        model, model.families_, X, "x{}".format, significance=model.significance_
-    )
+def test_a_finding_says_who_how_sure_and_what_else_explains_the_response(fitted):
+    model, X, y = fitted
+    tested = significance(model, X, y, findings=model.findings_)
+    rows = summarise_findings(model, model.findings_, X, "x{}".format, significance=tested)
     by_size = {len(row.members): row for row in rows}
     pair, single = by_size[2], by_size[1]
     assert sorted(pair.names) == ["x3", "x9"]
     assert pair.members[0].correlation == pytest.approx(1.0)
     assert pair.members[1].correlation == pytest.approx(np.corrcoef(X[:, 3], X[:, 9])[0, 1])
-    assert sum(m.probability for m in pair.members) == pytest.approx(pair.probability, abs=0.1)
+    assert sum(m.confidence for m in pair.members) >= pair.confidence
     assert pair.test.q_value < 0.05
     assert "x5" in pair.test.rival
     assert (single.names, single.shape) == (["x5"], "curved")
@@ -37,29 +36,32 @@ def test_a_family_says_who_how_sure_and_what_else_explains_the_response(fitted):
     }
 
 
-def test_the_test_of_a_family_bars_all_of_it_and_nothing_else(fitted):
+def test_the_test_of_a_finding_excludes_all_of_it_and_nothing_else(fitted):
     model, X, y = fitted
-    tests = {t.column: t for t in model.significance_.tests}
-    given = {tuple(sorted(f.columns.tolist())) for f in model.families_}
-    assert {tests[f.representative].family for f in model.families_} == given
+    tested = significance(model, X, y, findings=model.findings_)
+    tests = {t.column: t for t in tested.tests}
+    given = {tuple(sorted(f.columns.tolist())) for f in model.findings_}
+    assert {tests[f.representative].together for f in model.findings_} == given
     alone = significance(GradientSiftRegressor(), X, y)
-    assert np.allclose(alone.q_values, model.significance_.q_values)
+    assert np.allclose(alone.q_values, tested.q_values)
 
 
 def test_columns_of_one_variable_are_one_member(fitted):
     model, X, _ = fitted
-    family = Family(np.array([3, 9, 4]), 0.95, "linear", np.array([0.5, 0.3, 0.1]), 0.1)
-    row = summarise_families(model, [family], X, {3: "a", 9: "a", 4: "b"}.__getitem__)[0]
-    assert [(m.name, m.probability) for m in row.members] == [("a", pytest.approx(0.8)), ("b", 0.1)]
+    members = np.array([0.5, 0.3, 0.1])
+    finding = Finding(np.array([3, 9, 4]), 0.95, members, "linear", np.zeros(0, dtype=int))
+    row = summarise_findings(model, [finding], X, {3: "a", 9: "a", 4: "b"}.__getitem__)[0]
+    assert [(m.name, m.confidence) for m in row.members] == [("a", pytest.approx(0.8)), ("b", 0.1)]
     assert row.test is None
     assert row.came_back is None
 
 
-def test_half_samples_are_counted_by_member_beside_random_columns(fitted):
+def test_half_samples_are_counted_by_member_and_by_random_columns(fitted):
     model, X, _ = fitted
     halves = Stability((np.array([3]), np.array([9]), np.array([], dtype=int)), 40, 60)
-    family = Family(np.array([3, 9]), 0.95, "linear", np.array([0.5, 0.4]), 0.9)
-    row = summarise_families(model, [family], X, str, stability=halves)[0]
+    members = np.array([0.5, 0.4])
+    finding = Finding(np.array([3, 9]), 0.95, members, "linear", np.zeros(0, dtype=int))
+    row = summarise_findings(model, [finding], X, str, stability=halves)[0]
     assert row.came_back == pytest.approx(2 / 3)
     assert row.by_chance == pytest.approx(2 / 3 * 2 / 40)
 

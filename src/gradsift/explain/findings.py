@@ -1,4 +1,4 @@
-"""One row per family: sets of variables of which one acts, as a page or a terminal shows them."""
+"""Findings as a page or a terminal shows them: one row each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from gradsift._typing import Array, IntArray
 from gradsift.data.slices import take_columns
 from gradsift.explain.variables import came_back
 from gradsift.trust import Significance, Stability
-from gradsift.trust.families import Family
+from gradsift.trust.effect_prior import PRODUCT
+from gradsift.trust.findings import Finding
 from gradsift.trust.tested import ColumnTest
 
 MOST_CORRELATED = 100
@@ -21,14 +22,14 @@ MOST_CORRELATED = 100
 
 @dataclass(frozen=True)
 class Member:
-    """A variable of a family.
+    """A variable of a finding.
 
     Attributes
     ----------
     name : str
     column : int
-        Its most probable column.
-    probability : float
+        Its column of the largest confidence.
+    confidence : float
         How sure it is that this variable acts.
     correlation : float
         With the first member; nan beyond the first hundred.
@@ -37,20 +38,20 @@ class Member:
 
     name: str
     column: int
-    probability: float
+    confidence: float
     correlation: float
     selected: bool
 
 
 @dataclass(frozen=True)
-class FamilyTest:
-    """What tests say about a family.
+class FindingTest:
+    """What tests say about a finding.
 
     Attributes
     ----------
     p_value, q_value : float
     rival : tuple of str or None
-        What explains the response best without the family; None for a product, which is tested
+        What explains the response best without the finding; None for a product, which is tested
         beyond all that its two sides do alone.
     rival_unexplained : float
         Share of the variance that this leaves.
@@ -63,36 +64,32 @@ class FamilyTest:
 
 
 @dataclass(frozen=True)
-class FamilySummary:
-    """What is known about one family.
+class FindingSummary:
+    """What is known about one finding.
 
     Attributes
     ----------
-    probability : float
+    confidence : float
         How sure it is that at least one member acts.
-    standard_error : float
-        How much that would move with other random numbers.
     shape : str
         "straight", "curved" or "product"; reports also say "category".
     members : tuple of Member
-        The most probable first.
+        That of the largest confidence first.
     partners : tuple of str
-        Variables of the other side of a product.
-    test : FamilyTest or None
-        None where families were not tested.
+        Variables that it acts with, where it acts in a product.
+    test : FindingTest or None
+        None where findings were not tested.
     came_back : float or None
-        Share of the half samples that selected some member; None where there were none, and of
-        products.
+        Share of the half samples that selected some member; None where there were none.
     by_chance : float or None
         The same for as many columns drawn at random.
     """
 
-    probability: float
-    standard_error: float
+    confidence: float
     shape: str
     members: tuple[Member, ...]
     partners: tuple[str, ...]
-    test: FamilyTest | None
+    test: FindingTest | None
     came_back: float | None
     by_chance: float | None
 
@@ -106,34 +103,34 @@ class FamilySummary:
         return len(self.members) == 1 and self.shape != "product"
 
 
-def summarise_families(
+def summarise_findings(
     model: Any,
-    families: Sequence[Family],
+    findings: Sequence[Finding],
     X: Any,
     name_of: Callable[[int], str],
     *,
     significance: Significance | None = None,
     stability: Stability | None = None,
-) -> list[FamilySummary]:
-    """Everything that is shown of families, the most probable first.
+) -> list[FindingSummary]:
+    """Everything that is shown of findings, the most certain first.
 
     Parameters
     ----------
     model : fitted estimator
-    families : sequence of Family
+    findings : sequence of Finding
     X : (n, p) array, data frame or source
         Samples to compute correlations from.
     name_of : function
         The name of the variable that a column belongs to. Columns of one variable, such as the 0/1
         columns of a category, are one member.
     significance : Significance, optional
-        With tests of these families.
+        With tests of these findings.
     stability : Stability, optional
         Selections on half samples.
 
     Returns
     -------
-    rows : list of FamilySummary
+    rows : list of FindingSummary
 
     Examples
     --------
@@ -143,24 +140,23 @@ def summarise_families(
     >>> X[:, 8] = X[:, 3] + 0.1 * rng.normal(size=100)      # nearly a copy
     >>> y = X[:, 3] ** 2 + X[:, 5] + rng.normal(size=100)
     >>> model = GradientSiftRegressor(inference=True).fit(X, y)
-    >>> rows = summarise_families(model, model.families_, X, "x{}".format)
+    >>> rows = summarise_findings(model, model.findings_, X, "x{}".format)
     >>> sorted((row.names, row.shape) for row in rows)
     [(['x3', 'x8'], 'curved'), (['x5'], 'straight')]
     """
     selected = model.get_support()
     return [
-        FamilySummary(
-            probability=family.probability,
-            standard_error=family.standard_error,
-            shape=plain_shape(family.shape),
-            members=family_members(family, X, name_of, selected),
-            partners=distinct(family.partners, name_of),
-            test=None if significance is None else family_test(family, significance, name_of),
+        FindingSummary(
+            confidence=finding.confidence,
+            shape=plain_shape(finding.shape),
+            members=finding_members(finding, X, name_of, selected),
+            partners=distinct(finding.partners, name_of),
+            test=None if significance is None else finding_test(finding, significance, name_of),
             came_back=again[0],
             by_chance=again[1],
         )
-        for family in families
-        for again in [came_back(None if family.partners is not None else stability, family.columns)]
+        for finding in findings
+        for again in [came_back(stability, finding.columns)]
     ]
 
 
@@ -169,32 +165,32 @@ def plain_shape(shape: str) -> str:
     return {"linear": "straight", "product": "product"}.get(shape, "curved")
 
 
-def distinct(columns: IntArray | None, name_of: Callable[[int], str]) -> tuple[str, ...]:
+def distinct(columns: IntArray, name_of: Callable[[int], str]) -> tuple[str, ...]:
     """The variables of some columns, each once."""
-    return () if columns is None else tuple(dict.fromkeys(map(name_of, columns.tolist())))
+    return tuple(dict.fromkeys(map(name_of, columns.tolist())))
 
 
-def family_members(
-    family: Family, X: Any, name_of: Callable[[int], str], selected: Array
+def finding_members(
+    finding: Finding, X: Any, name_of: Callable[[int], str], selected: Array
 ) -> tuple[Member, ...]:
-    """Variables of a family; probabilities of columns of one variable add up."""
-    correlations = with_first(take_columns(X, family.columns[:MOST_CORRELATED]))
+    """Variables of a finding; confidences of columns of one variable add up."""
+    correlations = with_first(take_columns(X, finding.columns[:MOST_CORRELATED]))
     found: dict[str, Member] = {}
-    for j, (k, weight) in enumerate(zip(family.columns.tolist(), family.weights.tolist())):
+    for j, (k, weight) in enumerate(zip(finding.columns.tolist(), finding.members.tolist())):
         name = name_of(k)
         if name in found:
             old = found[name]
             found[name] = Member(
                 name,
                 old.column,
-                min(old.probability + weight, family.probability),
+                min(old.confidence + weight, finding.confidence),
                 old.correlation,
                 old.selected or bool(selected[k]),
             )
         else:
             r = float(correlations[j]) if j < len(correlations) else float("nan")
             found[name] = Member(name, k, weight, r, bool(selected[k]))
-    return tuple(sorted(found.values(), key=lambda member: -member.probability))
+    return tuple(sorted(found.values(), key=lambda member: -member.confidence))
 
 
 def with_first(values: Array) -> Array:
@@ -205,28 +201,28 @@ def with_first(values: Array) -> Array:
     return np.asarray(Z.T @ Z[:, 0] / np.maximum(length * length[0], 1e-300))
 
 
-def family_test(
-    family: Family, significance: Significance, name_of: Callable[[int], str]
-) -> FamilyTest | None:
-    """The most certain test of a family; None where it was not tested."""
-    if family.partners is not None:
-        return product_test(family, significance)
-    columns = tuple(sorted(family.columns.tolist()))
-    tests: list[ColumnTest] = [t for t in significance.tests if t.family == columns]
+def finding_test(
+    finding: Finding, significance: Significance, name_of: Callable[[int], str]
+) -> FindingTest | None:
+    """The most certain test of a finding; None where it was not tested."""
+    if finding.shape == PRODUCT:
+        return product_test(finding, significance)
+    columns = tuple(sorted(finding.columns.tolist()))
+    tests: list[ColumnTest] = [t for t in significance.tests if t.together == columns]
     if not tests:
         return None
-    best = min(tests, key=lambda t: (t.as_family.log_p, t.column))
-    return FamilyTest(
-        float(significance.family_p_values[best.column]),
-        float(significance.family_q_values[best.column]),
-        distinct(np.array(best.as_family.columns, dtype=np.intp), name_of),
-        best.as_family.unexplained,
+    best = min(tests, key=lambda t: (t.as_finding.log_p, t.column))
+    return FindingTest(
+        float(significance.finding_p_values[best.column]),
+        float(significance.finding_q_values[best.column]),
+        distinct(np.array(best.as_finding.columns, dtype=np.intp), name_of),
+        best.as_finding.unexplained,
     )
 
 
-def product_test(family: Family, significance: Significance) -> FamilyTest | None:
+def product_test(finding: Finding, significance: Significance) -> FindingTest | None:
     """The most certain product of one column of each side."""
-    one, other = set(family.columns.tolist()), set(np.asarray(family.partners).tolist())
+    one, other = set(finding.columns.tolist()), set(finding.partners.tolist())
     found = [
         t
         for t in significance.products
@@ -234,4 +230,4 @@ def product_test(family: Family, significance: Significance) -> FamilyTest | Non
     ]
     if not found:
         return None
-    return FamilyTest(found[0].p_value, found[0].q_value, None, float("nan"))
+    return FindingTest(found[0].p_value, found[0].q_value, None, float("nan"))

@@ -15,22 +15,22 @@ from gradsift.explain.displays import _style as style
 from gradsift.explain.displays._display import Display
 from gradsift.explain.displays._scale import positions_of, scale_axis
 from gradsift.explain.positions import Positions
-from gradsift.trust.families import Family
+from gradsift.trust.findings import Finding
 
 LEAST_DRAWN = 0.002
-"""Columns less probable than this are not drawn: the line at zero stands for them."""
+"""Columns of less confidence are not drawn: the line at zero stands for them."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class InclusionDisplay(Display):
-    """Inclusion probabilities along columns that have an order.
+class ConfidenceDisplay(Display):
+    """Confidences along columns that have an order.
 
     Parameters
     ----------
     positions : Positions
         From `gradsift.explain.positions.column_positions`.
-    probabilities : (p,) array
-    families : sequence of Family
+    confidence : (p,) array
+    findings : sequence of Finding
         Their columns are drawn in one colour each.
     names : sequence of str
 
@@ -42,18 +42,18 @@ class InclusionDisplay(Display):
     --------
     >>> import numpy as np
     >>> from gradsift import GradientSiftRegressor
-    >>> from gradsift.explain.displays import InclusionDisplay
+    >>> from gradsift.explain.displays import ConfidenceDisplay
     >>> X = np.random.default_rng(0).normal(size=(100, 30)).cumsum(axis=1)
     >>> names = [f"{400 + 10 * k} nm" for k in range(30)]
     >>> model = GradientSiftRegressor(inference=True).fit(X, X[:, 12])
-    >>> display = InclusionDisplay.from_estimator(model, names=names)
+    >>> display = ConfidenceDisplay.from_estimator(model, names=names)
     >>> display.positions.unit
     'nm'
     """
 
     positions: Positions
-    probabilities: Array
-    families: Sequence[Family]
+    confidence: Array
+    findings: Sequence[Finding]
     names: Sequence[str]
 
     _size = 7.2, 2.6
@@ -62,7 +62,7 @@ class InclusionDisplay(Display):
     def from_estimator(
         cls, estimator: Any, *, names: Sequence[str] | None = None, ax: Any = None
     ) -> Self:
-        """Draw the probabilities of a sift that was fitted with ``inference=True``.
+        """Draw the confidences of a sift that was fitted with ``inference=True``.
 
         Parameters
         ----------
@@ -73,27 +73,27 @@ class InclusionDisplay(Display):
 
         Returns
         -------
-        display : InclusionDisplay
+        display : ConfidenceDisplay
         """
-        check_is_fitted(estimator, "inclusion_probabilities_")
+        check_is_fitted(estimator, "confidence_")
         names = variable_names(estimator, names)
         return cls(
             positions=positions_of(names),
-            probabilities=estimator.inclusion_probabilities_,
-            families=estimator.families_,
+            confidence=estimator.confidence_,
+            findings=estimator.findings_,
             names=names,
         ).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
-        at, P = self.positions.at, self.probabilities
+        at, P = self.positions.at, self.confidence
         colours = np.full(len(P), style.MUTED, dtype=object)
-        for number, family in enumerate(self.families):
-            colours[family.columns] = style.CYCLE[number % len(style.CYCLE)]
+        for number, finding in enumerate(self.findings):
+            colours[finding.columns] = style.CYCLE[number % len(style.CYCLE)]
         drawn = np.flatnonzero(P >= LEAST_DRAWN)
         self.lines_ = ax.vlines(at[drawn], 0.0, P[drawn], colors=list(colours[drawn]), linewidth=2)
         dots = ax.scatter(at[drawn], P[drawn], c=list(colours[drawn]), s=14, zorder=3)
-        for number, family in enumerate(self.families, start=1):
-            k = family.representative
+        for number, finding in enumerate(self.findings, start=1):
+            k = finding.representative
             ax.annotate(
                 str(number), (at[k], P[k]), xytext=(0, 5), textcoords="offset points",
                 ha="center", color=colours[k], fontsize=9,
@@ -101,5 +101,5 @@ class InclusionDisplay(Display):
         ax.axhline(0.0, color=style.FAINT, linewidth=0.8, zorder=0)
         ax.set_ylim(0.0, 1.12)
         ax.set_yticks([0.0, 0.5, 1.0], ["0", "50 %", "100 %"])
-        scale_axis(ax, self.positions, "probability to act")
+        scale_axis(ax, self.positions, "confidence")
         self.hover_ = [(dots, [f"{self.names[k]}: {P[k]:.0%}" for k in drawn.tolist()])]
