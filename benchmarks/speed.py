@@ -3,9 +3,6 @@
     git worktree add --detach before COMMIT
     cd benchmarks && python -m speed --before ../before
 
-With `--plain`, this version leaves out what the other one may not know: the families of variables
-(`--no-families`).
-
 Both versions are compiled to bytecode, as an installed package is. They take turns on the same
 tables, one thread each, every run in a process of its own;
 the figures are medians of `--repeats` runs. `select` is the whole command: imports, folds, half
@@ -24,7 +21,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +49,7 @@ print(sum(seconds[1:]))
 """Fits every file it is given and prints the seconds of all but the first, which warms up."""
 
 Run = Callable[..., float]
-"""Seconds of a checkout, with options of `gradsift select` if there are any."""
+"""Seconds of a checkout."""
 
 
 def demo() -> tuple[np.ndarray, np.ndarray]:
@@ -89,9 +86,9 @@ def call(checkout: Path, *words: str) -> tuple[str, float]:
 def select_seconds(file: Path) -> Run:
     """Seconds of `gradsift select` on a file."""
 
-    def run(checkout: Path, options: Sequence[str] = ()) -> float:
+    def run(checkout: Path) -> float:
         with tempfile.TemporaryDirectory() as folder:
-            words = ["select", str(file), "--target", "y", "--out", f"{folder}/results", *options]
+            words = ["select", str(file), "--target", "y", "--out", f"{folder}/results"]
             return call(checkout, "-m", "gradsift", *words)[1]
 
     return run
@@ -100,7 +97,7 @@ def select_seconds(file: Path) -> Run:
 def fit_seconds(files: list[Path]) -> Run:
     """Seconds of default fits to the tables in these files."""
     names = [str(file) for file in (files[0], *files)]
-    return lambda checkout, options=(): float(call(checkout, "-c", FIT, *names)[0])
+    return lambda checkout: float(call(checkout, "-c", FIT, *names)[0])
 
 
 def problems(folder: Path) -> dict[str, Run]:
@@ -134,9 +131,7 @@ def main() -> None:
     parser.add_argument("--after", type=Path, default=HERE.parent, help="this one unless told")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--only", default="", help="rows whose name holds this text")
-    parser.add_argument("--plain", action="store_true", help="without families of variables")
     asked = parser.parse_args()
-    options = ("--no-families",) if asked.plain else ()
     for checkout in (asked.before, asked.after):
         compileall.compile_dir(checkout / "src", quiet=1)
     print("| what | before, CPU s | after, CPU s | ratio |\n|---|---|---|---|")
@@ -145,7 +140,7 @@ def main() -> None:
             if asked.only not in name:
                 continue
             turns = range(asked.repeats)
-            pairs = [(run(asked.before), run(asked.after, options)) for _ in turns]
+            pairs = [(run(asked.before), run(asked.after)) for _ in turns]
             before, after = (statistics.median(side) for side in zip(*pairs))
             print(f"| {name} | {before:.2f} | {after:.2f} | {after / before:.2f} |", flush=True)
 

@@ -2,7 +2,7 @@
 
     python -m real.stability                        # all tables, 10 pairs of halves
     python -m real.stability --tables colon --pairs 20
-    python -m real.stability --credible             # credible families beside selected columns
+    python -m real.stability --credible             # findings compared with selected columns
     python -m real.stability --levels .3 .01        # at several levels of false_positives
 
 Run from `benchmarks/`, on one thread. The rows are divided at random into two halves, classes in
@@ -11,7 +11,7 @@ same, when a column also matches one that it is correlated with by .8 or more (e
 rows), each column at most once. The F-test, a Lasso path and a forest take as many columns as the
 sift selects on that half. Pairs of halves that both select nothing say nothing, and are left out.
 
-*Credible*: the same for the credible families of each half (`findings_`, one half and more
+*Credible*: the same for the findings of each half (`findings_`, a confidence of one half and more
 probable), of which two match if they share a column, or have columns that are correlated so.
 """
 
@@ -59,7 +59,7 @@ def jaccard(same: tables.Array) -> float:
 
 
 def credible(table: tables.RealTable, pairs: int, seed: int) -> tables.Array:
-    """(pairs, 2) agreement of the credible families of halves, and of what they select."""
+    """(pairs, 2) agreement of the findings of halves, and of what they select."""
     whole, _ = scaled(table.X, np.arange(len(table.X)), np.arange(0))
 
     def alike(a: Order, b: Order) -> bool:
@@ -72,15 +72,15 @@ def credible(table: tables.RealTable, pairs: int, seed: int) -> tables.Array:
 
     out = []
     for pair in halves(table, pairs, seed):
-        families, selected = [], []
+        found, selected = [], []
         for half in pair:
             A, _ = scaled(table.X, half, np.arange(0))
             kind = GradientSiftClassifier if table.labels else GradientSiftRegressor
             model = kind(inference=True, predict_with="selected", random_state=0)
             model.fit(A, table.y[half])
-            families.append([f.columns for f in model.findings_ if f.partners is None])
+            found.append([f.columns for f in model.findings_ if f.confidence >= 0.5])
             selected.append([np.array([k]) for k in model.get_support(indices=True)])
-        out.append([agree(families), agree(selected)])
+        out.append([agree(found), agree(selected)])
     return np.array(out)
 
 
@@ -160,7 +160,7 @@ def compare_levels(names: list[str], levels: list[float], pairs: int, seed: int)
 
 
 def compare_credible(names: list[str], pairs: int, seed: int) -> None:
-    """A table of how often credible families of halves agree."""
+    """A table of how often findings of halves agree."""
     rows, means = [], []
     for name in names:
         found = credible(tables.load(name), pairs, seed)
@@ -171,7 +171,7 @@ def compare_credible(names: list[str], pairs: int, seed: int) -> None:
             print(rows[-1], flush=True)
     rows.append(["mean", "", *(f"{m:.2f}" for m in np.mean(means, axis=0))])
     print(f"credible, {len(means)} tables")
-    print(markdown(["table", "pairs", "credible families", "selected, alike"], rows))
+    print(markdown(["table", "pairs", "findings", "selected, alike"], rows))
 
 
 def main() -> None:
@@ -180,7 +180,7 @@ def main() -> None:
     parser.add_argument("--rankers", nargs="*", default=["l1", "F-test"])
     parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--credible", action="store_true", help="credible families only")
+    parser.add_argument("--credible", action="store_true", help="findings only")
     parser.add_argument("--levels", nargs="*", type=float, help="of false_positives")
     options = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -42,8 +42,8 @@ class FindingSettings:
     """Slots beyond the terms that the sift selected, for effects it missed."""
     first_odds: float = 0.4
     """Prior odds that a slot is filled while all others are empty. Findings in a table without any
-    effect: .06 with odds of .2, .08 with .4, .12 with .6; effects of sparse tables in findings of .5
-    or more: .62, .66, .68 (300 tables).
+    effect: .06 with odds of .2, .08 with .4, .12 with .6; effects of sparse tables that are in
+    findings of .5 or more: .62, .66, .68 (300 tables).
     """
     further_odds: float = 2.0
     """The same where some other slot is filled: a table in which one effect is seen has more."""
