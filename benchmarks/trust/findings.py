@@ -185,7 +185,7 @@ def show(measured: dict[str, Any]) -> str:
         "columns": markdown(["tables", *bins], columns),
         "noise": markdown(["tables", "number", ".3 or more", ".5 or more", ".95 or more"], noise),
     }  # fmt: skip
-    return "\n\n".join(f"## {title}\n\n{text}" for title, text in parts.items())
+    return "\n\n".join(f"{title}\n\n{text}" for title, text in parts.items())
 
 
 def moves(names: Sequence[str], seeds: int = 3) -> str:
@@ -205,7 +205,7 @@ def moves(names: Sequence[str], seeds: int = 3) -> str:
                 each.setdefault(finding.representative, []).append(finding.confidence)
         whole = [np.ptp(values) for values in each.values() if len(values) == seeds]
         rows.append([name, f"{gap:.3f}", f"{max(whole, default=0.0):.3f}", f"{seconds:.2f}"])
-    return "## moves\n\n" + markdown(["response", "columns", "findings", "seconds"], rows)
+    return "moves\n\n" + markdown(["response", "columns", "findings", "seconds"], rows)
 
 
 def main() -> None:
