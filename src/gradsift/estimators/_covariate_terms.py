@@ -2,7 +2,7 @@
 
 A straight line in each number and a level for each category are always there. Curves of numbers and
 products of two covariates are added one after the other, as far as the response asks for them: each
-by an F test beside those before it. Such a term is no finding, so that the test may be generous: a
+by an F test given those before it. Such a term is no finding, so that the test may be generous: a
 column of X that only follows a term that was left out has to reach a much higher level.
 """
 
@@ -37,7 +37,7 @@ BENDS = (1, 3, 7, 15)
 JUMPS = np.arange(4, 61) / 64
 """Quantiles at which an effect may jump."""
 SAME = 1e-8
-"""Part of a column that is left beside the others, below which it says nothing new."""
+"""Part of a column that is left given the others, below which it says nothing new."""
 
 
 def with_covariates(
@@ -163,7 +163,7 @@ def unexplained(rows: SiftSample) -> tuple[Array, Array]:
 def log_p_value(
     block: Array, Q: Array, residual: Array, rows: SiftSample, total: float, room: float
 ) -> float:
-    """log p-value of columns (n, d) beside those with the basis Q, by an F test of the residual; 0
+    """log p-value of columns (n, d) given those with the basis Q, by an F test of the residual; 0
     where there is no room. Where rows belong together, the statistic is divided by its design
     effect, and groups are counted in place of rows.
     """

@@ -3,7 +3,7 @@
 A covariate becomes one or more columns of numbers: itself, or 0/1 columns of its categories. Where
 the response asks for it, curves of it and products with other covariates follow
 (`_covariate_terms`). What these columns say of the response is taken off, and the sift always keeps
-them beside those of X. The predictor has a linear part in them, which is estimated beside what was
+them next to those of X. The predictor has a linear part in them, which is estimated together with what was
 selected, and is added to the rest.
 """
 
