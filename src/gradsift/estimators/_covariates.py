@@ -3,8 +3,8 @@
 A covariate becomes one or more columns of numbers: itself, or 0/1 columns of its categories. Where
 the response asks for it, curves of it and products with other covariates follow
 (`_covariate_terms`). What these columns say of the response is taken off, and the sift always keeps
-them next to those of X. The predictor has a linear part in them, which is estimated together with what was
-selected, and is added to the rest.
+them next to those of X. The predictor has a linear part in them, which is estimated together with
+what was selected, and is added to the rest.
 """
 
 from __future__ import annotations

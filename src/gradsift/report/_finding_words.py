@@ -175,4 +175,6 @@ def lead(found: list[FindingSummary], verb: str) -> str:
 def clause(row: FindingSummary, verb: str) -> str:
     """'one of 6 variables acts (a, b, c and 3 more; 100 %)'."""
     names = f"{join(row.names)}; " if len(row.members) > 1 else ""
+    if verb == "acts" and row.confidence < CLEAR:
+        verb = "may act"
     return f"{title(row)} {verb} ({names}{confidence_words(row.confidence)})"

@@ -81,18 +81,6 @@ class Finding:
         """The column of the largest confidence."""
         return int(self.columns[0])
 
-    def among(self, p: int) -> Finding | None:
-        """The same without columns from number p on; None where none is left."""
-        own = self.columns < p
-        if not own.any():
-            return None
-        return replace(
-            self,
-            columns=self.columns[own],
-            members=self.members[own],
-            partners=self.partners[self.partners < p],
-        )
-
 
 @dataclass(frozen=True)
 class Findings:
@@ -111,11 +99,8 @@ class Findings:
     confidence: Array
 
     def among(self, p: int) -> Findings:
-        """What is said of the first p columns: those that follow are covariates."""
-        if len(self.confidence) == p:
-            return self
-        own = [finding.among(p) for finding in self.findings]
-        return Findings(tuple(one for one in own if one is not None), self.confidence[:p])
+        """The same without columns from number p on: covariates, which are in no finding."""
+        return replace(self, confidence=self.confidence[:p])
 
     def __len__(self) -> int:
         return len(self.findings)
