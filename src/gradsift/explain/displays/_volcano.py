@@ -43,7 +43,7 @@ class VolcanoDisplay(EvidenceDisplay):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(150, 30))
     >>> y = X[:, 4] ** 2 - X[:, 7] + 0.5 * rng.normal(size=150)
-    >>> model = GradientSiftRegressor().fit(X, y)
+    >>> model = GradientSiftRegressor(false_discovery_rate=0.1).fit(X, y)
     >>> VolcanoDisplay.from_estimator(model, X, y).discoveries
     ['x4', 'x7']
     """
