@@ -15,7 +15,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import cross_val_score
 
 from gradsift import GradientSiftRegressor
-from gradsift.trust import held_out
+from gradsift.evaluate import held_out
 
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(60, 1_000)), rng.normal(size=60)

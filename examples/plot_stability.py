@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from gradsift import GradientSiftRegressor
-from gradsift.trust import stability
+from gradsift.evaluate import stability
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(160, 60))

@@ -13,9 +13,9 @@ from gradsift import (
     SparseGradientRegressor,
     SparseGradientRegressorCV,
 )
+from gradsift.evaluate import held_out, stability
 from gradsift.exceptions import NothingSelectedWarning
 from gradsift.report import Findings
-from gradsift.trust import held_out, stability
 
 KINDS = [
     "regressor",

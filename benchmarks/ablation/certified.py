@@ -16,7 +16,7 @@ from selection.designs import friedman, two_index
 
 from gradsift import gradient_path
 from gradsift.sift import SiftSettings, make_sifter
-from gradsift.sift.path import path
+from gradsift.sift.search import path
 
 SETTINGS = SiftSettings()
 STEPS = int(np.ceil(np.log(SETTINGS.path_end) / np.log(SETTINGS.path_step)))

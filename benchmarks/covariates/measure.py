@@ -22,7 +22,7 @@ import numpy as np
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.data import open_source
-from gradsift.estimators._base import blank
+from gradsift.estimators.base import blank
 
 FILE = Path(__file__).parent / "measured.json"
 SEEDS = 50

@@ -19,7 +19,7 @@ from golden.answers import Answers, model_answers, significance_answers
 
 import gradsift
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, significance
-from gradsift.trust import held_out, stability
+from gradsift.evaluate import held_out, stability
 
 Case = Callable[[], Answers]
 N, P = 90, 12

@@ -22,10 +22,11 @@ from paper.measure import OUTER, PARTS, tables
 from sklearn.linear_model import RidgeCV
 
 from gradsift.data import open_source, standardised, take_rows
-from gradsift.pairwise import index_predictor, local_linear
+from gradsift.pairwise import local_linear
+from gradsift.pairwise import single_index as index_predictor
 from gradsift.pairwise.assemble import Response, Settings, assemble
-from gradsift.pairwise.index_predictor import Linked, average, members, stacking_share
-from gradsift.pairwise.rounds import begin
+from gradsift.pairwise.fit import begin
+from gradsift.pairwise.single_index import Linked, average, members, stacking_share
 from gradsift.solver import Solver
 from gradsift.solver.path import fit_to
 

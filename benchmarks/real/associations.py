@@ -21,9 +21,9 @@ from tables import markdown
 
 from gradsift._run.threads import one_blas_thread
 from gradsift.data import ArraySource, measure_scaling
+from gradsift.inference.marginal_tests import RATE, column_association
 from gradsift.sift import make_sifter
 from gradsift.sift.procedure import Sifted
-from gradsift.trust.association import RATE, column_association
 
 LARGE = ("digits", "solubility")
 """Tables of so many rows that everything in them is associated: left out unless they are named."""

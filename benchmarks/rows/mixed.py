@@ -1,7 +1,7 @@
 """A linear mixed model with a random intercept for every column, in closed form.
 
 For a given correlation of rows of a group, the model is least squares on mapped rows
-(`gradsift.sift.clusters`). The likelihood is maximised over a grid of correlations, for every
+(`gradsift.sift.rows`). The likelihood is maximised over a grid of correlations, for every
 column by itself, and the column tested by Wald's t: what `statsmodels.MixedLM` fits, without its
 iterations (`python -m rows.mixed` compares the two).
 """

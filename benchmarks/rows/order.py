@@ -14,8 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gradsift.estimators._row_order import N_CLASSES, row_order
-from gradsift.numerics.autocorrelation import rank_classes
+from gradsift.estimators.sample import N_CLASSES, row_order
+from gradsift.numerics.statistics import rank_classes
 
 Table = tuple[np.ndarray, np.ndarray]
 Maker = Callable[[np.random.Generator], Table]

@@ -27,8 +27,8 @@ from tables import markdown
 from trust.designs import DESIGNS, Planted
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
-from gradsift.trust import Significance
-from gradsift.trust.discoveries import column_significance
+from gradsift.inference import Significance
+from gradsift.inference.conditional_tests import column_significance
 
 STORE = Path(__file__).parent / "discoveries.jsonl"
 FIRST_SEED = 1000

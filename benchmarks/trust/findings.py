@@ -27,9 +27,9 @@ from tables import markdown
 from trust.planted import ALL, DATA, REAL, Planted, weak_or_sparse
 
 from gradsift.data import ArraySource, measure_scaling
-from gradsift.estimators._sift_target import class_contrasts
+from gradsift.estimators.target import class_contrasts
+from gradsift.inference.findings import find
 from gradsift.sift import sift
-from gradsift.trust.findings import find
 
 FILE = Path(__file__).parent / "measured.json"
 CLAIMS = (0.3, 0.5, 0.8, 0.95, 1.0001)

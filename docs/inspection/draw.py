@@ -27,7 +27,7 @@ from gradsift.explain.displays import (
     ProjectionDisplay,
 )
 from gradsift.report import Findings, write_report
-from gradsift.trust import held_out, stability
+from gradsift.evaluate import held_out, stability
 
 
 def photograph(findings: Findings, png: Path) -> None:

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
         findings,
         gradient_path,
     )
+    from gradsift.inference import significance
     from gradsift.numerics.kernels import Gaussian, Landmarks, Precomputed, TheoryRate
     from gradsift.pairwise.weights import Adaptive, NearestNeighbors, Uniform
-    from gradsift.trust import significance
 
 __version__ = "0.1.0"  # the one place: pyproject.toml reads it from here
 
@@ -69,7 +69,7 @@ __all__ = [
 
 _HOMES = {
     "aggregate": "gradsift.data.row_groups",
-    "significance": "gradsift.trust",
+    "significance": "gradsift.inference",
     "Gaussian": "gradsift.numerics.kernels",
     "Landmarks": "gradsift.numerics.kernels",
     "Precomputed": "gradsift.numerics.kernels",

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from select_formats import FORMATS, NAMES, STORED, N, counts, opened, set_aside, write_covariates
 
-from gradsift._typing import Source
 from gradsift.cli._exit import run
+from gradsift.protocols import Source
 
 STRICT = ["--false-positives", "0.05"]
 FILTERS = {"maf": 0.05, "max_missing": 0.2, "missing": "mean"}

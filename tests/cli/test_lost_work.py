@@ -16,7 +16,7 @@ import pytest
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.cli._exit import run
 from gradsift.data import convert
-from gradsift.estimators._findings import with_findings
+from gradsift.estimators.inference import with_findings
 from gradsift.pipeline import Settings, load_model, select, select_in_stages
 from gradsift.tables import Choices, prepare
 from gradsift.tables.frame import make_frame

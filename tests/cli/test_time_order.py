@@ -10,7 +10,7 @@ from sklearn.model_selection import TimeSeriesSplit
 
 from gradsift import GradientSiftRegressor
 from gradsift.cli._exit import run
-from gradsift.trust import held_out
+from gradsift.evaluate import held_out
 
 QUICK = ["--stability", "0", "--no-interactions", "--cv", "3"]
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from gradsift.data.mixed import is_mixed, make_column, make_encoder
-from gradsift.estimators._covariates import MISSING_LEVEL, read_column
+from gradsift.estimators.covariates import MISSING_LEVEL, read_column
 
 TABLE = {
     "age": [30.0, None, 41.0, 28.0],

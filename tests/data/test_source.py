@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from gradsift._typing import Source
 from gradsift.data import ArraySource, ScaledSource, Scaling, open_source
 from gradsift.data.source import block_width
+from gradsift.protocols import Source
 
 X = np.random.default_rng(0).normal(size=(5, 11))
 SCALING = Scaling(X.mean(axis=0), X.std(axis=0))

@@ -16,7 +16,17 @@ import gradsift
 ROOT = Path(__file__).parents[2]
 API = (ROOT / "docs" / "api" / "index.rst").read_text(encoding="utf-8")
 LISTED = set(re.findall(r"^   ([\w.]+)$", API, re.MULTILINE))
-ROOMS = ("explain", "explain.displays", "report", "trust", "data", "tables", "tl", "pl")
+ROOMS = (
+    "explain",
+    "explain.displays",
+    "report",
+    "evaluate",
+    "inference",
+    "data",
+    "tables",
+    "tl",
+    "pl",
+)
 NOT_FOR_READERS = {"tables.BEWARE"}
 TOCTREE = re.compile(r"^```\{toctree\}\n((?:.*\n)*?)```$", re.MULTILINE)
 OUTSIDE = {"README.md"}  # the page of the repository: docs/index.md takes its place

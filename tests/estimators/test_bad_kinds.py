@@ -22,8 +22,8 @@ from gradsift import (
     alpha_max,
     significance,
 )
+from gradsift.evaluate import held_out, score_model, stability
 from gradsift.explain import summarise_variables
-from gradsift.trust import held_out, score_model, stability
 
 N = 24
 X = np.random.default_rng(0).normal(size=(N, 4))

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from gradsift import SparseGradientRegressorCV
-from gradsift.estimators import _callbacks
+from gradsift.estimators import sparse_cv as _callbacks
 
 callback = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
 

@@ -21,10 +21,10 @@ from gradsift import (
     findings,
     significance,
 )
+from gradsift.evaluate import held_out, stability
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.pipeline import load_model, save_model
 from gradsift.tables import Recipe
-from gradsift.trust import held_out, stability
 
 N, P = 150, 40
 

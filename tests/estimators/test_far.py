@@ -10,12 +10,12 @@ from scipy import sparse
 import gradsift
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.data import open_source
+from gradsift.evaluate import held_out, stability
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.explain import summarise_variables
 from gradsift.pipeline import load_model, save_model
 from gradsift.tables import Choices, prepare
 from gradsift.tables.frame import make_frame
-from gradsift.trust import held_out, stability
 
 NUMBERS = ["GradientSiftRegressor", "SparseGradientRegressor", "SparseGradientRegressorCV"]
 DENSE = ["RidgeGradientRegressor", "OuterProductGradient", "MinimumAverageVariance"]

@@ -22,7 +22,7 @@ from gradsift import (
     findings,
     significance,
 )
-from gradsift.estimators._sift_sample import likeness
+from gradsift.estimators.sample import likeness
 from gradsift.exceptions import DependentRowsWarning, FewGroupsWarning, NothingSelectedWarning
 
 VISITS = np.repeat([f"subject {k}" for k in range(24)], 5)

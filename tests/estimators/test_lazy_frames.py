@@ -14,8 +14,8 @@ from gradsift import (
     significance,
 )
 from gradsift.data import open_source
+from gradsift.evaluate import held_out, stability
 from gradsift.explain import summarise_variables
-from gradsift.trust import held_out, stability
 
 RNG = np.random.default_rng(0)
 FRAME = pl.DataFrame({name: RNG.normal(size=60) for name in "abcd"})

@@ -8,8 +8,8 @@ import pytest
 import gradsift
 from gradsift import GradientSelector, GradientSiftClassifier, GradientSiftRegressor, aggregate
 from gradsift.data import open_source
+from gradsift.evaluate import held_out, score_model, stability
 from gradsift.explain import summarise_variables
-from gradsift.trust import held_out, score_model, stability
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 5))

@@ -18,11 +18,11 @@ from gradsift import (
     findings,
     significance,
 )
+from gradsift.evaluate import held_out, stability
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.pipeline import load_model, save_model
 from gradsift.report import Findings, summarise
 from gradsift.tables import Recipe
-from gradsift.trust import held_out, stability
 
 N = 150
 EFFECT = {"red": 1.5, "green": 0.0, "blue": -1.5, "teal": 0.0}

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
-from gradsift.estimators._row_order import row_order
+from gradsift.estimators.sample import row_order
 from gradsift.exceptions import DependentRowsWarning, NothingSelectedWarning, RepeatedRowsWarning
-from gradsift.numerics.autocorrelation import autocorrelations, rank_classes
+from gradsift.numerics.statistics import autocorrelations, rank_classes
 
 FAST = {"interactions": False, "predict_with": "selected"}
 

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from gradsift import GradientSiftRegressor, SparseGradientRegressor
-from gradsift.estimators._sample_weight import check_weights, relative_weights
-from gradsift.estimators._validation import (
+from gradsift.estimators.sample import check_weights, relative_weights
+from gradsift.estimators.validation import (
     check_finite,
     check_labels,
     check_numbers,

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gradsift import GradientSiftRegressor, significance
+from gradsift.evaluate import Stability
 from gradsift.explain import summarise_findings
-from gradsift.trust import Stability
-from gradsift.trust.findings import Finding
+from gradsift.inference.findings import Finding
 
 
 @pytest.fixture(scope="module")

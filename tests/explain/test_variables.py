@@ -13,10 +13,10 @@ from gradsift import (
     RidgeGradientRegressor,
     SparseGradientRegressor,
 )
+from gradsift.evaluate import Stability
 from gradsift.exceptions import NothingSelectedWarning
 from gradsift.explain import summarise_variables, variable_names
 from gradsift.explain.displays import EffectDisplay
-from gradsift.trust import Stability
 
 LEUKEMIA = Path(__file__).parents[3] / "shared" / "data" / "leukemia.npz"
 

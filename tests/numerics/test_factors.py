@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradsift.numerics.factors import nystroem_factor
+from gradsift.numerics.kernels import nystroem_factor
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from gradsift.numerics.ranking import choose_alpha, rank_variables
+from gradsift.pairwise.fit import choose_alpha, rank_variables
 
 sizes = arrays(float, 8, elements=st.sampled_from([0.0, 0.0, 1.0, 2.0, 3.5]))
 

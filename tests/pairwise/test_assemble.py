@@ -14,7 +14,7 @@ from gradsift.pairwise.assemble import (
     check_penalty_factor,
     default_offset_penalty,
 )
-from gradsift.pairwise.pairs import DensePairs
+from gradsift.pairwise.geometry import DensePairs
 from gradsift.pairwise.weights import NearestNeighbors
 from gradsift.solver import null_solution
 

@@ -15,7 +15,7 @@ from helpers import (
 from scipy import sparse
 
 from gradsift.pairwise.datafit import GramForm, PairDatafit, ResidualForm
-from gradsift.pairwise.pairs import SparsePairs, make_pairs
+from gradsift.pairwise.geometry import SparsePairs, make_pairs
 from gradsift.pairwise.weights import NearestNeighbors, pair_weights
 from gradsift.solver import Solver, null_solution, solve
 

@@ -7,7 +7,7 @@ from sklearn.metrics import log_loss
 
 from gradsift import SparseGradientRegressor
 from gradsift.pairwise.assemble import Settings, paper_loss
-from gradsift.pairwise.folds import Fold, fold_scores
+from gradsift.pairwise.fit import Fold, fold_scores
 from gradsift.solver import Solver
 
 FOLD = Fold(np.arange(0, 22), np.arange(22, 30))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gradsift.numerics.losses import Logistic, Multinomial
-from gradsift.pairwise import index_predictor as room
-from gradsift.pairwise.index_predictor import (
+from gradsift.pairwise import single_index as room
+from gradsift.pairwise.single_index import (
     IndexPredictor,
     LinearPredictor,
     Linked,

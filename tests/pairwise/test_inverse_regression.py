@@ -11,7 +11,7 @@ from gradsift.pairwise.inverse_regression import (
     slice_covariances,
     slice_means,
 )
-from gradsift.pairwise.mave import whiten
+from gradsift.pairwise.local_linear import whiten
 
 MATRICES = [slice_means, slice_covariances, mean_hessian]
 

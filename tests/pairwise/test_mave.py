@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gradsift.numerics.directions import subspace_distance
-from gradsift.pairwise.local_linear import Planes
-from gradsift.pairwise.mave import RIDGE, directions_for, fit_mave, whiten
+from gradsift.pairwise.local_linear import RIDGE, Planes, directions_for, fit_mave, whiten
 
 
 def test_whitened_columns_have_unit_covariance(rng):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gradsift.data import ArraySource
-from gradsift.pairwise import neighbours
-from gradsift.pairwise.neighbours import find_nearest, nearest_in
+from gradsift.pairwise import weights as neighbours
+from gradsift.pairwise.weights import find_nearest, nearest_in
 
 
 def by_loop(X, own, k):

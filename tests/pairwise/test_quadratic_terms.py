@@ -7,8 +7,7 @@ import pytest
 from helpers import finite_difference, make_assembly, make_data, plain_weights
 from scipy import sparse
 
-from gradsift.numerics.factors import nystroem_factor
-from gradsift.numerics.kernels import Delta, Gaussian, as_kernel, cross_kernel
+from gradsift.numerics.kernels import Delta, Gaussian, as_kernel, cross_kernel, nystroem_factor
 from gradsift.pairwise.quadratic_terms import curl_term, laplacian_term
 
 KERNELS = {"affine": "affine", "linear": "linear", "constant": "constant", "gauss": Gaussian(1.7)}

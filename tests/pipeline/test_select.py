@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.data.source import ArraySource
+from gradsift.evaluate.baselines import ALPHAS
 from gradsift.exceptions import NothingSelectedWarning
 from gradsift.pipeline import Settings, record_training, select
 from gradsift.pipeline._select import make_estimator
@@ -21,7 +22,6 @@ from gradsift.report._words import headline
 from gradsift.sift import Limits, SiftSettings
 from gradsift.tables import Choices, Recipe, Table, prepare
 from gradsift.tables.frame import make_frame
-from gradsift.trust.simple import ALPHAS
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 

@@ -13,8 +13,8 @@ from gradsift.refit import (
     refit_classification,
     refit_regression,
 )
+from gradsift.refit.all_columns import LOG_NOISE, screened_columns
 from gradsift.refit.ensemble import LinearMember, stacking_shares
-from gradsift.refit.repeated_cv import LOG_NOISE, screened_columns
 from gradsift.refit.settings import NUMBERS, RefitSettings
 
 

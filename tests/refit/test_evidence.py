@@ -9,10 +9,14 @@ from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
 
 from gradsift.numerics.ard_kernels import ArdGaussian, DotProduct
-from gradsift.refit.evidence import Rows, linear_evidence, lower_inverse, maximise_evidence
+from gradsift.refit.evidence import linear_evidence, lower_inverse, maximise_evidence
 from gradsift.refit.evidence import negative_log_evidence as evidence_at
-from gradsift.refit.expansion import pivoted_features
-from gradsift.refit.ridge import residuals_and_leverages, solve_ridge
+from gradsift.refit.features import (
+    RefitRows,
+    pivoted_features,
+    residuals_and_leverages,
+    solve_ridge,
+)
 
 ETA = 0.2
 
@@ -30,7 +34,7 @@ def reference(kernel, X, Y):
 
 def test_value_matches_scipy(kernel, rng):
     X, Y = rng.normal(size=(12, 3)), rng.normal(size=(12, 2))
-    rows = Rows(X, Y, np.ones(12))
+    rows = RefitRows(X, Y, np.ones(12))
     value, _ = negative_log_evidence(np.append(kernel.theta, np.log(ETA)), kernel, rows)
     assert_allclose(value + kernel.log_prior()[0], reference(kernel, X, Y), rtol=1e-10)
 
@@ -38,7 +42,7 @@ def test_value_matches_scipy(kernel, rng):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_gradient_matches_finite_differences(kernel, rng, weighted):
     X, Y = rng.normal(size=(12, 3)), rng.normal(size=(12, 2))
-    rows = Rows(X, Y, rng.uniform(0.3, 3.0, 12) if weighted else np.ones(12))
+    rows = RefitRows(X, Y, rng.uniform(0.3, 3.0, 12) if weighted else np.ones(12))
     theta = np.append(kernel.theta, np.log(ETA))
     _, slope = negative_log_evidence(theta, kernel, rows)
     numeric = approx_fprime(theta, lambda t: negative_log_evidence(t, kernel, rows)[0], 1e-6)
@@ -49,8 +53,8 @@ def test_weights_are_repetitions(kernel, rng):
     """A row of weight 3 counts like three rows: same evidence, same gradient."""
     X, Y, w = rng.normal(size=(8, 3)), rng.normal(size=(8, 1)), rng.integers(1, 4, 8)
     theta = np.append(kernel.theta, np.log(ETA))
-    weighted = negative_log_evidence(theta, kernel, Rows(X, Y, w.astype(float)))
-    many = Rows(np.repeat(X, w, 0), np.repeat(Y, w, 0), np.ones(w.sum()))
+    weighted = negative_log_evidence(theta, kernel, RefitRows(X, Y, w.astype(float)))
+    many = RefitRows(np.repeat(X, w, 0), np.repeat(Y, w, 0), np.ones(w.sum()))
     repeated = negative_log_evidence(theta, kernel, many)
     assert_allclose(weighted[0], repeated[0], rtol=1e-9)
     assert_allclose(weighted[1], repeated[1], rtol=1e-6, atol=1e-8)
@@ -58,7 +62,7 @@ def test_weights_are_repetitions(kernel, rng):
 
 @pytest.mark.parametrize(("n", "d"), [(30, 3), (5, 8)])
 def test_the_linear_kernel_needs_no_matrix_of_all_rows(rng, n, d):
-    rows = Rows(rng.normal(size=(n, d)), rng.normal(size=(n, 2)), rng.uniform(0.3, 3.0, n))
+    rows = RefitRows(rng.normal(size=(n, d)), rng.normal(size=(n, 2)), rng.uniform(0.3, 3.0, n))
     kernel = DotProduct(d)
     for theta in np.log([[1e-3], [0.2], [5.0]]):
         value, slope = linear_evidence(kernel, rows)(theta)
@@ -76,7 +80,7 @@ def test_a_triangle_is_inverted_in_halves(rng, n):
 
 def test_maximiser_improves_and_is_stationary(smooth):
     X, y = smooth
-    rows = Rows(X, (y - y.mean())[:, None], np.ones(len(y)))
+    rows = RefitRows(X, (y - y.mean())[:, None], np.ones(len(y)))
     start = ArdGaussian(np.zeros(3))
     fit = maximise_evidence(start, rows, np.log(0.1), max_iter=200, tol=1e-12)
     assert fit.loss < negative_log_evidence(np.append(start.theta, np.log(0.1)), start, rows)[0]
@@ -90,7 +94,7 @@ def test_ridge_is_the_textbook_posterior(kernel, rng):
     """Mean K(Z, X) (K + eta W^-1)^-1 y, scale and leave-one-out residuals by dense algebra."""
     X, Z, y = rng.normal(size=(20, 3)), rng.normal(size=(6, 3)), rng.normal(size=20)
     w = rng.uniform(1.0, 3.0, 20)
-    rows = Rows(X, y[:, None], w)
+    rows = RefitRows(X, y[:, None], w)
     features = pivoted_features(kernel, X)
     ridge = solve_ridge(features, ETA, rows)
     A = kernel(X, X) + np.diag(ETA / w)
@@ -98,7 +102,7 @@ def test_ridge_is_the_textbook_posterior(kernel, rng):
     assert_allclose(features.expansion(ridge.beta).value(Z)[:, 0], kernel(Z, X) @ a, atol=1e-7)
     assert_allclose(ridge.scale[0], y @ a / w.sum(), rtol=1e-7)
 
-    unit = Rows(X, y[:, None], np.ones(20))
+    unit = RefitRows(X, y[:, None], np.ones(20))
     ridge = solve_ridge(features, ETA, unit)
     inverse = np.linalg.inv(kernel(X, X) + ETA * np.eye(20))
     residuals, leverages = residuals_and_leverages(ridge, unit)

@@ -7,14 +7,14 @@ import pytest
 from helpers import standard
 
 from gradsift.refit import refit_regression
-from gradsift.refit.evidence import Rows
-from gradsift.refit.gains import (
+from gradsift.refit.ensemble import (
     best_slope,
     chance_score,
     leave_one_out_gain,
     log_choices,
     softmax_slope,
 )
+from gradsift.refit.features import RefitRows
 
 
 def test_leave_one_out_gain_is_that_of_leaving_out_each_row():
@@ -35,7 +35,7 @@ def test_leave_one_out_gain_is_that_of_leaving_out_each_row():
         score -= 0.5 * (np.log(variance) + error**2 / variance)
         flat, away = y @ y / 20 / 0.95, y[i] - y[rest].mean()
         null -= 0.5 * (np.log(flat) + away**2 / flat)
-    rows = Rows(X, y[:, None], np.ones(20))
+    rows = RefitRows(X, y[:, None], np.ones(20))
     assert leave_one_out_gain(refit, rows) == pytest.approx(score - null, rel=1e-6)
 
 

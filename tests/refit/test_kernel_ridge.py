@@ -9,8 +9,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 
 from gradsift.data import ArraySource
-from gradsift.refit.gains import left_out_score
-from gradsift.refit.kernel_ridge import (
+from gradsift.refit.all_columns import (
     KernelColumns,
     Tuned,
     absolute_distances,
@@ -21,6 +20,7 @@ from gradsift.refit.kernel_ridge import (
     laplace,
     leave_one_out,
 )
+from gradsift.refit.ensemble import left_out_score
 from gradsift.refit.settings import RefitSettings
 
 FORMS = ("gaussian", "laplace")

@@ -9,8 +9,8 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from gradsift.data import ArraySource, Source
-from gradsift.refit import repeated_cv as module
-from gradsift.refit.repeated_cv import (
+from gradsift.refit import all_columns as module
+from gradsift.refit.all_columns import (
     LOG_NOISE,
     GramRidge,
     RowGram,

@@ -8,8 +8,8 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from gradsift import GradientSiftRegressor, significance
+from gradsift.evaluate import Stability
 from gradsift.report import Findings, _summarise, build_report, summarise, to_markdown
-from gradsift.trust import Stability
 
 
 def test_what_half_samples_picked_is_shown(findings):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from gradsift.evaluate.scores import LABELS, NUMBERS
 from gradsift.report import _sure_words
-from gradsift.trust.scores import LABELS, NUMBERS
 
 PAGE = Path(__file__).parents[2] / "docs" / "honesty.md"
 

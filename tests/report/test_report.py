@@ -13,11 +13,11 @@ import pytest
 from report_cases import KINDS, NASTY
 
 from gradsift import GradientSiftRegressor
+from gradsift.evaluate import Scores
 from gradsift.report import Findings, build_report, summarise, write_report
 from gradsift.report._categories import importance_together
 from gradsift.report._render import script_safe
 from gradsift.tables import BEWARE
-from gradsift.trust import Scores
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "nasty"])

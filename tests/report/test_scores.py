@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
+from gradsift.evaluate import held_out
 from gradsift.exceptions import NothingSelectedWarning
 from gradsift.report import Findings, _score_words, build_report, summarise
-from gradsift.trust import held_out
 
 
 def many_small_effects(rng):

@@ -9,8 +9,7 @@ import pytest
 
 from gradsift.data import ArraySource
 from gradsift.sift import make_sifter, sift
-from gradsift.sift.apart import greedy, is_left_over, ridge_residual, unit_columns
-from gradsift.sift.ranking import in_this_order
+from gradsift.sift.ranking import greedy, in_this_order, is_left_over, ridge_residual, unit_columns
 from gradsift.sift.rows import make_rows
 from gradsift.sift.settings import DEFAULT, Limits
 

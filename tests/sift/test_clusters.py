@@ -9,10 +9,9 @@ from scipy.stats import chi2
 
 from gradsift.data import ArraySource
 from gradsift.sift import make_sifter, sift, sift_support
-from gradsift.sift.cluster_products import cluster_products
-from gradsift.sift.clusters import within_correlation
 from gradsift.sift.design_effects import group_scores, inflation, price
-from gradsift.sift.rows import make_rows
+from gradsift.sift.products import cluster_products
+from gradsift.sift.rows import make_rows, within_correlation
 
 LABELS = np.array(list("abacbbcaddd"))
 WEIGHT = np.array([1.0, 2.0, 1.0, 3.0, 1.0, 1.0, 2.0, 1.0, 1.0, 2.0, 1.0])

@@ -9,7 +9,7 @@ import pytest
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
 from gradsift.data import ArraySource
-from gradsift.numerics.ranking import rank_variables
+from gradsift.pairwise.fit import rank_variables
 from gradsift.sift.groups import pool
 from gradsift.sift.levels import own_levels
 from gradsift.sift.rows import make_rows

@@ -6,7 +6,7 @@ from scipy.stats import chi2
 
 from gradsift.data import ArraySource
 from gradsift.sift import make_sifter, sift
-from gradsift.sift.feature_groups import joint_features, make_joint
+from gradsift.sift.groups import joint_features, make_joint
 from gradsift.sift.rows import make_rows
 from gradsift.sift.settings import DEFAULT
 

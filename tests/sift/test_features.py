@@ -6,15 +6,17 @@ from helpers import assert_same_sums
 from scipy.integrate import quad
 from scipy.stats import chi2, kstest
 
-from gradsift.sift.columns import binned_scores, exact_scores, summed_squares
 from gradsift.sift.features import (
     antiderivatives,
+    binned_scores,
     clipped,
     clipped_known,
     derivatives,
+    exact_scores,
     knots,
     own_features,
     product_feature,
+    summed_squares,
     whitening,
 )
 from gradsift.sift.levels import chi2_log_sf

@@ -6,12 +6,15 @@ from sklearn.metrics import average_precision_score
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.data import ArraySource
-from gradsift.sift.columns import binned_scores, exact_scores, known_columns, odd_rows
 from gradsift.sift.features import (
     antiderivatives,
+    binned_scores,
     clipped,
     clipped_known,
+    exact_scores,
     knots,
+    known_columns,
+    odd_rows,
     own_features,
     product_feature,
 )

@@ -8,10 +8,10 @@ from scipy.stats import chi2
 
 from gradsift.data import ArraySource
 from gradsift.sift import sift_support
-from gradsift.sift.exchangeable import chi_square_of, largest_sum, places, worth_of
 from gradsift.sift.levels import NEVER, out_of_reach
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
+from gradsift.sift.saddlepoint import chi_square_of, largest_sum, places, worth_of
 
 
 def n_false(X, y, true=(), robust=False):

@@ -7,9 +7,9 @@ from scipy.stats import chi2
 from sklearn.linear_model import LogisticRegression
 
 from gradsift.data import ArraySource
-from gradsift.estimators._sift_target import class_contrasts
+from gradsift.estimators.target import class_contrasts
 from gradsift.sift import sift
-from gradsift.sift.link import LogOdds, indicators
+from gradsift.sift.logit_interactions import LogOdds, indicators
 
 
 def drawn(rng, odds):

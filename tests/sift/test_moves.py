@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from gradsift.sift import moves as moves_module
-from gradsift.sift.criterion import NormalEquations, log_det
-from gradsift.sift.moves import after_move, neighbours
+from gradsift.sift import criterion as moves_module
+from gradsift.sift.criterion import NormalEquations, after_move, log_det, neighbours
 
 SIZES = {0: 1, 1: 8, 2: 1, 3: 3, 4: 8, 5: 1}
 SUPPORT = (1, 2, 3)

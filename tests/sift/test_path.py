@@ -7,6 +7,7 @@ from gradsift.data import ArraySource
 from gradsift.sift import search as search_module
 from gradsift.sift.criterion import (
     REMEMBERED_FITS,
+    after_move,
     complexities,
     complexity,
     criterion,
@@ -17,11 +18,9 @@ from gradsift.sift.criterion import (
 )
 from gradsift.sift.groups import least_squares, pool, with_products
 from gradsift.sift.levels import own_levels, relaxed_levels, squared_level
-from gradsift.sift.moves import after_move
-from gradsift.sift.path import group_lasso, path, solve
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
-from gradsift.sift.search import search
+from gradsift.sift.search import group_lasso, path, search, solve
 from gradsift.sift.settings import DEFAULT
 
 

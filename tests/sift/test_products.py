@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-import gradsift.sift.interaction_screen as screening
+import gradsift.sift.products as screening
 from gradsift import GradientSiftRegressor
 from gradsift._run.threads import one_blas_thread
 from gradsift.data import ArraySource

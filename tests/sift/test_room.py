@@ -11,7 +11,7 @@ from scipy import sparse
 from gradsift import GradientSiftRegressor
 from gradsift.data import ArraySource, open_source
 from gradsift.sift import feature_store, groups, sift
-from gradsift.sift.columns import pool_size
+from gradsift.sift.features import pool_size
 from gradsift.sift.levels import own_levels
 from gradsift.sift.rows import make_rows
 from gradsift.sift.settings import DEFAULT, Limits, SiftSettings

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from gradsift.data import ArraySource
-from gradsift.sift import confirm, search
-from gradsift.sift.criterion import criterion
+from gradsift.sift import search
+from gradsift.sift import search as confirm
+from gradsift.sift.criterion import after_move, criterion
 from gradsift.sift.groups import pool
 from gradsift.sift.levels import own_levels
-from gradsift.sift.moves import after_move
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
 from gradsift.sift.search import better

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-import gradsift.sift.columns as source_module
+import gradsift.sift.features as source_module
 import gradsift.sift.levels as levels
 from gradsift.data import ArraySource, Source
 from gradsift.sift import Limits, SiftSettings, sift

@@ -13,7 +13,7 @@ from gradsift.solver.forward_backward import (
     step_bound,
 )
 from gradsift.solver.newton import manifold_newton
-from gradsift.solver.penalty import GroupLasso
+from gradsift.solver.problem import GroupLasso
 
 
 @pytest.fixture(params=[GramForm, ResidualForm])

@@ -16,7 +16,7 @@ from gradsift.solver.forward_backward import (
     slope_at,
 )
 from gradsift.solver.newton import Standing, admitted, lengths, manifold_newton, newton_step
-from gradsift.solver.penalty import GroupLasso, row_norms
+from gradsift.solver.problem import GroupLasso, row_norms
 
 P = 6
 

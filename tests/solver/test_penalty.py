@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from gradsift.solver.penalty import GroupLasso, Ridge, row_norms
+from gradsift.solver.problem import GroupLasso, Ridge, row_norms
 
 OMEGA = np.array([1.0, 0.0, 2.0, 0.5])
 PENALTIES = {"group": GroupLasso(OMEGA), "ridge": Ridge()}

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from helpers import assert_same_sums
 
-from gradsift._typing import MeanHessian
-from gradsift.solver.penalty import row_norms
-from gradsift.solver.preconditioner import (
+from gradsift.protocols import MeanHessian
+from gradsift.solver.newton import (
     LEAST_BEND,
     TOGETHER,
     MeanInverse,
@@ -16,6 +15,7 @@ from gradsift.solver.preconditioner import (
     TaskMean,
     inner_products,
 )
+from gradsift.solver.problem import row_norms
 
 
 def alike(H, n_tasks):

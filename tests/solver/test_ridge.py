@@ -14,7 +14,7 @@ from helpers import (
 )
 
 from gradsift.data import ArraySource
-from gradsift.solver.penalty import Ridge
+from gradsift.solver.problem import Ridge
 from gradsift.solver.ridge import expand, solve_ridge
 
 N = 12

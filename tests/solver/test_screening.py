@@ -3,7 +3,7 @@ import pytest
 
 from gradsift import gradient_path
 from gradsift.solver import problem as problems
-from gradsift.solver.screening import Screen
+from gradsift.solver.problem import Screen
 
 
 @pytest.mark.parametrize("scale", [1e-100, 1.0, 1e100])

@@ -6,8 +6,8 @@ from helpers import make_assembly, make_data
 
 from gradsift.solver import Certificate, Rows, Solution, Solver, Status, null_solution
 from gradsift.solver.path import fit_path
-from gradsift.solver.penalty import GroupLasso
-from gradsift.solver.warm_start import STRAY, after, along
+from gradsift.solver.problem import GroupLasso
+from gradsift.solver.working_set import STRAY, after, along
 
 PENALTY = GroupLasso(np.array([1.0, 2.0, 1.0]))
 PROOF = Certificate(1.0, 1.0, 0.0, 0.0)

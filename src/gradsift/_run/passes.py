@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from gradsift._run.threads import map_blocks, one_blas_thread
-from gradsift._typing import Array, Job, Source
+from gradsift.protocols import Array, Job, Source
 
 R = TypeVar("R")
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from gradsift._run.memory import resident_memory
 from gradsift._run.passes import Counter, counting
-from gradsift._typing import Array
+from gradsift.protocols import Array
 
 EVERY = 5.0  # seconds between two lines of a log
 LONG = 1.0  # seconds of a stage that deserve a line

@@ -12,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._typing import Source
 from gradsift.cli._printable import printable
 from gradsift.data.missing import known
 from gradsift.data.source import ArraySource
-from gradsift.estimators._validation import used_columns, warn_if_far
+from gradsift.estimators.validation import used_columns, warn_if_far
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.explain import names_of_best
+from gradsift.inference.splits import Beside
 from gradsift.pipeline import load_model, new_file, projected, without_holes, write_rows
+from gradsift.protocols import Source
 from gradsift.report import Findings, build_report, check_report_packages, predictor_name
 from gradsift.tables import Choices, Recipe, fingerprint, open_new, open_table
 from gradsift.tables.new_table import NewTable
 from gradsift.tables.prepare import left_out
 from gradsift.tables.variants import variant_places
-from gradsift.trust.splits import Beside
 
 Given = dict[str, Any]
 """How the new table is written, where that is said: option -> value."""

@@ -14,7 +14,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LassoCV
 
 from gradsift import GradientSiftRegressor, gradient_path
-from gradsift._typing import Array, IntArray
+from gradsift.protocols import Array, IntArray
 
 console = Console(highlight=False)
 N_ALPHAS = 50

@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.datasets import load_diabetes
 
 from gradsift import SparseGradientRegressor
-from gradsift._typing import Array, IntArray
 from gradsift.cli._select import console, results, show
 from gradsift.data.simulate import circles, turlach
 from gradsift.pipeline import Settings, select, select_in_stages, write_each
+from gradsift.protocols import Array, IntArray
 from gradsift.tables import Choices, Table, prepare
 from gradsift.tables.frame import make_frame
 

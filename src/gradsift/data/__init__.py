@@ -1,6 +1,5 @@
 """Where columns come from: sources, standardising, simulated problems."""
 
-from gradsift._typing import Source
 from gradsift.data.converting import Converted, convert
 from gradsift.data.finite import CheckedSource, checked
 from gradsift.data.formats.anndata import annotate
@@ -22,6 +21,7 @@ from gradsift.data.source import (
     stack_rows,
     take_rows,
 )
+from gradsift.protocols import Source
 
 __all__ = [
     "Source",

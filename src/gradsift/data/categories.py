@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._typing import Array
 from gradsift.data.arrays import array_like
 from gradsift.data.cells import Texts
 from gradsift.data.missing import NUMBERS, is_hole, is_missing, to_number
 from gradsift.data.read_options import PLAIN, ReadOptions
+from gradsift.protocols import Array
 
 MOST_LEVELS = 20
 """Distinct texts up to which a column is taken for categories unless asked otherwise."""

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from gradsift._run.extras import require
 from gradsift._run.memory import available_memory, in_own_pages
-from gradsift._typing import Array, IntArray
 from gradsift.data.missing import MISSING, is_missing, to_number
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.data.text import CellBlock, TextTable
+from gradsift.protocols import Array, IntArray
 
 Texts = NDArray[np.object_]
 BLOCK_BYTES = 16 << 20

@@ -13,7 +13,6 @@ import numpy as np
 
 from gradsift._run.atomic import scratch_beside
 from gradsift._run.extras import require
-from gradsift._typing import Array
 from gradsift.data.cells import no_rows, numbers_of, variable_rows
 from gradsift.data.formats.arrow import WAS_TEXT
 from gradsift.data.formats.zarr import COMPLETE, IDS, NAMES, TARGET
@@ -22,6 +21,7 @@ from gradsift.data.odd_cells import OddCells, as_argument, fitting_flags, odd_ce
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.data.source import windows
 from gradsift.data.text import CellBlock, TextTable, check_names, read_text
+from gradsift.protocols import Array
 
 CHUNK_BYTES = 16 << 20
 """Values held at a time: rows on their way in, columns on their way out."""

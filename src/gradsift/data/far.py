@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray, Source
 from gradsift.data.source import windows
+from gradsift.protocols import Array, IntArray, Source
 
 FAR = 1.0
 """Widths of the range at fit, beyond its ends: held-out rows seldom go there, and predictions of

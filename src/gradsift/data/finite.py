@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray, Job, Runner, Source
 from gradsift.data.source import ArraySource, SourceView
+from gradsift.protocols import Array, IntArray, Job, Runner, Source
 
 SHOWN = 5
 FILL = (

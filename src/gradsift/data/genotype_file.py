@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gradsift._typing import Source
+from gradsift.protocols import Source
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._typing import Array, IntArray
 from gradsift.data.categories import (
     DECLARED,
     MOST_LEVELS,
@@ -29,6 +28,7 @@ from gradsift.data.categories import (
 )
 from gradsift.data.missing import NUMBERS, is_hole, is_missing, to_number
 from gradsift.data.odd_cells import is_dates, odd_cells
+from gradsift.protocols import Array, IntArray
 
 MOST_DECLARED = 0.25
 """Levels of a column that its data frame declares to be categorical, as a part of the rows."""

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gradsift._typing import Source
 from gradsift.data.arrays import array_like, refuse_lazy
 from gradsift.data.responses import to_floats
 from gradsift.data.source import ArraySource, Variant
+from gradsift.protocols import Source
 
 SUFFIXES = {
     ".npy": "memmap",

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._typing import Array, IntArray, Source
 from gradsift.data.source import ArraySource
+from gradsift.protocols import Array, IntArray, Source
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._typing import Array
 from gradsift.data.arrays import array_like
 from gradsift.data.categories import holds_times
 from gradsift.data.missing import is_hole, known
+from gradsift.protocols import Array
 
 
 def refuse_times(values: Any, what: str) -> None:

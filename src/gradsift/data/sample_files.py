@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._typing import Array
 from gradsift.data.missing import is_missing, to_number
+from gradsift.protocols import Array
 
 FAM = ("FID", "IID", "PAT", "MAT", "SEX", "PHENO1")
 """Columns of a .fam file, and of a .psam file without a header."""

@@ -10,9 +10,9 @@ from functools import partial
 import numpy as np
 
 from gradsift._run.passes import each_block
-from gradsift._typing import Array, IntArray, Source
 from gradsift.data.source import ArraySource, SourceView, windows
 from gradsift.exceptions import ImputedWarning
+from gradsift.protocols import Array, IntArray, Source
 
 PIECE_BYTES = 8 << 20  # columns measured at a time: they are copied twice
 MOST_SQUARED = 1e150  # larger values are divided by their size before they are squared

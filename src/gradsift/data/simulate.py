@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray
+from gradsift.protocols import Array, IntArray
 
 
 class Simulated(NamedTuple):

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray, Source
 from gradsift.data import source
 from gradsift.data.arrays import array_like
 from gradsift.data.responses import to_floats
+from gradsift.protocols import Array, IntArray, Source
 
 
 def take_rows(X: Any, rows: IntArray) -> Any:

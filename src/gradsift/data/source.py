@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradsift._run.passes import pieces
-from gradsift._typing import Array, IntArray, Job, Runner, Source
+from gradsift.protocols import Array, IntArray, Job, Runner, Source
 
 BLOCK_BYTES = 32 << 20  # one float64 block: large enough for BLAS, small beside the data
 

@@ -23,10 +23,10 @@ from typing import IO, Any, TypeVar
 import numpy as np
 
 from gradsift._run.extras import require
-from gradsift._typing import IntArray
 from gradsift.data.encodings import DECODERS, TITLES, encoding_of
 from gradsift.data.lines import Lines
 from gradsift.data.read_options import BLANK, PLAIN, ReadOptions
+from gradsift.protocols import IntArray
 
 T = TypeVar("T")
 

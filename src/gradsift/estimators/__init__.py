@@ -1,27 +1,34 @@
 """scikit-learn estimators: thin shells around the rooms below."""
 
-from gradsift.estimators._cv import SparseGradientClassifierCV, SparseGradientRegressorCV
-from gradsift.estimators._description import (
+from gradsift.estimators.dense import (
+    MinimumAverageVariance,
+    OuterProductGradient,
+    PrincipalHessianDirections,
+    RidgeGradientClassifier,
+    RidgeGradientClassifierCV,
+    RidgeGradientRegressor,
+    RidgeGradientRegressorCV,
+    SlicedAverageVariance,
+    SlicedInverseRegression,
+)
+from gradsift.estimators.description import (
     EnsemblePart,
     MemberPart,
     ModelDescription,
     Optimality,
     PenaltyChoice,
 )
-from gradsift.estimators._findings import findings
-from gradsift.estimators._functions import alpha_grid, alpha_max, gradient_path
-from gradsift.estimators._inverse import (
-    PrincipalHessianDirections,
-    SlicedAverageVariance,
-    SlicedInverseRegression,
+from gradsift.estimators.inference import findings
+from gradsift.estimators.selector import GradientSelector
+from gradsift.estimators.sift import GradientSiftClassifier, GradientSiftRegressor
+from gradsift.estimators.sparse import (
+    SparseGradientClassifier,
+    SparseGradientRegressor,
+    alpha_grid,
+    alpha_max,
+    gradient_path,
 )
-from gradsift.estimators._mave import MinimumAverageVariance
-from gradsift.estimators._opg import OuterProductGradient
-from gradsift.estimators._ridge import RidgeGradientClassifier, RidgeGradientRegressor
-from gradsift.estimators._ridge_cv import RidgeGradientClassifierCV, RidgeGradientRegressorCV
-from gradsift.estimators._selector import GradientSelector
-from gradsift.estimators._sift import GradientSiftClassifier, GradientSiftRegressor
-from gradsift.estimators._sparse import SparseGradientClassifier, SparseGradientRegressor
+from gradsift.estimators.sparse_cv import SparseGradientClassifierCV, SparseGradientRegressorCV
 
 __all__ = [
     "GradientSiftRegressor",

@@ -20,10 +20,10 @@ import numpy as np
 from scipy.special import expit, softmax
 from scipy.stats import chi2
 
-from gradsift._typing import Array, IntArray
 from gradsift.explain.splines import Spline, make_spline
 from gradsift.numerics.logistic import fit_binary, fit_multinomial
 from gradsift.numerics.robust import largest_tie, scale_about_zero
+from gradsift.protocols import Array, IntArray
 
 SLOPE_SD = 2.5  # prior of a log odds ratio per standard deviation
 LOOSE_SD = 100.0  # of slopes of numbers, in standard deviations of the response: no prior at all

@@ -10,9 +10,9 @@ import numpy as np
 
 from gradsift._run.passes import each_block
 from gradsift._run.threads import one_blas_thread
-from gradsift._typing import Array, IntArray, Job, Source
 from gradsift.data import open_source
 from gradsift.data.responses import to_floats
+from gradsift.protocols import Array, IntArray, Job, Source
 
 
 @dataclass(frozen=True)

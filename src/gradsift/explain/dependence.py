@@ -7,7 +7,6 @@ from itertools import combinations
 import numpy as np
 from scipy.stats import chi2
 
-from gradsift._typing import Array
 from gradsift.explain.additive import (
     PER_PAIR,
     TESTED,
@@ -19,6 +18,7 @@ from gradsift.explain.additive import (
     information,
     pair_products,
 )
+from gradsift.protocols import Array
 
 LEVEL = 0.05  # chance that a table of additive effects shows a pair that acts together
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from scipy.stats import norm
 
-from gradsift._typing import Array
+from gradsift.protocols import Array
 
 Shape = Literal[
     "increasing", "decreasing", "U-shaped", "inverted U", "wavy", "through interactions", "unclear"

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray
 from gradsift.data.slices import take_columns
+from gradsift.evaluate import Stability
 from gradsift.explain.variables import came_back
-from gradsift.trust import Significance, Stability
-from gradsift.trust.effect_prior import PRODUCT
-from gradsift.trust.findings import Finding
-from gradsift.trust.tested import ColumnTest
+from gradsift.inference import Significance
+from gradsift.inference.findings import Finding
+from gradsift.inference.results import ColumnTest
+from gradsift.inference.settings import PRODUCT
+from gradsift.protocols import Array, IntArray
 
 MOST_CORRELATED = 100
 """Members whose correlations with the first are looked at."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._typing import Array
 from gradsift.data import open_source
+from gradsift.protocols import Array
 
 
 def correlations(X: Any, y: Any) -> Array:

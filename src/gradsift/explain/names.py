@@ -7,7 +7,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from gradsift._typing import IntArray, Source
+from gradsift.protocols import IntArray, Source
 
 MOST_NAMED = 20_000
 

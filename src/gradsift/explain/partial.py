@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray
 from gradsift.explain.additive import AdditiveFit, Target, fit_additive, target_of
 from gradsift.explain.dependence import fit_with_pairs
 from gradsift.explain.effects import Curve, Effect, describe_effect
 from gradsift.numerics.sampling import evenly_spaced
+from gradsift.protocols import Array, IntArray
 
 GRID = 61
 MIDDLE = (0.025, 0.975)  # quantiles of a variable between which its curve is drawn and judged

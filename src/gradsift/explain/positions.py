@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradsift._typing import Array
+from gradsift.protocols import Array
 
 LEAST_COLUMNS = 20
 """Fewer columns are no scale."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradsift._typing import Array
-from gradsift.numerics.splines import natural_splines
+from gradsift.numerics.statistics import natural_splines
+from gradsift.protocols import Array
 
 MOST_KNOTS, ROWS_PER_KNOT = 8, 8
 ENDS = (0.01, 0.99)  # quantiles between which knots lie: beyond, a natural spline is straight

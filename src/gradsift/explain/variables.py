@@ -11,16 +11,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.extras import require
 from gradsift._run.threads import same_bits
-from gradsift._typing import Array, IntArray
 from gradsift.data.responses import check_all_known
 from gradsift.data.slices import check_rows, take_columns
+from gradsift.evaluate.stability import Stability
 from gradsift.explain.correlated import StandIns, correlated_stand_ins
 from gradsift.explain.effects import Curve, Effect
 from gradsift.explain.names import variable_names
 from gradsift.explain.partial import partial_effects
+from gradsift.inference.findings import Finding
 from gradsift.pairwise.field import KernelField
-from gradsift.trust.findings import Finding
-from gradsift.trust.resampling import Stability
+from gradsift.protocols import Array, IntArray
 
 MOST_DESCRIBED = 100  # dense relatives of the method select everything: describe the best ranked
 MOST_NAMED = 10  # stand-ins named
@@ -236,7 +236,7 @@ def summarise_variables(
     findings : sequence of Finding
         Columns that take each other's place; those in none have their stand-ins for a finding.
     stability : Stability, optional
-        From `gradsift.trust.stability`.
+        From `gradsift.evaluate.stability`.
     threshold : float, default=0.8
         An unselected column with at least this correlation is called a stand-in.
 

@@ -25,8 +25,8 @@ from typing import Protocol, Self, TypeAlias
 
 import numpy as np
 
-from gradsift._typing import Array
 from gradsift.numerics.distances import squared_distances
+from gradsift.protocols import Array
 
 Pullback: TypeAlias = Callable[[Array], Array]
 Evaluator: TypeAlias = Callable[[Array], tuple[Array, Pullback]]

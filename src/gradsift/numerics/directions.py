@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray
+from gradsift.protocols import Array, IntArray
 
 
 @dataclass(frozen=True)

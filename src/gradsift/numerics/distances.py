@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gradsift._run.passes import each_block
-from gradsift._typing import Array, IntArray, Source
 from gradsift.numerics.robust import median
+from gradsift.protocols import Array, IntArray, Source
 
 
 class Products(NamedTuple):

@@ -21,9 +21,9 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
-from gradsift._typing import Array
 from gradsift.numerics.losses import Logistic, Multinomial, softmax
 from gradsift.numerics.newton import conjugate_gradients
+from gradsift.protocols import Array
 
 INTERCEPT_RIDGE = 1e-6
 MAX_NEWTON = 50

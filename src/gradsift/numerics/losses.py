@@ -27,7 +27,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from scipy.special import expit, xlogy
 
-from gradsift._typing import Array
+from gradsift.protocols import Array
 
 
 class Loss(Protocol):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gradsift._typing import Array
+from gradsift.protocols import Array
 
 
 def minimise(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray
+from gradsift.protocols import Array, IntArray
 
 MAD_TO_SD = 1.4826
 """Standard deviation of a normal variable over its median absolute deviation."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray
+from gradsift.protocols import Array, IntArray
 
 SAME = 1e-9
 """Sums that differ by a smaller part of their size are equal: the rest is rounding."""

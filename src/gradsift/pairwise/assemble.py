@@ -4,35 +4,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from scipy import sparse
 
 from gradsift._run.overflow import refuse_overflow
-from gradsift._typing import Array, IntArray, Source
 from gradsift.data import (
     ArraySource,
     Scaling,
+    measure_scaling,
+    stack_rows,
+    standardised,
     take_rows,
 )
-from gradsift.numerics.factors import Factor
-from gradsift.numerics.kernels import AnyKernel, Landmarks, Precomputed, as_kernel
+from gradsift.numerics.kernels import AnyKernel, Factor, Landmarks, Precomputed, as_kernel
 from gradsift.numerics.losses import Logistic, Loss, Multinomial, Squared
-from gradsift.pairwise.contracts import ConcavePenalty, check_loss, check_penalty
+from gradsift.numerics.sampling import evenly_spaced
 from gradsift.pairwise.datafit import PairDatafit
 from gradsift.pairwise.geometry import (
+    DensePairs,
     Geometry,
+    SparsePairs,
     anchored_pairs,
     check_pairs,
     choose_landmarks,
     keeps_all,
+    make_pairs,
     measure_geometry,
     uses_anchored_pairs,
 )
-from gradsift.pairwise.pairs import DensePairs, SparsePairs, make_pairs
 from gradsift.pairwise.quadratic_terms import FieldTerm, SumTerm, curl_term, laplacian_term
-from gradsift.pairwise.samples import Response, reference_samples
 from gradsift.pairwise.weights import (
     AnyWeights,
     NearestNeighbors,
@@ -40,8 +42,209 @@ from gradsift.pairwise.weights import (
     pair_weights,
     rule_for,
 )
+from gradsift.protocols import Array, IntArray, Source
 from gradsift.solver import Problem
-from gradsift.solver.penalty import GroupLasso
+from gradsift.solver.problem import GroupLasso
+
+# The samples of the paper's problem: their response, their weights, those without a response.
+
+
+@dataclass(frozen=True)
+class Response:
+    """The response as the data term wants it.
+
+    Attributes
+    ----------
+    values : (c, n) array
+        Regression: y, one row. Two classes: -1 and 1. More: one-hot, one row per class.
+    is_labels : bool
+    """
+
+    values: Array
+    is_labels: bool = False
+
+    @classmethod
+    def numbers(cls, y: Array) -> Response:
+        return cls(np.asarray(y, dtype=float)[None, :])
+
+    @classmethod
+    def labels(cls, codes: IntArray, n_classes: int) -> Response:
+        """codes are 0 .. n_classes - 1."""
+        one_hot = (np.arange(n_classes)[:, None] == codes).astype(float)
+        return cls(2.0 * one_hot[1:] - 1.0 if n_classes == 2 else one_hot, is_labels=True)
+
+    def codes(self) -> IntArray:
+        """Class numbers 0 .. C-1 (all zero for numbers), for splitters that stratify."""
+        if not self.is_labels:
+            return np.zeros(self.values.shape[1], dtype=int)
+        if len(self.values) == 1:
+            return (self.values[0] > 0).astype(int)
+        return self.values.argmax(axis=0)
+
+    def take(self, rows: IntArray) -> Response:
+        return Response(self.values[:, rows], self.is_labels)
+
+
+@dataclass(frozen=True)
+class ReferenceSamples:
+    """The samples that the field is expanded over: those with a response first.
+
+    Attributes
+    ----------
+    source : Source
+    weight : (N,) array
+        How much each sample counts; one for those without a response.
+    order : (N,) int array
+        The samples along the response; those without one come last.
+    response : Response
+        Of the first n samples.
+    share : (n,) array
+        Weights of those, with sum one.
+    paired : float
+        The part of the weight that the samples in a pair have.
+    """
+
+    source: Source
+    weight: Array
+    order: IntArray
+    response: Response
+    share: Array
+    paired: float = 1.0
+
+    @property
+    def n(self) -> int:
+        return len(self.share)
+
+    def standardised(self, standardize: bool, missing: str) -> tuple[Scaling, ReferenceSamples]:
+        """The scaling of the columns, and the samples seen through it."""
+        scaling = measure_scaling(
+            self.source,
+            self.weight / self.weight.sum(),
+            standardize=standardize,
+            missing=missing,
+        )
+        if not standardize and scaling.fill is None:
+            return scaling, self
+        return scaling, replace(self, source=standardised(self.source, scaling))
+
+    def in_a_pair(self, rows: IntArray) -> ReferenceSamples:
+        """These samples alone: the others are in no pair, and of no more use."""
+        paired = float(self.share[rows].sum())
+        return ReferenceSamples(
+            take_rows(self.source, rows),
+            self.weight[rows],
+            np.argsort(self.response.values[0][rows], kind="stable"),
+            self.response.take(rows),
+            self.share[rows] / paired,
+            paired,
+        )
+
+
+def reference_samples(
+    source: Source, response: Response, weight: Array, unlabelled: Source | None
+) -> ReferenceSamples:
+    """The samples with a response, and below them those without one."""
+    n = source.shape[0]
+    order, share = np.argsort(response.values[0], kind="stable"), weight / weight.sum()
+    if unlabelled is None:
+        return ReferenceSamples(source, weight, order, response, share)
+    both = stack_rows(source, unlabelled)
+    return ReferenceSamples(
+        both,
+        np.concatenate([weight, np.ones(both.shape[0] - n)]),
+        np.concatenate([order, np.arange(n, both.shape[0])]),
+        response,
+        share,
+    )
+
+
+# What a loss or a penalty of a user's own must be, checked before any work begins.
+
+
+LOSS_METHODS = ("value", "slope", "curvature", "conjugate", "hessian", "mean_bend")
+PROBES = 9  # pairs at which a loss is asked about itself
+STEP = 1e-5  # of the differences, in units of the spread of the targets
+AGREES = 1e-4  # how well they must fit, relative
+
+
+class ConcavePenalty(Protocol):
+    """alpha sum_k omega_k P(||f^k||_K) with P concave, through its slope.
+
+    The group lasso is P(s) = s. Concave forms (log-sum, SCAD, MCP) shrink large derivatives less.
+    """
+
+    def factors(self, sizes: Array, alpha: float) -> Array:
+        """P'(s) at each size s >= 0: 1 at zero, never rising, never negative."""
+        ...
+
+
+def check_methods(thing: Any, methods: tuple[str, ...], parameter: str) -> None:
+    """Refuse an object that lacks a method, by its name."""
+    missing = [name for name in methods if not callable(getattr(thing, name, None))]
+    if missing:
+        raise ValueError(
+            f"{parameter}={thing!r} has no method {', '.join(missing)}. It needs "
+            f"{', '.join(methods)}; docs/tutorials/own_loss.md writes one."
+        )
+
+
+def check_loss(loss: Loss, targets: Array) -> None:
+    """Refuse a loss whose parts contradict each other at some of the targets (c, n).
+
+    The slope must be the derivative of the value, and the conjugate must satisfy Fenchel's
+    inequality, with equality at the slope. Otherwise the duality gap would certify nothing.
+    """
+    check_methods(loss, LOSS_METHODS, "loss")
+    some = evenly_spaced(targets.shape[1], PROBES)
+    t = targets[:, some]
+    spread = float(np.std(targets)) or 1.0
+    for shift in (-1.5, -0.1, 0.7):
+        e = t + shift * spread
+        size = AGREES * (1.0 + float(np.abs(loss.value(e, t)).max()))
+        slope = loss.slope(e, t)
+        for c in range(len(t)):
+            step = np.zeros_like(e)
+            step[c] = STEP * spread
+            rise = (loss.value(e + step, t) - loss.value(e - step, t)) / (2.0 * STEP * spread)
+            if not np.abs(rise - slope[c]).max() <= AGREES * (1.0 + np.abs(slope).max()):
+                _refuse(loss, "slope(e, t) is not the derivative of value(e, t)", e, t)
+        equal = loss.value(e, t) + loss.conjugate(slope, t) - (slope * e).sum(axis=0)
+        if not np.abs(equal).max() <= size:
+            _refuse(loss, "value(e, t) + conjugate(slope, t) is not slope . e", e, t)
+        half = 0.5 * slope
+        excess = loss.value(e, t) + loss.conjugate(half, t) - (half * e).sum(axis=0)
+        if not excess.min() >= -size:
+            _refuse(loss, "conjugate(g, t) is below g . e - value(e, t) at half the slope", e, t)
+
+
+def _refuse(loss: Loss, what: str, e: Array, t: Array) -> None:
+    raise ValueError(
+        f"loss={loss!r}: {what}, e.g. near e={e[:, 0].round(4).tolist()}, "
+        f"t={t[:, 0].round(4).tolist()}. Its certificate would be wrong."
+    )
+
+
+def check_penalty(penalty: ConcavePenalty | None) -> None:
+    """Refuse a penalty without its method."""
+    if penalty is not None:
+        check_methods(penalty, ("factors",), "penalty")
+
+
+def penalty_factors(penalty: ConcavePenalty, sizes: Array, alpha: float) -> Array:
+    """The factors at some sizes, checked."""
+    factors = np.asarray(penalty.factors(sizes, alpha), dtype=float)
+    if factors.shape != sizes.shape:
+        raise ValueError(
+            f"penalty={penalty!r}: factors has shape {factors.shape} for {len(sizes)} sizes."
+        )
+    order = np.argsort(sizes, kind="stable")
+    falling = (np.diff(factors[order]) <= 1e-9).all()
+    if not (np.isfinite(factors).all() and factors.min() >= 0.0 and falling):
+        raise ValueError(
+            f"penalty={penalty!r}: factors must be finite, not negative, and never rise with the "
+            "size: the slope of a concave function."
+        )
+    return factors
 
 
 @dataclass(frozen=True)
@@ -68,7 +271,7 @@ class Settings:
     loss : Loss or None
         Loss of a pair; None = the paper's (`paper_loss`).
     penalty : ConcavePenalty or None
-        None = the paper's group lasso; see `gradsift.pairwise.rounds`.
+        None = the paper's group lasso; see `gradsift.pairwise.fit`.
     """
 
     kernel: Any = "affine"

@@ -22,10 +22,10 @@ from functools import cached_property
 
 import numpy as np
 
-from gradsift._typing import Array, HessianProduct, IntArray, MeanHessian, Restricted
 from gradsift.numerics.losses import Loss, Squared
-from gradsift.pairwise.pairs import DensePairs, SparsePairs
+from gradsift.pairwise.geometry import DensePairs, SparsePairs
 from gradsift.pairwise.quadratic_terms import FieldTerm
+from gradsift.protocols import Array, HessianProduct, IntArray, MeanHessian, Restricted
 
 GRAM_ROWS = 32
 """Samples whose matrices of the Gram form are made at a time."""

@@ -17,12 +17,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray, Source
 from gradsift.numerics.directions import Directions, find_directions
-from gradsift.numerics.distinct import merge_rows
+from gradsift.numerics.repeated_rows import merge_rows
 from gradsift.numerics.sampling import evenly_spaced, folds_along
-from gradsift.pairwise.local_linear import best_bandwidth, smooth
-from gradsift.pairwise.mave import fit_mave, whiten
+from gradsift.pairwise.local_linear import best_bandwidth, fit_mave, smooth, whiten
+from gradsift.protocols import Array, IntArray, Source
 
 MOST = 5
 """Directions at most: a local fit in more coordinates has no neighbours."""

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray, Source
 from gradsift.data import Scaling, open_source, standardised, take_rows
 from gradsift.data.source import BLOCK_BYTES
 from gradsift.numerics.distances import median_distance, squared_distances
-from gradsift.numerics.factors import Factor
 from gradsift.numerics.kernels import (
     AnyKernel,
+    Factor,
     cross_kernel,
 )
 from gradsift.numerics.sampling import spread_along
 from gradsift.pairwise.assemble import Assembly
+from gradsift.protocols import Array, IntArray, Source
 from gradsift.solver import Rows
 
 MOST_EXPANSIONS = 4_000  # of the Taylor average: predicting costs this many distances per sample

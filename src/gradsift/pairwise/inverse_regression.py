@@ -16,8 +16,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray
 from gradsift.numerics.sampling import orientation
+from gradsift.protocols import Array, IntArray
 
 Inverse = Callable[[Array, Array, Array, int], Array]
 """From whitened columns (n, r), response (n,), shares and number of slices to M (r, r)."""

@@ -19,8 +19,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from gradsift._typing import Array
 from gradsift.numerics.kernels import Affine, AnyKernel, Constant, Gaussian, Linear
+from gradsift.protocols import Array
 
 
 class FieldTerm(Protocol):

@@ -25,36 +25,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gradsift as public
-from gradsift._typing import Source
 from gradsift.data import ArraySource, Scaling
 from gradsift.data.mixed import MixedColumn, TableEncoder
 from gradsift.data.read_options import ReadOptions
-from gradsift.estimators._covariates import Covariate, Covariates
-from gradsift.estimators._sift_parts import Interaction, RefitField
+from gradsift.estimators.covariates import Covariate, Covariates
+from gradsift.estimators.sift_fit import Interaction, RefitField
+from gradsift.inference.findings import Finding
+from gradsift.inference.marginal_tests import Association
+from gradsift.inference.results import ColumnTest, ProductTest, Rival, Significance
 from gradsift.numerics import ard_kernels, kernels
-from gradsift.numerics.factors import Factor
+from gradsift.numerics.kernels import Factor
 from gradsift.pairwise import weights
 from gradsift.pairwise.dimension import Dimension
 from gradsift.pairwise.field import KernelField, TaylorPredictor
-from gradsift.pairwise.index_predictor import (
+from gradsift.pairwise.single_index import (
     AveragedPredictor,
     IndexPredictor,
     LabelPredictor,
     LinearPredictor,
 )
 from gradsift.pipeline._training import Training
+from gradsift.protocols import Source
 from gradsift.refit import ClassificationRefit, Ensemble, RegressionRefit
-from gradsift.refit.candidates import Candidate
+from gradsift.refit.all_columns import KernelMember
 from gradsift.refit.ensemble import LinearMember
-from gradsift.refit.evidence import EvidenceFit
-from gradsift.refit.expansion import Expansion
-from gradsift.refit.kernel_ridge import KernelMember
+from gradsift.refit.evidence import Candidate, EvidenceFit
+from gradsift.refit.features import Expansion
 from gradsift.sift import ChosenGroup, SiftResult
 from gradsift.solver import Certificate, Rows, Solution, Status
 from gradsift.solver.path import PathResult
-from gradsift.trust.association import Association
-from gradsift.trust.findings import Finding
-from gradsift.trust.tested import ColumnTest, ProductTest, Rival, Significance
 
 ESTIMATORS: dict[str, type] = {
     cls.__name__: cls

@@ -21,18 +21,18 @@ from gradsift import (
     SparseGradientRegressorCV,
 )
 from gradsift._run.progress import Say, progress_to, silent
-from gradsift._typing import Source
 from gradsift.data import FilledSource, fill_holes
 from gradsift.data.row_groups import constant_in_groups, group_codes
-from gradsift.estimators._findings import with_findings
+from gradsift.estimators.inference import with_findings
+from gradsift.evaluate import held_out, stability
 from gradsift.exceptions import NothingSelectedWarning, RepeatedRowsWarning
 from gradsift.explain import names_of_best
+from gradsift.inference.splits import Beside
+from gradsift.protocols import Source
 from gradsift.report import Findings
 from gradsift.report._text import join
 from gradsift.tables import BEWARE, Table
 from gradsift.tables.suspects import constant_words
-from gradsift.trust import held_out, stability
-from gradsift.trust.splits import Beside
 
 Stage = Callable[[Findings], dict[str, Any]]
 """Findings so far -> fields of `Findings` that a stage adds."""

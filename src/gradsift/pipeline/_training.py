@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._typing import IntArray
 from gradsift.data.slices import take_columns
-from gradsift.estimators._validation import used_columns
+from gradsift.estimators.validation import used_columns
 from gradsift.explain import best_unselected
+from gradsift.protocols import IntArray
 
 MORE_COLUMNS = 32
 """Columns beside those that the model uses, so that rows that agree in a few stay apart."""

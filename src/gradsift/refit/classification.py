@@ -14,14 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit, softmax
 
-from gradsift._typing import Array, IntArray
 from gradsift.numerics.ard_kernels import ArdKernel
-from gradsift.numerics.distinct import merge_rows
 from gradsift.numerics.logistic import fit_binary, fit_multinomial, with_ones
+from gradsift.numerics.repeated_rows import merge_rows
 from gradsift.numerics.sampling import evenly_spaced
-from gradsift.refit.candidates import Candidate, rank_candidates
-from gradsift.refit.evidence import Rows
-from gradsift.refit.expansion import Expansion, Features, pivoted_features
+from gradsift.protocols import Array, IntArray
+from gradsift.refit.evidence import Candidate, rank_candidates
+from gradsift.refit.features import Expansion, Features, RefitRows, pivoted_features
 from gradsift.refit.settings import LABELS, RefitSettings
 
 LEAST_PRIOR = 1e-9
@@ -162,13 +161,13 @@ class Start(NamedTuple):
         return list(logit(P).T)
 
 
-def code_labels(X: Array, T: Array, weights: Array, expected: Array | float = 0.0) -> Rows:
+def code_labels(X: Array, T: Array, weights: Array, expected: Array | float = 0.0) -> RefitRows:
     """Labels coded +-1, less what is expected of them, and centred; classes without a row among
     these say nothing and go.
     """
     Y = T - expected
     Y = 2.0 * (Y - weights @ Y / weights.sum())
-    return Rows(X, Y[:, np.ptp(T, axis=0) > 0.0], weights)
+    return RefitRows(X, Y[:, np.ptp(T, axis=0) > 0.0], weights)
 
 
 class _Choice(NamedTuple):

@@ -13,7 +13,7 @@ takes the determinant there to the one here). The scale is profiled out: s = z'B
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import NamedTuple
 
@@ -22,8 +22,10 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dlauum, dpotrf, dpotrs, dtrtri
 from scipy.optimize import OptimizeResult, minimize
 
-from gradsift._typing import Array
-from gradsift.numerics.ard_kernels import ArdKernel, DotProduct, Evaluator
+from gradsift.numerics.ard_kernels import Anova, ArdGaussian, ArdKernel, DotProduct, Evaluator
+from gradsift.protocols import Array
+from gradsift.refit.features import RefitRows, pivoted_features, solve_ridge
+from gradsift.refit.settings import RefitSettings
 
 NOISE_BOUNDS = (np.log(1e-5), np.log(1e2))
 """Box of log eta. The floor keeps B positive definite in double precision without any jitter."""
@@ -34,20 +36,6 @@ large slopes and no noise: under the other floor, kernels that bend would explai
 
 UNUSABLE = 1e10
 """Value reported where B cannot be factorised; its zero gradient makes a line search step back."""
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """The rows an evidence is computed on: X (n, d), centred responses Y (n, q), weights w (n,)."""
-
-    X: Array
-    Y: Array
-    weights: Array
-
-    @property
-    def root(self) -> Array | None:
-        """Square roots of the weights, or None if all are one."""
-        return None if np.all(self.weights == 1.0) else np.sqrt(self.weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +52,7 @@ class EvidenceFit:
 
 
 def negative_log_evidence(
-    theta: Array, kernel: ArdKernel, rows: Rows, evaluate: Evaluator
+    theta: Array, kernel: ArdKernel, rows: RefitRows, evaluate: Evaluator
 ) -> tuple[float, Array]:
     """-log p(Y) - log prior, and its gradient in theta = (kernel.theta, log eta).
 
@@ -107,7 +95,7 @@ def negative_log_evidence(
 
 
 AT_ONCE = 64
-"""Rows up to which LAPACK inverts a triangle at once; its way is slow for larger ones."""
+"""RefitRows up to which LAPACK inverts a triangle at once; its way is slow for larger ones."""
 
 
 def lower_inverse(L: Array) -> Array:
@@ -154,7 +142,7 @@ class LinearEvidence:
         return float(value), np.array([0.5 * slope])
 
 
-def linear_evidence(kernel: DotProduct, rows: Rows) -> LinearEvidence:
+def linear_evidence(kernel: DotProduct, rows: RefitRows) -> LinearEvidence:
     """The evidence of the linear kernel on some rows."""
     root = np.sqrt(rows.weights)[:, None]
     Z = root * rows.Y
@@ -172,7 +160,7 @@ class Hope(NamedTuple):
     least: float
 
 
-def objective(kernel: ArdKernel, rows: Rows) -> Callable[[Array], tuple[float, Array]]:
+def objective(kernel: ArdKernel, rows: RefitRows) -> Callable[[Array], tuple[float, Array]]:
     """`negative_log_evidence` on some rows, as a function of theta."""
     if isinstance(kernel, DotProduct):
         return linear_evidence(kernel, rows)
@@ -182,7 +170,7 @@ def objective(kernel: ArdKernel, rows: Rows) -> Callable[[Array], tuple[float, A
 
 def maximise_evidence(
     kernel: ArdKernel,
-    rows: Rows,
+    rows: RefitRows,
     log_noise: float,
     *,
     max_iter: int = 40,
@@ -216,3 +204,127 @@ def maximise_evidence(
         loss=float(found.fun),
         n_evaluations=int(found.nfev),
     )
+
+
+# The candidate kernels and the choice among them.
+#
+# Four descriptions of a function of few variables, each tuned by its own evidence:
+#
+#     ard       one length scale per variable
+#     rotated   one length scale per direction; directions = eigenvectors of the gradient covariance
+#               of the ard fit, F'F / n, so that a function of a few projections becomes easy
+#     anova     additive plus interactions
+#     linear    ridge regression
+#
+# Larger families reach a larger evidence by chance. The chosen kernel has the smallest
+# -log evidence + penalty: half a nat (labels: one) for each of the d (d - 1) / 2 angles of a
+# rotation, one nat less per length scale that the linear kernel does without (labels: none). The
+# anova kernel carries its own weak priors instead.
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A tuned kernel and its score, -log evidence + penalty (smaller is better)."""
+
+    fit: EvidenceFit
+    score: float
+
+    @property
+    def kernel(self) -> ArdKernel:
+        return self.fit.kernel
+
+
+def untuned_ard(d: int, settings: RefitSettings) -> tuple[ArdGaussian, float]:
+    """The Gaussian kernel of length scales sqrt(d) and the noise ratio from which tuning starts."""
+    return ArdGaussian(np.full(d, 0.5 * np.log(d)), prior=settings.prior(d)), settings.start_noise
+
+
+def fit_ard(
+    rows: RefitRows, settings: RefitSettings, start: EvidenceFit | None = None
+) -> EvidenceFit:
+    """The first candidate, from the untuned kernel or from an earlier fit."""
+    if start is not None:
+        return maximise_evidence(start.kernel, rows, np.log(start.noise_ratio))
+    kernel, noise_ratio = untuned_ard(rows.X.shape[1], settings)
+    return maximise_evidence(kernel, rows, np.log(noise_ratio))
+
+
+def fit_rotated(rows: RefitRows, settings: RefitSettings, ard: EvidenceFit) -> EvidenceFit:
+    """The best of up to five rotations, each in the axes of the fit before.
+
+    Better axes give a better gradient and so better axes again. The loop ends when a round wins
+    less than half a nat, or when the first rotation is not worth its angles: later rounds win
+    little.
+    """
+    best = rotate(rows, settings, ard)
+    if best.loss + angles_cost(rows, settings) > ard.loss:
+        return best
+    for _ in range(settings.rotation_rounds - 1):
+        following = rotate(rows, settings, best)
+        gain = best.loss - following.loss
+        best = following if gain > 0.0 else best
+        if gain < settings.rotation_gain:
+            break
+    return best
+
+
+def angles_cost(rows: RefitRows, settings: RefitSettings) -> float:
+    """Nats that the angles of a rotation cost."""
+    d = rows.X.shape[1]
+    return float(settings.per_angle * d * (d - 1) / 2)
+
+
+def rotate(rows: RefitRows, settings: RefitSettings, previous: EvidenceFit) -> EvidenceFit:
+    """A Gaussian in the eigenvectors of the gradient covariance of the previous fit.
+
+    Under the prior, the slope along an axis has variance s / l^2. Matching this to the eigenvalue
+    gives the length scale to start from.
+    """
+    d = rows.X.shape[1]
+    eigenvalues, axes, scale = gradient_axes(rows, previous)
+    log_scales = 0.5 * np.log(scale / np.maximum(eigenvalues, 1e-12 * scale))
+    kernel = ArdGaussian(np.clip(log_scales, np.log(0.3), np.log(30.0)), axes, settings.prior(d))
+    return maximise_evidence(kernel, rows, np.log(previous.noise_ratio))
+
+
+def gradient_axes(rows: RefitRows, fit: EvidenceFit) -> tuple[Array, Array, float]:
+    """Falling eigenvalues and eigenvectors of sum_c F_c'W F_c / sum w, and the sum of the s_c."""
+    features = pivoted_features(fit.kernel, rows.X)
+    ridge = solve_ridge(features, fit.noise_ratio, rows)
+    F = features.expansion(ridge.beta).gradient(rows.X)
+    total = rows.weights.sum()
+    covariance = np.einsum("cni,n,cnj->ij", F, rows.weights / total, F, optimize=True)
+    eigenvalues, axes = np.linalg.eigh(covariance)
+    # in the order in which a pickle stores it: products with it are the same bits after loading
+    axes = np.ascontiguousarray(axes[:, ::-1])
+    return eigenvalues[::-1], axes, float(ridge.scale.sum())
+
+
+def fit_anova(rows: RefitRows, settings: RefitSettings, to_beat: float) -> EvidenceFit:
+    """Product kernel from c = 1/2, l = 3; given up early when it cannot come down to `to_beat`."""
+    d = rows.X.shape[1]
+    kernel = Anova(np.full(d, np.log(0.5)), np.full(d, np.log(3.0)))
+    hope = Hope(settings.anova_trial, to_beat + settings.anova_hope)
+    return maximise_evidence(kernel, rows, np.log(settings.start_noise), hope=hope)
+
+
+def rank_candidates(
+    rows: RefitRows, settings: RefitSettings, ard: EvidenceFit | None = None
+) -> list[Candidate]:
+    """All candidates, best first. `ard` may bring a fit on these very rows from an earlier step."""
+    d = rows.X.shape[1]
+    ard = fit_ard(rows, settings) if ard is None else ard
+    # responses are centred on these rows, which may be a sample of those that centred the columns
+    centred = replace(rows, X=rows.X - rows.weights @ rows.X / rows.weights.sum())
+    linear = maximise_evidence(DotProduct(d), centred, np.log(settings.start_noise))
+    found = [
+        Candidate(ard, ard.loss),
+        Candidate(linear, linear.loss + settings.linear_per_variable * d),
+    ]
+    if 1 < d <= settings.most_rotated:
+        rotated = fit_rotated(rows, settings, ard)
+        found.append(Candidate(rotated, rotated.loss + angles_cost(rows, settings)))
+    if d > 1:
+        anova = fit_anova(rows, settings, min(c.score for c in found))
+        found.append(Candidate(anova, anova.loss))
+    return sorted(found, key=lambda candidate: candidate.score)

@@ -13,16 +13,213 @@ from math import fsum
 
 import numpy as np
 
-from gradsift._typing import Array
 from gradsift.numerics.ard_kernels import ArdKernel
-from gradsift.numerics.distinct import merge_rows
-from gradsift.numerics.robust import largest_tie
+from gradsift.numerics.repeated_rows import merge_rows
+from gradsift.numerics.robust import (
+    largest_tie,
+    median,
+    middle_quantiles,
+    scale_about_zero,
+    winsorise,
+)
 from gradsift.numerics.sampling import evenly_spaced
-from gradsift.refit.candidates import Candidate
-from gradsift.refit.expansion import Expansion, pivoted_features
-from gradsift.refit.ridge import solve_ridge
-from gradsift.refit.robust import Responses, rank_robustly, solve_and_diagnose, solve_robustly
+from gradsift.protocols import Array, IntArray
+from gradsift.refit.evidence import (
+    Candidate,
+    EvidenceFit,
+    fit_ard,
+    rank_candidates,
+    untuned_ard,
+)
+from gradsift.refit.features import (
+    Expansion,
+    Features,
+    RefitRows,
+    Ridge,
+    pivoted_features,
+    residuals_and_leverages,
+    solve_ridge,
+)
 from gradsift.refit.settings import NUMBERS, RefitSettings
+
+# Protection against outliers in y: rows far off the fit lose weight, if that helps the others.
+#
+# Let t be the leave-one-out residual of a row in robust standard deviations. If some row lies
+# beyond 4.5 there may be outliers. The fit is then repeated with every row beyond c = 3 counted
+# (c / t)^2 times, which is what a heavy-tailed likelihood does to its far rows, and this fit is
+# kept if the typical (median) leave-one-out error falls by a tenth. Steep tails of the function
+# itself raise the alarm too, but do not pass that test; so clean data keep every weight at
+# exactly one. A response almost free of noise has errors of approximation, not outliers: noise is
+# never taken to be below 5 % of the spread of y. Where one value takes more than a quarter of the
+# rows, as zeros of counts do, no row loses weight: all others would, and predictions would be
+# those of the tie.
+#
+# Where more than an eighth of the rows lose weight and the residuals are skewed, one quartile
+# more than twice as far from their median as the other, these rows are the tail of a skewed
+# response. g, which may bend to them, is safer without, but other predictors need them: the mean
+# depends on them. Outliers on one side hardly move the quartiles.
+
+
+@dataclass(frozen=True, eq=False)
+class Responses:
+    """Rows with one response that is not yet centred: X (n, d), y (n,), user weights w (n,)."""
+
+    X: Array
+    y: Array
+    weights: Array
+    robust: bool = True
+    """Whether rows may lose weight."""
+
+    @property
+    def spread(self) -> float:
+        """The robust spread of y."""
+        return float(scale_about_zero(self.y - median(self.y, self.weights), self.weights))
+
+    def robust_weight(self, residuals: Array, settings: RefitSettings) -> Array:
+        """min(1, (c sd / |r|)^2), or ones without alarm; sd is a share of the spread at least."""
+        floor = settings.noise_floor * self.spread
+        sd = max(float(scale_about_zero(residuals, self.weights)), floor)
+        size = np.abs(residuals)
+        if not self.robust or sd <= 0.0 or size.max() <= settings.outlier_z * sd:
+            return np.ones_like(residuals)
+        edge = settings.downweight_z * sd
+        return (edge / np.maximum(size, edge)) ** 2
+
+    def take(self, index: IntArray) -> Responses:
+        return replace(self, X=self.X[index], y=self.y[index], weights=self.weights[index])
+
+    def centred(self, robust_weight: Array) -> tuple[RefitRows, float]:
+        """Rows with weights w * robust weight and the weighted mean taken out, and that mean."""
+        weights = self.weights * robust_weight
+        mean = float(weights @ self.y / weights.sum())
+        return RefitRows(self.X, (self.y - mean)[:, None], weights), mean
+
+
+@dataclass(frozen=True, eq=False)
+class DiagnosedFit:
+    """A fit, the weights it was made with, and what its residuals say.
+
+    `next_weight` is the robust weight its residuals call for, `typical_error` the robust scale of
+    its leave-one-out residuals. The rows that lost weight are a `tail`, not outliers, if they are
+    many and the quartiles of all residuals are skewed.
+    """
+
+    ridge: Ridge
+    mean: float
+    robust_weight: Array
+    next_weight: Array
+    typical_error: float
+    settled: bool
+    tail: bool
+
+
+def solve_and_diagnose(
+    features: Features,
+    noise_ratio: float,
+    data: Responses,
+    robust_weight: Array,
+    settings: RefitSettings,
+    *,
+    leverage: bool = True,
+) -> DiagnosedFit:
+    """Ridge with weights w * robust weight, and a look at its residuals."""
+    rows, mean = data.centred(robust_weight)
+    ridge = solve_ridge(features, noise_ratio, rows)
+    residuals, leverages = residuals_and_leverages(ridge, rows, leverage=leverage)
+    next_weight = data.robust_weight(residuals[:, 0] / np.sqrt(1.0 - leverages), settings)
+    left_out = residuals[:, 0] / (1.0 - leverages)
+    typical_error = float(scale_about_zero(left_out, data.weights))
+    settled = bool(np.abs(next_weight - robust_weight).max() < settings.settled)
+    lowered = data.weights[robust_weight < 1.0].sum() / data.weights.sum()
+    low, middle, high = middle_quantiles(left_out, np.array([0.25, 0.5, 0.75]), data.weights)
+    skewed = abs(low + high - 2.0 * middle) > settings.most_skewed * (high - low)
+    tail = bool(skewed and lowered > settings.most_outliers)
+    return DiagnosedFit(ridge, mean, robust_weight, next_weight, typical_error, settled, tail)
+
+
+def _diagnose(
+    fit: EvidenceFit, data: Responses, robust_weight: Array, settings: RefitSettings
+) -> DiagnosedFit:
+    features = pivoted_features(fit.kernel, data.X)
+    return solve_and_diagnose(features, fit.noise_ratio, data, robust_weight, settings)
+
+
+def rank_robustly(data: Responses, settings: RefitSettings) -> tuple[list[Candidate], Array]:
+    """All candidates, best first, and the robust weight (n,) of each row."""
+    everyone: Array = np.ones(len(data.y))
+    plain = rank_candidates(data.centred(everyone)[0], settings)
+    suspected = first_weight(data, settings)
+    if np.all(suspected == 1.0):
+        return plain, everyone
+    robust, better = _rank_with_outliers_down(data, suspected, settings)
+    found = _diagnose(plain[0].fit, data, everyone, settings)
+    if better.typical_error < settings.robust_gain * found.typical_error:
+        return robust, better.robust_weight
+    return plain, everyone
+
+
+def first_weight(data: Responses, settings: RefitSettings) -> Array:
+    """The robust weight of each row under the untuned ard kernel, fitted to a clipped response.
+
+    A tuned kernel may have bent itself to the outliers, which then have no large residuals.
+    """
+    kernel, noise_ratio = untuned_ard(data.X.shape[1], settings)
+    clipped = replace(data, y=winsorise(data.y, settings.first_clip, data.weights))
+    rows, mean = clipped.centred(np.ones(len(data.y)))
+    ridge = solve_ridge(pivoted_features(kernel, data.X), noise_ratio, rows)
+    actual = replace(rows, Y=(data.y - mean)[:, None])
+    residuals, leverages = residuals_and_leverages(ridge, actual)
+    return data.robust_weight(residuals[:, 0] / np.sqrt(1.0 - leverages), settings)
+
+
+def _rank_with_outliers_down(
+    data: Responses, robust_weight: Array, settings: RefitSettings
+) -> tuple[list[Candidate], DiagnosedFit]:
+    """Candidates under lowered weights, and what the residuals of the best one say.
+
+    Outliers are looked for with the ard kernel, then again with the chosen one: what looks like an
+    outlier to a kernel that does not suit the function may be none.
+    """
+    ard = None
+    for _ in range(settings.robust_rounds):
+        ard = fit_ard(data.centred(robust_weight)[0], settings, start=ard)
+        found = _diagnose(ard, data, robust_weight, settings)
+        if found.settled:
+            break
+        robust_weight = found.next_weight
+    for _ in range(settings.robust_rounds):
+        ard = fit_ard(data.centred(robust_weight)[0], settings, start=ard)
+        ranked = rank_candidates(data.centred(robust_weight)[0], settings, ard)
+        found = _diagnose(ranked[0].fit, data, robust_weight, settings)
+        if found.settled:
+            break
+        robust_weight = found.next_weight
+    return ranked, found
+
+
+def solve_robustly(
+    features: Features,
+    noise_ratio: float,
+    data: Responses,
+    suspected: Array,
+    settings: RefitSettings,
+    *,
+    leverage: bool,
+) -> DiagnosedFit:
+    """Ridge on all rows, with the suspected ones held down if that helps the others."""
+    everyone: Array = np.ones(len(data.y))
+    plain = solve_and_diagnose(features, noise_ratio, data, everyone, settings, leverage=leverage)
+    if np.all(suspected == 1.0):
+        return plain
+    robust = plain
+    for _ in range(settings.robust_rounds):
+        robust = solve_and_diagnose(
+            features, noise_ratio, data, suspected, settings, leverage=leverage
+        )
+        if robust.settled:
+            break
+        suspected = robust.next_weight
+    return robust if robust.typical_error < settings.robust_gain * plain.typical_error else plain
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._typing import IntArray
+from gradsift.inference.marginal_tests import RATE
+from gradsift.protocols import IntArray
 from gradsift.report._findings import MOST_LISTED, Findings
 from gradsift.report._text import percent
-from gradsift.trust.association import RATE
 
 MEANING = (
     "Associated means that the response differs along the variable when nothing else is held "

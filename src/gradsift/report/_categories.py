@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray
 from gradsift.data import fill_holes
 from gradsift.data.slices import take_columns, take_rows
+from gradsift.evaluate import Stability
 from gradsift.explain import FindingSummary, VariableSummary, came_back, gradient_covariance
 from gradsift.numerics.sampling import evenly_spaced
-from gradsift.trust import Stability
+from gradsift.protocols import Array, IntArray
 
 MOST_ROWS = 1_000
 """Rows that the levels of a category are compared at."""

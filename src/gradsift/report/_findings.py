@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 import gradsift
-from gradsift._typing import Source
 from gradsift.data.slices import take_rows
 from gradsift.estimators import ModelDescription
+from gradsift.evaluate import HeldOut, Scores, Stability, score_model
 from gradsift.explain import (
     FindingSummary,
     VariableSummary,
@@ -24,6 +24,8 @@ from gradsift.explain import (
     summarise_variables,
     variable_names,
 )
+from gradsift.inference.splits import Beside
+from gradsift.protocols import Source
 from gradsift.report._categories import (
     LevelEffect,
     encoded_view,
@@ -34,8 +36,6 @@ from gradsift.report._categories import (
 )
 from gradsift.report._suspicion import giveaways
 from gradsift.tables.variants import VariantPlaces
-from gradsift.trust import HeldOut, Scores, Stability, score_model
-from gradsift.trust.splits import Beside
 
 MOST_LISTED = 20_000
 """Unselected variables named, best ranked first."""
@@ -96,9 +96,9 @@ class Findings:
     sample_names : sequence of str, optional
         One per row of X.
     stability : Stability, optional
-        From `gradsift.trust.stability`.
+        From `gradsift.evaluate.stability`.
     held_out : HeldOut, optional
-        From `gradsift.trust.held_out`.
+        From `gradsift.evaluate.held_out`.
     command : str, optional
         The command or code that does it again.
     settings : mapping

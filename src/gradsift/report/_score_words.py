@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from gradsift.estimators import EnsemblePart, PenaltyChoice
+from gradsift.evaluate import HeldOut, Scores
+from gradsift.evaluate.scores import number
 from gradsift.report._findings import Findings
 from gradsift.report._text import join, percent
 from gradsift.tables.frame import counted
-from gradsift.trust import HeldOut, Scores
-from gradsift.trust.scores import number
 
 
 @dataclass(frozen=True)

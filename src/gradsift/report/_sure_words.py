@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from gradsift.evaluate.scores import number
 from gradsift.explain import VariableSummary
 from gradsift.report._findings import Findings
 from gradsift.report._score_words import predictor_name
 from gradsift.report._suspicion import too_good
 from gradsift.report._text import join
 from gradsift.tables import BEWARE
-from gradsift.trust.scores import number
 
 FEW_ROWS, FEW_PER_CLASS = 50, 10
 STABLE, SHAKY = 0.8, 0.5

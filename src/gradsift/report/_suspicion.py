@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._typing import Array
 from gradsift.data.slices import take_columns
-from gradsift.trust import HeldOut
+from gradsift.evaluate import HeldOut
+from gradsift.protocols import Array
 
 TOO_GOOD_R2 = 0.995
 TOO_GOOD_AUC = 0.999

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from gradsift.explain import VariableSummary, effect_clause, pair_clause
+from gradsift.inference.findings import CLEAR
 from gradsift.report._finding_words import graded, lead, needed, title
 from gradsift.report._findings import Findings
 from gradsift.report._score_words import quality
 from gradsift.report._text import capital, join, percent
 from gradsift.tables.frame import counted
-from gradsift.trust.findings import CLEAR
 
 
 def headline(findings: Findings) -> str:

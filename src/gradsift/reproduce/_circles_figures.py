@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradsift._typing import Array
+from gradsift.protocols import Array
 from gradsift.reproduce._tools import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY, canvas
 
 if TYPE_CHECKING:

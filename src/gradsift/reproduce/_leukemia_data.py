@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import fetch_openml
 
-from gradsift._typing import Array
+from gradsift.protocols import Array
 
 N_TRAIN, N_TEST, N_GENES = 38, 34, 7129
 ALL_TRAIN, ALL_TEST = 27, 20  # samples of class ALL in either part

@@ -21,8 +21,8 @@ from gradsift import (
     alpha_max,
     gradient_path,
 )
-from gradsift._typing import Array, IntArray
 from gradsift.numerics.directions import find_directions
+from gradsift.protocols import Array, IntArray
 from gradsift.reproduce._tools import TOL, empty_is_fine
 
 LINEAR: dict[str, Any] = {"kernel": "linear", "weights": "gaussian", "standardize": False}

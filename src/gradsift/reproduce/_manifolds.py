@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from gradsift._typing import Array
+from gradsift.protocols import Array
 
 
 @dataclass(frozen=True)

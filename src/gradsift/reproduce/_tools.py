@@ -18,9 +18,9 @@ from joblib import Parallel, delayed
 from gradsift import gradient_path
 from gradsift._run.atomic import atomic_write
 from gradsift._run.extras import require
-from gradsift._typing import Array, IntArray
 from gradsift.exceptions import NothingSelectedWarning
 from gradsift.explain.displays import _style as style
+from gradsift.protocols import Array, IntArray
 
 T = TypeVar("T")
 

@@ -18,9 +18,9 @@ from gradsift import (
     RidgeGradientClassifier,
     SparseGradientClassifier,
 )
-from gradsift._typing import Array, IntArray
 from gradsift.data.simulate import circles
 from gradsift.numerics.directions import subspace_distance
+from gradsift.protocols import Array, IntArray
 from gradsift.reproduce._circles_figures import draw_inside, draw_projections, draw_recovery
 from gradsift.reproduce._tools import (
     TOL,

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from gradsift import Gaussian, SparseGradientRegressor, TheoryRate, alpha_max
-from gradsift._typing import Array
+from gradsift.protocols import Array
 from gradsift.reproduce._manifolds import Cube, Torus
 from gradsift.reproduce._tools import (
     BLACK,

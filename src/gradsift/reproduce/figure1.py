@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.linear_model import lars_path
 
 from gradsift import gradient_path
-from gradsift._typing import Array
 from gradsift.data.simulate import turlach
+from gradsift.protocols import Array
 from gradsift.reproduce._tools import (
     BLUE,
     GREEN,

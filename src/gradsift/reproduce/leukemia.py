@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._typing import Array
+from gradsift.protocols import Array
 from gradsift.reproduce._leukemia_data import Leukemia, load
 from gradsift.reproduce._leukemia_figures import draw_direction, draw_path
 from gradsift.reproduce._leukemia_methods import (

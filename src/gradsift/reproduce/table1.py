@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.linear_model import lars_path
 
 from gradsift import GradientSiftRegressor, NearestNeighbors
-from gradsift._typing import Array, IntArray
 from gradsift.data.simulate import turlach
+from gradsift.protocols import Array, IntArray
 from gradsift.reproduce._tools import (
     BLUE,
     GREEN,

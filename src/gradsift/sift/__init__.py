@@ -24,9 +24,8 @@ from typing import Any
 import numpy as np
 
 from gradsift._run.progress import Say, silent
-from gradsift._typing import Array, IntArray, Source
-from gradsift.sift.link import Classes, interactions_of
-from gradsift.sift.path import TOL
+from gradsift.protocols import Array, IntArray, Source
+from gradsift.sift.logit_interactions import Classes, interactions_of
 from gradsift.sift.procedure import Sifted, Sifter
 from gradsift.sift.ranking import (
     loss_without,
@@ -37,6 +36,7 @@ from gradsift.sift.ranking import (
 )
 from gradsift.sift.response import in_principal_axes, make_response
 from gradsift.sift.rows import make_rows
+from gradsift.sift.search import TOL
 from gradsift.sift.settings import DEFAULT, Limits, SiftSettings
 
 __all__ = [

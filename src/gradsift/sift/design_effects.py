@@ -27,11 +27,10 @@ import numpy as np
 from scipy.special import betainccinv
 from scipy.stats import chi2
 
-from gradsift._typing import Array, Source
-from gradsift.sift.clusters import Clusters
+from gradsift.protocols import Array, Source
 from gradsift.sift.feature_store import feature_pieces
 from gradsift.sift.groups import Groups, Inflation
-from gradsift.sift.rows import Rows
+from gradsift.sift.rows import Clusters, Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 MOST_DF = 1e6

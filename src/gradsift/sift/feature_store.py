@@ -16,10 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._run.memory import in_own_pages
-from gradsift._typing import Array, IntArray, Source
 from gradsift.data import ArraySource
-from gradsift.sift.columns import READ_VALUES, Single, at_a_time, read_pieces
-from gradsift.sift.features import own_features, unit_known
+from gradsift.protocols import Array, IntArray, Source
+from gradsift.sift.features import (
+    READ_VALUES,
+    Single,
+    at_a_time,
+    own_features,
+    read_pieces,
+    unit_known,
+)
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import chdtrc, gammaln
 from scipy.stats import chi2
 
-from gradsift._typing import Array
+from gradsift.protocols import Array
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 NEVER = 1e6

@@ -9,8 +9,10 @@ from math import isqrt
 import numpy as np
 
 from gradsift._run.progress import Say, silent
-from gradsift._typing import Array, IntArray, Source
-from gradsift.sift.columns import (
+from gradsift.protocols import Array, IntArray, Source
+from gradsift.sift.criterion import criterion, robust_fit, whiten_residual
+from gradsift.sift.design_effects import inflated_joint, inflated_own, inflated_products
+from gradsift.sift.features import (
     known_columns,
     largest,
     odd_rows,
@@ -20,16 +22,19 @@ from gradsift.sift.columns import (
     strongest,
     wide_statistics,
 )
-from gradsift.sift.confirm import choose_supports
-from gradsift.sift.criterion import criterion, robust_fit, whiten_residual
-from gradsift.sift.design_effects import inflated_joint, inflated_own, inflated_products
-from gradsift.sift.feature_groups import JointGroups, make_joint
-from gradsift.sift.groups import Groups, Support, pool, with_joint, with_products
-from gradsift.sift.interaction_screen import Screen, screen
+from gradsift.sift.groups import (
+    Groups,
+    JointGroups,
+    Support,
+    make_joint,
+    pool,
+    with_joint,
+    with_products,
+)
 from gradsift.sift.levels import NEVER, out_of_reach, own_levels, relaxed_levels
-from gradsift.sift.path import TOL, path
+from gradsift.sift.products import Screen, screen
 from gradsift.sift.response import Response, beside_noise
-from gradsift.sift.search import best_supports, choose
+from gradsift.sift.search import TOL, best_supports, choose, choose_supports, path
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 CLUSTERS_TAKE = 10

@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from gradsift._run.passes import each_block
-from gradsift._typing import Array, Source
 from gradsift.numerics.robust import largest_tie, winsorise
+from gradsift.protocols import Array, Source
 from gradsift.sift.features import clipped
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings

@@ -9,18 +9,133 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray
+from gradsift.protocols import Array, IntArray
 from gradsift.sift.criterion import (
     Move,
+    after_move,
     complexities,
+    complexity,
     criterion,
     inverse_root,
+    log_det,
+    neighbours,
     normal_equations,
     robust_fit,
 )
 from gradsift.sift.groups import Groups, Support
-from gradsift.sift.moves import after_move, neighbours
 from gradsift.sift.response import Response
+from gradsift.sift.saddlepoint import worth_of
+
+# The path: supports of a group lasso with MCP weights, from the empty one down.
+#
+#     minimise over B   ||Y - sum_g Z_g' B_g||_F^2 / (2 n)  +  sum_g lambda_g ||B_g||_F,
+#     lambda_g = u_g s t_g / sqrt n
+#
+# for a falling scale s. t_g is the level of the group, so that groups of different size enter on
+# equal terms; u_g in [0, 1] falls with ||B_g|| (one local linear approximation of the MCP per
+# solve), so that strong groups stop masking weak ones. The path proposes supports, nothing else:
+# none of its coefficients is used, and no certificate is needed.
+#
+# Why not `gradsift.solver`? Its groups are rows of B, one column of the table each. A local group
+# is eight features here, which its problem cannot state; and a certified path takes about 20
+# times as long. Why a path at all beside the search? Without it, many equal weak effects are not
+# found together (`benchmarks/ablation`).
+
+
+MOST_NEW = 20
+TOL = 1e-3
+
+
+def group_lasso(
+    gram: Array,
+    corr: Array,
+    owner: IntArray,
+    penalty: Array,
+    start: Array,
+    tol: float = TOL,
+    max_iter: int = 500,
+) -> Array:
+    """Minimise B'(gram)B/2 - <corr, B> + sum_g penalty_g ||B_g||: FISTA with restarts.
+
+    `owner` (df,) numbers the group of each row of B (df, q), consecutive from zero.
+    """
+    first = np.flatnonzero(np.r_[True, np.diff(owner) > 0])
+    step = 1 / np.linalg.eigvalsh(gram)[-1]
+    B, V, t = start, start, 1.0
+    for _ in range(max_iter):
+        U = V - step * (gram @ V - corr)
+        norms = np.sqrt(np.add.reduceat((U * U).sum(axis=1), first))
+        shrink = np.maximum(0.0, 1 - step * penalty / np.maximum(norms, 1e-300))
+        new = shrink[owner][:, None] * U
+        move = new - B
+        if np.vdot(V - new, move) > 0:  # momentum points uphill: start it again
+            t = 1.0
+        t_new = (1 + np.sqrt(1 + 4 * t * t)) / 2
+        V = new + (t - 1) / t_new * move
+        B, t = new, t_new
+        if np.abs(move).max() < tol * step:
+            break
+    return B
+
+
+def solve(
+    groups: Groups, Y: Array, penalty: Array, start: dict[int, Array], tol: float = TOL
+) -> tuple[dict[int, Array], Array]:
+    """Group lasso over all groups by working sets: active coefficients {group: (m, q)} and the
+    residual.
+    """
+    n = groups.rows.total
+    working = sorted(start)
+    active, R = start, Y
+    while True:
+        if working:
+            Z = groups.stack(tuple(working))
+            sizes = groups.size[working]
+            owner = np.repeat(np.arange(len(working)), sizes)
+            B0 = np.concatenate(
+                [active.get(g, np.zeros((groups.size[g], Y.shape[1]))) for g in working]
+            )
+            B = group_lasso(Z @ Z.T / n, Z @ Y / n, owner, penalty[working], B0, tol)
+            R = Y - Z.T @ B
+            pieces = np.split(B, np.cumsum(sizes)[:-1])
+            active = {g: b for g, b in zip(working, pieces, strict=True) if b.any()}
+        ratio = np.sqrt(groups.squared_norms(R) / n) / np.maximum(penalty, 1e-300)
+        ratio[working] = 0.0
+        above = np.flatnonzero(ratio > 1.001)
+        new = above[np.argsort(-ratio[above], kind="stable")[:MOST_NEW]]
+        if len(new) == 0 or len(working) >= groups.settings.limits.least_columns:
+            return active, R
+        working = sorted({*working, *new.tolist()})
+
+
+def path(groups: Groups, response: Response, fixed: Support, tol: float = TOL) -> list[Support]:
+    """Distinct supports met while the scale falls from the empty solution to `path_end` of it, or
+    to `most_df` n coefficients.
+    """
+    n, settings = groups.rows.total, groups.settings
+    level = np.sqrt(groups.level / n)
+    Y = response.start
+    free = np.ones(len(level))
+    free[list(fixed)] = 0.0
+    active: dict[int, Array] = {}
+    ratio = np.sqrt(groups.squared_norms(Y) / n) * free / np.maximum(level, 1e-300)
+    top = scale = float(ratio.max())
+    found: dict[Support, None] = {tuple(fixed): None}
+    while scale > settings.path_end * top and top > 0:
+        scale *= settings.path_step
+        for _ in range(2):
+            penalty = scale * level * free
+            for g, b in active.items():
+                if penalty[g] > 0:
+                    weight = 1 - np.linalg.norm(b) / (settings.mcp * penalty[g])
+                    penalty[g] *= max(weight, 0.0)
+            active, R = solve(groups, Y, penalty, active, tol)
+            Y = response.adapted(Y - R)
+        found[tuple(sorted({*active, *fixed}))] = None
+        if sum(len(b) for b in active.values()) > settings.most_df * n:
+            break
+    return list(found)
+
 
 TIE = 1e-6
 """Criteria that differ by less are equal: rounding, which is another on another processor."""
@@ -244,3 +359,107 @@ def exchanged(groups: Groups, support: Support, variable: int, other: int) -> Su
                 return None
             out.append(groups.first_product + groups.parents.index(pair))
     return tuple(sorted(out))
+
+
+# The check of a chosen support: is each of its gains worth its level when rows are exchangeable?
+#
+# The chi-square levels hold where sums of features and residuals are nearly normal. A support is
+# searched for as if they were; then every group of it, and every variable as a whole, is judged
+# by `exchangeable.worth_of`. What is refused is out, and the search begins again without it. What
+# is returned has passed.
+
+
+def choose_supports(
+    groups: Groups, relaxed: Groups, supports: list[Support], response: Response, fixed: Support
+) -> tuple[Support, Support]:
+    """The best support that passes, and the best at relaxed levels (same groups), which need not.
+
+    Where many weak groups only pay together, add-one moves from a small support never reach them;
+    the relaxed optimum does, and is a second start for the search at the true levels.
+    """
+    fitted: dict[Support, float] = {}
+    starts = best_supports(relaxed, supports, response, groups.settings.breadth, fitted)
+    loose = choose(relaxed, starts, response, fixed, fitted)
+    further = [loose]
+    while True:
+        best = best_supports(groups, supports, response, 1, fitted)
+        support = choose(groups, [*best, *further], response, fixed, fitted)
+        out = refused(groups, support, response, fixed)
+        if not out:
+            return support, loose
+        groups = groups.without(out)
+        supports, further = without(out, supports), without(out, [further[0], support])
+
+
+def without(out: set[int], supports: list[Support]) -> list[Support]:
+    """Supports without some groups."""
+    return [tuple(g for g in support if g not in out) for support in supports]
+
+
+def refused(groups: Groups, support: Support, response: Response, fixed: Support) -> set[int]:
+    """Groups of a support whose gain is worth less than their cost.
+
+    Backward elimination: the group that falls shortest is left out, the others are judged again,
+    until all pass. In a support with many false groups, a true one may fall short too, because its
+    effect is divided among them. Every group that was left out is therefore judged once more beside
+    those that passed, and only those that fall short again are refused; if none does, the first
+    that was left out is.
+    """
+    out: list[int] = []
+    left = support
+    while (worst := least_worth(groups, left, response, fixed)) is not None:
+        out.append(worst)
+        left = tuple(g for g in left if g != worst)
+    beside = {g: tuple(sorted((*left, g))) for g in out}
+    short = {g for g in out if least_worth(groups, beside[g], response, fixed) is not None}
+    return short or set(out[:1])
+
+
+def least_worth(groups: Groups, support: Support, response: Response, fixed: Support) -> int | None:
+    """The group of a support whose gain falls shortest of its cost; None if none falls short.
+
+    Groups are judged one by one, then all groups of a variable together. Where these fall short
+    together, the group is named whose gain is least confirmed by exchangeable rows.
+    """
+    n, q = groups.rows.total, response.Y.shape[1]
+    Y = robust_fit(groups, support, response)[1]
+    fits = normal_equations(groups, support, Y)
+    Z = groups.stack(support)
+    B, cov = fits.fit(support)
+    cost, least = complexity(groups, support, q), log_det(cov)
+    weight = np.ones(len(Y)) if groups.rows.weight is None else groups.rows.weight
+
+    def judge(leave: Support, *, whole: bool = False) -> tuple[float, float]:
+        """By how much the gain of some groups falls short, and the part of it that stands; where it
+        does not fall short, a lower bound will do, unless the `whole` part is asked for.
+        """
+        rest = tuple(g for g in support if g not in leave)
+        B_rest, cov_rest = fits.fit(rest)
+        own = fits.index(leave)
+        gain = max(n * (log_det(cov_rest) - least), 0.0)  # the ridge can make it negative
+        asked = cost - complexity(groups, rest, q)
+        a = Z[own].T @ B[own] / response.root
+        R = (Y - Z[fits.index(rest)].T @ B_rest) / response.root
+        enough = asked / gain if gain > 0.0 and not whole else np.inf
+        part = worth_of(a, R, weight, gain, enough)
+        return asked - gain * part, part
+
+    short: dict[int, float] = {}
+    for leave in to_check(groups, support, fixed):
+        if short.keys().isdisjoint(leave):
+            lacks, _ = judge(leave)
+            if lacks > 0.0:
+                named = leave[0]
+                if len(leave) > 1:
+                    named = min(leave, key=lambda g: judge((g,), whole=True)[1])
+                short[named] = lacks
+    return max(short, key=lambda g: short[g], default=None)
+
+
+def to_check(groups: Groups, support: Support, fixed: Support) -> list[Support]:
+    """Every group of a support by itself, then all groups of each variable that has several."""
+    single: list[Support] = [(g,) for g in support if g not in fixed]
+    owners = {g: groups.owners_of(g) for g in support}
+    variables = sorted({v for g in support for v in owners[g]})
+    whole = [tuple(g for g in support if v in owners[g]) for v in variables]
+    return single + [gs for gs in whole if len(gs) > 1 and not set(gs) & set(fixed)]

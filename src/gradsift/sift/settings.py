@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradsift._typing import Array
+from gradsift.protocols import Array
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Sparse solver: working sets around forward-backward and Newton steps, with a certificate.
 
-It knows arrays and the protocols of `gradsift._typing`: no scikit-learn, no files, no kernels.
+It knows arrays and the protocols of `gradsift.protocols`: no scikit-learn, no files, no kernels.
 """
 
 from gradsift.solver.problem import Certificate, Problem, Rows, Solution, Status

@@ -26,8 +26,9 @@ import numpy as np
 
 from gradsift._run.atomic import LOCK, Claim, InUseError, atomic_write, claim
 from gradsift._run.passes import each_block
-from gradsift._typing import Array, IntArray, Source
-from gradsift.solver import Certificate, Problem, Rows, Solution, Solver, Status
+from gradsift.protocols import Array, IntArray, Source
+from gradsift.solver.problem import Certificate, Problem, Rows, Solution, Status
+from gradsift.solver.working_set import Solver
 
 FORMAT = 1
 CLOSE = 1e-8  # relative: far above rounding, far below the change of one value of the data

@@ -11,8 +11,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradsift._typing import Array, Penalty, Restricted
-from gradsift.solver.penalty import row_norms
+from gradsift.protocols import Array, Penalty, Restricted
+from gradsift.solver.problem import row_norms
 
 STEP_RATIO = 1.1
 """Step lengths are powers of this: a grid, on which `step` numbers them."""

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray
-from gradsift.solver import Problem, Solution, Solver, Status, null_solution, solve
+from gradsift.protocols import Array, IntArray
 from gradsift.solver.checkpoint import Checkpoint
-from gradsift.solver.penalty import row_norms
-from gradsift.solver.warm_start import after, along
+from gradsift.solver.problem import Problem, Solution, Status, row_norms
+from gradsift.solver.working_set import Solver, after, along, null_solution, solve
 
 Step = Callable[[Solution, bool], None]
 """Called after every alpha: its answer, and whether it was found now or taken from a checkpoint."""

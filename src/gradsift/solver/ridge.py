@@ -17,9 +17,9 @@ import numpy as np
 
 from gradsift._run.overflow import refuse_overflow
 from gradsift._run.passes import each_block
-from gradsift._typing import Array, Datafit, Restricted, Source
 from gradsift.numerics.newton import minimise
-from gradsift.solver.penalty import Ridge
+from gradsift.protocols import Array, Datafit, Restricted, Source
+from gradsift.solver.problem import Ridge
 
 RIDGE = Ridge()
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradsift._run.overflow import refuse_overflow
 from gradsift._run.passes import each_block
-from gradsift._typing import Array, IntArray
+from gradsift.protocols import Array, IntArray, Penalty
 from gradsift.solver.forward_backward import (
     InnerResult,
     InnerSolver,
@@ -20,11 +20,61 @@ from gradsift.solver.forward_backward import (
     forward_backward,
 )
 from gradsift.solver.newton import manifold_newton
-from gradsift.solver.penalty import row_norms
-from gradsift.solver.problem import Certificate, Problem, Rows, Solution, Status
+from gradsift.solver.problem import (
+    PIECE_BYTES,
+    Certificate,
+    Problem,
+    Rows,
+    Solution,
+    Status,
+    row_norms,
+)
 from gradsift.solver.ridge import minimise_smooth
-from gradsift.solver.screening import PIECE_BYTES
-from gradsift.solver.warm_start import Start, after
+
+# Where to begin at a new alpha: after one answer, or along a path.
+
+
+STRAY = 0.25  # how far a gradient may stray from a prediction, in falls of its limit
+
+
+class Start(NamedTuple):
+    """Rows and v to begin with, and how large each variable's gradient may be at the new alpha.
+
+    None of it need be right: the full pass afterwards makes sure. It only saves steps.
+    """
+
+    rows: Rows
+    v: Array
+    reach: Array
+
+
+def after(last: Solution, alpha: float, penalty: Penalty) -> Start:
+    """From one answer, by the sequential strong rule: a gradient grows no faster than alpha falls.
+
+    So a variable whose gradient is below 2 alpha - alpha_before will likely stay out.
+    """
+    return Start(last.rows, last.v, last.norms + _fall(last, alpha, penalty))
+
+
+def along(last: Solution, before: Solution, alpha: float, penalty: Penalty) -> Start:
+    """On the line through the last two answers of a path."""
+    if not before.alpha > last.alpha > alpha:
+        return after(last, alpha, penalty)
+    ahead = (last.alpha - alpha) / (before.alpha - last.alpha)
+    index, old = last.rows.index, last.rows.values
+    values = old + ahead * (old - before.rows.restrict(index))
+    values[np.einsum("ij,ij->i", values, old) < 0.0] = 0.0  # it would leave on the way
+    return Start(
+        Rows(index, values),
+        last.v + ahead * (last.v - before.v),
+        last.norms + ahead * (last.norms - before.norms) + STRAY * _fall(last, alpha, penalty),
+    )
+
+
+def _fall(last: Solution, alpha: float, penalty: Penalty) -> Array:
+    """How far each variable's limit falls."""
+    return penalty.limits(last.alpha) - penalty.limits(alpha)
+
 
 LEAST_GRADIENTS = 2000  # that free columns may take, however few they are
 MIN_ROOM = 64  # columns a working set may take in at a time, at least
@@ -113,7 +163,7 @@ def gradient_norms(problem: Problem, M: Array) -> Array:
 
 
 def screened_norms(problem: Problem, M: Array, limits: Array) -> Array:
-    """The same, exact only where a norm may reach its limit; see `gradsift.solver.screening`."""
+    """The same, exact only where a norm may reach its limit; see `gradsift.solver.problem`."""
     if problem.screen is None:
         return gradient_norms(problem, M)
     norms, close = problem.screen.norms(M, limits)
@@ -206,7 +256,7 @@ def solve(
         `null_solution(problem)`: the answer from alpha_max upwards, and the units of the
         certificate.
     start : Start, optional
-        Where to begin, see `gradsift.solver.warm_start`; None = from `null`.
+        Where to begin, see `gradsift.solver.working_set`; None = from `null`.
     """
     solver = solver or Solver()
     if alpha >= null.alpha:

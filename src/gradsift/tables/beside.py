@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradsift._typing import IntArray
 from gradsift.data.missing import known
 from gradsift.data.odd_cells import as_argument
 from gradsift.data.row_groups import aggregate_response, group_codes
 from gradsift.data.text import BEWARE
+from gradsift.protocols import IntArray
 from gradsift.tables.frame import Frame, counted, listed, read_rows
 from gradsift.tables.joining import (
     FAMILY,

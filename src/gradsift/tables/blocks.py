@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._typing import Array
 from gradsift.data.categories import whole_labels
 from gradsift.data.missing import known
 from gradsift.data.odd_cells import as_argument
 from gradsift.data.row_groups import aggregate, constant_in_groups, group_codes
 from gradsift.data.text import BEWARE
 from gradsift.numerics.repeated_rows import repeat_words, repeated_rows
+from gradsift.protocols import Array
 from gradsift.tables.frame import Frame, Places, counted, listed
 from gradsift.tables.recipe import Choices, Recipe, as_texts, log_columns
 from gradsift.tables.suspects import whole_numbers

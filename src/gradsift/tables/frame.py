@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._typing import Array, IntArray
 from gradsift.data.categories import to_column
 from gradsift.data.cells import Texts
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.data.text import check_names
+from gradsift.protocols import Array, IntArray
 
 
 @dataclass(frozen=True)

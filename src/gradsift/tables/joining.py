@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from gradsift._run.suggest import did_you_mean
-from gradsift._typing import Array, IntArray
 from gradsift.data.cells import Texts
 from gradsift.data.sample_files import with_codes_of_plink
 from gradsift.data.text import BEWARE
+from gradsift.protocols import Array, IntArray
 from gradsift.tables.frame import Frame, counted, is_or_are, listed
 from gradsift.tables.recipe import as_texts
 from gradsift.tables.text_columns import row_names

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._run.suggest import did_you_mean
-from gradsift._typing import IntArray, Source
 from gradsift.data import checked, read_target, take_rows
 from gradsift.data.categories import to_column, whole_labels
 from gradsift.data.missing import known
@@ -23,6 +22,7 @@ from gradsift.data.row_groups import (
     groups_on_disk,
 )
 from gradsift.data.source import ColumnsSource
+from gradsift.protocols import IntArray, Source
 from gradsift.tables.beside import aggregated_beside, choose_rows, target_of_samples
 from gradsift.tables.blocks import RowGroups, became, check_group_given, read_groups
 from gradsift.tables.checks import check_columns_exist

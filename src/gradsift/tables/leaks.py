@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from gradsift._typing import Array, IntArray
 from gradsift.data.missing import known
 from gradsift.data.source import windows
+from gradsift.protocols import Array, IntArray
 
 PAIRS = 64
 WIDTH = 8192

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._typing import Array, IntArray
 from gradsift.data import read_target
 from gradsift.data.categories import to_column
 from gradsift.data.missing import known
@@ -19,6 +18,7 @@ from gradsift.data.read_options import ReadOptions
 from gradsift.data.slices import take_rows
 from gradsift.data.text import BEWARE
 from gradsift.exceptions import ExtrapolationWarning
+from gradsift.protocols import Array, IntArray
 from gradsift.tables.beside import choose_rows, split_beside, target_of_samples
 from gradsift.tables.frame import Frame, counted, is_or_are, listed
 from gradsift.tables.joining import Samples

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._typing import Array, IntArray
 from gradsift.data.categories import number_text, whole_labels
 from gradsift.data.missing import known
 from gradsift.data.odd_cells import as_argument
 from gradsift.data.text import BEWARE
+from gradsift.protocols import Array, IntArray
 from gradsift.tables.beside import aggregated_beside, checked_offset, split_beside
 from gradsift.tables.blocks import (
     RowGroups,

@@ -14,7 +14,6 @@ import numpy as np
 
 from gradsift._run.extras import require
 from gradsift._run.memory import check_memory
-from gradsift._typing import Array
 from gradsift.data.categories import number_text, to_column, to_text
 from gradsift.data.cells import Cells, Texts, no_rows, read_cells, without_codes
 from gradsift.data.damaged import reading
@@ -30,6 +29,7 @@ from gradsift.data.text import (
     read_text,
 )
 from gradsift.data.unpacking import check_archive
+from gradsift.protocols import Array
 from gradsift.tables.frame import Frame, Places, listed, make_frame, names_apart, read_rows
 
 Reader = Callable[[Path, ReadOptions], Frame]

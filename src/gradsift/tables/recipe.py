@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray, Source
 from gradsift.data.categories import level_columns, level_name, number_text, unseen_levels
 from gradsift.data.odd_cells import odd_cells
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.data.source import ColumnsSource, block_width, windows
+from gradsift.protocols import Array, IntArray, Source
 from gradsift.tables.frame import Frame, counted, listed
 
 Task = Literal["regression", "classification"]

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from gradsift._run.memory import available_memory
-from gradsift._typing import Source
 from gradsift.data import open_source, read_target
 from gradsift.data.categories import to_column, to_text
 from gradsift.data.opening import names_beside, read_ids
 from gradsift.data.text import ROW_NAMES
 from gradsift.exceptions import SkippedColumnsWarning
+from gradsift.protocols import Source
 from gradsift.tables.frame import Frame, make_frame, names_apart
 from gradsift.tables.joining import INDIVIDUAL
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._typing import Array
 from gradsift.data.odd_cells import as_argument, is_dates
 from gradsift.data.source import windows
 from gradsift.data.text import BEWARE
+from gradsift.protocols import Array
 from gradsift.tables.frame import Frame, counted, listed
 
 FEWEST_ROWS = 10

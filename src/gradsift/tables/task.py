@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import f as f_distribution
 
-from gradsift._typing import Array, IntArray
 from gradsift.data.categories import number_text, text_levels
 from gradsift.data.source import windows
 from gradsift.data.text import BEWARE
+from gradsift.protocols import Array, IntArray
 from gradsift.tables.recipe import Task
 
 MOST_CLASSES = 10

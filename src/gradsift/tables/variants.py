@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._run.passes import each_block
-from gradsift._typing import Array, Source
 from gradsift.data import ArraySource, NamedSource
 from gradsift.data.opening import variants
+from gradsift.protocols import Array, Source
 from gradsift.tables.frame import Frame, counted
 from gradsift.tables.recipe import Choices
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gradsift.estimators._column_rule import check_feature_groups
-from gradsift.estimators._validation import check_columns
+from gradsift.estimators.columns import check_feature_groups
+from gradsift.estimators.validation import check_columns
 from gradsift.tl._reading import Genes
 
 

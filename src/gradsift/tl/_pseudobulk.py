@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from gradsift._run.extras import require
-from gradsift._typing import Array
 from gradsift.data.row_groups import constant_in_groups, group_codes
+from gradsift.protocols import Array
 from gradsift.tl._reading import matrix, obs_column, refuse_backed
 
 HOW = ("mean", "sum", "log_cpm")

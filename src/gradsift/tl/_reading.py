@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from gradsift._run.suggest import did_you_mean
-from gradsift._typing import Array, IntArray
 from gradsift.data.formats.sparse import check_indices
+from gradsift.protocols import Array, IntArray
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 from gradsift._run.extras import require
-from gradsift._typing import Array
 from gradsift.data.missing import as_response, known
 from gradsift.estimators import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.explain import correlations
+from gradsift.protocols import Array
 from gradsift.tl._columns import about_chosen
 from gradsift.tl._reading import (
     Genes,

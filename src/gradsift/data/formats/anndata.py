@@ -12,12 +12,12 @@ from scipy import sparse
 
 from gradsift._run.extras import require
 from gradsift._run.suggest import did_you_mean
-from gradsift._typing import Array, IntArray, Source
 from gradsift.data.damaged import file_name, reading
 from gradsift.data.formats.sparse import check_indices
 from gradsift.data.missing import as_response
 from gradsift.data.opening import open_source
 from gradsift.data.source import NamedSource, block_width, windows
+from gradsift.protocols import Array, IntArray, Source
 
 H5AD = "an AnnData (.h5ad) file"
 

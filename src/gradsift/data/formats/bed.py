@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from gradsift._run.extras import require
-from gradsift._typing import Array, IntArray
 from gradsift.data.damaged import reading
 from gradsift.data.genotype_file import GenotypeFile
 from gradsift.data.sample_files import column_values, read_psam
 from gradsift.data.source import Variant, block_width, windows
+from gradsift.protocols import Array, IntArray
 
 NO_CALL = -127
 HEADER = 3

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from gradsift._run.extras import require
-from gradsift._typing import Array, IntArray
 from gradsift.data.damaged import reading
 from gradsift.data.genotype_file import GenotypeFile
 from gradsift.data.sample_files import Columns, column_values, read_sample, traits
 from gradsift.data.source import Variant, block_width, windows
+from gradsift.protocols import Array, IntArray
 
 
 @dataclass(frozen=True)

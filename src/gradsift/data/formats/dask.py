@@ -15,8 +15,8 @@ import numpy as np
 
 from gradsift._run.extras import require
 from gradsift._run.passes import pieces, run_jobs
-from gradsift._typing import Array, IntArray, Job, Runner, Source
 from gradsift.data.source import block_width
+from gradsift.protocols import Array, IntArray, Job, Runner, Source
 
 CHUNKS_AT_A_TIME = 256  # results of so many chunks are held at once
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from gradsift._typing import Array, IntArray, Source
 from gradsift.data.damaged import reading
 from gradsift.data.source import BLOCK_BYTES, block_width, windows
+from gradsift.protocols import Array, IntArray, Source
 
 NEARBY = 64 << 10
 """What a system maps around a byte that is read."""

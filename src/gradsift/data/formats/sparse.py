@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gradsift._typing import Array, IntArray, Source
 from gradsift.data.source import block_width, windows
+from gradsift.protocols import Array, IntArray, Source
 
 COMPRESSED = {"csr": 0, "csc": 1, "bsr": 0}
 """Formats with an `indptr`, and the side of the matrix that it runs along."""

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from gradsift._run.extras import require
-from gradsift._typing import Array, IntArray, Source
 from gradsift.data.damaged import reading
 from gradsift.data.missing import as_response
 from gradsift.data.source import NamedSource, block_width, windows
+from gradsift.protocols import Array, IntArray, Source
 
 ZARR = "a Zarr array"
 NAMES = "names"

@@ -9,13 +9,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gradsift._typing import Array
 from gradsift.explain import variable_names
 from gradsift.explain.displays import _style as style
 from gradsift.explain.displays._display import Display
 from gradsift.explain.displays._scale import positions_of, scale_axis
 from gradsift.explain.positions import Positions
-from gradsift.trust.findings import Finding
+from gradsift.inference.findings import Finding
+from gradsift.protocols import Array
 
 LEAST_DRAWN = 0.002
 """Columns of less confidence are not drawn: the line at zero stands for them."""

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from gradsift._typing import Array
 from gradsift.explain import best_selected, gradient_covariance, variable_names
 from gradsift.explain.displays import _style as style
 from gradsift.explain.displays._display import Display
+from gradsift.protocols import Array
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from gradsift._typing import Array
 from gradsift.explain.displays import _style as style
 from gradsift.explain.displays._display import Display
-from gradsift.trust import Association, Significance
+from gradsift.inference import Association, Significance
+from gradsift.protocols import Array
 
 SMALLEST = 1e-300
 """P-values below this are drawn here."""

@@ -8,12 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from gradsift._typing import Array
 from gradsift.data.slices import take_columns
 from gradsift.explain import gradient_columns, output_names, variable_names
 from gradsift.explain.displays import _style as style
 from gradsift.explain.displays._display import Display
 from gradsift.explain.displays._effect import find_column
+from gradsift.protocols import Array
 
 MOST_GROUPS, PER_GROUP = 12, 8
 

@@ -8,10 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from gradsift._typing import Array
 from gradsift.explain import variable_names
 from gradsift.explain.displays import _style as style
 from gradsift.explain.displays._display import Display
+from gradsift.protocols import Array
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -7,10 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from gradsift._typing import Array
 from gradsift.explain.displays import _style as style
 from gradsift.explain.displays._display import Display
 from gradsift.explain.displays._evidence import minus_log10, tests_of
+from gradsift.protocols import Array
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

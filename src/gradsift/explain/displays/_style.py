@@ -9,8 +9,8 @@ from unicodedata import category
 import numpy as np
 
 from gradsift._run.extras import require
-from gradsift._typing import Array
 from gradsift.numerics.sampling import evenly_spaced
+from gradsift.protocols import Array
 
 # Okabe and Ito's colours, told apart by nearly all readers
 BLUE, RED, GREEN, ORANGE = "#0072B2", "#D55E00", "#009E73", "#E69F00"

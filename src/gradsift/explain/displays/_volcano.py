@@ -8,11 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from gradsift._typing import Array
 from gradsift.explain import variable_names
 from gradsift.explain.displays import _style as style
 from gradsift.explain.displays._evidence import EvidenceDisplay, tests_of
 from gradsift.explain.marginal import correlations
+from gradsift.protocols import Array
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -1,0 +1,558 @@
+"""What every estimator shares: the shell around a fitted gradient field."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
+from functools import reduce
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+from scipy import sparse as sp
+from scipy.special import expit, softmax
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    clone,
+    is_classifier,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from gradsift._run.extras import require
+from gradsift._run.threads import same_bits
+from gradsift.data import Scaling, stack_rows, take_rows
+from gradsift.data.far import column_ranges
+from gradsift.data.responses import check_all_known, to_floats
+from gradsift.estimators.description import ModelDescription, NotebookForm
+from gradsift.estimators.sample import check_weights, read_weights
+from gradsift.estimators.validation import (
+    check_fit_X,
+    check_labels,
+    check_new_X,
+    check_numbers,
+    ranged_columns,
+)
+from gradsift.exceptions import NothingSelectedWarning
+from gradsift.numerics.directions import Directions
+from gradsift.pairwise.assemble import Response
+from gradsift.pairwise.dimension import Dimension
+from gradsift.pairwise.field import KernelField
+from gradsift.pairwise.fit import Predictor, Sample
+from gradsift.protocols import Array, IntArray, Source
+from gradsift.solver import Solution, Status
+
+E = TypeVar("E", bound=BaseEstimator)
+
+
+def blank(estimator: E) -> E:
+    """A copy with the parameters only, for the checks of a fit to write on.
+
+    What they learn (`n_features_in_`, `feature_names_in_`) reaches the estimator itself with the
+    rest of the fit, by `keep`.
+    """
+    door = copy(estimator)
+    door.__dict__ = {name: value for name, value in vars(estimator).items() if name[-1] != "_"}
+    return door
+
+
+def keep(estimator: E, door: E, **found: Any) -> E:
+    """Take over what a fit found, all in one step, in place of what the last one left; and the
+    ranges of the columns that it uses, of the table that came in by `door`.
+
+    Until then nothing on the estimator has changed, so that a fit which is interrupted or fails
+    leaves it as it was.
+    """
+    stays = {name: value for name, value in vars(estimator).items() if name[-1] != "_"}
+    seen = {name: value for name, value in vars(door).items() if name[-1] == "_"}
+    if (source := vars(door).get("_source")) is not None:
+        found["ranges_"] = column_ranges(source, ranged_columns(found))
+    estimator.__dict__ = {**stays, **seen, **found}
+    return estimator
+
+
+class Summary(Protocol):
+    """What every fit of a gradient field comes to."""
+
+    @property
+    def field(self) -> Any:
+        """`index`, the variables the gradient depends on, and `gradient(X)`, (outputs, n,
+        len(index)) in the user's units.
+        """
+        ...
+
+    @property
+    def importances(self) -> Array: ...
+
+    @property
+    def ranking(self) -> IntArray: ...
+
+    @property
+    def directions(self) -> Directions: ...
+
+    @property
+    def scaling(self) -> Scaling: ...
+
+
+def summary_attributes(fit: Summary) -> dict[str, Any]:
+    """The attributes that every fitted estimator has."""
+    return {
+        "field_": fit.field,
+        "feature_importances_": fit.importances,
+        "ranking_": fit.ranking,
+        "components_": fit.directions.components,
+        "eigenvalues_": fit.directions.eigenvalues,
+        "n_components_": len(fit.directions.components),
+        "mean_": fit.scaling.mean,
+        "scale_": fit.scaling.scale,
+    }
+
+
+class Counted(Summary, Protocol):
+    """The same where held-out prediction counts the directions."""
+
+    @property
+    def dimension(self) -> Dimension | None: ...
+
+
+def counted_attributes(fit: Counted) -> dict[str, Any]:
+    """The attributes of estimators whose directions are counted by held-out prediction."""
+    return {**summary_attributes(fit), "dimension_": fit.dimension}
+
+
+class DirectionEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Directions and the projection on them; subclasses find them."""
+
+    components_: Array
+    mean_: Array
+    scale_: Array
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    @property
+    def _scaling(self) -> Scaling:
+        """From the user's columns to those that directions are reported in."""
+        return Scaling(self.mean_, self.scale_)
+
+    def get_support(self, indices: bool = False) -> Any:
+        """Selected variables; of estimators that select none, those with a part in a direction.
+
+        Parameters
+        ----------
+        indices : bool, default=False
+            Column numbers instead of a mask.
+
+        Returns
+        -------
+        support : (n_features,) bool array, or int array of column numbers
+        """
+        check_is_fitted(self)
+        mask = self._used()
+        return np.flatnonzero(mask) if indices else mask
+
+    def _used(self) -> Any:
+        return self.components_.any(axis=0)
+
+    def _new_samples(self, X: Any) -> Source:
+        """Samples that the model is asked about, checked, in the columns of its field."""
+        return check_new_X(self, X)
+
+    @same_bits
+    def transform(self, X: Any) -> Array:
+        """Project samples on the directions: ``((X - mean_) / scale_) @ components_.T``.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+
+        Returns
+        -------
+        X_new : (n, n_components_) array
+        """
+        check_is_fitted(self)
+        source = self._new_samples(X)
+        used = np.flatnonzero(self.components_.any(axis=0))
+        return self._scaling.apply(source.columns(used), used) @ self.components_[:, used].T
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class GradientEstimator(NotebookForm, DirectionEstimator):
+    """Selection, directions and gradients of a fitted field; subclasses fit it."""
+
+    field_: Any
+    feature_importances_: Array
+
+    @property
+    def _scaling(self) -> Scaling:
+        return replace(self.field_.scaling, mean=self.mean_, scale=self.scale_)
+
+    def _used(self) -> Any:
+        return np.asarray(self.feature_importances_ > 0.0)
+
+    def describe(self) -> ModelDescription:
+        """What the fitted model is: its kind, what it predicts with, what vouches for its answer.
+
+        Returns
+        -------
+        description : ModelDescription
+        """
+        check_is_fitted(self)
+        return ModelDescription(
+            kind=type(self).__name__,
+            classes=tuple(str(c) for c in self.classes_) if is_classifier(self) else (),
+            n_features=int(self.n_features_in_),
+            n_selected=int(self.get_support().sum()),
+            **self._particulars(),
+        )
+
+    def _particulars(self) -> dict[str, Any]:
+        """Fields of the description that only some kinds of models have."""
+        return {}
+
+    def _find_support(self, X: Any, y: Any, **fit_params: Any) -> IntArray:
+        """Column numbers that `fit` would select, by the least work; leaves no fitted model."""
+        return np.asarray(clone(self).fit(X, y, **fit_params).get_support(indices=True))
+
+    def _fit_to_predict(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        """`fit`, as far as the predictions need it."""
+        return self.fit(X, y, **fit_params)
+
+    @same_bits
+    def gradient(self, X: Any, *, sparse: bool = False, as_frame: bool = False) -> Any:
+        """The gradient at any sample, in the units of the columns of X.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        sparse : bool, default=False
+            Return a CSC array that stores the selected columns only.
+        as_frame : bool, default=False
+            Return a pandas data frame of the selected columns, with the index of X.
+
+        Returns
+        -------
+        gradient : (n, p) array, or (n_classes, n, p) with more than two classes
+            Zero columns for variables that were not selected. With `sparse`, a CSC array, or a
+            list of one per class. With `as_frame`, a frame with the names of the columns; with more
+            than two classes, its columns are pairs (class, name). A category has no derivative:
+            its column holds by how much the prediction of the sample differs from what it would be
+            at the most frequent category.
+        """
+        check_is_fitted(self)
+        if sparse and as_frame:
+            raise ValueError("sparse=True and as_frame=True: ask for one of them.")
+        field, index = self._gradient_parts(X)
+        if as_frame:
+            return gradient_frame(self, field, index, row_names(X))
+        p = self.n_features_in_
+        if sparse:
+            parts = [_scatter_sparse(part, index, p) for part in field]
+            return parts[0] if len(parts) == 1 else parts
+        out = np.zeros((*field.shape[:2], p))
+        out[:, :, index] = field
+        return out[0] if len(out) == 1 else out
+
+    def _gradient_parts(self, X: Any) -> tuple[Array, IntArray]:
+        """The gradient (outputs, n, m) along some columns of X, and which they are; the others have
+        none.
+        """
+        return self.field_.gradient(self._new_samples(X)), self.field_.index
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = getattr(self, "missing", "error") != "error"
+        return tags
+
+
+def row_names(X: Any) -> Any:
+    """The index of a frame, the names of the observations of an AnnData, else None."""
+    found = getattr(X, "index", getattr(X, "obs_names", None))
+    return None if callable(found) else found
+
+
+def gradient_frame(model: Any, field: Array, along: IntArray, rows: Any) -> Any:
+    """The gradient along the selected columns as a pandas frame; (class, name) for several."""
+    pandas = require("pandas", "genomics", "a data frame")
+    index = model.get_support(indices=True)
+    known = getattr(model, "feature_names_in_", None)
+    names = [f"x{k}" if known is None else known[k] for k in index.tolist()]
+    place = np.searchsorted(along, index)
+    parts = field[:, :, place]
+    frames = [pandas.DataFrame(part, columns=names, index=rows) for part in parts]
+    if len(frames) == 1:
+        return frames[0]
+    return pandas.concat(dict(zip(model.classes_, frames)), axis=1)
+
+
+def _scatter_sparse(part: Array, index: IntArray, n_features: int) -> sp.csc_array:
+    n = len(part)
+    counts = np.zeros(n_features + 1, dtype=np.int64)
+    counts[index + 1] = n
+    rows = np.tile(np.arange(n), len(index))
+    return sp.csc_array((part.T.ravel(), rows, np.cumsum(counts)), shape=(n, n_features))
+
+
+def warn_unless_converged(solution: Solution, max_iter: int) -> None:
+    if solution.status is not Status.CONVERGED:
+        warnings.warn(
+            f"alpha={solution.alpha:.4g}: {solution.status.value} (max_iter={max_iter}, relative "
+            f"duality gap {solution.certificate.gap:.2g}).",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+def warn_nothing_selected(fallback: str, advice: str) -> None:
+    warnings.warn(
+        f"no variable was selected, so predictions fall back to {fallback}. {advice}",
+        NothingSelectedWarning,
+        stacklevel=3,
+    )
+
+
+def check_n_components(n_components: int | str) -> None:
+    if n_components != "auto" and (
+        isinstance(n_components, (str, bool))
+        or not isinstance(n_components, (int, np.integer))
+        or n_components < 1
+    ):
+        raise ValueError(f"n_components={n_components!r}: use 'auto' or a whole number >= 1.")
+
+
+# The two tasks: a checked sample from what a user passed, and what a field predicts.
+
+
+def numbers_sample(
+    door: Any, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any = None
+) -> Sample:
+    """Training data for numbers; `door` is told about the columns (see `blank`)."""
+    X, y = check_fit_X(door, X, y)
+    kept, weight = check_weights(sample_weight, X)
+    response = Response.numbers(check_numbers(y[kept]))
+    unlabeled = None if X_unlabeled is None else check_new_X(door, X_unlabeled)
+    return Sample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
+
+
+def labels_sample(
+    door: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    X_unlabeled: Any = None,
+    unlabeled_mark: Any = None,
+) -> tuple[Array, Sample]:
+    """The classes, and training data for labels; `door` is told about the columns.
+
+    Rows whose numeric label is `unlabeled_mark` join those of `X_unlabeled`.
+    """
+    X, y = check_fit_X(door, X, y)
+    kept, weight = check_weights(sample_weight, X)
+    extra = [] if X_unlabeled is None else [check_new_X(door, X_unlabeled)]
+    if unlabeled_mark is not None and y.dtype.kind in "iuf":
+        labelled = y[kept] != unlabeled_mark
+        extra.append(take_rows(X, kept[~labelled]))
+        weight = None if weight is None else weight[labelled]
+        kept = kept[labelled]
+    classes, codes = check_labels(y[kept])
+    extra = [part for part in extra if part.shape[0]]
+    unlabeled = reduce(stack_rows, extra) if extra else None
+    response = Response.labels(codes, len(classes))
+    return classes, Sample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
+
+
+def score_predicted(model: Any, predicted: Array, y: Any, sample_weight: Any) -> float:
+    """scikit-learn's score, of responses that are all known."""
+    y = check_all_known(y)
+    measure, y = (accuracy_score, y) if is_classifier(model) else (r2_score, to_floats(y, "y"))
+    weight = None if sample_weight is None else read_weights(sample_weight, np.ravel(y))
+    return float(measure(y, predicted, sample_weight=weight))
+
+
+class Scored:
+    """Mixin: the score of predictions."""
+
+    predict: Callable[[Any], Array]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of predicted numbers, or the share of labels that are predicted right.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array
+        sample_weight : (n,) array, optional
+
+        Returns
+        -------
+        score : float
+        """
+        return score_predicted(self, self.predict(X), y, sample_weight)
+
+
+class NumberPredictions(Scored):
+    """Mixin: `predict` from the columns that `field_` depends on, by `predictor_`."""
+
+    field_: KernelField
+    predictor_: Predictor
+
+    @same_bits
+    def predict(self, X: Any) -> Array:
+        """Predict the response.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+
+        Returns
+        -------
+        y : (n,) array
+        """
+        check_is_fitted(self)
+        index = self.field_.index
+        columns = check_new_X(self, X).columns(index)
+        return self.predictor_(self.field_.scaling.apply(columns, index))[0]
+
+
+def has_probabilities(estimator: Any) -> bool:
+    """Scores are log odds under the logistic loss only."""
+    if getattr(estimator, "loss", None) is not None:
+        raise AttributeError(
+            "there are no probabilities with a loss of your own: its scores are no log odds. Use "
+            "decision_function."
+        )
+    return True
+
+
+def class_weights(class_weight: Any, classes: Array, y: Array, weight: Array | None) -> Array:
+    """One positive number per class from None, 'balanced' or a dict, as in scikit-learn.
+
+    'balanced' is inversely proportional to the number of samples of the class.
+    """
+    weight = np.ones(len(y)) if weight is None else weight
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        counts = np.array([weight[y == label].sum() for label in classes])
+        return np.asarray(counts.sum() / (len(classes) * counts))
+    if class_weight is not None and not isinstance(class_weight, dict):
+        raise ValueError(
+            f"class_weight={class_weight!r}: use None, 'balanced' or a dict from labels to weights."
+        )
+    found = compute_class_weight(class_weight, classes=classes, y=y)
+    if not (np.isfinite(found).all() and (found > 0.0).all()):
+        raise ValueError(f"class_weight={class_weight!r}: weights are finite and positive.")
+    return np.asarray(found)
+
+
+def sample_class_weights(class_weight: Any, classes: Array, sample: Sample) -> Array:
+    """The same for a checked sample."""
+    return class_weights(class_weight, classes, classes[sample.response.codes()], sample.weight)
+
+
+class LabelPredictions(Scored):
+    """Mixin: scores, probabilities and labels from `_scores`, `classes_` and `class_weight_`.
+
+    A class that counts w times as much has odds w times as large: its score is log w higher. That
+    moves the boundary between classes and nothing else.
+    """
+
+    classes_: Array
+    class_weight_: Array
+
+    _new_samples: Callable[[Any], Source]
+
+    def _scores(self, X: Source) -> Array:
+        """(n, 1) log odds of the second class, or (n, n_classes) scores, before class weights."""
+        raise NotImplementedError
+
+    @same_bits
+    def decision_function(self, X: Any) -> Array:
+        """Log odds of the second class, or one score per class when there are more than two.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+
+        Returns
+        -------
+        scores : (n,) array, or (n, n_classes)
+        """
+        check_is_fitted(self)
+        return self._weighted(self._scores(self._new_samples(X)))
+
+    def _weighted(self, scores: Array) -> Array:
+        """Scores (n, q) of a fit with the weights of the classes, as users get them."""
+        shift = np.log(self.class_weight_)
+        scores = scores + (shift if scores.shape[1] > 1 else shift[1:] - shift[:1])
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    @available_if(has_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+
+        Returns
+        -------
+        probabilities : (n, n_classes) array
+        """
+        return probabilities(self.decision_function(X))
+
+    def predict(self, X: Any) -> Array:
+        """Most likely class.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+
+        Returns
+        -------
+        labels : (n,) array
+        """
+        return most_likely(self.decision_function(X), self.classes_)
+
+
+def probabilities(scores: Array) -> Array:
+    """(n, n_classes) from log odds (n,) or scores (n, n_classes)."""
+    if scores.ndim == 1:
+        return np.column_stack([expit(-scores), expit(scores)])
+    return np.asarray(softmax(scores, axis=1))
+
+
+def most_likely(scores: Array, classes: Array) -> Array:
+    """The label of each row, from log odds (n,) or scores (n, n_classes)."""
+    best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+    return np.asarray(classes[best])
+
+
+class OffsetScores(LabelPredictions):
+    """Mixin: scores are the fitted offset function of `field_`."""
+
+    field_: KernelField
+
+    def _scores(self, X: Source) -> Array:
+        return self.field_.offset(X)
+
+
+class IndexScores(OffsetScores):
+    """Mixin: scores by `predictor_` from the selected columns; without one, the offset function."""
+
+    predictor_: Predictor | None
+
+    def _scores(self, X: Source) -> Array:
+        if self.predictor_ is None:
+            return super()._scores(X)
+        index = self.field_.index
+        return self.predictor_(self.field_.scaling.apply(X.columns(index), index)).T

@@ -1,0 +1,864 @@
+"""GL, gradient learning with a ridge penalty: dense fields, the paper's comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from gradsift._run.overflow import refuse_overflow
+from gradsift._run.threads import one_blas_thread, same_bits
+from gradsift.data import (
+    Scaling,
+    measure_scaling,
+    open_source,
+    standardised,
+)
+from gradsift.estimators.base import (
+    DirectionEstimator,
+    GradientEstimator,
+    NumberPredictions,
+    OffsetScores,
+    blank,
+    check_n_components,
+    counted_attributes,
+    keep,
+    labels_sample,
+    numbers_sample,
+    sample_class_weights,
+)
+from gradsift.estimators.sparse_cv import make_folds
+from gradsift.numerics.directions import Directions, find_directions, orient
+from gradsift.numerics.distances import products, squared_distances
+from gradsift.pairwise.assemble import Settings
+from gradsift.pairwise.dimension import SPAN, Counted, Dimension, choose_dimension, count_directions
+from gradsift.pairwise.field import TaylorPredictor, taylor_average
+from gradsift.pairwise.fit import (
+    RidgeFit,
+    Sample,
+    choose_alpha,
+    finish_ridge,
+    fit_ridge,
+    rank_variables,
+    ridge_fold_scores,
+    start_ridge,
+)
+from gradsift.pairwise.inverse_regression import (
+    Inverse,
+    leading_eigenvectors,
+    mean_hessian,
+    orthonormal,
+    slice_covariances,
+    slice_means,
+)
+from gradsift.pairwise.local_linear import (
+    SLOPE_RIDGE,
+    Planes,
+    best_bandwidth,
+    fit_mave,
+    local_gradients,
+    local_planes,
+    near_weights,
+    normal_bandwidth,
+    refine_gradients,
+    whiten,
+)
+from gradsift.pairwise.weights import fixed_rule, normalise, pair_weights
+from gradsift.protocols import Array, IntArray, Source
+from gradsift.solver.path import check_alphas
+from gradsift.solver.problem import row_norms
+
+
+def ridge_settings(estimator: Any) -> Settings:
+    """The problem that an estimator's parameters ask for, checked."""
+    check_n_components(estimator.n_components)
+    fixed_rule(estimator.weights, type(estimator).__name__)
+    return Settings(
+        kernel=estimator.kernel,
+        weights=estimator.weights,
+        standardize=estimator.standardize,
+        alpha_0=getattr(estimator, "alpha_0", None),
+    )
+
+
+@dataclass(eq=False, repr=False)
+class RidgeGradient(GradientEstimator):
+    """Parameters of both tasks, and the fit from a checked sample."""
+
+    alpha: float | None = None
+    _: KW_ONLY
+    kernel: Any = "affine"
+    weights: Any = "gaussian"
+    standardize: bool = True
+    n_components: int | Literal["auto"] = "auto"
+
+    def _fit_sample(self, sample: Sample) -> RidgeFit:
+        return fit_ridge(sample, ridge_settings(self), self.alpha, self.n_components)
+
+
+@dataclass(eq=False, repr=False)
+class RidgeGradientRegressor(NumberPredictions, RegressorMixin, RidgeGradient):
+    """Gradient learning (GL; Mukherjee & Zhou) for regression: every variable stays in.
+
+    Minimises 1/n^2 sum_ij w_ij (y_i - y_j + f(x_i) . (x_j - x_i))^2 + alpha sum_k ||f^k||_K^2, a
+    linear system of the size of the samples, whatever the number of columns. Its directions are the
+    paper's ESFs.
+
+    Parameters
+    ----------
+    alpha : float, optional
+        Ridge penalty. None = a thousandth of the data term's largest curvature (halved: the
+        penalty's own curvature is 2 alpha).
+    kernel, weights, standardize, n_components
+        As in `SparseGradientRegressor`; weights cannot be 'adaptive', as nothing is selected.
+
+    Attributes
+    ----------
+    feature_importances_, ranking_, components_, eigenvalues_, dimension_, alpha_, mean_, \
+scale_, ranges_, field_, predictor_
+        As in `SparseGradientRegressor`; no exact zeros but for constant columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import RidgeGradientRegressor
+    >>> X = np.random.default_rng(0).normal(size=(50, 4))
+    >>> model = RidgeGradientRegressor().fit(X, X[:, 0] - 2 * X[:, 1])
+    >>> model.ranking_[:2].tolist()
+    [2, 1]
+    """
+
+    @same_bits
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the gradient field.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array
+        sample_weight : (n,) array, optional
+            Pair (i, j) counts w_ij times both weights.
+
+        Returns
+        -------
+        self
+        """
+        door = blank(self)
+        fit = self._fit_sample(numbers_sample(door, X, y, sample_weight))
+        found = {"alpha_": fit.alpha, "predictor_": fit.predictor, **counted_attributes(fit)}
+        return keep(self, door, **found)
+
+
+@dataclass(eq=False, repr=False)
+class RidgeGradientClassifier(OffsetScores, ClassifierMixin, RidgeGradient):
+    """Gradient learning (GL) for classification: logistic loss, ridge penalty, dense fields.
+
+    Parameters
+    ----------
+    alpha : float, optional
+        Ridge penalty. None = a thousandth of the data term's largest curvature (halved).
+    alpha_0, class_weight, kernel, weights, standardize, n_components
+        As in `SparseGradientClassifier`; weights cannot be 'adaptive', as nothing is selected.
+
+    Attributes
+    ----------
+    classes_, class_weight_, feature_importances_, ranking_, components_, eigenvalues_, \
+dimension_, alpha_, mean_, scale_, ranges_, field_
+        As in `SparseGradientClassifier`; no exact zeros but for constant columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import RidgeGradientClassifier
+    >>> X = np.random.default_rng(0).normal(size=(50, 4))
+    >>> model = RidgeGradientClassifier().fit(X, X[:, 2] > 0)
+    >>> int(model.ranking_.argmin())
+    2
+    """
+
+    alpha_0: float | None = field(default=None, kw_only=True)
+    class_weight: Any = field(default=None, kw_only=True)
+
+    @same_bits
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the log odds and their gradient.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array of labels, of any type
+        sample_weight : (n,) array, optional
+            Pair (i, j) counts w_ij times both weights.
+
+        Returns
+        -------
+        self
+        """
+        door = blank(self)
+        classes, sample = labels_sample(door, X, y, sample_weight)
+        shifts = sample_class_weights(self.class_weight, classes, sample)
+        fit = self._fit_sample(sample)
+        found = {"classes_": classes, "class_weight_": shifts, "alpha_": fit.alpha}
+        return keep(self, door, **found, **counted_attributes(fit))
+
+
+# GL with its ridge penalty chosen by held-out prediction.
+
+
+WIDEST = 1e3
+"""Default penalties reach from so many times that of `RidgeGradient*` down to one part of it."""
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RidgeCrossValidated(GradientEstimator):
+    """Parameters of both tasks, and the choice from a checked sample."""
+
+    alphas: Any = None
+    n_alphas: int = 13
+    cv: Any = 5
+    selection: Literal["min", "1se"] = "min"
+    kernel: Any = "affine"
+    weights: Any = "gaussian"
+    standardize: bool = True
+    n_components: int | Literal["auto"] = "auto"
+
+    def _grid(self) -> Array:
+        """Penalties, largest first; multiples of the default where none are given."""
+        if self.alphas is None:
+            if self.n_alphas < 1:
+                raise ValueError(f"n_alphas={self.n_alphas}: at least one alpha is needed.")
+            return np.geomspace(WIDEST, 1.0 / WIDEST, self.n_alphas)
+        grid = check_alphas(self.alphas)
+        if not grid[-1] > 0.0:
+            raise ValueError(f"alphas has {grid[-1]}: a ridge penalty is positive.")
+        return grid
+
+    def _choose(self, sample: Sample, groups: Any = None) -> dict[str, Any]:
+        """The attributes of the fit at the penalty of best held-out score."""
+        if self.selection not in ("min", "1se"):
+            raise ValueError(f"selection={self.selection!r}: use 'min' or '1se'.")
+        problem, grid, relative = ridge_settings(self), self._grid(), self.alphas is None
+        with one_blas_thread():
+            scores = np.column_stack([
+                ridge_fold_scores(sample, problem, fold, grid, relative=relative)
+                for fold in make_folds(self.cv, sample, groups)
+            ])  # fmt: skip
+            started = start_ridge(sample, problem)
+            alphas = grid * started.unit if relative else grid
+            alpha = float(alphas[choose_alpha(scores, self.selection)])
+            fit = finish_ridge(started, alpha, self.n_components)
+        chosen = {"alpha_": alpha, "alphas_": alphas, "cv_scores_": scores}
+        return {**chosen, "predictor_": fit.predictor, **counted_attributes(fit)}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RidgeGradientRegressorCV(NumberPredictions, RegressorMixin, RidgeCrossValidated):
+    """Gradient learning (GL) for regression, its ridge penalty chosen by cross-validation.
+
+    Parameters
+    ----------
+    alphas : array, optional
+        Penalties to try. None = `n_alphas` multiples, from 1,000 to a thousandth, of the default
+        of `RidgeGradientRegressor`; every fold then tries the same multiples of its own.
+    n_alphas : int, default=13
+    cv : int, splitter, iterable or 'loo', default=5
+    selection : {'min', '1se'}, default='min'
+        The alpha with the best held-out score, or the largest one within a standard error of it.
+    kernel, weights, standardize, n_components
+        As in `RidgeGradientRegressor`.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The penalty chosen.
+    alphas_ : (n_alphas,) array, decreasing
+    cv_scores_ : (n_alphas, n_folds) array
+        Minus the mean squared error of the held-out rows.
+    feature_importances_, ranking_, components_, eigenvalues_, dimension_, mean_, scale_, ranges_, \
+field_, predictor_
+        As in `RidgeGradientRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import RidgeGradientRegressorCV
+    >>> X = np.random.default_rng(0).normal(size=(40, 4))
+    >>> model = RidgeGradientRegressorCV(n_alphas=5, cv=3).fit(X, X[:, 0] - 2 * X[:, 1])
+    >>> model.cv_scores_.shape
+    (5, 3)
+    >>> int(model.ranking_.argmin())
+    1
+    """
+
+    @same_bits
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Choose alpha, then fit the gradient field.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array
+        sample_weight : (n,) array, optional
+            Pair (i, j) counts w_ij times both weights.
+        groups : (n,) array of labels, optional
+            Rows that belong together: folds hold out whole groups.
+
+        Returns
+        -------
+        self
+        """
+        door = blank(self)
+        found = self._choose(numbers_sample(door, X, y, sample_weight), groups)
+        return keep(self, door, **found)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RidgeGradientClassifierCV(OffsetScores, ClassifierMixin, RidgeCrossValidated):
+    """Gradient learning (GL) for classification, its ridge penalty chosen by cross-validation.
+
+    Parameters
+    ----------
+    alphas, n_alphas, cv, selection
+        As in `RidgeGradientRegressorCV`; folds are stratified.
+    alpha_0, class_weight, kernel, weights, standardize, n_components
+        As in `RidgeGradientClassifier`.
+
+    Attributes
+    ----------
+    cv_scores_ : (n_alphas, n_folds) array
+        Minus the log loss of the held-out rows.
+    alpha_, alphas_
+        As in `RidgeGradientRegressorCV`.
+    predictor_ : None
+        Labels are predicted by the offset function of `field_`.
+    classes_, class_weight_, feature_importances_, ranking_, components_, eigenvalues_, \
+dimension_, mean_, scale_, ranges_, field_
+        As in `RidgeGradientClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import RidgeGradientClassifierCV
+    >>> X = np.random.default_rng(0).normal(size=(40, 4))
+    >>> model = RidgeGradientClassifierCV(n_alphas=3, cv=3).fit(X, X[:, 2] > 0)
+    >>> int(model.ranking_.argmin())
+    2
+    """
+
+    alpha_0: float | None = None
+    class_weight: Any = None
+
+    @same_bits
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Choose alpha, then fit the log odds and their gradient.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array of labels, of any type
+        sample_weight : (n,) array, optional
+            Pair (i, j) counts w_ij times both weights.
+        groups : (n,) array of labels, optional
+            Rows that belong together: folds hold out whole groups.
+
+        Returns
+        -------
+        self
+        """
+        door = blank(self)
+        classes, sample = labels_sample(door, X, y, sample_weight)
+        shifts = sample_class_weights(self.class_weight, classes, sample)
+        found = self._choose(sample, groups)
+        return keep(self, door, classes_=classes, class_weight_=shifts, **found)
+
+
+# OPG, the outer product of gradients: a local linear fit at every sample (Xia et al.).
+
+
+@dataclass(frozen=True)
+class NearestField:
+    """A gradient known at the training samples: a new sample gets that of the nearest one."""
+
+    scaling: Scaling
+    X: Array
+    field: Array
+
+    @property
+    def index(self) -> IntArray:
+        return np.arange(self.field.shape[1])
+
+    def gradient(self, X: Source | Array) -> Array:
+        source = standardised(open_source(X), self.scaling)
+        D = squared_distances(source.columns(self.index), self.X)
+        return self.scaling.derivative(self.field[D.argmin(axis=1)])[None]
+
+
+@dataclass(frozen=True)
+class LocalFit:
+    """A local linear fit at every sample, and what follows from it."""
+
+    field: NearestField
+    predictor: TaylorPredictor
+    importances: Array
+    ranking: IntArray
+    directions: Directions
+    dimension: Dimension | None
+
+    @property
+    def scaling(self) -> Scaling:
+        return self.field.scaling
+
+
+@refuse_overflow
+def fit_local(
+    sample: Sample,
+    weights: Any,
+    standardize: bool,
+    intercept: bool,
+    refined: bool,
+    n_components: int | Literal["auto"],
+) -> LocalFit:
+    """Slopes of a weighted linear fit around every sample."""
+    n, p = sample.X.shape
+    y = sample.response.values[0]
+    weight = np.ones(n) if sample.weight is None else sample.weight
+    share = weight / weight.sum()
+    with one_blas_thread():
+        scaling = measure_scaling(sample.X, share, standardize=standardize)
+        scaled = standardised(sample.X, scaling)
+        Z = scaled.columns(np.arange(p))  # a local fit in every column: dense by nature
+        rule = fixed_rule(weights, "OuterProductGradient")
+        W = normalise(pair_weights(rule, products(scaled).sqdist, p, sample.weight), share)
+        F = local_gradients(Z, y, W, intercept=intercept)
+        if refined:
+            first = directions_of(scaled, y, share, F, n_components).directions
+            F = refine_gradients(Z, y, share, F, max(1, len(first.components)))
+        weighted = np.sqrt(share)[:, None] * F
+        counted = count_directions(scaled, y[None], share, np.arange(p), weighted.T, n_components)
+        predictor = taylor_average(Z, y[None], F[None], share)
+    largest = np.abs(weighted).max(axis=0)
+    # in units of the largest slope: squares of tiny ones vanish, and a column would seem out
+    importances = largest * row_norms((weighted / np.where(largest > 0.0, largest, 1.0)).T)
+    ranking = rank_variables(importances, importances)
+    return LocalFit(NearestField(scaling, Z, F), predictor, importances, ranking, *counted)
+
+
+def directions_of(
+    source: Source, y: Array, share: Array, F: Array, n_components: int | Literal["auto"]
+) -> Counted:
+    """Eigenvectors of the outer product of slopes F (n, p)."""
+    weighted = np.sqrt(share)[:, None] * F
+    return count_directions(source, y[None], share, np.arange(F.shape[1]), weighted.T, n_components)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OuterProductGradient(NumberPredictions, RegressorMixin, GradientEstimator):
+    """Outer product of gradients: an independent local linear fit at every sample.
+
+    The special case of sparse gradient learning with K = delta and alpha = 0. Dense, and defined
+    only while there are fewer columns than neighbours; beyond that the smallest slopes are taken.
+
+    Parameters
+    ----------
+    weights : str or object, default='gaussian'
+        As in `SparseGradientRegressor`, but for 'adaptive'.
+    fit_intercept : bool, default=False
+        Fit the local level too (Xia et al.); False anchors each fit at its own y (the paper's
+        special case).
+    refined : bool, default=False
+        Refined OPG: fit the slopes again with neighbours in the `n_components` directions found,
+        until these stay. Reaches directions of oscillating links that plain OPG misses.
+    standardize : bool, default=True
+    n_components : int or 'auto', default='auto'
+        As in `SparseGradientRegressor`; 'auto' is settled before the refinement.
+
+    Attributes
+    ----------
+    feature_importances_ : (p,) array
+        Root mean square of the partial derivatives over the samples.
+    ranking_, components_, eigenvalues_, dimension_, mean_, scale_, ranges_, field_, predictor_
+        As in `SparseGradientRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import OuterProductGradient
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> model = OuterProductGradient(n_components=1).fit(X, np.tanh(X[:, 0] + X[:, 1]))
+    >>> np.abs(model.components_).round(1)
+    array([[0.7, 0.7, 0. ]])
+    """
+
+    weights: Any = "gaussian"
+    fit_intercept: bool = False
+    refined: bool = False
+    standardize: bool = True
+    n_components: int | Literal["auto"] = "auto"
+
+    @same_bits
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the local slopes.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array
+        sample_weight : (n,) array, optional
+
+        Returns
+        -------
+        self
+        """
+        check_n_components(self.n_components)
+        door = blank(self)
+        sample = numbers_sample(door, X, y, sample_weight)
+        fit = fit_local(
+            sample,
+            self.weights,
+            self.standardize,
+            self.fit_intercept,
+            self.refined,
+            self.n_components,
+        )
+        return keep(self, door, predictor_=fit.predictor, **counted_attributes(fit))
+
+
+# MAVE as an estimator: directions, the response along them, and its gradient.
+
+
+@dataclass(frozen=True)
+class SmoothField:
+    """A local linear function of a few coordinates: its value and its gradient at any sample.
+
+    Attributes
+    ----------
+    scaling : Scaling
+        From the user's columns to those of the fit.
+    directions : (p, d) array
+        Coordinates are (x - middle) @ directions, x standardised.
+    places : (n, d) array
+        Those of the training samples, with response `Y` (n, 1) and weights `share`.
+    scale : float
+        Bandwidth.
+    """
+
+    scaling: Scaling
+    directions: Array
+    middle: Array
+    places: Array
+    Y: Array
+    share: Array
+    scale: float
+
+    @property
+    def index(self) -> IntArray:
+        return np.arange(len(self.directions))
+
+    def planes(self, X: Array) -> Planes:
+        """Local fits around standardised samples."""
+        at = (X - self.middle) @ self.directions
+        weight = near_weights(at, self.places, self.share, self.scale)
+        return local_planes(at, self.places, self.Y, weight, SLOPE_RIDGE)
+
+    def __call__(self, X: Array) -> Array:
+        """(1, n) predictions at standardised samples."""
+        return self.planes(X).levels.T
+
+    def gradient(self, X: Source | Array) -> Array:
+        """(1, n, p), in the user's units."""
+        new = standardised(open_source(X), self.scaling).columns(self.index)
+        slopes = self.planes(new).slopes[:, :, 0]
+        return self.scaling.derivative(slopes @ self.directions.T)[None]
+
+
+@dataclass(frozen=True)
+class SmoothFit:
+    """What MAVE found."""
+
+    field: SmoothField
+    importances: Array
+    ranking: IntArray
+    directions: Directions
+    dimension: Dimension | None
+
+    @property
+    def scaling(self) -> Scaling:
+        return self.field.scaling
+
+
+@refuse_overflow
+def fit_smooth(sample: Sample, standardize: bool, n_components: int | Literal["auto"]) -> SmoothFit:
+    """MAVE from the directions of local slopes in whitened columns (OPG)."""
+    p = sample.X.shape[1]
+    with one_blas_thread():
+        scaling, X, y, share = sample.distinct(standardize)
+        Z, turn, _ = whiten(X, share)
+        level = float(share @ y)
+        unit = float(np.sqrt(share @ (y - level) ** 2)) or 1.0
+        Y = ((y - level) / unit)[:, None]
+        r = Z.shape[1]  # 0 where no column varies
+        width = np.sqrt(max(1, r)) * normal_bandwidth(share, r)
+        start = np.sqrt(share)[:, None] * local_gradients(
+            Z, Y[:, 0], near_weights(Z, Z, share, width), intercept=True
+        )
+        leading = np.linalg.svd(start, full_matrices=False)[2].T
+        dimension = None
+        if n_components == "auto":
+            dimension = choose_dimension(Z @ leading[:, :SPAN], Y, share)
+        d = min(r, int(n_components) if dimension is None else dimension.chosen)
+        found = fit_mave(Z, Y, share, leading[:, :d])
+        places, beta = Z @ found.gamma, turn @ found.gamma
+        scale = best_bandwidth(places, Y, share)[0] if d else np.inf
+        field = SmoothField(scaling, beta, share @ X, places, level + unit * Y, share, scale)
+        rows = unit * turn @ found.slopes(share)
+        directions = find_directions(np.arange(p), rows, p, max(1, d))
+    importances = row_norms(rows)
+    ranking = rank_variables(importances, importances)
+    return SmoothFit(field, importances, ranking, directions, dimension)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MinimumAverageVariance(NumberPredictions, RegressorMixin, GradientEstimator):
+    """MAVE (Xia, Tong, Li and Zhu, 2002): the directions along which a local linear fit is best.
+
+    Directions and local fits are found in turn: neighbours are near in the directions themselves,
+    so that many columns do no harm where OPG's neighbours are all far away. Every variable stays
+    in. Where columns are more than half of the samples, their leading principal components take
+    their place. Time and memory grow with the square of the
+    number of samples.
+
+    Parameters
+    ----------
+    n_components : int or 'auto', default='auto'
+        Number of directions; 'auto' keeps as many as held-out prediction along them asks for.
+    standardize : bool, default=True
+
+    Attributes
+    ----------
+    feature_importances_ : (p,) array
+        Root mean square of the partial derivatives over the samples, in standardised columns.
+    ranking_, components_, eigenvalues_, dimension_, mean_, scale_, ranges_, field_, predictor_
+        As in `SparseGradientRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import MinimumAverageVariance
+    >>> X = np.random.default_rng(0).normal(size=(200, 4))
+    >>> y = np.sin(2 * (X[:, 0] + X[:, 1]) / np.sqrt(2))
+    >>> model = MinimumAverageVariance(n_components=1).fit(X, y)
+    >>> np.abs(model.components_).round(1)
+    array([[0.7, 0.7, 0. , 0. ]])
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    n_components: int | Literal["auto"] = "auto"
+    standardize: bool = True
+
+    @same_bits
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the directions, and the response along them.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array
+        sample_weight : (n,) array, optional
+
+        Returns
+        -------
+        self
+        """
+        check_n_components(self.n_components)
+        door = blank(self)
+        sample = numbers_sample(door, X, y, sample_weight)
+        fit = fit_smooth(sample, self.standardize, self.n_components)
+        return keep(self, door, predictor_=fit.field, **counted_attributes(fit))
+
+
+# Classical sufficient dimension reduction: SIR, SAVE and pHd.
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class InverseRegression(DirectionEstimator):
+    """The parameters that all have in common, and the fit."""
+
+    n_components: int | Literal["auto"] = "auto"
+    standardize: bool = True
+
+    _matrix: ClassVar[Callable[..., Array]]
+
+    @same_bits
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the directions.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array of numbers
+        sample_weight : (n,) array, optional
+
+        Returns
+        -------
+        self
+        """
+        check_n_components(self.n_components)
+        n_slices = check_n_slices(getattr(self, "n_slices", 2))
+        door = blank(self)
+        sample = numbers_sample(door, X, y, sample_weight)
+        matrix = type(self)._matrix
+        found = find_inverse(sample, matrix, n_slices, self.standardize, self.n_components)
+        return keep(self, door, **found)
+
+
+def check_n_slices(n_slices: Any) -> int:
+    if isinstance(n_slices, bool) or not isinstance(n_slices, (int, np.integer)) or n_slices < 2:
+        raise ValueError(f"n_slices={n_slices!r}: use a whole number >= 2.")
+    return int(n_slices)
+
+
+@refuse_overflow
+def find_inverse(
+    sample: Sample,
+    matrix: Inverse,
+    n_slices: int,
+    standardize: bool,
+    n_components: int | Literal["auto"],
+) -> dict[str, Any]:
+    """The fitted attributes."""
+    with one_blas_thread():
+        scaling, X, y, share = sample.distinct(standardize)
+        Z, turn, _ = whiten(X, share)
+        values, gamma = leading_eigenvectors(matrix(Z, y, share, n_slices))
+        rows = orient(orthonormal(turn @ gamma[:, :SPAN]))
+        dimension = None
+        if n_components == "auto":
+            dimension = choose_dimension(X @ rows.T, y[:, None], share)
+        count = n_components if dimension is None else dimension.chosen
+    components = rows[: int(count)]
+    return {
+        "components_": components,
+        "n_components_": len(components),
+        "eigenvalues_": values,
+        "dimension_": dimension,
+        "mean_": scaling.mean,
+        "scale_": scaling.scale,
+    }
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SlicedInverseRegression(InverseRegression):
+    """SIR (Li, 1991): directions along which the mean of the columns moves with the response.
+
+    The response is cut into slices; the leading directions of the slice means, in whitened columns,
+    are those of the response where columns are elliptically distributed. A link that is symmetric
+    about the centre leaves all means where they are, and is not found: see
+    `SlicedAverageVariance`. Where columns are more than half the samples, their leading principal
+    components, half as many as samples, take their place.
+
+    Parameters
+    ----------
+    n_slices : int, default=10
+        Slices of equal weight along the response; a response with no more distinct values than
+        that (class numbers, say) has one slice for each.
+    n_components : int or 'auto', default='auto'
+        Number of directions; 'auto' keeps as many as held-out prediction along them asks for.
+    standardize : bool, default=True
+        Report directions in columns of unit variance.
+
+    Attributes
+    ----------
+    components_ : (n_components_, p) array
+        Orthonormal; the first k span what the k leading directions span.
+    eigenvalues_ : array
+        Of the covariance of the slice means, largest first.
+    dimension_ : Dimension or None
+        The evidence on the number of directions, with ``n_components='auto'``.
+    mean_, scale_ : (p,) arrays
+        The standardising.
+    ranges_ : (2, m) array
+        Smallest and largest values of the columns with a part in a direction.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import SlicedInverseRegression
+    >>> X = np.random.default_rng(0).normal(size=(300, 4))
+    >>> model = SlicedInverseRegression(n_components=1).fit(X, np.exp(X[:, 0] + X[:, 1]))
+    >>> np.abs(model.components_).round(1)
+    array([[0.7, 0.7, 0. , 0. ]])
+    """
+
+    n_slices: int = 10
+
+    _matrix = staticmethod(slice_means)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SlicedAverageVariance(InverseRegression):
+    """SAVE (Cook and Weisberg, 1991): directions along which the spread of the columns changes.
+
+    As `SlicedInverseRegression`, from the covariances within the slices: symmetric links are found
+    too, at the price of more samples.
+
+    Parameters
+    ----------
+    n_slices : int, default=5
+        As in `SlicedInverseRegression`; fewer, because each holds a whole covariance.
+    n_components, standardize
+        As in `SlicedInverseRegression`.
+
+    Attributes
+    ----------
+    components_, eigenvalues_, dimension_, mean_, scale_, ranges_
+        As in `SlicedInverseRegression`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import SlicedAverageVariance
+    >>> X = np.random.default_rng(0).normal(size=(500, 4))
+    >>> model = SlicedAverageVariance(n_components=1).fit(X, X[:, 1] ** 2)
+    >>> int(np.abs(model.components_).argmax())
+    1
+    """
+
+    n_slices: int = 5
+
+    _matrix = staticmethod(slice_covariances)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PrincipalHessianDirections(InverseRegression):
+    """pHd (Li, 1992): directions along which the response bends.
+
+    Eigenvectors of the mean Hessian of what a linear fit leaves, which for normal columns is a
+    moment of the data (Stein's lemma). Straight directions are not found.
+
+    Parameters
+    ----------
+    n_components, standardize
+        As in `SlicedInverseRegression`.
+
+    Attributes
+    ----------
+    components_, dimension_, mean_, scale_, ranges_
+        As in `SlicedInverseRegression`.
+    eigenvalues_ : array
+        Of the mean Hessian, largest size first; negative where the response bends down.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import PrincipalHessianDirections
+    >>> X = np.random.default_rng(0).normal(size=(500, 4))
+    >>> model = PrincipalHessianDirections(n_components=1).fit(X, X[:, 1] ** 2)
+    >>> int(np.abs(model.components_).argmax())
+    1
+    """
+
+    _matrix = staticmethod(mean_hessian)

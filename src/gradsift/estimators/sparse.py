@@ -1,0 +1,552 @@
+"""The paper's estimators: sparse gradient learning for numbers and for labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from gradsift._run.progress import follow
+from gradsift._run.threads import one_blas_thread, same_bits
+from gradsift.estimators.base import (
+    GradientEstimator,
+    IndexScores,
+    NumberPredictions,
+    blank,
+    check_n_components,
+    counted_attributes,
+    keep,
+    labels_sample,
+    numbers_sample,
+    sample_class_weights,
+    warn_nothing_selected,
+    warn_unless_converged,
+)
+from gradsift.estimators.description import Optimality
+from gradsift.numerics.losses import Loss
+from gradsift.pairwise.assemble import Assembly, ConcavePenalty, Settings, assemble
+from gradsift.pairwise.fit import (
+    AlphaRule,
+    PredictWith,
+    Rounds,
+    Sample,
+    SparseFit,
+    SparseSettings,
+    begin,
+    fit_sparse,
+    settle_path,
+)
+from gradsift.protocols import Array
+from gradsift.solver import Solver, null_solution
+from gradsift.solver.checkpoint import open_checkpoint
+from gradsift.solver.path import PathResult, check_alphas, fit_path, geometric_grid
+
+# The paper's problem without an estimator: its largest penalty, a grid, the whole path.
+
+
+Task = Literal["regression", "classification"]
+
+
+def _assemble(X: Any, y: Any, task: Task, sample_weight: Any, settings: Settings) -> Assembly:
+    if task == "regression":
+        door = SparseGradientRegressor(missing=settings.missing)
+        sample = numbers_sample(door, X, y, sample_weight)
+    elif task == "classification":
+        door = SparseGradientClassifier(missing=settings.missing)
+        sample = labels_sample(door, X, y, sample_weight)[1]
+    else:
+        raise ValueError(f"task={task!r}: use 'regression' or 'classification'.")
+    return assemble(sample.X, sample.response, settings, sample.weight)
+
+
+def gradient_path(
+    X: Any,
+    y: Any,
+    *,
+    task: Task = "regression",
+    kernel: Any = "affine",
+    weights: Any = "gaussian",
+    standardize: bool = True,
+    alphas: Any = None,
+    n_alphas: int = 50,
+    eps: float = 0.1,
+    penalty_factor: Any = None,
+    alpha_0: float | None = None,
+    loss: Any = None,
+    penalty: Any = None,
+    curl: float = 0.0,
+    smoothness: float = 0.0,
+    sample_weight: Any = None,
+    solver: str = "auto",
+    tol: float = 1e-4,
+    max_iter: int = 20_000,
+    missing: Literal["error", "mean"] = "error",
+    checkpoint: Any = None,
+    verbose: int = 0,
+) -> PathResult:
+    """Sparse gradients along decreasing penalties, each answer certified over all variables.
+
+    Parameters
+    ----------
+    X : (n, p) array or data frame
+    y : (n,) array
+    task : {'regression', 'classification'}, default='regression'
+    alphas : array, optional
+        Penalties; None = `n_alphas` from ``alpha_max`` down to `eps` times it. With adaptive
+        weights, those of the first round, as ``alpha`` is in `SparseGradientRegressor`.
+    n_alphas : int, default=50
+    eps : float, default=0.1
+    kernel, weights, standardize, penalty_factor, alpha_0, loss, penalty, curl, smoothness, \
+sample_weight, solver, tol, max_iter, missing
+        As in `SparseGradientRegressor` and `SparseGradientClassifier`.
+    checkpoint : path, optional
+        A folder in which every answer is kept as soon as it is there. The same call after a kill
+        goes on from it, to the same bits.
+    verbose : int, default=0
+        Above 0 shows alphas done, variables selected, speed, memory and the time left: as a bar in
+        a terminal (with rich installed), else as lines to the logger "gradsift" or to stderr.
+
+    Returns
+    -------
+    path : PathResult
+        With ``alphas``, ``importances`` (n_alphas, p), ``supports``, ``dual_gaps``,
+        ``kkt_violations``, ``n_iter``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 30))
+    >>> path = gradient_path(X, X[:, 0] + X[:, 1], n_alphas=5, eps=0.3)
+    >>> [len(s) for s in path.supports]
+    [0, 2, 2, 2, 2]
+    >>> bool(path.dual_gaps.max() <= 1e-4)
+    True
+    """
+    settings = Settings(
+        kernel, weights, standardize, penalty_factor, alpha_0, curl, smoothness,
+        missing=missing, loss=loss, penalty=penalty,
+    )  # fmt: skip
+    with one_blas_thread():
+        started = begin(_assemble(X, y, task, sample_weight, settings))
+        problem, null = started.assembly.problem, started.null
+        chosen = make_solver(solver, tol, max_iter)
+        if alphas is None:
+            alphas = geometric_grid(null.alpha, n_alphas, eps)
+        grid = check_alphas(alphas)
+        kept = None if checkpoint is None else open_checkpoint(checkpoint, problem, grid, chosen)
+        with follow(verbose, len(grid)) as steps:
+            path = fit_path(problem, grid, chosen, null=null, progress=steps, checkpoint=kept)
+        return settle_path(started, path, Rounds(chosen))
+
+
+def alpha_max(
+    X: Any,
+    y: Any,
+    *,
+    task: Task = "regression",
+    kernel: Any = "affine",
+    weights: Any = "gaussian",
+    standardize: bool = True,
+    penalty_factor: Any = None,
+    alpha_0: float | None = None,
+    sample_weight: Any = None,
+    missing: Literal["error", "mean"] = "error",
+) -> float:
+    """The smallest penalty at which nothing is selected (the paper's lambda_max).
+
+    Adaptive weights begin with distances over all variables, so that it is that of their base rule.
+    Curl and smoothness vanish with the field and do not change it.
+
+    Parameters
+    ----------
+    X : (n, p) array or data frame
+    y : (n,) array
+    task, kernel, weights, standardize, penalty_factor, alpha_0, sample_weight, missing
+        As in `gradient_path`.
+
+    Returns
+    -------
+    alpha_max : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 30))
+    >>> top = alpha_max(X, X[:, 0])
+    >>> [len(s) for s in gradient_path(X, X[:, 0], alphas=[top, 0.99 * top]).supports]
+    [0, 1]
+    """
+    settings = Settings(kernel, weights, standardize, penalty_factor, alpha_0, missing=missing)
+    with one_blas_thread():
+        return null_solution(_assemble(X, y, task, sample_weight, settings).problem).alpha
+
+
+def alpha_grid(X: Any, y: Any, *, n_alphas: int = 50, eps: float = 0.1, **settings: Any) -> Array:
+    """`n_alphas` penalties from ``alpha_max`` down to `eps` times it, largest first.
+
+    Parameters
+    ----------
+    X : (n, p) array or data frame
+    y : (n,) array
+    n_alphas : int, default=50
+    eps : float, default=0.1
+    **settings
+        As in `alpha_max`.
+
+    Returns
+    -------
+    alphas : (n_alphas,) array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 30))
+    >>> alphas = alpha_grid(X, X[:, 0], n_alphas=3, eps=0.01)
+    >>> (alphas / alphas[0]).round(3).tolist()
+    [1.0, 0.1, 0.01]
+    """
+    return geometric_grid(alpha_max(X, y, **settings), n_alphas, eps)
+
+
+SOLVERS: dict[str, dict[str, Any]] = {
+    "auto": {},
+    "fbs": {"working_set": False, "method": "fbs"},
+    "fista": {"working_set": False, "method": "fista"},
+}
+
+
+def make_solver(name: str, tol: float, max_iter: int) -> Solver:
+    """Solver settings from an estimator's parameters."""
+    if name not in SOLVERS:
+        raise ValueError(
+            f"solver={name!r} is unknown. Use 'auto' (working sets, Newton steps), 'fista' (all "
+            "columns, accelerated) or 'fbs' (the paper's plain forward-backward splitting)."
+        )
+    if not tol > 0:
+        raise ValueError(f"tol={tol} must be positive.")
+    if max_iter < 1:
+        raise ValueError(f"max_iter={max_iter} must be at least 1.")
+    return Solver(tol=tol, max_iter=int(max_iter), **SOLVERS[name])
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SparseGradient(GradientEstimator):
+    """The parameters of the paper's estimators, written down once, and how they become settings.
+
+    A dataclass only for its `__init__`, which stores every parameter and does nothing else, as
+    scikit-learn asks. Subclasses add parameters of their own in the same way.
+    """
+
+    kernel: Any = "affine"
+    weights: Any = "gaussian"
+    standardize: bool = True
+    n_components: int | Literal["auto"] = "auto"
+    penalty_factor: Any = None
+    loss: Loss | None = None
+    penalty: ConcavePenalty | None = None
+    curl: float = 0.0
+    smoothness: float = 0.0
+    solver: str = "auto"
+    tol: float = 1e-4
+    max_iter: int = 20_000
+    missing: Literal["error", "mean"] = "error"
+    verbose: int = 0
+
+    @property
+    def covariance_(self) -> Array:
+        """The S-EGCM on the selected variables: B B', summed over outputs."""
+        B = self.field_.B.reshape(len(self.field_.index), -1)
+        return np.asarray(B @ B.T)
+
+    @property
+    def dual_coef_(self) -> Array:
+        """(outputs, selected, samples): what each sample's kernel function contributes."""
+        return np.asarray(np.einsum("acm,rm->car", self.field_.B, self.field_.factor.T))
+
+    def _settings(self, sample: Sample) -> SparseSettings:
+        if sample.unlabeled is not None and not self.smoothness > 0:
+            raise ValueError(
+                f"unlabelled samples were given but smoothness={self.smoothness}: set it above 0 "
+                "to use them."
+            )
+        check_n_components(self.n_components)
+        problem = Settings(
+            kernel=self.kernel,
+            weights=self.weights,
+            standardize=self.standardize,
+            penalty_factor=self.penalty_factor,
+            alpha_0=getattr(self, "alpha_0", None),
+            curl=self.curl,
+            smoothness=self.smoothness,
+            missing=self.missing,
+            loss=self.loss,
+            penalty=self.penalty,
+        )
+        solver = make_solver(self.solver, self.tol, self.max_iter)
+        alpha = getattr(self, "alpha", None)
+        predict_with: PredictWith = getattr(self, "predict_with", "directions")
+        other = "offset" if sample.response.is_labels else "taylor"
+        if predict_with not in ("directions", other):
+            raise ValueError(f"predict_with={predict_with!r}: use 'directions' or {other!r}.")
+        return SparseSettings(problem, solver, self.n_components, alpha, self.verbose, predict_with)
+
+    def _particulars(self) -> dict[str, Any]:
+        found = (self.alpha_, self.alpha_max_, self.dual_gap_, self.kkt_violation_, self.tol)
+        return {"optimality": Optimality(*map(float, found))}
+
+
+def sparse_attributes(fit: SparseFit) -> dict[str, Any]:
+    """The attributes of a fitted estimator of the paper."""
+    proof = fit.solution.certificate
+    return {
+        **counted_attributes(fit),
+        "alpha_": fit.solution.alpha,
+        "alpha_max_": fit.alpha_max,
+        "dual_gap_": proof.gap,
+        "kkt_violation_": proof.violation,
+        "objective_": proof.primal,
+        "n_iter_": max(1, fit.solution.n_iter),
+    }
+
+
+def warn_of_numbers(fit: SparseFit, max_iter: int) -> None:
+    """Say what a user should know about a fit to numbers."""
+    warn_unless_converged(fit.solution, max_iter)
+    if len(fit.field.index) == 0:
+        warn_nothing_selected("the mean of y", "Use a smaller alpha, below alpha_max_.")
+
+
+@dataclass(eq=False, repr=False)
+class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient):
+    """Sparse gradient learning for regression (Ye & Xie).
+
+    Minimises over gradient fields f = (f^1, ..., f^p), each f^k in the space of `kernel`,
+
+        1/n^2 sum_ij w_ij (y_i - y_j + f(x_i) . (x_j - x_i))^2  +  alpha sum_k omega_k ||f^k||_K
+
+    and selects the variables whose partial derivative is not exactly zero. Every fit comes with a
+    certificate over all variables: `dual_gap_` and `kkt_violation_`.
+
+    Parameters
+    ----------
+    alpha : float, 'theory', TheoryRate or None, default=None
+        The paper's lambda. None = 0.1 ``alpha_max_``; at or above ``alpha_max_`` nothing is
+        selected. 'theory' is the rate of theorems 1 and 2 with the number of columns as dimension,
+        ``TheoryRate(dim, theta)`` that rate with another.
+    kernel : str, object, array or callable, default='affine'
+        'affine', 'linear', 'gaussian', 'constant', 'delta', ``Gaussian(scale=...)``,
+        ``Precomputed(K)`` or an (n, n) array, or a function of two sample arrays.
+    weights : str or object, default='gaussian'
+        'gaussian', 'uniform', 'nearest', ``Gaussian(scale=...)``,
+        ``NearestNeighbors(k=10, form='paper')``, or 'adaptive' / ``Adaptive(base)``: distances over
+        the selected variables only, iterated until the selected set stays the same. `alpha` is the
+        penalty of the first round, and each further round has the same part of its ``alpha_max_``.
+    standardize : bool, default=True
+        Centre the columns and scale them to unit variance first. The paper's simulations do not.
+    n_components : int or 'auto', default='auto'
+        Number of directions; 'auto' keeps as many as held-out prediction along them asks for.
+    penalty_factor : (p,) array, optional
+        omega; 0 = this variable is never penalised.
+    loss : object, optional
+        A loss of your own for pairs; None = the paper's, squares. It has the methods of
+        `gradsift.numerics.losses.Loss`, and is refused where they contradict each other. See
+        `docs/tutorials/own_loss.md`.
+    penalty : object, optional
+        A concave penalty of your own; None = the paper's group lasso. It has a method
+        ``factors(sizes, alpha)``, its slope at the sizes ||f^k||_K in units of alpha. Solved by
+        repeated group lassos; the certificate is that of the last one.
+    curl : float, default=0
+        Adds ``curl / (2 n) sum_i ||J(x_i) - J(x_i)'||^2`` with J the Jacobian of f: a true
+        gradient has a symmetric one. Affine, linear, constant and Gaussian kernels.
+    smoothness : float, default=0
+        The paper's mu: adds ``smoothness / N^2 sum_ij w_ij ||f(x_i) - f(x_j)||^2`` over all
+        samples, labelled or not (semi-supervised).
+    solver : {'auto', 'fista', 'fbs'}, default='auto'
+        Working sets around Newton steps; accelerated forward-backward splitting over all columns;
+        or the plain splitting that the paper prints.
+    tol : float, default=1e-4
+        Relative duality gap to reach.
+    max_iter : int, default=20000
+        Most steps of the inner solver.
+    predict_with : {'directions', 'taylor'}, default='directions'
+        'directions': the average of ridges in the coordinates of the sparse directions, of local
+        linear links on what they predict, and of local planes, tuned and weighed by leave-one-out.
+        'taylor': the average of the Taylor expansions around the training samples that are near in
+        the selected variables.
+    missing : {'error', 'mean'}, default='error'
+        'error' refuses missing values and names their columns; 'mean' puts the column's mean (of
+        the training samples) in their place.
+    verbose : int, default=0
+        Above 0 shows the steps down to alpha, as `gradient_path` does.
+
+    Attributes
+    ----------
+    feature_importances_ : (p,) array
+        ||f^k||_K, in standardised columns; exact zeros for unselected variables.
+    ranking_ : (p,) int array
+        Rank of every variable, 1 = best.
+    components_ : (n_components_, p) array
+        Sparse EDR directions in standardised columns, most important first.
+    eigenvalues_ : array
+        Eigenvalues of the sparse gradient covariance on the selected variables.
+    dimension_ : Dimension or None
+        With ``n_components='auto'``, the held-out errors with 0, 1, 2, ... directions, and how
+        often each number would be chosen were the samples drawn again (`frequencies`). From fewer
+        than 40 samples nothing can be told, and one direction is kept.
+    alpha_, alpha_max_ : float
+    dual_gap_ : float
+        Duality gap relative to the objective of the zero field.
+    kkt_violation_ : float
+        Largest violation of the optimality conditions by any variable, relative to ``alpha_max_``.
+    objective_ : float
+    n_iter_ : int
+        Steps of the inner solver, all penalties on the way down to alpha together.
+    covariance_ : (selected, selected) array
+        The paper's S-EGCM on the selected variables, whose eigenvectors are the directions.
+    dual_coef_ : (outputs, selected, samples) array
+        Coefficients c of ``f^k(x) = sum_i c_i^k K(x, x_i)``.
+    mean_, scale_ : (p,) arrays
+        The standardising.
+    ranges_ : (2, m) array
+        Smallest and largest values of the columns ``field_.index`` at the fit: what is far outside
+        them gets an `ExtrapolationWarning`.
+    field_ : KernelField
+        The fitted gradient field.
+    predictor_ : IndexPredictor or TaylorPredictor
+        What `predict` asks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import SparseGradientRegressor
+    >>> X = np.random.default_rng(0).uniform(size=(100, 10))
+    >>> y = (2 * X[:, 0] - 1) ** 2 + X[:, 1] + X[:, 2]
+    >>> model = SparseGradientRegressor().fit(X, y)
+    >>> sorted(np.argsort(model.ranking_)[:3].tolist())
+    [0, 1, 2]
+    >>> model.gradient(X[:2]).shape
+    (2, 10)
+    >>> bool(model.dual_gap_ <= 1e-4)
+    True
+    """
+
+    alpha: AlphaRule = None
+    predict_with: PredictWith = field(default="directions", kw_only=True)
+
+    @same_bits
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
+        """Fit the gradient field.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array
+        sample_weight : (n,) array, optional
+            Pair (i, j) counts w_ij times both weights.
+        X_unlabeled : (u, p) array or data frame, optional
+            Samples without a response; they shape the field through `smoothness`.
+
+        Returns
+        -------
+        self
+        """
+        door = blank(self)
+        sample = numbers_sample(door, X, y, sample_weight, X_unlabeled)
+        fit = fit_sparse(sample, self._settings(sample))
+        warn_of_numbers(fit, self.max_iter)
+        return keep(self, door, predictor_=fit.predictor, **sparse_attributes(fit))
+
+
+@dataclass(eq=False, repr=False)
+class SparseGradientClassifier(IndexScores, ClassifierMixin, SparseGradient):
+    """Sparse gradient learning for classification (Ye & Xie), any number of classes.
+
+    With labels +-1, minimises over the log odds f^0 and their gradient f
+
+        1/n^2 sum_ij w_ij log(1 + exp(-y_j (f^0(x_i) + f(x_i) . (x_j - x_i))))
+            + alpha_0 ||f^0||_K^2  +  alpha sum_k omega_k ||f^k||_K
+
+    More than two classes use the multinomial loss, one field per class, and one group per variable
+    across classes: a variable is in or out for all of them together.
+
+    Parameters
+    ----------
+    alpha : float, 'theory', TheoryRate or None, default=None
+        The paper's lambda_2. None = 0.1 ``alpha_max_``.
+    alpha_0 : float, optional
+        The paper's lambda_1, the penalty on the offset function. None = 1e-4, in units of the
+        kernel's size and the mean pair weight.
+    class_weight : dict, 'balanced' or None, default=None
+        As in `GradientSiftClassifier`: it moves the boundary between classes, not the field.
+    predict_with : {'offset', 'directions'}, default='offset'
+        'offset': the paper's f^0, a function of all columns whatever is selected. 'directions':
+        labels are predicted from the selected variables as `SparseGradientRegressor` predicts
+        numbers, and turned into log odds by a logistic fit to what is predicted for samples left
+        out.
+    kernel, weights, standardize, n_components, penalty_factor, loss, penalty, curl, smoothness, \
+solver, tol, max_iter, missing, verbose
+        As in `SparseGradientRegressor`.
+
+    Attributes
+    ----------
+    classes_ : array
+        Class labels.
+    class_weight_ : (n_classes,) array
+        The weight of each class.
+    predictor_ : LabelPredictor or None
+        What predictions ask; None = the offset function of `field_`.
+    feature_importances_, ranking_, components_, eigenvalues_, dimension_, alpha_, alpha_max_, \
+dual_gap_, kkt_violation_, objective_, n_iter_, covariance_, dual_coef_, mean_, scale_, \
+ranges_, field_
+        As in `SparseGradientRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import SparseGradientClassifier
+    >>> X = np.random.default_rng(0).normal(size=(60, 8))
+    >>> y = np.where(X[:, 3] + X[:, 5] > 0, "high", "low")
+    >>> model = SparseGradientClassifier().fit(X, y)
+    >>> sorted(np.argsort(model.ranking_)[:2].tolist())
+    [3, 5]
+    >>> model.predict_proba(X).shape
+    (60, 2)
+    """
+
+    alpha: AlphaRule = None
+    alpha_0: float | None = field(default=None, kw_only=True)
+    class_weight: Any = field(default=None, kw_only=True)
+    predict_with: PredictWith = field(default="offset", kw_only=True)
+
+    @same_bits
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
+        """Fit the log odds and their gradient.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array of labels, of any type
+            With `smoothness` above 0, numeric labels of -1 mark unlabelled rows, as in
+            scikit-learn's semi-supervised estimators.
+        sample_weight : (n,) array, optional
+        X_unlabeled : (u, p) array or data frame, optional
+            More samples without a label.
+
+        Returns
+        -------
+        self
+        """
+        door, mark = blank(self), unlabeled_mark(self.smoothness)
+        classes, sample = labels_sample(door, X, y, sample_weight, X_unlabeled, mark)
+        shifts = sample_class_weights(self.class_weight, classes, sample)
+        fit = fit_sparse(sample, self._settings(sample))
+        warn_unless_converged(fit.solution, self.max_iter)
+        found = {"predictor_": fit.predictor, **sparse_attributes(fit)}
+        return keep(self, door, classes_=classes, class_weight_=shifts, **found)
+
+
+def unlabeled_mark(smoothness: float) -> int | None:
+    """The label of unlabelled rows, where these have a say: scikit-learn's -1."""
+    return -1 if smoothness > 0 else None

@@ -1,0 +1,354 @@
+"""The one door: user input in, trusted arrays out, errors that say what, where and what to do."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from gradsift._run.suggest import did_you_mean
+from gradsift.data import (
+    ArraySource,
+    NamedSource,
+    checked,
+    is_storage,
+    open_source,
+    read_target,
+)
+from gradsift.data.arrays import array_like
+from gradsift.data.far import far_note
+from gradsift.data.finite import all_good, labels_of, refuse
+from gradsift.data.missing import known
+from gradsift.data.opening import holds_target
+from gradsift.data.responses import check_all_known, odd_cell, refuse_times, to_floats
+from gradsift.data.slices import check_rows
+from gradsift.data.source import LabelledRows
+from gradsift.exceptions import ExtrapolationWarning, MissingTargetWarning, RareClassWarning
+from gradsift.inference.splits import MIN_SAMPLES
+from gradsift.protocols import Array, IntArray, Source
+
+FEW_CASES = 8
+"""Rows of a class below which the sift's level is no promise (`docs/levels.md`)."""
+LARGEST = 1e70
+"""Fourth powers of a response beyond this, or that varies by less than one over it, are lost."""
+MOST_NAMES = 1_000_000
+"""Names are kept up to so many columns; beyond, ask the source for those you need."""
+
+
+def column_names(X: Any) -> list[str] | None:
+    """Names of the columns of a data frame, None for arrays."""
+    columns = getattr(X, "column_names", getattr(X, "columns", None))
+    return None if columns is None or callable(columns) else [str(c) for c in columns]
+
+
+def check_unique_names(names: list[str] | None) -> None:
+    """Refuse columns of the same name."""
+    found = Counter(names or ()).items()
+    repeated = [f"{name!r} ({count} times)" for name, count in found if count > 1]
+    if repeated:
+        raise ValueError(
+            f"column names are not unique: {', '.join(repeated[:5])}. Rename the columns, or pass "
+            "the values as an array."
+        )
+
+
+def check_table(X: Any) -> None:
+    """Refuse what no conversion would explain: repeated names, columns that are not of numbers."""
+    names = column_names(X)
+    if names is None:
+        cells = np.asarray(X)
+        refuse_times(cells, "X")
+        if cells.size and cells.dtype.kind in "OUST":
+            for column, values in enumerate(cells.reshape(len(cells), -1).T):
+                _check_cells(column, values)
+        return
+    if not names:
+        raise ValueError("Found array with 0 feature(s) while a minimum of 1 is required.")
+    check_unique_names(names)
+    for name in X.columns:
+        values = np.asarray(X[name])
+        refuse_times(values, f"column {name!r}")
+        if values.dtype.kind in "OUSTV" or values.ndim > 1:
+            _check_cells(name, values)
+
+
+def _check_cells(name: object, values: Any) -> None:
+    row, cell = odd_cell(values) if values.ndim == 1 else (0, values[0])
+    if isinstance(cell, (str, bytes)):
+        raise ValueError(
+            f"column {name!r} holds text (row {row}: {cell!r:.60}). Drop it, or encode it as "
+            "numbers first, e.g. with sklearn.preprocessing.OneHotEncoder."
+        )
+    if row >= 0:
+        raise TypeError(
+            f"column {name!r} holds {cell!r:.60} (row {row}). Each cell of this argument must be a "
+            "number, or a string of one number, and not too large. Drop the column."
+        )
+
+
+def check_finite(X: Array, names: list[str] | None = None, *, allow_missing: bool = False) -> None:
+    """Refuse NaN (unless it will be filled) and infinity, naming the columns."""
+    if not all_good(X, allow_missing):
+
+        def label(columns: IntArray) -> list[str]:
+            return labels_of(columns, names and [names[c] for c in columns])
+
+        refuse(ArraySource(X), label, allow_missing)
+
+
+def check_missing(estimator: Any) -> str:
+    """What is done with missing values of encoded columns: 'error' or 'mean'."""
+    missing = getattr(estimator, "missing", "error")
+    counted = hasattr(estimator, "feature_groups")
+    if missing not in ("error", "mean", *(["indicator"] if counted else [])):
+        more = ", or 'indicator' to count it as well where values are missing" if counted else ""
+        raise ValueError(
+            f"missing={missing!r}: use 'error' to refuse missing values, or 'mean' to put the "
+            f"column's mean in their place{more}."
+        )
+    return "error" if missing == "error" else "mean"
+
+
+def check_fit_X(estimator: Any, X: Any, y: Any) -> tuple[Source, Any]:
+    """X as a source of columns, y as scikit-learn checks it.
+
+    Arrays and data frames become a float64 array (C order). What is stored otherwise stays where
+    it is, and is looked at as it is read. A string y names the response inside such data; rows
+    where it is missing are left out, with a warning. In an array, missing responses are refused.
+    `keep` measures the ranges of the columns that the fit uses, in `_source`.
+    """
+    missing = check_missing(estimator)
+    X = sparse_frame(X)
+    if is_storage(X):
+        source, y = open_with_target(X, y)
+        check_shape(source, type(estimator).__name__)
+        y = validate_data(estimator, "no_validation", y)
+        check_rows(source, y)
+        remember_columns(estimator, source)
+        estimator._source = checked(source, missing)
+        return estimator._source, y
+    X, y = array_like(X), check_all_known(y)
+    check_table(X)
+    names = column_names(X)
+    X, y = validate_data(
+        estimator, X, y, dtype=np.float64, order="C",
+        ensure_all_finite=False, ensure_min_samples=MIN_SAMPLES,
+    )  # fmt: skip
+    check_finite(X, names, allow_missing=missing == "mean")
+    estimator._source = ArraySource(X)
+    return estimator._source, y
+
+
+def open_with_target(X: Any, y: Any) -> tuple[Source, Any]:
+    """The source, and its response where y is a name: the rows that have one."""
+    if not isinstance(y, str):
+        return open_source(X), check_all_known(y)
+    source = open_source(X, exclude=[y] if holds_target(X) else [])
+    return rows_with_target(source, np.asarray(read_target(X, y)), y)
+
+
+def rows_with_target(source: Source, values: Array, y: str) -> tuple[Source, Array]:
+    """The rows for which the response y is known, with a warning where others are left out."""
+    there = known(values)
+    if there.all():
+        return source, values
+    if not there.any():
+        raise ValueError(f"y={y!r} is missing in all {len(values)} rows.")
+    check_rows(source, values)
+    warnings.warn(
+        f"{(~there).sum()} of {len(there)} rows have no {y!r}: they were left out.",
+        MissingTargetWarning,
+        stacklevel=5,
+    )
+    return LabelledRows(source, np.flatnonzero(there)), values[there]
+
+
+def sparse_frame(X: Any) -> Any:
+    """A pandas frame of sparse columns as what it stores; anything else as it is."""
+    try:
+        stored = X.sparse
+        zeros = X.shape[1] > 0 and all(kind.fill_value == 0 for kind in X.dtypes)
+    except (AttributeError, TypeError):
+        return X
+    if not zeros:
+        return stored.to_dense()
+    return NamedSource(open_source(stored.to_coo()), [str(name) for name in X.columns])
+
+
+def check_shape(source: Source, name: str) -> None:
+    """Enough rows and columns, in scikit-learn's words."""
+    for count, least, what in zip(source.shape, (MIN_SAMPLES, 1), ("sample", "feature")):
+        if count < least:
+            raise ValueError(
+                f"Found array with {count} {what}(s) (shape={source.shape}) while a minimum of "
+                f"{least} is required by {name}."
+            )
+
+
+def remember_columns(estimator: Any, source: Source) -> None:
+    """n_features_in_, and feature_names_in_ where there are names and not too many."""
+    estimator.n_features_in_ = source.shape[1]
+    names = source.names() if source.shape[1] <= MOST_NAMES else None
+    if names is not None:
+        check_unique_names(names)
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+def check_new_X(estimator: Any, X: Any) -> Source:
+    """X for a fitted estimator; of data that is stored elsewhere only what is read is checked.
+
+    Rows far outside those of the fit get a warning.
+    """
+    missing = check_missing(estimator)
+    X = sparse_frame(X)
+    if is_storage(X):
+        source = checked(open_source(X), missing)
+        check_same_columns(estimator, source)
+        warn_if_far(estimator, source)
+        return source
+    X = array_like(X)
+    check_table(X)
+    names = column_names(X)
+    X = validate_data(estimator, X, dtype=np.float64, ensure_all_finite=False, reset=False)
+    check_finite(X, names, allow_missing=missing == "mean")
+    warn_if_far(estimator, ArraySource(X), names)
+    return ArraySource(X)
+
+
+def warn_if_far(estimator: Any, source: Source, names: Sequence[str] | None = None) -> None:
+    """Say which rows are far outside those of the fit, in the columns of its field: the selected.
+    Predictors on all columns need no such words: they cut values off.
+    """
+    ranges = getattr(estimator, "ranges_", None)
+    if ranges is None:  # not fitted, or saved by a version that did not know them
+        return
+
+    def label(found: IntArray) -> list[str]:
+        known = source.names(found) if names is None else [names[k] for k in found.tolist()]
+        return labels_of(found, known)
+
+    note = far_note(source, ranged_columns(vars(estimator)), ranges, label)
+    if note is not None:
+        warnings.warn(note, ExtrapolationWarning, stacklevel=5)
+
+
+def ranged_columns(found: dict[str, Any]) -> IntArray:
+    """The columns whose ranges count, of a fit with these attributes."""
+    if "field_" in found:
+        return np.asarray(found["field_"].index)
+    return np.flatnonzero(found["components_"].any(axis=0))
+
+
+def used_columns(estimator: Any) -> IntArray:
+    """The columns that predictions need: the selected, and those of predictors beside them."""
+    ensemble = getattr(estimator, "ensemble_", None)
+    used = estimator.get_support(indices=True)
+    if ensemble is not None and estimator.predict_with == "auto":
+        used = np.union1d(used, ensemble.columns)
+    return np.asarray(used, dtype=np.intp)
+
+
+def check_same_columns(estimator: Any, source: Source) -> None:
+    """The columns of the fit, in number and, where both have names, by name."""
+    expected = estimator.n_features_in_
+    if source.shape[1] != expected:
+        raise ValueError(
+            f"X has {source.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{expected} features as input."
+        )
+    known = getattr(estimator, "feature_names_in_", None)
+    names = None if known is None else source.names()
+    if known is not None and names is not None:
+        other = np.flatnonzero(np.array(names, dtype=object) != known)
+        if len(other):
+            raise ValueError(
+                "The feature names should match those that were passed during fit: column "
+                f"{other[0]} is {names[other[0]]!r} but was {known[other[0]]!r} "
+                f"({len(other)} differ)."
+            )
+
+
+def check_numbers(y: Array) -> Array:
+    """A response of numbers that varies."""
+    y = to_floats(y, "y")
+    largest, spread = np.abs(y).max(), np.ptp(y)
+    if spread == 0.0:
+        raise ValueError(
+            f"y is constant (all {len(y)} values are {y[0]:g}): there is no change to explain."
+        )
+    if largest > LARGEST or spread < 1.0 / LARGEST:
+        what = f"reaches {largest:.3g}" if largest > LARGEST else f"varies by {spread:.3g} only"
+        raise ValueError(
+            f"y {what}: its powers are no numbers a computer can hold. Express y in another "
+            f"unit, or remove values that stand for missing ones (row {np.abs(y).argmax()})."
+        )
+    return y
+
+
+def check_labels(y: Array) -> tuple[Array, IntArray]:
+    """(classes, codes 0 .. C-1), refusing fewer than two classes."""
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y holds one class only ({classes.tolist()[0]!r}, {len(y)} times): a classifier needs "
+            "at least two classes."
+        )
+    return classes, codes
+
+
+def warn_of_rare_classes(classes: Array, codes: IntArray) -> None:
+    """Say so where a class has too few rows for the level of the sift to hold."""
+    counts = np.bincount(codes)
+    rarest = int(counts.argmin())
+    if counts[rarest] >= FEW_CASES:
+        return
+    rows = "1 row" if counts[rarest] == 1 else f"{counts[rarest]} rows"
+    warnings.warn(
+        f"class {classes[rarest]} has {rows}. With fewer than {FEW_CASES} rows in a class, "
+        "false_positives is no promise: take the selected columns as a ranking, or collect more "
+        "rows of that class.",
+        RareClassWarning,
+        stacklevel=3,
+    )
+
+
+def check_columns(columns: Any, n_features: int, names: Array | None, parameter: str) -> IntArray:
+    """Column numbers from a list of numbers or names, or from a mask, sorted."""
+    if columns is None:
+        return np.zeros(0, dtype=int)
+    asked = [columns] if isinstance(columns, str) else list(columns)
+    if asked and all(isinstance(column, (bool, np.bool_)) for column in asked):
+        if len(asked) != n_features:
+            raise ValueError(
+                f"{parameter} holds {len(asked)} truth values for {n_features} columns: give one "
+                "for each, or a list of column numbers or names."
+            )
+        return np.flatnonzero(asked)
+    known = {} if names is None else {str(name): k for k, name in enumerate(names)}
+    return np.unique([column_number(c, known, n_features, parameter) for c in asked]).astype(int)
+
+
+def column_number(column: Any, known: dict[str, int], n_features: int, parameter: str) -> int:
+    """The number of one column, given by its number or its name."""
+    if isinstance(column, str):
+        if column not in known:
+            what = "no column has that name" if known else "X has no column names"
+            raise ValueError(
+                f"{parameter} names {column!r}, but {what}.{did_you_mean(column, known)}"
+            )
+        return known[column]
+    if isinstance(column, (bool, np.bool_)) or not isinstance(column, (int, np.integer)):
+        raise ValueError(
+            f"{parameter} holds {column!r}, which is neither the number nor the name of a column."
+        )
+    if not 0 <= column < n_features:
+        raise ValueError(
+            f"{parameter} holds column {column}, but the columns are 0 to {n_features - 1}."
+        )
+    return int(column)

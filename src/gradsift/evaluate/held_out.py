@@ -1,0 +1,396 @@
+"""Scores on held-out rows: of the selected variables, of all columns, of simple tools, of none."""
+
+from __future__ import annotations
+
+import warnings
+from copy import copy
+from dataclasses import dataclass
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.linalg import LinAlgWarning
+from sklearn.base import clone, is_classifier
+
+from gradsift._run.threads import same_bits
+from gradsift.data.responses import check_all_known, to_floats
+from gradsift.data.row_groups import group_codes
+from gradsift.data.slices import check_rows, take_rows
+from gradsift.evaluate.baselines import predict_beside, simple_tool
+from gradsift.evaluate.scores import (
+    Scores,
+    confusion,
+    fresh_variance,
+    gather,
+    score_labels,
+    score_numbers,
+)
+from gradsift.exceptions import (
+    DependentRowsWarning,
+    ExtrapolationWarning,
+    FewGroupsWarning,
+    NothingSelectedWarning,
+    RareClassWarning,
+)
+from gradsift.inference.splits import Beside, scored_splits
+from gradsift.protocols import Array, IntArray, Source
+
+SELECTED, TOGETHER, SIMPLE, BASELINE = "selected", "together", "simple", "baseline"
+BESIDE = "covariates"
+NOTHING = Beside()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HeldOut:
+    """Scores on rows that neither selection nor fit has seen, all from the same folds.
+
+    R² is one less the squared error over the variance of the response between rows that do not
+    belong together, the same in every fold. So it estimates the R² on many fresh rows, or on fresh
+    groups where there are groups, and not that about the mean of the few rows of a fold.
+
+    Attributes
+    ----------
+    selected : Scores
+        Of the variables that were selected in each fold, alone.
+    together : Scores or None
+        Of the same averaged with predictors on all columns; None where no fold gave them a part.
+    simple : Scores or None
+        Of `tool` on all columns; None where it was not asked for.
+    baseline : Scores
+        Of the mean of y, or of the shares of the classes, in the other folds.
+    tool : str
+        'ridge regression' or 'logistic regression', tuned by cross-validation.
+    n_folds : int
+    ensemble_share : float
+        The part of the predictors on all columns in `together`, mean over the folds.
+    classes : tuple of str
+        Empty for numbers.
+    positive : str or None
+        The class whose average precision is given: the rarer of two.
+    covariates : Scores or None
+        Of the covariates and the offset alone, where there are some: what the selected variables
+        add is the difference.
+    """
+
+    selected: Scores
+    together: Scores | None
+    simple: Scores | None
+    baseline: Scores
+    tool: str
+    n_folds: int
+    ensemble_share: float = 0.0
+    classes: tuple[str, ...] = ()
+    positive: str | None = None
+    covariates: Scores | None = None
+
+    @property
+    def metric(self) -> str:
+        """The score to quote: 'R²' or 'accuracy'."""
+        return "accuracy" if self.classes else "R²"
+
+    @property
+    def loss(self) -> str:
+        """The score to compare by: 'RMSE' or 'log loss'."""
+        return "log loss" if self.classes else "RMSE"
+
+    @property
+    def mean(self) -> float:
+        """What the selected variables alone reach, in `metric`."""
+        return self.selected.mean(self.metric)
+
+    @property
+    def better_than_nothing(self) -> bool:
+        """Whether the selected variables lose less than the baseline does."""
+        return self.selected.mean(self.loss) < self.baseline.mean(self.loss)
+
+    def ways(self, target: str = "y") -> list[tuple[str, str, Scores]]:
+        """Attribute, name and scores of every way to predict that was scored.
+
+        Parameters
+        ----------
+        target : str
+            What to call the response.
+        """
+        guess = "most frequent class" if self.classes else f"mean of {target}"
+        names = {
+            SELECTED: "selected variables",
+            TOGETHER: "all columns together",
+            SIMPLE: self.tool,
+            BESIDE: "covariates alone",
+            BASELINE: guess,
+        }
+        found = [(way, name, getattr(self, way)) for way, name in names.items()]
+        return [(way, name, scores) for way, name, scores in found if scores is not None]
+
+    def __repr__(self) -> str:
+        head, *rows = self._cells()
+        widths = [max(map(len, column)) for column in zip(head, *rows)]
+        lines = [f"held-out rows, {self.n_folds} folds: mean ± standard deviation over folds"]
+        for name, *cells in [head, *rows]:
+            right = (cell.rjust(width) for cell, width in zip(cells, widths[1:]))
+            lines.append("  ".join([name.ljust(widths[0]), *right]))
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        lines = [
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
+            for row in self._cells()
+        ]
+        head = lines[0].replace("td>", "th>")
+        caption = f"held-out rows, {self.n_folds} folds: mean ± standard deviation over folds"
+        return f"<table><caption>{caption}</caption>{head}{''.join(lines[1:])}</table>"
+
+    def _cells(self) -> list[list[str]]:
+        """A line of names of scores, and a line for each way to predict."""
+        metrics = list(self.selected.values)
+        body = [[name, *map(scores.cell, metrics)] for _, name, scores in self.ways()]
+        return [["", *metrics], *body]
+
+
+class Fold(NamedTuple):
+    """Predictions at the held-out rows of one fold, by the way they were made."""
+
+    rows: IntArray
+    predicted: dict[str, Array]
+    ensemble_share: float
+
+
+def held_out(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    cv: Any = 5,
+    n_jobs: int | None = None,
+    *,
+    simple: bool = True,
+    groups: Any = None,
+    covariates: Any = None,
+    offset: Any = None,
+) -> HeldOut:
+    """Cross-validated scores of the whole procedure, selection included in every fold.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any estimator of this package; clones of it are fitted.
+    X : (n, p) array or data frame
+    y : (n,) array
+    cv : int, splitter or iterable, default=5
+        A number of folds shuffles the rows first, always in the same way; small tables have fewer
+        folds. For rows in the order of time, ``sklearn.model_selection.TimeSeriesSplit()``: every
+        fold learns from the rows before those that it predicts, and rows that no fold predicts are
+        not scored.
+    n_jobs : int, optional
+    simple : bool, default=True
+        Also score ridge or logistic regression on all columns, for comparison.
+    groups : (n,) array of labels, optional
+        Rows that belong together: every fold holds out whole groups, and so does the tuning of
+        whatever is fitted.
+    covariates, offset : optional
+        As in `fit`; they are adjusted for in every fold, and known of the held-out rows.
+
+    Returns
+    -------
+    held_out : HeldOut
+
+    Examples
+    --------
+    >>> from gradsift import GradientSiftRegressor
+    >>> X = np.random.default_rng(0).normal(size=(90, 10))
+    >>> found = held_out(GradientSiftRegressor(), X, X[:, 2] ** 2, cv=3)
+    >>> bool(found.mean > 0.9), bool(found.simple.mean("R²") < 0.1)
+    (True, True)
+    >>> print(found)
+    held-out rows, 3 folds: mean ± standard deviation over folds
+                                   R²         RMSE          MAE
+    selected variables ...
+    ridge regression ...
+    mean of y ...
+    """
+    y = np.ravel(check_all_known(y))
+    check_rows(X, y)
+    labels = is_classifier(estimator)
+    members = None if groups is None else group_codes(groups, len(y))
+    classes, codes = np.unique(y, return_inverse=True) if labels else (None, None)
+    splits = scored_splits(cv, y, labels, members)
+    simple = simple and not isinstance(X, Source)
+    beside = Beside(members, covariates, offset)
+    folds: list[Fold] = Parallel(n_jobs=n_jobs)(
+        delayed(predict_fold)(clone(estimator), X, y, train, test, classes, simple, beside)
+        for train, test in splits
+    )
+    positive = None if codes is None else rarer(codes, int(codes.max()) + 1)
+    if codes is None:
+        found = score_ways(folds, y, members)
+    else:
+        found = {way: score_label_way(folds, way, codes, positive) for way in folds[0].predicted}
+    shares = [fold.ensemble_share for fold in folds]
+    return HeldOut(
+        found[SELECTED],
+        found[TOGETHER] if max(shares) > 0 else None,
+        found.get(SIMPLE),
+        found[BASELINE],
+        "logistic regression" if labels else "ridge regression",
+        len(folds),
+        float(np.mean(shares)),
+        () if classes is None else tuple(str(c) for c in classes),
+        None if positive is None or classes is None else str(classes[positive]),
+        found.get(BESIDE),
+    )
+
+
+def predict_fold(
+    estimator: Any,
+    X: Any,
+    y: Array,
+    train: IntArray,
+    test: IntArray,
+    classes: Any,
+    simple: bool,
+    beside: Beside = NOTHING,
+) -> Fold:
+    """Fit to some rows, predict the others in every way."""
+    known, new = take_rows(X, train), take_rows(X, test)
+    inside, outside = beside.take(train), beside.take(test)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NothingSelectedWarning)
+        warnings.simplefilter("ignore", RareClassWarning)  # said of all rows, once
+        warnings.simplefilter("ignore", FewGroupsWarning)
+        warnings.simplefilter("ignore", DependentRowsWarning)
+        model = estimator._fit_to_predict(known, y[train], **inside.for_fit(estimator))
+    out, share = {}, 0.0
+    for way, fitted in ways_to_predict(model).items():
+        out[way] = predictions(fitted, new, classes, outside)
+    ensemble = model.describe().ensemble
+    if ensemble is not None:
+        share = ensemble.share
+    if simple:
+        old, unseen = (columns_beside(model, A, b) for A, b in ((known, inside), (new, outside)))
+        out[SIMPLE] = predict_simply(old, y[train], unseen, classes, inside.groups)
+    if beside.for_predict:
+        C, D = (columns_beside(model, None, b) for b in (inside, outside))
+        out[BESIDE] = predict_beside(C, y[train], inside.offset, D, outside.offset, classes)
+    out[BASELINE] = constant(y[train], len(test), classes)
+    return Fold(test, out, share)
+
+
+def columns_beside(model: Any, X: Any, beside: Beside) -> Array:
+    """Columns of a table (None = no table) and those of covariates, as a fitted model makes them,
+    after them.
+    """
+    encoder = model.describe().encoder
+    if X is not None and encoder is not None:
+        X = encoder.encode(X)
+    parts = [] if X is None else [np.asarray(X, dtype=float)]
+    if beside.covariates is not None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ExtrapolationWarning)
+            parts.append(model.covariates_.encode(beside.covariates))
+    return np.column_stack(parts) if parts else np.zeros((len(beside.offset), 0))
+
+
+@same_bits
+def predict_simply(
+    known: Any, y: Array, new: Any, classes: Any, groups: IntArray | None = None
+) -> Array:
+    """What a simple tool on all columns predicts for new rows."""
+    known, new = np.asarray(known, dtype=float), np.asarray(new, dtype=float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LinAlgWarning)  # at penalties that are not chosen
+        tool = simple_tool(known, classes is not None, groups).fit(known, y)
+        return predictions(tool, new, classes)
+
+
+def ways_to_predict(model: Any) -> dict[str, Any]:
+    """The fitted model, predicting from the selected variables alone and with all it has."""
+    if "predict_with" not in model.get_params(deep=False):
+        return {SELECTED: model, TOGETHER: model}
+    return {
+        SELECTED: copy(model).set_params(predict_with="selected"),
+        TOGETHER: copy(model).set_params(predict_with="auto"),
+    }
+
+
+def predictions(model: Any, X: Any, classes: Any, beside: Beside = NOTHING) -> Array:
+    """Numbers, or probabilities of all classes: zero for those that the model has not met."""
+    told = beside.for_predict
+    with warnings.catch_warnings():
+        # a category may be in one fold only, and a row far outside the others is what is scored
+        warnings.simplefilter("ignore", ExtrapolationWarning)
+        if classes is None:
+            return np.asarray(model.predict(X, **told), dtype=float)
+        out = np.zeros((X.shape[0], len(classes)))
+        out[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(X, **told)
+    return out
+
+
+def constant(y: Array, count: int, classes: Any) -> Array:
+    """The mean, or the share of each class, for every row."""
+    if classes is None:
+        return np.full(count, float(np.mean(y)))
+    return np.tile((y[:, None] == classes).mean(axis=0), (count, 1))
+
+
+def score_ways(folds: list[Fold], y: Array, groups: IntArray | None) -> dict[str, Scores]:
+    """The scores of numbers, fold by fold, of every way to predict.
+
+    R² has the same variance below it in all folds, that of fresh rows of fresh groups: the rows of
+    one fold are few, and those of a few groups vary less about their own mean.
+    """
+    rows = np.unique(np.concatenate([fold.rows for fold in folds]))
+    variance = fresh_variance(y[rows], None if groups is None else groups[rows])
+    sizes = [len(fold.rows) for fold in folds]
+    return {
+        way: gather(
+            [score_numbers(y[f.rows], f.predicted[way], variance) for f in folds], (), sizes
+        )
+        for way in folds[0].predicted
+    }
+
+
+def score_label_way(folds: list[Fold], way: str, codes: IntArray, positive: int | None) -> Scores:
+    """The scores of labels, fold by fold, of one way to predict."""
+    return gather(
+        [score_labels(codes[f.rows], f.predicted[way], positive) for f in folds],
+        [confusion(codes[f.rows], f.predicted[way]) for f in folds],
+        [len(f.rows) for f in folds],
+    )
+
+
+def score_model(
+    model: Any, X: Any, y: Any, *, covariates: Any = None, offset: Any = None
+) -> Scores:
+    """The scores of a fitted model on one set of rows.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : (n, p) array or data frame
+    y : (n,) array
+        Labels that the model does not know count as wrong.
+    covariates, offset : optional
+        Of these rows, where the model was fitted with some.
+
+    Returns
+    -------
+    scores : Scores
+    """
+    y, beside = np.ravel(check_all_known(y)), Beside(None, covariates, offset)
+    check_rows(X, y)
+    if not is_classifier(model):
+        return gather([score_numbers(to_floats(y, "y"), predictions(model, X, None, beside))])
+    classes = np.union1d(model.classes_.astype(str), y.astype(str))
+    codes = np.searchsorted(classes, y.astype(str))
+    P = np.zeros((len(y), len(classes)))
+    P[:, np.searchsorted(classes, model.classes_.astype(str))] = model.predict_proba(
+        X, **beside.for_predict
+    )
+    positive = rarer(codes, len(classes))
+    return gather([score_labels(codes, P, positive)], [confusion(codes, P)])
+
+
+def rarer(codes: IntArray, n_classes: int) -> int | None:
+    """The rarer of two classes; None where there are more."""
+    counts = np.bincount(codes, minlength=n_classes)
+    return int(counts[1] <= counts[0]) if n_classes == 2 else None

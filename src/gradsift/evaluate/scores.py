@@ -1,0 +1,199 @@
+"""What a prediction is worth on rows that it has not seen: the usual scores, fold by fold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics import (
+    average_precision_score,
+    confusion_matrix,
+    mean_absolute_error,
+    mean_squared_error,
+    roc_auc_score,
+)
+
+from gradsift.protocols import Array, IntArray
+
+NUMBERS = ("R²", "RMSE", "MAE")
+LABELS = ("accuracy", "balanced accuracy", "ROC AUC", "average precision", "log loss")
+LOSSES = frozenset({"RMSE", "MAE", "log loss"})
+"""Scores of which less is better."""
+LEAST_PROBABILITY = 1e-15
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What one way to predict reaches.
+
+    Attributes
+    ----------
+    values : mapping
+        Name of a score -> (folds,) array; NaN in a fold where it has no meaning.
+    confusion : (classes, classes) int array or None
+        Rows of the table by their class and by the class that was predicted, over all folds.
+    rows : (folds,) int array or None
+        Held-out rows of each fold, by which means are weighted; None = as many in each.
+    """
+
+    values: Mapping[str, Array]
+    confusion: IntArray | None = None
+    rows: IntArray | None = None
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return len(next(iter(self.values.values())))
+
+    def mean(self, name: str) -> float:
+        """The mean over the folds in which the score has a meaning, weighted by their rows."""
+        known = np.isfinite(self.values[name])
+        weights = None if self.rows is None else self.rows[known]
+        values = self.values[name][known]
+        return float(np.average(values, weights=weights)) if len(values) else float("nan")
+
+    def spread(self, name: str) -> float:
+        """The standard deviation over these folds."""
+        known = self.values[name][np.isfinite(self.values[name])]
+        return float(known.std(ddof=1)) if len(known) > 1 else float("nan")
+
+    def cell(self, name: str) -> str:
+        """Mean and standard deviation over the folds, as they are shown: '0.43 ± 0.20'."""
+        mean, spread = self.mean(name), self.spread(name)
+        if not np.isfinite(mean):
+            return "–"
+        show = number if name in LOSSES else two_decimals  # losses may be small, and not nothing
+        return show(mean) if not np.isfinite(spread) else f"{show(mean)} ± {show(spread, mean)}"
+
+
+def two_decimals(value: float, beside: float | None = None) -> str:
+    """A score between 0 and 1: two decimals, and no minus sign before nothing.
+
+    Examples
+    --------
+    >>> two_decimals(0.873), two_decimals(-0.0008), two_decimals(-0.31)
+    ('0.87', '0.00', '\u22120.31')
+    """
+    text = f"{value:.2f}"
+    return "0.00" if text == "-0.00" else text.replace("-", "\u2212")
+
+
+def number(value: float, beside: float | None = None) -> str:
+    """Two decimals, or three digits where that says nothing of `beside`; a true minus sign.
+
+    Examples
+    --------
+    >>> number(0.873), number(0.004), number(0.004, beside=0.87), number(12345.0)
+    ('0.87', '0.004', '0.00', '1.23e+04')
+    """
+    size = abs(value if beside is None else beside)
+    text = f"{value:.2f}" if 0.01 <= size < 1000 or size == 0 else f"{value:.3g}"
+    return text.replace("-", "\u2212")
+
+
+def fresh_variance(y: Array, groups: IntArray | None = None) -> float:
+    """The variance of numbers on fresh rows of fresh groups, without bias: half the mean squared
+    difference of two rows that do not belong together.
+
+    Parameters
+    ----------
+    y : (n,) array
+    groups : (n,) int array, optional
+        Rows that belong together; None = each is its own group.
+
+    Examples
+    --------
+    >>> fresh_variance(np.array([1.0, 3.0])), fresh_variance(np.array([1, 1, 3, 3]), [0, 0, 1, 1])
+    (2.0, 2.0)
+    """
+    codes = np.arange(len(y)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    size = np.bincount(codes)
+    means = np.bincount(codes, y) / size
+    inside = np.bincount(codes, np.square(y - means[codes]))
+    pairs = float(len(y) ** 2 - np.square(size).sum())
+    apart = len(y) * float(np.square(y - np.mean(y)).sum()) - float(size @ inside)
+    return apart / pairs if pairs > 0 else float("nan")
+
+
+def score_numbers(y: Array, predicted: Array, variance: float | None = None) -> dict[str, float]:
+    """R², RMSE and MAE of predicted numbers.
+
+    Parameters
+    ----------
+    y, predicted : (n,) arrays
+    variance : float, optional
+        What R² compares the mean squared error with; None = the variance of y about its own mean,
+        which a few rows, or rows that belong together, make too small.
+
+    Examples
+    --------
+    >>> score_numbers(np.array([0.0, 2.0]), np.array([0.0, 1.0]))
+    {'R²': 0.5, 'RMSE': 0.70..., 'MAE': 0.5}
+    >>> score_numbers(np.array([0.0, 2.0]), np.array([0.0, 1.0]), variance=2.0)["R²"]
+    0.75
+    """
+    if variance is None:
+        # the variance of equal numbers is rounding, and not always zero
+        variance = float(np.var(y)) if np.ptp(y) > 0.0 else 0.0
+    error = float(mean_squared_error(y, predicted))
+    return {
+        "R²": 1.0 - error / variance if variance > 0.0 else float("nan"),
+        "RMSE": float(np.sqrt(error)),
+        "MAE": float(mean_absolute_error(y, predicted)),
+    }
+
+
+def score_labels(codes: IntArray, probabilities: Array, positive: int | None) -> dict[str, float]:
+    """Accuracy, balanced accuracy, ROC AUC, average precision and log loss of class numbers.
+
+    Parameters
+    ----------
+    codes : (n,) int array
+        Class numbers 0 .. C - 1.
+    probabilities : (n, C) array
+    positive : int or None
+        The class whose average precision is given; None = the mean over the classes, as for the
+        area under the ROC curve, each against the rest.
+
+    Examples
+    --------
+    >>> P = np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]])
+    >>> found = score_labels(np.array([0, 1, 1]), P, positive=1)
+    >>> found["accuracy"], found["ROC AUC"], found["balanced accuracy"]
+    (0.66..., 1.0, 0.75)
+    """
+    right = probabilities.argmax(axis=1) == codes
+    there = [c for c in range(probabilities.shape[1]) if 0 < (codes == c).sum() < len(codes)]
+    asked = there if positive is None else [c for c in there if c == positive]
+    own = probabilities[np.arange(len(codes)), codes]
+    return {
+        "accuracy": float(right.mean()),
+        "balanced accuracy": float(np.mean([right[codes == c].mean() for c in np.unique(codes)])),
+        "ROC AUC": _mean([roc_auc_score(codes == c, probabilities[:, c]) for c in there]),
+        "average precision": _mean(
+            [average_precision_score(codes == c, probabilities[:, c]) for c in asked]
+        ),
+        "log loss": float(-np.log(np.maximum(own, LEAST_PROBABILITY)).mean()),
+    }
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if len(values) else float("nan")
+
+
+def gather(
+    folds: Sequence[dict[str, float]],
+    confusions: Sequence[IntArray] = (),
+    rows: Sequence[int] | None = None,
+) -> Scores:
+    """The scores of all folds as one."""
+    values = {name: np.array([fold[name] for fold in folds]) for name in folds[0]}
+    matrix = np.sum(confusions, axis=0) if len(confusions) else None
+    return Scores(values, matrix, None if rows is None else np.array(rows))
+
+
+def confusion(codes: IntArray, probabilities: Array) -> IntArray:
+    """(C, C) counts of rows by class and by the most likely class."""
+    classes = np.arange(probabilities.shape[1])
+    return np.asarray(confusion_matrix(codes, probabilities.argmax(axis=1), labels=classes))

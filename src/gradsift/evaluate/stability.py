@@ -1,0 +1,149 @@
+"""The selection repeated on half samples of the rows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone, is_classifier
+
+from gradsift.data.responses import check_all_known
+from gradsift.data.row_groups import group_codes
+from gradsift.data.slices import check_rows, take_rows
+from gradsift.exceptions import FewGroupsWarning, NothingSelectedWarning
+from gradsift.inference.splits import Beside, half_samples
+from gradsift.protocols import Array, IntArray
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How often each variable was selected again.
+
+    Attributes
+    ----------
+    selections : tuple of int arrays
+        The variables each subsample selected.
+    n_features, n_rows : int
+        Columns of the table, rows in a subsample.
+    variables : (p,) int array, optional
+        The variable that each column belongs to; None = every column is one.
+    frequencies : (p,) array
+        Share of the subsamples in which a variable was selected.
+    """
+
+    selections: tuple[IntArray, ...]
+    n_features: int
+    n_rows: int
+    variables: IntArray | None = None
+
+    @property
+    def n_subsamples(self) -> int:
+        return len(self.selections)
+
+    @property
+    def frequencies(self) -> Array:
+        counts = np.bincount(np.concatenate(self.selections), minlength=self.n_features)
+        return np.asarray(counts / len(self.selections))
+
+    def frequency_of_any(self, columns: IntArray) -> float:
+        """Share of the subsamples that selected at least one of these columns."""
+        return float(np.mean([np.isin(columns, s).any() for s in self.selections]))
+
+    def variables_of(self, columns: IntArray) -> IntArray:
+        """The variables that some columns belong to, each once."""
+        return np.unique(columns if self.variables is None else self.variables[columns])
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many variables each subsample selected."""
+        return [len(self.variables_of(s)) for s in self.selections]
+
+    def chance_of_any(self, count: int) -> float:
+        """The same share for `count` variables drawn at random, on average over the draws.
+
+        Examples
+        --------
+        >>> half = Stability((np.array([0]), np.array([4, 7])), n_features=10, n_rows=20)
+        >>> round(half.chance_of_any(1), 6)
+        0.15
+        """
+        p = len(self.variables_of(np.arange(self.n_features)))
+        missed = [
+            np.prod([max(p - size - i, 0) / (p - i) for i in range(min(count, p))])
+            for size in self.sizes
+        ]
+        return float(1.0 - np.mean(missed))
+
+
+def _support(estimator: Any, X: Any, y: Array, fit_params: dict[str, Any]) -> IntArray:
+    if (y == y[0]).all():
+        return np.zeros(0, dtype=int)  # no change to explain
+    with warnings.catch_warnings():
+        # nothing found in half the rows is an answer, counted below
+        warnings.simplefilter("ignore", NothingSelectedWarning)
+        warnings.simplefilter("ignore", FewGroupsWarning)  # said of all rows, once
+        return np.asarray(clone(estimator)._find_support(X, y, **fit_params), dtype=int)
+
+
+def stability(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    n_subsamples: int = 20,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    *,
+    groups: Any = None,
+    covariates: Any = None,
+    offset: Any = None,
+) -> Stability:
+    """Repeat the selection on random halves of the rows.
+
+    A variable that carries signal comes back in most halves; one that was let in by luck, or that
+    has a near-copy to share the work with, does not. Half the rows hold less evidence than all of
+    them, so weak but true variables come back less often too: a low share is a reason to look, not
+    a proof of chance.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any estimator of this package, fitted or not; clones of it are fitted.
+    X : (n, p) array or data frame
+    y : (n,) array
+    n_subsamples : int, default=20
+    random_state : int or RandomState, optional
+    n_jobs : int, optional
+        Subsamples fitted at a time; the answer does not depend on it.
+    groups : (n,) array of labels, optional
+        Rows that belong together: half of the groups are drawn as a whole, and estimators that
+        take groups are told about them.
+    covariates, offset : optional
+        As in `fit`.
+
+    Returns
+    -------
+    stability : Stability
+
+    Examples
+    --------
+    >>> from gradsift import GradientSiftRegressor
+    >>> X = np.random.default_rng(0).normal(size=(120, 10))
+    >>> found = stability(GradientSiftRegressor(), X, X[:, 2] ** 2, n_subsamples=4, random_state=0)
+    >>> float(found.frequencies[2])
+    1.0
+    """
+    if n_subsamples < 1:
+        raise ValueError(f"n_subsamples={n_subsamples}: at least one half sample is needed.")
+    y = np.ravel(check_all_known(y))
+    check_rows(X, y)
+    codes = None if groups is None else group_codes(groups, len(y))
+    beside = Beside(codes, covariates, offset)
+    halves = half_samples(y, is_classifier(estimator), n_subsamples, random_state, codes)
+    found = Parallel(n_jobs=n_jobs)(
+        delayed(_support)(estimator, take_rows(X, h), y[h], beside.take(h).for_fit(estimator))
+        for h in halves
+    )
+    return Stability(tuple(found), np.shape(X)[1], len(halves[0]))

@@ -1,0 +1,436 @@
+"""From a sifted table to inner products: all that the draws of effects need of the rows.
+
+An effect is a function of one candidate column or a product of two. The features of a candidate are
+those of the sift, orthonormal within the column and orthogonal to the columns that are always kept.
+Their inner products G = A A' and scores U = A y are summed over blocks of rows, so that a draw
+costs the same for 60 rows and for 60,000.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradsift._run.passes import each_block
+from gradsift.inference.settings import EffectPrior, FindingSettings, own_prior
+from gradsift.protocols import Array, IntArray, Source
+from gradsift.sift import PARTS, ChosenGroup
+from gradsift.sift.criterion import robust_fit
+from gradsift.sift.features import (
+    BLOCK_VALUES,
+    N_BINS,
+    antiderivatives,
+    at_a_time,
+    knots,
+    known_columns,
+    known_mean,
+    largest,
+    own_scores,
+    unit_known,
+    whitener,
+)
+from gradsift.sift.groups import Groups, Support, least_squares, pool, with_products
+from gradsift.sift.response import Response
+from gradsift.sift.rows import Rows
+from gradsift.sift.settings import SiftSettings
+
+# Orthonormal features of columns and of products, for blocks of rows.
+
+
+Single = NDArray[np.float32]
+Raw = Callable[[slice, slice], Array]
+"""From some rows and some candidates to their raw features (k, f, rows)."""
+
+LEAST_LENGTH = 0.5
+"""Features with a smaller squared length depend on others: a column of two values has one feature,
+not ten. The ridge of the sift brings a feature to this length whose own part is .001.
+"""
+LEAST_OWN_PART = 1e-3
+"""Squared length of a feature given the kept columns; what is below is rounding."""
+FEATURE_VALUES = 3_000_000
+"""Feature values made at a time (24 MB, and some temporaries of that size)."""
+
+
+class Basis:
+    """Orthonormal features of a list of candidates, as functions of their raw features.
+
+    Raw features (k, f, n) are centred, projected on the complement of the kept columns, and
+    orthonormal in their order of parts: each part without what earlier parts explain, turned to its
+    principal axes.
+    """
+
+    def __init__(self, k: int, starts: Sequence[int], f: int, kept: Array, rows: Rows) -> None:
+        self.kept, self.rows, self.starts = kept, rows, starts
+        self.mean, self.map = np.zeros((k, f, 1)), np.zeros((k, f, f))
+        self.given = np.zeros((k, f, len(kept)))
+
+    def centred(self, P: Array, some: slice, which: slice) -> Array:
+        """Raw features of some candidates and rows less their means, scaled by root weight."""
+        root = self.rows.root
+        scale = root if isinstance(root, float) else root[which]
+        return np.nan_to_num(P - self.mean[some]) * scale
+
+    def fit(self, some: slice, P: Array, settings: SiftSettings) -> None:
+        """Learn the map of some candidates from their raw features of all rows."""
+        total, (w, f, n) = self.rows.total, P.shape
+        self.mean[some] = known_mean(P.reshape(-1, n).T, self.rows).reshape(w, f, 1)
+        P = self.centred(P, some, slice(None))
+        cov = P @ P.transpose(0, 2, 1) / total
+        first = whitener(cov, settings)
+        first = orthonormal_map(transformed(cov, first), self.starts, LEAST_LENGTH) @ first
+        given = first @ (P @ self.kept.T / total)
+        rest = transformed(cov, first) - given @ given.transpose(0, 2, 1)
+        second = orthonormal_map(rest, self.starts, LEAST_OWN_PART)
+        self.map[some], self.given[some] = second @ first, second @ given
+
+    def features(self, P: Array, which: slice) -> Single:
+        """Unit features (k f, m) of some rows from their raw features (k, f, m)."""
+        A = self.map @ self.centred(P, slice(None), which) - self.given @ self.kept[:, which]
+        A /= np.sqrt(self.rows.total)
+        return A.reshape(-1, A.shape[2]).astype(np.float32)
+
+
+def transformed(cov: Array, T: Array) -> Array:
+    """Covariances (k, f, f) of features after maps T (k, f, f)."""
+    return np.asarray(T @ cov @ T.transpose(0, 2, 1))
+
+
+def orthonormal_map(cov: Array, starts: Sequence[int], least: float) -> Array:
+    """T (k, f, f) such that features with these covariances become orthonormal: each part, from one
+    of `starts` to the next, without what earlier parts explain, on its principal axes. Axes of a
+    squared length below `least` become zero.
+    """
+    f = cov.shape[1]
+    T = np.zeros_like(cov)
+    for first, end in zip(starts, [*starts[1:], f], strict=True):
+        before = T[:, :first]
+        E = np.eye(f)[first:end] - (cov[:, first:end] @ before.transpose(0, 2, 1)) @ before
+        values, vectors = np.linalg.eigh(E @ cov @ E.transpose(0, 2, 1))
+        scale = np.where(values > least, 1 / np.sqrt(np.maximum(values, least)), 0.0)
+        T[:, first:end] = (vectors * scale[:, None, :]).transpose(0, 2, 1)[:, ::-1] @ E
+    return T
+
+
+def kept_features(source: Source, columns: Sequence[int], rows: Rows) -> Array:
+    """Orthonormal rows (m, n) that span the columns that are always kept."""
+    X = np.nan_to_num(known_columns(source, np.array(columns, dtype=np.intp), rows))
+    X = (X - rows.mean(X)).T * rows.root
+    values, vectors = np.linalg.eigh(X @ X.T / rows.total)
+    used = values > 1e-6
+    return np.asarray((vectors[:, used] / np.sqrt(values[used])).T @ X)
+
+
+def fitted_basis(
+    raw: Raw,
+    k: int,
+    starts: Sequence[int],
+    f: int,
+    kept: Array,
+    rows: Rows,
+    settings: SiftSettings,
+) -> Basis:
+    """The basis of k candidates whose raw features `raw` gives, by rows and by candidates."""
+    basis = Basis(k, starts, f, kept, rows)
+    step = max(1, FEATURE_VALUES // (f * rows.count(kept.shape[1])))
+    for first in range(0, k, step):
+        some = slice(first, min(first + step, k))
+        basis.fit(some, raw(slice(None), some), settings)
+    return basis
+
+
+Fits = dict[tuple[int, ...], Array]
+"""(n, q) fit of each variable, or pair of variables, that the sift selected."""
+
+
+@dataclass(frozen=True)
+class WorkingResponse:
+    """A response as least squares sees it.
+
+    Attributes
+    ----------
+    values : (n, q) array
+        Of mean zero, rows scaled by root weight.
+    noise : float or None
+        Variance of the noise, where it is known (1 / information of a working response); None = it
+        is integrated out.
+    entropy : float or None
+        Nats that explaining everything is worth, where the response is labels.
+    """
+
+    values: Array
+    noise: float | None = None
+    entropy: float | None = None
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """K columns and P products that an effect may be, and all that is known of M features."""
+
+    columns: IntArray
+    """(K,) column numbers."""
+    pairs: IntArray
+    """(P, 2) places in `columns`."""
+    gram: Single
+    """(M + 1, M) inner products of unit features; the last row is zero."""
+    scores: Single
+    """(q, M) inner products with the response."""
+    index: IntArray
+    """(K + P + 1, f) features of each candidate, M where there is none; the last is "nothing"."""
+    part: IntArray
+    """(f,) part of each feature of a column: linear 0, quadratic 1, local 2."""
+    counts: Array
+    """(3, K) features of each part that are not zero."""
+    skewness: Single | None
+    """(q, M) third cumulants of the scores over 3, where the response is labels."""
+    start: IntArray
+    """Candidates that the sift selected."""
+    n: float
+    """Samples, less one for each kept column."""
+    p: int
+    """Columns of the table."""
+    total: float
+    """Squared length of the response."""
+    noise: float | None
+    """Variance of the noise, where it is known."""
+    entropy: float | None
+    """Nats of the labels."""
+    elsewhere: float
+    """Mean Bayes factor of columns that are no candidates, times their share of the table."""
+
+    @property
+    def correlations(self) -> Array:
+        """(K, K) of the candidate columns, in absolute value."""
+        f, K = self.index.shape[1], len(self.columns)
+        return np.asarray(np.abs(self.gram[: K * f : f, : K * f : f]))
+
+
+def sift_fits(
+    source: Source, response: Response, chosen: Sequence[ChosenGroup]
+) -> tuple[Array, Fits]:
+    """The response (n, q), its gross errors pulled in, and what each selected term explains."""
+    if not chosen:
+        return response.start, {}
+    groups, support = chosen_groups(source, response, chosen)
+    Y = robust_fit(groups, support, response)[1]
+    Z = groups.stack(support)
+    B = least_squares(Z, Y, groups.rows.total, groups.settings.ridge)
+    fits: Fits = {}
+    ends = np.cumsum(groups.size[list(support)])
+    for g, end, size in zip(support, ends, groups.size[list(support)], strict=True):
+        parents, some = groups.parents_of(g), slice(int(end - size), int(end))
+        fits[parents] = fits.get(parents, np.zeros_like(Y)) + Z[some].T @ B[some]
+    return Y, fits
+
+
+def chosen_groups(
+    source: Source, response: Response, chosen: Sequence[ChosenGroup]
+) -> tuple[Groups, Support]:
+    """The chosen groups, without levels."""
+    columns = np.array(sorted({v for g in chosen for v in g.variables}), dtype=np.intp)
+    rows, k = response.rows, len(columns)
+    groups = pool(source, columns, rows, np.zeros(3), np.zeros(3), response.settings)
+    pairs = {(g.variables[0], g.variables[1]): 0.0 for g in chosen if g.part == "product"}
+    values = dict(zip(columns.tolist(), known_columns(source, columns, rows).T, strict=True))
+    groups = with_products(groups, values, pairs)
+    place = {int(c): j for j, c in enumerate(columns)}
+    # of columns that were chosen together, each has a linear part
+    parts = [("linear" if g.part == "joint" else g.part, v) for g in chosen for v in g.variables]
+    support = {PARTS.index(part) * k + place[v] for part, v in parts if part != "product"}
+    return groups, tuple(sorted([*support, *range(3 * k, 3 * k + len(pairs))]))
+
+
+# ---------------------------------------------------------------------------- which columns
+
+
+def choose_columns(
+    source: Source,
+    Y: Array,
+    fits: Fits,
+    rows: Rows,
+    excluded: Sequence[int],
+    p: int,
+    sift_settings: SiftSettings,
+    settings: FindingSettings,
+) -> tuple[IntArray, float]:
+    """Candidate columns, in order, and the weight of the others among p columns."""
+    n = rows.count(source.shape[0])
+    chosen = sorted({v for key in fits for v in key})
+    free = np.setdiff1d(np.arange(source.shape[1]), np.array(excluded, dtype=np.intp))
+    most = min(settings.columns, max(settings.least_columns, settings.values // n))
+    most = max(most, 2 * len(chosen))
+    if len(free) <= most:
+        return free, 0.0
+    best, residual = scan(source, Y, fits, rows, sift_settings, settings)
+    best[chosen], best[list(excluded)] = np.inf, -np.inf
+    columns = largest(best, most)
+    rest = np.setdiff1d(free, columns)
+    return columns, float(np.exp(np.minimum(residual[rest], 700.0)).sum() / p)
+
+
+def scan(
+    source: Source,
+    Y: Array,
+    fits: Fits,
+    rows: Rows,
+    sift_settings: SiftSettings,
+    settings: FindingSettings,
+) -> tuple[Array, Array]:
+    """Two log Bayes factors (p,) of every column, in one pass: the largest one against the
+    response, the residual and each partial residual; and that against the residual.
+    """
+    n, p = source.shape
+    rest = Y - sum(fits.values(), start=np.zeros_like(Y))
+    R = np.stack([Y, rest, *(rest + fit for fit in fits.values())], axis=1)  # (n, b, q)
+    prior = own_prior(rows.total, sift_settings.part_sizes, settings)
+    best, residual = np.zeros(p), np.zeros(p)
+    job = partial(scan_block, R, rows, sift_settings, prior)
+    width = at_a_time(source, BLOCK_VALUES, sift_settings.n_features * min(n, N_BINS) + 4 * n)
+    for where, factors in each_block(source, lambda _: job, width=width):
+        best[where], residual[where] = factors.max(axis=0), factors[1]
+    return best, residual
+
+
+def scan_block(R: Array, rows: Rows, settings: SiftSettings, prior: EffectPrior, X: Array) -> Array:
+    """log Bayes factors (b, width) of columns X against responses R (n, b, q)."""
+    n, b, q = R.shape
+    U = own_scores(X, R.reshape(n, -1), rows, settings)
+    squares = np.square(U.reshape(*U.shape[:2], b, q)).sum(axis=3).transpose(1, 0, 2)
+    starts = [part.start for part in settings.parts]
+    squares = np.add.reduceat(squares, starts, axis=0) / rows.total
+    left = np.square(R).sum(axis=(0, 2))
+    explained = np.tensordot(prior.shrink, squares, axes=1)  # (c, width, b)
+    ratio = -0.5 * (rows.total - 1) * q * np.log(np.maximum(1.0 - explained / left, 1e-6))
+    cost = prior.log_weight - 0.5 * q * np.log1p(prior.variance) @ np.array(settings.part_sizes)
+    return np.logaddexp.reduce(ratio + cost[:, None, None], axis=0).T
+
+
+def neighbouring_pairs(pairs: Sequence[tuple[int, ...]], X: Array, count: int) -> IntArray:
+    """Pairs (P, 2) of columns of X (n, K) like the given ones, every pair once."""
+    X = np.nan_to_num(X)
+    length = np.maximum(np.linalg.norm(X, axis=0), 1e-30)
+    found = set()
+    for pair in pairs:
+        likeness = [np.abs(X[:, v] @ X) / length for v in pair]
+        for v, r in zip(pair, likeness, strict=True):
+            r[v] = np.inf  # the column itself, before any copy
+        first, second = (np.argsort(-r, kind="stable")[:count].tolist() for r in likeness)
+        found |= {(min(a, b), max(a, b)) for a in first for b in second if a != b}
+    return np.array(sorted(found), dtype=np.intp).reshape(-1, 2)
+
+
+# ---------------------------------------------------------------------------- inner products
+
+
+def raw_features(
+    X: Array, lines: Array | None, pairs: IntArray, centres: Array, settings: SiftSettings
+) -> tuple[Raw, Raw]:
+    """Features of clipped columns X (n, K), and products of pairs of them, by rows and candidates;
+    linear features are those of `lines` (n, K) where these are given.
+    """
+
+    def own(which: slice, some: slice) -> Array:
+        P = antiderivatives(X[which, some], centres[:, some], settings)
+        if lines is not None:
+            P[:, 0] = lines[which, some].T
+        return P
+
+    def products(which: slice, some: slice) -> Array:
+        first, second = pairs[some].T
+        return (X[which, first] * X[which, second]).T[:, None, :]
+
+    return own, products
+
+
+def inner_products(
+    raw: tuple[Raw, Raw], bases: tuple[Basis, Basis], Y: Array, root: Array | float
+) -> tuple[Array, Array, Array]:
+    """Inner products (M, M) of all unit features, those with the response Y (n, q), (M, q), and the
+    sums of their cubes, (M,); summed over blocks of rows, whose root weights are `root`.
+    """
+    M, every = sum(basis.mean[:, :, 0].size for basis in bases), slice(None)
+    gram, scores, third = np.zeros((M, M)), np.zeros((M, Y.shape[1])), np.zeros(M)
+    step = max(1, FEATURE_VALUES // M)
+    for which in (slice(start, start + step) for start in range(0, len(Y), step)):
+        A = np.concatenate(
+            [basis.features(make(which, every), which) for make, basis in zip(raw, bases)]
+        )
+        gram += A @ A.T
+        scores += A @ Y[which].astype(np.float32)
+        third += np.einsum(
+            "mn,mn,mn->m", A, A, A / (root if isinstance(root, float) else root[which])
+        )
+    return gram, scores, third
+
+
+def make_candidates(
+    source: Source,
+    response: WorkingResponse,
+    terms: Sequence[tuple[int, ...]],
+    columns: IntArray,
+    kept: Array,
+    rows: Rows,
+    sift_settings: SiftSettings,
+    settings: FindingSettings,
+) -> Candidates:
+    """Inner products of the features of some columns, and of products like those among the terms
+    that the sift selected.
+    """
+    X = known_columns(source, columns, rows)
+    place = {int(c): i for i, c in enumerate(columns)}
+    inside = [tuple(place[v] for v in term) for term in terms]
+    pairs = neighbouring_pairs([t for t in inside if len(t) == 2], X, settings.neighbours)
+    lines = None
+    if not sift_settings.clip_lines:
+        lines = unit_known(rows.take(source.columns(columns)), rows)
+    raw = raw_features(X, lines, pairs, knots(X, rows, sift_settings), sift_settings)
+    part = np.repeat(np.arange(3), sift_settings.part_sizes)
+    starts = [part.start for part in sift_settings.parts]
+    K, f, P = len(columns), len(part), len(pairs)
+    bases = (
+        fitted_basis(raw[0], K, starts, f, kept, rows, sift_settings),
+        fitted_basis(raw[1], P, [0], 1, kept, rows, sift_settings),
+    )
+    gram, scores, third = inner_products(raw, bases, response.values, rows.root)
+    present = (np.diagonal(gram) > LEAST_LENGTH)[: K * f].reshape(K, f)
+    # short waves are no feature of any column; the first feature of a part stays
+    used = present.any(axis=0) | (np.diff(part, prepend=-1) > 0)
+    chosen = np.concatenate([np.tile(used, K), np.ones(P, dtype=bool)])
+    gram, scores, third = gram[np.ix_(chosen, chosen)], scores[chosen], third[chosen]
+    present, part = present[:, used], part[used]
+    M, f = len(gram), len(part)
+    index = np.full((K + P + 1, f), M)
+    index[:K] = np.arange(K * f).reshape(K, f)
+    index[K : K + P, 0] = K * f + np.arange(P)
+    start = [t[0] if len(t) == 1 else K + pair_place(pairs, t) for t in inside]
+    skewness = None
+    if response.entropy is not None:
+        Y, root = response.values, np.reshape(rows.root, (-1, 1))
+        cubes, squares = (Y**3 / root).sum(axis=0), np.square(Y).sum(axis=0)
+        lopsided = np.sqrt(rows.total) * cubes / squares**1.5
+        skewness = (lopsided[:, None] * third / 3).astype(np.float32)
+    return Candidates(
+        columns=columns,
+        pairs=pairs,
+        gram=np.concatenate([gram, np.zeros((1, M))]).astype(np.float32),
+        scores=np.ascontiguousarray(scores.T, dtype=np.float32),
+        index=index,
+        part=part,
+        counts=np.stack([present[:, part == g].sum(axis=1) for g in range(3)]).astype(float),
+        skewness=skewness,
+        start=np.array(start, dtype=np.intp),
+        n=max(rows.total - len(kept), 2.0),
+        p=source.shape[1],
+        total=float(np.square(response.values).sum()),
+        noise=response.noise,
+        entropy=response.entropy,
+        elsewhere=0.0,
+    )
+
+
+def pair_place(pairs: IntArray, pair: tuple[int, ...]) -> int:
+    """Number of a pair, in any order."""
+    return int(np.flatnonzero((pairs == sorted(pair)).all(axis=1))[0])

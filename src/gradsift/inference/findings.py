@@ -1,0 +1,296 @@
+"""Findings: sets of columns of which one acts on the response, each with one confidence.
+
+Few rows cannot tell near-copies apart, so a selected column often stands for others. A finding is
+the smallest set of columns, each in the place of the others, of which one acts in 95 % of the draws
+(`gibbs`), or as often as the data allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gradsift.inference.candidates import (
+    Candidates,
+    WorkingResponse,
+    choose_columns,
+    kept_features,
+    make_candidates,
+    sift_fits,
+)
+from gradsift.inference.gibbs import Draws, draw
+from gradsift.inference.settings import DEFAULT, PRODUCT, SHAPES, FindingSettings
+from gradsift.protocols import Array, IntArray, Source
+from gradsift.sift import ChosenGroup, SiftSettings
+from gradsift.sift.response import make_response
+from gradsift.sift.rows import Rows, make_rows
+
+CHOSEN_VIEWS = 3000
+"""Views by which the members of findings are chosen; all views give their confidence."""
+LEAST_FIRST = 0.02
+"""Findings begin with columns of at least this confidence."""
+MOST_FINDINGS = 20
+SAME = 0.9999
+"""Correlation of columns that are the same but for rounding."""
+CLEAR, LIKELY, POSSIBLE = 0.95, 0.8, 0.3
+"""Confidences from which on a finding is clear, likely or possible."""
+
+
+def certainty(confidence: float) -> str:
+    """The word for a confidence.
+
+    Examples
+    --------
+    >>> certainty(0.97), certainty(0.9), certainty(0.4), certainty(0.1)
+    ('clear', 'likely', 'possible', 'unclear')
+    """
+    words = {CLEAR: "clear", LIKELY: "likely", POSSIBLE: "possible"}
+    return next((word for least, word in words.items() if confidence >= least), "unclear")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Columns of which one acts on the response.
+
+    Attributes
+    ----------
+    columns : int array
+        Column numbers, that of the largest confidence first.
+    confidence : float
+        Probability that at least one of them acts.
+    members : array
+        Confidence of each column: at most that of the finding; they add up to at least that.
+    shape : str
+        Most probable form of the effect: parts among "linear", "quadratic" and "local", or
+        "product".
+    partners : int array
+        Columns that it acts with, if it acts in a product.
+    """
+
+    columns: IntArray
+    confidence: float
+    members: Array
+    shape: str
+    partners: IntArray
+
+    @property
+    def representative(self) -> int:
+        """The column of the largest confidence."""
+        return int(self.columns[0])
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Findings and the confidence of every column; a sequence of the findings.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        The most certain first.
+    confidence : (p,) array
+        Probability of every column to act on the response. In a finding of one column it is that
+        of the finding.
+    """
+
+    findings: tuple[Finding, ...]
+    confidence: Array
+
+    def among(self, p: int) -> Findings:
+        """The same without columns from number p on: covariates, which are in no finding."""
+        return replace(self, confidence=self.confidence[:p])
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __getitem__(self, i: int) -> Finding:
+        return self.findings[i]
+
+
+def find(
+    source: Source,
+    Y: Array,
+    chosen: Sequence[ChosenGroup],
+    *,
+    codes: IntArray | None = None,
+    noise: float | None = None,
+    always_keep: Sequence[int] = (),
+    constant: Sequence[int] = (),
+    sample_weight: Array | None = None,
+    seed: int = 0,
+    sift_settings: SiftSettings | None = None,
+    settings: FindingSettings = DEFAULT,
+) -> Findings:
+    """Findings of a sifted table.
+
+    Parameters
+    ----------
+    source : Source
+        Standardised columns, (n, p).
+    Y : (n, q) array
+        Response, or the contrasts of classes that were sifted.
+    chosen : sequence of ChosenGroup
+        What the sift selected: one slot for each of its terms, and the start of half of the chains.
+    codes : (n,) int array, optional
+        Class numbers, where the response is labels.
+    noise : float, optional
+        Variance of the noise of Y, where it is known: of a working response 1 / information.
+    always_keep : sequence of int
+        Columns whose linear part is always in the model; findings are given these.
+    constant : sequence of int
+        Columns that never change: they count for nothing.
+    sample_weight : (n,) array, optional
+    seed : int
+        The same seed gives the same bits.
+    """
+    sift_settings = sift_settings or SiftSettings()
+    rows = make_rows(source.shape[0], sample_weight)
+    response = make_response(Y, rows, codes is None and noise is None, sift_settings)
+    Z, fits = sift_fits(source, response, chosen)
+    kept = kept_features(source, always_keep, rows)
+    fits = {key: given(fit, kept, rows) for key, fit in fits.items() if not {*always_keep} & {*key}}
+    excluded = [*always_keep, *constant]
+    p = source.shape[1] - len(constant)
+    columns, elsewhere = choose_columns(
+        source, given(Z, kept, rows), fits, rows, excluded, p, sift_settings, settings
+    )
+    if len(columns) == 0:
+        return Findings((), np.isin(np.arange(source.shape[1]), always_keep).astype(float))
+    working = working_response(given(Z, kept, rows), rows, codes, noise)
+    candidates = make_candidates(
+        source, working, [*fits], columns, kept, rows, sift_settings, settings
+    )
+    candidates = replace(candidates, p=p, elsewhere=elsewhere)
+    draws = draw(candidates, sift_settings.part_sizes, seed, settings)
+    found = summarise(candidates, draws, settings)
+    confidence = np.zeros(source.shape[1])
+    confidence[candidates.columns] = found.confidence
+    confidence[list(always_keep)] = 1.0
+    return replace(found, confidence=confidence)
+
+
+def given(values: Array, kept: Array, rows: Rows) -> Array:
+    """Values (n, q) without what orthonormal rows of `kept` (m, n) explain."""
+    return np.asarray(values - kept.T @ (kept @ values) / rows.total)
+
+
+def working_response(
+    Z: Array, rows: Rows, codes: IntArray | None, noise: float | None
+) -> WorkingResponse:
+    """The sifted response Z (n, q), with what it is worth at most where it is labels."""
+    if codes is None:
+        return WorkingResponse(Z, noise)
+    share = np.bincount(codes if rows.kept is None else codes[rows.kept], rows.weight) / rows.total
+    share = share[share > 0]
+    return WorkingResponse(Z, noise, float(-rows.total * (share * np.log(share)).sum()))
+
+
+def summarise(candidates: Candidates, draws: Draws, settings: FindingSettings) -> Findings:
+    """Sets of columns that take each other's place, and the confidence of every candidate."""
+    V = column_views(candidates, draws.views)
+    most = settings.most_confidence
+    alone = np.minimum(V.mean(axis=0, dtype=np.float64), most)
+    found = []
+    for index in cover(V, candidates.correlations, settings):
+        share = min(share_of(candidates, draws.views, index), most)
+        if len(index) == 1:
+            share = float(alone[index[0]])
+        if share < settings.least_confidence:
+            continue
+        index = index[np.argsort(-alone[index], kind="stable")]
+        shape, partners = form_of(candidates, draws, index)
+        members = np.minimum(alone[index], share)
+        found.append(Finding(candidates.columns[index], share, members, shape, partners))
+    found.sort(key=lambda finding: (-finding.confidence, finding.representative))
+    return Findings(tuple(found), alone)
+
+
+def column_views(candidates: Candidates, views: Array) -> Array:
+    """(v, K) of each column, by itself or in a product."""
+    K = len(candidates.columns)
+    out = views[:, :K].copy()
+    for i, (a, b) in enumerate(candidates.pairs):
+        out[:, a] += views[:, K + i]
+        out[:, b] += views[:, K + i]
+    return np.asarray(np.minimum(out, 1.0))
+
+
+def share_of(candidates: Candidates, views: Array, members: IntArray) -> float:
+    """Share of the views in which some member acts, by itself or in a product."""
+    K = len(candidates.columns)
+    pairs = K + np.flatnonzero(np.isin(candidates.pairs, members).any(axis=1))
+    total = views[:, np.concatenate([members, pairs])].sum(axis=1)
+    return float(np.minimum(total, 1.0).mean(dtype=np.float64))
+
+
+def form_of(candidates: Candidates, draws: Draws, members: IntArray) -> tuple[str, IntArray]:
+    """The most probable shape of an effect of some columns, and the columns it acts with."""
+    K, none = len(candidates.columns), np.zeros(0, dtype=np.intp)
+    inside = np.isin(candidates.pairs, members)
+    pairs = np.flatnonzero(inside.any(axis=1))
+    weight = draws.views[:, K + pairs].mean(axis=0, dtype=np.float64)
+    alone = draws.views[:, members].sum(axis=1).mean(dtype=np.float64)
+    if weight.sum() <= alone:
+        counts = draws.shapes[:, members].sum(axis=1)
+        return SHAPES[int(counts.argmax())][0], none
+    other = np.where(inside[pairs, 0], candidates.pairs[pairs, 1], candidates.pairs[pairs, 0])
+    total = np.bincount(other, weight, minlength=K)
+    total[members] = 0.0
+    likely = np.count_nonzero(total > total.max() / 20)
+    partners = np.argsort(-total, kind="stable")[:likely]
+    return PRODUCT, candidates.columns[partners]
+
+
+def cover(V: Array, correlations: Array, settings: FindingSettings) -> list[IntArray]:
+    """Disjoint sets of columns that take each other's place.
+
+    The most probable column begins a set; then, again and again, comes the column that adds most
+    to the probability that some member acts, if it takes the others' place instead of acting
+    together with them.
+
+    Parameters
+    ----------
+    V : (v, K) array
+        Probabilities of columns, in each view.
+    correlations : (K, K) array
+        In absolute value.
+    """
+    V = V[np.linspace(0, len(V) - 1, min(CHOSEN_VIEWS, len(V))).astype(int)]
+    found = []
+    for _ in range(MOST_FINDINGS):
+        alone = V.mean(axis=0, dtype=np.float64)
+        first = int(alone.argmax())
+        if alone[first] < LEAST_FIRST:
+            break
+        near = correlations[first] >= settings.related
+        near[first] = False
+        rest = np.flatnonzero(near & (alone > settings.least_gain / 2))
+        # a near-copy is never a finding of its own because both share an effect in some draws
+        part = np.minimum(settings.takes_place, 2 * (1 - np.square(correlations[first, rest])))
+        members = grow(V, first, rest, part * alone[rest], settings)
+        copies = np.flatnonzero(correlations[first] >= SAME)  # share the finding, however many
+        members = np.concatenate([members, np.setdiff1d(copies, members)])
+        found.append(members)
+        V[:, members] = 0.0
+    return found
+
+
+def grow(V: Array, first: int, rest: IntArray, least: Array, settings: FindingSettings) -> IntArray:
+    """The set that a column begins, from the columns that may join it and what each has to add."""
+    members, some = [first], V[:, first].copy()
+    probability = float(some.mean(dtype=np.float64))
+    while probability < settings.level and len(members) < settings.most_members and len(rest):
+        both = np.minimum(some[:, None] + V[:, rest], np.float32(1.0))
+        gain = both.mean(axis=0, dtype=np.float64) - probability
+        gain[gain < least] = 0.0
+        best = int(gain.argmax())
+        if gain[best] < settings.least_gain:
+            break
+        members.append(int(rest[best]))
+        some, probability = both[:, best], probability + float(gain[best])
+        rest, least = np.delete(rest, best), np.delete(least, best)
+    return np.array(members, dtype=np.intp)

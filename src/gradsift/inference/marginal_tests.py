@@ -1,0 +1,121 @@
+"""The longer list: which columns are associated with the response, looked at one by one.
+
+H0 of column k: the response is independent of x_k (beside columns that are always kept). That is a
+weaker question than whether k acts beside the others: near-copies of what acts, and columns that
+share a cause with it, are associated too. Where many columns carry a little of the signal, it is
+the question that has an answer: few of them can be told to act, hundreds to be associated.
+
+p-values are those of `sift.association`; q-values are Benjamini and Hochberg's over all columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from gradsift.numerics.statistics import benjamini_hochberg
+from gradsift.protocols import Array, IntArray
+from gradsift.sift.criterion import whiten_residual
+from gradsift.sift.features import odd_rows
+from gradsift.sift.marginal import association_log_p, exchangeable_log_p
+from gradsift.sift.procedure import Sifted, Sifter
+
+RATE = 0.1
+"""False discovery rate of the list, where nobody asked for another."""
+LISTED = 0.2
+"""q-values above it are never of use: what is checked of rare values is checked below it only."""
+
+
+@dataclass(frozen=True, eq=False)
+class Association:
+    """p- and q-values of every column by itself.
+
+    Attributes
+    ----------
+    p_values : (p,) array
+        Of independence between the response and the column, whatever the other columns do. NaN for
+        columns that are always kept: the others were tested beside these.
+    q_values : (p,) array
+        Share of columns that are not associated, at most, among those with a q-value up to this.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import GradientSiftRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> cause = rng.normal(size=(100, 1))
+    >>> X = np.hstack([cause + rng.normal(size=(100, 5)), rng.normal(size=(100, 95))])
+    >>> model = GradientSiftRegressor().fit(X, cause[:, 0] + rng.normal(size=100))
+    >>> sorted(model.association_.associated(0.1).tolist())
+    [0, 1, 2, 3, 4]
+    """
+
+    p_values: Array
+    q_values: Array
+
+    def associated(self, false_discovery_rate: float = RATE) -> IntArray:
+        """Columns with a q-value up to this, most certain first."""
+        found = np.flatnonzero(self.q_values <= false_discovery_rate)
+        return found[np.argsort(self.p_values[found], kind="stable")]
+
+
+def column_association(sifter: Sifter, sifted: Sifted, n_columns: int) -> Association | None:
+    """p- and q-values of the first columns of a sift, which those that follow are covariates of;
+    None where rows belong together, because these tests take them for independent.
+    """
+    groups, q = sifted.groups, sifter.response.Y.shape[1]
+    if groups.rows.clusters is not None:
+        return None
+    statistic, R = sifted.marginal, whiten_residual(sifter.response.start, groups.rows.total)
+    if sifter.always:
+        R = sifter.unit_residual(groups, sifter.fixed(groups))
+        statistic = sifter.own(groups, R)
+    rows = groups.rows.total - len(sifter.always)
+    log_p = association_log_p(statistic, rows, q, sifter.settings)[:n_columns]
+    tested = ~np.isin(np.arange(n_columns), sifter.always)
+    labels = None if sifter.labels is None else sifter.labels[:n_columns]
+    counted = tested & np.isin(np.arange(n_columns), sifter.varying)
+    near = np.flatnonzero(q_values(log_p, labels, counted) <= LISTED)
+    log_p[near] = np.maximum(log_p[near], least_log_p(sifter, near))
+    if not sifter.response.robust:
+        how = sifter.source, near, R, groups.rows, rows, sifter.settings
+        log_p[near] = np.maximum(log_p[near], exchangeable_log_p(*how))
+    q_found = q_values(log_p, labels, counted)
+    p_found = np.exp(by_label(log_p, labels))
+    return Association(np.where(tested, p_found, np.nan), np.where(tested, q_found, np.nan))
+
+
+def least_log_p(sifter: Sifter, columns: IntArray) -> Array:
+    """log of the smallest p-value that any deal of the rows could give some columns: one that
+    differs from its median in k of n rows has C(n, k) deals.
+    """
+    rows = sifter.response.rows
+    n = rows.total
+    k = np.minimum(odd_rows(sifter.source, columns, rows, sifter.settings), n / 2)
+    return np.asarray(gammaln(k + 1) + gammaln(n - k + 1) - gammaln(n + 1))
+
+
+def by_label(log_p: Array, labels: IntArray | None) -> Array:
+    """The smallest log p-value of the columns of each variable, corrected for their number; without
+    labels, each column is its own.
+    """
+    if labels is None:
+        return log_p
+    _, number, count = np.unique(labels, return_inverse=True, return_counts=True)
+    best = np.zeros(len(count))
+    np.minimum.at(best, number, np.minimum(log_p + np.log(count[number]), 0.0))
+    return best[number]
+
+
+def q_values(log_p: Array, labels: IntArray | None, tested: NDArray[np.bool_]) -> Array:
+    """q-values (p,) over the variables that were tested; 1 for the others."""
+    out = np.ones(len(log_p))
+    if labels is None:
+        out[tested] = benjamini_hochberg(log_p[tested])
+        return out
+    _, first, number = np.unique(labels[tested], return_index=True, return_inverse=True)
+    out[tested] = benjamini_hochberg(by_label(log_p[tested], labels[tested])[first])[number]
+    return out

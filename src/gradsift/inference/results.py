@@ -1,0 +1,152 @@
+"""What tests of columns say: p- and q-values, and the rivals that columns were tested beside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gradsift.protocols import Array, IntArray
+
+
+@dataclass(frozen=True)
+class Rival:
+    """The best explanation without a column (or a set of them), and the test beside it.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        What explains the response in place of the column.
+    unexplained : float
+        Share of the variance of the response that it leaves.
+    background : float
+        Share of what is left that follows all other columns weakly.
+    part : str
+        What spoke most for the column: "linear", "quadratic", "local" or "product".
+    log_p : float
+        Logarithm of the p-value.
+    """
+
+    columns: tuple[int, ...]
+    unexplained: float
+    background: float
+    part: str
+    log_p: float
+
+    def among(self, p: int) -> Rival:
+        """The same, named without columns from number p on, which every explanation has."""
+        return replace(self, columns=tuple(k for k in self.columns if k < p))
+
+
+@dataclass(frozen=True)
+class ColumnTest:
+    """A tested column: alone, and together with those that could take its place.
+
+    Attributes
+    ----------
+    column : int
+    together : tuple of int
+        The column and those that it was tested together with: its finding where it is
+        known, else its stand-ins, the columns correlated with it.
+    alone, as_finding : Rival
+    """
+
+    column: int
+    together: tuple[int, ...]
+    alone: Rival
+    as_finding: Rival
+
+    def among(self, p: int) -> ColumnTest:
+        """The same, without columns from number p on."""
+        return replace(self, alone=self.alone.among(p), as_finding=self.as_finding.among(p))
+
+
+@dataclass(frozen=True)
+class ProductTest:
+    """A tested product of two columns, beyond anything each of them does alone."""
+
+    first: int
+    second: int
+    p_value: float
+    q_value: float
+
+
+@dataclass(frozen=True)
+class Significance:
+    """p- and q-values of all columns.
+
+    Attributes
+    ----------
+    p_values, q_values : (p,) arrays
+        Of each column given all others. Columns that were not tested show the p-value of their own
+        features beside what was selected; their q-value is that of p = 1.
+    finding_p_values, finding_q_values : (p,) arrays
+        Of each column together with those that could take its place (its finding where it
+        is known, else the columns correlated with it), given all columns outside.
+    tests : tuple of ColumnTest
+        The columns that were tested, and the rivals they were tested beside.
+    products : tuple of ProductTest
+        The products that the sift selected, smallest p-value first.
+    """
+
+    p_values: Array
+    q_values: Array
+    finding_p_values: Array
+    finding_q_values: Array
+    tests: tuple[ColumnTest, ...] = field(repr=False)
+    products: tuple[ProductTest, ...] = field(repr=False)
+
+    def discoveries(self, false_discovery_rate: float = 0.1, *, findings: bool = False) -> IntArray:
+        """Columns with a q-value up to this, most certain first; with `findings`, one of each set
+        of columns that were tested together.
+        """
+        q = self.finding_q_values if findings else self.q_values
+        p = self.finding_p_values if findings else self.p_values
+        found = np.flatnonzero(q <= false_discovery_rate)
+        return found[np.argsort(p[found], kind="stable")]
+
+    def reason(
+        self, column: int, name_of: Callable[[int], str] = "x{}".format, rate: float = 0.1
+    ) -> str:
+        """Why a column has a small q-value or a large one, in one sentence.
+
+        Examples
+        --------
+        >>> from gradsift import GradientSiftRegressor, significance
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(150, 30))
+        >>> X[:, 8] = X[:, 3] + 0.02 * rng.normal(size=150)
+        >>> y = X[:, 3] ** 2 + X[:, 5] + rng.normal(size=150)
+        >>> found = significance(GradientSiftRegressor(), X, y)
+        >>> found.reason(5)
+        'x5 is needed: no other columns explain as much.'
+        >>> found.reason(3)
+        'a near-copy can take its place: x8.'
+        """
+        if self.q_values[column] <= rate:
+            return f"{name_of(column)} is needed: no other columns explain as much."
+        test = next((test for test in self.tests if test.column == column), None)
+        if test is None:
+            return f"{name_of(column)} was not among the columns that were tested."
+        others = [name_of(k) for k in test.together if k != column]
+        same = [t.column for t in self.tests if t.together == test.together]
+        if others and self.finding_q_values[[column, *same]].min() <= rate:
+            return f"a near-copy can take its place: {', '.join(others)}."
+        if self.p_values[column] <= rate:
+            return f"chance is not excluded: {len(self.p_values):,} columns count as tests."
+        best = ", ".join(map(name_of, test.alone.columns)) or "nothing"
+        return f"{best} explains as much without {name_of(column)}."
+
+    def among(self, p: int) -> Significance:
+        """What is said of the first p columns: those that follow are covariates."""
+        if len(self.p_values) == p:
+            return self
+        return Significance(
+            self.p_values[:p],
+            self.q_values[:p],
+            self.finding_p_values[:p],
+            self.finding_q_values[:p],
+            tuple(test.among(p) for test in self.tests if test.column < p),
+            tuple(t for t in self.products if max(t.first, t.second) < p),
+        )

@@ -1,0 +1,218 @@
+"""Which rows are held out together: folds and half samples, of rows or of whole groups."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+)
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import has_fit_parameter
+
+from gradsift.data.slices import take_rows
+from gradsift.protocols import Array, IntArray
+
+Split = tuple[IntArray, IntArray]
+"""Rows to learn from, rows held out."""
+MIN_SAMPLES = 3
+"""Rows that a fit needs."""
+
+
+def row_splits(
+    cv: Any, y: Any, labels: bool, groups: IntArray | None = None, *, shuffle: bool = False
+) -> Iterator[Split]:
+    """Folds as scikit-learn makes them.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable or 'loo'
+        A number makes folds that are stratified for labels and hold whole groups where there are
+        some: as many, or as the rows, the groups or the largest class allow. 'loo' leaves out one
+        row, or one group, at a time.
+    y : (n,) array
+    labels : bool
+        Whether y holds labels.
+    groups : (n,) int array, optional
+        Rows with the same number stay on the same side of a fold.
+    shuffle : bool, default=False
+        Whether folds of a given number are dealt at random, always in the same way.
+
+    Examples
+    --------
+    >>> groups = np.array([0, 0, 1, 1, 2, 2])
+    >>> for train, test in row_splits(3, np.arange(6.0), False, groups):
+    ...     print(test.tolist())
+    [4, 5]
+    [2, 3]
+    [0, 1]
+    """
+    if isinstance(cv, str) and cv != "loo":
+        raise ValueError(f"cv={cv!r}: use a number of folds, a splitter or 'loo'.")
+    if isinstance(cv, str):
+        cv = LeaveOneOut() if groups is None else LeaveOneGroupOut()
+    elif cv is None or isinstance(cv, (int, np.integer)):
+        cv = numbered_folds(5 if cv is None else int(cv), y, labels, groups, shuffle)
+        if labels:
+            warn_of_empty_folds(y, cv.get_n_splits())
+    splitter = check_cv(cv, y, classifier=labels)
+    with warnings.catch_warnings():
+        # said in our words
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        if groups is None:
+            return iter(list(splitter.split(np.zeros((len(y), 1)), y)))
+        # a splitter that does not look at groups may still keep them whole
+        warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+        splits = list(splitter.split(np.zeros((len(y), 1)), y, groups))
+    return check_whole(splits, groups, cv)
+
+
+def numbered_folds(count: int, y: Any, labels: bool, groups: IntArray | None, shuffle: bool) -> Any:
+    """So many folds; no more than there are rows, groups or rows of the largest class."""
+    if count < 2:
+        raise ValueError(f"cv={count}: at least 2 folds are needed.")
+    most = len(y) if groups is None else int(groups.max()) + 1
+    if labels:
+        most = min(most, int(np.unique(y, return_counts=True)[1].max()))
+    if most < 2:
+        what = "every class has one row" if labels and groups is None else "there is one group"
+        raise ValueError(f"no row can be held out of {len(y)}: {what}.")
+    count = min(count, most)
+    dealt: dict[str, Any] = {"shuffle": True, "random_state": 0} if shuffle else {}
+    if groups is None:
+        return (StratifiedKFold if labels else KFold)(count, **dealt)
+    return StratifiedGroupKFold(count, **dealt) if labels else GroupKFold(count)
+
+
+def warn_of_empty_folds(y: Array, n_folds: int) -> None:
+    """Say so where a class has fewer rows than there are folds."""
+    classes, counts = np.unique(y, return_counts=True)
+    rarest = int(counts.argmin())
+    if counts[rarest] < n_folds:
+        rows = "1 row" if counts[rarest] == 1 else f"{counts[rarest]} rows"
+        warnings.warn(
+            f"class {classes[rarest]} has {rows}, fewer than the {n_folds} folds: some folds hold "
+            "none of it, and their scores say nothing of it.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def check_whole(splits: Iterable[Split], groups: IntArray, cv: Any) -> Iterator[Split]:
+    """The splits, none of which may have rows of a group on both sides."""
+    for i, (train, test) in enumerate(splits):
+        both = np.intersect1d(groups[train], groups[test])
+        if len(both):
+            row = int(np.flatnonzero(groups == both[0])[0])
+            raise ValueError(
+                f"cv={cv} puts rows of {len(both)} group(s) on both sides of fold {i}, such as "
+                f"that of row {row}. Use a number of folds, or a splitter of groups such as "
+                "GroupKFold."
+            )
+        yield train, test
+
+
+def scored_splits(cv: Any, y: Array, labels: bool, groups: IntArray | None) -> list[Split]:
+    """Shuffled folds to score in. Refused where one has too few rows, or rows of one value or
+    class only, to learn from.
+    """
+    splits = list(row_splits(cv, y, labels, groups, shuffle=True))
+    for i, (train, _) in enumerate(splits):
+        learns = f"of {len(y)} rows, fold {i} learns from {len(train)}"
+        if len(train) < MIN_SAMPLES:
+            raise ValueError(f"{learns}, and a fit needs {MIN_SAMPLES}: no row can be held out.")
+        if (y[train] == y[train][0]).all():
+            raise ValueError(
+                f"{learns} rows of one {'class' if labels else 'value'} only. A number of folds, "
+                "which shuffles rows, needs two rows of another; where rows are in the order of "
+                "time, use fewer splits, or begin later."
+            )
+    return splits
+
+
+def half_samples(
+    y: Array, labels: bool, count: int, random_state: Any, groups: IntArray | None = None
+) -> list[IntArray]:
+    """Rows of `count` subsamples of half the rows, or of half the groups as a whole; drawn within
+    classes where there are labels, a group being of its most frequent class. Refused where half
+    are too few to fit to.
+    """
+    rng = check_random_state(random_state)
+    strata = np.unique(y, return_inverse=True)[1] if labels else np.zeros(len(y), dtype=int)
+    if groups is not None:
+        strata = main_class(strata, groups)
+    out = []
+    for _ in range(count):
+        parts = []
+        for stratum in range(strata.max() + 1):
+            units = rng.permutation(np.flatnonzero(strata == stratum))
+            parts.append(units[: (len(units) + 1) // 2])
+        drawn = np.sort(np.concatenate(parts))
+        out.append(drawn if groups is None else np.flatnonzero(np.isin(groups, drawn)))
+        if len(out[-1]) < MIN_SAMPLES:
+            raise ValueError(
+                f"half of {len(y)} rows are {len(out[-1])}, and a fit needs {MIN_SAMPLES}: there "
+                "are no half samples to repeat the selection on."
+            )
+    return out
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What is known of each row beside its columns and its response.
+
+    Attributes
+    ----------
+    groups : (n,) int array, optional
+        Rows that belong together.
+    covariates : array, data frame or dict of columns, optional
+    offset : (n,) or (n, c) array, optional
+    """
+
+    groups: IntArray | None = None
+    covariates: Any = None
+    offset: Any = None
+
+    def take(self, rows: IntArray) -> Beside:
+        """The same of some rows."""
+        groups = None if self.groups is None else self.groups[rows]
+        offset = self.offset if np.ndim(self.offset) == 0 else np.asarray(self.offset)[rows]
+        C = self.covariates
+        if isinstance(C, dict):
+            C = {name: take_rows(values, rows) for name, values in C.items()}
+        elif C is not None:
+            C = take_rows(C, rows)
+        return Beside(groups, C, offset)
+
+    @property
+    def for_predict(self) -> dict[str, Any]:
+        """What `predict` is told."""
+        given = {"covariates": self.covariates, "offset": self.offset}
+        return {name: values for name, values in given.items() if values is not None}
+
+    def for_fit(self, estimator: Any) -> dict[str, Any]:
+        """What `fit` is told: nothing about groups if it does not ask."""
+        told = self.for_predict
+        for name in told:
+            if not has_fit_parameter(estimator, name):
+                raise ValueError(f"{type(estimator).__name__} takes no {name}.")
+        if self.groups is not None and has_fit_parameter(estimator, "groups"):
+            told["groups"] = self.groups
+        return told
+
+
+def main_class(codes: IntArray, groups: IntArray) -> IntArray:
+    """(groups,) the most frequent class of each group."""
+    counts = np.zeros((int(groups.max()) + 1, int(codes.max()) + 1))
+    np.add.at(counts, (groups, codes), 1.0)
+    return counts.argmax(axis=1)

@@ -1,0 +1,580 @@
+"""Fitting the paper's problem: a checked sample and settings go in, a frozen answer comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from numbers import Real
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from gradsift._run.overflow import refuse_overflow
+from gradsift._run.progress import follow
+from gradsift._run.threads import one_blas_thread
+from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
+from gradsift.numerics.directions import Directions
+from gradsift.numerics.distances import products
+from gradsift.numerics.kernels import TheoryRate
+from gradsift.numerics.repeated_rows import merge_rows
+from gradsift.pairwise.assemble import (
+    Assembly,
+    Response,
+    Settings,
+    assemble,
+    paper_loss,
+    penalty_factors,
+)
+from gradsift.pairwise.dimension import Counted, Dimension, count_directions
+from gradsift.pairwise.field import KernelField, TaylorPredictor, kernel_field, taylor_predictor
+from gradsift.pairwise.single_index import (
+    AveragedPredictor,
+    LabelPredictor,
+    index_predictor,
+    label_predictor,
+)
+from gradsift.pairwise.weights import Adaptive, as_weights
+from gradsift.protocols import Array, IntArray, Source
+from gradsift.solver import Rows, Solution, Solver, exact_norms, null_solution
+from gradsift.solver.checkpoint import digest, load_arrays, open_checkpoint, save_arrays
+from gradsift.solver.forward_backward import step_bound
+from gradsift.solver.path import PathResult, Step, fit_path, fit_to, steps_to
+from gradsift.solver.problem import GroupLasso, row_norms
+from gradsift.solver.ridge import expand, solve_ridge
+
+# From sizes to an order of all variables, and from scores along a path to one alpha.
+
+
+def rank_variables(importances: Array, runner_up: Array) -> IntArray:
+    """Rank of every variable, 1 = best: selected ones by importance, the others by `runner_up`.
+
+    Ties, up to rounding, go to the lower column number, so that the ranking is a permutation of
+    1 .. p, and the same on every processor.
+
+    Examples
+    --------
+    >>> rank_variables(np.array([0.0, 2.0, 0.0, 3.0]), np.array([0.5, 1.0, 0.7, 1.0]))
+    array([4, 2, 3, 1])
+    """
+    order = np.lexsort((-_rounded(runner_up), -_rounded(importances), importances <= 0.0))
+    ranking = np.empty(len(order), dtype=int)
+    ranking[order] = np.arange(1, len(order) + 1)
+    return ranking
+
+
+def _rounded(sizes: Array) -> Array:
+    """Sizes to nine digits after the point, in units of the largest."""
+    top = sizes.max(initial=0.0)
+    return np.round(sizes / top, 9) if 0.0 < top < np.inf else sizes
+
+
+def choose_alpha(scores: Array, rule: Literal["min", "1se"]) -> int:
+    """Index of the alpha with the best mean score, or the largest one within one standard error.
+
+    Parameters
+    ----------
+    scores : (k, folds) array
+        Larger is better; rows in order of decreasing alpha.
+    """
+    scores = scores / (np.abs(scores).max(initial=0.0) or 1.0)  # squares of huge ones overflow
+    mean = scores.mean(axis=1)
+    best = int(np.argmax(mean))
+    if rule == "min" or scores.shape[1] < 2:
+        return best
+    error = scores[best].std(ddof=1) / np.sqrt(scores.shape[1])
+    return int(np.flatnonzero(mean >= mean[best] - error)[0])
+
+
+# Rounds around the solver, each a certified group lasso of its own.
+#
+# - *Adaptive weights*: distances in the variables that were selected, until the selection stays.
+# - *Concave penalties* alpha sum_k omega_k P(||f^k||): the line that touches P at the last answer
+#   is a group lasso with the factors omega_k P'(||f^k||), and lies above P, so that every round
+#   lowers the objective (local linear approximation; Zou and Li, 2008).
+
+
+CONCAVE_ROUNDS = 20
+SETTLED = 1e-3  # change of a penalty factor below which a concave penalty has settled
+
+
+class Started(NamedTuple):
+    """An assembled problem and its answer at alpha_max, where nothing is selected."""
+
+    assembly: Assembly
+    null: Solution
+
+
+def begin(assembly: Assembly) -> Started:
+    """Find where the path of a problem begins."""
+    return Started(assembly, null_solution(assembly.problem))
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """What is done after the first answer.
+
+    Rounds that measure distances again have the same part of their alpha_max as the first answer
+    had of its own: weights over fewer variables are sharper, and lower alpha_max.
+    """
+
+    solver: Solver
+
+    def settle(self, started: Started, solution: Solution) -> tuple[Started, Solution]:
+        """The last round, with the problem it solved; the first answer where there are none."""
+        started, solution = self._adapt(started, solution)
+        return self._reweight(started, solution)
+
+    def _descend(self, started: Started, alpha: float) -> Solution:
+        return fit_to(started.assembly.problem, alpha, self.solver, null=started.null)
+
+    def _adapt(self, started: Started, solution: Solution) -> tuple[Started, Solution]:
+        """A selected set that was there before ends the rounds."""
+        rule = as_weights(started.assembly.settings.weights)
+        seen = [solution.rows.index]
+        for _ in range(rule.max_rounds if isinstance(rule, Adaptive) else 0):
+            if len(seen[-1]) == 0:
+                break
+            part = solution.alpha / started.null.alpha if started.null.alpha > 0.0 else 0.0
+            started = begin(started.assembly.measured_in(seen[-1]))
+            solution = self._descend(started, part * started.null.alpha)
+            if any(np.array_equal(solution.rows.index, index) for index in seen):
+                break
+            seen.append(solution.rows.index)
+        return started, solution
+
+    def _reweight(self, started: Started, solution: Solution) -> tuple[Started, Solution]:
+        """The answer at alpha_max stays that of the group lasso: nothing is selected there."""
+        assembly, null = started
+        penalty, alpha = assembly.settings.penalty, solution.alpha
+        omega = assembly.problem.penalty.limits(1.0)
+        last = np.ones_like(omega)
+        for _ in range(0 if penalty is None else CONCAVE_ROUNDS):
+            assert penalty is not None
+            factors = penalty_factors(penalty, sizes_of(solution, len(omega)), alpha)
+            if np.abs(factors - last).max() <= SETTLED:
+                break
+            problem = replace(assembly.problem, penalty=GroupLasso(factors * omega))
+            assembly = replace(assembly, problem=problem)
+            solution, last = self._descend(begin(assembly), alpha), factors
+        return Started(assembly, null), solution
+
+
+def settle_path(started: Started, path: PathResult, rounds: Rounds) -> PathResult:
+    """A path with the last round of every answer in place of the first."""
+    settled = tuple(rounds.settle(started, first)[1] for first in path.solutions)
+    return replace(path, solutions=settled)
+
+
+def sizes_of(solution: Solution, n_features: int) -> Array:
+    """||f^k||_K of every variable."""
+    sizes = np.zeros(n_features)
+    sizes[solution.rows.index] = row_norms(solution.rows.values)
+    return sizes
+
+
+PredictWith = Literal["directions", "taylor", "offset"]
+"""Numbers: 'directions' or 'taylor'. Labels: 'directions' or 'offset', the field's own f0."""
+Predictor = AveragedPredictor | TaylorPredictor | LabelPredictor
+AlphaRule = float | Literal["theory"] | TheoryRate | None
+DEFAULT_FRACTION = 0.1
+"""alpha=None means this part of alpha_max."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Checked training data. Rows of weight zero are gone; `kept` says which rows are left.
+
+    Attributes
+    ----------
+    X : Source
+    response : Response
+    weight : (n,) array or None
+        None = all rows count the same.
+    kept : (n,) int array
+        Places of the rows among the `n_rows` that the user passed.
+    n_rows : int
+    unlabeled : Source or None
+        Samples without a response.
+    """
+
+    X: Source
+    response: Response
+    weight: Array | None
+    kept: IntArray
+    n_rows: int
+    unlabeled: Source | None = None
+
+    def distinct(self, standardize: bool) -> tuple[Scaling, Array, Array, Array]:
+        """The scaling of the columns, and of rows without copies all columns, the response and the
+        part of the weight.
+        """
+        weight = np.ones(self.X.shape[0]) if self.weight is None else self.weight
+        share = weight / weight.sum()
+        scaling = measure_scaling(self.X, share, standardize=standardize)
+        X = standardised(self.X, scaling).columns(np.arange(self.X.shape[1]))
+        X, Y, share, _ = merge_rows(X, self.response.values.T, share)
+        return scaling, X, Y[:, 0], share
+
+
+@dataclass(frozen=True)
+class SparseSettings:
+    """What a user chose of a sparse fit."""
+
+    problem: Settings
+    solver: Solver
+    n_components: int | Literal["auto"] = "auto"
+    alpha: AlphaRule = None
+    verbose: int = 0
+    predict_with: PredictWith = "directions"
+
+
+@dataclass(frozen=True)
+class FittedField:
+    """A gradient field, and what follows from it.
+
+    Attributes
+    ----------
+    field : KernelField
+        The gradient at any sample.
+    predictor : AveragedPredictor, TaylorPredictor, LabelPredictor or None
+        Predictions from the selected columns; None = by the offset function of the field.
+    importances : (p,) array
+        ||f^k||_K.
+    ranking : (p,) int array
+    directions : Directions
+    dimension : Dimension or None
+        The evidence on their number, where that was to be found.
+    """
+
+    field: KernelField
+    predictor: Predictor | None
+    importances: Array
+    ranking: IntArray
+    directions: Directions
+    dimension: Dimension | None
+
+    @property
+    def scaling(self) -> Scaling:
+        return self.field.scaling
+
+
+@dataclass(frozen=True)
+class SparseFit(FittedField):
+    """The answer of the group lasso, with its certificate."""
+
+    solution: Solution
+    alpha_max: float
+
+
+def fit_sparse(sample: Sample, settings: SparseSettings) -> SparseFit:
+    """The sparse gradient field at the alpha asked for."""
+    with one_blas_thread():
+        started = start(sample, settings.problem)
+        alpha = requested_alpha(settings.alpha, started)
+        with follow(settings.verbose, len(steps_to(alpha, started.null.alpha))) as steps:
+            solution = fit_to(
+                started.assembly.problem, alpha, settings.solver,
+                null=started.null, progress=steps,
+            )  # fmt: skip
+        return finish(started, solution, settings)
+
+
+def start(sample: Sample, problem: Settings) -> Started:
+    """Assemble the problem, and find where its path begins."""
+    problem = replace(problem, X_unlabeled=sample.unlabeled)
+    return begin(assemble(sample.X, sample.response, problem, sample.weight))
+
+
+def requested_alpha(alpha: AlphaRule, started: Started) -> float:
+    """The user's alpha; with None, a part of alpha_max; with a rate, what the theorems ask for.
+
+    The rate is meant for weights of a fixed mass, w / s^(d + 2). Weights are used as printed, so
+    that the penalty is multiplied by s^(d + 2) instead.
+    """
+    if alpha is None:
+        return DEFAULT_FRACTION * started.null.alpha
+    n, p = started.assembly.source.shape
+    rate = TheoryRate(p) if isinstance(alpha, str) and alpha == "theory" else alpha
+    if isinstance(rate, TheoryRate):
+        return float(rate.alpha(n) * rate(n) ** (rate.dim + 2))
+    if not isinstance(rate, Real) or not 0.0 <= float(rate) < np.inf:
+        raise ValueError(
+            f"alpha={alpha!r}: the penalty is a finite number >= 0, 'theory', a TheoryRate or None."
+        )
+    return float(rate)
+
+
+def finish(started: Started, solution: Solution, settings: SparseSettings) -> SparseFit:
+    """Further rounds, where asked for, and what follows from the answer."""
+    (assembly, null), solution = Rounds(settings.solver).settle(started, solution)
+    problem, rows = assembly.problem, solution.rows
+    omega = problem.penalty.limits(1.0)
+    # variables still out are ranked by how close they are to coming in
+    runner_up = exact_norms(problem, solution) / np.where(omega > 0.0, omega, 1.0)
+    predictor = make_predictor(assembly, rows, solution.v, settings.predict_with)
+    found = describe(assembly, rows, solution.v, settings.n_components, runner_up, predictor)
+    return SparseFit(**vars(found), solution=solution, alpha_max=null.alpha)
+
+
+def make_predictor(
+    assembly: Assembly, rows: Rows, v: Array, predict_with: PredictWith
+) -> Predictor | None:
+    """What predicts from the selected columns; None = the offset function of the field."""
+    if predict_with == "directions":
+        labels = assembly.response.is_labels
+        return (label_predictor if labels else index_predictor)(assembly, rows)
+    return taylor_predictor(assembly, rows, v) if predict_with == "taylor" else None
+
+
+def describe(
+    assembly: Assembly,
+    rows: Rows,
+    v: Array,
+    n_components: int | Literal["auto"],
+    runner_up: Array,
+    predictor: Predictor | None,
+) -> FittedField:
+    """Importances, ranking and directions of coefficients B (rows) and v."""
+    p = assembly.problem.n_features
+    importances = np.zeros(p)
+    importances[rows.index] = row_norms(rows.values)
+    return FittedField(
+        kernel_field(assembly, rows, v),
+        predictor,
+        importances,
+        rank_variables(importances, runner_up),
+        *directions_of(assembly, rows, n_components),
+    )
+
+
+def directions_of(assembly: Assembly, rows: Rows, n_components: int | Literal["auto"]) -> Counted:
+    """Eigenvectors of B B', outputs side by side: summed over class contrasts."""
+    return count_directions(
+        assembly.source, assembly.response.values, assembly.share,
+        rows.index, rows.values, n_components,
+    )  # fmt: skip
+
+
+# Fitting gradient learning with a ridge penalty (GL): at one penalty, or scored at many.
+
+
+@dataclass(frozen=True)
+class RidgeFit(FittedField):
+    """The answer of gradient learning with a ridge penalty."""
+
+    alpha: float
+
+
+class RidgeStarted(NamedTuple):
+    """An assembled problem, the products X X' (n, n) of its rows, and its default penalty."""
+
+    assembly: Assembly
+    inner: Array
+    unit: float
+
+    def solve(self, alpha: float) -> tuple[Rows, Array]:
+        """Coefficients (B, v) at a penalty."""
+        source, datafit = self.assembly.problem.source, self.assembly.problem.datafit
+        A, v = solve_ridge(datafit, self.inner, alpha)
+        return Rows(np.arange(source.shape[1]), expand(source, A)).drop_zeros(), v
+
+
+def start_ridge(sample: Sample, problem: Settings) -> RidgeStarted:
+    """Assemble the problem, and find its own scale of penalties."""
+    assembly = assemble(sample.X, sample.response, problem, sample.weight)
+    inner = products(assembly.problem.source).inner
+    return RidgeStarted(assembly, inner, default_ridge(assembly, inner))
+
+
+def fit_ridge(
+    sample: Sample,
+    problem: Settings,
+    alpha: float | None,
+    n_components: int | Literal["auto"],
+) -> RidgeFit:
+    """Gradient learning (GL) with the penalty alpha sum_k ||f^k||_K^2: every variable stays in."""
+    if alpha is not None and not (isinstance(alpha, Real) and 0.0 < float(alpha) < np.inf):
+        raise ValueError(f"alpha={alpha!r}: the ridge penalty is a positive number or None.")
+    with one_blas_thread():
+        started = start_ridge(sample, problem)
+        return finish_ridge(started, started.unit if alpha is None else float(alpha), n_components)
+
+
+def finish_ridge(
+    started: RidgeStarted, alpha: float, n_components: int | Literal["auto"]
+) -> RidgeFit:
+    """The answer at a penalty, and what follows from it."""
+    assembly = started.assembly
+    rows, v = started.solve(alpha)
+    labels = assembly.response.is_labels
+    predictor = None if labels else taylor_predictor(assembly, rows, v)
+    nothing_out = np.zeros(assembly.problem.n_features)
+    found = describe(assembly, rows, v, n_components, nothing_out, predictor)
+    return RidgeFit(**vars(found), alpha=alpha)
+
+
+@refuse_overflow
+def ridge_fold_scores(
+    sample: Sample, problem: Settings, fold: Fold, alphas: Array, *, relative: bool
+) -> Array:
+    """Minus the mean loss on the held-out rows at every alpha, of what the estimator predicts.
+
+    With `relative`, alphas are in units of the fold's own default: penalties of different folds are
+    alike where they are the same multiple of it.
+    """
+    weight = None if sample.weight is None else sample.weight[fold.train]
+    inside = Sample(
+        take_rows(sample.X, fold.train), sample.response.take(fold.train), weight,
+        np.arange(len(fold.train)), len(fold.train),
+    )  # fmt: skip
+    started = start_ridge(inside, problem.take(fold.train))
+    assembly, truth = started.assembly, sample.response.take(fold.test)
+    held_out = standardised(take_rows(sample.X, fold.test), assembly.scaling)
+    count = np.ones(len(fold.test)) if sample.weight is None else sample.weight[fold.test]
+    scores = np.empty(len(alphas))
+    for i, alpha in enumerate(alphas * (started.unit if relative else 1.0)):
+        rows, v = started.solve(float(alpha))
+        if truth.is_labels:
+            guess = kernel_field(assembly, rows, v).offset_of(held_out).T
+        else:
+            guess = taylor_predictor(assembly, rows, v)(held_out.columns(rows.index))
+        losses = paper_loss(truth).value(guess, truth.values)
+        scores[i] = -float(losses @ count / count.sum())
+    return scores
+
+
+def default_ridge(assembly: Assembly, inner: Array) -> float:
+    """A thousandth of the largest curvature of the data term: scale-free, mild."""
+    datafit = assembly.problem.datafit
+    values, vectors = np.linalg.eigh(inner)
+    T = vectors * np.sqrt(np.maximum(values, 0.0))
+    phi, v = datafit.restrict(T), datafit.start()
+    zero = np.zeros((T.shape[1], datafit.n_tasks))
+    G, g = phi.gradient(phi.image(zero, v), zero, v)
+    return 5e-4 * step_bound(phi, G, np.zeros_like(g)) or 1.0
+
+
+# Held-out scores along a path: one fold at a time, folds as index arrays.
+
+
+SCORES = "scores.npz"
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Rows to fit on and rows to score on."""
+
+    train: IntArray
+    test: IntArray
+
+
+class HeldOut(NamedTuple):
+    """An answer found in a fold, and the rows to score it on.
+
+    Attributes
+    ----------
+    assembly : Assembly
+        The training rows.
+    solution : Solution
+    rows : Source
+        The held-out rows, standardised as the training rows are.
+    truth : Response
+        Their response.
+    weight : (n,) array
+    """
+
+    assembly: Assembly
+    solution: Solution
+    rows: Source
+    truth: Response
+    weight: Array
+
+
+Judge = Callable[[HeldOut], float]
+"""A score of an answer; larger is better."""
+
+
+@dataclass(frozen=True)
+class OwnLoss:
+    """Minus the mean loss of what the estimator would predict."""
+
+    predict_with: PredictWith = "directions"
+
+    def __call__(self, fold: HeldOut) -> float:
+        settings = fold.assembly.settings
+        loss = paper_loss(fold.truth) if settings.loss is None else settings.loss
+        losses = loss.value(predict_held_out(fold, self.predict_with), fold.truth.values)
+        return -float(losses @ fold.weight / fold.weight.sum())
+
+
+def predict_held_out(fold: HeldOut, predict_with: PredictWith) -> Array:
+    """(c, n) predictions for the held-out rows."""
+    rows, v = fold.solution.rows.drop_zeros(), fold.solution.v
+    predict = make_predictor(fold.assembly, rows, v, predict_with)
+    if predict is None:
+        return kernel_field(fold.assembly, rows, v).offset_of(fold.rows).T
+    return predict(fold.rows.columns(rows.index))
+
+
+@refuse_overflow
+def fold_scores(
+    X: Source | Array,
+    response: Response,
+    settings: Settings,
+    fold: Fold,
+    alphas: Array | Callable[[float], Array],
+    solver: Solver,
+    sample_weight: Array | None = None,
+    judge: Judge | None = None,
+    most_threads: int | None = None,
+    checkpoint: Path | None = None,
+    progress: Step | None = None,
+) -> Array:
+    """Score on the held-out rows of the answer at every alpha; larger is better.
+
+    Everything is done inside the fold: standardising, kernel scale, weights, path. Alphas may be a
+    function of the fold's own alpha_max: penalties of different folds are alike where they are the
+    same part of it, not where they are the same number.
+
+    In a folder `checkpoint` the answers of the path are kept until the scores are there, then the
+    scores alone. Whether the folder is of this run is for the caller to know.
+    """
+    done = saved_scores(checkpoint)
+    if done is not None:
+        return done
+    source, judge = open_source(X), judge or OwnLoss()
+    with one_blas_thread(most_threads):
+        inside = None if sample_weight is None else sample_weight[fold.train]
+        assembly = assemble(
+            take_rows(source, fold.train),
+            response.take(fold.train),
+            settings.take(fold.train),
+            inside,
+        )
+        started, rounds, kept = begin(assembly), Rounds(solver), None
+        grid = alphas(started.null.alpha) if callable(alphas) else alphas
+        if checkpoint is not None:
+            kept = open_checkpoint(
+                checkpoint, assembly.problem, grid, solver, digest([fold.train, fold.test])
+            )
+        path = fit_path(
+            assembly.problem, grid, solver, null=started.null, progress=progress, checkpoint=kept
+        )
+        held_out = standardised(take_rows(source, fold.test), assembly.scaling)
+        weight = np.ones(len(fold.test)) if sample_weight is None else sample_weight[fold.test]
+        scores = np.empty(len(grid))
+        for i, first in enumerate(path.solutions):
+            (last, _), solution = rounds.settle(started, first)
+            truth = response.take(fold.test)
+            scores[i] = judge(HeldOut(last, solution, held_out, truth, weight))
+        if kept is not None:
+            save_arrays(kept.folder / SCORES, {"scores": scores})
+            kept.clear()
+        return scores
+
+
+def saved_scores(checkpoint: Path | None) -> Array | None:
+    """The scores of a fold that is done."""
+    found = None if checkpoint is None else load_arrays(checkpoint / SCORES)
+    return None if found is None else found["scores"]

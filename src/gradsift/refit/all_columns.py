@@ -1,0 +1,654 @@
+"""Kernel ridge regression on all columns, a member of the predictor where all of them predict.
+
+    f(x) = b + sum_i a_i k(u(x), u(x_i)),
+
+    k(u, v) = exp(-sum_j (u_j - v_j)^2 / (2 l^2 p))     Gaussian: smooth in all columns together,
+    k(u, v) = exp(-sum_j |u_j - v_j| / (l p))           Laplace: f may bend anywhere, as a forest
+                                                        does; nearly additive where l is long,
+
+u(x) being the standardised columns, cut off at three standard deviations and standardised again:
+one wild value must not make a row a stranger to all others. Length scale l and noise ratio come
+from leaving out single rows, which takes one eigendecomposition per length scale:
+
+    residual of row i without it = (residual with it) / (1 - leverage of row i).
+
+Length scales are tried from the longest down, as long as rows left out are predicted better.
+Up to `kernel_rows` rows this is exact. Of more, that many tune the length scale and carry the
+function as landmarks; the noise ratio and the function come from all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from gradsift._run.passes import each_block
+from gradsift.data import ArraySource, CutSource, ScaledSource, Scaling, measure_scaling
+from gradsift.data.source import SourceView, windows
+from gradsift.numerics.distances import products, source_products
+from gradsift.numerics.sampling import canonical_order, folds_along, gram_products, spread_along
+from gradsift.protocols import Array, IntArray, Source
+from gradsift.refit.evidence import NOISE_BOUNDS
+from gradsift.refit.settings import NUMBERS, RefitSettings
+
+LEAST_EIGENVALUE = 1e-10
+"""Directions of landmarks with less than this part of the largest eigenvalue are rounding."""
+COPIED = 128
+"""Columns copied at a time."""
+PIECE = 512
+"""Columns multiplied at a time."""
+LEAST_LEFT = 1e-9
+"""One less the leverage is no smaller."""
+
+Form = Literal["gaussian", "laplace"]
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMember:
+    """A kernel expansion in all columns.
+
+    Attributes
+    ----------
+    scaling : Scaling of the columns after they were cut.
+    limit : standard deviations at which columns are cut.
+    landmarks : (m, p) rows that carry the function, cut and standardised.
+    coefficients : (m, q).
+    intercept : (q,).
+    length : l, in units of the typical size of a row.
+    form : of the kernel.
+    """
+
+    scaling: Scaling
+    limit: float
+    landmarks: Array
+    coefficients: Array
+    intercept: Array
+    length: float
+    form: Form
+
+    @property
+    def kind(self) -> str:
+        return "kernel ridge" if self.form == "gaussian" else "Laplace kernel ridge"
+
+    @property
+    def index(self) -> IntArray:
+        """Columns that it uses: all that vary."""
+        return np.flatnonzero(np.isfinite(self.scaling.scale))
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.index)
+
+    def scores(self, source: Source) -> Array:
+        """f at standardised rows, (n, q)."""
+        view = ScaledSource(CutSource(source, self.limit), self.scaling)
+        apart = DISTANCES[self.form](view, self.landmarks)
+        K = KERNELS[self.form](apart, self.length, self.n_columns)
+        return np.asarray(self.intercept + K @ self.coefficients)
+
+    def rescaled(self, unit: float = 1.0, level: float = 0.0) -> KernelMember:
+        """level + unit f."""
+        return replace(
+            self, coefficients=unit * self.coefficients, intercept=level + unit * self.intercept
+        )
+
+
+def some_rows(source: Source, rows: IntArray) -> Array:
+    """Rows of all columns, (m, p), filled piece by piece."""
+    out = np.empty((len(rows), source.shape[1]))
+    for where in windows(source.shape[1], COPIED):
+        out[:, where] = source.columns(np.arange(where.start, where.stop))[rows]
+    return out
+
+
+def squared_distances(source: Source, landmarks: Array | None = None) -> Array:
+    """Of all rows from landmarks (n, m), or from each other."""
+    if landmarks is None:
+        return products(source).sqdist
+    return source_products(source, ArraySource(landmarks)).sqdist
+
+
+def absolute_distances(source: Source, landmarks: Array | None = None) -> Array:
+    """The same, sums of absolute differences."""
+    n = source.shape[0]
+    out = np.zeros((n, n if landmarks is None else len(landmarks)))
+    for where, block in source.blocks():
+        out += cdist(block, block if landmarks is None else landmarks[:, where], "cityblock")
+    return out
+
+
+def gaussian(squared: Array, length: float, n_columns: int) -> Array:
+    """Kernel of squared distances of rows."""
+    return np.asarray(np.exp(squared / (-2.0 * length**2 * n_columns)))
+
+
+def laplace(absolute: Array, length: float, n_columns: int) -> Array:
+    """Kernel of sums of absolute differences of rows."""
+    return np.asarray(np.exp(absolute / (-length * n_columns)))
+
+
+DISTANCES: dict[Form, Callable[..., Array]] = {
+    "gaussian": squared_distances,
+    "laplace": absolute_distances,
+}
+KERNELS = {"gaussian": gaussian, "laplace": laplace}
+
+
+class Smoother(NamedTuple):
+    """Eigenvalues (r,) and vectors (n, r) of a kernel beside the mean, rows scaled by the roots of
+    their weights; `finish` turns coordinates (r, q) along them into coefficients and intercept.
+    """
+
+    values: Array
+    vectors: Array
+    finish: Callable[[Array, Array], tuple[Array, Array]]
+
+
+def exact_smoother(K: Array, weights: Array) -> Smoother:
+    """All rows are landmarks."""
+    share, root = weights / weights.sum(), np.sqrt(weights)
+    middle = K @ share
+    centred = K - middle[:, None] - middle + share @ middle
+    values, vectors = np.linalg.eigh(root[:, None] * centred * root)
+
+    def finish(along: Array, mean: Array) -> tuple[Array, Array]:
+        alpha = root[:, None] * (vectors @ along)
+        alpha = alpha - share[:, None] * alpha.sum(axis=0)
+        return alpha, mean - middle @ alpha
+
+    return Smoother(np.maximum(values, 0.0), vectors, finish)
+
+
+def landmark_smoother(K: Array, between: Array, weights: Array) -> Smoother:
+    """Rows beside landmarks (n, m), and landmarks beside each other (m, m)."""
+    size, axes = np.linalg.eigh(between)
+    kept = size > LEAST_EIGENVALUE * size[-1]
+    Q = axes[:, kept] / np.sqrt(size[kept])
+    share, root = weights / weights.sum(), np.sqrt(weights)
+    Phi = K @ Q
+    middle = share @ Phi
+    scaled = root[:, None] * (Phi - middle)
+    values, turn = np.linalg.eigh(scaled.T @ scaled)
+    values = np.maximum(values, 0.0)
+    lengths = np.sqrt(np.maximum(values, LEAST_EIGENVALUE * values[-1]))
+
+    def finish(along: Array, mean: Array) -> tuple[Array, Array]:
+        beta = turn @ (lengths[:, None] * along)
+        return Q @ beta, mean - middle @ beta
+
+    return Smoother(values, scaled @ (turn / lengths), finish)
+
+
+class LeftOut(NamedTuple):
+    """What single rows look like to a fit without them.
+
+    Attributes
+    ----------
+    guess : (n, q) predictions.
+    variance : (n, q) of the error, as the fit sees it.
+    length, noise_ratio : of the fit.
+    """
+
+    guess: Array
+    variance: Array
+    length: float
+    noise_ratio: float
+
+
+def leave_one_out(
+    smoother: Smoother, Y: Array, weights: Array, length: float, noise_ratios: Array
+) -> list[LeftOut]:
+    """Predictions of single rows by fits without them, however often they count; one for each of
+    the noise ratios (L,).
+    """
+    total = float(weights.sum())
+    mean = weights @ Y / total
+    values, vectors = smoother.values, smoother.vectors
+    z = np.sqrt(weights)[:, None] * (Y - mean)
+    along = vectors.T @ z
+    kept = values[:, None] / (values[:, None] + noise_ratios)  # (r, L)
+    leverage = np.square(vectors) @ kept + (weights / total)[:, None]
+    left = np.maximum(1.0 - leverage, LEAST_LEFT).T[:, :, None]  # (L, n, 1)
+    fits = np.stack([(vectors @ (kept * a[:, None])).T for a in along.T], axis=2)  # (L, n, q)
+    residual = (z - fits) / np.sqrt(weights)[:, None]
+    unexplained = np.square(z).sum(axis=0) - kept.T @ np.square(along)
+    noise = np.maximum(unexplained, 0.0)[:, None, :] / total
+    variance = noise * (1.0 + (1.0 - left) / left / weights[:, None])
+    return [
+        LeftOut(guess, spread, length, float(ratio))
+        for guess, spread, ratio in zip(Y - residual / left, variance, noise_ratios, strict=True)
+    ]
+
+
+Criterion = Callable[[LeftOut], float]
+"""What is to be as large as possible."""
+
+
+class Tuned(NamedTuple):
+    """A smoother, its predictions of rows left out, and their score."""
+
+    score: float
+    smoother: Smoother
+    left_out: LeftOut
+
+
+def tune_noise(
+    smoother: Smoother,
+    Y: Array,
+    weights: Array,
+    length: float,
+    criterion: Criterion,
+    settings: RefitSettings,
+) -> Tuned:
+    """The noise ratio whose predictions of rows left out score best."""
+    unit = max(float(smoother.values.sum() / weights.sum()), LEAST_EIGENVALUE)
+    tried = leave_one_out(smoother, Y, weights, length, unit * np.array(settings.kernel_noise))
+    return max((Tuned(criterion(left), smoother, left) for left in tried), key=score_of)
+
+
+def score_of(tuned: Tuned) -> float:
+    return tuned.score
+
+
+def best_length(lengths: Sequence[float], tuned: Callable[[float], Tuned]) -> Tuned:
+    """The length scale of the best score: from the longest down, as long as it rises."""
+    longest, *others = sorted(lengths, reverse=True)
+    best = tuned(longest)
+    for length in others:
+        shorter = tuned(length)
+        if shorter.score <= best.score:
+            break
+        best = shorter
+    return best
+
+
+class KernelFit(NamedTuple):
+    """The member, and its predictions of rows left out."""
+
+    member: KernelMember
+    left_out: LeftOut
+
+
+@dataclass(frozen=True, eq=False)
+class KernelColumns:
+    """All columns as kernels see them, and the rows that tune and carry the functions.
+
+    Attributes
+    ----------
+    columns : standardised, cut off, standardised again by `scaling`.
+    tuning : (m,) rows whose columns are the `landmarks` (m, p).
+    """
+
+    columns: Source
+    scaling: Scaling
+    tuning: IntArray
+    landmarks: Array
+    settings: RefitSettings
+
+    @classmethod
+    def of(
+        cls,
+        source: Source,
+        weights: Array,
+        order: IntArray,
+        settings: RefitSettings,
+    ) -> KernelColumns:
+        """Cut and standardise the columns, and read the rows that carry the functions.
+
+        Parameters
+        ----------
+        source : all columns, standardised.
+        weights : (n,) how many times each row counts, all positive; rows are no copies.
+        order : (n,) of the rows, along which landmarks are evenly spaced.
+        """
+        tuning = spread_along(order, settings.kernel_rows)
+        cut = CutSource(source, settings.cut)
+        scaling = measure_scaling(cut, weights / weights.sum())
+        columns = ScaledSource(cut, scaling)
+        return cls(columns, scaling, tuning, some_rows(columns, tuning), settings)
+
+    @property
+    def forms(self) -> list[Form]:
+        """Kernels that are tried: absolute differences take no product of matrices, and are left
+        out where they would take long.
+        """
+        differences = self.landmarks.size * self.columns.shape[0]
+        return ["gaussian", "laplace"] if differences <= self.settings.differences else ["gaussian"]
+
+    def fit(
+        self,
+        form: Form,
+        Y: Array,
+        weights: Array,
+        criterion: Callable[[Array, Array], Criterion],
+    ) -> KernelFit:
+        """Length scale and noise ratio by leaving out single rows, then the function on all.
+
+        Parameters
+        ----------
+        Y : (n, q) responses.
+        criterion : from responses and weights of some rows to what leaving them out is judged by.
+        """
+        settings, tuning = self.settings, self.tuning
+        p = int(np.isfinite(self.scaling.scale).sum())
+        distances, kernel = DISTANCES[form], KERNELS[form]
+        between = distances(ArraySource(self.landmarks, PIECE))
+        y, w = Y[tuning], weights[tuning]
+        judge = criterion(y, w)
+
+        def tuned(length: float) -> Tuned:
+            smoother = exact_smoother(kernel(between, length, p), w)
+            return tune_noise(smoother, y, w, length, judge, settings)
+
+        lengths = settings.kernel_lengths if form == "gaussian" else settings.laplace_lengths
+        best = best_length(lengths, tuned)
+        if len(tuning) < len(Y):
+            length = best.left_out.length
+            apart = kernel(distances(self.columns, self.landmarks), length, p)
+            smoother = landmark_smoother(apart, kernel(between, length, p), weights)
+            best = tune_noise(smoother, Y, weights, length, criterion(Y, weights), settings)
+        _, smoother, left_out = best
+        mean = weights @ Y / weights.sum()
+        along = smoother.vectors.T @ (np.sqrt(weights)[:, None] * (Y - mean))
+        along = along / (smoother.values + left_out.noise_ratio)[:, None]
+        function = smoother.finish(along, mean)
+        member = KernelMember(
+            self.scaling, settings.cut, self.landmarks, *function, left_out.length, form
+        )
+        return KernelFit(member, left_out)
+
+
+# Ridge on the columns that stand out, scored by repeated cross-validation.
+#
+# Which columns stand out, and by how much, is asked anew for every set of training rows: one pass
+# over all columns for all folds together. Then each fold has a Gram matrix of its rows, and the
+# rest happens there.
+
+
+LOG_NOISE = np.arange(*NOISE_BOUNDS, 0.1)
+"""Noise ratios tried: a grid, which rounding does not move."""
+
+CHUNK = 1_024
+"""Columns read at once."""
+
+PRIORS = 20_000
+"""Prior variances computed at once, for some columns and all sets of rows."""
+
+LEAST_VARIANCE = 1e-9
+
+RANK = 1e-12
+"""Eigenvalues below this part of the largest are rounding."""
+
+
+def chunks(size: int) -> list[slice]:
+    return [slice(start, min(start + CHUNK, size)) for start in range(0, size, CHUNK)]
+
+
+# ------------------------------------------------ folds
+def distinct_rows(source: Source, Y: Array, weights: Array) -> IntArray:
+    """(n,) number of each row, in the canonical order of responses (n, q) and columns; copies have
+    the same number: they have the same response and the same sums of columns with random factors.
+    """
+    key, along = np.zeros((len(Y), 2)), np.zeros(Y.shape)
+    for _, (part, more) in each_block(source, lambda at: partial(row_sums, Y, weights, at.start)):
+        key += part
+        along += more
+    rows = np.round(np.column_stack([Y, key]), 6)
+    _, first, place = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    place = place.reshape(-1)
+    total = np.bincount(place, weights).astype(np.float64)
+    order = canonical_order(Y[first], total, along[first])
+    return np.asarray(np.argsort(order)[place])
+
+
+def row_sums(Y: Array, weights: Array, seed: int, Z: Array) -> tuple[Array, Array]:
+    """Two sums of columns Z (n, b) with random factors, and their `gram_products`."""
+    factors = np.random.default_rng(seed).normal(size=(Z.shape[1], 2))
+    return Z @ factors, gram_products(Z, Y, weights)
+
+
+def assign_folds(distinct: IntArray, settings: RefitSettings = NUMBERS) -> IntArray:
+    """(rounds, n) fold of each row: along the responses, so that each holds all of their range.
+
+    Where rows are few, it matters which of them are held out together: neighbours in the order of
+    responses are then assigned anew in further rounds. Copies (see `distinct_rows`) stay together,
+    and as one row that counts more they would be in the same folds.
+    """
+    count = int(distinct.max()) + 1
+    rounds = min(-(-settings.held_out_rows // count), settings.most_repeats)
+    return folds_along(count, settings.folds, rounds)[:, distinct]
+
+
+def training_weights(folds: IntArray, weights: Array, settings: RefitSettings = NUMBERS) -> Array:
+    """(rounds x folds + 1, n): weights with one fold's rows at zero; in the last, none."""
+    held = folds[:, None, :] == np.arange(settings.folds)[:, None]
+    return np.vstack([np.where(held, 0.0, weights).reshape(-1, len(weights)), weights])
+
+
+# ------------------------------------------------ which columns stand out, in each fold
+@dataclass(frozen=True, eq=False)
+class ScreenedColumns:
+    """Columns (increasing) and the prior variance of the weight of each, per set of rows."""
+
+    index: IntArray
+    prior: Array
+
+
+def own_priors(
+    W: Array, Y: Array, Z: Array, cut: float = NUMBERS.ridge_cut
+) -> list[ScreenedColumns]:
+    """For every set of training weights (rows of W), the columns of Z (n, b) that stand out.
+
+    With several response columns r^2 is the share of their summed variance that a line explains.
+    """
+    share = W / W.sum(axis=1, keepdims=True)
+    mean = share @ Z
+    variance = share @ (Z * Z) - mean**2
+    explained, total = np.zeros_like(mean), np.zeros((len(W), 1))
+    for y in Y.T:
+        centre = share @ y
+        explained += ((share * y) @ Z - mean * centre[:, None]) ** 2
+        total += (share @ (y * y) - centre**2)[:, None]
+    usable = (variance > LEAST_VARIANCE) & (total > LEAST_VARIANCE)
+    variance = np.where(usable, variance, 1.0)
+    r2 = explained / (variance * np.where(total > LEAST_VARIANCE, total, 1.0))
+    chance = cut / np.maximum(W.sum(axis=1, keepdims=True) - 1.0, 1.0)
+    prior = np.where(usable, np.maximum(r2 - chance, 0.0), 0.0) / variance
+    kept = [np.flatnonzero(row) for row in prior]
+    return [ScreenedColumns(where, row[where]) for where, row in zip(kept, prior, strict=True)]
+
+
+def screened_columns(
+    source: Source, W: Array, Y: Array, settings: RefitSettings = NUMBERS
+) -> list[ScreenedColumns]:
+    """`own_priors` over all columns: one pass."""
+    found: list[list[ScreenedColumns]] = [[] for _ in W]
+    width = -(-PRIORS // len(W))
+    job = partial(own_priors, W, Y, cut=settings.ridge_cut)
+    for block, parts in each_block(source, lambda _: job, width=width):
+        for kept, part in zip(found, parts, strict=True):
+            kept.append(ScreenedColumns(part.index + block.start, part.prior))
+    return [_most(kept, settings.ridge_columns) for kept in found]
+
+
+def _most(parts: list[ScreenedColumns], most: int) -> ScreenedColumns:
+    """All columns that stand out, or the `most` that do so most."""
+    index = np.concatenate([part.index for part in parts])
+    prior = np.concatenate([part.prior for part in parts])
+    if len(index) > most:
+        best = np.sort(np.argsort(-prior, kind="stable")[:most])
+        index, prior = index[best], prior[best]
+    return ScreenedColumns(index, prior)
+
+
+class RowGram(NamedTuple):
+    """Inner products of rows, sums of v_j z_j z_j' over columns.
+
+    Attributes
+    ----------
+    gram : (n, n).
+    factor : (n, k) with gram = factor factor', where columns are fewer than rows.
+    """
+
+    gram: Array
+    factor: Array | None = None
+
+    @classmethod
+    def of(cls, factor: Array) -> RowGram:
+        return cls(factor @ factor.T, factor)
+
+
+def row_grams(source: Source, sets: list[ScreenedColumns]) -> list[RowGram]:
+    """Inner products of rows over each set's columns, every column read once."""
+    n = source.shape[0]
+    few = [len(s.index) < n for s in sets]
+    held = [np.zeros((n, len(s.index) if low else n)) for s, low in zip(sets, few, strict=True)]
+    union = np.unique(np.concatenate([s.index for s in sets]))
+    for part in chunks(len(union)):
+        Z = source.columns(union[part])
+        for out, s, low in zip(held, sets, few, strict=True):
+            first, last = np.searchsorted(s.index, [union[part][0], union[part][-1] + 1])
+            own = Z[:, np.searchsorted(union[part], s.index[first:last])]
+            prior = s.prior[first:last]
+            if low:
+                out[:, first:last] = own * np.sqrt(prior)
+            else:
+                out += (own * prior) @ own.T
+    return [RowGram.of(out) if low else RowGram(out) for out, low in zip(held, few, strict=True)]
+
+
+def in_memory(source: Source) -> bool:
+    """Whether reading columns again costs next to nothing."""
+    while isinstance(source, SourceView):
+        source = source.base
+    return source.array is not None
+
+
+def each_gram(source: Source, sets: list[ScreenedColumns]) -> Iterator[RowGram]:
+    """`row_grams` one after the other: where the table is in memory no two of them are held."""
+    at_once = 1 if in_memory(source) else len(sets)
+    for first in range(0, len(sets), at_once):
+        yield from row_grams(source, sets[first : first + at_once])
+
+
+# ------------------------------------------------ ridge in one Gram matrix
+@dataclass(frozen=True, eq=False)
+class GramRidge:
+    """Ridge by the Gram matrix of centred columns, for all noise ratios at once.
+
+    `size` is what the matrix was divided by, so that its mean diagonal is one on training rows.
+    `values` (r,) and `vectors` (training rows, r) are those of its eigenvectors that columns reach.
+    """
+
+    K: Array
+    size: float
+    weights: Array
+    Y: Array
+    mean: Array
+    values: Array
+    vectors: Array
+
+    @classmethod
+    def of(cls, rows: RowGram, weights: Array, Y: Array) -> GramRidge:
+        gram, share = rows.gram, weights / weights.sum()
+        middle = gram @ share
+        K = gram - middle[:, None] - middle + share @ middle
+        size = max(float(share @ K.diagonal()), 1e-300)
+        K, mean = K / size, share @ Y
+        train = weights > 0
+        root = np.sqrt(weights[train])[:, None]
+        if rows.factor is None:
+            values, vectors = np.linalg.eigh(root * K[np.ix_(train, train)] * root.T)
+        else:
+            centred = rows.factor - share @ rows.factor
+            values, vectors = thin_eigh(root * centred[train] / np.sqrt(size))
+        return cls(K, size, weights, Y, mean, np.maximum(values, 0.0), root * vectors)
+
+    @property
+    def along(self) -> Array:
+        """(r, q) the training responses along the eigenvectors."""
+        return np.asarray(self.vectors.T @ (self.Y[self.weights > 0] - self.mean))
+
+    def dual(self, noise_ratio: float) -> Array:
+        """(n, q) alpha, with h = mean + K alpha; zero on rows that are held out."""
+        alpha = np.zeros_like(self.Y)
+        shrunk = self.along / (self.values + noise_ratio)[:, None]
+        alpha[self.weights > 0] = self.vectors @ shrunk
+        return alpha
+
+    def held_out(self, rows: IntArray) -> tuple[Array, Array]:
+        """At `rows`, for all noise ratios: predictions (L, m, q) and their variances (L, m, q)."""
+        total = float(self.weights.sum())
+        along = self.along
+        toward = self.K[np.ix_(rows, self.weights > 0)] @ self.vectors
+        eta = np.exp(LOG_NOISE)
+        shrunk = 1.0 / (self.values[:, None] + eta)
+        guess = np.stack([((toward * a) @ shrunk).T for a in along.T], axis=-1)
+        beyond = self.weights @ np.square(self.Y - self.mean) - np.square(along).sum(axis=0)
+        scale = (shrunk.T @ along**2 + np.maximum(beyond, 0.0) / eta[:, None]) / total
+        spread = self.K[rows, rows][:, None] - toward**2 @ shrunk + eta * (1.0 + 1.0 / total)
+        return self.mean + guess, np.maximum(spread, eta).T[:, :, None] * scale[:, None, :]
+
+
+def thin_eigh(A: Array) -> tuple[Array, Array]:
+    """Positive eigenvalues (r,) of A A' and their eigenvectors (n, r), for A of few columns."""
+    values, turn = np.linalg.eigh(A.T @ A)
+    kept = values > RANK * values.max(initial=0.0)
+    return values[kept], A @ (turn[:, kept] / np.sqrt(values[kept]))
+
+
+def normal_score(error: Array, variance: Array, weights: Array) -> Array:
+    """Weighted log density of errors (.., m, q), summed over the rows; constants left out."""
+    variance = np.maximum(variance, 1e-300)
+    scores = np.log(variance) + error**2 / variance
+    return np.asarray(-0.5 * (weights @ scores).sum(axis=-1))
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatedCV:
+    """What h makes of rows it has not seen, on average over the rounds.
+
+    Attributes
+    ----------
+    noise_ratio : the one of largest log score.
+    guess : (rounds, n, q) predictions of held-out rows at that ratio.
+    mean : (rounds, n, q) what the mean of the training rows predicts.
+    gain : log score above that of the mean, in nats.
+    """
+
+    noise_ratio: float
+    guess: Array
+    mean: Array
+    gain: float
+
+
+def repeated_cv(
+    grams: Iterable[RowGram],
+    folds: IntArray,
+    W: Array,
+    Y: Array,
+    weights: Array,
+    settings: RefitSettings = NUMBERS,
+) -> RepeatedCV:
+    """Every fold of every round predicted from the round's others; takes one Gram matrix each."""
+    rounds = len(folds)
+    score, null = np.zeros(len(LOG_NOISE)), 0.0
+    guesses, means = np.empty((len(LOG_NOISE), rounds, *Y.shape)), np.empty((rounds, *Y.shape))
+    for at, gram in zip(range(rounds * settings.folds), grams):
+        turn, f = divmod(at, settings.folds)
+        held = np.flatnonzero(folds[turn] == f)
+        fit = GramRidge.of(gram, W[at], Y)
+        guess, variance = fit.held_out(held)
+        score += normal_score(Y[held] - guess, variance, weights[held])
+        total = W[at].sum()
+        flat = (W[at] @ (Y - fit.mean) ** 2) / total * (1.0 + 1.0 / total)
+        null += float(normal_score(Y[held] - fit.mean, flat[None, :], weights[held]))
+        guesses[:, turn, held], means[turn, held] = guess, fit.mean
+    best = int(score.argmax())
+    gain = (float(score[best]) - null) / rounds
+    return RepeatedCV(float(np.exp(LOG_NOISE[best])), guesses[best], means, gain)

@@ -1,0 +1,278 @@
+"""The product screen: which x_k x_l does the residual still follow?
+
+    z_kl = sum_i r_i x_ik x_il / sqrt(sum_i r_i^2 x_ik^2 x_il^2)
+
+is standard normal when the product is of no use (it is normalised by itself, so that heavy tails do
+no harm); with q responses the squares are added, chi2(q). Pairs are tested in three classes, by how
+many of their two variables are selected already, each class at the level its own number of rivals
+asks for. Two matrix products per block of columns, half the table, in single precision; of a table
+that is too large to be held, two strips of columns are held at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from gradsift._run.threads import map_blocks
+from gradsift.protocols import Array, IntArray
+from gradsift.sift.features import Single
+from gradsift.sift.levels import chi2_log_sf, pair_tests, squared_level
+from gradsift.sift.rows import Clusters, Rows
+from gradsift.sift.settings import DEFAULT, SiftSettings
+
+BLOCK, PIECE = 64, 256
+"""Columns screened at a time, against so many others; the first number divides the second."""
+HELD_VALUES = 50_000_000
+"""Values of a strip of columns (200 MB in single precision)."""
+
+
+@dataclass(frozen=True)
+class Screen:
+    columns: IntArray
+    """(k,) the columns whose pairs were tested, in order."""
+    passed: dict[tuple[int, int], float]
+    """Pair of columns -> squared level, strongest first."""
+    best: Array
+    """(k,) largest z^2 of each column over all partners."""
+    best_selected: Array
+    """(k,) the same over selected partners only."""
+
+
+class Found(NamedTuple):
+    """Pairs that reach their levels."""
+
+    ratio: Array
+    """z^2 over the squared level."""
+    level: Array
+    first: IntArray
+    """Places of their first columns, and of their second."""
+    second: IntArray
+
+
+def strongest_pairs(found: list[Found], count: int) -> list[Found]:
+    """The strongest of pairs that come in order, together; among equals the first ones."""
+    if not found:
+        return []
+    every = [np.concatenate(parts) for parts in zip(*found, strict=True)]
+    order = np.argsort(-every[0], kind="stable")[:count]
+    return [Found(*(part[order] for part in every))]
+
+
+def _levers(A: Single, R: Single, weight: Single | None) -> list[tuple[Single, Single]]:
+    """For each response, columns A (n, a) times r and their squares times r^2, (a, n)."""
+    A2, pairs = A * A, []
+    for r in R.T:
+        lever = r if weight is None else r * weight
+        pairs.append(((A * lever[:, None]).T, (A2 * (r * lever)[:, None]).T))
+    return pairs
+
+
+def _z_squared(levers: list[tuple[Single, Single]], B: Single) -> Single:
+    """z_kl^2 summed over responses, for columns A, as levers, against B (n, b): (a, b)."""
+    total = np.zeros((len(levers[0][0]), B.shape[1]), dtype=B.dtype)
+    B2 = B * B
+    for first, second in levers:
+        top = first @ B
+        top *= top
+        below = second @ B2
+        top /= np.maximum(below, 1e-30, out=below)
+        total += top
+    return total
+
+
+def row_products(R: Array, rows: Rows) -> Statistic:
+    """z_kl^2 of columns A against columns B where rows are independent."""
+    R32 = R.astype(np.float32)
+    w32 = None if rows.weight is None else rows.weight.astype(np.float32)
+    return lambda A: partial(_z_squared, _levers(A, R32, w32))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What blocks of columns are compared by."""
+
+    statistic: Statistic
+    levels: Array
+    """(3,) squared levels of pairs of which 0, 1 or 2 columns are selected."""
+    chosen: IntArray
+    """(k,) 1 for selected columns, 0 for the others."""
+    count: int
+    """Pairs that are kept at most."""
+
+    def block(
+        self, A: Single, first_a: int, B: Single, first_b: int, start: int
+    ) -> tuple[slice, Array, Array, list[Found]]:
+        """The columns of A from number `start` on against those of B: which they are, the largest
+        z^2 of them and of the columns of B, over all and over selected partners (2, width), and
+        the strongest pairs. A begins with column `first_a`, and B with `first_b`.
+        """
+        stop = min(start + BLOCK, first_a + A.shape[1])
+        a = np.arange(start, stop)
+        against = self.statistic(A[:, start - first_a : stop - first_a])
+        own, others = np.zeros((2, len(a))), np.zeros((2, B.shape[1]))
+        found: list[Found] = []
+        for skip in range(max(start - first_b, 0) // PIECE * PIECE, B.shape[1], PIECE):
+            piece = slice(skip, min(skip + PIECE, B.shape[1]))
+            b = np.arange(first_b + piece.start, first_b + piece.stop)
+            z = against(B[:, piece])
+            if b[0] <= a[-1]:
+                z[a[:, None] >= b] = 0.0  # each pair once
+            top = z.max(axis=1)
+            np.maximum(own[0], top, out=own[0])
+            others[0, piece] = z.max(axis=0)
+            in_a, in_b = self.chosen[a] > 0, self.chosen[b] > 0
+            if in_a.any() or in_b.any():
+                np.maximum(own[1], z[:, in_b].max(axis=1, initial=0.0), out=own[1])
+                others[1, piece] = z[in_a].max(axis=0, initial=0.0)
+            elif top.max() <= 0.999 * self.levels[0]:
+                continue
+            found += self.passing(z, a, b)
+        return slice(start, stop), own, others, strongest_pairs(found, self.count)
+
+    def passing(self, z: Single, a: IntArray, b: IntArray) -> list[Found]:
+        """The strongest pairs of columns a and b with squared statistics z above their levels."""
+        level = self.levels[self.chosen[a][:, None] + self.chosen[b]]
+        i, j = np.nonzero(z > 0.999 * level)
+        passed = level[i, j]
+        return strongest_pairs([Found(z[i, j] / passed, passed, a[i], b[j])], self.count)
+
+
+def screen(
+    read: Callable[[IntArray], Single],
+    columns: IntArray,
+    R: Array,
+    rows: Rows,
+    selected: list[int],
+    alpha: float,
+    settings: SiftSettings = DEFAULT,
+) -> Screen:
+    """Screen all pairs among some columns.
+
+    Parameters
+    ----------
+    read : function
+        From some columns to their clipped values, (n, width).
+    columns : int array (k,)
+        In increasing order.
+    R : array (n, q)
+        Residuals, not scaled by root weight.
+    rows : Rows
+    selected : list of int
+        Columns that are in the support.
+    alpha : float
+        The share of false variables left to pairs.
+    settings : SiftSettings
+    """
+    k, q = len(columns), R.shape[1]
+    levels = [squared_level(alpha, tests, q) for tests in pair_tests(k, len(selected))]
+    clusters = rows.clusters
+    comparison = Comparison(
+        row_products(R, rows) if clusters is None else cluster_products(R, clusters),
+        np.array(levels),
+        np.isin(columns, selected).astype(np.intp),
+        settings.n_known,
+    )
+    best = np.zeros((2, k))
+    found: list[Found] = []
+    width = max(HELD_VALUES // max(len(R) * PIECE, 1), 1) * PIECE
+    strips = [slice(start, min(start + width, k)) for start in range(0, k, width)]
+    for number, one in enumerate(strips):
+        A = read(columns[one])
+        for two in strips[number:]:
+            B = A if two is one else read(columns[two])
+            block = partial(comparison.block, A, one.start, B, two.start)
+            for at, own, others, passed in map_blocks(block, range(one.start, one.stop, BLOCK)):
+                best[:, at] = np.maximum(best[:, at], own)
+                best[:, two] = np.maximum(best[:, two], others)
+                found = strongest_pairs(found + passed, settings.n_known)
+    passed_levels = {
+        (int(columns[i]), int(columns[j])): float(level)
+        for pairs in found
+        for _, level, i, j in zip(*pairs, strict=True)
+    }
+    return Screen(columns, passed_levels, *best)
+
+
+def pair_log_p(result: Screen, q: int, selected: int) -> Array:
+    """Log chi-square tail of a column's best product, times the number of its partners."""
+    every = chi2_log_sf(result.best, q) + np.log(max(len(result.columns), 1))
+    some = chi2_log_sf(result.best_selected, q) + np.log(max(selected, 1))
+    return np.asarray(np.minimum(every, some))
+
+
+# The product screen where rows belong together.
+#
+# With the residual r of mapped rows (`clusters`) and f = x_k x_l,
+#
+#     z_kl^2 = (sum_i r_i (W f)_i)^2 / (v ||W f||^2),
+#
+# v being the design effect of the product: the sum of squares of the scores of clusters over ||W
+# f||^2, shrunk towards its mean over the pairs that are looked at together (`design_effects`). W
+# is its own adjoint, so that W r meets f itself. Sums over clusters are one small matrix product
+# for each, done for all clusters of equal length at once.
+
+
+Statistic = Callable[[Single], Callable[[Single], Single]]
+"""Of columns A (n, a), then of columns B (n, b): squares (a, b)."""
+
+MOST_SUMS = 4_000_000
+"""Sums over clusters made at a time (16 MB)."""
+LEAST_PART = 1e-3
+"""Part of the rows that a product of columns counts as at least."""
+
+
+def cluster_products(R: Array, clusters: Clusters) -> Statistic:
+    """z_kl^2 against residuals R (n, q) of mapped rows, not scaled, summed over responses."""
+    weight = clusters.weight.astype(np.float32)[:, None]
+    levers = (clusters.mapped(R.T) * clusters.weight).astype(np.float32)
+    theta = clusters.theta
+    shared = ((2.0 * theta - theta**2) / clusters.size).astype(np.float32)
+    count, total = len(clusters.size), float(clusters.size.sum())
+
+    def of(A: Single) -> Callable[[Single], Single]:
+        def against(B: Single) -> Single:
+            length = (A * A * weight).T @ (B * B)
+            for at, F in cluster_sums(A * weight, B, clusters):
+                length -= np.einsum("g,gab->ab", shared[at], np.square(F, out=F))
+            np.maximum(length, LEAST_PART * total, out=length)
+            z = np.zeros_like(length)
+            for lever in levers:
+                top, second, fourth = np.zeros((3, *length.shape), dtype=np.float32)
+                for _, S in cluster_sums(A * lever[:, None], B, clusters):
+                    top += S.sum(axis=0)
+                    np.square(S, out=S)
+                    second += S.sum(axis=0)
+                    fourth += np.square(S, out=S).sum(axis=0)
+                spread = np.maximum(fourth - second**2 / count, 0.0) / length**2
+                z += top**2 / (length * shrunk_effects(second / length, spread))
+            return z
+
+        return against
+
+    return of
+
+
+def shrunk_effects(v: Single, variance: Single) -> Single:
+    """Design effects, at least 1, shrunk towards their mean by their own sampling variance."""
+    mean = max(float(v.mean()), 1.0)
+    beyond = max(float(v.var() - variance.mean()), 0.0)
+    own = np.float32(beyond) / (np.float32(beyond) + variance + np.float32(1e-12))
+    return np.asarray(np.maximum(mean + own * (v - mean), 1.0), dtype=np.float32)
+
+
+def cluster_sums(A: Single, B: Single, clusters: Clusters) -> Iterator[tuple[slice, Single]]:
+    """Sums of a_i b_i over the rows of clusters, some at a time: (which clusters, (g, a, b))."""
+    a, b = A.shape[1], B.shape[1]
+    done, most = 0, max(1, MOST_SUMS // (a * b))
+    for rows, count, length in clusters.runs:
+        A3 = A[rows].reshape(count, length, a).transpose(0, 2, 1)
+        B3 = B[rows].reshape(count, length, b)
+        for start in range(0, count, most):
+            some = slice(start, min(start + most, count))
+            yield slice(done + some.start, done + some.stop), A3[some] @ B3[some]
+        done += count

@@ -1,0 +1,239 @@
+"""What a gain is worth when rows are exchangeable: a saddlepoint behind the chi-square levels.
+
+The levels take it that u = sum_i a_i r_i, of a fitted contribution a and a residual r, is normal
+far out in its tail. Where both are skewed (few cases, many zeros, a column that is constant but for
+two rows) it is not. The chance that residuals dealt to the rows at random reach u is about exp(-D),
+D being the least Kullback-Leibler information that moves the expected sum there:
+
+    D = sup_t  t_0 u - sum_i log mean_j exp(t_0 a_i r_j + t_1 r_j + t_2 (r_j^2 - 1)).
+
+Row i draws one of the residuals, tilted towards a_i, while their mean and variance stay what they
+are. For normal r, 2 D = -n log(1 - rho^2), which is what a fit gains in n log det. For a column
+that marks one row, D is about log n, however perfect the fit. Skovgaard's correction,
+
+    w + log(v / w) / w,     w = sqrt(2 D),     v = t_0 (det K''(t) / det K''_12(0))^(1/2),
+
+is as good as normal where n is small. It collapses where u is nearly the largest sum any deal can
+give, because K'' is nearly singular there; Stirling's formula for the k rows that carry u takes its
+place: w^2 - 2 log(2 pi k).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from gradsift.protocols import Array
+
+MOST_PLACES = 256
+"""Rows, and residuals, beyond which neighbours are taken together."""
+MOST_STEPS = 25
+BARTLETT = 2.5
+"""-(n - 2.5) log(1 - rho^2) is chi-square(1) to second order (Bartlett)."""
+
+
+def worth_of(a: Array, r: Array, weight: Array, gain: float, enough: float = np.inf) -> float:
+    """The part of a gain that stands when rows are exchangeable, in [0, 1].
+
+    Parameters
+    ----------
+    a : array (n, q)
+        What a group, or a variable, contributes to the fit.
+    r : array (n, q)
+        Residual of the fit without it.
+    weight : array (n,)
+    gain : float
+        Rise of n log det of the residual covariance without it.
+    enough : float
+        A part that is enough to know of: where it is surely larger, a lower bound of it will do.
+    """
+    n = float(weight.sum())
+    a, r = along_main_axis(a, r, weight)
+    each = a * r
+    u = float(weight @ each)
+    if u <= 0.0:
+        return 1.0
+    carriers = u * u / float(weight @ each**2)
+    # beside correlated columns the gain says more than a: as far as it says, or as far as can be
+    most = largest_sum(a, r, weight)
+    u = max(u, min(n * np.sqrt(-np.expm1(-gain / n)), most))
+    taken = -(n - BARTLETT) * float(np.log1p(-(min(u / n, 0.999999) ** 2)))
+    taken = max(taken, gain * (1.0 - BARTLETT / n))
+    if taken < 1.0:
+        return 1.0
+    return min(chi_square_of(a, r, weight, u, carriers, enough * taken) / taken, 1.0)
+
+
+def largest_sum(a: Array, r: Array, weight: Array) -> float:
+    """The largest sum_i a_i r_i of any deal: both in order, a row of weight w being w copies."""
+    one, two = np.argsort(a, kind="stable"), np.argsort(r, kind="stable")
+    below_one, below_two = np.cumsum(weight[one]), np.cumsum(weight[two])
+    cuts = np.sort(np.concatenate([below_one, below_two]))
+    mass = np.diff(cuts, prepend=0.0)
+    middle = cuts - mass / 2
+    last = len(a) - 1
+    at_one = np.minimum(np.searchsorted(below_one, middle), last)
+    at_two = np.minimum(np.searchsorted(below_two, middle), last)
+    return float(mass @ (a[one][at_one] * r[two][at_two]))
+
+
+def along_main_axis(a: Array, r: Array, weight: Array) -> tuple[Array, Array]:
+    """Contribution and residual along the response in which the contribution is largest, both
+    centred, with unit variance, (n,) each.
+    """
+    n = weight.sum()
+    a, r = a - weight @ a / n, r - weight @ r / n
+    values, vectors = np.linalg.eigh((r.T * weight) @ r / n)
+    half = vectors / np.sqrt(np.maximum(values, 1e-12 * max(values.max(), 1e-300)))
+    a, r = a @ half, r @ half
+    axis = np.linalg.eigh((a.T * weight) @ a)[1][:, -1]
+    a, r = a @ axis, r @ axis
+    size = np.sqrt(weight @ (a * a) / n)
+    return a / max(size, 1e-300), r
+
+
+def places(x: Array, weight: Array) -> tuple[Array, Array]:
+    """Values and their weights; of many, neighbours are taken together (the outermost stay
+    alone).
+    """
+    if len(x) <= MOST_PLACES:
+        return x, weight
+    order = np.argsort(x, kind="stable")
+    x, weight = x[order], weight[order]
+    edge = MOST_PLACES // 4
+    middle = np.linspace(edge, len(x) - edge, MOST_PLACES - 2 * edge + 1).astype(int)[:-1]
+    first = np.r_[np.arange(edge), middle, np.arange(len(x) - edge, len(x))]
+    total = np.add.reduceat(weight, first)
+    return np.add.reduceat(weight * x, first) / total, total
+
+
+Drawn = tuple[float, Array, Array]
+"""A value t'(u, 0, 0) - K(t), and what its slopes are made of."""
+
+
+class Tilted(NamedTuple):
+    """t'(u, 0, 0) - K(t) at some t, with the gradient and the Hessian of K."""
+
+    value: float
+    gradient: Array
+    hessian: Array
+
+
+class Deals:
+    """Rows that draw residuals: the cumulant function K(t) of (sum a r, sum r, sum r^2)."""
+
+    def __init__(self, a: Array, r: Array, weight: Array) -> None:
+        self.a, self.weight = places(a, weight)
+        self.r, mass = places(r, weight)
+        self.chance = mass / mass.sum()
+        self.kept = orthonormal(np.stack([self.r, self.r**2]), self.chance)
+
+    @cached_property
+    def moments(self) -> Array:
+        """The functions of the residuals whose expectations make up the slopes, one a column."""
+        each = np.vstack([self.r, self.kept])
+        k = len(each)
+        return np.vstack([each, (each[:, None] * each[None]).reshape(k * k, -1)]).T
+
+    def drawn(self, t: Array, u: float) -> Drawn:
+        """The value at t, and what it is made of: one exponential for each row and residual, and
+        their sum for each row.
+        """
+        log_chance = t[1:] @ self.kept + np.log(self.chance)
+        E = np.column_stack([t[0] * self.a, np.ones_like(self.a)]) @ np.stack([self.r, log_chance])
+        top = E.max(axis=1)
+        E -= top[:, None]
+        np.exp(E, out=E)
+        mass = E.sum(axis=1)
+        return float(t[0] * u - self.weight @ (np.log(mass) + top)), E, mass
+
+    def tilted(self, value: float, E: Array, mass: Array) -> Tilted:
+        """The value and the slopes, from what `drawn` gives."""
+        return Tilted(value, *self.slopes(E @ self.moments / mass[:, None]))
+
+    def untilted(self) -> Tilted:
+        """The same at t = 0, where every row draws every residual with its own chance."""
+        return Tilted(0.0, *self.slopes(np.tile(self.chance @ self.moments, (len(self.a), 1))))
+
+    def slopes(self, expected: Array) -> tuple[Array, Array]:
+        """Gradient and Hessian of K from what each row expects of r, of the kept functions, and of
+        their products.
+        """
+        k = 1 + len(self.kept)
+        by_row = np.ones((len(self.a), k))
+        by_row[:, 0] = self.a  # row i draws a_i r
+        m = by_row * expected[:, :k]
+        weighted = by_row * self.weight[:, None]
+        second = np.einsum("ik,ikl,il->kl", weighted, expected[:, k:].reshape(-1, k, k), by_row)
+        return self.weight @ m, second - (m.T * self.weight) @ m
+
+
+def orthonormal(F: Array, chance: Array) -> Array:
+    """An orthonormal basis (k, n) of functions F (m, n) under these chances; constants, and what
+    depends on the others, left out (two classes: r^2 is a function of r).
+    """
+    F = F - (F @ chance)[:, None]
+    size = np.sqrt(F**2 @ chance)
+    F = F[size > 1e-9] / size[size > 1e-9, None]
+    values, vectors = np.linalg.eigh((F * chance) @ F.T)
+    good = values > 1e-8 * max(values.max(initial=0.0), 1e-300)
+    return np.asarray((vectors[:, good] / np.sqrt(values[good])).T @ F)
+
+
+def chi_square_of(
+    a: Array, r: Array, weight: Array, u: float, carriers: float, enough: float = np.inf
+) -> float:
+    """The chi-square with one degree of freedom that sum_i w_i a_i r_i = u amounts to; where it is
+    surely larger than `enough`, a lower bound of it.
+    """
+    deals = Deals(a, r, weight)
+    less = 2 * float(np.log(2 * np.pi * carriers))
+    t, start = first_tilt(deals, u, float(weight.sum()))
+    if start is not None and 2 * start[0] - less >= enough:
+        return 2 * start[0] - less
+    t, there = solve_tilt(deals, u, t, start)
+    w = float(np.sqrt(2 * max(there.value, 0.0)))
+    if w < 1.0 or t[0] <= 0:
+        return w * w
+    flat = deals.untilted().hessian[1:, 1:]
+    H = there.hessian + 1e-12 * np.eye(len(t))
+    bend = np.linalg.slogdet(H)[1] - np.linalg.slogdet(flat)[1]
+    corrected = w + (np.log(t[0]) + bend / 2 - np.log(w)) / w
+    return float(max(max(corrected, 0.0) ** 2, w * w - less, 0.0))
+
+
+def first_tilt(deals: Deals, u: float, n: float) -> tuple[Array, Drawn | None]:
+    """The tilt of normal residuals, or a part of it, where its value is above that of t = 0; the
+    maximum is one, and any such start leads there. Else t = 0 and None.
+    """
+    rho = min(u / n, 0.999)
+    guess = rho / (1 - rho * rho)
+    square = (deals.kept * deals.chance) @ deals.r**2
+    normal = np.r_[guess, -guess * rho / 2 * square]
+    for part in (1.0, 0.5, 0.25):
+        start = deals.drawn(part * normal, u)
+        if start[0] > 0.0:
+            return part * normal, start
+    return np.zeros_like(normal), None
+
+
+def solve_tilt(deals: Deals, u: float, t: Array, start: Drawn | None) -> tuple[Array, Tilted]:
+    """The tilt that maximises, by Newton steps from what `first_tilt` gives."""
+    k = len(t)
+    now = deals.untilted() if start is None else deals.tilted(*start)
+    goal = np.zeros(k)
+    goal[0] = u
+    for _ in range(MOST_STEPS):
+        grad, H = now.gradient, now.hessian
+        step = np.linalg.solve(H + (1e-9 * np.trace(H) + 1e-12) * np.eye(k), goal - grad)
+        if float((goal - grad) @ step) < 1e-3:
+            break
+        size = 1.0
+        while size > 1e-8 and not (there := deals.drawn(t + size * step, u))[0] > now.value:
+            size /= 2
+        if size <= 1e-8:
+            break
+        t, now = t + size * step, deals.tilted(*there)
+    return t, now
