@@ -22,7 +22,7 @@ import numpy as np
 from levels.tables import COLUMNS, DATA, GRID, SETTINGS, Null
 
 from gradsift.data import ArraySource, measure_scaling
-from gradsift.estimators.target import class_contrasts
+from gradsift.responses import class_contrasts
 from gradsift.sift import sift_support
 
 FILE = Path(__file__).parent / "measured.json"

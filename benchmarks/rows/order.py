@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gradsift.estimators.sample import N_CLASSES, row_order
+from gradsift.estimators.serial_dependence import N_CLASSES, row_order
 from gradsift.numerics.statistics import rank_classes
 
 Table = tuple[np.ndarray, np.ndarray]

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
         alpha_max,
         findings,
         gradient_path,
+        significance,
     )
-    from gradsift.inference import significance
     from gradsift.numerics.kernels import Gaussian, Landmarks, Precomputed, TheoryRate
     from gradsift.pairwise.weights import Adaptive, NearestNeighbors, Uniform
 
@@ -69,7 +69,6 @@ __all__ = [
 
 _HOMES = {
     "aggregate": "gradsift.data.row_groups",
-    "significance": "gradsift.inference",
     "Gaussian": "gradsift.numerics.kernels",
     "Landmarks": "gradsift.numerics.kernels",
     "Precomputed": "gradsift.numerics.kernels",

@@ -22,7 +22,7 @@ from gradsift import (
     findings,
     significance,
 )
-from gradsift.estimators.sample import likeness
+from gradsift.estimators.sample import column_correlation
 from gradsift.exceptions import DependentRowsWarning, FewGroupsWarning, NothingSelectedWarning
 
 VISITS = np.repeat([f"subject {k}" for k in range(24)], 5)
@@ -223,7 +223,7 @@ def test_likeness_is_the_intraclass_correlation(alike):
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(400), rng.integers(1, 6, size=400))
     shared, own = rng.normal(size=(400, 3))[groups], rng.normal(size=(len(groups), 3))
-    found = likeness(np.sqrt(alike) * shared + np.sqrt(1 - alike) * own, groups)
+    found = column_correlation(np.sqrt(alike) * shared + np.sqrt(1 - alike) * own, groups)
     assert found == pytest.approx(alike, abs=0.05)
 
 
@@ -232,8 +232,8 @@ def test_likeness_counts_rows_and_the_groups_that_are_there():
     Z, groups, counts = rng.normal(size=(60, 2)), np.arange(60) // 4, rng.integers(1, 4, size=60)
     Z += rng.normal(size=(15, 2))[groups]
     each = np.repeat(np.arange(60), counts)
-    assert likeness(Z, groups, counts) == pytest.approx(likeness(Z[each], groups[each]), rel=1e-12)
-    assert likeness(Z, 7 * groups + 3) == likeness(Z, groups) > 0.2
+    assert column_correlation(Z, groups, counts) == pytest.approx(column_correlation(Z[each], groups[each]), rel=1e-12)
+    assert column_correlation(Z, 7 * groups + 3) == column_correlation(Z, groups) > 0.2
 
 
 @pytest.mark.filterwarnings("ignore::gradsift.exceptions.CountedRowsWarning")

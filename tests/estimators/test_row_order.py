@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
-from gradsift.estimators.sample import row_order
+from gradsift.estimators.serial_dependence import row_order
 from gradsift.exceptions import DependentRowsWarning, NothingSelectedWarning, RepeatedRowsWarning
 from gradsift.numerics.statistics import autocorrelations, rank_classes
 

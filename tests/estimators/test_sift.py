@@ -222,7 +222,7 @@ def test_the_refit_of_very_many_rows_learns_from_some(weighted, monkeypatch):
     weight = rng.uniform(0.5, 1.5, size=900) if weighted else None
     model = GradientSiftRegressor(weight_kind="importance")
     every = clone(model).fit(X, y, sample_weight=weight)
-    monkeypatch.setattr("gradsift.estimators.target.REFIT_ROWS", 400)
+    monkeypatch.setattr("gradsift.estimators.sift_fit.REFIT_ROWS", 400)
     some = clone(model).fit(X, y, sample_weight=weight)
     np.testing.assert_array_equal(some.ranking_, every.ranking_)
     assert len(some.refit_.robust_weight) <= 401  # the first row is one of its class
@@ -235,7 +235,7 @@ def test_no_class_is_lost_among_very_many_rows(monkeypatch):
     X = rng.normal(size=(600, 4))
     labels = (X[:, 1] > 0).astype(int)
     labels[77] = 2
-    monkeypatch.setattr("gradsift.estimators.target.REFIT_ROWS", 100)
+    monkeypatch.setattr("gradsift.estimators.sift_fit.REFIT_ROWS", 100)
     with pytest.warns(RareClassWarning, match="class 2 has 1 row\\..*no promise"):
         model = GradientSiftClassifier().fit(X, labels)
     assert model.predict_proba(X).shape == (600, 3)

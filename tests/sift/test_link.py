@@ -7,7 +7,7 @@ from scipy.stats import chi2
 from sklearn.linear_model import LogisticRegression
 
 from gradsift.data import ArraySource
-from gradsift.estimators.target import class_contrasts
+from gradsift.responses import class_contrasts
 from gradsift.sift import sift
 from gradsift.sift.logit_interactions import LogOdds, indicators
 

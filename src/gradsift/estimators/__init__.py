@@ -18,7 +18,7 @@ from gradsift.estimators.description import (
     Optimality,
     PenaltyChoice,
 )
-from gradsift.estimators.inference import findings
+from gradsift.estimators.inference import findings, significance
 from gradsift.estimators.selector import GradientSelector
 from gradsift.estimators.sift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.estimators.sparse import (
@@ -56,4 +56,5 @@ __all__ = [
     "alpha_max",
     "alpha_grid",
     "findings",
+    "significance",
 ]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from functools import reduce
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Literal, Protocol, Self, TypeVar, get_args
 
 import numpy as np
 from scipy import sparse as sp
@@ -16,7 +15,6 @@ from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
-    clone,
     is_classifier,
 )
 from sklearn.exceptions import ConvergenceWarning
@@ -27,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.extras import require
 from gradsift._run.threads import same_bits
+from gradsift._run.warn import warn_user
 from gradsift.data import Scaling, stack_rows, take_rows
 from gradsift.data.far import column_ranges
 from gradsift.data.responses import check_all_known, to_floats
@@ -34,9 +33,7 @@ from gradsift.estimators.description import ModelDescription, NotebookForm
 from gradsift.estimators.sample import check_weights, read_weights
 from gradsift.estimators.validation import (
     check_fit_X,
-    check_labels,
     check_new_X,
-    check_numbers,
     ranged_columns,
 )
 from gradsift.exceptions import NothingSelectedWarning
@@ -46,9 +43,13 @@ from gradsift.pairwise.dimension import Dimension
 from gradsift.pairwise.field import KernelField
 from gradsift.pairwise.fit import Predictor, Sample
 from gradsift.protocols import Array, IntArray, Source
+from gradsift.responses.labels import check_labels
+from gradsift.responses.numbers import check_numbers
 from gradsift.solver import Solution, Status
 
 E = TypeVar("E", bound=BaseEstimator)
+Goal = Literal["all", "predictions", "support"]
+"""What a fitted model is for; see `GradientEstimator.fit_for`."""
 
 
 def blank(estimator: E) -> E:
@@ -60,6 +61,21 @@ def blank(estimator: E) -> E:
     door = copy(estimator)
     door.__dict__ = {name: value for name, value in vars(estimator).items() if name[-1] != "_"}
     return door
+
+
+def take_over(
+    estimator: E, learned: dict[str, Any], table: Source | None, found: dict[str, Any]
+) -> E:
+    """Take over what a fit found, all in one step, in place of what the last one left; and the
+    ranges of the columns that it uses, of all rows of its table.
+
+    Until then nothing on the estimator has changed, so that a fit which is interrupted or fails
+    leaves it as it was.
+    """
+    stays = {name: value for name, value in vars(estimator).items() if name[-1] != "_"}
+    ranges = {} if table is None else {"ranges_": column_ranges(table, ranged_columns(found))}
+    estimator.__dict__ = {**stays, **learned, **found, **ranges}
+    return estimator
 
 
 def keep(estimator: E, door: E, **found: Any) -> E:
@@ -221,12 +237,23 @@ class GradientEstimator(NotebookForm, DirectionEstimator):
         """Fields of the description that only some kinds of models have."""
         return {}
 
-    def _find_support(self, X: Any, y: Any, **fit_params: Any) -> IntArray:
-        """Column numbers that `fit` would select, by the least work; leaves no fitted model."""
-        return np.asarray(clone(self).fit(X, y, **fit_params).get_support(indices=True))
+    def fit_for(self, goal: Goal, X: Any, y: Any, **fit_params: Any) -> Self:
+        """`fit`, as far as a goal needs it, where an estimator knows how to do less.
 
-    def _fit_to_predict(self, X: Any, y: Any, **fit_params: Any) -> Self:
-        """`fit`, as far as the predictions need it."""
+        Parameters
+        ----------
+        goal : {'all', 'predictions', 'support'}
+            What the fitted model is for: everything, as after `fit`; predictions on new rows; or
+            `get_support` alone.
+        X, y, **fit_params
+            As in `fit`.
+
+        Returns
+        -------
+        self
+            Attributes that the goal does not need may be missing.
+        """
+        check_goal(goal)
         return self.fit(X, y, **fit_params)
 
     @same_bits
@@ -306,20 +333,23 @@ def _scatter_sparse(part: Array, index: IntArray, n_features: int) -> sp.csc_arr
 
 def warn_unless_converged(solution: Solution, max_iter: int) -> None:
     if solution.status is not Status.CONVERGED:
-        warnings.warn(
+        warn_user(
             f"alpha={solution.alpha:.4g}: {solution.status.value} (max_iter={max_iter}, relative "
             f"duality gap {solution.certificate.gap:.2g}).",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
 
 def warn_nothing_selected(fallback: str, advice: str) -> None:
-    warnings.warn(
+    warn_user(
         f"no variable was selected, so predictions fall back to {fallback}. {advice}",
         NothingSelectedWarning,
-        stacklevel=3,
     )
+
+
+def check_goal(goal: Goal) -> None:
+    if goal not in get_args(Goal):
+        raise ValueError(f"goal={goal!r}: use one of {', '.join(map(repr, get_args(Goal)))}.")
 
 
 def check_n_components(n_components: int | str) -> None:
@@ -488,13 +518,7 @@ class LabelPredictions(Scored):
         scores : (n,) array, or (n, n_classes)
         """
         check_is_fitted(self)
-        return self._weighted(self._scores(self._new_samples(X)))
-
-    def _weighted(self, scores: Array) -> Array:
-        """Scores (n, q) of a fit with the weights of the classes, as users get them."""
-        shift = np.log(self.class_weight_)
-        scores = scores + (shift if scores.shape[1] > 1 else shift[1:] - shift[:1])
-        return scores[:, 0] if len(self.classes_) == 2 else scores
+        return weighted_scores(self._scores(self._new_samples(X)), self.class_weight_)
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> Array:
@@ -522,6 +546,15 @@ class LabelPredictions(Scored):
         labels : (n,) array
         """
         return most_likely(self.decision_function(X), self.classes_)
+
+
+def weighted_scores(scores: Array, class_weight: Array) -> Array:
+    """Scores (n, q) of a fit with the weights of the classes, as users get them: a class that
+    counts w times as much has a score that is log w higher.
+    """
+    shift = np.log(class_weight)
+    scores = scores + (shift if scores.shape[1] > 1 else shift[1:] - shift[:1])
+    return scores[:, 0] if len(class_weight) == 2 else scores
 
 
 def probabilities(scores: Array) -> Array:

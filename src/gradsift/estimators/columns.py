@@ -1,19 +1,24 @@
-"""Tables with categories and missing values: fits are made to encoded columns of numbers, and
-results are reported for the columns of the table.
+"""From the columns of a user's table to the encoded columns of a fit, and back.
+
+A table may hold categories and missing values. Fits are made to encoded columns of numbers, the
+columns of covariates stand after them inside a sift, and results are reported for the columns of
+the table. `ColumnMap` knows the way in both directions.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass, fields, replace
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils.validation import validate_data
 
 from gradsift._run.threads import same_bits
+from gradsift._run.warn import warn_user
 from gradsift.data import ArraySource, is_storage, read_target
 from gradsift.data.arrays import array_like
 from gradsift.data.formats.arrow import ArrowSource, holds_text
@@ -24,6 +29,7 @@ from gradsift.data.slices import check_rows
 from gradsift.estimators.validation import (
     check_columns,
     check_finite,
+    check_missing,
     check_same_columns,
     check_shape,
     check_unique_names,
@@ -33,46 +39,93 @@ from gradsift.estimators.validation import (
     warn_if_far,
 )
 from gradsift.exceptions import ExtrapolationWarning
-from gradsift.inference.decode_columns import (
-    association_of_table,
-    confidence_of_table,
-    each_finding,
-    significance_of_table,
-    unique_origins,
-)
-from gradsift.inference.results import Significance
+from gradsift.inference.findings import Finding, Findings
+from gradsift.inference.marginal_tests import Association
+from gradsift.inference.results import ColumnTest, ProductTest, Rival, Significance
+from gradsift.inference.settings import DEFAULT
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.sift import SiftResult
 
-# Which columns go together, and how many may be selected: applied to what a sift found.
-
 
 @dataclass(frozen=True, eq=False)
-class ColumnRule:
-    """Whole groups of columns, at most so many of them beside those that are always kept.
+class ColumnMap:
+    """The columns of a table, the encoded columns of a fit, and the covariates after them.
 
     Attributes
     ----------
-    groups : (p,) int array or None
-        Columns with the same number are in or out together and count once; None = each its own.
-    keep : int array
-        Columns that are always in, and do not count.
-    most : int or None
-        Groups that may be selected.
-    origins : (p,) int array or None
-        The column of the table that each encoded one comes from; None = each is its own.
+    n_encoded : int
+        Encoded columns p.
+    variable : (p,) int array or None
+        Columns with the same number are one variable: a feature group, or the levels of a category.
+        None = each is its own.
+    always : int array
+        Encoded columns that are always selected, and do not count.
+    encoder : TableEncoder or None
+        How the table became numbers; None where it was numbers.
+    n_covariates : int
+        Columns of covariates, with the numbers p, p + 1, ... inside a sift.
     """
 
-    groups: IntArray | None
-    keep: IntArray
-    most: int | None
-    origins: IntArray | None = None
+    n_encoded: int
+    variable: IntArray | None
+    always: IntArray
+    encoder: TableEncoder | None = None
+    n_covariates: int = 0
 
-    def settle(self, found: SiftResult) -> SiftResult:
-        """The same result with whole groups, the best ranked ones where there are too many."""
-        if self.groups is None and self.most is None:
+    @property
+    def origins(self) -> IntArray | None:
+        """(p,) the column of the table behind each encoded one; None = each is its own."""
+        return None if self.encoder is None else self.encoder.origins
+
+    def encoded(self, columns: IntArray) -> IntArray:
+        """The encoded columns of some columns of the table."""
+        return encoded_columns(columns, self.encoder)
+
+    def mask(self, selected: IntArray) -> NDArray[np.bool_]:
+        """(n_features,) the columns of the table behind some encoded ones."""
+        n = self.n_encoded if self.encoder is None else len(self.encoder.columns)
+        out = np.zeros(n, dtype=bool)
+        out[selected if self.origins is None else self.origins[selected]] = True
+        return out
+
+    @property
+    def always_in_sift(self) -> list[int]:
+        """Columns that the sift always keeps: those of the user, and all covariates."""
+        p = self.n_encoded
+        return [*self.always.tolist(), *range(p, p + self.n_covariates)]
+
+    @property
+    def variable_in_sift(self) -> IntArray | None:
+        """The variable of each column of the sift; each covariate is its own."""
+        if self.variable is None:
+            return None
+        return np.concatenate(
+            [self.variable, self.variable.max() + 1 + np.arange(self.n_covariates)]
+        )
+
+    def choose(
+        self, selected: IntArray, most: int | None = None, ranking: IntArray | None = None
+    ) -> IntArray:
+        """Whole variables of the selected columns, sorted: the best ranked ones, at most so many,
+        and those that are always in.
+        """
+        if self.variable is None:
+            free = np.setdiff1d(selected, self.always)
+            if ranking is not None:
+                free = free[np.argsort(ranking[free], kind="stable")][:most]
+            return np.union1d(free, self.always).astype(np.intp)
+        always = np.unique(self.variable[self.always])
+        free = selected[~np.isin(self.variable[selected], always)]
+        if ranking is not None:
+            free = free[np.argsort(ranking[free], kind="stable")]
+        order = list(dict.fromkeys(self.variable[free].tolist()))[:most]
+        return np.flatnonzero(np.isin(self.variable, [*order, *always.tolist()]))
+
+    def limited(self, found: SiftResult, most: int | None) -> SiftResult:
+        """The same result with whole variables, the best ranked ones where there are too many."""
+        if self.variable is None and most is None:
             return found
-        selected = self.choose(found.selected, found.ranking)
+        selected = self.choose(found.selected, most, found.ranking)
         kept = set(selected.tolist())
         tested = dict(zip(found.selected.tolist(), found.chi_square_tails.tolist()))
         return replace(
@@ -84,19 +137,57 @@ class ColumnRule:
             chi_square_tails=np.array([tested.get(k, np.nan) for k in selected.tolist()]),
         )
 
-    def choose(self, selected: IntArray, ranking: IntArray | None = None) -> IntArray:
-        """Column numbers, sorted; without a `ranking`, as many as there are."""
-        if self.groups is None:
-            free = np.setdiff1d(selected, self.keep)
-            if ranking is not None:
-                free = free[np.argsort(ranking[free], kind="stable")][: self.most]
-            return np.union1d(free, self.keep).astype(np.intp)
-        always = np.unique(self.groups[self.keep])
-        free = selected[~np.isin(self.groups[selected], always)]
-        if ranking is not None:
-            free = free[np.argsort(ranking[free], kind="stable")]
-        order = list(dict.fromkeys(self.groups[free].tolist()))[: self.most]
-        return np.flatnonzero(np.isin(self.groups, [*order, *always.tolist()]))
+    def result(self, found: SiftResult) -> SiftResult:
+        """The result of a sift without the columns of covariates."""
+        p = self.n_encoded
+        if len(found.ranking) == p:
+            return found
+        own = found.selected < p
+        ranking = np.empty(p, dtype=found.ranking.dtype)
+        ranking[np.argsort(found.ranking[:p], kind="stable")] = np.arange(1, p + 1)
+        return replace(
+            found,
+            selected=found.selected[own],
+            ranking=ranking,
+            scores=found.scores[:p],
+            interactions=tuple(pair for pair in found.interactions if max(pair[:2]) < p),
+            groups=tuple(term for term in found.groups if max(term.variables) < p),
+            chi_square_tails=found.chi_square_tails[own],
+        )
+
+    def findings(self, found: Findings) -> Findings:
+        """Findings and confidences of the columns of the table."""
+        found = found.among(self.n_encoded)
+        return found if self.origins is None else findings_of_table(found, self.origins)
+
+    def significance(self, found: Significance) -> Significance:
+        """Tests of the columns of the table."""
+        found = found.among(self.n_encoded)
+        return found if self.origins is None else significance_of_table(found, self.origins)
+
+
+def make_columns(
+    p: int,
+    encoder: TableEncoder | None,
+    always: IntArray,
+    feature_groups: tuple[str, ...] | None,
+) -> ColumnMap:
+    """The map of a table with p encoded columns; `always` and `feature_groups` are about the
+    columns of the table.
+    """
+    labels: IntArray | None = None
+    if feature_groups is not None:
+        labels = np.unique(feature_groups, return_inverse=True)[1]
+    if encoder is not None and len(encoder.names) > len(encoder.columns):
+        labels = encoder.origins if labels is None else labels[encoder.origins]
+    return ColumnMap(p, labels, encoded_columns(always, encoder), encoder)
+
+
+def encoded_columns(columns: IntArray, encoder: TableEncoder | None) -> IntArray:
+    """The encoded columns of some columns of the table."""
+    if encoder is None:
+        return columns
+    return np.flatnonzero(np.isin(encoder.origins, columns))
 
 
 def several_of_each(labels: IntArray) -> list[IntArray]:
@@ -150,35 +241,6 @@ def check_max_features(max_features: Any) -> None:
         raise ValueError(f"max_features={max_features!r}: use a whole number >= 1, or None.")
 
 
-# Selection by tests of the columns.
-
-
-def discovered(found: SiftResult, tested: Significance, rate: float, keep: IntArray) -> SiftResult:
-    """A result with the discoveries at a false discovery rate in the place of what was selected;
-    they are ranked first, most certain first.
-    """
-    first = tested.discoveries(rate)
-    ranking = np.lexsort((found.ranking, ~np.isin(np.arange(len(found.ranking)), first)))
-    order = np.concatenate([first, ranking[len(first) :]])
-    selected = np.union1d(first, keep).astype(np.intp)
-    kept = set(selected.tolist())
-    sure = {(t.first, t.second) for t in tested.products if t.q_value <= rate}
-    tails = dict(zip(found.selected.tolist(), found.chi_square_tails.tolist(), strict=True))
-    ranks = np.empty_like(found.ranking)
-    ranks[order] = np.arange(1, len(order) + 1)
-    scores = found.scores / 2.0
-    scores[first] = 2.0 - np.arange(len(first)) / max(len(first), 1)
-    return replace(
-        found,
-        selected=selected,
-        ranking=ranks,
-        scores=scores,
-        interactions=tuple(pair for pair in found.interactions if pair[:2] in sure),
-        groups=tuple(term for term in found.groups if kept.issuperset(term.variables)),
-        chi_square_tails=np.array([tails.get(k, np.nan) for k in selected.tolist()]),
-    )
-
-
 def find_encoder(X: Any, missing: str, y: Any = None) -> TableEncoder | None:
     """How a table becomes columns of numbers; None where nothing has to be done."""
     X = without_target(X, y)
@@ -203,26 +265,25 @@ def without_target(X: Any, y: Any) -> Any:
     return X.select([name for name in X.column_names if name != y])
 
 
-def check_names(door: Any, X: Any, *, reset: bool) -> None:
+def check_names(estimator: Any, X: Any, *, reset: bool) -> None:
     """Keep the number and names of columns, or compare them; scikit-learn knows none of Arrow."""
     if not hasattr(X, "column_names"):
-        validate_data(door, X, reset=reset, skip_check_array=True)
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
         return
     source = ArrowSource(X, tuple(X.column_names), X.num_rows)
-    (remember_columns if reset else check_same_columns)(door, source)
+    (remember_columns if reset else check_same_columns)(estimator, source)
 
 
-def check_mixed_X(door: Any, encoder: TableEncoder, X: Any, y: Any) -> tuple[Source, Any]:
-    """The encoded table of a fit; `door` is told about the columns of the table itself."""
+def check_mixed_X(estimator: Any, encoder: TableEncoder, X: Any, y: Any) -> tuple[Source, Any]:
+    """The encoded table of a fit; `estimator` learns about the columns of the table."""
     table = without_target(X, y)
     name, y = (None, check_all_known(y)) if table is X else (y, read_target(X, y))
-    encoded: Source = encoded_source(encoder, table, door.missing)
+    encoded: Source = encoded_source(encoder, table, estimator.missing)
     if name is not None:
         encoded, y = rows_with_target(encoded, y, name)
-    y = validate_data(door, "no_validation", y)
-    check_names(door, table, reset=True)
-    door._source = encoded
-    check_shape(encoded, type(door).__name__)
+    y = validate_data(estimator, "no_validation", y)
+    check_names(estimator, table, reset=True)
+    check_shape(encoded, type(estimator).__name__)
     check_rows(encoded, y)
     return encoded, y
 
@@ -235,7 +296,7 @@ def check_new_mixed_X(model: Any, X: Any) -> ArraySource:
     check_names(model, X, reset=False)
     encoded = encoded_source(encoder, X, model.missing)
     for note in encoder.unseen(X):
-        warnings.warn(note, ExtrapolationWarning, stacklevel=5)
+        warn_user(note, ExtrapolationWarning)
     warn_if_far(model, encoded, encoder.names)
     return encoded
 
@@ -256,18 +317,88 @@ def encoded_source(encoder: TableEncoder, X: Any, missing: str) -> ArraySource:
     return ArraySource(encoded)
 
 
-def encoded_columns(columns: IntArray, encoder: TableEncoder | None) -> IntArray:
-    """The encoded columns of some columns of the table."""
-    if encoder is None:
-        return columns
-    return np.flatnonzero(np.isin(encoder.origins, columns))
+# Results on encoded columns, as results on the columns of the table.
 
 
-def encoded_labels(labels: IntArray | None, encoder: TableEncoder | None) -> IntArray | None:
-    """The variable of each encoded column; None where each is its own."""
-    if encoder is None or len(encoder.names) == len(encoder.columns):
-        return labels
-    return encoder.origins if labels is None else labels[encoder.origins]
+def unique_origins(columns: IntArray | tuple[int, ...], origins: IntArray) -> tuple[int, ...]:
+    """The columns of the table behind some encoded ones, each once, in their order."""
+    return tuple(dict.fromkeys(origins[np.asarray(columns, dtype=np.intp)].tolist()))
+
+
+def finding_of_table(finding: Finding, origins: IntArray) -> Finding:
+    """A finding of encoded columns as one of columns of the table; the confidences of the levels of
+    a category add up, to that of the finding at most.
+    """
+    columns = unique_origins(finding.columns, origins)
+    behind, most = origins[finding.columns], finding.confidence
+    members = [min(float(finding.members[behind == k].sum()), most) for k in columns]
+    return replace(
+        finding,
+        columns=np.array(columns, dtype=np.intp),
+        members=np.array([most] if len(columns) == 1 else members),
+        partners=np.array(unique_origins(finding.partners, origins), dtype=np.intp),
+    )
+
+
+def each_finding(findings: Iterable[Finding], origins: IntArray) -> list[Finding]:
+    """Findings of columns of the table, each once: those of two levels of a category are one."""
+    out: dict[frozenset[int], Finding] = {}
+    for finding in findings:  # the most certain first
+        one = finding_of_table(finding, origins)
+        out.setdefault(frozenset(one.columns.tolist()), one)
+    return list(out.values())
+
+
+def confidence_of_table(confidence: Array, origins: IntArray, findings: Iterable[Finding]) -> Array:
+    """Confidence of every column of the table, by any of its encoded columns; that of a member of a
+    finding is the one stated there.
+    """
+    most = np.where(np.bincount(origins, confidence == 1.0) > 0, 1.0, DEFAULT.most_confidence)
+    total = np.minimum(np.bincount(origins, confidence), most)
+    for finding in reversed(each_finding(findings, origins)):
+        total[finding.columns] = finding.members
+    return total
+
+
+def findings_of_table(found: Findings, origins: IntArray) -> Findings:
+    """Findings and confidences of the columns of the table."""
+    confidence = confidence_of_table(found.confidence, origins, found.findings)
+    return Findings(tuple(each_finding(found.findings, origins)), confidence)
+
+
+def association_of_table(found: Association, origins: IntArray) -> Association:
+    """The same of the columns of the table. The encoded columns of one have one p-value."""
+    first = np.unique(origins, return_index=True)[1]
+    return Association(found.p_values[first], found.q_values[first])
+
+
+def significance_of_table(found: Significance, origins: IntArray) -> Significance:
+    """Tests of the columns of the table. The encoded columns of one column have one p-value."""
+    first = np.unique(origins, return_index=True)[1]
+
+    def rival(one: Rival) -> Rival:
+        return replace(one, columns=unique_origins(one.columns, origins))
+
+    tests: dict[int, ColumnTest] = {}
+    for test in found.tests:  # most certain first
+        column = int(origins[test.column])
+        together = tuple(sorted(unique_origins(test.together, origins)))
+        tests.setdefault(
+            column, ColumnTest(column, together, rival(test.alone), rival(test.as_finding))
+        )
+    pairs: dict[tuple[int, int], ProductTest] = {}
+    for pair in found.products:
+        a, b = sorted((int(origins[pair.first]), int(origins[pair.second])))
+        if a != b:
+            pairs.setdefault((a, b), replace(pair, first=a, second=b))
+    return Significance(
+        p_values=found.p_values[first],
+        q_values=found.q_values[first],
+        finding_p_values=found.finding_p_values[first],
+        finding_q_values=found.finding_q_values[first],
+        tests=tuple(tests.values()),
+        products=tuple(pairs.values()),
+    )
 
 
 def best_of_each(ranking: IntArray, origins: IntArray) -> IntArray:
@@ -286,28 +417,71 @@ def largest_of_each(values: Array, origins: IntArray) -> Array:
     return out
 
 
+@dataclass(frozen=True, eq=False)
+class EncodedResults:
+    """Results about encoded columns, where a model reports those about the columns of the table.
+
+    Attributes
+    ----------
+    feature_importances, variable_importances : (p,) arrays
+    ranking : (p,) int array
+    interactions : list of Interaction
+    association : Association or None
+    significance : Significance or None
+    findings : list of Finding or None
+    confidence : (p,) array or None
+    """
+
+    feature_importances: Array
+    variable_importances: Array
+    ranking: IntArray
+    interactions: list[Any]
+    association: Association | None
+    significance: Significance | None
+    findings: list[Finding] | None
+    confidence: Array | None
+
+
 def table_attributes(
     found: dict[str, Any], importances: Array, encoder: TableEncoder
 ) -> dict[str, Any]:
-    """Attributes of a fit to encoded columns, told of the columns of the table; `importances`:
-    for each encoded column, that of its column of the table.
+    """Attributes of a fit to encoded columns, for the columns of the table; `importances`: for each
+    encoded column, that of its column of the table.
     """
     origins = encoder.origins
+    known = {field.name: found.get(f"{field.name}_") for field in fields(EncodedResults)}
+    inside = EncodedResults(**cast(dict[str, Any], known))
     out = {
         **found,
+        "encoded_": inside,
         "feature_importances_": largest_of_each(importances, origins),
-        "variable_importances_": largest_of_each(found["variable_importances_"], origins),
-        "ranking_": best_of_each(found["ranking_"], origins),
-        "interactions_": pairs_of_table(found["interactions_"], origins),
+        "variable_importances_": largest_of_each(inside.variable_importances, origins),
+        "ranking_": best_of_each(inside.ranking, origins),
+        "interactions_": pairs_of_table(inside.interactions, origins),
     }
-    if found["association_"] is not None:
-        out["association_"] = association_of_table(found["association_"], origins)
-    if "findings_" in found:
-        out["findings_"] = each_finding(found["findings_"], origins)
-        out["confidence_"] = confidence_of_table(found["confidence_"], origins, found["findings_"])
-    if "significance_" in found:
-        out["significance_"] = significance_of_table(found["significance_"], origins)
+    if inside.association is not None:
+        out["association_"] = association_of_table(inside.association, origins)
+    if inside.findings is not None and inside.confidence is not None:
+        out["findings_"] = each_finding(inside.findings, origins)
+        out["confidence_"] = confidence_of_table(inside.confidence, origins, inside.findings)
+    if inside.significance is not None:
+        out["significance_"] = significance_of_table(inside.significance, origins)
     return out
+
+
+def encoded_model(model: Any) -> Any:
+    """The model of the encoded columns of a table: it takes ``model.encoder_.encode(X)``."""
+    inside = copy(model).set_params(
+        missing=check_missing(model), always_keep=None, feature_groups=None
+    )
+    known = vars(inside)
+    for field in fields(EncodedResults):
+        if (value := getattr(model.encoded_, field.name)) is not None:
+            known[f"{field.name}_"] = value
+    known.pop("feature_names_in_", None)
+    known.update(n_features_in_=len(model.encoder_.names))
+    known.update(encoder_=None, encoded_=None, feature_groups_=None)
+    return inside
 
 
 def pairs_of_table(pairs: list[Any], origins: IntArray) -> list[Any]:

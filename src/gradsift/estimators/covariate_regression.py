@@ -1,4 +1,4 @@
-"""The linear part of covariates in a predictor, and findings without them.
+"""The linear part of covariates in a predictor.
 
 The part is estimated by least squares, or by logistic regression, on the covariates and on curves
 and products of the selected columns together: effects that both could explain are divided as in any
@@ -11,23 +11,44 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradsift.numerics.logistic import fit_binary, fit_multinomial, with_ones
-from gradsift.numerics.robust import middle_quantiles, winsorise
+from gradsift.estimators.sample import Sample
+from gradsift.numerics.robust import middle_quantiles
 from gradsift.numerics.statistics import natural_splines
 from gradsift.protocols import Array, IntArray
 from gradsift.sift import SiftResult
 
-CLIP = 3.0
-"""Robust standard deviations beyond which a residual is cut off, as in the sift."""
 CURVE = np.array([0.1, 0.5, 0.9])
 """Quantiles of a selected column at which its curve bends."""
 ROWS_PER_COLUMN = 5
 """Rows for each column of the regression; curves that ask for more are left out."""
-RIDGE = 0.1
-"""Penalty of the logistic regression, in rows: finite where covariates separate the classes."""
 
 
-def beside_selected(
+def without_covariates(
+    sample: Sample, Z: Array, rows: IntArray, found: SiftResult
+) -> tuple[Sample, Array, float]:
+    """The sample given the part of its covariates, the coefficients of that part, and the share of
+    the response that covariates explain alone.
+
+    Parameters
+    ----------
+    Z : (m, k) array
+        Selected columns of some rows, standardised.
+    rows : (m,) int array
+        Which rows these are.
+    """
+    C, weight = sample.covariates, sample.weight
+    if C is None:
+        return sample, np.zeros((0, 1)), 0.0
+    place = {int(k): j for j, k in enumerate(found.selected)}
+    pairs = [(place[a], place[b]) for a, b, _ in found.interactions if {a, b} <= place.keys()]
+    some = None if weight is None else weight[rows]
+    effects = effect_columns(Z, pairs, room_for(C[rows]), some)
+    coefficients = sample.response.take(rows).coefficients(C[rows], effects, some)
+    share = explained_share(C, sample.response.start(), weight)
+    return replace(sample, response=sample.response.given(C @ coefficients)), coefficients, share
+
+
+def effect_columns(
     Z: Array, pairs: list[tuple[int, int]], room: int, weight: Array | None = None
 ) -> Array:
     """Columns (n, m) for the effects of selected ones: themselves, their products, their curves, as
@@ -46,41 +67,12 @@ def beside_selected(
     return out
 
 
-def numbers_part(
-    C: Array, Z: Array, y: Array, weight: Array | None, *, robust: bool = True
-) -> Array:
-    """Coefficients (k, 1) of covariates C beside other columns Z, for numbers. Outlying residuals
-    are winsorised, if there may be any.
-    """
-    k, root = C.shape[1], np.ones(len(y)) if weight is None else np.sqrt(weight)
-    A = with_ones(np.column_stack([C, Z]))
-    target = y
-    for _ in range(2 if robust else 1):
-        beta = np.linalg.lstsq(A * root[:, None], target * root, rcond=None)[0]
-        fit = A @ beta
-        target = fit + winsorise(y - fit, CLIP, weight)
-    return np.asarray(beta[:k, None])
-
-
-def labels_part(C: Array, T: Array, offset: Array | None, weight: Array | None) -> Array:
-    """Coefficients of columns C and, last, of the constant: (k + 1, 1) in the log odds, for
-    indicators T (n, 1), or (k + 1, classes) in the scores, for indicators (n, classes).
-    """
-    A = with_ones(C)
-    weight = np.ones(len(A)) if weight is None else weight
-    start = np.zeros((A.shape[1], T.shape[1]))
-    if T.shape[1] > 1:
-        return fit_multinomial(A, T, weight, RIDGE, start, offset)
-    own = None if offset is None else offset[:, 0]
-    return fit_binary(A, T[:, 0], weight, RIDGE, start[:, 0], own).beta
-
-
 def room_for(C: Array) -> int:
-    """Columns that a regression on covariates C may have beside them."""
+    """Columns that a regression on covariates C may have in addition."""
     return max(0, len(C) // ROWS_PER_COLUMN - C.shape[1] - 1)
 
 
-def explained_part(C: Array, Y: Array, weight: Array | None) -> float:
+def explained_share(C: Array, Y: Array, weight: Array | None) -> float:
     """Share of the variance of responses Y (n, q) that least squares on C explains."""
     weight = np.ones(len(Y)) if weight is None else weight
     root = np.sqrt(weight)[:, None]
@@ -89,25 +81,3 @@ def explained_part(C: Array, Y: Array, weight: Array | None) -> float:
     rest = Y - A @ np.linalg.lstsq(A, Y, rcond=None)[0]
     total = float((Y * Y).sum())
     return max(0.0, 1.0 - float((rest * rest).sum()) / total) if total > 0.0 else 0.0
-
-
-def own_result(found: SiftResult, p: int) -> SiftResult:
-    """What was found among the first p columns."""
-    if len(found.ranking) == p:
-        return found
-    own = found.selected < p
-    ranking = np.empty(p, dtype=found.ranking.dtype)
-    ranking[np.argsort(found.ranking[:p], kind="stable")] = np.arange(1, p + 1)
-    return replace(
-        found,
-        selected=found.selected[own],
-        ranking=ranking,
-        scores=found.scores[:p],
-        interactions=tuple(pair for pair in found.interactions if max(pair[:2]) < p),
-        groups=tuple(term for term in found.groups if max(term.variables) < p),
-        chi_square_tails=found.chi_square_tails[own],
-    )
-
-
-def own_support(selected: IntArray, p: int) -> IntArray:
-    return selected[selected < p]

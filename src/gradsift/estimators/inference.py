@@ -1,4 +1,4 @@
-"""Findings of a fitted sift, for a model and its data."""
+"""How sure a fit is: findings and tests of columns, for a model and its data."""
 
 from __future__ import annotations
 
@@ -6,31 +6,23 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.progress import stages
 from gradsift._run.threads import one_blas_thread
-from gradsift.data import Scaling, measure_scaling
-from gradsift.data.source import set_beside
-from gradsift.estimators.base import blank
-from gradsift.estimators.covariate_regression import own_result
 from gradsift.estimators.covariates import check_same_covariates
-from gradsift.estimators.sample import SiftSample, refuse_with_groups, refuse_with_offset
-from gradsift.estimators.sift_fit import (
-    SiftOptions,
-    open_sifter,
-    seed_of,
-    standard_covariates,
-    with_holes,
-)
-from gradsift.inference.decode_columns import findings_of_table
-from gradsift.inference.findings import Findings, find
+from gradsift.estimators.sample import Sample, refuse_with_groups
+from gradsift.estimators.sift import GradientSift, check_options, make_sample, seed_of
+from gradsift.estimators.sift_fit import SiftOptions, find_from, sift_problem, standard_table
+from gradsift.estimators.validation import check_columns
+from gradsift.inference.conditional_tests import STAND_IN, column_significance, own_columns
+from gradsift.inference.findings import Findings
+from gradsift.inference.results import Significance
 from gradsift.sift import SiftResult, describe
 
 
 def findings(
-    model: Any,
+    model: GradientSift,
     X: Any,
     y: Any,
     sample_weight: Any = None,
@@ -90,71 +82,115 @@ def findings(
     check_is_fitted(model, "sift_")
     if groups is None:
         refuse_with_groups(model.n_groups_, "findings() without groups=")
-    door = blank(model)
-    sample = model._sample(door, X, y, sample_weight, groups, covariates, offset)
+    sample = make_sample(model, X, y, sample_weight, groups, covariates, offset)
     check_same_covariates(model.covariates_, covariates)
-    options = model._options(door)
+    options = check_options(model, sample)
     if random_state is not None:
         options = replace(options, seed=seed_of(random_state))
-    found = sample_findings(sample, model.sift_, model.field_.scaling, options)
-    return found if door.encoder_ is None else findings_of_table(found, door.encoder_.origins)
+    return sample.columns.findings(found_in(sample, model.sift_, options))
 
 
-def with_findings(model: Any, X: Any, y: Any, **params: Any) -> Any:
+def with_findings(model: GradientSift, X: Any, y: Any, **params: Any) -> GradientSift:
     """A finished fit to a table of numbers, with what `inference=True` would have added to it: in
     a step of its own, so that the fit can be written before.
     """
-    door = blank(model)
-    sample = model._sample(door, X, y, **params)
+    sample = make_sample(model, X, y, **params)
+    options = check_options(model, sample)
+    with stages(options.verbose) as say:
+        say("findings: columns that could act")
+        found = sample.columns.findings(found_in(sample, model.sift_, options))
     sure = copy(model).set_params(inference=True)
-    options = model._options(door)
-    vars(sure).update(finding_attributes(sample, model.sift_, model.field_.scaling, options))
+    vars(sure).update(findings_=list(found.findings), confidence_=found.confidence)
     return sure
 
 
-def finding_attributes(
-    sample: SiftSample, sifted: SiftResult, scaling: Scaling, options: SiftOptions
-) -> dict[str, Any]:
-    """What `inference=True` adds to a fit."""
-    with stages(options.verbose) as say:
-        say("findings: columns that could act")
-        found = sample_findings(sample, sifted, scaling, options)
-    return {"findings_": list(found.findings), "confidence_": found.confidence}
-
-
-def refuse_findings(sample: SiftSample, what: str) -> None:
-    """Findings know no offset of labels, and no response that differs inside of a group."""
-    refuse_with_offset(sample.target, what)
-    if not sample.one_per_group:
-        refuse_with_groups(sample.groups, f"{what} of a response that differs inside of a group")
-
-
-def sample_findings(
-    sample: SiftSample, sifted: SiftResult, scaling: Scaling, options: SiftOptions
-) -> Findings:
-    """Findings of a checked table."""
-    refuse_findings(sample, "findings()")
-    rows = sample.independent()
+def found_in(sample: Sample, stored: SiftResult, options: SiftOptions) -> Findings:
+    """Findings of a checked sample, from the terms that a fit selected and stored."""
+    sample.refuse("findings()", changing=True)
     with one_blas_thread(workers=options.n_jobs):
-        terms = sifted.groups
-        if options.false_discovery_rate is not None or options.rule.most is not None:
+        settings = replace(options.sift, clip_lines=stored.clip_lines)
+        table = standard_table(sample, options.missing)
+        problem = sift_problem(sample, table, replace(options, sift=settings))
+        if options.false_discovery_rate is not None or options.max_features is not None:
             # what the sift selects before tests or a limit to the number of variables
-            sifter, unlimited = open_sifter(sample, options).settled()
-            terms = own_result(describe(sifter, unlimited), sample.X.shape[1]).groups
-        if rows is not sample:
-            m = rows.X.shape[0]
-            scaling = measure_scaling(rows.X, np.full(m, 1.0 / m), missing=options.missing)
-        source = with_holes(rows.X, scaling, rows.weight)
-        target = rows.target.beside(rows.covariates, rows.weight)
-        found = find(
-            set_beside(source, standard_covariates(rows)),
-            target.contrasts,
-            terms,
-            codes=target.codes,
-            always_keep=[*options.rule.keep.tolist(), *sample.extra],
-            constant=np.flatnonzero(np.isinf(scaling.scale)).tolist(),
-            sample_weight=rows.weight,
-            seed=options.seed or 0,
-            sift_settings=replace(options.sift, clip_lines=sifted.clip_lines),
+            problem, sifted = sift_problem(sample, table, options).settled()
+            stored = sample.columns.result(describe(problem, sifted))
+        return find_from(problem, stored, sample, options.seed)
+
+
+def significance(
+    model: GradientSift,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    stand_in: float = STAND_IN,
+    findings: Any = None,
+    strict: bool = False,
+    columns: Any = None,
+    covariates: Any = None,
+    offset: Any = None,
+) -> Significance:
+    """p- and q-values of every column, alone and together with those that could take its place.
+
+    Each candidate is tested given the best explanation that does without it. A small q-value says
+    that the table cannot be explained as well without the column. It does not say that the column
+    is a cause, and a large one does not say that it is useless: near-copies explain each other
+    away, and then only all of them together have a small q-value (`finding_q_values`).
+
+    Parameters
+    ----------
+    model : GradientSiftRegressor or GradientSiftClassifier
+        Its parameters say how to sift; it need not be fitted.
+    X : (n, p) array or data frame
+    y : (n,) array
+    sample_weight : (n,) array, optional
+    stand_in : float, default=0.8
+        A column is tested together with its stand-ins: columns whose correlation with it is this or
+        more, or less than its negative.
+    findings : Findings or sequence of Finding, optional
+        What `findings` found. Columns of a finding are tested together with it, in place of
+        their stand-ins, and its most probable column is tested.
+    strict : bool, default=False
+        Test each column given the best explanation without it alone, and not also given all that
+        was selected: fewer false discoveries than asked for, and less power.
+    columns : list of column numbers or names, optional
+        Columns to test in addition to those that the sift finds worth testing.
+    covariates, offset : optional
+        As in `fit`: part of every explanation.
+
+    Returns
+    -------
+    significance : Significance
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import GradientSiftRegressor, significance
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(150, 100))
+    >>> y = X[:, 3] ** 2 + X[:, 7] + rng.normal(size=150)
+    >>> found = significance(GradientSiftRegressor(), X, y)
+    >>> sorted(found.discoveries(0.1).tolist())
+    [3, 7]
+    """
+    if not 0.0 < stand_in <= 1.0:
+        raise ValueError(f"stand_in={stand_in}: a correlation above 0 and up to 1, such as 0.8.")
+    # a model need not be fitted for this: then nothing is known of its groups
+    refuse_with_groups(getattr(model, "n_groups_", None), "significance()")
+    sample = make_sample(model, X, y, sample_weight, None, covariates, offset)
+    sample.refuse("significance()", groups=True)
+    options, known = check_options(model, sample), sample.learned
+    names = known.get("feature_names_in_")
+    also = check_columns(columns, known["n_features_in_"], names, "columns")
+    with one_blas_thread(workers=options.n_jobs):
+        table = standard_table(sample, options.missing)
+        found = column_significance(
+            *sift_problem(sample, table, options).settled(),
+            sample.response.codes,
+            stand_in=stand_in,
+            findings=own_columns(findings),
+            strict=strict,
+            also=sample.columns.encoded(also).tolist(),
         )
-    return found.among(sample.X.shape[1])
+    return sample.columns.significance(found)

@@ -2,86 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self, cast
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.threads import same_bits
 from gradsift.data import ScaledSource, take_rows
-from gradsift.data.mixed import TableEncoder
 from gradsift.estimators.base import (
+    Goal,
     GradientEstimator,
-    LabelPredictions,
     blank,
+    check_goal,
     check_n_components,
     class_weights,
-    keep,
     most_likely,
     probabilities,
     score_predicted,
-    summary_attributes,
+    take_over,
     warn_nothing_selected,
+    weighted_scores,
 )
 from gradsift.estimators.columns import (
-    ColumnRule,
     check_feature_groups,
     check_max_features,
     check_mixed_X,
     check_new_mixed_X,
-    encoded_columns,
-    encoded_labels,
     find_encoder,
+    make_columns,
     mixed_gradient,
     table_attributes,
 )
-from gradsift.estimators.covariates import Covariates, with_covariates
+from gradsift.estimators.covariate_terms import with_covariates
 from gradsift.estimators.description import EnsemblePart, MemberPart
-from gradsift.estimators.inference import finding_attributes, refuse_findings
 from gradsift.estimators.sample import (
-    SiftSample,
+    Sample,
     WeightKind,
     check_groups,
     check_offset,
     check_weights,
     offset_shift,
-    refuse_with_groups,
-    refuse_with_offset,
     warn_of_counts,
     warn_of_few_groups,
-    warn_of_repeats,
-    warn_of_row_order,
 )
+from gradsift.estimators.serial_dependence import warn_of_repeats, warn_of_row_order
 from gradsift.estimators.sift_fit import (
     Interaction,
-    RefitField,
-    SiftFit,
+    SiftModel,
     SiftOptions,
     find_support,
     fit_sift,
-    open_sifter,
-    seed_of,
 )
-from gradsift.estimators.target import Labels, Numbers
 from gradsift.estimators.validation import (
     check_columns,
     check_fit_X,
-    check_labels,
     check_missing,
-    check_numbers,
     warn_of_rare_classes,
 )
-from gradsift.numerics.robust import largest_tie
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.refit import Ensemble
 from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
-from gradsift.sift import Sifter, SiftSettings
-
-# What both tasks of GradientSift share: parameters, checks, and the order of the steps.
-
+from gradsift.responses import Labels, Numbers, Response
+from gradsift.sift import SiftSettings
 
 NO_VARIABLE = (
     "Nothing stands out from noise at this level: ranking_ still orders all variables, a larger "
@@ -89,76 +73,9 @@ NO_VARIABLE = (
 )
 
 
-class Sifting(GradientEstimator):
-    """What a fitted sift has: its field, and what else may have a part in predictions."""
-
-    field_: RefitField
-    ensemble_: Ensemble | None
-    refit_: Any
-    interactions_: list[Interaction]
-    encoder_: TableEncoder | None
-    false_positives: float
-    false_discovery_rate: float | None
-    predict_with: Literal["auto", "selected"]
-    covariates_: Covariates | None
-    has_offset_: bool
-    feature_groups_: tuple[str, ...] | None
-    variable_importances_: Array
-    n_groups_: int | None
-
-    sift_settings: ClassVar[SiftSettings] = SiftSettings()
-    refit_settings: ClassVar[RefitSettings]
-
-    def _blend(self, sparse: Array, X: Source) -> Array:
-        """Predictions from the selected variables, averaged with those of predictors on all
-        columns, if these have a part in them.
-        """
-        if self.ensemble_ is None or self.predict_with == "selected":
-            return sparse
-        # a view: only the columns that are used are read and standardised
-        return self.ensemble_.blend(sparse, ScaledSource(X, self.field_.scaling))
-
-    def _shift(self, n: int, covariates: Any, offset: Any) -> Array | float:
-        """(n, q) part of predictions that does not come from X; 0 where there is none."""
-        if self.covariates_ is None and covariates is not None:
-            raise ValueError("covariates was given, but the model was fitted without any.")
-        own = 0.0 if self.covariates_ is None else self.covariates_.shift(covariates, n)
-        return own + offset_shift(offset, n, self.has_offset_, len(getattr(self, "classes_", ())))
-
-    def _particulars(self) -> dict[str, Any]:
-        return {
-            "covariates": () if self.covariates_ is None else self.covariates_.names,
-            "covariates_explain": 0.0 if self.covariates_ is None else self.covariates_.explained,
-            "has_offset": self.has_offset_,
-            "feature_groups": self.feature_groups_,
-            "variable_importances": self._known_importances(),
-            "encoder": self.encoder_,
-            "interactions": tuple((pair.first, pair.second) for pair in self.interactions_),
-            "false_positives": float(self.false_positives),
-            "findings": getattr(self, "findings_", None),
-            "confidence": getattr(self, "confidence_", None),
-            "association": getattr(self, "association_", None),
-            "significance": getattr(self, "significance_", None),
-            "false_discovery_rate": self.false_discovery_rate,
-            "ensemble": self._ensemble_part(),
-        }
-
-    def _known_importances(self) -> Array | None:
-        """Importances of variables, where the model knows of some that are several columns."""
-        same = np.array_equal(self.variable_importances_, self.feature_importances_)
-        return None if same else self.variable_importances_
-
-    def _ensemble_part(self) -> EnsemblePart | None:
-        if (ensemble := self.ensemble_) is None:
-            return None
-        members = zip(ensemble.members, ensemble.shares, strict=True)
-        parts = tuple(MemberPart(m.kind, share, m.n_columns) for m, share in members)
-        return EnsemblePart(parts, self.predict_with == "auto")
-
-
 @dataclass(eq=False, repr=False)
-class GradientSift(Sifting):
-    """Parameters of both tasks, and how they become options."""
+class GradientSift(GradientEstimator):
+    """What the estimators of all responses share: parameters, and the steps of a fit."""
 
     false_positives: float = 0.3
     _: KW_ONLY
@@ -178,154 +95,125 @@ class GradientSift(Sifting):
     n_jobs: int | None = None
     verbose: int = 0
 
-    def _options(self, door: Any) -> SiftOptions:
-        """The parameters, checked against the columns that `door` was told about."""
-        p = door.n_features_in_
-        check_n_components(self.n_components)
-        if not 0.0 < self.false_positives < p + 1e-9:
-            raise ValueError(
-                f"false_positives={self.false_positives}: the expected number of false variables "
-                f"lies above 0 and below the number of columns ({p})."
-            )
-        rate = self.false_discovery_rate
-        if rate is not None and not 0.0 < rate < 1.0:
-            raise ValueError(
-                f"false_discovery_rate={rate}: the share of false variables among those selected "
-                "lies above 0 and below 1; None selects by false_positives."
-            )
-        if not self.tol > 0:
-            raise ValueError(f"tol={self.tol} must be positive.")
-        if self.predict_with not in ("auto", "selected"):
-            raise ValueError(f"predict_with={self.predict_with!r}: use 'auto' or 'selected'.")
-        return SiftOptions(
-            false_positives=self.false_positives,
-            false_discovery_rate=rate,
-            interactions=self.interactions,
-            standardize=self.standardize,
-            n_components=self.n_components,
-            rule=self._rule(door),
-            predict_with=self.predict_with,
-            tol=self.tol,
-            missing=check_missing(self),
-            seed=seed_of(self.random_state),
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-            sift=self.sift_settings,
-            refit=self.refit_settings,
-        )
+    response_type: ClassVar[type[Response]] = Numbers
+    sift_settings: ClassVar[SiftSettings] = SiftSettings()
+    refit_settings: ClassVar[RefitSettings] = NUMBERS
 
-    def _rule(self, door: Any) -> ColumnRule:
-        """Which encoded columns go together, and how many may be selected."""
-        check_max_features(self.max_features)
-        p, names = door.n_features_in_, getattr(door, "feature_names_in_", None)
-        kept = check_columns(self.always_keep, p, names, "always_keep")
-        door.feature_groups_ = check_feature_groups(self.feature_groups, p, names)
-        labels = None
-        if door.feature_groups_ is not None:
-            labels = np.unique(door.feature_groups_, return_inverse=True)[1]
-        return ColumnRule(
-            encoded_labels(labels, door.encoder_),
-            encoded_columns(kept, door.encoder_),
-            self.max_features,
-            None if door.encoder_ is None else door.encoder_.origins,
-        )
-
-    def _target(self, y: Array, weight: Array | None) -> Numbers | Labels:
-        """A checked response of rows that count, and how often they do."""
-        raise NotImplementedError
-
-    def _sample(
+    def fit(
         self,
-        door: Any,
         X: Any,
         y: Any,
         sample_weight: Any = None,
         groups: Any = None,
         covariates: Any = None,
         offset: Any = None,
-    ) -> SiftSample:
-        """Checked rows that count; `door` is told about the columns and the covariates."""
-        check_missing(self)
-        door.encoder_ = find_encoder(X, self.missing, y)
-        if door.encoder_ is None:
-            X, y = check_fit_X(door, X, y)
-        else:
-            X, y = check_mixed_X(door, door.encoder_, X, y)
-        kept, weight = check_weights(sample_weight, X, self.weight_kind)
-        counts = weight if self.weight_kind == "frequency" else None
-        codes = check_groups(groups, X, kept, counts)
-        door.has_offset_ = offset is not None
-        target = self._target(y[kept], weight)
-        if offset is not None:
-            target = target.less(check_offset(offset, X, kept, target))
-        sample = SiftSample(take_rows(X, kept), target, weight, codes)
-        door.covariates_, sample = with_covariates(sample, covariates, X, kept)
-        return sample
+    ) -> Self:
+        """Select variables (the sift), then fit a smooth function of them (the refit).
 
-    def _attributes(
-        self, door: Any, sample: SiftSample, constant: str, *, only_predicts: bool = False
-    ) -> dict[str, Any]:
-        """Sift, then refit; `constant` is what predictions are where nothing is selected."""
-        warn_of_counts(sample.weight, self.weight_kind)
-        warn_of_few_groups(sample.groups, sample.weight, sample.one_per_group)
-        if not only_predicts:
-            warn_of_repeats(sample)
-        if self.false_discovery_rate:
-            refuse_with_groups(sample.groups, "false_discovery_rate")
-            refuse_with_offset(sample.target, "false_discovery_rate")
-        if self.inference:
-            refuse_findings(sample, "inference")
-        options = replace(self._options(door), only_predicts=only_predicts)
-        fit = fit_sift(sample, options)
-        warn_of_row_order(sample, fit.found.residual, fit.field.scaling)
-        if len(fit.found.selected) == 0:
-            others = "predictors on all columns (ensemble_)"
-            constant = constant if sample.covariates is None else "the part of the covariates"
-            warn_nothing_selected(constant if fit.ensemble is None else others, NO_VARIABLE)
-        sure = {}
-        if self.inference and not only_predicts:
-            sure = finding_attributes(sample, fit.found, fit.field.scaling, options)
-        groups = None if sample.groups is None else int(sample.groups.max()) + 1
-        known = {
-            "n_groups_": groups,
-            "covariates_": with_coefficients(door.covariates_, fit),
-            "table_importances": fit.table_importances,
-        }
-        return sift_attributes(fit) | known | sure
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+            Of a data frame, truth values count as 0 and 1, and columns of text or of a categorical
+            type as categories.
+        y : (n,) array
+            Numbers, or labels of any type.
+        sample_weight : (n,) array, optional
+            How many times each row counts: 2 is the row twice, 2.001 nearly the same, 0 = not at
+            all. With ``weight_kind="importance"``, how much it counts compared with the others.
+        groups : (n,) array of labels, optional
+            Rows that belong together: visits of a subject, cells of a donor, sibs of a family.
+            Rows of a group may depend on each other in any way; groups are independent. Where the
+            response never changes inside a group, the groups are the rows: their means are sifted.
+        covariates : (n, k) array, data frame or dict of columns, optional
+            Known influences, such as age, batch or principal components: they are adjusted for, and
+            are never findings. Texts and categories become 0/1 columns; missing numbers are filled
+            with the mean and marked, missing categories are a category. Effects are straight
+            lines, or curves and products of two covariates where the response asks for them.
+        offset : (n,) array, optional
+            A known part, such as a polygenic score: of y, of the log odds of the second class, or
+            (n, n_classes) scores of more than two classes. The rest is explained.
 
-    def _fit_sample(self, door: Any, sample: SiftSample, *, only_predicts: bool = False) -> Self:
-        """Fit to a checked sample."""
-        raise NotImplementedError
-
-    def _fit_to_predict(self, X: Any, y: Any, **fit_params: Any) -> Self:
-        door = blank(self)
-        return self._fit_sample(door, self._sample(door, X, y, **fit_params), only_predicts=True)
-
-    def _find_support(self, X: Any, y: Any, **fit_params: Any) -> IntArray:
-        door = blank(self)
-        found = find_support(self._sample(door, X, y, **fit_params), self._options(door))
-        return found if door.encoder_ is None else np.unique(door.encoder_.origins[found])
-
-    def _keep(self, door: Any, *, table_importances: Array, **found: Any) -> Self:
-        """Take over a fit; of a table that was encoded, in the columns that it has, with the
-        importances (encoded columns,) of those.
+        Returns
+        -------
+        self
         """
-        encoder = door.encoder_
-        if encoder is None:
-            return keep(self, door, encoded_=None, **found)
-        inside = blank(self).set_params(
-            missing=check_missing(self), always_keep=None, feature_groups=None
+        return self.fit_for(
+            "all",
+            X,
+            y,
+            sample_weight=sample_weight,
+            groups=groups,
+            covariates=covariates,
+            offset=offset,
         )
-        known = {"n_features_in_": len(encoder.names), "encoder_": None, "feature_groups_": None}
-        known |= {"has_offset_": door.has_offset_, "encoded_": None}
-        keep(inside, inside, **known, **found)
-        told = table_attributes(found, table_importances, encoder)
-        return keep(self, door, encoded_=inside, **told)
+
+    def fit_for(self, goal: Goal, X: Any, y: Any, **fit_params: Any) -> Self:
+        """`fit`, as far as a goal needs it.
+
+        Parameters
+        ----------
+        goal : {'all', 'predictions', 'support'}
+            'predictions' leaves out the ranking of columns that are not selected, the association
+            of each column by itself, and findings. 'support' is for `get_support` alone.
+        X, y, **fit_params
+            As in `fit`.
+
+        Returns
+        -------
+        self
+        """
+        check_goal(goal)
+        sample = make_sample(self, X, y, **fit_params)
+        options = check_options(self, sample)
+        if goal == "support":
+            support = sample.columns.mask(find_support(sample, options))
+            return take_over(self, sample.learned, None, {"support_": support})
+        extra = self._response_attributes(sample)
+        warn_of_sample(self, sample, goal)
+        fit = fit_sift(sample, options, goal)
+        warn_of_fit(sample, fit)
+        return take_over(self, sample.learned, sample.table, attributes(sample, fit) | extra)
+
+    def _used(self) -> Any:
+        return self.support_ if hasattr(self, "support_") else super()._used()
+
+    def _response_attributes(self, sample: Sample) -> dict[str, Any]:
+        """Attributes that follow from the response alone."""
+        return {}
+
+    def _predicted(self, X: Any, covariates: Any, offset: Any) -> Array:
+        """(n, q) predictions on the link scale."""
+        check_is_fitted(self)
+        source = self._new_samples(X)
+        refit, Z = self.refit_, self.field_.columns(source)
+        eta = refit.decision_function(Z) if is_classifier(self) else refit.predict(Z)
+        if self.ensemble_ is not None and self.predict_with == "auto":
+            # a view: only the columns that are used are read and standardised
+            eta = self.ensemble_.blend(eta, ScaledSource(source, self.field_.scaling))
+        eta = eta[:, None] if eta.ndim == 1 else eta
+        return np.asarray(eta + self.known_part(len(eta), covariates, offset))
+
+    def known_part(self, n: int, covariates: Any = None, offset: Any = None) -> Array | float:
+        """The part of predictions for n rows that does not come from X.
+
+        Parameters
+        ----------
+        n : int
+        covariates, offset
+            As in `predict`.
+
+        Returns
+        -------
+        part : (n, q) array on the link scale, or 0
+        """
+        if self.covariates_ is None and covariates is not None:
+            raise ValueError("covariates was given, but the model was fitted without any.")
+        own = 0.0 if self.covariates_ is None else self.covariates_.part(covariates, n)
+        columns = len(getattr(self, "classes_", ()))
+        return own + offset_shift(offset, n, self.has_offset_, columns if columns > 2 else 1)
 
     def _new_samples(self, X: Any) -> Source:
-        if self.encoder_ is None:
-            return super()._new_samples(X)
-        return check_new_mixed_X(self, X)
+        return super()._new_samples(X) if self.encoder_ is None else check_new_mixed_X(self, X)
 
     def _gradient_parts(self, X: Any) -> tuple[Array, IntArray]:
         if self.encoder_ is None:
@@ -333,169 +221,202 @@ class GradientSift(Sifting):
         chosen = self.get_support(indices=True)
         return mixed_gradient(self, self._new_samples(X))[:, :, chosen], chosen
 
-    def _sifter(
-        self, X: Any, y: Any, columns: Any, **told: Any
-    ) -> tuple[Sifter, IntArray | None, list[int], TableEncoder | None, int]:
-        """The sift of a table, ready to run, its class numbers, the numbers of some columns, how
-        the table was encoded, and how many encoded columns there are beside covariates.
-        """
-        # a model need not be fitted for this: then nothing is known of its groups
-        refuse_with_groups(getattr(self, "n_groups_", None), "significance()")
-        door = blank(self)
-        sample = self._sample(door, X, y, **told)
-        refuse_with_offset(sample.target, "significance()")
-        names = getattr(door, "feature_names_in_", None)
-        also = check_columns(columns, door.n_features_in_, names, "columns")
-        sifter = open_sifter(sample, self._options(door))
-        also = encoded_columns(also, door.encoder_)
-        return sifter, sample.target.codes, also.tolist(), door.encoder_, sample.X.shape[1]
+    def _particulars(self) -> dict[str, Any]:
+        same = np.array_equal(self.variable_importances_, self.feature_importances_)
+        return {
+            "covariates": () if self.covariates_ is None else self.covariates_.names,
+            "covariates_explain": 0.0 if self.covariates_ is None else self.covariates_.explained,
+            "has_offset": self.has_offset_,
+            "feature_groups": self.feature_groups_,
+            "variable_importances": None if same else self.variable_importances_,
+            "encoder": self.encoder_,
+            "interactions": tuple((pair.first, pair.second) for pair in self.interactions_),
+            "false_positives": float(self.false_positives),
+            "findings": getattr(self, "findings_", None),
+            "confidence": getattr(self, "confidence_", None),
+            "association": getattr(self, "association_", None),
+            "significance": getattr(self, "significance_", None),
+            "false_discovery_rate": self.false_discovery_rate,
+            "ensemble": ensemble_part(self.ensemble_, self.predict_with == "auto"),
+        }
 
 
-def with_coefficients(covariates: Covariates | None, fit: SiftFit) -> Covariates | None:
-    """Covariates with the part that they have in predictions."""
-    if covariates is None:
+def ensemble_part(ensemble: Ensemble | None, used: bool) -> EnsemblePart | None:
+    """The predictors on all columns, as a description has them."""
+    if ensemble is None:
         return None
-    return replace(
-        covariates, coefficients=fit.covariate_coefficients, explained=fit.covariates_explain
+    members = zip(ensemble.members, ensemble.shares, strict=True)
+    parts = tuple(MemberPart(m.kind, share, m.n_columns) for m, share in members)
+    return EnsemblePart(parts, used)
+
+
+# What a user passed, checked.
+
+
+def make_sample(
+    model: GradientSift,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    groups: Any = None,
+    covariates: Any = None,
+    offset: Any = None,
+) -> Sample:
+    """Checked rows that count, their response, weights, groups and covariates."""
+    check_missing(model)
+    # scikit-learn's checks write on an estimator: a copy, so that a fit that fails changes nothing
+    checked = blank(model)
+    encoder = find_encoder(X, model.missing, y)
+    if encoder is None:
+        source, y = check_fit_X(checked, X, y)
+    else:
+        source, y = check_mixed_X(checked, encoder, X, y)
+    p, names = checked.n_features_in_, getattr(checked, "feature_names_in_", None)
+    feature_groups = check_feature_groups(model.feature_groups, p, names)
+    kept, weight = check_weights(sample_weight, source, model.weight_kind)
+    counts = weight if model.weight_kind == "frequency" else None
+    codes = check_groups(groups, source, kept, counts)
+    response = model.response_type.of(y[kept], weight)
+    if offset is not None:
+        response = response.given(check_offset(offset, source, kept, response))
+    always = check_columns(model.always_keep, p, names, "always_keep")
+    learned = {"n_features_in_": p} | ({} if names is None else {"feature_names_in_": names})
+    sample = Sample(
+        source=take_rows(source, kept),
+        response=response,
+        weight=weight,
+        groups=codes,
+        covariates=None,
+        columns=make_columns(source.shape[1], encoder, always, feature_groups),
+        has_offset=offset is not None,
+        learned=learned | {"encoder_": encoder, "feature_groups_": feature_groups},
+        table=source,
+    )
+    return with_covariates(sample, covariates, source, kept)
+
+
+def check_options(model: GradientSift, sample: Sample) -> SiftOptions:
+    """The parameters of a model, checked for a sample."""
+    p, rate = sample.learned["n_features_in_"], model.false_discovery_rate
+    check_n_components(model.n_components)
+    check_max_features(model.max_features)
+    if not 0.0 < model.false_positives < p + 1e-9:
+        raise ValueError(
+            f"false_positives={model.false_positives}: the expected number of false variables "
+            f"lies above 0 and below the number of columns ({p})."
+        )
+    if rate is not None and not 0.0 < rate < 1.0:
+        raise ValueError(
+            f"false_discovery_rate={rate}: the share of false variables among those selected "
+            "lies above 0 and below 1; None selects by false_positives."
+        )
+    if not model.tol > 0:
+        raise ValueError(f"tol={model.tol} must be positive.")
+    if model.predict_with not in ("auto", "selected"):
+        raise ValueError(f"predict_with={model.predict_with!r}: use 'auto' or 'selected'.")
+    if rate:
+        sample.refuse("false_discovery_rate", groups=True)
+    if model.inference:
+        sample.refuse("inference", changing=True)
+    return SiftOptions(
+        false_positives=model.false_positives,
+        false_discovery_rate=rate,
+        interactions=model.interactions,
+        standardize=model.standardize,
+        n_components=model.n_components,
+        max_features=model.max_features,
+        predict_with=model.predict_with,
+        tol=model.tol,
+        missing=check_missing(model),
+        inference=model.inference,
+        seed=seed_of(model.random_state),
+        n_jobs=model.n_jobs,
+        verbose=model.verbose,
+        sift=model.sift_settings,
+        refit=model.refit_settings,
     )
 
 
-def sift_attributes(fit: SiftFit) -> dict[str, Any]:
-    """The attributes of a fitted GradientSift."""
-    tested = {} if fit.significance is None else {"significance_": fit.significance}
-    return {
-        **summary_attributes(fit),
-        **tested,
-        "sift_": fit.found,
-        "association_": fit.association,
-        "refit_": fit.refit,
+def seed_of(random_state: Any) -> int | None:
+    """A plain seed from an int, None, or a RandomState (as scikit-learn passes them)."""
+    if random_state is None:
+        return None
+    if isinstance(random_state, (int, np.integer)) and 0 <= random_state < 2**32:
+        return int(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    raise ValueError(
+        f"random_state={random_state!r}: use a whole number from 0 to 2**32 - 1, a RandomState, or "
+        "None."
+    )
+
+
+def warn_of_sample(model: GradientSift, sample: Sample, goal: Goal) -> None:
+    """What a user should know of the rows before the fit."""
+    if isinstance(sample.response, Labels):
+        warn_of_rare_classes(sample.response.classes, sample.response.codes)
+    warn_of_counts(sample.weight, model.weight_kind)
+    warn_of_few_groups(sample.groups, sample.weight, sample.one_per_group)
+    if goal == "all":
+        warn_of_repeats(sample)
+
+
+def warn_of_fit(sample: Sample, fit: SiftModel) -> None:
+    """What a user should know after it."""
+    warn_of_row_order(sample, fit.found.residual, fit.field.scaling)
+    if len(fit.found.selected) == 0:
+        fallback = sample.response.fallback
+        if sample.covariates is not None:
+            fallback = "the part of the covariates"
+        if fit.ensemble is not None:
+            fallback = "predictors on all columns (ensemble_)"
+        warn_nothing_selected(fallback, NO_VARIABLE)
+
+
+# What a fit found, as attributes.
+
+
+def attributes(sample: Sample, fit: SiftModel) -> dict[str, Any]:
+    """The attributes of a fitted model; of a table that was encoded, for the columns it has."""
+    covariates = sample.covariate_map
+    if covariates is not None:
+        covariates = replace(
+            covariates, coefficients=fit.covariate_coefficients, explained=fit.covariates_explain
+        )
+    inferred = fit.inference
+    found: dict[str, Any] = {
+        "field_": fit.field,
+        "refit_": fit.field.refit,
         "ensemble_": fit.ensemble,
-        "variable_importances_": fit.variable_importances,
+        "sift_": fit.found,
+        "feature_importances_": fit.importances.columns,
+        "variable_importances_": fit.importances.variables,
+        "ranking_": fit.found.ranking,
         "interactions_": [Interaction(*pair) for pair in fit.found.interactions],
         "n_paired_columns_": fit.n_paired,
+        "association_": inferred.association,
+        "components_": fit.directions.components,
+        "eigenvalues_": fit.directions.eigenvalues,
+        "n_components_": len(fit.directions.components),
+        "mean_": fit.scaling.mean,
+        "scale_": fit.scaling.scale,
+        "n_groups_": None if sample.groups is None else int(sample.groups.max()) + 1,
+        "covariates_": covariates,
+        "has_offset_": sample.has_offset,
+        "encoded_": None,
     }
-
-
-# Predictions of a fitted sift: from its columns, its covariates and its offset.
-
-
-class Adjusted(Sifting):
-    """What the predictions of both tasks share: their score."""
-
-    predict: Callable[[Any, Any, Any], Array]
-
-    def score(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        covariates: Any = None,
-        offset: Any = None,
-    ) -> float:
-        """R² of predicted numbers, or the share of labels that are predicted right.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array
-        sample_weight : (n,) array, optional
-        covariates, offset
-            As in `predict`.
-
-        Returns
-        -------
-        score : float
-        """
-        return score_predicted(self, self.predict(X, covariates, offset), y, sample_weight)
-
-
-class AdjustedNumbers(Adjusted):
-    """Predictions of numbers."""
-
-    @same_bits
-    def predict(self, X: Any, covariates: Any = None, offset: Any = None) -> Array:
-        """Predict the response.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        covariates : array, data frame or dict of columns, optional
-            Of these rows, where the model was fitted with covariates; ``"mean"`` predicts for rows
-            whose covariates are as in the mean of the fit.
-        offset : (n,) array or number, optional
-            Of these rows, where the model was fitted with an offset.
-
-        Returns
-        -------
-        y : (n,) array
-        """
-        check_is_fitted(self)
-        X = self._new_samples(X)
-        own = self._blend(self.refit_.predict(self.field_.columns(X)), X)
-        return (own[:, None] + self._shift(len(own), covariates, offset))[:, 0]
-
-
-class AdjustedLabels(Adjusted, LabelPredictions):
-    """Predictions of labels."""
-
-    def _scores(self, X: Source) -> Array:
-        scores = self._blend(self.refit_.decision_function(self.field_.columns(X)), X)
-        return scores[:, None] if scores.ndim == 1 else scores
-
-    @same_bits
-    def decision_function(self, X: Any, covariates: Any = None, offset: Any = None) -> Array:
-        """Log odds of the second class, or one score per class when there are more than two.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        covariates, offset
-            As in `predict`.
-
-        Returns
-        -------
-        scores : (n,) array, or (n, n_classes)
-        """
-        check_is_fitted(self)
-        scores = self._scores(self._new_samples(X))
-        return self._weighted(scores + self._shift(len(scores), covariates, offset))
-
-    def predict_proba(self, X: Any, covariates: Any = None, offset: Any = None) -> Array:
-        """Class probabilities.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        covariates, offset
-            As in `predict`.
-
-        Returns
-        -------
-        probabilities : (n, n_classes) array
-        """
-        return probabilities(self.decision_function(X, covariates, offset))
-
-    def predict(self, X: Any, covariates: Any = None, offset: Any = None) -> Array:
-        """Most likely class.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        covariates : array, data frame or dict of columns, optional
-            Of these rows, where the model was fitted with covariates; ``"mean"`` predicts for rows
-            whose covariates are as in the mean of the fit.
-        offset : (n,) array or number, optional
-            Of these rows, where the model was fitted with an offset.
-
-        Returns
-        -------
-        labels : (n,) array
-        """
-        return most_likely(self.decision_function(X, covariates, offset), self.classes_)
+    if inferred.significance is not None:
+        found["significance_"] = inferred.significance
+    if inferred.findings is not None:
+        found["findings_"] = list(inferred.findings.findings)
+        found["confidence_"] = inferred.findings.confidence
+    if sample.columns.encoder is None:
+        return found
+    return table_attributes(found, fit.importances.table, sample.columns.encoder)
 
 
 @dataclass(eq=False, repr=False)
-class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
+class GradientSiftRegressor(RegressorMixin, GradientSift):
     """Find the variables that matter, nonlinear and interacting ones included; no tuning.
 
     It works in two steps. The **sift** chooses variables: it models the response as a sum of smooth
@@ -632,60 +553,55 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
     True
     """
 
+    response_type = Numbers
     refit_settings = NUMBERS
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        groups: Any = None,
-        covariates: Any = None,
-        offset: Any = None,
-    ) -> Self:
-        """Select variables (the sift), then fit a smooth function of them (the refit).
+    @same_bits
+    def predict(self, X: Any, covariates: Any = None, offset: Any = None) -> Array:
+        """Predict the response.
 
         Parameters
         ----------
         X : (n, p) array or data frame
-            Of a data frame, truth values count as 0 and 1, and columns of text or of a categorical
-            type as categories.
-        y : (n,) array
-        sample_weight : (n,) array, optional
-            How many times each row counts: 2 is the row twice, 2.001 nearly the same, 0 = not at
-            all. With ``weight_kind="importance"``, how much it counts beside the others.
-        groups : (n,) array of labels, optional
-            Rows that belong together: visits of a subject, cells of a donor, sibs of a family.
-            Rows of a group may depend on each other in any way; groups are independent. Where the
-            response never changes inside a group, the groups are the rows: their means are sifted.
-        covariates : (n, k) array, data frame or dict of columns, optional
-            Known influences, such as age, batch or principal components: they are adjusted for, and
-            are never findings. Texts and categories become 0/1 columns; missing numbers are filled
-            with the mean and marked, missing categories are a category. Effects are straight
-            lines, or curves and products of two covariates where the response asks for them.
-        offset : (n,) array, optional
-            A known part of y, such as a polygenic score: the rest is explained.
+        covariates : array, data frame or dict of columns, optional
+            Of these rows, where the model was fitted with covariates; ``"mean"`` predicts for rows
+            whose covariates are as in the mean of the fit.
+        offset : (n,) array or number, optional
+            Of these rows, where the model was fitted with an offset.
 
         Returns
         -------
-        self
+        y : (n,) array
         """
-        door = blank(self)
-        sample = self._sample(door, X, y, sample_weight, groups, covariates, offset)
-        return self._fit_sample(door, sample)
+        return self._predicted(X, covariates, offset)[:, 0]
 
-    def _fit_sample(self, door: Any, sample: SiftSample, *, only_predicts: bool = False) -> Self:
-        found = self._attributes(door, sample, "the mean of y", only_predicts=only_predicts)
-        return self._keep(door, **found)
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        covariates: Any = None,
+        offset: Any = None,
+    ) -> float:
+        """R² of the predictions.
 
-    def _target(self, y: Array, weight: Array | None) -> Numbers:
-        values = check_numbers(y)
-        robust = largest_tie(values, weight) <= self.refit_settings.most_tied
-        return Numbers(values, robust)
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array
+        sample_weight : (n,) array, optional
+        covariates, offset
+            As in `predict`.
+
+        Returns
+        -------
+        score : float
+        """
+        return score_predicted(self, self.predict(X, covariates, offset), y, sample_weight)
 
 
 @dataclass(eq=False, repr=False)
-class GradientSiftClassifier(AdjustedLabels, ClassifierMixin, GradientSift):
+class GradientSiftClassifier(ClassifierMixin, GradientSift):
     """Find the variables that tell classes apart, nonlinear and interacting ones included.
 
     As `GradientSiftRegressor`, for labels of two or more classes. A variable is selected or not
@@ -731,59 +647,88 @@ encoder_, encoded_, covariates_, has_offset_, findings_, confidence_
     True
     """
 
+    response_type = Labels
     refit_settings = LABELS
 
     class_weight: Any = field(default=None, kw_only=True)
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        groups: Any = None,
-        covariates: Any = None,
-        offset: Any = None,
-    ) -> Self:
-        """Select variables (the sift), then fit a smooth function of them (the refit).
+    def _response_attributes(self, sample: Sample) -> dict[str, Any]:
+        labels = sample.response
+        assert isinstance(labels, Labels)
+        classes, codes = labels.classes, labels.codes
+        weights = class_weights(self.class_weight, classes, classes[codes], sample.weight)
+        return {"classes_": classes, "class_weight_": weights}
+
+    @same_bits
+    def decision_function(self, X: Any, covariates: Any = None, offset: Any = None) -> Array:
+        """Log odds of the second class, or one score per class when there are more than two.
 
         Parameters
         ----------
         X : (n, p) array or data frame
-            Of a data frame, truth values count as 0 and 1, and columns of text or of a categorical
-            type as categories.
-        y : (n,) array of labels, of any type
-        sample_weight : (n,) array, optional
-            How many times each row counts: 2 is the row twice, 2.001 nearly the same, 0 = not at
-            all. With ``weight_kind="importance"``, how much it counts beside the others.
-        groups : (n,) array of labels, optional
-            Rows that belong together: visits of a subject, cells of a donor, sibs of a family.
-            Rows of a group may depend on each other in any way; groups are independent. Where the
-            response never changes inside a group, the groups are the rows: their means are sifted.
-        covariates : (n, k) array, data frame or dict of columns, optional
-            Known influences, such as age, batch or principal components: they are adjusted for, and
-            are never findings. Texts and categories become 0/1 columns; missing numbers are filled
-            with the mean and marked, missing categories are a category. Effects are straight
-            lines, or curves and products of two covariates where the response asks for them.
-        offset : (n,) array, optional
-            A known part of the log odds of the second class; with more than two classes,
-            (n, n_classes) scores.
+        covariates, offset
+            As in `predict`.
 
         Returns
         -------
-        self
+        scores : (n,) array, or (n, n_classes)
         """
-        door = blank(self)
-        sample = self._sample(door, X, y, sample_weight, groups, covariates, offset)
-        return self._fit_sample(door, sample)
+        scores = self._predicted(X, covariates, offset)
+        return weighted_scores(scores, self.class_weight_)
 
-    def _fit_sample(self, door: Any, sample: SiftSample, *, only_predicts: bool = False) -> Self:
-        labels = cast(Labels, sample.target)
-        classes = labels.classes
-        warn_of_rare_classes(classes, labels.codes)
-        shifts = class_weights(self.class_weight, classes, classes[labels.codes], sample.weight)
-        found = self._attributes(door, sample, "the class shares", only_predicts=only_predicts)
-        return self._keep(door, classes_=classes, class_weight_=shifts, **found)
+    def predict_proba(self, X: Any, covariates: Any = None, offset: Any = None) -> Array:
+        """Class probabilities.
 
-    def _target(self, y: Array, weight: Array | None) -> Labels:
-        classes, codes = check_labels(y)
-        return Labels(codes, classes)
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        covariates, offset
+            As in `predict`.
+
+        Returns
+        -------
+        probabilities : (n, n_classes) array
+        """
+        return probabilities(self.decision_function(X, covariates, offset))
+
+    def predict(self, X: Any, covariates: Any = None, offset: Any = None) -> Array:
+        """Most likely class.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        covariates : array, data frame or dict of columns, optional
+            Of these rows, where the model was fitted with covariates; ``"mean"`` predicts for rows
+            whose covariates are as in the mean of the fit.
+        offset : (n,) array or number, optional
+            Of these rows, where the model was fitted with an offset.
+
+        Returns
+        -------
+        labels : (n,) array
+        """
+        return most_likely(self.decision_function(X, covariates, offset), self.classes_)
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        covariates: Any = None,
+        offset: Any = None,
+    ) -> float:
+        """Share of labels that are predicted right.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array
+        sample_weight : (n,) array, optional
+        covariates, offset
+            As in `predict`.
+
+        Returns
+        -------
+        score : float
+        """
+        return score_predicted(self, self.predict(X, covariates, offset), y, sample_weight)

@@ -1,10 +1,17 @@
-"""Sift, then refit: a checked table, its target and options in, a frozen answer out."""
+"""Sift, then refit: a checked sample and options in, a frozen model out.
+
+sample      what the user passed, checked                        (`sample`)
+table       standardised columns, covariates after them          (`standard_table`)
+problem     the sift of that table, ready to run                 (`sift_problem`)
+found       the selected columns, and the ranking of all         (`sift`)
+inference   findings and tests, from the sift itself             (`inference`)
+predictor   the function of the selected columns                 (`refit`)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -13,42 +20,35 @@ from gradsift._run.threads import one_blas_thread
 from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
 from gradsift.data.predicted import is_whole, with_predicted
 from gradsift.data.source import set_beside
-from gradsift.estimators.columns import ColumnRule, discovered, several_of_each
-from gradsift.estimators.covariate_regression import (
-    beside_selected,
-    explained_part,
-    own_result,
-    own_support,
-    room_for,
-)
-from gradsift.estimators.sample import SiftSample, likeness, worth_of_rows
-from gradsift.estimators.target import Labels
+from gradsift.estimators.base import Goal
+from gradsift.estimators.columns import several_of_each
+from gradsift.estimators.covariate_regression import without_covariates
+from gradsift.estimators.sample import Sample, column_correlation, effective_weights
 from gradsift.inference.conditional_tests import column_significance
+from gradsift.inference.findings import Findings, find
 from gradsift.inference.marginal_tests import Association, column_association
 from gradsift.inference.results import Significance
 from gradsift.numerics.directions import Directions, find_directions, joint_importance
+from gradsift.numerics.sampling import drawn_rows
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.refit import (
     ClassificationRefit,
     Ensemble,
     RegressionRefit,
+    ensemble_classification,
+    ensemble_regression,
+    refit_classification,
+    refit_regression,
 )
 from gradsift.refit.settings import RefitSettings
-from gradsift.sift import (
-    Classes,
-    Sifter,
-    SiftResult,
-    SiftSettings,
-    describe,
-    make_sifter,
-    sift_support,
-)
+from gradsift.responses import Labels, Numbers, Response
+from gradsift.sift import Classes, Sifter, SiftResult, SiftSettings, describe, make_sifter
+from gradsift.sift.procedure import Sifted
 
-T = TypeVar("T")
 ENERGY = 0.99
 """Share of the gradient's covariance that 'auto' directions hold."""
-Answer = tuple[SiftResult, Association | None, Significance | None, int]
-"""The first four fields of `SiftFit`."""
+REFIT_ROWS = 200_000
+"""Rows the refit learns from at most: its 1,000 landmarks gain nothing by more."""
 
 
 class Interaction(NamedTuple):
@@ -57,6 +57,27 @@ class Interaction(NamedTuple):
     first: int
     second: int
     strength: float
+
+
+@dataclass(frozen=True)
+class SiftOptions:
+    """The parameters of a fit, checked; see `GradientSiftRegressor`."""
+
+    false_positives: float
+    false_discovery_rate: float | None
+    interactions: bool
+    standardize: bool
+    n_components: int | Literal["auto"]
+    max_features: int | None
+    predict_with: Literal["auto", "selected"]
+    tol: float
+    missing: str
+    inference: bool
+    seed: int | None
+    n_jobs: int | None
+    verbose: int
+    sift: SiftSettings
+    refit: RefitSettings
 
 
 @dataclass(frozen=True)
@@ -90,298 +111,370 @@ def refit_columns(X: Source | Array, scaling: Scaling, index: IntArray) -> Array
 
 
 @dataclass(frozen=True)
-class SiftOptions:
-    """What a user chose; see `GradientSiftRegressor`."""
+class Inference:
+    """What was computed from the sift itself, before its features were released.
 
-    false_positives: float
-    false_discovery_rate: float | None
-    interactions: bool
-    standardize: bool
-    n_components: int | Literal["auto"]
-    rule: ColumnRule
-    predict_with: Literal["auto", "selected"]
-    tol: float
-    missing: str
-    seed: int | None
-    n_jobs: int | None
-    verbose: int
-    sift: SiftSettings
-    refit: RefitSettings
-    only_predicts: bool = False
-    """Leave out what predictions do not need: the ranking of columns that are not selected, the
-    association of each column by itself, and findings.
+    Attributes
+    ----------
+    association : Association or None
+        Each column by itself; None where rows are not alike under the null hypothesis.
+    significance : Significance or None
+        Tests of the columns, where a false discovery rate was asked for.
+    findings : Findings or None
+        Where `inference` was asked for.
     """
+
+    association: Association | None = None
+    significance: Significance | None = None
+    findings: Findings | None = None
 
 
 @dataclass(frozen=True)
-class SiftFit:
+class Importances:
+    """Root mean square changes of the response, (p,) each.
+
+    Attributes
+    ----------
+    columns, variables, table : (p,) arrays
+        Of every encoded column, of its variable, and of the column of the table behind it.
+    """
+
+    columns: Array
+    variables: Array
+    table: Array
+
+
+@dataclass(frozen=True)
+class SiftModel:
     """What was found, and the predictor on it.
 
     Attributes
     ----------
     found : SiftResult
-    association : Association or None
-        Each column by itself; None where rows belong together, or labels have an offset.
-    significance : Significance or None
-        Tests of the columns, where a false discovery rate was asked for.
     n_paired : int
         Columns of which all products of two were tested.
-    refit : RegressionRefit or ClassificationRefit
+    inference : Inference
+    field : RefitField
+        The predictor on the selected columns.
     ensemble : Ensemble or None
         The predictors on all columns that have a part in the predictions.
     scaling : Scaling
         From the user's columns to those that importances and directions are reported in.
-    importances, variable_importances, table_importances : (p,) arrays
-        Of every column, of its variable, and of the column of the table that it comes from.
     covariate_coefficients : (k, q) array
         Of the linear part that covariates have in predictions.
+    covariates_explain : float
+        Share of the response that covariates explain alone.
     """
 
     found: SiftResult
-    association: Association | None
-    significance: Significance | None
     n_paired: int
-    refit: RegressionRefit | ClassificationRefit
-    ensemble: Ensemble | None
+    inference: Inference
     field: RefitField
-    importances: Array
-    variable_importances: Array
-    table_importances: Array
+    ensemble: Ensemble | None
+    importances: Importances
     directions: Directions
     scaling: Scaling
     covariate_coefficients: Array
     covariates_explain: float
 
-    @property
-    def ranking(self) -> IntArray:
-        return self.found.ranking
 
-
-def fit_sift(sample: SiftSample, options: SiftOptions) -> SiftFit:
-    """Sift all columns, then refit on those that were selected."""
-    X, target, weight, groups, _ = sample
+def fit_sift(sample: Sample, options: SiftOptions, goal: Goal = "all") -> SiftModel:
+    """Sift all columns, infer from the sift, then refit on the selected columns."""
     with one_blas_thread(workers=options.n_jobs), stages(options.verbose) as say:
-        columns, share, scaling, answer = run_sift(
-            whole_sift(sample, options), sample, options, say
-        )
-        found = options.rule.settle(answer[0])
-        rows = target.rows()
+        table = standard_table(sample, options.missing, say)
+        sifter, sifted = sift_problem(sample, table, options, say).settled()
+        n_paired = min(sifter.n_paired, sample.columns.n_encoded)
+        found, inference = select(sample, sifter, sifted, options, goal)
+        del sifter, sifted  # their features are released before the refit needs memory
+        rows = refit_rows(sample.response)
         say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
-        Z = refit_columns(take_rows(X, rows), scaling, found.selected)
-        sample, coefficients = adjusted(sample, Z, rows, found)
-        target = sample.target
-        refit = refit_sample(sample, Z, rows, found.correlation, options)
+        Z = refit_columns(take_rows(sample.source, rows), table.scaling, found.selected)
+        sample, coefficients, explained = without_covariates(sample, Z, rows, found)
+        refit = refit_sample(sample, Z, rows, found.correlation, options.refit)
         ensemble = None
-        if options.predict_with == "auto" and groups is None and len(rows) == X.shape[0]:
+        if options.predict_with == "auto" and sample.groups is None and len(rows) == len(table):
             say("predictors on all columns")
-            ensemble = target.ensemble(columns, Z, refit, weight, options)
-        field = RefitField(scaling, found.selected, refit)
-        importances, directions = summarise(field, X, rows, share, options)
+            ensemble = average(sample, table.filled, Z, refit, options.refit)
+        field = RefitField(table.scaling, found.selected, refit)
+        importances, directions = summarise(field, sample, rows, table.share, options)
+    scaling = table.scaling
     if not options.standardize:
-        p = X.shape[1]
+        p = len(scaling.mean)
         scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
-    sure = answer[1:]
-    return SiftFit(
-        found, *sure, refit, ensemble, field, *importances, directions, scaling, *coefficients
+    return SiftModel(
+        found, n_paired, inference, field, ensemble, importances, directions, scaling,
+        coefficients, explained,
+    )  # fmt: skip
+
+
+def find_support(sample: Sample, options: SiftOptions) -> IntArray:
+    """The selected columns alone, by the least work: ranked only where too many count."""
+    with one_blas_thread(workers=options.n_jobs):
+        table = standard_table(sample, options.missing)
+        sifter, sifted = sift_problem(sample, table, options).settled()
+        if options.max_features is None and options.false_discovery_rate is None:
+            selected = np.array(sifted.groups.variables(sifted.support), dtype=np.intp)
+            return sample.columns.choose(selected[selected < sample.columns.n_encoded])
+        plain = replace(options, inference=False)
+        return select(sample, sifter, sifted, plain, "all")[0].selected
+
+
+def select(
+    sample: Sample, sifter: Sifter, sifted: Sifted, options: SiftOptions, goal: Goal
+) -> tuple[SiftResult, Inference]:
+    """What a sift selects, by its level or by tests, and what can be inferred from it."""
+    columns, rate = sample.columns, options.false_discovery_rate
+    ranked = goal != "predictions"
+    found = columns.result(describe(sifter, sifted, known_classes(sample), ranked=ranked))
+    association = significance = findings = None
+    if goal == "all" and sample.groups is None and sample.response.exchangeable:
+        association = column_association(sifter, sifted, columns.n_encoded)
+    if goal == "all" and options.inference:
+        sifter.say("findings: columns that could act")
+        findings = find_from(sifter, found, sample, options.seed)
+    if rate is not None:
+        sifter.say("testing each variable given the best explanation without it")
+        significance = column_significance(sifter, sifted, sample.response.codes)
+        significance = significance.among(columns.n_encoded)
+        found = selected_by_tests(found, significance, rate, columns.always)
+    found = columns.limited(found, options.max_features)
+    return found, Inference(association, significance, findings)
+
+
+def find_from(sifter: Sifter, found: SiftResult, sample: Sample, seed: int | None) -> Findings:
+    """Findings of a sift, from the terms that it selected before tests or limits."""
+    response = sample.independent().response
+    return find(sifter, found.groups, codes=response.codes, seed=seed or 0).among(
+        sample.columns.n_encoded
     )
 
 
-def adjusted(
-    sample: SiftSample, Z: Array, rows: IntArray, found: SiftResult
-) -> tuple[SiftSample, tuple[Array, float]]:
-    """The sample beside the part of its covariates, the coefficients of that part, and the share of
-    the response that covariates explain alone.
-    """
-    _, target, weight, _, C = sample
-    if C is None:
-        return sample, (np.zeros((0, 1)), 0.0)
-    place = {int(k): j for j, k in enumerate(found.selected)}
-    pairs = [(place[a], place[b]) for a, b, _ in found.interactions if {a, b} <= place.keys()]
-    some = None if weight is None else weight[rows]
-    beside = beside_selected(Z, pairs, room_for(C[rows]), some)
-    coefficients = target.covariate_part(C[rows], beside, rows, some)
-    share = explained_part(C, target.contrasts, weight)
-    return sample._replace(target=target.less(C @ coefficients)), (coefficients, share)
-
-
-def refit_sample(
-    sample: SiftSample, Z: Array, rows: IntArray, correlation: float, options: SiftOptions
-) -> RegressionRefit | ClassificationRefit:
-    """The predictor on selected columns Z of some rows.
-
-    With groups, rows have smaller weights (`worth_of_rows`). For numbers, the random intercept of
-    every group is then predicted from the residuals of the first fit (best linear unbiased
-    prediction at the intraclass correlation) and subtracted, and the fit is made again.
-    """
-    _, target, weight, groups, _ = sample
-    if groups is None:
-        return target.refit(Z, rows, weight, options)
-    some = None if weight is None else weight[rows]
-    alike = 1.0 if sample.one_per_group else correlation * likeness(Z, groups[rows], some)
-    refit = target.refit(Z, rows, worth_of_rows(weight, groups, alike), options)
-    if sample.one_per_group or isinstance(target, Labels) or correlation * Z.shape[1] == 0:
-        return refit
-    counts = np.ones(len(groups)) if weight is None else weight
-    size = np.bincount(groups[rows], counts[rows], int(groups.max()) + 1)
-    part = size * correlation / (1.0 + np.maximum(size - 1.0, 0.0) * correlation)
-    residual = counts[rows] * (target.y[rows] - refit.predict(Z))
-    size = np.maximum(size, 1e-300)
-    level = part * np.bincount(groups[rows], residual, len(size)) / size
-    again = replace(target, y=target.y - level[groups])
-    return again.refit(Z, rows, counts * (1.0 - part / np.maximum(size, 1.0))[groups], options)
-
-
-def find_support(sample: SiftSample, options: SiftOptions) -> IntArray:
-    """The selected columns alone, by the least work: ranked only where too many count."""
-    rule = options.rule
-    with one_blas_thread(workers=options.n_jobs):
-        if rule.most is None and options.false_discovery_rate is None:
-            found = run_sift(sift_support, sample, options, silent)[-1]
-            return rule.choose(own_support(found, sample.X.shape[1]))
-        find = whole_sift(sample, options)
-        return rule.settle(run_sift(find, sample, options, silent)[-1][0]).selected
-
-
-def whole_sift(sample: SiftSample, options: SiftOptions) -> Callable[..., Answer]:
-    """The sift, each column by itself and, where a false discovery rate was asked for, the tests
-    that select by it; without the covariates.
-    """
-    rate, p = options.false_discovery_rate, sample.X.shape[1]
-
-    def find(source: Source, Y: Array, **how: Any) -> Answer:
-        sifter, sifted = make_sifter(source, Y, **how).settled()
-        told = describe(sifter, sifted, beside_classes(sample), ranked=not options.only_predicts)
-        found = own_result(told, p)
-        alone = None
-        if knows_null(sample) and not options.only_predicts:
-            alone = column_association(sifter, sifted, p)
-        if rate is None:
-            return found, alone, None, min(sifter.n_paired, p)
-        sifter.say("testing each variable beside the best explanation without it")
-        tested = column_significance(sifter, sifted, sample.target.codes).among(p)
-        found = discovered(found, tested, rate, options.rule.keep)
-        return found, alone, tested, min(sifter.n_paired, p)
-
-    return find
-
-
-def knows_null(sample: SiftSample) -> bool:
-    """Whether rows are alike where no column matters: not if groups of them, or an offset of their
-    log odds, make them differ.
-    """
-    offset = isinstance(sample.target, Labels) and sample.target.offset is not None
-    return sample.groups is None and not offset
-
-
-def beside_classes(sample: SiftSample) -> Classes | None:
-    """The classes of rows that are told beside covariates or an offset; None for other rows."""
+def known_classes(sample: Sample) -> Classes | None:
+    """The classes of rows whose log odds have a known part; None for other rows."""
     rows = sample.independent()
-    if rows.target.codes is None:
+    if not isinstance(rows.response, Labels):
         return None
-    offset = rows.target.beside(rows.covariates, rows.weight).offset
-    if offset is None:
+    labels = rows.response.adjusted_for(rows.covariates, rows.weight)
+    if labels.offset is None:
         return None
+    offset = labels.offset
     known = offset if offset.shape[1] == 1 else offset[:, 1:] - offset[:, :1]
-    return Classes(rows.target.codes, known)
+    return Classes(labels.codes, known)
 
 
-def beside_groups(sample: SiftSample, options: SiftOptions) -> IntArray | None:
-    """Which columns are one variable, those of covariates included, each of which is its own."""
-    groups = options.rule.groups
-    if groups is None:
-        return None
-    return np.concatenate([groups, groups.max() + 1 + np.arange(len(sample.extra))])
+def selected_by_tests(
+    found: SiftResult, tested: Significance, rate: float, always: IntArray
+) -> SiftResult:
+    """A result with the discoveries at a false discovery rate in the place of what was selected;
+    they are ranked first, most certain first.
+    """
+    first = tested.discoveries(rate)
+    ranking = np.lexsort((found.ranking, ~np.isin(np.arange(len(found.ranking)), first)))
+    order = np.concatenate([first, ranking[len(first) :]])
+    selected = np.union1d(first, always).astype(np.intp)
+    kept = set(selected.tolist())
+    sure = {(t.first, t.second) for t in tested.products if t.q_value <= rate}
+    tails = dict(zip(found.selected.tolist(), found.chi_square_tails.tolist(), strict=True))
+    ranks = np.empty_like(found.ranking)
+    ranks[order] = np.arange(1, len(order) + 1)
+    scores = found.scores / 2.0
+    scores[first] = 2.0 - np.arange(len(first)) / max(len(first), 1)
+    return replace(
+        found,
+        selected=selected,
+        ranking=ranks,
+        scores=scores,
+        interactions=tuple(pair for pair in found.interactions if pair[:2] in sure),
+        groups=tuple(term for term in found.groups if kept.issuperset(term.variables)),
+        chi_square_tails=np.array([tails.get(k, np.nan) for k in selected.tolist()]),
+    )
 
 
-def open_sifter(sample: SiftSample, options: SiftOptions) -> Sifter:
-    """The sift of a table, ready to run."""
-    return run_sift(make_sifter, sample, options, silent)[-1]
+# The table of the sift: standardised columns, then those of covariates.
 
 
-def run_sift(
-    sift: Callable[..., T], sample: SiftSample, options: SiftOptions, say: Say
-) -> tuple[Source, Array, Scaling, T]:
-    """Standardised columns, the shares of the rows, the scaling, and what `sift` finds there."""
-    X, weight, n = sample.X, sample.weight, sample.X.shape[0]
+@dataclass(frozen=True, eq=False)
+class StandardTable:
+    """Standardised columns.
+
+    Attributes
+    ----------
+    sifted : Source
+        Columns of the rows that the sift compares (rows, or means of groups), those of covariates
+        after them; what other columns do not predict stays missing.
+    filled : Source
+        Columns of the rows of the sample, missing values filled as in new samples.
+    scaling : Scaling
+        Of the rows of the sample.
+    share : (n,) array
+        Shares of the rows of the sample.
+    constant : list of int
+        Columns of `sifted` that never change.
+    """
+
+    sifted: Source
+    filled: Source
+    scaling: Scaling
+    share: Array
+    constant: list[int]
+
+    def __len__(self) -> int:
+        return len(self.share)
+
+
+def standard_table(sample: Sample, missing: str, say: Say = silent) -> StandardTable:
+    """Measure means and scales in one pass over a sample, and standardise."""
+    X, weight, n = sample.source, sample.weight, sample.source.shape[0]
     share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
     say(f"standardising {X.shape[1]:,} columns")
-    scaling = measure_scaling(X, share, missing=options.missing)
+    scaling = measure_scaling(X, share, missing=missing)
     rows, own = sample.independent(), scaling
     if rows is not sample:
-        m = rows.X.shape[0]
-        own = measure_scaling(rows.X, np.full(m, 1.0 / m), missing=options.missing)
-    source = with_holes(rows.X, own, rows.weight)
-    found = sift(
-        set_beside(source, standard_covariates(rows)),
-        rows.target.beside(rows.covariates, rows.weight).contrasts,
-        false_positives=options.false_positives,
-        interactions=options.interactions,
-        always_keep=[*options.rule.keep.tolist(), *sample.extra],
-        feature_groups=beside_groups(sample, options),
-        constant=np.flatnonzero(np.isinf(own.scale)).tolist(),
-        sample_weight=rows.weight,
-        groups=rows.groups,
-        robust=rows.target.robust,
-        tol=options.tol,
-        say=say,
-        settings=options.sift,
-    )
+        m = rows.source.shape[0]
+        own = measure_scaling(rows.source, np.full(m, 1.0 / m), missing=missing)
+    source = standardised(rows.source, replace(own, fill=None))
+    if own.fill is not None:
+        source = with_predicted(source, rows.weight)
+    filled = source
     if rows is not sample or (scaling.fill is not None and not is_whole(X)):
-        source = standardised(X, scaling)  # filled, as new samples will be
-    return source, share, scaling, found
+        filled = standardised(X, scaling)
+    constant = np.flatnonzero(np.isinf(own.scale)).tolist()
+    return StandardTable(
+        set_beside(source, unit_covariates(rows)), filled, scaling, share, constant
+    )
 
 
-def with_holes(X: Source, scaling: Scaling, weight: Array | None = None) -> Source:
-    """Standardised columns in which what other columns do not predict stays missing: the sift knows
-    what to do.
-    """
-    known = standardised(X, replace(scaling, fill=None))
-    return with_predicted(known, weight) if scaling.fill is not None else known
-
-
-def standard_covariates(sample: SiftSample) -> Array | None:
-    """The columns of covariates between -1 and 1: the sift scales them, and cuts none off."""
+def unit_covariates(sample: Sample) -> Array | None:
+    """The columns of covariates between -1 and 1: the sift scales them, and clips none."""
     C = sample.covariates
     return None if C is None else C / np.maximum(np.abs(C).max(axis=0), np.finfo(float).tiny)
 
 
+def sift_problem(
+    sample: Sample, table: StandardTable, options: SiftOptions, say: Say = silent
+) -> Sifter:
+    """The sift of a table, ready to run."""
+    rows = sample.independent()
+    return make_sifter(
+        table.sifted,
+        rows.response.adjusted_for(rows.covariates, rows.weight).start(),
+        false_positives=options.false_positives,
+        interactions=options.interactions,
+        always_keep=sample.columns.always_in_sift,
+        feature_groups=sample.columns.variable_in_sift,
+        constant=table.constant,
+        sample_weight=rows.weight,
+        groups=rows.groups,
+        robust=rows.response.robust,
+        tol=options.tol,
+        say=say,
+        settings=options.sift,
+    )
+
+
+# The predictor on the selected columns.
+
+
+def refit_rows(response: Response) -> IntArray:
+    """Rows that the refit learns from: all, or very many drawn with a fixed seed, and one of every
+    class at least.
+    """
+    n, codes = len(response.values), response.codes
+    if n <= REFIT_ROWS:
+        return np.arange(n)
+    first = np.zeros(1, dtype=np.intp) if codes is None else np.unique(codes, return_index=True)[1]
+    return np.union1d(drawn_rows(n, REFIT_ROWS), first)
+
+
+def refit_sample(
+    sample: Sample, Z: Array, rows: IntArray, correlation: float, settings: RefitSettings
+) -> RegressionRefit | ClassificationRefit:
+    """The predictor on selected columns Z of some rows.
+
+    With groups, rows have smaller weights (`effective_weights`). For numbers, the random intercept
+    of every group is then predicted from the residuals of the first fit (best linear unbiased
+    prediction at the intraclass correlation) and subtracted, and the fit is made again.
+    """
+    response, weight, groups = sample.response, sample.weight, sample.groups
+    if groups is None:
+        return refit_response(response, Z, rows, weight, settings)
+    some = None if weight is None else weight[rows]
+    one_per_group = sample.one_per_group
+    alike = correlation * column_correlation(Z, groups[rows], some) if not one_per_group else 1.0
+    effective = effective_weights(weight, groups, alike)
+    refit = refit_response(response, Z, rows, effective, settings)
+    if one_per_group or not isinstance(response, Numbers) or correlation * Z.shape[1] == 0:
+        return refit
+    counts = np.ones(len(groups)) if weight is None else weight
+    size = np.bincount(groups[rows], counts[rows], int(groups.max()) + 1)
+    part = size * correlation / (1.0 + np.maximum(size - 1.0, 0.0) * correlation)
+    residual = counts[rows] * (response.y[rows] - refit.predict(Z))
+    size = np.maximum(size, 1e-300)
+    level = part * np.bincount(groups[rows], residual, len(size)) / size
+    again = response.given(level[groups][:, None])
+    effective = counts * (1.0 - part / np.maximum(size, 1.0))[groups]
+    return refit_response(again, Z, rows, effective, settings)
+
+
+def refit_response(
+    response: Response, Z: Array, rows: IntArray, weight: Array | None, settings: RefitSettings
+) -> RegressionRefit | ClassificationRefit:
+    """The predictor of a response on selected columns Z of some rows."""
+    some, weight = response.take(rows), None if weight is None else weight[rows]
+    if isinstance(some, Labels):
+        return refit_classification(
+            Z,
+            some.codes,
+            n_classes=some.n_classes,
+            sample_weight=weight,
+            offset=some.offset,
+            settings=settings,
+        )
+    y = some.start()[:, 0]
+    return refit_regression(Z, y, sample_weight=weight, robust=some.robust, settings=settings)
+
+
+def average(
+    sample: Sample,
+    columns: Source,
+    Z: Array,
+    refit: RegressionRefit | ClassificationRefit,
+    settings: RefitSettings,
+) -> Ensemble | None:
+    """The predictors on all columns, and their shares of the predictions."""
+    response, weight = sample.response, sample.weight
+    if isinstance(response, Labels):
+        if response.offset is not None:  # it has no place in predictors on all columns
+            return None
+        return ensemble_classification(columns, Z, response.codes, refit, weight, settings)
+    return ensemble_regression(columns, Z, response.start()[:, 0], refit, weight, settings)
+
+
 def summarise(
-    field: RefitField, X: Source, rows: IntArray, share: Array, options: SiftOptions
-) -> tuple[tuple[Array, Array, Array], Directions]:
-    """Importances as in `SiftFit`, and directions, from the refitted gradient at some rows."""
-    p, index = X.shape[1], field.index
-    some = take_rows(X, rows)
+    field: RefitField, sample: Sample, rows: IntArray, share: Array, options: SiftOptions
+) -> tuple[Importances, Directions]:
+    """Importances and directions, from the gradient of the predictor at some rows."""
+    p, index = sample.source.shape[1], field.index
+    some = take_rows(sample.source, rows)
     if len(rows) < len(share):
         share = share[rows] / share[rows].sum()
     root = np.sqrt(share)[:, None]
     F = root * field.standard_gradient(some)
-    own = F.transpose(2, 0, 1).reshape(len(index), F.shape[0] * F.shape[1])
-    told = own if options.standardize else field.scaling.derivative(own.T, index).T
+    standard = F.transpose(2, 0, 1).reshape(len(index), F.shape[0] * F.shape[1])
+    reported = standard
+    if not options.standardize:
+        reported = field.scaling.derivative(standard.T, index).T
     # a selected variable is in, however flat the refit finds it: never an exact zero
     importances, least = np.zeros(p), np.finfo(float).tiny
-    importances[index] = np.maximum(np.linalg.norm(told, axis=1), least)
+    importances[index] = np.maximum(np.linalg.norm(reported, axis=1), least)
 
-    def together(labels: IntArray | None) -> Array:
+    def joint(labels: IntArray | None) -> Array:
         out, several = importances.copy(), [] if labels is None else several_of_each(labels[index])
         Z = root * field.columns(some) if several else root
         for places in several:
-            out[index[places]] = max(joint_importance(own[places], Z[:, places]), least)
+            out[index[places]] = max(joint_importance(standard[places], Z[:, places]), least)
         return out
 
-    directions = find_directions(index, told, p, options.n_components, energy=ENERGY)
-    found = importances, together(options.rule.groups), together(options.rule.origins)
-    return found, directions
-
-
-def seed_of(random_state: Any) -> int | None:
-    """A plain seed from an int, None, or a RandomState (as scikit-learn passes them)."""
-    if random_state is None:
-        return None
-    if isinstance(random_state, (int, np.integer)) and 0 <= random_state < 2**32:
-        return int(random_state)
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31 - 1))
-    raise ValueError(
-        f"random_state={random_state!r}: use a whole number from 0 to 2**32 - 1, a RandomState, or "
-        "None."
-    )
+    columns = sample.columns
+    directions = find_directions(index, reported, p, options.n_components, energy=ENERGY)
+    return Importances(importances, joint(columns.variable), joint(columns.origins)), directions

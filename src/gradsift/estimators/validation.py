@@ -1,17 +1,16 @@
-"""The one door: user input in, trusted arrays out, errors that say what, where and what to do."""
+"""Checks of user input: arrays come out, errors say what, where and what to do."""
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from gradsift._run.suggest import did_you_mean
+from gradsift._run.warn import warn_user
 from gradsift.data import (
     ArraySource,
     NamedSource,
@@ -25,7 +24,7 @@ from gradsift.data.far import far_note
 from gradsift.data.finite import all_good, labels_of, refuse
 from gradsift.data.missing import known
 from gradsift.data.opening import holds_target
-from gradsift.data.responses import check_all_known, odd_cell, refuse_times, to_floats
+from gradsift.data.responses import check_all_known, odd_cell, refuse_times
 from gradsift.data.slices import check_rows
 from gradsift.data.source import LabelledRows
 from gradsift.exceptions import ExtrapolationWarning, MissingTargetWarning, RareClassWarning
@@ -34,8 +33,6 @@ from gradsift.protocols import Array, IntArray, Source
 
 FEW_CASES = 8
 """Rows of a class below which the sift's level is no promise (`docs/levels.md`)."""
-LARGEST = 1e70
-"""Fourth powers of a response beyond this, or that varies by less than one over it, are lost."""
 MOST_NAMES = 1_000_000
 """Names are kept up to so many columns; beyond, ask the source for those you need."""
 
@@ -160,10 +157,9 @@ def rows_with_target(source: Source, values: Array, y: str) -> tuple[Source, Arr
     if not there.any():
         raise ValueError(f"y={y!r} is missing in all {len(values)} rows.")
     check_rows(source, values)
-    warnings.warn(
+    warn_user(
         f"{(~there).sum()} of {len(there)} rows have no {y!r}: they were left out.",
         MissingTargetWarning,
-        stacklevel=5,
     )
     return LabelledRows(source, np.flatnonzero(there)), values[there]
 
@@ -234,7 +230,7 @@ def warn_if_far(estimator: Any, source: Source, names: Sequence[str] | None = No
 
     note = far_note(source, ranged_columns(vars(estimator)), ranges, label)
     if note is not None:
-        warnings.warn(note, ExtrapolationWarning, stacklevel=5)
+        warn_user(note, ExtrapolationWarning)
 
 
 def ranged_columns(found: dict[str, Any]) -> IntArray:
@@ -273,35 +269,6 @@ def check_same_columns(estimator: Any, source: Source) -> None:
             )
 
 
-def check_numbers(y: Array) -> Array:
-    """A response of numbers that varies."""
-    y = to_floats(y, "y")
-    largest, spread = np.abs(y).max(), np.ptp(y)
-    if spread == 0.0:
-        raise ValueError(
-            f"y is constant (all {len(y)} values are {y[0]:g}): there is no change to explain."
-        )
-    if largest > LARGEST or spread < 1.0 / LARGEST:
-        what = f"reaches {largest:.3g}" if largest > LARGEST else f"varies by {spread:.3g} only"
-        raise ValueError(
-            f"y {what}: its powers are no numbers a computer can hold. Express y in another "
-            f"unit, or remove values that stand for missing ones (row {np.abs(y).argmax()})."
-        )
-    return y
-
-
-def check_labels(y: Array) -> tuple[Array, IntArray]:
-    """(classes, codes 0 .. C-1), refusing fewer than two classes."""
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(
-            f"y holds one class only ({classes.tolist()[0]!r}, {len(y)} times): a classifier needs "
-            "at least two classes."
-        )
-    return classes, codes
-
-
 def warn_of_rare_classes(classes: Array, codes: IntArray) -> None:
     """Say so where a class has too few rows for the level of the sift to hold."""
     counts = np.bincount(codes)
@@ -309,12 +276,11 @@ def warn_of_rare_classes(classes: Array, codes: IntArray) -> None:
     if counts[rarest] >= FEW_CASES:
         return
     rows = "1 row" if counts[rarest] == 1 else f"{counts[rarest]} rows"
-    warnings.warn(
+    warn_user(
         f"class {classes[rarest]} has {rows}. With fewer than {FEW_CASES} rows in a class, "
         "false_positives is no promise: take the selected columns as a ranking, or collect more "
         "rows of that class.",
         RareClassWarning,
-        stacklevel=3,
     )
 
 

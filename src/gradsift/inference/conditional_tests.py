@@ -26,13 +26,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from gradsift._run.passes import each_block
-from gradsift._run.threads import one_blas_thread
-from gradsift.inference.decode_columns import significance_of_table
 from gradsift.inference.findings import Finding
 from gradsift.inference.results import ColumnTest, ProductTest, Rival, Significance
 from gradsift.inference.score_tests import (
@@ -449,81 +447,6 @@ def tested_products(tester: ColumnTester) -> tuple[ProductTest, ...]:
         for pair, one, two in zip(pairs, log_p, q, strict=True)
     ]
     return tuple(sorted(found, key=lambda t: (t.p_value, t.first, t.second)))
-
-
-def significance(
-    model: Any,
-    X: Any,
-    y: Any,
-    *,
-    sample_weight: Any = None,
-    stand_in: float = STAND_IN,
-    findings: Any = None,
-    strict: bool = False,
-    columns: Any = None,
-    covariates: Any = None,
-    offset: Any = None,
-) -> Significance:
-    """p- and q-values of every column, alone and together with those that could take its place.
-
-    Each candidate is tested beside the best explanation that does without it. A small q-value says
-    that the table cannot be explained as well without the column. It does not say that the column
-    is a cause, and a large one does not say that it is useless: near-copies explain each other
-    away, and then only all of them together have a small q-value (`finding_q_values`).
-
-    Parameters
-    ----------
-    model : GradientSiftRegressor or GradientSiftClassifier
-        Its parameters say how to sift; it need not be fitted.
-    X : (n, p) array or data frame
-    y : (n,) array
-    sample_weight : (n,) array, optional
-    stand_in : float, default=0.8
-        A column is tested together with its stand-ins: columns whose correlation with it is this or
-        more, or less than its negative.
-    findings : Findings or sequence of Finding, optional
-        What `findings` found. Columns of a finding are tested together with it, in place of
-        their stand-ins, and its most probable column is tested.
-    strict : bool, default=False
-        Test each column beside its rival explanation alone, without a second round beside all that
-        was selected: fewer false discoveries than asked for, and less power.
-    columns : list of column numbers or names, optional
-        Columns to test whatever the sift thinks of them, beside those it finds worth testing.
-    covariates, offset : optional
-        As in `fit`: what every explanation has beside the columns.
-
-    Returns
-    -------
-    significance : Significance
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from gradsift import GradientSiftRegressor, significance
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(150, 100))
-    >>> y = X[:, 3] ** 2 + X[:, 7] + rng.normal(size=150)
-    >>> found = significance(GradientSiftRegressor(), X, y)
-    >>> sorted(found.discoveries(0.1).tolist())
-    [3, 7]
-    """
-    if not 0.0 < stand_in <= 1.0:
-        raise ValueError(f"stand_in={stand_in}: a correlation above 0 and up to 1, such as 0.8.")
-    with one_blas_thread(workers=model.n_jobs):
-        sifter, codes, also, encoder, p = model._sifter(
-            X, y, columns, sample_weight=sample_weight, covariates=covariates, offset=offset
-        )
-        found = column_significance(
-            sifter,
-            sifter.run(),
-            codes,
-            stand_in=stand_in,
-            findings=own_columns(findings),
-            strict=strict,
-            also=also,
-        )
-    found = found.among(p)
-    return found if encoder is None else significance_of_table(found, encoder.origins)
 
 
 def own_columns(findings: Iterable[Finding] | None) -> list[IntArray]:

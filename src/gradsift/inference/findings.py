@@ -22,10 +22,9 @@ from gradsift.inference.candidates import (
 )
 from gradsift.inference.gibbs import Draws, draw
 from gradsift.inference.settings import DEFAULT, PRODUCT, SHAPES, FindingSettings
-from gradsift.protocols import Array, IntArray, Source
-from gradsift.sift import ChosenGroup, SiftSettings
-from gradsift.sift.response import make_response
-from gradsift.sift.rows import Rows, make_rows
+from gradsift.protocols import Array, IntArray
+from gradsift.sift import ChosenGroup, Sifter
+from gradsift.sift.rows import Rows
 
 CHOSEN_VIEWS = 3000
 """Views by which the members of findings are chosen; all views give their confidence."""
@@ -112,64 +111,52 @@ class Findings:
 
 
 def find(
-    source: Source,
-    Y: Array,
+    problem: Sifter,
     chosen: Sequence[ChosenGroup],
     *,
     codes: IntArray | None = None,
     noise: float | None = None,
-    always_keep: Sequence[int] = (),
-    constant: Sequence[int] = (),
-    sample_weight: Array | None = None,
     seed: int = 0,
-    sift_settings: SiftSettings | None = None,
     settings: FindingSettings = DEFAULT,
 ) -> Findings:
     """Findings of a sifted table.
 
     Parameters
     ----------
-    source : Source
-        Standardised columns, (n, p).
-    Y : (n, q) array
-        Response, or the contrasts of classes that were sifted.
+    problem : Sifter
+        The table, its response, the columns that are always kept (findings are given these) and
+        those that never change.
     chosen : sequence of ChosenGroup
         What the sift selected: one slot for each of its terms, and the start of half of the chains.
     codes : (n,) int array, optional
         Class numbers, where the response is labels.
     noise : float, optional
-        Variance of the noise of Y, where it is known: of a working response 1 / information.
-    always_keep : sequence of int
-        Columns whose linear part is always in the model; findings are given these.
-    constant : sequence of int
-        Columns that never change: they count for nothing.
-    sample_weight : (n,) array, optional
+        Variance of the noise of the response, where it is known: of a working response
+        1 / information.
     seed : int
         The same seed gives the same bits.
     """
-    sift_settings = sift_settings or SiftSettings()
-    rows = make_rows(source.shape[0], sample_weight)
-    response = make_response(Y, rows, codes is None and noise is None, sift_settings)
+    source, response, always = problem.source, problem.response, problem.always
+    rows, p = response.rows, problem.n_columns
     Z, fits = sift_fits(source, response, chosen)
-    kept = kept_features(source, always_keep, rows)
-    fits = {key: given(fit, kept, rows) for key, fit in fits.items() if not {*always_keep} & {*key}}
-    excluded = [*always_keep, *constant]
-    p = source.shape[1] - len(constant)
+    kept = kept_features(source, always, rows)
+    fits = {key: given(fit, kept, rows) for key, fit in fits.items() if not {*always} & {*key}}
+    excluded = [*always, *problem.constant]
     columns, elsewhere = choose_columns(
-        source, given(Z, kept, rows), fits, rows, excluded, p, sift_settings, settings
+        source, given(Z, kept, rows), fits, rows, excluded, p, problem.settings, settings
     )
     if len(columns) == 0:
-        return Findings((), np.isin(np.arange(source.shape[1]), always_keep).astype(float))
+        return Findings((), np.isin(np.arange(source.shape[1]), always).astype(float))
     working = working_response(given(Z, kept, rows), rows, codes, noise)
     candidates = make_candidates(
-        source, working, [*fits], columns, kept, rows, sift_settings, settings
+        source, working, [*fits], columns, kept, rows, problem.settings, settings
     )
     candidates = replace(candidates, p=p, elsewhere=elsewhere)
-    draws = draw(candidates, sift_settings.part_sizes, seed, settings)
+    draws = draw(candidates, problem.settings.part_sizes, seed, settings)
     found = summarise(candidates, draws, settings)
     confidence = np.zeros(source.shape[1])
     confidence[candidates.columns] = found.confidence
-    confidence[list(always_keep)] = 1.0
+    confidence[list(always)] = 1.0
     return replace(found, confidence=confidence)
 
 

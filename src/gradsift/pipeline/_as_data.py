@@ -28,6 +28,7 @@ import gradsift as public
 from gradsift.data import ArraySource, Scaling
 from gradsift.data.mixed import MixedColumn, TableEncoder
 from gradsift.data.read_options import ReadOptions
+from gradsift.estimators.columns import EncodedResults
 from gradsift.estimators.covariates import Covariate, Covariates
 from gradsift.estimators.sift_fit import Interaction, RefitField
 from gradsift.inference.findings import Finding
@@ -78,6 +79,7 @@ CLASSES: dict[str, type] = {
     "SiftResult": SiftResult,
     "ChosenGroup": ChosenGroup,
     "Interaction": Interaction,
+    "EncodedResults": EncodedResults,
     "Association": Association,
     "Significance": Significance,
     "ColumnTest": ColumnTest,
@@ -123,7 +125,7 @@ CLASSES: dict[str, type] = {
 
 OPEN = {
     ArraySource, Scaling, Association, Dimension, PathResult, SiftResult, ChosenGroup, Interaction,
-    Significance, ColumnTest, ProductTest, Rival, Finding,
+    Significance, ColumnTest, ProductTest, Rival, Finding, EncodedResults,
 }  # fmt: skip
 """Their arrays may hold NaN or infinity: missing values, the scale of a constant column, what was
 not tested or not measured. All others are factors of predictions.

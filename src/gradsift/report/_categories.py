@@ -11,6 +11,7 @@ import numpy as np
 
 from gradsift.data import fill_holes
 from gradsift.data.slices import take_columns, take_rows
+from gradsift.estimators.columns import encoded_model
 from gradsift.evaluate import Stability
 from gradsift.explain import FindingSummary, VariableSummary, came_back, gradient_covariance
 from gradsift.numerics.sampling import evenly_spaced
@@ -177,7 +178,7 @@ def encoded_view(
         inside = tuple(np.flatnonzero(np.isin(origins, one)) for one in stability.selections)
         stability = replace(stability, selections=inside, n_features=len(origins))
     return {
-        "model": model.encoded_,
+        "model": encoded_model(model),
         "X": fill_holes(encoder.encode(X), model.mean_),
         "names": encoder.names,
         "groups": [labels[k] for k in origins],

@@ -273,7 +273,7 @@ class Findings:
             return self.y
         return (
             np.asarray(self.y)
-            - self.model._shift(len(self.y), told.get("covariates"), told.get("offset"))[:, 0]
+            - self.model.known_part(len(self.y), told.get("covariates"), told.get("offset"))[:, 0]
         )
 
     @cached_property

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from gradsift.estimators.columns import confidence_of_table
 from gradsift.explain import VariableSummary
 from gradsift.explain.displays._style import readable
-from gradsift.inference.decode_columns import confidence_of_table
 from gradsift.report import _words as words
 from gradsift.report._associated import associated
 from gradsift.report._finding_words import finding_rows

@@ -165,7 +165,7 @@ def make_sifter(
     feature_groups: IntArray | None = None,
     constant: Sequence[int] = (),
     sample_weight: Array | None = None,
-    groups: Array | None = None,
+    groups: IntArray | None = None,
     robust: bool = True,
     tol: float = TOL,
     say: Say = silent,

@@ -200,7 +200,7 @@ class Rows:
         return middle_quantiles(X, levels, self.weight)
 
 
-def make_rows(n: int, sample_weight: Array | None, groups: Array | None = None) -> Rows:
+def make_rows(n: int, sample_weight: Array | None, groups: IntArray | None = None) -> Rows:
     """Turn `sample_weight` (n,) and labels of rows that belong together (n,) into `Rows`."""
     if sample_weight is None and groups is None:
         return Rows(None, None, float(n))

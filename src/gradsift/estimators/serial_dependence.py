@@ -1,0 +1,142 @@
+"""Warnings where rows repeat others, or depend on their neighbours in time or in space.
+
+The level of the sift is wrong where both the columns and the residual of the response are like
+those of the row before. The sum of their products over the rows has
+
+    1 + 2 sum_k (autocorrelation of the column at lag k) (that of the residual at lag k)
+
+times the variance it has for independent rows. One without the other does no harm. So rows that
+were sorted by the response, or by class, are no reason for a warning: there the residual follows
+the order, and columns follow it only as far as they follow the response. That part is taken out of
+them first.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradsift._run.warn import warn_user
+from gradsift.data import Scaling
+from gradsift.estimators.sample import Sample
+from gradsift.exceptions import DependentRowsWarning, RepeatedRowsWarning
+from gradsift.numerics.repeated_rows import MOST_COLUMNS, repeat_words, repeated_rows
+from gradsift.numerics.sampling import evenly_spaced
+from gradsift.numerics.statistics import autocorrelations, rank_classes, within_classes
+from gradsift.protocols import Array, IntArray
+
+LAGS = 5
+LEAST_ROWS = 30
+RESIDUAL_Z, COLUMNS_Z = 2.33, 3.1
+"""Standard errors (1 / sqrt n at most, for independent rows) that the first autocorrelation of the
+residual and the upper quartile of those of columns have to reach: probabilities .01 and .001.
+"""
+MATTERS = 1.1
+"""Ratio of variances from which on the level of the sift is wrong enough to say so."""
+N_CLASSES = 10
+"""Classes of a response of numbers, inside of which columns should not follow the order."""
+
+SERIES_ADVICE = (
+    "Pass blocks of consecutive rows that are longer than the dependence as groups, e.g. "
+    "fit(X, y, groups=numpy.arange(len(y)) // 30), and hold out later rows, e.g. "
+    "held_out(model, X, y, cv=sklearn.model_selection.TimeSeriesSplit())."
+)
+SORTED_ADVICE = (
+    "The rows are sorted by class, so what changed in the course of measuring looks like a "
+    "difference of classes, and shuffling the rows hides that without mending it. Pass what was "
+    "measured together (the day, the plate, the batch) as covariates, or as groups where each has "
+    "one class only; without a record of it, take the list for a ranking."
+)
+
+
+class RowOrder(NamedTuple):
+    """How much rows are like the row before."""
+
+    residual: float
+    """Autocorrelation of the residual at lag 1."""
+    columns: float
+    """That of the upper quartile of the columns."""
+    inflation: float
+    """Variance of a score over that of independent rows."""
+    sure: bool
+
+    @property
+    def dependent(self) -> bool:
+        return self.sure and self.inflation >= MATTERS
+
+
+def row_order(X: Array, residual: Array, classes: IntArray) -> RowOrder:
+    """How rows depend on their neighbours.
+
+    Parameters
+    ----------
+    X : (n, m) array
+        Some columns.
+    residual : (n, q) array
+    classes : (n,) int array
+        Rows with nearly the same response.
+    """
+    n = len(X)
+    size = np.square(residual - residual.mean(axis=0)).sum(axis=0)
+    of_residual = autocorrelations(residual, LAGS) @ (size / max(float(size.sum()), 1e-300))
+    of_columns = np.quantile(autocorrelations(within_classes(X, classes), LAGS), 0.75, axis=1)
+    sure = of_residual[0] * np.sqrt(n) > RESIDUAL_Z and of_columns[0] * np.sqrt(n) > COLUMNS_Z
+    inflation = 1.0 + 2.0 * float(np.maximum(of_residual, 0.0) @ np.maximum(of_columns, 0.0))
+    return RowOrder(float(of_residual[0]), float(of_columns[0]), inflation, bool(sure))
+
+
+def first_of_copies(A: Array) -> NDArray[np.bool_]:
+    """(n,) where a row is not the same as the row before: a row that stands there several times is
+    a count, as a weight is.
+    """
+    return np.append(True, (A[1:] != A[:-1]).any(axis=1))
+
+
+def warn_of_row_order(sample: Sample, residual: Array, scaling: Scaling) -> None:
+    """Say so where rows depend on their neighbours and no groups say so."""
+    n, p = sample.source.shape
+    if sample.groups is not None or n < LEAST_ROWS or len(residual) != n:
+        return
+    index = evenly_spaced(p, MOST_COLUMNS)
+    codes = sample.response.codes
+    if codes is None:
+        codes = rank_classes(np.asarray(sample.response.values, float), min(N_CLASSES, n // 10))
+    X = scaling.apply(sample.source.columns(index), index)
+    rows = np.flatnonzero(first_of_copies(np.column_stack([X, residual, codes])))
+    if len(rows) < LEAST_ROWS:
+        return
+    found = row_order(X[rows], residual[rows], codes[rows])
+    if not found.dependent:
+        return
+    sorted_rows = sample.response.codes is not None and in_blocks(codes)
+    warn_user(
+        "rows depend on the rows before them: what the selected variables leave over has an "
+        f"autocorrelation of {found.residual:.2f} from row to row, and columns of X one of "
+        f"{found.columns:.2f}{' among rows of the same class' if sorted_rows else ''}. Such rows "
+        "(a series in time, neighbours in space, samples measured together) hold less evidence "
+        "than as many independent ones, so false_positives is no promise. "
+        f"{SORTED_ADVICE if sorted_rows else SERIES_ADVICE}",
+        DependentRowsWarning,
+    )
+
+
+def warn_of_repeats(sample: Sample) -> None:
+    """Say so where rows are repeated measurements, or copies, and no groups say so."""
+    n, p = sample.source.shape
+    if sample.groups is not None:
+        return
+    found = repeated_rows(sample.source.columns(evenly_spaced(p, MOST_COLUMNS)))
+    if found:
+        pair = [f"row {k}" for k in found[0]]
+        words = (
+            f"{repeat_words(found, pair, n)} Pass groups= with one label for all rows of a sample"
+        )
+        warn_user(f"{words}; leave copies out.", RepeatedRowsWarning)
+
+
+def in_blocks(codes: IntArray) -> bool:
+    """Whether rows are sorted by class, or nearly so: two runs for each class at most."""
+    runs = 1 + int((codes[1:] != codes[:-1]).sum())
+    return runs <= 2 * len(np.unique(codes))
