@@ -7,7 +7,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from functools import reduce
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Literal, Protocol, Self, TypeVar, get_args
 
 import numpy as np
 from scipy import sparse as sp
@@ -16,7 +16,6 @@ from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
-    clone,
     is_classifier,
 )
 from sklearn.exceptions import ConvergenceWarning
@@ -49,6 +48,8 @@ from gradsift.protocols import Array, IntArray, Source
 from gradsift.solver import Solution, Status
 
 E = TypeVar("E", bound=BaseEstimator)
+Goal = Literal["all", "predictions", "support"]
+"""What a fitted model is for; see `GradientEstimator.fit_for`."""
 
 
 def blank(estimator: E) -> E:
@@ -221,12 +222,32 @@ class GradientEstimator(NotebookForm, DirectionEstimator):
         """Fields of the description that only some kinds of models have."""
         return {}
 
-    def _find_support(self, X: Any, y: Any, **fit_params: Any) -> IntArray:
-        """Column numbers that `fit` would select, by the least work; leaves no fitted model."""
-        return np.asarray(clone(self).fit(X, y, **fit_params).get_support(indices=True))
+    def fit_for(self, goal: Goal, X: Any, y: Any, **fit_params: Any) -> Self:
+        """`fit`, as far as a goal needs it; by the least work where an estimator knows how.
 
-    def _fit_to_predict(self, X: Any, y: Any, **fit_params: Any) -> Self:
-        """`fit`, as far as the predictions need it."""
+        Parameters
+        ----------
+        goal : {'all', 'predictions', 'support'}
+            What the fitted model is for: everything, as after `fit`; predictions on new rows; or
+            `get_support` alone.
+        X : (n, p) array or data frame
+        y : (n,) array
+        **fit_params
+            As in `fit`.
+
+        Returns
+        -------
+        self
+            Attributes that the goal does not need may be missing.
+        """
+        if goal not in get_args(Goal):
+            raise ValueError(f"goal={goal!r}: use one of {', '.join(map(repr, get_args(Goal)))}.")
+        if goal == "all":
+            return self.fit(X, y, **fit_params)
+        return self._fit_less(goal, X, y, **fit_params)
+
+    def _fit_less(self, goal: Goal, X: Any, y: Any, **fit_params: Any) -> Self:
+        """`fit_for` of estimators that know how to do less than `fit`."""
         return self.fit(X, y, **fit_params)
 
     @same_bits

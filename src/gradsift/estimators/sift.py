@@ -14,6 +14,7 @@ from gradsift._run.threads import same_bits
 from gradsift.data import ScaledSource, take_rows
 from gradsift.data.mixed import TableEncoder
 from gradsift.estimators.base import (
+    Goal,
     GradientEstimator,
     LabelPredictions,
     blank,
@@ -297,14 +298,19 @@ class GradientSift(Sifting):
         """Fit to a checked sample."""
         raise NotImplementedError
 
-    def _fit_to_predict(self, X: Any, y: Any, **fit_params: Any) -> Self:
+    def _fit_less(self, goal: Goal, X: Any, y: Any, **fit_params: Any) -> Self:
         door = blank(self)
-        return self._fit_sample(door, self._sample(door, X, y, **fit_params), only_predicts=True)
+        sample = self._sample(door, X, y, **fit_params)
+        if goal == "predictions":
+            return self._fit_sample(door, sample, only_predicts=True)
+        found = find_support(sample, self._options(door))
+        door._source = None  # no predictions, so the ranges of columns are not needed
+        support = np.zeros(door.n_features_in_, dtype=bool)
+        support[found if door.encoder_ is None else door.encoder_.origins[found]] = True
+        return keep(self, door, support_=support)
 
-    def _find_support(self, X: Any, y: Any, **fit_params: Any) -> IntArray:
-        door = blank(self)
-        found = find_support(self._sample(door, X, y, **fit_params), self._options(door))
-        return found if door.encoder_ is None else np.unique(door.encoder_.origins[found])
+    def _used(self) -> Any:
+        return self.support_ if hasattr(self, "support_") else super()._used()
 
     def _keep(self, door: Any, *, table_importances: Array, **found: Any) -> Self:
         """Take over a fit; of a table that was encoded, in the columns that it has, with the
