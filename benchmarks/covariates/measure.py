@@ -129,7 +129,8 @@ DESIGNS: dict[str, Callable[[np.random.Generator, Path], Study]] = {
 def selected(study: Study, told: bool) -> int:
     """How many columns are selected, none of which acts."""
     kind = GradientSiftClassifier if study.labels else GradientSiftRegressor
-    return len(kind(LEVEL)._find_support(study.X, study.y, **(study.told if told else {})))
+    model = kind(LEVEL).fit_for("support", study.X, study.y, **(study.told if told else {}))
+    return int(model.get_support().sum())
 
 
 def inflation(study: Study) -> dict[str, float]:

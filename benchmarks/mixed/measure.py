@@ -145,7 +145,7 @@ def sift(study: Study) -> set[str]:
     """Variables that the sift selects."""
     kind = GradientSiftClassifier if study.labels else GradientSiftRegressor
     model = kind(LEVEL, feature_groups=study.feature_groups, missing="mean")
-    chosen = model._find_support(study.table, study.y)
+    chosen = model.fit_for("support", study.table, study.y).get_support(indices=True)
     return {study.variables[k] for k in chosen}
 
 

@@ -47,7 +47,7 @@ def sifted(study: Study, groups: Any) -> Any:
     kind = GradientSiftClassifier if study.labels else GradientSiftRegressor
     told = {} if groups is None else {"groups": groups}
     model = kind(LEVEL, always_keep=list(study.keep) or None)
-    return model._find_support(study.X, study.y, **told)
+    return model.fit_for("support", study.X, study.y, **told).get_support(indices=True)
 
 
 def on_means(study: Study) -> Any:
@@ -55,7 +55,7 @@ def on_means(study: Study) -> Any:
     y = study.y.astype(int).astype(str) if study.labels else study.y
     table = aggregate(study.X, y, study.groups)
     kind = GradientSiftClassifier if study.labels else GradientSiftRegressor
-    return kind(LEVEL)._find_support(table.X, table.y)
+    return kind(LEVEL).fit_for("support", table.X, table.y).get_support(indices=True)
 
 
 def mixed(study: Study) -> Any:

@@ -31,7 +31,8 @@ def test_columns_that_follow_a_nonlinear_effect_of_covariates_are_no_findings(sh
         X = rng.normal(size=(n, P)) + effect[:, None]
         y = effect + X[:, 0] + 0.7 * rng.normal(size=n)
         C = {"a": a, "b": b, "batch": batch, "site": site}
-        found = GradientSiftRegressor()._find_support(X, y, covariates=C)
+        model = GradientSiftRegressor().fit_for("support", X, y, covariates=C)
+        found = model.get_support(indices=True)
         assert 0 in found
         false += len(found) - 1
     assert false <= 6  # 2.4 are expected at most

@@ -6,7 +6,7 @@ import pytest
 from selection.designs import DESIGNS
 from sklearn.base import clone
 
-from gradsift import GradientSiftClassifier, GradientSiftRegressor
+from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
 from gradsift.data.simulate import two_index
 from gradsift.exceptions import NothingSelectedWarning, RareClassWarning
 from gradsift.numerics.directions import subspace_distance
@@ -261,7 +261,8 @@ def test_columns_of_a_group_are_selected_together(rng):
     model = GradientSiftRegressor(feature_groups=groups).fit(X, y)
     assert model.get_support()[4:].all()
     assert not model.get_support()[3]
-    assert model._find_support(X, y).tolist() == model.get_support(indices=True).tolist()
+    alone = clone(model).fit_for("support", X, y)
+    np.testing.assert_array_equal(alone.get_support(), model.get_support())
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
@@ -275,10 +276,27 @@ def test_at_most_so_many_groups_are_selected(rng, most):
     free = GradientSiftRegressor(feature_groups=groups, always_keep=[3]).fit(X, y)
     order = [groups[k] for k in np.argsort(free.ranking_) if groups[k] != "d"]
     assert chosen - {"d"} == set(list(dict.fromkeys(order))[:most])
-    assert model._find_support(X, y).tolist() == model.get_support(indices=True).tolist()
+    alone = clone(model).fit_for("support", X, y)
+    np.testing.assert_array_equal(alone.get_support(), model.get_support())
     assert {k for pair in model.interactions_ for k in pair[:2]} <= set(
         model.get_support(indices=True)
     )
+
+
+def test_a_fit_for_a_goal_does_what_the_goal_needs(table):
+    X, y = table
+    whole = GradientSiftRegressor().fit(X, y)
+    for goal in ("all", "predictions", "support"):
+        model = GradientSiftRegressor().fit_for(goal, X, y)
+        np.testing.assert_array_equal(model.get_support(), whole.get_support())
+        assert model.n_features_in_ == 30
+        assert hasattr(model, "association_") == hasattr(model, "field_") == (goal != "support")
+    model.fit(X, y)  # forgets that it knew the support alone
+    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+    with pytest.raises(ValueError, match="goal='speed': use one of 'all', 'predictions'"):
+        GradientSiftRegressor().fit_for("speed", X, y)
+    with pytest.raises(ValueError, match="goal='speed'"):
+        SparseGradientRegressor().fit_for("speed", X, y)
 
 
 def test_bad_groups_and_limits_are_refused(table):

@@ -51,7 +51,7 @@ def test_a_fold_predicts_as_a_whole_fit_does_and_leaves_out_what_only_a_reader_n
     y = X[:, 1] + X[:, 2] * X[:, 3]
     model, y = (GradientSiftClassifier, y > 0) if labels else (GradientSiftRegressor, y)
     whole = model(inference=True, always_keep=[7]).fit(X, y)
-    fold = model(inference=True, always_keep=[7])._fit_to_predict(X, y)
+    fold = model(inference=True, always_keep=[7]).fit_for("predictions", X, y)
     assert fold.get_support(indices=True).tolist() == whole.get_support(indices=True).tolist()
     assert fold.interactions_ == whole.interactions_
     predict = "predict_proba" if labels else "predict"

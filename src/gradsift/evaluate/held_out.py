@@ -258,7 +258,7 @@ def predict_fold(
         warnings.simplefilter("ignore", RareClassWarning)  # said of all rows, once
         warnings.simplefilter("ignore", FewGroupsWarning)
         warnings.simplefilter("ignore", DependentRowsWarning)
-        model = estimator._fit_to_predict(known, y[train], **inside.for_fit(estimator))
+        model = estimator.fit_for("predictions", known, y[train], **inside.for_fit(estimator))
     out, share = {}, 0.0
     for way, fitted in ways_to_predict(model).items():
         out[way] = predictions(fitted, new, classes, outside)

@@ -85,7 +85,8 @@ def _support(estimator: Any, X: Any, y: Array, fit_params: dict[str, Any]) -> In
         # nothing found in half the rows is an answer, counted below
         warnings.simplefilter("ignore", NothingSelectedWarning)
         warnings.simplefilter("ignore", FewGroupsWarning)  # said of all rows, once
-        return np.asarray(clone(estimator)._find_support(X, y, **fit_params), dtype=int)
+        model = clone(estimator).fit_for("support", X, y, **fit_params)
+        return np.asarray(model.get_support(indices=True), dtype=int)
 
 
 def stability(
