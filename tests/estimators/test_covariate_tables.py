@@ -8,7 +8,7 @@ import pytest
 
 from gradsift import GradientSiftRegressor
 from gradsift.data.mixed import make_encoder
-from gradsift.estimators.covariates import independent_columns
+from gradsift.estimators.covariate_terms import independent_columns
 
 N = 60
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gradsift import GradientSiftRegressor
+from gradsift.estimators.sift import make_sample
 
 N, P = 150, 40
 
@@ -68,8 +69,7 @@ def test_straight_effects_of_covariates_stay_straight_lines():
         groups = np.arange(60) // 3 if seed % 2 else None
         if groups is not None:  # rows of a group share its covariates, and more than these explain
             C, y = C[3 * groups], (y + 2.0 * rng.normal(size=60))[3 * groups]
-        sample = GradientSiftRegressor()._sample(
-            GradientSiftRegressor(), rng.normal(size=(60, 5)), y, groups=groups, covariates=C
-        )
+        X = rng.normal(size=(60, 5))
+        sample = make_sample(GradientSiftRegressor(), X, y, groups=groups, covariates=C)
         columns += sample.covariates.shape[1] - 3
     assert columns < 40  # about half a term in each table

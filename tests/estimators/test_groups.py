@@ -232,7 +232,9 @@ def test_likeness_counts_rows_and_the_groups_that_are_there():
     Z, groups, counts = rng.normal(size=(60, 2)), np.arange(60) // 4, rng.integers(1, 4, size=60)
     Z += rng.normal(size=(15, 2))[groups]
     each = np.repeat(np.arange(60), counts)
-    assert column_correlation(Z, groups, counts) == pytest.approx(column_correlation(Z[each], groups[each]), rel=1e-12)
+    assert column_correlation(Z, groups, counts) == pytest.approx(
+        column_correlation(Z[each], groups[each]), rel=1e-12
+    )
     assert column_correlation(Z, 7 * groups + 3) == column_correlation(Z, groups) > 0.2
 
 

@@ -18,6 +18,7 @@ from gradsift import (
     findings,
     significance,
 )
+from gradsift.estimators.columns import encoded_model
 from gradsift.evaluate import held_out, stability
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.pipeline import load_model, save_model
@@ -75,9 +76,10 @@ def test_encoded_columns_are_named(fitted):
     encoder = found.encoder_
     assert encoder.names[5:9] == ["colour=blue", "colour=green", "colour=red", "colour=teal"]
     assert found.components_.shape[1] == len(encoder.names)
-    same = found.encoded_.predict(encoder.encode(table))
+    inside = encoded_model(found)
+    same = inside.predict(encoder.encode(table))
     np.testing.assert_array_equal(found.predict(table), same)
-    projected = found.encoded_.transform(encoder.encode(table))
+    projected = inside.transform(encoder.encode(table))
     np.testing.assert_array_equal(found.transform(table), projected)
 
 
