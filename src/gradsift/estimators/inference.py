@@ -96,7 +96,7 @@ def findings(
     options = model._options(door)
     if random_state is not None:
         options = replace(options, seed=seed_of(random_state))
-    found = sample_findings(sample, model.sift_, model.field_.scaling, options)
+    found = sample_findings(sample, model.sift_, model.predictor_.scaling, options)
     return found if door.encoder_ is None else findings_of_table(found, door.encoder_.origins)
 
 
@@ -108,7 +108,7 @@ def with_findings(model: Any, X: Any, y: Any, **params: Any) -> Any:
     sample = model._sample(door, X, y, **params)
     sure = copy(model).set_params(inference=True)
     options = model._options(door)
-    vars(sure).update(finding_attributes(sample, model.sift_, model.field_.scaling, options))
+    vars(sure).update(finding_attributes(sample, model.sift_, model.predictor_.scaling, options))
     return sure
 
 

@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.threads import same_bits
-from gradsift.data import ScaledSource, take_rows
+from gradsift.data import take_rows
 from gradsift.data.mixed import TableEncoder
 from gradsift.estimators.base import (
     GradientEstimator,
@@ -57,7 +57,6 @@ from gradsift.estimators.sample import (
 )
 from gradsift.estimators.sift_fit import (
     Interaction,
-    RefitField,
     SiftFit,
     SiftOptions,
     find_support,
@@ -76,7 +75,7 @@ from gradsift.estimators.validation import (
 )
 from gradsift.numerics.robust import largest_tie
 from gradsift.protocols import Array, IntArray, Source
-from gradsift.refit import Ensemble
+from gradsift.refit import Predictor
 from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
 from gradsift.sift import Sifter, SiftSettings
 
@@ -90,11 +89,9 @@ NO_VARIABLE = (
 
 
 class Sifting(GradientEstimator):
-    """What a fitted sift has: its field, and what else may have a part in predictions."""
+    """What a fitted sift has: its predictor, and what else may have a part in predictions."""
 
-    field_: RefitField
-    ensemble_: Ensemble | None
-    refit_: Any
+    predictor_: Predictor
     interactions_: list[Interaction]
     encoder_: TableEncoder | None
     false_positives: float
@@ -109,14 +106,9 @@ class Sifting(GradientEstimator):
     sift_settings: ClassVar[SiftSettings] = SiftSettings()
     refit_settings: ClassVar[RefitSettings]
 
-    def _blend(self, sparse: Array, X: Source) -> Array:
-        """Predictions from the selected variables, averaged with those of predictors on all
-        columns, if these have a part in them.
-        """
-        if self.ensemble_ is None or self.predict_with == "selected":
-            return sparse
-        # a view: only the columns that are used are read and standardised
-        return self.ensemble_.blend(sparse, ScaledSource(X, self.field_.scaling))
+    @property
+    def _field(self) -> Predictor:
+        return self.predictor_
 
     def _shift(self, n: int, covariates: Any, offset: Any) -> Array | float:
         """(n, q) part of predictions that does not come from X; 0 where there is none."""
@@ -149,9 +141,9 @@ class Sifting(GradientEstimator):
         return None if same else self.variable_importances_
 
     def _ensemble_part(self) -> EnsemblePart | None:
-        if (ensemble := self.ensemble_) is None:
+        if not self.predictor_.members:
             return None
-        members = zip(ensemble.members, ensemble.shares, strict=True)
+        members = zip(self.predictor_.members, self.predictor_.shares, strict=True)
         parts = tuple(MemberPart(m.kind, share, m.n_columns) for m, share in members)
         return EnsemblePart(parts, self.predict_with == "auto")
 
@@ -277,14 +269,14 @@ class GradientSift(Sifting):
             refuse_findings(sample, "inference")
         options = replace(self._options(door), only_predicts=only_predicts)
         fit = fit_sift(sample, options)
-        warn_of_row_order(sample, fit.found.residual, fit.field.scaling)
+        warn_of_row_order(sample, fit.found.residual, fit.predictor.scaling)
         if len(fit.found.selected) == 0:
-            others = "predictors on all columns (ensemble_)"
+            others = "predictors on all columns (predictor_.members)"
             constant = constant if sample.covariates is None else "the part of the covariates"
-            warn_nothing_selected(constant if fit.ensemble is None else others, NO_VARIABLE)
+            warn_nothing_selected(others if fit.predictor.members else constant, NO_VARIABLE)
         sure = {}
         if self.inference and not only_predicts:
-            sure = finding_attributes(sample, fit.found, fit.field.scaling, options)
+            sure = finding_attributes(sample, fit.found, fit.predictor.scaling, options)
         groups = None if sample.groups is None else int(sample.groups.max()) + 1
         known = {
             "n_groups_": groups,
@@ -368,8 +360,7 @@ def sift_attributes(fit: SiftFit) -> dict[str, Any]:
         **tested,
         "sift_": fit.found,
         "association_": fit.association,
-        "refit_": fit.refit,
-        "ensemble_": fit.ensemble,
+        "predictor_": fit.predictor,
         "variable_importances_": fit.variable_importances,
         "interactions_": [Interaction(*pair) for pair in fit.found.interactions],
         "n_paired_columns_": fit.n_paired,
@@ -431,16 +422,15 @@ class AdjustedNumbers(Adjusted):
         """
         check_is_fitted(self)
         X = self._new_samples(X)
-        own = self._blend(self.refit_.predict(self.field_.columns(X)), X)
-        return (own[:, None] + self._shift(len(own), covariates, offset))[:, 0]
+        eta = self.predictor_.eta(X, self.predict_with)
+        return np.asarray(eta + self._shift(len(eta), covariates, offset))[:, 0]
 
 
 class AdjustedLabels(Adjusted, LabelPredictions):
     """Predictions of labels."""
 
     def _scores(self, X: Source) -> Array:
-        scores = self._blend(self.refit_.decision_function(self.field_.columns(X)), X)
-        return scores[:, None] if scores.ndim == 1 else scores
+        return self.predictor_.eta(X, self.predict_with)
 
     @same_bits
     def decision_function(self, X: Any, covariates: Any = None, offset: Any = None) -> Array:
@@ -534,7 +524,7 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
     predict_with : 'auto' or 'selected', default='auto'
         'selected' predicts from the selected variables alone. 'auto' does so too, unless a ridge on
         the columns that stand out or a kernel ridge on all columns predicts held-out rows about as
-        well or better: then predictions are an average, and `ensemble_` says in which shares; never
+        well or better: then predictions are an average, and `predictor_` holds the shares; never
         so with `groups`. Selection, ranking, gradients and directions are the same either way. A
         model fitted with 'auto' predicts from the selected variables alone after
         ``set_params(predict_with="selected")``.
@@ -588,22 +578,21 @@ class GradientSiftRegressor(AdjustedNumbers, RegressorMixin, GradientSift):
         says less. None with `groups`, and with an offset of labels.
     significance_ : Significance
         p- and q-values of all columns; only with a `false_discovery_rate`.
-    refit_ : RegressionRefit
-        The predictor on the selected variables; gradients and directions are its.
-    ensemble_ : Ensemble or None
-        Predictors on all columns and their shares of the predictions, where they have one.
+    predictor_ : Predictor
+        The predictor: ``predictor_.refit``, a function of the selected columns ``index``, whose
+        gradients and directions are reported, and predictors on all columns (`members`) with their
+        `shares` of the predictions and `gains` on held-out rows, where they have any.
     mean_, scale_ : (p,) arrays
-    field_ : RefitField
     ranges_ : (2, m) array
-        Smallest and largest values of the columns ``field_.index`` at the fit: what is far outside
-        them gets an `ExtrapolationWarning`.
+        Smallest and largest values of the columns ``predictor_.index`` at the fit: what is far
+        outside them gets an `ExtrapolationWarning`.
     n_groups_ : int or None
         Groups of rows; None where each row was independent of the others.
     feature_groups_ : tuple of str or None
         The variable behind each column, where `feature_groups` were given.
     encoder_ : TableEncoder or None
         How a table with categories became columns of numbers; None where it was numbers. Then
-        `components_`, `mean_`, `scale_`, `sift_` and `field_` are about the encoded columns
+        `components_`, `mean_`, `scale_`, `sift_` and `predictor_` are about the encoded columns
         (``encoder_.names``), and everything else about the columns of the table.
     encoded_ : estimator or None
         Of such a table: the same model of the encoded columns, ``encoder_.encode(X)``.
@@ -709,11 +698,8 @@ n_jobs, verbose
         The labels, sorted.
     class_weight_ : (n_classes,) array
         The weight of each class.
-    refit_ : ClassificationRefit
-        The predictor on the selected variables; gradients and directions are its.
     feature_importances_, variable_importances_, ranking_, interactions_, n_paired_columns_, \
-components_, eigenvalues_, sift_, association_, significance_, ensemble_, mean_, scale_, ranges_, \
-field_, \
+components_, eigenvalues_, sift_, association_, significance_, predictor_, mean_, scale_, ranges_, \
 n_groups_, feature_groups_, \
 encoder_, encoded_, covariates_, has_offset_, findings_, confidence_
         As in `GradientSiftRegressor`.

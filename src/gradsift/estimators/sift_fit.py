@@ -10,7 +10,7 @@ import numpy as np
 
 from gradsift._run.progress import Say, silent, stages
 from gradsift._run.threads import one_blas_thread
-from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
+from gradsift.data import Scaling, measure_scaling, standardised, take_rows
 from gradsift.data.predicted import is_whole, with_predicted
 from gradsift.data.source import set_beside
 from gradsift.estimators.columns import ColumnRule, discovered, several_of_each
@@ -28,11 +28,7 @@ from gradsift.inference.marginal_tests import Association, column_association
 from gradsift.inference.results import Significance
 from gradsift.numerics.directions import Directions, find_directions, joint_importance
 from gradsift.protocols import Array, IntArray, Source
-from gradsift.refit import (
-    ClassificationRefit,
-    Ensemble,
-    RegressionRefit,
-)
+from gradsift.refit import Predictor, Refit, average, selected_columns
 from gradsift.refit.settings import RefitSettings
 from gradsift.sift import (
     Classes,
@@ -57,36 +53,6 @@ class Interaction(NamedTuple):
     first: int
     second: int
     strength: float
-
-
-@dataclass(frozen=True)
-class RefitField:
-    """The gradient of a refitted predictor, as a function of raw samples."""
-
-    scaling: Scaling
-    index: IntArray
-    refit: RegressionRefit | ClassificationRefit
-
-    def columns(self, X: Source | Array) -> Array:
-        """Selected columns, standardised, as the refit knows them."""
-        return refit_columns(X, self.scaling, self.index)
-
-    def standard_gradient(self, X: Source | Array) -> Array:
-        """(outputs, n, selected), per standard deviation of each column."""
-        G = self.refit.gradient(self.columns(X))
-        return G[None] if G.ndim == 2 else G
-
-    def gradient(self, X: Source | Array) -> Array:
-        """The same in the user's units."""
-        return self.scaling.derivative(self.standard_gradient(X), self.index)
-
-
-def refit_columns(X: Source | Array, scaling: Scaling, index: IntArray) -> Array:
-    """Selected columns, standardised, without their last digits.
-
-    Those are the standardising's own rounding, and an optimiser must not get to amplify them.
-    """
-    return np.round(scaling.apply(open_source(X).columns(index), index), 10) + 0.0
 
 
 @dataclass(frozen=True)
@@ -126,9 +92,7 @@ class SiftFit:
         Tests of the columns, where a false discovery rate was asked for.
     n_paired : int
         Columns of which all products of two were tested.
-    refit : RegressionRefit or ClassificationRefit
-    ensemble : Ensemble or None
-        The predictors on all columns that have a part in the predictions.
+    predictor : Predictor
     scaling : Scaling
         From the user's columns to those that importances and directions are reported in.
     importances, variable_importances, table_importances : (p,) arrays
@@ -141,9 +105,7 @@ class SiftFit:
     association: Association | None
     significance: Significance | None
     n_paired: int
-    refit: RegressionRefit | ClassificationRefit
-    ensemble: Ensemble | None
-    field: RefitField
+    predictor: Predictor
     importances: Array
     variable_importances: Array
     table_importances: Array
@@ -167,23 +129,21 @@ def fit_sift(sample: SiftSample, options: SiftOptions) -> SiftFit:
         found = options.rule.settle(answer[0])
         rows = target.rows()
         say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
-        Z = refit_columns(take_rows(X, rows), scaling, found.selected)
+        Z = selected_columns(take_rows(X, rows), scaling, found.selected)
         sample, coefficients = adjusted(sample, Z, rows, found)
         target = sample.target
         refit = refit_sample(sample, Z, rows, found.correlation, options)
-        ensemble = None
+        predictor = Predictor(scaling, found.selected, refit)
         if options.predict_with == "auto" and groups is None and len(rows) == X.shape[0]:
             say("predictors on all columns")
-            ensemble = target.ensemble(columns, Z, refit, weight, options)
-        field = RefitField(scaling, found.selected, refit)
-        importances, directions = summarise(field, X, rows, share, options)
+            response = target.log_score(refit, weight, options)
+            predictor = average(predictor, columns, Z, response, options.refit)
+        importances, directions = summarise(predictor, X, rows, share, options)
     if not options.standardize:
         p = X.shape[1]
         scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
     sure = answer[1:]
-    return SiftFit(
-        found, *sure, refit, ensemble, field, *importances, directions, scaling, *coefficients
-    )
+    return SiftFit(found, *sure, predictor, *importances, directions, scaling, *coefficients)
 
 
 def adjusted(
@@ -206,7 +166,7 @@ def adjusted(
 
 def refit_sample(
     sample: SiftSample, Z: Array, rows: IntArray, correlation: float, options: SiftOptions
-) -> RegressionRefit | ClassificationRefit:
+) -> Refit:
     """The predictor on selected columns Z of some rows.
 
     With groups, rows have smaller weights (`worth_of_rows`). For numbers, the random intercept of
@@ -224,7 +184,7 @@ def refit_sample(
     counts = np.ones(len(groups)) if weight is None else weight
     size = np.bincount(groups[rows], counts[rows], int(groups.max()) + 1)
     part = size * correlation / (1.0 + np.maximum(size - 1.0, 0.0) * correlation)
-    residual = counts[rows] * (target.y[rows] - refit.predict(Z))
+    residual = counts[rows] * (target.y[rows] - refit.value(Z)[:, 0])
     size = np.maximum(size, 1e-300)
     level = part * np.bincount(groups[rows], residual, len(size)) / size
     again = replace(target, y=target.y - level[groups])
@@ -346,24 +306,24 @@ def standard_covariates(sample: SiftSample) -> Array | None:
 
 
 def summarise(
-    field: RefitField, X: Source, rows: IntArray, share: Array, options: SiftOptions
+    predictor: Predictor, X: Source, rows: IntArray, share: Array, options: SiftOptions
 ) -> tuple[tuple[Array, Array, Array], Directions]:
     """Importances as in `SiftFit`, and directions, from the refitted gradient at some rows."""
-    p, index = X.shape[1], field.index
+    p, index = X.shape[1], predictor.index
     some = take_rows(X, rows)
     if len(rows) < len(share):
         share = share[rows] / share[rows].sum()
     root = np.sqrt(share)[:, None]
-    F = root * field.standard_gradient(some)
+    F = root * predictor.standard_gradient(some)
     own = F.transpose(2, 0, 1).reshape(len(index), F.shape[0] * F.shape[1])
-    told = own if options.standardize else field.scaling.derivative(own.T, index).T
+    told = own if options.standardize else predictor.scaling.derivative(own.T, index).T
     # a selected variable is in, however flat the refit finds it: never an exact zero
     importances, least = np.zeros(p), np.finfo(float).tiny
     importances[index] = np.maximum(np.linalg.norm(told, axis=1), least)
 
     def together(labels: IntArray | None) -> Array:
         out, several = importances.copy(), [] if labels is None else several_of_each(labels[index])
-        Z = root * field.columns(some) if several else root
+        Z = root * predictor.columns(some) if several else root
         for places in several:
             out[index[places]] = max(joint_importance(own[places], Z[:, places]), least)
         return out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -11,13 +11,11 @@ from scipy.special import expit, softmax
 from gradsift.estimators.covariate_regression import labels_part, numbers_part
 from gradsift.numerics.logistic import with_ones
 from gradsift.numerics.sampling import drawn_rows
-from gradsift.protocols import Array, IntArray, Source
+from gradsift.protocols import Array, IntArray
 from gradsift.refit import (
-    ClassificationRefit,
-    Ensemble,
-    RegressionRefit,
-    ensemble_classification,
-    ensemble_regression,
+    ClassScore,
+    NumberScore,
+    Refit,
     refit_classification,
     refit_regression,
 )
@@ -72,18 +70,17 @@ class Numbers:
         """Rows that the refit learns from."""
         return refit_rows(np.zeros(len(self.y), dtype=int))
 
-    def refit(
-        self, Z: Array, rows: IntArray, weight: Array | None, options: SiftOptions
-    ) -> RegressionRefit:
+    def refit(self, Z: Array, rows: IntArray, weight: Array | None, options: SiftOptions) -> Refit:
         some = None if weight is None else weight[rows]
         return refit_regression(
             Z, self.y[rows], sample_weight=some, robust=self.robust, settings=options.refit
         )
 
-    def ensemble(
-        self, columns: Source, Z: Array, refit: Any, weight: Array | None, options: SiftOptions
-    ) -> Ensemble | None:
-        return ensemble_regression(columns, Z, self.y, refit, weight, options.refit)
+    def log_score(
+        self, refit: Refit, weight: Array | None, options: SiftOptions
+    ) -> NumberScore | None:
+        """How predictors on all columns learn the response; None where none are tried."""
+        return NumberScore.of(self.y, weight, refit, options.refit)
 
 
 @dataclass(frozen=True)
@@ -145,9 +142,7 @@ class Labels:
         """Rows that the refit learns from."""
         return refit_rows(self.codes)
 
-    def refit(
-        self, Z: Array, rows: IntArray, weight: Array | None, options: SiftOptions
-    ) -> ClassificationRefit:
+    def refit(self, Z: Array, rows: IntArray, weight: Array | None, options: SiftOptions) -> Refit:
         return refit_classification(
             Z,
             self.codes[rows],
@@ -157,12 +152,13 @@ class Labels:
             settings=options.refit,
         )
 
-    def ensemble(
-        self, columns: Source, Z: Array, refit: Any, weight: Array | None, options: SiftOptions
-    ) -> Ensemble | None:
+    def log_score(
+        self, refit: Refit, weight: Array | None, options: SiftOptions
+    ) -> ClassScore | None:
+        """How predictors on all columns learn the response; None where none are tried."""
         if self.offset is not None:  # it has no place in predictors on all columns
             return None
-        return ensemble_classification(columns, Z, self.codes, refit, weight, options.refit)
+        return ClassScore.of(self.codes, self.n_classes, weight, options.refit)
 
 
 def refit_rows(codes: IntArray) -> IntArray:
