@@ -34,6 +34,16 @@ def standard(X):
     return (X - X.mean(axis=0)) / X.std(axis=0)
 
 
+def class_probabilities(eta):
+    """(n, C) from log odds (n, 1), or from scores (n, C)."""
+    return softmax(np.column_stack([0 * eta, eta]) if eta.shape[1] == 1 else eta, axis=1)
+
+
+def classes(eta):
+    """(n,) the likeliest class of each row."""
+    return class_probabilities(eta).argmax(axis=1)
+
+
 # ------------------------------------------------------------------ what rounding may change
 
 

@@ -39,8 +39,10 @@ from sklearn.metrics import log_loss
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.data import open_source, standardised
 from gradsift.refit import (
-    ensemble_classification,
-    ensemble_regression,
+    ClassScore,
+    NumberScore,
+    Predictor,
+    average,
     refit_classification,
     refit_regression,
 )
@@ -228,19 +230,19 @@ def refits(
 
 def refitted(sifted: Any, X: Any, y: Any, settings: RefitSettings) -> Any:
     """A fitted model with other settings of its refit; its selection stays."""
-    field = sifted.field_
-    columns, Z = standardised(open_source(X), field.scaling), field.columns(X)
+    fitted = sifted.predictor_
+    columns, Z = standardised(open_source(X), fitted.scaling), fitted.columns(X)
     if isinstance(sifted, GradientSiftRegressor):
-        refit: Any = refit_regression(Z, y, settings=settings)
-        ensemble = ensemble_regression(columns, Z, y, refit, settings=settings)
+        refit = refit_regression(Z, y, settings=settings)
+        response: Any = NumberScore.of(y, None, refit, settings)
     else:
         codes = np.searchsorted(sifted.classes_, y)
         n_classes = len(sifted.classes_)
         refit = refit_classification(Z, codes, n_classes=n_classes, settings=settings)
-        ensemble = ensemble_classification(columns, Z, codes, refit, settings=settings)
+        response = ClassScore.of(codes, n_classes, None, settings)
     model = copy.copy(sifted)
-    model.refit_, model.ensemble_ = refit, ensemble
-    model.field_ = replace(field, refit=refit)
+    alone = Predictor(fitted.scaling, fitted.index, refit)
+    model.predictor_ = average(alone, columns, Z, response, settings)
     return model
 
 

@@ -30,7 +30,7 @@ def distances(wave, speed: int, width: int, seed: int) -> list[float]:
     y = wave(speed * X[:, :width].sum(axis=1) / np.sqrt(width))
     y = y / y.std() + 0.2 * rng.normal(size=200)
     truth, few = (np.arange(20) < width)[None].astype(float), slice(0, width + 3)
-    slopes = refit_regression(X[:, few], y).gradient(X[:, few])
+    slopes = refit_regression(X[:, few], y).gradient(X[:, few])[0]
     refit = np.linalg.svd(slopes, full_matrices=False)[2][:1]
     opg = OuterProductGradient(refined=True, n_components=1)
     mave = MinimumAverageVariance(n_components=1)

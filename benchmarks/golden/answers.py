@@ -81,9 +81,9 @@ def sift_answers(model: Any) -> Answers:
         columns = spread(len(model.association_.p_values), ASSOCIATED_COLUMNS)
         found["association p"] = model.association_.p_values[columns]
         found["association q"] = model.association_.q_values[columns]
-    if model.ensemble_ is not None:
-        found["shares"] = np.array(model.ensemble_.shares)
-        found["members"] = [str(member.kind) for member in model.ensemble_.members]
+    if model.predictor_.members:
+        found["shares"] = np.array(model.predictor_.shares)
+        found["members"] = [str(member.kind) for member in model.predictor_.members]
     if hasattr(model, "significance_"):
         found |= significance_answers(model.significance_)
     return found

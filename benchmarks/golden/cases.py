@@ -124,7 +124,7 @@ class GradientsOnly:
         self.model = model
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("predict"):
+        if name in ("predict", "predict_proba"):
             raise AttributeError(name)
         return getattr(self.model, name)
 

@@ -124,10 +124,10 @@ def relative(A: Array, B: Array) -> float:
 
 def regression_scores(fit: Any, data: dict[str, Array]) -> tuple[float, float, float]:
     """err, R2, dist."""
-    F = fit.gradient(data["X"])
+    F = fit.gradient(data["X"])[0]
     r = data["Q"].shape[1]
     directions = np.linalg.eigh(F.T @ F)[1][:, ::-1][:, :r]
-    residual = data["f_fresh"] - fit.predict(data["X_fresh"])
+    residual = data["f_fresh"] - fit.value(data["X_fresh"])[:, 0]
     r2 = 1 - (residual**2).mean() / data["f_fresh"].var()
     overlap = np.linalg.norm(data["Q"].T @ directions) ** 2 / r
     return relative(F, data["G"]), float(r2), float(np.sqrt(max(0.0, 1 - overlap)))
@@ -226,7 +226,7 @@ def label_data(name: str, n: int, seed: int, n_fresh: int = 2_000) -> dict[str, 
 
 def label_scores(fit: Any, data: dict[str, Array]) -> tuple[float, float, float]:
     """Error and log loss above Bayes, weighted gradient error."""
-    g, odds = fit.decision_function(data["X_fresh"]), data["odds"]
+    g, odds = fit.value(data["X_fresh"])[:, 0], data["odds"]
     p = expit(odds)
 
     def loss(s: Array) -> float:
@@ -236,7 +236,7 @@ def label_scores(fit: Any, data: dict[str, Array]) -> tuple[float, float, float]
         return float(np.where(s > 0, 1 - p, p).mean())
 
     w = np.sqrt(p * (1 - p))[:, None]
-    gradient_error = relative(w * fit.gradient(data["X_fresh"]), w * data["G"])
+    gradient_error = relative(w * fit.gradient(data["X_fresh"])[0], w * data["G"])
     return error(g) - error(odds), loss(g) - loss(odds), gradient_error
 
 

@@ -156,7 +156,7 @@ def test_values_far_out_in_columns_that_are_not_used_are_no_matter(fitted):
     new = X.copy()
     new["f"] = 1e6
     for model in models:
-        if model.feature_importances_[5] == 0 and getattr(model, "ensemble_", None) is None:
+        if model.feature_importances_[5] == 0 and not getattr(model.predictor_, "members", ()):
             model.predict(new)
 
 

@@ -364,6 +364,6 @@ def test_counts_with_many_zeros_keep_their_mean_beside_what_is_taken_out(how):
         "groups": {"groups": np.repeat(np.arange(80), 5)},
     }[how]
     model = GradientSiftRegressor().fit(X, y, **told)
-    assert (model.refit_.robust_weight == 1.0).all()
+    assert (model.predictor_.refit.robust_weight == 1.0).all()
     given = {} if how == "groups" else told
     assert model.predict(X, **given).mean() == pytest.approx(y.mean(), rel=0.1)

@@ -50,8 +50,8 @@ def test_what_predictions_are_made_with(rng):
     model = GradientSiftRegressor().fit(X[:60], y[:60])
     ensemble = model.describe().ensemble
     assert ensemble.used
-    assert ensemble.share == sum(model.ensemble_.shares)
-    for part, member in zip(ensemble.members, model.ensemble_.members, strict=True):
+    assert ensemble.share == sum(model.predictor_.shares)
+    for part, member in zip(ensemble.members, model.predictor_.members, strict=True):
         assert (part.kind, part.n_columns) == (member.kind, member.n_columns)
     both = model.predict(X[60:])
     alone = GradientSiftRegressor(predict_with="selected").fit(X[:60], y[:60]).predict(X[60:])

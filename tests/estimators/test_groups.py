@@ -52,7 +52,7 @@ def test_the_groups_are_counted(visits):
     assert model.n_groups_ == 24
     assert model.get_support(indices=True).tolist() == [3]
     assert 0.3 < model.sift_.correlation < 0.7
-    assert model.ensemble_ is None
+    assert model.predictor_.members == ()
     with pytest.warns(DependentRowsWarning):  # visits of a subject follow each other
         assert GradientSiftRegressor().fit(*visits).n_groups_ is None
 

@@ -135,8 +135,8 @@ def test_many_small_effects_join_the_prediction_and_nothing_else(many_effects):
     X, y = many_effects
     auto = GradientSiftRegressor().fit(X[:40], y[:40])
     sparse = GradientSiftRegressor(predict_with="selected").fit(X[:40], y[:40])
-    assert sparse.ensemble_ is None
-    assert 0 < sum(auto.ensemble_.shares) <= 1
+    assert sparse.predictor_.members == ()
+    assert 0 < sum(auto.predictor_.shares) <= 1
     assert auto.score(X[40:], y[40:]) > sparse.score(X[40:], y[40:]) + 0.1
     np.testing.assert_array_equal(auto.ranking_, sparse.ranking_)
     np.testing.assert_array_equal(auto.feature_importances_, sparse.feature_importances_)
@@ -148,7 +148,7 @@ def test_many_small_effects_of_classes(many_effects):
     labels = np.digitize(y, [-0.7, 0.7])
     auto = GradientSiftClassifier().fit(X[:40], labels[:40])
     sparse = GradientSiftClassifier(predict_with="selected").fit(X[:40], labels[:40])
-    assert auto.ensemble_ is not None
+    assert auto.predictor_.members
     assert auto.score(X[40:], labels[40:]) > sparse.score(X[40:], labels[40:])
     np.testing.assert_allclose(auto.predict_proba(X[40:]).sum(axis=1), 1)
 
@@ -225,7 +225,7 @@ def test_the_refit_of_very_many_rows_learns_from_some(weighted, monkeypatch):
     monkeypatch.setattr("gradsift.estimators.sift_fit.REFIT_ROWS", 400)
     some = clone(model).fit(X, y, sample_weight=weight)
     np.testing.assert_array_equal(some.ranking_, every.ranking_)
-    assert len(some.refit_.robust_weight) <= 401  # the first row is one of its class
+    assert len(some.predictor_.refit.robust_weight) <= 401  # the first row is one of its class
     np.testing.assert_allclose(some.feature_importances_, every.feature_importances_, rtol=0.1)
     assert some.score(X, y) > every.score(X, y) - 0.01
 

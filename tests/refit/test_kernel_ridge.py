@@ -4,6 +4,8 @@ landmarks against all rows.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
@@ -11,16 +13,14 @@ from sklearn.kernel_ridge import KernelRidge
 from gradsift.data import ArraySource
 from gradsift.refit.all_columns import (
     KernelColumns,
-    Tuned,
     absolute_distances,
-    best_length,
     exact_smoother,
     gaussian,
     landmark_smoother,
     laplace,
     leave_one_out,
 )
-from gradsift.refit.ensemble import left_out_score
+from gradsift.refit.log_scores import NumberScore
 from gradsift.refit.settings import RefitSettings
 
 FORMS = ("gaussian", "laplace")
@@ -41,7 +41,11 @@ def fit_kernel(Z, Y, settings=None, order=None, form="gaussian"):
     weights = np.ones(len(Z))
     order = np.arange(len(Z)) if order is None else order
     columns = KernelColumns.of(ArraySource(Z), weights, order, settings or RefitSettings())
-    return columns.fit(form, Y, weights, left_out_score)
+    return columns.fit(form, score_of(Y))
+
+
+def score_of(Y):
+    return NumberScore(Y, np.ones(len(Y)), unit=1.0, level=0.0, null=0.0)
 
 
 @pytest.fixture
@@ -97,7 +101,7 @@ def test_it_is_the_kernel_ridge_of_scikit_learn(curved, form):
     """Which has no intercept: columns and response are centred in feature space for it."""
     Z, Y = curved
     fit = fit_kernel(Z, Y, form=form)
-    U, member = fit.member.landmarks, fit.member
+    U, member = fit.function.landmarks, fit.function
     new = np.random.default_rng(3).normal(size=(7, 4))
     K = brute_kernel(form, U, U, member.length)
     cut = (np.clip(new, -3, 3) - member.scaling.mean) / member.scaling.scale
@@ -115,8 +119,7 @@ def test_length_and_noise_are_the_best_of_the_grid(curved, form):
     Z, Y = curved
     settings = RefitSettings()
     fit = fit_kernel(Z, Y, settings, form=form)
-    judge = left_out_score(Y, np.ones(60))
-    U = fit.member.landmarks
+    U = fit.function.landmarks
     scores = {}
     lengths = settings.kernel_lengths if form == "gaussian" else settings.laplace_lengths
     for length in lengths:
@@ -124,34 +127,43 @@ def test_length_and_noise_are_the_best_of_the_grid(curved, form):
         unit = smoother.values.sum() / 60
         for ratio in settings.kernel_noise:
             (left,) = leave_one_out(smoother, Y, np.ones(60), length, np.array([ratio * unit]))
-            scores[length, ratio * unit] = judge(left)
+            scores[length, ratio * unit] = score_of(Y).tuning(left.guess, left.variance)
     best = max(scores, key=scores.get)
     assert (fit.left_out.length, fit.left_out.noise_ratio) == pytest.approx(best)
     if form == "gaussian":  # a wave is no line; a long Laplace kernel bends in each column
         assert fit.left_out.length <= 1.0
 
 
+@dataclass(frozen=True)
+class Scripted(NumberScore):
+    """A response whose score is given for each length scale, however the noise is chosen."""
+
+    scores: tuple[float, ...] = ()
+    seen: list[float] = field(default_factory=list)
+
+    def tuning(self, guess, variance):
+        self.seen.append(0.0)
+        at = (len(self.seen) - 1) // len(RefitSettings().kernel_noise)
+        return float(self.scores[at])
+
+
 @pytest.mark.parametrize(
-    ("scores", "asked"),
+    ("scores", "tried", "best"),
     [
-        ([1, 2, 4, 3], [4.0, 2.0, 1.0]),
-        ([1, 2, 3, 4], [4.0, 2.0]),
-        ([1, 4, 3, 2], [4.0, 2.0, 1.0, 0.5]),
-        ([4, 3, 2, 1], [4.0, 2.0, 1.0, 0.5]),
-        ([4, 1, 2, 3], [4.0, 2.0]),
+        ((3, 4, 2, 1), 3, 2.0),
+        ((4, 3, 2, 1), 2, 4.0),
+        ((1, 2, 3, 4), 4, 0.5),
+        ((4, 1, 2, 9), 2, 4.0),
     ],
 )
-def test_lengths_are_tried_from_the_longest_while_they_get_better(scores, asked):
-    lengths = (0.5, 1.0, 2.0, 4.0)
-    seen = []
-
-    def tuned(length):
-        seen.append(length)
-        return Tuned(float(scores[lengths.index(length)]), None, None)
-
-    found = best_length(lengths, tuned)
-    assert seen == asked
-    assert found.score == max(scores[lengths.index(length)] for length in asked)
+def test_lengths_are_tried_from_the_longest_while_they_get_better(curved, scores, tried, best):
+    Z, Y = curved
+    response = Scripted(Y, np.ones(60), 1.0, 0.0, 0.0, (*scores, 0.0))
+    columns = KernelColumns.of(ArraySource(Z), np.ones(60), np.arange(60), RefitSettings())
+    found = columns.fit("gaussian", response)
+    assert found.left_out.length == best
+    # one more call says what the member gains
+    assert len(response.seen) == tried * len(RefitSettings().kernel_noise) + 1
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -163,17 +175,19 @@ def test_many_rows_are_learnt_through_landmarks(along, form):
     Y = (f + 0.3 * rng.normal(size=900))[:, None]
     settings = RefitSettings(kernel_rows=150)
     fit = fit_kernel(Z, Y, settings, np.argsort(Y[:, 0]) if along else None, form)
-    assert fit.member.landmarks.shape == (150, 4)
+    assert fit.function.landmarks.shape == (150, 4)
     assert len(fit.left_out.guess) == 900
     few = fit_kernel(Z[:150], Y[:150], settings, form=form)
-    errors = [np.mean((f - m.scores(ArraySource(Z))[:, 0]) ** 2) for m in (fit.member, few.member)]
+    errors = [
+        np.mean((f - m.scores(ArraySource(Z))[:, 0]) ** 2) for m in (fit.function, few.function)
+    ]
     assert errors[0] < 0.7 * errors[1]
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_wild_value_does_not_make_a_row_a_stranger(curved, form):
     Z, Y = curved
-    member = fit_kernel(Z, Y, form=form).member
+    member = fit_kernel(Z, Y, form=form).function
     row = np.array([[0.3, 0.5, 0.0, 3.0], [0.3, 0.5, 0.0, 3e6]])
     near, far = member.scores(ArraySource(row))[:, 0]
     assert near == far
@@ -183,8 +197,8 @@ def test_a_wild_value_does_not_make_a_row_a_stranger(curved, form):
 def test_constant_columns_count_for_nothing(curved, form):
     Z, Y = curved
     wide = np.column_stack([Z, np.zeros((60, 3))])
-    one = fit_kernel(Z, Y, form=form).member
-    other = fit_kernel(wide, Y, form=form).member
+    one = fit_kernel(Z, Y, form=form).function
+    other = fit_kernel(wide, Y, form=form).function
     assert other.n_columns == one.n_columns == 4
     np.testing.assert_allclose(other.scores(ArraySource(wide)), one.scores(ArraySource(Z)))
 
@@ -218,6 +232,6 @@ def test_the_laplace_kernel_follows_steps_that_the_gaussian_one_smooths():
     Y = (steps(Z) + 0.3 * rng.normal(size=300))[:, None]
     error = {}
     for form in FORMS:
-        guess = fit_kernel(Z, Y, form=form).member.scores(ArraySource(new))[:, 0]
+        guess = fit_kernel(Z, Y, form=form).function.scores(ArraySource(new))[:, 0]
         error[form] = np.mean((guess - steps(new)) ** 2)
     assert error["laplace"] < 0.9 * error["gaussian"]

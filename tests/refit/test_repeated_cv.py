@@ -17,13 +17,13 @@ from gradsift.refit.all_columns import (
     assign_folds,
     distinct_rows,
     each_gram,
-    normal_score,
     own_priors,
     repeated_cv,
     row_grams,
     screened_columns,
     training_weights,
 )
+from gradsift.refit.log_scores import normal_score
 from gradsift.refit.settings import NUMBERS, RefitSettings
 
 FOLDS = NUMBERS.folds

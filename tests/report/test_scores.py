@@ -32,7 +32,7 @@ def test_both_scores_are_said_and_named(blended):
     assert list(ways) == ["selected", "together", "simple", "baseline"]
     assert ways["selected"]["mean"]["R²"] == held.selected.mean("R²") == summary["held_out"]
     assert ways["together"]["mean"]["R²"] != ways["selected"]["mean"]["R²"]
-    ensemble = blended.model.ensemble_
+    ensemble = blended.model.predictor_
     members = zip(ensemble.members, ensemble.shares, strict=True)
     parts = [(m.kind, share, m.n_columns) for m, share in members]
     for kind, _, count in parts:
@@ -119,7 +119,7 @@ def test_nothing_selected_is_not_called_the_selected_variables():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = GradientSiftRegressor(false_positives=1e-6).fit(X, y)
-    assert model.ensemble_ is not None
+    assert model.predictor_.members
     assert not model.get_support().any()
     name = _score_words.predictor_name(model)
     assert name.startswith("a ")

@@ -97,13 +97,6 @@ class Summary(Protocol):
     """What every fit of a gradient field comes to."""
 
     @property
-    def field(self) -> Any:
-        """`index`, the variables the gradient depends on, and `gradient(X)`, (outputs, n,
-        len(index)) in the user's units.
-        """
-        ...
-
-    @property
     def importances(self) -> Array: ...
 
     @property
@@ -119,7 +112,6 @@ class Summary(Protocol):
 def summary_attributes(fit: Summary) -> dict[str, Any]:
     """The attributes that every fitted estimator has."""
     return {
-        "field_": fit.field,
         "feature_importances_": fit.importances,
         "ranking_": fit.ranking,
         "components_": fit.directions.components,
@@ -134,12 +126,15 @@ class Counted(Summary, Protocol):
     """The same where held-out prediction counts the directions."""
 
     @property
+    def field(self) -> Any: ...
+
+    @property
     def dimension(self) -> Dimension | None: ...
 
 
 def counted_attributes(fit: Counted) -> dict[str, Any]:
     """The attributes of estimators whose directions are counted by held-out prediction."""
-    return {**summary_attributes(fit), "dimension_": fit.dimension}
+    return {**summary_attributes(fit), "field_": fit.field, "dimension_": fit.dimension}
 
 
 class DirectionEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -212,7 +207,14 @@ class GradientEstimator(NotebookForm, DirectionEstimator):
 
     @property
     def _scaling(self) -> Scaling:
-        return replace(self.field_.scaling, mean=self.mean_, scale=self.scale_)
+        return replace(self._field.scaling, mean=self.mean_, scale=self.scale_)
+
+    @property
+    def _field(self) -> Any:
+        """`scaling`, `index`, the columns the gradient depends on, and `gradient(X)`, (outputs, n,
+        len(index)) in the user's units.
+        """
+        return self.field_
 
     def _used(self) -> Any:
         return np.asarray(self.feature_importances_ > 0.0)
@@ -295,7 +297,7 @@ class GradientEstimator(NotebookForm, DirectionEstimator):
         """The gradient (outputs, n, m) along some columns of X, and which they are; the others have
         none.
         """
-        return self.field_.gradient(self._new_samples(X)), self.field_.index
+        return self._field.gradient(self._new_samples(X)), self._field.index
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

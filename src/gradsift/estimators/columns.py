@@ -14,7 +14,6 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier
 from sklearn.utils.validation import validate_data
 
 from gradsift._run.threads import same_bits
@@ -501,10 +500,10 @@ def mixed_gradient(model: Any, source: Source) -> Array:
     """
     columns, origins = model.encoder_.columns, model.encoder_.origins
     X = source.columns(np.arange(source.shape[1]))
-    inside = model.field_.gradient(source)
+    inside = model.predictor_.gradient(source)
     out = np.zeros((len(inside), len(X), len(columns)))
     first = np.searchsorted(origins, np.arange(len(columns)))  # not what says where it is missing
-    for j, k in enumerate(model.field_.index.tolist()):
+    for j, k in enumerate(model.predictor_.index.tolist()):
         if k in first and not columns[origins[k]].levels:
             out[:, :, origins[k]] = inside[:, :, j]
     here = field_values(model, X)
@@ -520,12 +519,10 @@ def most_frequent(model: Any, X: Array, k: int) -> Array:
     levels = own[: len(model.encoder_.columns[k].levels)]
     changed = X.copy()
     changed[:, own] = 0.0
-    changed[:, levels[int(np.argmax(model.field_.scaling.mean[levels]))]] = 1.0
+    changed[:, levels[int(np.argmax(model.predictor_.scaling.mean[levels]))]] = 1.0
     return changed
 
 
 def field_values(model: Any, X: Array) -> Array:
     """(outputs, n) what the gradient is the derivative of, at encoded samples."""
-    refit = model.refit_
-    score = refit.decision_function if is_classifier(model) else refit.predict
-    return np.atleast_2d(np.asarray(score(model.field_.columns(X))).T)
+    return np.asarray(model.predictor_.eta(X, "selected").T)

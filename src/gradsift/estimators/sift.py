@@ -6,11 +6,11 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.threads import same_bits
-from gradsift.data import ScaledSource, take_rows
+from gradsift.data import take_rows
 from gradsift.estimators.base import (
     Goal,
     GradientEstimator,
@@ -62,7 +62,7 @@ from gradsift.estimators.validation import (
     warn_of_rare_classes,
 )
 from gradsift.protocols import Array, IntArray, Source
-from gradsift.refit import Ensemble
+from gradsift.refit import Predictor
 from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
 from gradsift.responses import Labels, Numbers, Response
 from gradsift.sift import SiftSettings
@@ -177,6 +177,10 @@ class GradientSift(GradientEstimator):
     def _used(self) -> Any:
         return self.support_ if hasattr(self, "support_") else super()._used()
 
+    @property
+    def _field(self) -> Predictor:
+        return self.predictor_
+
     def _response_attributes(self, sample: Sample) -> dict[str, Any]:
         """Attributes that follow from the response alone."""
         return {}
@@ -184,13 +188,7 @@ class GradientSift(GradientEstimator):
     def _predicted(self, X: Any, covariates: Any, offset: Any) -> Array:
         """(n, q) predictions on the link scale."""
         check_is_fitted(self)
-        source = self._new_samples(X)
-        refit, Z = self.refit_, self.field_.columns(source)
-        eta = refit.decision_function(Z) if is_classifier(self) else refit.predict(Z)
-        if self.ensemble_ is not None and self.predict_with == "auto":
-            # a view: only the columns that are used are read and standardised
-            eta = self.ensemble_.blend(eta, ScaledSource(source, self.field_.scaling))
-        eta = eta[:, None] if eta.ndim == 1 else eta
+        eta = self.predictor_.eta(self._new_samples(X), self.predict_with)
         return np.asarray(eta + self.known_part(len(eta), covariates, offset))
 
     def known_part(self, n: int, covariates: Any = None, offset: Any = None) -> Array | float:
@@ -237,15 +235,15 @@ class GradientSift(GradientEstimator):
             "association": getattr(self, "association_", None),
             "significance": getattr(self, "significance_", None),
             "false_discovery_rate": self.false_discovery_rate,
-            "ensemble": ensemble_part(self.ensemble_, self.predict_with == "auto"),
+            "ensemble": ensemble_part(self.predictor_, self.predict_with == "auto"),
         }
 
 
-def ensemble_part(ensemble: Ensemble | None, used: bool) -> EnsemblePart | None:
+def ensemble_part(predictor: Predictor, used: bool) -> EnsemblePart | None:
     """The predictors on all columns, as a description has them."""
-    if ensemble is None:
+    if not predictor.members:
         return None
-    members = zip(ensemble.members, ensemble.shares, strict=True)
+    members = zip(predictor.members, predictor.shares, strict=True)
     parts = tuple(MemberPart(m.kind, share, m.n_columns) for m, share in members)
     return EnsemblePart(parts, used)
 
@@ -363,13 +361,13 @@ def warn_of_sample(model: GradientSift, sample: Sample, goal: Goal) -> None:
 
 def warn_of_fit(sample: Sample, fit: SiftModel) -> None:
     """What a user should know after it."""
-    warn_of_row_order(sample, fit.found.residual, fit.field.scaling)
+    warn_of_row_order(sample, fit.found.residual, fit.predictor.scaling)
     if len(fit.found.selected) == 0:
         fallback = sample.response.fallback
         if sample.covariates is not None:
             fallback = "the part of the covariates"
-        if fit.ensemble is not None:
-            fallback = "predictors on all columns (ensemble_)"
+        if fit.predictor.members:
+            fallback = "predictors on all columns (predictor_.members)"
         warn_nothing_selected(fallback, NO_VARIABLE)
 
 
@@ -385,9 +383,7 @@ def attributes(sample: Sample, fit: SiftModel) -> dict[str, Any]:
         )
     inferred = fit.inference
     found: dict[str, Any] = {
-        "field_": fit.field,
-        "refit_": fit.field.refit,
-        "ensemble_": fit.ensemble,
+        "predictor_": fit.predictor,
         "sift_": fit.found,
         "feature_importances_": fit.importances.columns,
         "variable_importances_": fit.importances.variables,
@@ -455,7 +451,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     predict_with : 'auto' or 'selected', default='auto'
         'selected' predicts from the selected variables alone. 'auto' does so too, unless a ridge on
         the columns that stand out or a kernel ridge on all columns predicts held-out rows about as
-        well or better: then predictions are an average, and `ensemble_` says in which shares; never
+        well or better: then predictions are an average, and `predictor_` holds the shares; never
         so with `groups`. Selection, ranking, gradients and directions are the same either way. A
         model fitted with 'auto' predicts from the selected variables alone after
         ``set_params(predict_with="selected")``.
@@ -509,25 +505,24 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         says less. None with `groups`, and with an offset of labels.
     significance_ : Significance
         p- and q-values of all columns; only with a `false_discovery_rate`.
-    refit_ : RegressionRefit
-        The predictor on the selected variables; gradients and directions are its.
-    ensemble_ : Ensemble or None
-        Predictors on all columns and their shares of the predictions, where they have one.
+    predictor_ : Predictor
+        The predictor: ``predictor_.refit``, a function of the selected columns ``index``, whose
+        gradients and directions are reported, and predictors on all columns (`members`) with their
+        `shares` of the predictions and `gains` on held-out rows, where they have any.
     mean_, scale_ : (p,) arrays
-    field_ : RefitField
     ranges_ : (2, m) array
-        Smallest and largest values of the columns ``field_.index`` at the fit: what is far outside
-        them gets an `ExtrapolationWarning`.
+        Smallest and largest values of the columns ``predictor_.index`` at the fit: what is far
+        outside them gets an `ExtrapolationWarning`.
     n_groups_ : int or None
         Groups of rows; None where each row was independent of the others.
     feature_groups_ : tuple of str or None
         The variable behind each column, where `feature_groups` were given.
     encoder_ : TableEncoder or None
         How a table with categories became columns of numbers; None where it was numbers. Then
-        `components_`, `mean_`, `scale_`, `sift_` and `field_` are about the encoded columns
+        `components_`, `mean_`, `scale_`, `sift_` and `predictor_` are about the encoded columns
         (``encoder_.names``), and everything else about the columns of the table.
-    encoded_ : estimator or None
-        Of such a table: the same model of the encoded columns, ``encoder_.encode(X)``.
+    encoded_ : EncodedResults or None
+        Of such a table: importances, ranks and inference of the encoded columns.
     covariates_ : Covariates or None
         How covariates became columns, their part in predictions (`coefficients`), and the share of
         the variance of the response that they explain alone (`explained`).
@@ -625,11 +620,8 @@ n_jobs, verbose
         The labels, sorted.
     class_weight_ : (n_classes,) array
         The weight of each class.
-    refit_ : ClassificationRefit
-        The predictor on the selected variables; gradients and directions are its.
     feature_importances_, variable_importances_, ranking_, interactions_, n_paired_columns_, \
-components_, eigenvalues_, sift_, association_, significance_, ensemble_, mean_, scale_, ranges_, \
-field_, \
+components_, eigenvalues_, sift_, association_, significance_, predictor_, mean_, scale_, ranges_, \
 n_groups_, feature_groups_, \
 encoder_, encoded_, covariates_, has_offset_, findings_, confidence_
         As in `GradientSiftRegressor`.

@@ -17,7 +17,7 @@ import numpy as np
 
 from gradsift._run.progress import Say, silent, stages
 from gradsift._run.threads import one_blas_thread
-from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
+from gradsift.data import Scaling, measure_scaling, standardised, take_rows
 from gradsift.data.predicted import is_whole, with_predicted
 from gradsift.data.source import set_beside
 from gradsift.estimators.base import Goal
@@ -32,13 +32,14 @@ from gradsift.numerics.directions import Directions, find_directions, joint_impo
 from gradsift.numerics.sampling import drawn_rows
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.refit import (
-    ClassificationRefit,
-    Ensemble,
-    RegressionRefit,
-    ensemble_classification,
-    ensemble_regression,
+    ClassScore,
+    NumberScore,
+    Predictor,
+    Refit,
+    average,
     refit_classification,
     refit_regression,
+    selected_columns,
 )
 from gradsift.refit.settings import RefitSettings
 from gradsift.responses import Labels, Numbers, Response
@@ -78,36 +79,6 @@ class SiftOptions:
     verbose: int
     sift: SiftSettings
     refit: RefitSettings
-
-
-@dataclass(frozen=True)
-class RefitField:
-    """The gradient of a refitted predictor, as a function of raw samples."""
-
-    scaling: Scaling
-    index: IntArray
-    refit: RegressionRefit | ClassificationRefit
-
-    def columns(self, X: Source | Array) -> Array:
-        """Selected columns, standardised, as the refit knows them."""
-        return refit_columns(X, self.scaling, self.index)
-
-    def standard_gradient(self, X: Source | Array) -> Array:
-        """(outputs, n, selected), per standard deviation of each column."""
-        G = self.refit.gradient(self.columns(X))
-        return G[None] if G.ndim == 2 else G
-
-    def gradient(self, X: Source | Array) -> Array:
-        """The same in the user's units."""
-        return self.scaling.derivative(self.standard_gradient(X), self.index)
-
-
-def refit_columns(X: Source | Array, scaling: Scaling, index: IntArray) -> Array:
-    """Selected columns, standardised, without their last digits.
-
-    Those are the standardising's own rounding, and an optimiser must not get to amplify them.
-    """
-    return np.round(scaling.apply(open_source(X).columns(index), index), 10) + 0.0
 
 
 @dataclass(frozen=True)
@@ -154,10 +125,7 @@ class SiftModel:
     n_paired : int
         Columns of which all products of two were tested.
     inference : Inference
-    field : RefitField
-        The predictor on the selected columns.
-    ensemble : Ensemble or None
-        The predictors on all columns that have a part in the predictions.
+    predictor : Predictor
     scaling : Scaling
         From the user's columns to those that importances and directions are reported in.
     covariate_coefficients : (k, q) array
@@ -169,8 +137,7 @@ class SiftModel:
     found: SiftResult
     n_paired: int
     inference: Inference
-    field: RefitField
-    ensemble: Ensemble | None
+    predictor: Predictor
     importances: Importances
     directions: Directions
     scaling: Scaling
@@ -188,22 +155,22 @@ def fit_sift(sample: Sample, options: SiftOptions, goal: Goal = "all") -> SiftMo
         del sifter, sifted  # their features are released before the refit needs memory
         rows = refit_rows(sample.response)
         say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
-        Z = refit_columns(take_rows(sample.source, rows), table.scaling, found.selected)
+        Z = selected_columns(take_rows(sample.source, rows), table.scaling, found.selected)
         sample, coefficients, explained = without_covariates(sample, Z, rows, found)
         refit = refit_sample(sample, Z, rows, found.correlation, options.refit)
-        ensemble = None
+        predictor = Predictor(table.scaling, found.selected, refit)
         if options.predict_with == "auto" and sample.groups is None and len(rows) == len(table):
             say("predictors on all columns")
-            ensemble = average(sample, table.filled, Z, refit, options.refit)
-        field = RefitField(table.scaling, found.selected, refit)
-        importances, directions = summarise(field, sample, rows, table.share, options)
+            score = log_score(sample, refit, options.refit)
+            predictor = average(predictor, table.filled, Z, score, options.refit)
+        importances, directions = summarise(predictor, sample, rows, table.share, options)
     scaling = table.scaling
     if not options.standardize:
         p = len(scaling.mean)
         scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
     return SiftModel(
-        found, n_paired, inference, field, ensemble, importances, directions, scaling,
-        coefficients, explained,
+        found, n_paired, inference, predictor, importances, directions, scaling, coefficients,
+        explained,
     )  # fmt: skip
 
 
@@ -388,7 +355,7 @@ def refit_rows(response: Response) -> IntArray:
 
 def refit_sample(
     sample: Sample, Z: Array, rows: IntArray, correlation: float, settings: RefitSettings
-) -> RegressionRefit | ClassificationRefit:
+) -> Refit:
     """The predictor on selected columns Z of some rows.
 
     With groups, rows have smaller weights (`effective_weights`). For numbers, the random intercept
@@ -408,7 +375,7 @@ def refit_sample(
     counts = np.ones(len(groups)) if weight is None else weight
     size = np.bincount(groups[rows], counts[rows], int(groups.max()) + 1)
     part = size * correlation / (1.0 + np.maximum(size - 1.0, 0.0) * correlation)
-    residual = counts[rows] * (response.y[rows] - refit.predict(Z))
+    residual = counts[rows] * (response.y[rows] - refit.value(Z)[:, 0])
     size = np.maximum(size, 1e-300)
     level = part * np.bincount(groups[rows], residual, len(size)) / size
     again = response.given(level[groups][:, None])
@@ -418,7 +385,7 @@ def refit_sample(
 
 def refit_response(
     response: Response, Z: Array, rows: IntArray, weight: Array | None, settings: RefitSettings
-) -> RegressionRefit | ClassificationRefit:
+) -> Refit:
     """The predictor of a response on selected columns Z of some rows."""
     some, weight = response.take(rows), None if weight is None else weight[rows]
     if isinstance(some, Labels):
@@ -434,43 +401,39 @@ def refit_response(
     return refit_regression(Z, y, sample_weight=weight, robust=some.robust, settings=settings)
 
 
-def average(
-    sample: Sample,
-    columns: Source,
-    Z: Array,
-    refit: RegressionRefit | ClassificationRefit,
-    settings: RefitSettings,
-) -> Ensemble | None:
-    """The predictors on all columns, and their shares of the predictions."""
+def log_score(
+    sample: Sample, refit: Refit, settings: RefitSettings
+) -> NumberScore | ClassScore | None:
+    """How predictors on all columns learn the response; None where none are tried."""
     response, weight = sample.response, sample.weight
     if isinstance(response, Labels):
         if response.offset is not None:  # it has no place in predictors on all columns
             return None
-        return ensemble_classification(columns, Z, response.codes, refit, weight, settings)
-    return ensemble_regression(columns, Z, response.start()[:, 0], refit, weight, settings)
+        return ClassScore.of(response.codes, response.n_classes, weight, settings)
+    return NumberScore.of(response.start()[:, 0], weight, refit, settings)
 
 
 def summarise(
-    field: RefitField, sample: Sample, rows: IntArray, share: Array, options: SiftOptions
+    predictor: Predictor, sample: Sample, rows: IntArray, share: Array, options: SiftOptions
 ) -> tuple[Importances, Directions]:
     """Importances and directions, from the gradient of the predictor at some rows."""
-    p, index = sample.source.shape[1], field.index
+    p, index = sample.source.shape[1], predictor.index
     some = take_rows(sample.source, rows)
     if len(rows) < len(share):
         share = share[rows] / share[rows].sum()
     root = np.sqrt(share)[:, None]
-    F = root * field.standard_gradient(some)
+    F = root * predictor.standard_gradient(some)
     standard = F.transpose(2, 0, 1).reshape(len(index), F.shape[0] * F.shape[1])
     reported = standard
     if not options.standardize:
-        reported = field.scaling.derivative(standard.T, index).T
+        reported = predictor.scaling.derivative(standard.T, index).T
     # a selected variable is in, however flat the refit finds it: never an exact zero
     importances, least = np.zeros(p), np.finfo(float).tiny
     importances[index] = np.maximum(np.linalg.norm(reported, axis=1), least)
 
     def joint(labels: IntArray | None) -> Array:
         out, several = importances.copy(), [] if labels is None else several_of_each(labels[index])
-        Z = root * field.columns(some) if several else root
+        Z = root * predictor.columns(some) if several else root
         for places in several:
             out[index[places]] = max(joint_importance(standard[places], Z[:, places]), least)
         return out

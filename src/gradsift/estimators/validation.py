@@ -235,17 +235,17 @@ def warn_if_far(estimator: Any, source: Source, names: Sequence[str] | None = No
 
 def ranged_columns(found: dict[str, Any]) -> IntArray:
     """The columns whose ranges count, of a fit with these attributes."""
-    if "field_" in found:
-        return np.asarray(found["field_"].index)
+    for name in ("field_", "predictor_"):  # of a sift, the predictor has the gradient
+        if name in found:
+            return np.asarray(found[name].index)
     return np.flatnonzero(found["components_"].any(axis=0))
 
 
 def used_columns(estimator: Any) -> IntArray:
     """The columns that predictions need: the selected, and those of predictors beside them."""
-    ensemble = getattr(estimator, "ensemble_", None)
     used = estimator.get_support(indices=True)
-    if ensemble is not None and estimator.predict_with == "auto":
-        used = np.union1d(used, ensemble.columns)
+    if getattr(estimator, "predict_with", "selected") == "auto":
+        used = np.union1d(used, estimator.predictor_.member_columns)
     return np.asarray(used, dtype=np.intp)
 
 

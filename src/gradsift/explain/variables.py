@@ -326,7 +326,7 @@ def gradient_covariance(model: Any, X: Any, columns: IntArray) -> Array:
     covariance : (a, a) array
         Its diagonal holds the squared importances.
     """
-    field = model.field_
+    field = getattr(model, "field_", None)  # none of a sift
     if isinstance(field, KernelField):
         B = field.B[np.searchsorted(field.index, columns)].reshape(len(columns), -1)
         return np.asarray(B @ B.T)

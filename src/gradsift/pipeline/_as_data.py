@@ -30,7 +30,7 @@ from gradsift.data.mixed import MixedColumn, TableEncoder
 from gradsift.data.read_options import ReadOptions
 from gradsift.estimators.columns import EncodedResults
 from gradsift.estimators.covariates import Covariate, Covariates
-from gradsift.estimators.sift_fit import Interaction, RefitField
+from gradsift.estimators.sift_fit import Interaction
 from gradsift.inference.findings import Finding
 from gradsift.inference.marginal_tests import Association
 from gradsift.inference.results import ColumnTest, ProductTest, Rival, Significance
@@ -47,9 +47,8 @@ from gradsift.pairwise.single_index import (
 )
 from gradsift.pipeline._training import Training
 from gradsift.protocols import Source
-from gradsift.refit import ClassificationRefit, Ensemble, RegressionRefit
-from gradsift.refit.all_columns import KernelMember
-from gradsift.refit.ensemble import LinearMember
+from gradsift.refit import Predictor, Refit
+from gradsift.refit.all_columns import KernelMember, LinearMember
 from gradsift.refit.evidence import Candidate, EvidenceFit
 from gradsift.refit.features import Expansion
 from gradsift.sift import ChosenGroup, SiftResult
@@ -86,10 +85,8 @@ CLASSES: dict[str, type] = {
     "ProductTest": ProductTest,
     "Rival": Rival,
     "Finding": Finding,
-    "RefitField": RefitField,
-    "RegressionRefit": RegressionRefit,
-    "ClassificationRefit": ClassificationRefit,
-    "Ensemble": Ensemble,
+    "Predictor": Predictor,
+    "Refit": Refit,
     "LinearMember": LinearMember,
     "KernelMember": KernelMember,
     "Candidate": Candidate,

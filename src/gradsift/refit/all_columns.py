@@ -19,7 +19,7 @@ function as landmarks; the noise ratio and the function come from all rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, NamedTuple
@@ -28,12 +28,20 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from gradsift._run.passes import each_block
-from gradsift.data import ArraySource, CutSource, ScaledSource, Scaling, measure_scaling
+from gradsift.data import (
+    ArraySource,
+    CutSource,
+    ScaledSource,
+    Scaling,
+    measure_scaling,
+    take_rows,
+)
 from gradsift.data.source import SourceView, windows
 from gradsift.numerics.distances import products, source_products
 from gradsift.numerics.sampling import canonical_order, folds_along, gram_products, spread_along
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.refit.evidence import NOISE_BOUNDS
+from gradsift.refit.log_scores import Calibrated, LogScore, normal_score
 from gradsift.refit.settings import NUMBERS, RefitSettings
 
 LEAST_EIGENVALUE = 1e-10
@@ -90,12 +98,6 @@ class KernelMember:
         apart = DISTANCES[self.form](view, self.landmarks)
         K = KERNELS[self.form](apart, self.length, self.n_columns)
         return np.asarray(self.intercept + K @ self.coefficients)
-
-    def rescaled(self, unit: float = 1.0, level: float = 0.0) -> KernelMember:
-        """level + unit f."""
-        return replace(
-            self, coefficients=unit * self.coefficients, intercept=level + unit * self.intercept
-        )
 
 
 def some_rows(source: Source, rows: IntArray) -> Array:
@@ -225,10 +227,6 @@ def leave_one_out(
     ]
 
 
-Criterion = Callable[[LeftOut], float]
-"""What is to be as large as possible."""
-
-
 class Tuned(NamedTuple):
     """A smoother, its predictions of rows left out, and their score."""
 
@@ -238,40 +236,33 @@ class Tuned(NamedTuple):
 
 
 def tune_noise(
-    smoother: Smoother,
-    Y: Array,
-    weights: Array,
-    length: float,
-    criterion: Criterion,
-    settings: RefitSettings,
+    smoother: Smoother, response: LogScore, length: float, settings: RefitSettings
 ) -> Tuned:
     """The noise ratio whose predictions of rows left out score best."""
+    weights = response.weights
     unit = max(float(smoother.values.sum() / weights.sum()), LEAST_EIGENVALUE)
-    tried = leave_one_out(smoother, Y, weights, length, unit * np.array(settings.kernel_noise))
-    return max((Tuned(criterion(left), smoother, left) for left in tried), key=score_of)
-
-
-def score_of(tuned: Tuned) -> float:
-    return tuned.score
-
-
-def best_length(lengths: Sequence[float], tuned: Callable[[float], Tuned]) -> Tuned:
-    """The length scale of the best score: from the longest down, as long as it rises."""
-    longest, *others = sorted(lengths, reverse=True)
-    best = tuned(longest)
-    for length in others:
-        shorter = tuned(length)
-        if shorter.score <= best.score:
-            break
-        best = shorter
-    return best
+    ratios = unit * np.array(settings.kernel_noise)
+    tried = leave_one_out(smoother, response.Y, weights, length, ratios)
+    scores = [response.tuning(left.guess, left.variance) for left in tried]
+    best = int(np.argmax(scores))
+    return Tuned(scores[best], smoother, tried[best])
 
 
 class KernelFit(NamedTuple):
-    """The member, and its predictions of rows left out."""
+    """The function of Y, its predictions of rows left out, and what makes it a member."""
 
-    member: KernelMember
+    function: KernelMember
     left_out: LeftOut
+    calibrated: Calibrated
+
+    def member(self) -> KernelMember:
+        """The function on the scale of the link."""
+        _, unit, level = self.calibrated
+        return replace(
+            self.function,
+            coefficients=unit * self.function.coefficients,
+            intercept=level + unit * self.function.intercept,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,38 +311,27 @@ class KernelColumns:
         differences = self.landmarks.size * self.columns.shape[0]
         return ["gaussian", "laplace"] if differences <= self.settings.differences else ["gaussian"]
 
-    def fit(
-        self,
-        form: Form,
-        Y: Array,
-        weights: Array,
-        criterion: Callable[[Array, Array], Criterion],
-    ) -> KernelFit:
-        """Length scale and noise ratio by leaving out single rows, then the function on all.
-
-        Parameters
-        ----------
-        Y : (n, q) responses.
-        criterion : from responses and weights of some rows to what leaving them out is judged by.
-        """
-        settings, tuning = self.settings, self.tuning
+    def fit(self, form: Form, response: LogScore) -> KernelFit:
+        """Length scale and noise ratio by leaving out single rows, then the function on all."""
+        settings, tuning, weights, Y = self.settings, self.tuning, response.weights, response.Y
         p = int(np.isfinite(self.scaling.scale).sum())
         distances, kernel = DISTANCES[form], KERNELS[form]
         between = distances(ArraySource(self.landmarks, PIECE))
-        y, w = Y[tuning], weights[tuning]
-        judge = criterion(y, w)
-
-        def tuned(length: float) -> Tuned:
-            smoother = exact_smoother(kernel(between, length, p), w)
-            return tune_noise(smoother, y, w, length, judge, settings)
-
+        some = response.take(tuning, weights[tuning])
+        best: Tuned | None = None
         lengths = settings.kernel_lengths if form == "gaussian" else settings.laplace_lengths
-        best = best_length(lengths, tuned)
+        for length in sorted(lengths, reverse=True):
+            smoother = exact_smoother(kernel(between, length, p), some.weights)
+            tuned = tune_noise(smoother, some, length, settings)
+            if best is not None and tuned.score <= best.score:
+                break
+            best = tuned
+        assert best is not None
         if len(tuning) < len(Y):
             length = best.left_out.length
             apart = kernel(distances(self.columns, self.landmarks), length, p)
             smoother = landmark_smoother(apart, kernel(between, length, p), weights)
-            best = tune_noise(smoother, Y, weights, length, criterion(Y, weights), settings)
+            best = tune_noise(smoother, response, length, settings)
         _, smoother, left_out = best
         mean = weights @ Y / weights.sum()
         along = smoother.vectors.T @ (np.sqrt(weights)[:, None] * (Y - mean))
@@ -360,7 +340,23 @@ class KernelColumns:
         member = KernelMember(
             self.scaling, settings.cut, self.landmarks, *function, left_out.length, form
         )
-        return KernelFit(member, left_out)
+        return KernelFit(member, left_out, response.of_rows(left_out.guess, left_out.variance))
+
+
+def fit_kernels(
+    source: Source, response: LogScore, distinct: IntArray, settings: RefitSettings
+) -> Iterator[KernelFit]:
+    """One for each form of the kernel; none where the table has too many columns to keep rows of
+    them.
+    """
+    if source.shape[1] > settings.kernel_columns:
+        return
+    rows = np.sort(np.unique(distinct, return_index=True)[1])
+    counts = np.bincount(distinct, response.weights).astype(np.float64)[distinct[rows]]
+    few = source if len(rows) == len(distinct) else take_rows(source, rows)
+    columns = KernelColumns.of(few, counts, np.argsort(distinct[rows]), settings)
+    for form in columns.forms:
+        yield columns.fit(form, response.take(rows, counts))
 
 
 # Ridge on the columns that stand out, scored by repeated cross-validation.
@@ -602,13 +598,6 @@ def thin_eigh(A: Array) -> tuple[Array, Array]:
     return values[kept], A @ (turn[:, kept] / np.sqrt(values[kept]))
 
 
-def normal_score(error: Array, variance: Array, weights: Array) -> Array:
-    """Weighted log density of errors (.., m, q), summed over the rows; constants left out."""
-    variance = np.maximum(variance, 1e-300)
-    scores = np.log(variance) + error**2 / variance
-    return np.asarray(-0.5 * (weights @ scores).sum(axis=-1))
-
-
 @dataclass(frozen=True, eq=False)
 class RepeatedCV:
     """What h makes of rows it has not seen, on average over the rounds.
@@ -652,3 +641,89 @@ def repeated_cv(
     best = int(score.argmax())
     gain = (float(score[best]) - null) / rounds
     return RepeatedCV(float(np.exp(LOG_NOISE[best])), guesses[best], means, gain)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearMember:
+    """h(x) = intercept + weights'x[index] in standardised columns, cut off.
+
+    Attributes
+    ----------
+    limit : standard deviations at which columns are cut off.
+    index : (k,) columns that h uses.
+    weights : (k, q), one column per score: one, or as many as classes if those are above two.
+    intercept : (q,).
+    """
+
+    limit: float
+    index: IntArray
+    weights: Array
+    intercept: Array
+
+    @property
+    def kind(self) -> str:
+        return "ridge"
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.index)
+
+    def scores(self, source: Source) -> Array:
+        """h at standardised rows, (n, q)."""
+        columns = CutSource(source, self.limit)
+        out = np.tile(self.intercept, (source.shape[0], 1))
+        for part in chunks(len(self.index)):
+            out += columns.columns(self.index[part]) @ self.weights[part]
+        return out
+
+
+Member = LinearMember | KernelMember
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeFit:
+    """The columns that stand out, the ridge of Y on all rows, its noise ratio, and what makes it a
+    member.
+    """
+
+    source: CutSource
+    columns: ScreenedColumns
+    ridge: GramRidge
+    noise_ratio: float
+    calibrated: Calibrated
+
+    def member(self) -> LinearMember:
+        """The ridge on the scale of the link."""
+        _, unit, level = self.calibrated
+        dual = unit * self.ridge.dual(self.noise_ratio) / self.ridge.size
+        index, prior = self.columns.index, self.columns.prior
+        w = np.empty((len(index), dual.shape[1]))
+        values = np.zeros_like(dual)
+        for part in chunks(len(index)):
+            Z = self.source.columns(index[part])
+            w[part] = prior[part, None] * (Z.T @ dual)
+            values += Z @ w[part]
+        middle = self.ridge.weights @ values / self.ridge.weights.sum()
+        return LinearMember(self.source.limit, index, w, level + unit * self.ridge.mean - middle)
+
+
+def fit_screened_ridge(
+    source: Source, response: LogScore, distinct: IntArray, settings: RefitSettings
+) -> list[RidgeFit]:
+    """The ridge; none if rows are too many, or no column stands out."""
+    Y, weights = response.Y, response.weights
+    if max(len(Y), float(weights.sum())) > settings.ridge_rows:
+        return []
+    folds = assign_folds(distinct, settings)
+    W = training_weights(folds, weights, settings)
+    if (W.sum(axis=1) <= 2.0).any() or len(np.unique(folds)) < settings.folds:
+        return []
+    cut = CutSource(source, settings.cut)
+    sets = screened_columns(cut, W, Y, settings)
+    if len(sets[-1].index) == 0:
+        return []
+    grams = each_gram(cut, sets)
+    scored = repeated_cv(grams, folds, W, Y, weights, settings)
+    ridge = GramRidge.of(next(grams), weights, Y)
+    calibrated = response.of_folds(scored.guess, scored.gain)
+    return [RidgeFit(cut, sets[-1], ridge, scored.noise_ratio, calibrated)]

@@ -8,7 +8,6 @@ length scales that makes up for the coding, minimise the leave-one-out log loss.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -19,62 +18,12 @@ from gradsift.numerics.logistic import fit_binary, fit_multinomial, with_ones
 from gradsift.numerics.repeated_rows import merge_rows
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.protocols import Array, IntArray
-from gradsift.refit.evidence import Candidate, rank_candidates
+from gradsift.refit.evidence import Refit, rank_candidates
 from gradsift.refit.features import Expansion, Features, RefitRows, pivoted_features
 from gradsift.refit.settings import LABELS, RefitSettings
 
 LEAST_PRIOR = 1e-9
 """Prior given to a class that never occurs when scores are log priors."""
-
-
-@dataclass(frozen=True, eq=False)
-class ClassificationRefit:
-    """Fitted log odds (two classes) or softmax scores (more), and their gradients.
-
-    Attributes
-    ----------
-    function : the part of the scores that varies, one column for two classes, else one per class.
-    intercept : (1,) or (C,).
-    penalty : lambda, the ridge on ||g||^2 (on the scores of more than two classes: 2 lambda).
-    loo_loss : approximate leave-one-out log loss of the chosen kernel and penalty (averaged over
-        one-against-rest problems if there are more than two classes).
-    log_evidence : of least squares on the coded labels, on the rows that tuned the kernel.
-    candidates : every kernel tried with its score, best first.
-    """
-
-    function: Expansion
-    intercept: Array
-    n_classes: int
-    penalty: float
-    loo_loss: float
-    log_evidence: float
-    candidates: tuple[Candidate, ...]
-
-    @property
-    def kernel(self) -> ArdKernel | None:
-        """The chosen kernel; None if the scores are constant."""
-        return self.function.kernel
-
-    def decision_function(self, X: Array) -> Array:
-        """Log odds of class 1, (n,), or softmax scores that sum to zero, (n, C)."""
-        scores = self.intercept + self.function.value(np.asarray(X, dtype=float))
-        return scores[:, 0] if self.n_classes == 2 else scores
-
-    def predict_proba(self, X: Array) -> Array:
-        """Probabilities of the classes, (n, C)."""
-        scores = self.decision_function(X)
-        if self.n_classes == 2:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return np.asarray(softmax(scores, axis=1))
-
-    def predict(self, X: Array) -> IntArray:
-        """Index of the most probable class, (n,)."""
-        return np.asarray(self.predict_proba(X).argmax(1))
-
-    def gradient(self, X: Array) -> Array:
-        """Gradient of the log odds, (n, d), or of every class score, (C, n, d)."""
-        G = self.function.gradient(np.asarray(X, dtype=float))
-        return G[0] if self.n_classes == 2 else G
 
 
 def refit_classification(
@@ -85,7 +34,7 @@ def refit_classification(
     sample_weight: Array | None = None,
     offset: Array | None = None,
     settings: RefitSettings = LABELS,
-) -> ClassificationRefit:
+) -> Refit:
     """Fit the log odds on the selected columns.
 
     Parameters
@@ -126,15 +75,9 @@ def refit_classification(
     )
 
     beta = _fit_all(choice, X, T, weights, start, solved=len(tuning) == len(X))
-    return ClassificationRefit(
-        function=choice.features.expansion(beta[:-1]),
-        intercept=beta[-1],
-        n_classes=n_classes,
-        penalty=choice.penalty,
-        loo_loss=choice.loss,
-        log_evidence=-ranked[0].fit.loss,
-        candidates=tuple(ranked),
-    )
+    function = choice.features.expansion(beta[:-1])
+    candidates = tuple(ranked)
+    return Refit(function, beta[-1], choice.penalty, candidates, loo_loss=choice.loss)
 
 
 class Start(NamedTuple):
@@ -224,7 +167,7 @@ def _fit_all(
     return fit_multinomial(Phi, T, weights, 2.0 * choice.penalty, choice.beta, start.scores)
 
 
-def _constant(d: int, T: Array, weights: Array, known: Array | None) -> ClassificationRefit:
+def _constant(d: int, T: Array, weights: Array, known: Array | None) -> Refit:
     """Nothing selected, or one class only: the class priors (beside an offset) and a zero
     gradient.
     """
@@ -236,5 +179,4 @@ def _constant(d: int, T: Array, weights: Array, known: Array | None) -> Classifi
         scores = fit_binary(ones, T[:, 1], weights, 0.0, np.zeros(1), known[:, 0]).beta[0]
     else:
         scores = fit_multinomial(ones, T, weights, 0.0, np.zeros((1, C)), known)[0]
-    zero = Expansion.zero(d, len(scores))
-    return ClassificationRefit(zero, scores, C, np.inf, np.nan, np.nan, ())
+    return Refit(Expansion.zero(d, len(scores)), scores, np.inf)

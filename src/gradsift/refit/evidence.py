@@ -24,7 +24,7 @@ from scipy.optimize import OptimizeResult, minimize
 
 from gradsift.numerics.ard_kernels import Anova, ArdGaussian, ArdKernel, DotProduct, Evaluator
 from gradsift.protocols import Array
-from gradsift.refit.features import RefitRows, pivoted_features, solve_ridge
+from gradsift.refit.features import Expansion, RefitRows, pivoted_features, solve_ridge
 from gradsift.refit.settings import RefitSettings
 
 NOISE_BOUNDS = (np.log(1e-5), np.log(1e2))
@@ -328,3 +328,55 @@ def rank_candidates(
         anova = fit_anova(rows, settings, min(c.score for c in found))
         found.append(Candidate(anova, anova.loss))
     return sorted(found, key=lambda candidate: candidate.score)
+
+
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """The function g of the selected columns, on the scale of the link, and how it was found.
+
+    Attributes
+    ----------
+    function : the part of g that varies: one output, or one for each of more than two classes.
+    intercept : (q,) its constant part.
+    penalty : of ||g||^2. Numbers: the noise ratio eta, noise variance over prior variance of g.
+        Classes: lambda (on the scores of more than two classes: 2 lambda). Infinite if g is
+        constant.
+    candidates : every kernel tried with its score, best first; none if g is constant.
+    noise : of numbers, the variance of the noise of a row of weight one.
+    robust_weight : of numbers, (n,) factors by which weights of rows were lowered; one but for
+        outliers.
+    tail : whether these rows are the tail of a skewed response rather than outliers.
+    loo_loss : of classes, approximate leave-one-out log loss of the chosen kernel and penalty
+        (averaged over one-against-rest problems if there are more than two classes).
+    """
+
+    function: Expansion
+    intercept: Array
+    penalty: float
+    candidates: tuple[Candidate, ...] = ()
+    noise: float = np.nan
+    robust_weight: Array | None = None
+    tail: bool = False
+    loo_loss: float = np.nan
+
+    @property
+    def kernel(self) -> ArdKernel | None:
+        """The chosen kernel; None if g is constant."""
+        return self.function.kernel
+
+    @property
+    def log_evidence(self) -> float:
+        """Log marginal likelihood of the chosen kernel on the rows that tuned it, with the prior of
+        its hyperparameters, of the standardised numbers or the coded labels; nan if g is constant.
+        """
+        return -self.candidates[0].fit.loss if self.candidates else np.nan
+
+    def value(self, Z: Array) -> Array:
+        """g at standardised rows Z (n, d): means of numbers (n, 1), log odds of the second of two
+        classes (n, 1), or scores of more classes, which sum to zero (n, C).
+        """
+        return np.asarray(self.intercept + self.function.value(np.asarray(Z, dtype=float)))
+
+    def gradient(self, Z: Array) -> Array:
+        """grad g at these rows, (q, n, d)."""
+        return self.function.gradient(np.asarray(Z, dtype=float))

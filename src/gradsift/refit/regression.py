@@ -13,7 +13,6 @@ from math import fsum
 
 import numpy as np
 
-from gradsift.numerics.ard_kernels import ArdKernel
 from gradsift.numerics.repeated_rows import merge_rows
 from gradsift.numerics.robust import (
     largest_tie,
@@ -27,6 +26,7 @@ from gradsift.protocols import Array, IntArray
 from gradsift.refit.evidence import (
     Candidate,
     EvidenceFit,
+    Refit,
     fit_ard,
     rank_candidates,
     untuned_ard,
@@ -222,47 +222,6 @@ def solve_robustly(
     return robust if robust.typical_error < settings.robust_gain * plain.typical_error else plain
 
 
-@dataclass(frozen=True, eq=False)
-class RegressionRefit:
-    """A fitted predictor g = intercept + function, and its gradient.
-
-    Attributes
-    ----------
-    function : the part of g that varies.
-    intercept : its constant part.
-    noise : estimated noise variance of a row of weight one.
-    noise_ratio : eta, the noise variance over the prior variance of g.
-    log_evidence : log marginal likelihood of the chosen kernel on the rows that tuned it, their
-        response in standard deviations, prior of its hyperparameters included; nan if there was
-        nothing to learn.
-    candidates : every kernel tried with its score, best first.
-    robust_weight : (n,) factor by which the weight of each row was lowered; one but for outliers.
-    tail : whether these rows are the tail of a skewed response rather than outliers.
-    """
-
-    function: Expansion
-    intercept: float
-    noise: float
-    noise_ratio: float
-    log_evidence: float
-    candidates: tuple[Candidate, ...]
-    robust_weight: Array
-    tail: bool = False
-
-    @property
-    def kernel(self) -> ArdKernel | None:
-        """The chosen kernel; None if g is constant."""
-        return self.function.kernel
-
-    def predict(self, X: Array) -> Array:
-        """g at the rows of X, (n,)."""
-        return self.intercept + self.function.value(np.asarray(X, dtype=float))[:, 0]
-
-    def gradient(self, X: Array) -> Array:
-        """grad g at the rows of X, (n, d)."""
-        return np.asarray(self.function.gradient(np.asarray(X, dtype=float))[0])
-
-
 def refit_regression(
     X: Array,
     y: Array,
@@ -270,7 +229,7 @@ def refit_regression(
     sample_weight: Array | None = None,
     robust: bool = True,
     settings: RefitSettings = NUMBERS,
-) -> RegressionRefit:
+) -> Refit:
     """Fit g on the selected columns.
 
     Parameters
@@ -290,7 +249,8 @@ def refit_regression(
     if X.shape[1] == 0 or np.ptp(y[counts > 0]) <= 1e-12 * np.abs(y[counts > 0]).max():
         # nothing selected, or nothing to explain
         zero = Expansion.zero(X.shape[1])
-        return RegressionRefit(zero, mean, noise, np.inf, np.nan, (), np.ones(len(y)))
+        ones = np.ones(len(y))
+        return Refit(zero, np.array([mean]), np.inf, noise=noise, robust_weight=ones)
     robust = robust and largest_tie(y, sample_weight) <= settings.most_tied
     unit = np.sqrt(noise)
     # without the last digits, which are the rounding of another unit
@@ -302,7 +262,7 @@ def refit_regression(
 
 def _refit_standard(
     X: Array, y: Array, counts: Array, robust: bool, settings: RefitSettings
-) -> RegressionRefit:
+) -> Refit:
     """The fit to a response of mean zero and unit variance."""
     merged = merge_rows(X, y[:, None], counts)
     data = Responses(merged.X, merged.Y[:, 0], merged.weights, robust)
@@ -327,13 +287,12 @@ def _refit_standard(
             features, best.noise_ratio, data, suspected, settings, leverage=m <= settings.landmarks
         )
     all_weights = np.where(merged.member >= 0, solution.robust_weight[merged.member], 1.0)
-    return RegressionRefit(
+    return Refit(
         function=features.expansion(solution.ridge.beta),
-        intercept=solution.mean,
-        noise=best.noise_ratio * float(solution.ridge.scale[0]),
-        noise_ratio=best.noise_ratio,
-        log_evidence=-best.loss,
+        intercept=np.array([solution.mean]),
+        penalty=best.noise_ratio,
         candidates=tuple(ranked),
+        noise=best.noise_ratio * float(solution.ridge.scale[0]),
         robust_weight=all_weights,
         tail=solution.tail,
     )

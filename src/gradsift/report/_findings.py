@@ -314,7 +314,8 @@ class Findings:
         """Columns that never change in the rows of the fit, where others do: they standardise to
         zero. Those that are always kept are not among them.
         """
-        scale = self.model.field_.scaling.scale
+        fitted = getattr(self.model, "field_", None) or self.model.predictor_
+        scale = fitted.scaling.scale
         never = np.isinf(scale) & ~self.model.get_support()
         return [] if np.isinf(scale).all() else np.flatnonzero(never).tolist()
 

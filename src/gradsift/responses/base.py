@@ -25,7 +25,7 @@ class Response(Protocol):
         ...
 
     @property
-    def values(self) -> Array:
+    def values(self) -> Array | IntArray:
         """(n,) the response itself, to see where it is constant."""
         ...
 

@@ -134,7 +134,7 @@ def within_correlation(Y: Array, clusters: Clusters) -> float:
     return float(intraclass_correlation(between, within, size))
 
 
-def sort_clusters(labels: Array) -> tuple[IntArray, IntArray]:
+def sort_clusters(labels: IntArray) -> tuple[IntArray, IntArray]:
     """The order of rows that makes neighbours of those with equal labels, short clusters first, and
     the length of each cluster.
     """

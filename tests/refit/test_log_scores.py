@@ -7,14 +7,14 @@ import pytest
 from helpers import standard
 
 from gradsift.refit import refit_regression
-from gradsift.refit.ensemble import (
+from gradsift.refit.log_scores import (
+    NumberScore,
     best_slope,
     chance_score,
-    leave_one_out_gain,
     log_choices,
     softmax_slope,
 )
-from gradsift.refit.features import RefitRows
+from gradsift.refit.settings import NUMBERS
 
 
 def test_leave_one_out_gain_is_that_of_leaving_out_each_row():
@@ -25,18 +25,18 @@ def test_leave_one_out_gain_is_that_of_leaving_out_each_row():
     refit = refit_regression(X, y)
     score = null = 0.0
     K = refit.kernel(X, X)
-    scale = y @ np.linalg.solve(K + refit.noise_ratio * np.eye(20), y) / 20
+    scale = y @ np.linalg.solve(K + refit.penalty * np.eye(20), y) / 20
     for i in range(20):
         rest = np.arange(20) != i
-        A = K[np.ix_(rest, rest)] + refit.noise_ratio * np.eye(19)
+        A = K[np.ix_(rest, rest)] + refit.penalty * np.eye(19)
         error = y[i] - K[i, rest] @ np.linalg.solve(A, y[rest])
-        spread = K[i, i] + refit.noise_ratio - K[i, rest] @ np.linalg.solve(A, K[rest, i])
+        spread = K[i, i] + refit.penalty - K[i, rest] @ np.linalg.solve(A, K[rest, i])
         variance = scale * spread
         score -= 0.5 * (np.log(variance) + error**2 / variance)
         flat, away = y @ y / 20 / 0.95, y[i] - y[rest].mean()
         null -= 0.5 * (np.log(flat) + away**2 / flat)
-    rows = RefitRows(X, y[:, None], np.ones(20))
-    assert leave_one_out_gain(refit, rows) == pytest.approx(score - null, rel=1e-6)
+    found = NumberScore.of(y, None, refit, NUMBERS)
+    assert found.of_refit(refit, X) == pytest.approx(score - null, rel=1e-6)
 
 
 def test_slope_makes_log_odds():

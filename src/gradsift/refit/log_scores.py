@@ -1,0 +1,283 @@
+"""Log scores of rows that a predictor has not seen, by which predictors are tuned and averaged.
+
+Two predictors are compared by the sum of log p(y_i | fits without row i), in nats above the same
+sum for a constant (Gneiting and Raftery, Strictly proper scoring rules, JASA 2007). Members, the
+predictors on all columns, are fitted by least squares to Y (n, q). A `LogScore` says what Y is for
+the response, how well held-out predictions of Y do, and for which unit and level a member h becomes
+level + unit h on the scale of the link:
+
+- `NumberScore`: Y is the standardised response, with the normal log score; unit and level are those
+  of the response.
+- `ClassScore`: Y are labels coded +-1, one column for two classes, else one per class against the
+  rest. A slope that maximises the log score turns h into log odds (Platt, Probabilistic outputs for
+  support vector machines, 1999). On gene data that predicts better than ridge logistic regression,
+  by labels and by probabilities.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol, Self
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+
+from gradsift.protocols import Array, IntArray
+from gradsift.refit.evidence import Refit
+from gradsift.refit.features import (
+    RefitRows,
+    pivoted_features,
+    residuals_and_leverages,
+    solve_ridge,
+)
+from gradsift.refit.settings import RefitSettings
+
+LOG_FACTORS = -0.1 * np.arange(20, -1, -1)
+"""Factors tried that make log odds of several classes less bold."""
+LOG_SLOPES = np.arange(-3.0, 4.0, 0.1)
+"""Slopes tried that turn least-squares scores of labels into log odds."""
+
+
+class Calibrated(NamedTuple):
+    """A member h on the scale of the link, level + unit h, and its gain over a constant in nats."""
+
+    gain: float
+    unit: float
+    level: float = 0.0
+
+
+class LogScore(Protocol):
+    """How members learn a response, and what their predictions of held-out rows are worth."""
+
+    @property
+    def Y(self) -> Array:
+        """(n, q) what members are fitted to by least squares."""
+        ...
+
+    @property
+    def weights(self) -> Array:
+        """(n,) how many times each row counts."""
+        ...
+
+    def take(self, rows: IntArray, weights: Array) -> Self:
+        """The same of some rows (m,), with new weights (m,)."""
+        ...
+
+    def tuning(self, guess: Array, variance: Array) -> float:
+        """What the hyperparameters of a member maximise: a score of leave-one-out predictions
+        (n, q) of Y and their variances (n, q).
+        """
+        ...
+
+    def of_rows(self, guess: Array, variance: Array) -> Calibrated:
+        """The member with these leave-one-out predictions."""
+        ...
+
+    def of_folds(self, guess: Array, normal_gain: float) -> Calibrated:
+        """The member with predictions (rounds, n, q) of held-out folds, and their gain as normal
+        log scores.
+        """
+        ...
+
+    def of_refit(self, refit: Refit, Z: Array) -> float:
+        """Gain of the refit on its columns Z (n, d), each row left out in turn."""
+        ...
+
+
+def enough(Y: Array, weights: Array, settings: RefitSettings) -> bool:
+    """Rows to be held out, not too many, and responses that vary."""
+    rows = min(len(weights), float(weights.sum()))
+    least, most = settings.ensemble_rows
+    return bool(rows >= least and len(weights) <= most and np.ptp(Y, axis=0).min() > 0)
+
+
+def log_choices(p: int, k: int) -> float:
+    """log C(p, k): how many sets of k among p columns there are to choose from; where more are
+    selected, because columns that never change were asked for, there is no choice.
+    """
+    k = min(k, p)
+    return float(gammaln(p + 1) - gammaln(k + 1) - gammaln(p - k + 1))
+
+
+# ------------------------------------------------ numbers
+@dataclass(frozen=True, eq=False)
+class NumberScore:
+    """Normal log scores of the standardised response Y (n, 1).
+
+    Attributes
+    ----------
+    unit, level : standard deviation and mean of the response.
+    null : log score of single rows under the mean of the others.
+    """
+
+    Y: Array
+    weights: Array
+    unit: float
+    level: float
+    null: float
+
+    @classmethod
+    def of(
+        cls, y: Array, sample_weight: Array | None, refit: Refit, settings: RefitSettings
+    ) -> NumberScore | None:
+        """Of y (n,) and how many times rows count; None where members are not tried.
+
+        Outliers of the refit have lowered weights here too, unless they are the tail of a skewed
+        response: the mean depends on it.
+        """
+        counts = np.ones(len(y)) if sample_weight is None else sample_weight
+        if not enough(y[:, None], counts, settings):
+            return None
+        full = refit.tail or refit.robust_weight is None
+        weights = counts if full else counts * np.asarray(refit.robust_weight)
+        mean, unit = float(weights @ y / weights.sum()), float(np.std(y))
+        Y = (y - mean)[:, None] / unit
+        return cls(Y, weights, unit, mean, mean_score(Y, weights))
+
+    def take(self, rows: IntArray, weights: Array) -> NumberScore:
+        return replace(self, Y=self.Y[rows], weights=weights)
+
+    def tuning(self, guess: Array, variance: Array) -> float:
+        return float(normal_score(self.Y - guess, variance, self.weights))
+
+    def of_rows(self, guess: Array, variance: Array) -> Calibrated:
+        return Calibrated(self.tuning(guess, variance) - self.null, self.unit, self.level)
+
+    def of_folds(self, guess: Array, normal_gain: float) -> Calibrated:
+        return Calibrated(normal_gain, self.unit, self.level)
+
+    def of_refit(self, refit: Refit, Z: Array) -> float:
+        if refit.kernel is None:
+            return 0.0
+        rows = RefitRows(Z, self.Y, self.weights)
+        ridge = solve_ridge(pivoted_features(refit.kernel, Z), refit.penalty, rows)
+        residual, leverage = residuals_and_leverages(ridge, rows)
+        left = 1.0 - leverage[:, None]
+        variance = ridge.scale * refit.penalty / left
+        return float(normal_score(residual / left, variance, self.weights) - self.null)
+
+
+def normal_score(error: Array, variance: Array, weights: Array) -> Array:
+    """Weighted log density of errors (.., m, q), summed over the rows; constants left out."""
+    variance = np.maximum(variance, 1e-300)
+    scores = np.log(variance) + error**2 / variance
+    return np.asarray(-0.5 * (weights @ scores).sum(axis=-1))
+
+
+def mean_score(Y: Array, weights: Array) -> float:
+    """Log score of single rows (n, q) under the mean of the others."""
+    total = weights.sum()
+    alone = 1.0 - 1.0 / total
+    centred = Y - weights @ Y / total
+    flat = np.atleast_2d(weights @ centred**2 / total / alone)
+    return float(normal_score(centred / alone, flat, weights))
+
+
+# ------------------------------------------------ classes
+@dataclass(frozen=True, eq=False)
+class ClassScore:
+    """Log scores of classes, one against the rest.
+
+    Attributes
+    ----------
+    T : (n, q) indicators of the second of two classes, or of all classes.
+    null : log score of classes under their frequencies in the other rows.
+    """
+
+    T: Array
+    weights: Array
+    null: float
+
+    @classmethod
+    def of(
+        cls, codes: IntArray, n_classes: int, sample_weight: Array | None, settings: RefitSettings
+    ) -> ClassScore | None:
+        """Of class numbers 0 .. n_classes - 1 (n,), all of which occur, and how many times rows
+        count; None where members are not tried.
+        """
+        weights = np.ones(len(codes)) if sample_weight is None else sample_weight.astype(float)
+        T = (codes[:, None] == np.arange(n_classes)).astype(float)
+        T = T[:, 1:] if n_classes == 2 else T
+        return cls(T, weights, chance_score(T, weights)) if enough(T, weights, settings) else None
+
+    @property
+    def Y(self) -> Array:
+        return 2.0 * self.T - 1.0
+
+    @property
+    def part(self) -> float:
+        """C one-against-rest problems say what C - 1 contrasts say, and count as those."""
+        q = self.T.shape[1]
+        return 1.0 if q == 1 else (q - 1) / q
+
+    def take(self, rows: IntArray, weights: Array) -> ClassScore:
+        return replace(self, T=self.T[rows], weights=weights)
+
+    def tuning(self, guess: Array, variance: Array) -> float:
+        """Sum of squares, negative: slopes are chosen afterwards, and a normal variance of coded
+        labels means little.
+        """
+        return -float((self.weights @ np.square(self.Y - guess)).sum())
+
+    def of_rows(self, guess: Array, variance: Array) -> Calibrated:
+        return self.of_folds(guess[None])
+
+    def of_folds(self, guess: Array, normal_gain: float = 0.0) -> Calibrated:
+        slope, score = best_slope(guess, self.T, self.weights)
+        if self.T.shape[1] > 1:
+            slope = softmax_slope(guess, self.T, self.weights, most=slope)
+        return Calibrated(self.part * (score - self.null), slope)
+
+    def of_refit(self, refit: Refit, Z: Array) -> float:
+        if refit.kernel is None:
+            return 0.0
+        left_out = refit.loo_loss * float(self.weights.sum()) * self.T.shape[1]
+        return float(self.part * (-left_out - self.null))
+
+
+def one_against_rest(margin: Array, T: Array, weights: Array) -> Array:
+    """Summed log scores of log odds (.., n, q) for the chances T (n, q) of classes, which are 0 and
+    1 where the class is known, one class against the rest.
+    """
+    scores = T * margin - np.logaddexp(0.0, margin)
+    return np.asarray((weights @ scores).sum(axis=-1))
+
+
+def careful_targets(T: Array, weights: Array) -> Array:
+    """Platt's targets: classes seen N times are believed with chance (N + 1) / (N + 2)."""
+    seen, rest = weights @ T, weights @ (1.0 - T)
+    return np.asarray(np.where(T > 0, (seen + 1.0) / (seen + 2.0), 1.0 / (rest + 2.0)))
+
+
+def best_slope(guess: Array, T: Array, weights: Array) -> tuple[float, float]:
+    """b, where b times the least-squares score is the log odds, and the log score it reaches.
+
+    `guess` (rounds, n, q) holds one score per round, the log score is their mean. The slope is
+    chosen by careful targets: rows that are all on the right side would make it endless.
+    """
+    slopes = np.exp(LOG_SLOPES)
+    careful = careful_targets(T, weights)
+    scores = one_against_rest(slopes[:, None, None, None] * guess, careful, weights)
+    best = float(slopes[int(scores.mean(axis=1).argmax())])
+    return best, float(one_against_rest(best * guess, T, weights).mean())
+
+
+def softmax_slope(guess: Array, T: Array, weights: Array, most: float) -> float:
+    """The slope, at most `most`, at which the softmax of scores (rounds, n, C) predicts the classes
+    of held-out rows best.
+
+    Log odds of one class against the rest are too bold together where two classes are alike and far
+    from the others: both are sure not to be the others.
+    """
+    slopes = most * np.exp(LOG_FACTORS)
+    U = slopes[:, None, None, None] * guess
+    scores = (T * (U - logsumexp(U, axis=-1, keepdims=True))).sum(axis=-1) @ weights
+    return float(slopes[int(scores.mean(axis=1).argmax())])
+
+
+def chance_score(T: Array, weights: Array) -> float:
+    """Log score of classes under their frequencies in the other rows."""
+    total = float(weights.sum())
+    once = np.minimum(weights, 1.0)[:, None]
+    chance = (weights @ T - once * T + 0.5) / (total - once + 1.0)
+    return float(one_against_rest(np.log(chance / (1.0 - chance)), T, weights))
