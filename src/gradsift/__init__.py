@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         RidgeGradientClassifierCV,
         RidgeGradientRegressor,
         RidgeGradientRegressorCV,
+        SiftOptions,
         SlicedAverageVariance,
         SlicedInverseRegression,
         SparseGradientClassifier,
@@ -38,6 +39,7 @@ __version__ = "0.1.0"  # the one place: pyproject.toml reads it from here
 __all__ = [
     "GradientSiftRegressor",
     "GradientSiftClassifier",
+    "SiftOptions",
     "SparseGradientRegressor",
     "SparseGradientRegressorCV",
     "SparseGradientClassifier",

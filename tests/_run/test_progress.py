@@ -14,6 +14,7 @@ from helpers import make_data
 from gradsift import (
     GradientSiftClassifier,
     GradientSiftRegressor,
+    SiftOptions,
     SparseGradientRegressor,
     SparseGradientRegressorCV,
     gradient_path,
@@ -248,8 +249,12 @@ CALLS = {
     "cv": lambda X, y, verbose: SparseGradientRegressorCV(
         n_alphas=4, cv=2, eps=0.1, verbose=verbose
     ).fit(X, y),
-    "sift": lambda X, y, verbose: GradientSiftRegressor(verbose=verbose).fit(X, y),
-    "sift labels": lambda X, y, verbose: GradientSiftClassifier(verbose=verbose).fit(X, y > 0.5),
+    "sift": lambda X, y, verbose: GradientSiftRegressor(options=SiftOptions(verbose=verbose)).fit(
+        X, y
+    ),
+    "sift labels": lambda X, y, verbose: GradientSiftClassifier(
+        options=SiftOptions(verbose=verbose)
+    ).fit(X, y > 0.5),
 }
 
 

@@ -12,6 +12,7 @@ from gradsift import (
     GradientSiftClassifier,
     GradientSiftRegressor,
     OuterProductGradient,
+    SiftOptions,
     SparseGradientClassifier,
     SparseGradientRegressor,
     SparseGradientRegressorCV,
@@ -27,7 +28,7 @@ TOL = 1e-9
 NAMES = list("abcdefgh")
 MODELS = [
     GradientSiftRegressor(missing="mean"),
-    GradientSiftRegressor(missing="mean", standardize=False),
+    GradientSiftRegressor(missing="mean", options=SiftOptions(standardize=False)),
     GradientSiftClassifier(missing="mean"),
     SparseGradientRegressor(missing="mean", tol=TOL),
     SparseGradientRegressor(missing="mean", tol=TOL, standardize=False, kernel="gaussian"),

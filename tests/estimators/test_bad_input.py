@@ -14,6 +14,7 @@ from gradsift import (
     OuterProductGradient,
     RidgeGradientClassifier,
     RidgeGradientRegressor,
+    SiftOptions,
     SparseGradientClassifier,
     SparseGradientRegressor,
 )
@@ -209,7 +210,7 @@ def test_bad_settings(name, setting, value, message):
 def test_a_seed_that_is_none_is_refused_before_any_work(seed, table):
     X, y = table
     with pytest.raises(ValueError, match=r"random_state=.*use a whole number"):
-        GradientSiftRegressor(random_state=seed).fit(X, y)
+        GradientSiftRegressor(options=SiftOptions(seed=seed)).fit(X, y)
 
 
 @pytest.mark.parametrize("size", [1e-280, 1e-200, 1e-160, 1e160, 1e200])

@@ -18,6 +18,7 @@ from gradsift import (
     GradientSelector,
     GradientSiftClassifier,
     GradientSiftRegressor,
+    SiftOptions,
     findings,
     significance,
 )
@@ -260,7 +261,7 @@ def test_categories_of_columns_beside_covariates(confounded):
     X, y, C = confounded
     groups = np.r_[[0, 0], np.arange(1, P - 1)]
     model = GradientSiftRegressor(
-        feature_groups=groups, max_features=2, false_discovery_rate=0.2
+        feature_groups=groups, false_discovery_rate=0.2, options=SiftOptions(max_features=2)
     ).fit(X, y, covariates=C)
     assert model.get_support(indices=True).tolist() == [3]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradsift import GradientSiftClassifier, GradientSiftRegressor
+from gradsift import GradientSiftClassifier, GradientSiftRegressor, SiftOptions
 
 
 @pytest.mark.parametrize("standardize", [True, False])
@@ -12,7 +12,7 @@ def test_directions_of_draws_are_those_of_columns_not_of_covariates(standardize)
     X, age = rng.normal(size=(80, 20)), rng.uniform(20, 80, size=80)
     X[:, 5] += age / 20
     y = X[:, 3] ** 2 - 2 * X[:, 8] + 0.1 * age + 0.3 * rng.normal(size=80)
-    model = GradientSiftRegressor(inference=True, standardize=standardize)
+    model = GradientSiftRegressor(inference=True, options=SiftOptions(standardize=standardize))
     model.fit(X, y, covariates={"age": age})
 
 

@@ -16,6 +16,7 @@ from gradsift import (
     GradientSiftRegressor,
     RidgeGradientClassifierCV,
     RidgeGradientRegressorCV,
+    SiftOptions,
     SparseGradientClassifierCV,
     SparseGradientRegressorCV,
     aggregate,
@@ -76,7 +77,7 @@ def test_groups_of_one_row_that_counts_twice_are_groups_of_two_rows():
     assert counted.n_groups_ == repeated.n_groups_ == 60
     np.testing.assert_array_equal(counted.ranking_, repeated.ranking_)
     np.testing.assert_allclose(counted.predict(X), repeated.predict(X), atol=1e-6)
-    model = GradientSiftRegressor(weight_kind="importance")
+    model = GradientSiftRegressor(options=SiftOptions(weight_kind="importance"))
     assert model.fit(X, y, groups=donors, sample_weight=rng.uniform(1, 3, 60)).n_groups_ is None
 
 
@@ -103,7 +104,7 @@ def test_few_groups_are_counted_by_the_weights_of_their_rows(visits):
     twice = np.repeat(np.arange(120), copies)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = GradientSiftRegressor(weight_kind="frequency")
+        model = GradientSiftRegressor(options=SiftOptions(weight_kind="frequency"))
         model.fit(X, y, sample_weight=copies, groups=unequal())
         GradientSiftRegressor().fit(X[twice], y[twice], groups=unequal()[twice])
     assert not [w for w in caught if w.category is FewGroupsWarning]

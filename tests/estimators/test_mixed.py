@@ -15,6 +15,7 @@ from gradsift import (
     GradientSelector,
     GradientSiftClassifier,
     GradientSiftRegressor,
+    SiftOptions,
     findings,
     significance,
 )
@@ -314,7 +315,9 @@ def test_importances_of_columns_and_of_groups_of_them(standardize):
     effect = X["site"].map({"a": 0.0, "b": 5.0, "c": 9.0}).to_numpy()
     y = 3 * X["p"] + X["q"] + effect + 0.3 * rng.normal(size=300)
     groups = {"pq": ["p", "q"]}
-    model = GradientSiftRegressor(feature_groups=groups, standardize=standardize).fit(X, y)
+    model = GradientSiftRegressor(
+        feature_groups=groups, options=SiftOptions(standardize=standardize)
+    ).fit(X, y)
     own = dict(zip(X.columns, model.feature_importances_, strict=True))
     joint = dict(zip(X.columns, model.variable_importances_, strict=True))
     assert own["p"] == pytest.approx(3.0, rel=0.1)

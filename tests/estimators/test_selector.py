@@ -14,6 +14,7 @@ from gradsift import (
     GradientSiftRegressor,
     OuterProductGradient,
     RidgeGradientClassifier,
+    SiftOptions,
     SparseGradientClassifier,
     SparseGradientRegressor,
 )
@@ -64,7 +65,7 @@ def test_names(table):
 def test_max_features_counts_the_selected(table):
     """A column that is always kept may be ranked behind others that are not selected."""
     X, y = table
-    inner = GradientSiftRegressor(always_keep=[5], max_features=1)
+    inner = GradientSiftRegressor(always_keep=[5], options=SiftOptions(max_features=1))
     alone = GradientSelector(inner).fit(X, y)
     assert alone.get_support().sum() == 2
     assert alone.ranking_[5] > 2

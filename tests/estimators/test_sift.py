@@ -6,7 +6,12 @@ import pytest
 from selection.designs import DESIGNS
 from sklearn.base import clone
 
-from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
+from gradsift import (
+    GradientSiftClassifier,
+    GradientSiftRegressor,
+    SiftOptions,
+    SparseGradientRegressor,
+)
 from gradsift.data.simulate import two_index
 from gradsift.exceptions import NothingSelectedWarning, RareClassWarning
 from gradsift.numerics.directions import subspace_distance
@@ -61,7 +66,10 @@ def test_selection_and_predictions_do_not_depend_on_the_seed(kind, n_rows):
 def test_units_of_the_report(table):
     """standardize=False reports the same fit in the user's units."""
     X, y = table
-    a, b = GradientSiftRegressor().fit(X, y), GradientSiftRegressor(standardize=False).fit(X, y)
+    a, b = (
+        GradientSiftRegressor().fit(X, y),
+        GradientSiftRegressor(options=SiftOptions(standardize=False)).fit(X, y),
+    )
     np.testing.assert_array_equal(a.predict(X), b.predict(X))
     np.testing.assert_allclose(
         b.feature_importances_, a.feature_importances_ / X.std(axis=0), rtol=1e-6
@@ -165,7 +173,7 @@ def test_relative_weights_keep_the_false_positive_rate():
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(100, 50)), rng.normal(size=100)
         weight = rng.exponential(size=100)
-        model = GradientSiftRegressor(weight_kind="importance")
+        model = GradientSiftRegressor(options=SiftOptions(weight_kind="importance"))
         try:
             model.fit(X, y, sample_weight=weight)
         except NothingSelectedWarning:
@@ -220,7 +228,7 @@ def test_the_refit_of_very_many_rows_learns_from_some(weighted, monkeypatch):
     X = rng.normal(size=(900, 10))
     y = np.sin(X[:, 2]) + X[:, 5] + 0.1 * rng.normal(size=900)
     weight = rng.uniform(0.5, 1.5, size=900) if weighted else None
-    model = GradientSiftRegressor(weight_kind="importance")
+    model = GradientSiftRegressor(options=SiftOptions(weight_kind="importance"))
     every = clone(model).fit(X, y, sample_weight=weight)
     monkeypatch.setattr("gradsift.estimators.sift_fit.REFIT_ROWS", 400)
     some = clone(model).fit(X, y, sample_weight=weight)
@@ -268,7 +276,9 @@ def test_columns_of_a_group_are_selected_together(rng):
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_at_most_so_many_groups_are_selected(rng, most):
     X, y, groups = with_categories(rng)
-    model = GradientSiftRegressor(feature_groups=groups, max_features=most, always_keep=[3])
+    model = GradientSiftRegressor(
+        feature_groups=groups, always_keep=[3], options=SiftOptions(max_features=most)
+    )
     model.fit(X, y)
     chosen = {groups[k] for k in model.get_support(indices=True)}
     assert "d" in chosen
@@ -303,6 +313,6 @@ def test_bad_groups_and_limits_are_refused(table):
     X, y = table
     for wrong in (0, -1, 1.5, True, "few"):
         with pytest.raises(ValueError, match="max_features"):
-            GradientSiftRegressor(max_features=wrong).fit(X, y)
+            GradientSiftRegressor(options=SiftOptions(max_features=wrong)).fit(X, y)
     with pytest.raises(ValueError, match="one label for each of the 30 columns"):
         GradientSiftRegressor(feature_groups=["a"]).fit(X, y)

@@ -12,6 +12,7 @@ from gradsift import (
     OuterProductGradient,
     RidgeGradientClassifier,
     RidgeGradientRegressor,
+    SiftOptions,
     SparseGradientClassifier,
     SparseGradientRegressor,
     SparseGradientRegressorCV,
@@ -21,8 +22,8 @@ from gradsift.exceptions import CountedRowsWarning, NothingSelectedWarning, Repe
 MODELS = {
     type(model).__name__: model
     for model in [
-        GradientSiftRegressor(weight_kind="importance"),
-        GradientSiftClassifier(weight_kind="importance"),
+        GradientSiftRegressor(options=SiftOptions(weight_kind="importance")),
+        GradientSiftClassifier(options=SiftOptions(weight_kind="importance")),
         SparseGradientRegressor(),
         SparseGradientClassifier(),
         SparseGradientRegressorCV(n_alphas=4, cv=2),
@@ -111,7 +112,7 @@ def false_selections(weights, tables=30):
         X, y = rng.normal(size=(80, 15)), rng.normal(size=80)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NothingSelectedWarning)
-            model = GradientSiftRegressor(weight_kind="importance")
+            model = GradientSiftRegressor(options=SiftOptions(weight_kind="importance"))
             found += model.fit(X, y, sample_weight=weights(rng)).get_support().sum()
     return found / tables
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from gradsift import GradientSiftClassifier, GradientSiftRegressor, findings
+from gradsift import GradientSiftClassifier, GradientSiftRegressor, SiftOptions, findings
 from gradsift.inference import settings as finding_settings
 from gradsift.inference.findings import cover
 from gradsift.inference.settings import FindingSettings
@@ -152,7 +152,7 @@ def test_whole_weights_count_copies_of_rows(rng):
     y = X[:, 3] + rng.normal(size=50)
     weight = rng.integers(0, 4, size=50)
     many = np.repeat(np.arange(50), weight)
-    model = GradientSiftRegressor(weight_kind="frequency")
+    model = GradientSiftRegressor(options=SiftOptions(weight_kind="frequency"))
     with pytest.warns(match="counts of rows"):
         model.fit(X, y, sample_weight=weight)
     weighted = findings(model, X, y, sample_weight=weight)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
 
-from gradsift import GradientSiftRegressor, significance
+from gradsift import GradientSiftRegressor, SiftOptions, significance
 from gradsift.evaluate import Stability
 from gradsift.report import Findings, _summarise, build_report, summarise, to_markdown
 
@@ -113,7 +113,7 @@ def with_sex():
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     X["sex"] = X["sex"].map({1: "F", 2: "M"})
     X = X[[*X.columns.drop("sex"), "sex"]]
-    model = GradientSiftRegressor(inference=True, random_state=0).fit(X, y)
+    model = GradientSiftRegressor(inference=True, options=SiftOptions(seed=0)).fit(X, y)
     halves = Stability((np.array([1, 7]), np.array([1, 9]), np.array([9])), 10, 221)
     return Findings(model, X, np.asarray(y), stability=halves, target="progression")
 

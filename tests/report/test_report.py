@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from report_cases import KINDS, NASTY
 
-from gradsift import GradientSiftRegressor
+from gradsift import GradientSiftRegressor, SiftOptions
 from gradsift.evaluate import Scores
 from gradsift.report import Findings, build_report, summarise, write_report
 from gradsift.report._categories import importance_together
@@ -329,7 +329,9 @@ def test_columns_that_never_change_are_counted_only_where_they_are_kept(rng):
     kept = summarise(Findings(model, X, y))
     assert kept["columns"] == kept["n_selected"] == 3
     for standardize in (True, False):
-        found = Findings(GradientSiftRegressor(standardize=standardize).fit(X, y), X, y)
+        found = Findings(
+            GradientSiftRegressor(options=SiftOptions(standardize=standardize)).fit(X, y), X, y
+        )
         assert (found.columns, found.n_selected, found.others) == (2, 2, [])
 
 

@@ -21,6 +21,7 @@ from gradsift.estimators.description import (
 from gradsift.estimators.inference import findings, significance
 from gradsift.estimators.selector import GradientSelector
 from gradsift.estimators.sift import GradientSiftClassifier, GradientSiftRegressor
+from gradsift.estimators.sift_fit import SiftOptions
 from gradsift.estimators.sparse import (
     SparseGradientClassifier,
     SparseGradientRegressor,
@@ -55,6 +56,7 @@ __all__ = [
     "gradient_path",
     "alpha_max",
     "alpha_grid",
+    "SiftOptions",
     "findings",
     "significance",
 ]

@@ -230,16 +230,6 @@ def check_feature_groups(
     return tuple(taken.get(k, own[k]) for k in range(n_features))
 
 
-def check_max_features(max_features: Any) -> None:
-    """Refuse anything but None and whole numbers from 1 on."""
-    if max_features is not None and (
-        isinstance(max_features, bool)
-        or not isinstance(max_features, (int, np.integer))
-        or max_features < 1
-    ):
-        raise ValueError(f"max_features={max_features!r}: use a whole number >= 1, or None.")
-
-
 def find_encoder(X: Any, missing: str, y: Any = None) -> TableEncoder | None:
     """How a table becomes columns of numbers; None where nothing has to be done."""
     X = without_target(X, y)

@@ -12,8 +12,8 @@ from gradsift._run.progress import stages
 from gradsift._run.threads import one_blas_thread
 from gradsift.estimators.covariates import check_same_covariates
 from gradsift.estimators.sample import Sample, refuse_with_groups
-from gradsift.estimators.sift import GradientSift, check_options, make_sample, seed_of
-from gradsift.estimators.sift_fit import SiftOptions, find_from, sift_problem, standard_table
+from gradsift.estimators.sift import GradientSift, check_parameters, make_sample
+from gradsift.estimators.sift_fit import SiftParameters, find_from, sift_problem, standard_table
 from gradsift.estimators.validation import check_columns
 from gradsift.inference.conditional_tests import STAND_IN, column_significance, own_columns
 from gradsift.inference.findings import Findings
@@ -26,7 +26,7 @@ def findings(
     X: Any,
     y: Any,
     sample_weight: Any = None,
-    random_state: Any = None,
+    seed: int | None = None,
     *,
     groups: Any = None,
     covariates: Any = None,
@@ -50,7 +50,7 @@ def findings(
         The response the model was fitted to.
     sample_weight : (n,) array, optional
         The weights the model was fitted with.
-    random_state : int, optional
+    seed : int, optional
         Seed of the draws; None is the seed of the model. The same seed gives the same bits.
     groups : (n,) array, optional
         The groups of rows the model was fitted with. The response must be constant in each group,
@@ -84,38 +84,38 @@ def findings(
         refuse_with_groups(model.n_groups_, "findings() without groups=")
     sample = make_sample(model, X, y, sample_weight, groups, covariates, offset)
     check_same_covariates(model.covariates_, covariates)
-    options = check_options(model, sample)
-    if random_state is not None:
-        options = replace(options, seed=seed_of(random_state))
-    return sample.columns.findings(found_in(sample, model.sift_, options))
+    params = check_parameters(model, sample)
+    seed = model.options.seed if seed is None else seed
+    return sample.columns.findings(found_in(sample, model.sift_, params, seed))
 
 
-def with_findings(model: GradientSift, X: Any, y: Any, **params: Any) -> GradientSift:
+def with_findings(model: GradientSift, X: Any, y: Any, **fit_params: Any) -> GradientSift:
     """A finished fit to a table of numbers, with what `inference=True` would have added to it: in
     a step of its own, so that the fit can be written before.
     """
-    sample = make_sample(model, X, y, **params)
-    options = check_options(model, sample)
-    with stages(options.verbose) as say:
+    sample = make_sample(model, X, y, **fit_params)
+    params = check_parameters(model, sample)
+    with stages(model.options.verbose) as say:
         say("findings: columns that could act")
-        found = sample.columns.findings(found_in(sample, model.sift_, options))
+        seed = model.options.seed
+        found = sample.columns.findings(found_in(sample, model.sift_, params, seed))
     sure = copy(model).set_params(inference=True)
     vars(sure).update(findings_=list(found.findings), confidence_=found.confidence)
     return sure
 
 
-def found_in(sample: Sample, stored: SiftResult, options: SiftOptions) -> Findings:
+def found_in(sample: Sample, stored: SiftResult, params: SiftParameters, seed: int) -> Findings:
     """Findings of a checked sample, from the terms that a fit selected and stored."""
     sample.refuse("findings()", changing=True)
-    with one_blas_thread(workers=options.n_jobs):
-        settings = replace(options.sift, clip_lines=stored.clip_lines)
-        table = standard_table(sample, options.missing)
-        problem = sift_problem(sample, table, replace(options, sift=settings))
-        if options.false_discovery_rate is not None or options.max_features is not None:
+    with one_blas_thread(workers=params.n_jobs):
+        settings = replace(params.sift, clip_lines=stored.clip_lines)
+        table = standard_table(sample, params.missing)
+        problem = sift_problem(sample, table, replace(params, sift=settings))
+        if params.false_discovery_rate is not None or params.options.max_features is not None:
             # what the sift selects before tests or a limit to the number of variables
-            problem, sifted = sift_problem(sample, table, options).settled()
+            problem, sifted = sift_problem(sample, table, params).settled()
             stored = sample.columns.result(describe(problem, sifted))
-        return find_from(problem, stored, sample, options.seed)
+        return find_from(problem, stored, sample, seed)
 
 
 def significance(
@@ -180,13 +180,13 @@ def significance(
     refuse_with_groups(getattr(model, "n_groups_", None), "significance()")
     sample = make_sample(model, X, y, sample_weight, None, covariates, offset)
     sample.refuse("significance()", groups=True)
-    options, known = check_options(model, sample), sample.learned
+    params, known = check_parameters(model, sample), sample.learned
     names = known.get("feature_names_in_")
     also = check_columns(columns, known["n_features_in_"], names, "columns")
-    with one_blas_thread(workers=options.n_jobs):
-        table = standard_table(sample, options.missing)
+    with one_blas_thread(workers=params.n_jobs):
+        table = standard_table(sample, params.missing)
         found = column_significance(
-            *sift_problem(sample, table, options).settled(),
+            *sift_problem(sample, table, params).settled(),
             sample.response.codes,
             stand_in=stand_in,
             findings=own_columns(findings),

@@ -27,7 +27,6 @@ from gradsift.estimators.base import (
 )
 from gradsift.estimators.columns import (
     check_feature_groups,
-    check_max_features,
     check_mixed_X,
     check_new_mixed_X,
     find_encoder,
@@ -39,7 +38,6 @@ from gradsift.estimators.covariate_terms import with_covariates
 from gradsift.estimators.description import EnsemblePart, MemberPart
 from gradsift.estimators.sample import (
     Sample,
-    WeightKind,
     check_groups,
     check_offset,
     check_weights,
@@ -52,6 +50,7 @@ from gradsift.estimators.sift_fit import (
     Interaction,
     SiftModel,
     SiftOptions,
+    SiftParameters,
     find_support,
     fit_sift,
 )
@@ -67,6 +66,7 @@ from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
 from gradsift.responses import Labels, Numbers, Response
 from gradsift.sift import SiftSettings
 
+DEFAULT_OPTIONS = SiftOptions()
 NO_VARIABLE = (
     "Nothing stands out from noise at this level: ranking_ still orders all variables, a larger "
     "false_positives admits weaker ones."
@@ -81,19 +81,14 @@ class GradientSift(GradientEstimator):
     _: KW_ONLY
     false_discovery_rate: float | None = None
     interactions: bool = True
-    standardize: bool = True
     n_components: int | Literal["auto"] = "auto"
     always_keep: Any = None
     feature_groups: Any = None
-    max_features: int | None = None
     predict_with: Literal["auto", "selected"] = "auto"
-    tol: float = 1e-3
     missing: Literal["error", "mean", "indicator"] = "error"
-    weight_kind: WeightKind = "frequency"
     inference: bool = False
-    random_state: Any = None
     n_jobs: int | None = None
-    verbose: int = 0
+    options: SiftOptions = DEFAULT_OPTIONS
 
     response_type: ClassVar[type[Response]] = Numbers
     sift_settings: ClassVar[SiftSettings] = SiftSettings()
@@ -119,7 +114,8 @@ class GradientSift(GradientEstimator):
             Numbers, or labels of any type.
         sample_weight : (n,) array, optional
             How many times each row counts: 2 is the row twice, 2.001 nearly the same, 0 = not at
-            all. With ``weight_kind="importance"``, how much it counts compared with the others.
+            all. With ``SiftOptions(weight_kind="importance")``, how much it counts compared with
+            the others.
         groups : (n,) array of labels, optional
             Rows that belong together: visits of a subject, cells of a donor, sibs of a family.
             Rows of a group may depend on each other in any way; groups are independent. Where the
@@ -164,13 +160,13 @@ class GradientSift(GradientEstimator):
         """
         check_goal(goal)
         sample = make_sample(self, X, y, **fit_params)
-        options = check_options(self, sample)
+        params = check_parameters(self, sample)
         if goal == "support":
-            support = sample.columns.mask(find_support(sample, options))
+            support = sample.columns.mask(find_support(sample, params))
             return take_over(self, sample.learned, None, {"support_": support})
         extra = self._response_attributes(sample)
         warn_of_sample(self, sample, goal)
-        fit = fit_sift(sample, options, goal)
+        fit = fit_sift(sample, params, goal)
         warn_of_fit(sample, fit)
         return take_over(self, sample.learned, sample.table, attributes(sample, fit) | extra)
 
@@ -271,8 +267,8 @@ def make_sample(
         source, y = check_mixed_X(checked, encoder, X, y)
     p, names = checked.n_features_in_, getattr(checked, "feature_names_in_", None)
     feature_groups = check_feature_groups(model.feature_groups, p, names)
-    kept, weight = check_weights(sample_weight, source, model.weight_kind)
-    counts = weight if model.weight_kind == "frequency" else None
+    kept, weight = check_weights(sample_weight, source, model.options.weight_kind)
+    counts = weight if model.options.weight_kind == "frequency" else None
     codes = check_groups(groups, source, kept, counts)
     response = model.response_type.of(y[kept], weight)
     if offset is not None:
@@ -293,11 +289,11 @@ def make_sample(
     return with_covariates(sample, covariates, source, kept)
 
 
-def check_options(model: GradientSift, sample: Sample) -> SiftOptions:
+def check_parameters(model: GradientSift, sample: Sample) -> SiftParameters:
     """The parameters of a model, checked for a sample."""
     p, rate = sample.learned["n_features_in_"], model.false_discovery_rate
     check_n_components(model.n_components)
-    check_max_features(model.max_features)
+    model.options.check()
     if not 0.0 < model.false_positives < p + 1e-9:
         raise ValueError(
             f"false_positives={model.false_positives}: the expected number of false variables "
@@ -308,44 +304,24 @@ def check_options(model: GradientSift, sample: Sample) -> SiftOptions:
             f"false_discovery_rate={rate}: the share of false variables among those selected "
             "lies above 0 and below 1; None selects by false_positives."
         )
-    if not model.tol > 0:
-        raise ValueError(f"tol={model.tol} must be positive.")
     if model.predict_with not in ("auto", "selected"):
         raise ValueError(f"predict_with={model.predict_with!r}: use 'auto' or 'selected'.")
     if rate:
         sample.refuse("false_discovery_rate", groups=True)
     if model.inference:
         sample.refuse("inference", changing=True)
-    return SiftOptions(
+    return SiftParameters(
         false_positives=model.false_positives,
         false_discovery_rate=rate,
         interactions=model.interactions,
-        standardize=model.standardize,
         n_components=model.n_components,
-        max_features=model.max_features,
         predict_with=model.predict_with,
-        tol=model.tol,
         missing=check_missing(model),
         inference=model.inference,
-        seed=seed_of(model.random_state),
         n_jobs=model.n_jobs,
-        verbose=model.verbose,
+        options=model.options,
         sift=model.sift_settings,
         refit=model.refit_settings,
-    )
-
-
-def seed_of(random_state: Any) -> int | None:
-    """A plain seed from an int, None, or a RandomState (as scikit-learn passes them)."""
-    if random_state is None:
-        return None
-    if isinstance(random_state, (int, np.integer)) and 0 <= random_state < 2**32:
-        return int(random_state)
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31 - 1))
-    raise ValueError(
-        f"random_state={random_state!r}: use a whole number from 0 to 2**32 - 1, a RandomState, or "
-        "None."
     )
 
 
@@ -353,7 +329,7 @@ def warn_of_sample(model: GradientSift, sample: Sample, goal: Goal) -> None:
     """What a user should know of the rows before the fit."""
     if isinstance(sample.response, Labels):
         warn_of_rare_classes(sample.response.classes, sample.response.codes)
-    warn_of_counts(sample.weight, model.weight_kind)
+    warn_of_counts(sample.weight, model.options.weight_kind)
     warn_of_few_groups(sample.groups, sample.weight, sample.one_per_group)
     if goal == "all":
         warn_of_repeats(sample)
@@ -433,9 +409,6 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         finding can (``significance_.finding_q_values``).
     interactions : bool, default=True
         Look for products of two variables too.
-    standardize : bool, default=True
-        Report importances and directions in standardised columns, where variables can be
-        compared; False reports them in your units. Sift and refit always standardise.
     n_components : int or 'auto', default='auto'
         Number of directions; 'auto' keeps 99 % of the trace of the gradient covariance.
     always_keep : list of column numbers or names, or (p,) bool array, optional
@@ -446,8 +419,6 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         selected or left out together, count as one, and pay one price: half of their level is for
         all columns together, by the chi-square of that many degrees of freedom, the rest for the
         single columns. The categories of a column are such a group by themselves.
-    max_features : int, optional
-        Select no more than this many, the best ranked; columns that are always kept come on top.
     predict_with : 'auto' or 'selected', default='auto'
         'selected' predicts from the selected variables alone. 'auto' does so too, unless a ridge on
         the columns that stand out or a kernel ridge on all columns predicts held-out rows about as
@@ -455,29 +426,20 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         so with `groups`. Selection, ranking, gradients and directions are the same either way. A
         model fitted with 'auto' predicts from the selected variables alone after
         ``set_params(predict_with="selected")``.
-    tol : float, default=1e-3
-        Accuracy of the group-lasso path that proposes which variables to choose from.
     missing : {'error', 'mean', 'indicator'}, default='error'
         'error' refuses missing values and names their columns; 'mean' puts the column's mean (of
         the training samples) in their place; 'indicator' does so too, and counts as part of the
         column where its values are missing, for tables in which that may matter itself. Of
         categories, none is a category of its own.
-    weight_kind : {'frequency', 'importance'}, default='frequency'
-        What `sample_weight` means. 'frequency': counts of rows (the `freq_weights` of statsmodels);
-        a `CountedRowsWarning` says where they claim much more or less evidence than weights of such
-        spread can carry. 'importance': survey weights and the like, of any unit; they are scaled to
-        the effective number of samples, so that equal weights change nothing.
     inference : bool, default=False
         Also say how sure it is which columns act: `findings_` and `confidence_`, as from
         `findings`. It takes less than a second in most tables.
-    random_state : int, optional
-        Seed for the draws of `inference`. Selection and predictions do not depend on it.
     n_jobs : int, optional
         Threads that work on blocks of columns side by side; -1 = one per core. None = as many as
         BLAS may use (OMP_NUM_THREADS). The result is the same to the bit.
-    verbose : int, default=0
-        Above 0 says which stage begins, and what long ones took (columns per second, memory,
-        time): to the logger "gradsift", or to stderr where nobody listens to it.
+    options : SiftOptions
+        Options that few fits need: a limit to the number of variables, what weights mean, units of
+        the report, the seed of findings, messages.
 
     Attributes
     ----------
@@ -605,9 +567,8 @@ class GradientSiftClassifier(ClassifierMixin, GradientSift):
 
     Parameters
     ----------
-    false_positives, false_discovery_rate, interactions, standardize, n_components, always_keep, \
-feature_groups, max_features, predict_with, tol, missing, weight_kind, inference, random_state, \
-n_jobs, verbose
+    false_positives, false_discovery_rate, interactions, n_components, always_keep, \
+feature_groups, predict_with, missing, inference, n_jobs, options
         As in `GradientSiftRegressor`.
     class_weight : dict, 'balanced' or None, default=None
         How much each class counts when samples are assigned to one: a weight of w multiplies the

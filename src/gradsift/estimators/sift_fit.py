@@ -23,7 +23,13 @@ from gradsift.data.source import set_beside
 from gradsift.estimators.base import Goal
 from gradsift.estimators.columns import several_of_each
 from gradsift.estimators.covariate_regression import without_covariates
-from gradsift.estimators.sample import Sample, column_correlation, effective_weights
+from gradsift.estimators.sample import (
+    Sample,
+    WeightKind,
+    column_correlation,
+    effective_weights,
+)
+from gradsift.estimators.validation import check_max_features, is_whole_number
 from gradsift.inference.conditional_tests import column_significance
 from gradsift.inference.findings import Findings, find
 from gradsift.inference.marginal_tests import Association, column_association
@@ -62,21 +68,64 @@ class Interaction(NamedTuple):
 
 @dataclass(frozen=True)
 class SiftOptions:
+    """Options of `GradientSift*` that few fits need.
+
+    Attributes
+    ----------
+    max_features : int, optional
+        Select no more than this many variables, the best ranked; columns that are always kept come
+        on top.
+    weight_kind : {'frequency', 'importance'}, default='frequency'
+        What `sample_weight` means. 'frequency': counts of rows (the `freq_weights` of statsmodels);
+        a `CountedRowsWarning` says where they claim much more or less evidence than weights of such
+        spread can carry. 'importance': survey weights and the like, of any unit; they are scaled to
+        the effective number of samples, so that equal weights change nothing.
+    standardize : bool, default=True
+        Report importances and directions in standardised columns, where variables can be
+        compared; False reports them in your units. Sift and refit always standardise.
+    tol : float, default=1e-3
+        Accuracy of the group-lasso path that proposes which variables to choose from.
+    seed : int, default=0
+        Of the draws of findings. Selection and predictions do not depend on it.
+    verbose : int, default=0
+        Above 0 says which stage begins, and what long ones took (columns per second, memory,
+        time): to the logger "gradsift", or to stderr where nobody listens to it.
+
+    Examples
+    --------
+    >>> from gradsift import GradientSiftRegressor, SiftOptions
+    >>> model = GradientSiftRegressor(options=SiftOptions(weight_kind="importance"))
+    """
+
+    max_features: int | None = None
+    weight_kind: WeightKind = "frequency"
+    standardize: bool = True
+    tol: float = 1e-3
+    seed: int = 0
+    verbose: int = 0
+
+    def check(self) -> None:
+        """Refuse values that make no sense."""
+        check_max_features(self.max_features)
+        if not self.tol > 0:
+            raise ValueError(f"tol={self.tol} must be positive.")
+        if not is_whole_number(self.seed) or not 0 <= self.seed < 2**32:
+            raise ValueError(f"seed={self.seed!r}: use a whole number from 0 to 2**32 - 1.")
+
+
+@dataclass(frozen=True)
+class SiftParameters:
     """The parameters of a fit, checked; see `GradientSiftRegressor`."""
 
     false_positives: float
     false_discovery_rate: float | None
     interactions: bool
-    standardize: bool
     n_components: int | Literal["auto"]
-    max_features: int | None
     predict_with: Literal["auto", "selected"]
-    tol: float
     missing: str
     inference: bool
-    seed: int | None
     n_jobs: int | None
-    verbose: int
+    options: SiftOptions
     sift: SiftSettings
     refit: RefitSettings
 
@@ -145,27 +194,27 @@ class SiftModel:
     covariates_explain: float
 
 
-def fit_sift(sample: Sample, options: SiftOptions, goal: Goal = "all") -> SiftModel:
+def fit_sift(sample: Sample, params: SiftParameters, goal: Goal = "all") -> SiftModel:
     """Sift all columns, infer from the sift, then refit on the selected columns."""
-    with one_blas_thread(workers=options.n_jobs), stages(options.verbose) as say:
-        table = standard_table(sample, options.missing, say)
-        sifter, sifted = sift_problem(sample, table, options, say).settled()
+    with one_blas_thread(workers=params.n_jobs), stages(params.options.verbose) as say:
+        table = standard_table(sample, params.missing, say)
+        sifter, sifted = sift_problem(sample, table, params, say).settled()
         n_paired = min(sifter.n_paired, sample.columns.n_encoded)
-        found, inference = select(sample, sifter, sifted, options, goal)
+        found, inference = select(sample, sifter, sifted, params, goal)
         del sifter, sifted  # their features are released before the refit needs memory
         rows = refit_rows(sample.response)
         say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
         Z = selected_columns(take_rows(sample.source, rows), table.scaling, found.selected)
         sample, coefficients, explained = without_covariates(sample, Z, rows, found)
-        refit = refit_sample(sample, Z, rows, found.correlation, options.refit)
+        refit = refit_sample(sample, Z, rows, found.correlation, params.refit)
         predictor = Predictor(table.scaling, found.selected, refit)
-        if options.predict_with == "auto" and sample.groups is None and len(rows) == len(table):
+        if params.predict_with == "auto" and sample.groups is None and len(rows) == len(table):
             say("predictors on all columns")
-            score = log_score(sample, refit, options.refit)
-            predictor = average(predictor, table.filled, Z, score, options.refit)
-        importances, directions = summarise(predictor, sample, rows, table.share, options)
+            score = log_score(sample, refit, params.refit)
+            predictor = average(predictor, table.filled, Z, score, params.refit)
+        importances, directions = summarise(predictor, sample, rows, table.share, params)
     scaling = table.scaling
-    if not options.standardize:
+    if not params.options.standardize:
         p = len(scaling.mean)
         scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
     return SiftModel(
@@ -174,44 +223,44 @@ def fit_sift(sample: Sample, options: SiftOptions, goal: Goal = "all") -> SiftMo
     )  # fmt: skip
 
 
-def find_support(sample: Sample, options: SiftOptions) -> IntArray:
+def find_support(sample: Sample, params: SiftParameters) -> IntArray:
     """The selected columns alone, by the least work: ranked only where too many count."""
-    with one_blas_thread(workers=options.n_jobs):
-        table = standard_table(sample, options.missing)
-        sifter, sifted = sift_problem(sample, table, options).settled()
-        if options.max_features is None and options.false_discovery_rate is None:
+    with one_blas_thread(workers=params.n_jobs):
+        table = standard_table(sample, params.missing)
+        sifter, sifted = sift_problem(sample, table, params).settled()
+        if params.options.max_features is None and params.false_discovery_rate is None:
             selected = np.array(sifted.groups.variables(sifted.support), dtype=np.intp)
             return sample.columns.choose(selected[selected < sample.columns.n_encoded])
-        plain = replace(options, inference=False)
+        plain = replace(params, inference=False)
         return select(sample, sifter, sifted, plain, "all")[0].selected
 
 
 def select(
-    sample: Sample, sifter: Sifter, sifted: Sifted, options: SiftOptions, goal: Goal
+    sample: Sample, sifter: Sifter, sifted: Sifted, params: SiftParameters, goal: Goal
 ) -> tuple[SiftResult, Inference]:
     """What a sift selects, by its level or by tests, and what can be inferred from it."""
-    columns, rate = sample.columns, options.false_discovery_rate
+    columns, rate = sample.columns, params.false_discovery_rate
     ranked = goal != "predictions"
     found = columns.result(describe(sifter, sifted, known_classes(sample), ranked=ranked))
     association = significance = findings = None
     if goal == "all" and sample.groups is None and sample.response.exchangeable:
         association = column_association(sifter, sifted, columns.n_encoded)
-    if goal == "all" and options.inference:
+    if goal == "all" and params.inference:
         sifter.say("findings: columns that could act")
-        findings = find_from(sifter, found, sample, options.seed)
+        findings = find_from(sifter, found, sample, params.options.seed)
     if rate is not None:
         sifter.say("testing each variable given the best explanation without it")
         significance = column_significance(sifter, sifted, sample.response.codes)
         significance = significance.among(columns.n_encoded)
         found = selected_by_tests(found, significance, rate, columns.always)
-    found = columns.limited(found, options.max_features)
+    found = columns.limited(found, params.options.max_features)
     return found, Inference(association, significance, findings)
 
 
-def find_from(sifter: Sifter, found: SiftResult, sample: Sample, seed: int | None) -> Findings:
+def find_from(sifter: Sifter, found: SiftResult, sample: Sample, seed: int) -> Findings:
     """Findings of a sift, from the terms that it selected before tests or limits."""
     response = sample.independent().response
-    return find(sifter, found.groups, codes=response.codes, seed=seed or 0).among(
+    return find(sifter, found.groups, codes=response.codes, seed=seed).among(
         sample.columns.n_encoded
     )
 
@@ -318,24 +367,24 @@ def unit_covariates(sample: Sample) -> Array | None:
 
 
 def sift_problem(
-    sample: Sample, table: StandardTable, options: SiftOptions, say: Say = silent
+    sample: Sample, table: StandardTable, params: SiftParameters, say: Say = silent
 ) -> Sifter:
     """The sift of a table, ready to run."""
     rows = sample.independent()
     return make_sifter(
         table.sifted,
         rows.response.adjusted_for(rows.covariates, rows.weight).start(),
-        false_positives=options.false_positives,
-        interactions=options.interactions,
+        false_positives=params.false_positives,
+        interactions=params.interactions,
         always_keep=sample.columns.always_in_sift,
         feature_groups=sample.columns.variable_in_sift,
         constant=table.constant,
         sample_weight=rows.weight,
         groups=rows.groups,
         robust=rows.response.robust,
-        tol=options.tol,
+        tol=params.options.tol,
         say=say,
-        settings=options.sift,
+        settings=params.sift,
     )
 
 
@@ -414,7 +463,7 @@ def log_score(
 
 
 def summarise(
-    predictor: Predictor, sample: Sample, rows: IntArray, share: Array, options: SiftOptions
+    predictor: Predictor, sample: Sample, rows: IntArray, share: Array, params: SiftParameters
 ) -> tuple[Importances, Directions]:
     """Importances and directions, from the gradient of the predictor at some rows."""
     p, index = sample.source.shape[1], predictor.index
@@ -425,7 +474,7 @@ def summarise(
     F = root * predictor.standard_gradient(some)
     standard = F.transpose(2, 0, 1).reshape(len(index), F.shape[0] * F.shape[1])
     reported = standard
-    if not options.standardize:
+    if not params.options.standardize:
         reported = predictor.scaling.derivative(standard.T, index).T
     # a selected variable is in, however flat the refit finds it: never an exact zero
     importances, least = np.zeros(p), np.finfo(float).tiny
@@ -439,5 +488,5 @@ def summarise(
         return out
 
     columns = sample.columns
-    directions = find_directions(index, reported, p, options.n_components, energy=ENERGY)
+    directions = find_directions(index, reported, p, params.n_components, energy=ENERGY)
     return Importances(importances, joint(columns.variable), joint(columns.origins)), directions

@@ -30,7 +30,6 @@ from gradsift.estimators.base import (
     sample_class_weights,
     warn_unless_converged,
 )
-from gradsift.estimators.columns import check_max_features
 from gradsift.estimators.description import PenaltyChoice
 from gradsift.estimators.sparse import (
     SparseGradient,
@@ -38,6 +37,7 @@ from gradsift.estimators.sparse import (
     unlabeled_mark,
     warn_of_numbers,
 )
+from gradsift.estimators.validation import check_max_features
 from gradsift.inference.splits import row_splits
 from gradsift.pairwise.assemble import Response
 from gradsift.pairwise.fit import (

@@ -318,3 +318,13 @@ def column_number(column: Any, known: dict[str, int], n_features: int, parameter
             f"{parameter} holds column {column}, but the columns are 0 to {n_features - 1}."
         )
     return int(column)
+
+
+def is_whole_number(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def check_max_features(max_features: int | None) -> None:
+    """Refuse anything but None and whole numbers from 1 on."""
+    if max_features is not None and (not is_whole_number(max_features) or max_features < 1):
+        raise ValueError(f"max_features={max_features!r}: use a whole number >= 1, or None.")

@@ -30,7 +30,7 @@ from gradsift.data.mixed import MixedColumn, TableEncoder
 from gradsift.data.read_options import ReadOptions
 from gradsift.estimators.columns import EncodedResults
 from gradsift.estimators.covariates import Covariate, Covariates
-from gradsift.estimators.sift_fit import Interaction
+from gradsift.estimators.sift_fit import Interaction, SiftOptions
 from gradsift.inference.findings import Finding
 from gradsift.inference.marginal_tests import Association
 from gradsift.inference.results import ColumnTest, ProductTest, Rival, Significance
@@ -78,6 +78,7 @@ CLASSES: dict[str, type] = {
     "SiftResult": SiftResult,
     "ChosenGroup": ChosenGroup,
     "Interaction": Interaction,
+    "SiftOptions": SiftOptions,
     "EncodedResults": EncodedResults,
     "Association": Association,
     "Significance": Significance,

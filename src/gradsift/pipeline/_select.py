@@ -17,6 +17,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from gradsift import (
     GradientSiftClassifier,
     GradientSiftRegressor,
+    SiftOptions,
     SparseGradientClassifierCV,
     SparseGradientRegressorCV,
 )
@@ -102,10 +103,9 @@ def make_estimator(table: Table, settings: Settings) -> Any:
             interactions=settings.interactions,
             always_keep=table.keep.tolist() or None,
             feature_groups=table.recipe.origins if table.recipe.levels else None,
-            max_features=settings.max_features,
             predict_with="auto",  # so that both ways to predict can be scored
             missing=missing,
-            random_state=settings.seed,
+            options=SiftOptions(max_features=settings.max_features, seed=settings.seed),
         )
     if settings.method != "sparse-gradient":
         raise ValueError(f"--method {settings.method}: use sift or sparse-gradient.")
