@@ -56,7 +56,8 @@ def test_a_fit_takes_three_tables_and_a_few_small_arrays(p, monkeypatch):
     y = X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=n)
     GradientSiftRegressor().fit(X[:50, :20], y[:50])  # imports
     peak = peak_bytes(lambda: GradientSiftRegressor().fit(X, y))
-    assert peak <= 3 * X.nbytes + 12 * 8 * n * n
+    # the small ones: features and inner products of the path's working set, some n coefficients
+    assert peak <= 3 * X.nbytes + 20 * 8 * n * n
 
 
 @pytest.fixture

@@ -55,15 +55,6 @@ def own_levels(
     return at(p), at(min(p, settings.n_known))
 
 
-def out_of_reach(level: Array, df: Array, odd: Array, n: float) -> Array:
-    """Squared levels, with `NEVER` added where a column differs from its median in so few (`odd`)
-    of n rows that even the best of all C(n, odd) deals of them is likelier than the level allows.
-    """
-    k = np.minimum(odd, n / 2)
-    log_deals = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-    return np.where(log_deals < -each_once(chi2_log_sf, level, df), level + NEVER, level)
-
-
 def relaxed_levels(level: Array, df: Array, factor: float) -> Array:
     """Levels at which each null group passes `factor` times as often; zero levels stay zero."""
 

@@ -15,7 +15,6 @@ from gradsift.sift.design_effects import inflated_joint, inflated_own, inflated_
 from gradsift.sift.features import (
     known_columns,
     largest,
-    odd_rows,
     pool_size,
     promising,
     single_columns,
@@ -31,7 +30,7 @@ from gradsift.sift.groups import (
     with_joint,
     with_products,
 )
-from gradsift.sift.levels import NEVER, out_of_reach, own_levels, relaxed_levels
+from gradsift.sift.levels import NEVER, own_levels, relaxed_levels
 from gradsift.sift.products import Screen, screen
 from gradsift.sift.response import Response, beside_noise
 from gradsift.sift.search import TOL, best_supports, choose, choose_supports, path
@@ -142,9 +141,7 @@ class Sifter:
         return self.pooled(columns), statistics
 
     def pooled(self, columns: IntArray) -> Groups:
-        """Groups of some columns; the linear ones of columns that are always kept cost nothing, and
-        those that no deal of the rows could bring to their level are out of reach.
-        """
+        """Groups of some columns; the linear ones of columns that are always kept cost nothing."""
         rows = self.response.rows
         groups = pool(self.source, columns, rows, *self.levels, self.settings)
         how = self.alpha, self.response.Y.shape[1], self.interactions, self.settings
@@ -152,14 +149,9 @@ class Sifter:
             own = self.joint.own_levels(columns, *how)
             groups = replace(groups, level=own[0], level_if_selected=own[1])
         free = list(self.fixed(groups))
-        odd = np.tile(odd_rows(self.source, columns, rows, self.settings), 3)
-        df = groups.size * self.response.Y.shape[1]
-        level = out_of_reach(groups.level, df, odd, rows.total)
-        selected = out_of_reach(groups.level_if_selected, df, odd, rows.total)
         if rows.clusters is not None:
-            level, selected = level - groups.level, selected - groups.level_if_selected
             groups = inflated_own(self.source, groups, self.unit_noise)
-            level, selected = level + groups.level, selected + groups.level_if_selected
+        level, selected = groups.level.copy(), groups.level_if_selected.copy()
         level[free] = selected[free] = 0.0
         groups = replace(groups, level=level, level_if_selected=selected)
         if self.joint is not None:

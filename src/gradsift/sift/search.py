@@ -26,15 +26,14 @@ from gradsift.sift.groups import Groups, Support
 from gradsift.sift.response import Response
 from gradsift.sift.saddlepoint import worth_of
 
-# The path: supports of a group lasso with MCP weights, from the empty one down.
+# The path: supports of a group lasso, from the empty one down.
 #
 #     minimise over B   ||Y - sum_g Z_g' B_g||_F^2 / (2 n)  +  sum_g lambda_g ||B_g||_F,
-#     lambda_g = u_g s t_g / sqrt n
+#     lambda_g = s t_g / sqrt n
 #
 # for a falling scale s. t_g is the level of the group, so that groups of different size enter on
-# equal terms; u_g in [0, 1] falls with ||B_g|| (one local linear approximation of the MCP per
-# solve), so that strong groups stop masking weak ones. The path proposes supports, nothing else:
-# none of its coefficients is used, and no certificate is needed.
+# equal terms. The path proposes supports, nothing else: none of its coefficients is used, and no
+# certificate is needed.
 #
 # Why not `gradsift.solver`? Its groups are rows of B, one column of the table each. A local group
 # is eight features here, which its problem cannot state; and a certified path takes about 20
@@ -123,14 +122,8 @@ def path(groups: Groups, response: Response, fixed: Support, tol: float = TOL) -
     found: dict[Support, None] = {tuple(fixed): None}
     while scale > settings.path_end * top and top > 0:
         scale *= settings.path_step
-        for _ in range(2):
-            penalty = scale * level * free
-            for g, b in active.items():
-                if penalty[g] > 0:
-                    weight = 1 - np.linalg.norm(b) / (settings.mcp * penalty[g])
-                    penalty[g] *= max(weight, 0.0)
-            active, R = solve(groups, Y, penalty, active, tol)
-            Y = response.adapted(Y - R)
+        active, R = solve(groups, Y, scale * level * free, active, tol)
+        Y = response.adapted(Y - R)
         found[tuple(sorted({*active, *fixed}))] = None
         if sum(len(b) for b in active.values()) > settings.most_df * n:
             break
