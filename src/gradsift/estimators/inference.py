@@ -19,14 +19,14 @@ from gradsift.estimators.covariates import check_same_covariates
 from gradsift.estimators.sample import SiftSample, refuse_with_groups, refuse_with_offset
 from gradsift.estimators.sift_fit import (
     SiftOptions,
-    open_sifter,
+    open_sift,
     seed_of,
     standard_covariates,
     with_holes,
 )
 from gradsift.inference.decode_columns import findings_of_table
 from gradsift.inference.findings import Findings, find
-from gradsift.sift import SiftResult, describe
+from gradsift.sift import SiftResult
 
 
 def findings(
@@ -139,8 +139,8 @@ def sample_findings(
         terms = sifted.groups
         if options.false_discovery_rate is not None or options.rule.most is not None:
             # what the sift selects before tests or a limit to the number of variables
-            sifter, unlimited = open_sifter(sample, options).settled()
-            terms = own_result(describe(sifter, unlimited), sample.X.shape[1]).groups
+            unlimited = open_sift(sample, options).run()
+            terms = own_result(unlimited.result(), sample.X.shape[1]).groups
         if rows is not sample:
             m = rows.X.shape[0]
             scaling = measure_scaling(rows.X, np.full(m, 1.0 / m), missing=options.missing)

@@ -62,7 +62,7 @@ from gradsift.estimators.sift_fit import (
     SiftOptions,
     find_support,
     fit_sift,
-    open_sifter,
+    open_sift,
     seed_of,
 )
 from gradsift.estimators.target import Labels, Numbers
@@ -78,7 +78,7 @@ from gradsift.numerics.robust import largest_tie
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.refit import Ensemble
 from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
-from gradsift.sift import Sifter, SiftSettings
+from gradsift.sift import Sift, SiftSettings
 
 # What both tasks of GradientSift share: parameters, checks, and the order of the steps.
 
@@ -335,7 +335,7 @@ class GradientSift(Sifting):
 
     def _sifter(
         self, X: Any, y: Any, columns: Any, **told: Any
-    ) -> tuple[Sifter, IntArray | None, list[int], TableEncoder | None, int]:
+    ) -> tuple[Sift, IntArray | None, list[int], TableEncoder | None, int]:
         """The sift of a table, ready to run, its class numbers, the numbers of some columns, how
         the table was encoded, and how many encoded columns there are beside covariates.
         """
@@ -346,9 +346,9 @@ class GradientSift(Sifting):
         refuse_with_offset(sample.target, "significance()")
         names = getattr(door, "feature_names_in_", None)
         also = check_columns(columns, door.n_features_in_, names, "columns")
-        sifter = open_sifter(sample, self._options(door))
+        sift = open_sift(sample, self._options(door))
         also = encoded_columns(also, door.encoder_)
-        return sifter, sample.target.codes, also.tolist(), door.encoder_, sample.X.shape[1]
+        return sift, sample.target.codes, also.tolist(), door.encoder_, sample.X.shape[1]
 
 
 def with_coefficients(covariates: Covariates | None, fit: SiftFit) -> Covariates | None:

@@ -36,12 +36,10 @@ from gradsift.refit import (
 from gradsift.refit.settings import RefitSettings
 from gradsift.sift import (
     Classes,
-    Sifter,
+    Sift,
     SiftResult,
     SiftSettings,
-    describe,
-    make_sifter,
-    sift_support,
+    make_sift,
 )
 
 T = TypeVar("T")
@@ -236,8 +234,8 @@ def find_support(sample: SiftSample, options: SiftOptions) -> IntArray:
     rule = options.rule
     with one_blas_thread(workers=options.n_jobs):
         if rule.most is None and options.false_discovery_rate is None:
-            found = run_sift(sift_support, sample, options, silent)[-1]
-            return rule.choose(own_support(found, sample.X.shape[1]))
+            found = open_sift(sample, options).run()
+            return rule.choose(own_support(found.selected, sample.X.shape[1]))
         find = whole_sift(sample, options)
         return rule.settle(run_sift(find, sample, options, silent)[-1][0]).selected
 
@@ -249,18 +247,18 @@ def whole_sift(sample: SiftSample, options: SiftOptions) -> Callable[..., Answer
     rate, p = options.false_discovery_rate, sample.X.shape[1]
 
     def find(source: Source, Y: Array, **how: Any) -> Answer:
-        sifter, sifted = make_sifter(source, Y, **how).settled()
-        told = describe(sifter, sifted, beside_classes(sample), ranked=not options.only_predicts)
-        found = own_result(told, p)
+        fit = make_sift(source, Y, **how).run()
+        result = fit.result(beside_classes(sample), ranked=not options.only_predicts)
+        found = own_result(result, p)
         alone = None
         if knows_null(sample) and not options.only_predicts:
-            alone = column_association(sifter, sifted, p)
+            alone = column_association(fit, p)
         if rate is None:
-            return found, alone, None, min(sifter.n_paired, p)
-        sifter.say("testing each variable beside the best explanation without it")
-        tested = column_significance(sifter, sifted, sample.target.codes).among(p)
+            return found, alone, None, min(fit.problem.n_paired, p)
+        fit.problem.say("testing each variable beside the best explanation without it")
+        tested = column_significance(fit, sample.target.codes).among(p)
         found = discovered(found, tested, rate, options.rule.keep)
-        return found, alone, tested, min(sifter.n_paired, p)
+        return found, alone, tested, min(fit.problem.n_paired, p)
 
     return find
 
@@ -293,9 +291,9 @@ def beside_groups(sample: SiftSample, options: SiftOptions) -> IntArray | None:
     return np.concatenate([groups, groups.max() + 1 + np.arange(len(sample.extra))])
 
 
-def open_sifter(sample: SiftSample, options: SiftOptions) -> Sifter:
+def open_sift(sample: SiftSample, options: SiftOptions) -> Sift:
     """The sift of a table, ready to run."""
-    return run_sift(make_sifter, sample, options, silent)[-1]
+    return run_sift(make_sift, sample, options, silent)[-1]
 
 
 def run_sift(
