@@ -15,7 +15,7 @@ from ablation.measure import standardised
 from selection.designs import friedman, two_index
 
 from gradsift import gradient_path
-from gradsift.sift import SiftSettings, make_sifter
+from gradsift.sift import SiftSettings, make_sift
 from gradsift.sift.search import path
 
 SETTINGS = SiftSettings()
@@ -27,10 +27,10 @@ def main() -> None:
     for name, make in (("friedman", friedman), ("two_index", two_index)):
         for p in (200, 1_000):
             case = make(0, 200, p)
-            sifter = make_sifter(standardised(case.X), case.y[:, None])
-            groups = sifter.settled()[1].groups
+            problem = make_sift(standardised(case.X), case.y[:, None])
+            groups = problem.run().groups
             start = process_time()
-            path(groups, sifter.response, ())
+            path(groups, problem.response, ())
             own = process_time() - start
             start = process_time()
             gradient_path(case.X, case.y, n_alphas=STEPS, eps=SETTINGS.path_end)

@@ -1,7 +1,7 @@
 """What each setting of the sift is worth: halved, doubled, switched off.
 
     python -m ablation.measure                  # all settings (about 15 minutes of one core)
-    python -m ablation.measure mcp breadth      # some of them
+    python -m ablation.measure ridge breadth     # some of them
     python -m ablation.measure --real           # held-out rows of real data in place of designs
     python -m ablation.measure --real --data riboflavin gasoline
     python -m ablation.measure --all shares     # all designs that take a second or less
@@ -55,7 +55,6 @@ OFF: dict[str, Any] = {
     "ridge": 1e-9,
     "n_known": 10**9,
     "path_end": 1.0,
-    "mcp": np.inf,
     "searched_df": 0.0,
     "breadth": 1,
     "relaxed": 0.0,

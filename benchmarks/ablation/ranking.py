@@ -26,8 +26,8 @@ from tables import markdown
 
 from gradsift._run.threads import one_blas_thread
 from gradsift.data import ArraySource
-from gradsift.sift import SiftSettings, make_sifter
-from gradsift.sift.ranking import ranks, scores
+from gradsift.sift import SiftFit, SiftSettings, make_sift
+from gradsift.sift.ranking import ranks
 
 OFF = {"left_over": 0.0}
 """Columns that are not selected keep the order of their own evidence."""
@@ -49,9 +49,16 @@ def variants() -> dict[str, SiftSettings]:
 
 def rankings(A: tables.Array, Y: tables.Array, labels: bool) -> Iterator[tuple[str, tables.Array]]:
     """(label, columns best first) from one sift."""
-    sifter, sifted = make_sifter(ArraySource(A), Y, robust=not labels).settled()
+    fit = make_sift(ArraySource(A), Y, robust=not labels).run()
     for label, settings in variants().items():
-        yield label, np.argsort(ranks(scores(replace(sifter, settings=settings), sifted)))
+        yield label, np.argsort(ranks(with_settings(fit, settings).scores()))
+
+
+def with_settings(fit: SiftFit, settings: SiftSettings) -> SiftFit:
+    """The same fit, ranked with other settings."""
+    response = replace(fit.problem.response, settings=settings)
+    problem = replace(fit.problem, settings=settings, response=response)
+    return replace(fit, problem=problem, groups=replace(fit.groups, settings=settings))
 
 
 def on_tables(names: list[str], most: int, seed: int) -> Iterator[tuple[str, str, float]]:

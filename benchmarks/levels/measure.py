@@ -23,7 +23,7 @@ from levels.tables import COLUMNS, DATA, GRID, SETTINGS, Null
 
 from gradsift.data import ArraySource, measure_scaling
 from gradsift.responses import class_contrasts
-from gradsift.sift import sift_support
+from gradsift.sift import make_sift
 
 FILE = Path(__file__).parent / "measured.json"
 SEEDS = 50
@@ -40,7 +40,7 @@ def false_variables(table: Null) -> tuple[int, int]:
     if table.labels:
         codes = table.y.astype(np.intp)
         Y = class_contrasts(codes, int(codes.max()) + 1)
-    found = sift_support(ArraySource(scaling.apply(X)), Y, robust=not table.labels)
+    found = make_sift(ArraySource(scaling.apply(X)), Y, robust=not table.labels).run().selected
     true = len(np.intersect1d(found, table.true))
     return len(found) - true, true
 

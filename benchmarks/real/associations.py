@@ -22,8 +22,7 @@ from tables import markdown
 from gradsift._run.threads import one_blas_thread
 from gradsift.data import ArraySource, measure_scaling
 from gradsift.inference.marginal_tests import RATE, column_association
-from gradsift.sift import make_sifter
-from gradsift.sift.procedure import Sifted
+from gradsift.sift import SiftFit, make_sift
 
 LARGE = ("digits", "solubility")
 """Tables of so many rows that everything in them is associated: left out unless they are named."""
@@ -42,9 +41,9 @@ class Found:
 
 def listed(A: tables.Array, Y: tables.Array, labels: bool, rate: float) -> set[int]:
     """Columns associated with the response; the search for a support is not needed."""
-    sifter = make_sifter(ArraySource(A), Y, robust=not labels)
-    groups, marginal = sifter.first_pool()
-    found = column_association(sifter, Sifted(groups, (), (), marginal), A.shape[1])
+    problem = make_sift(ArraySource(A), Y, robust=not labels)
+    groups, marginal = problem.first_pool()
+    found = column_association(SiftFit(problem, groups, (), (), marginal), A.shape[1])
     return set() if found is None else set(found.associated(rate).tolist())
 
 

@@ -31,7 +31,7 @@ from tables import markdown
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.data import ArraySource
-from gradsift.sift import sift_support
+from gradsift.sift import make_sift
 
 ALIKE = 0.8
 MOST_ROWS = 1_000
@@ -126,7 +126,8 @@ def measure(table: tables.RealTable, rankers: list[str], pairs: int, seed: int) 
 def select(A: tables.Array, y: tables.Array, labels: bool, level: float = 0.3) -> Order:
     """The columns that a sift selects, nothing else fitted."""
     Y = tables.contrasts(y, labels)
-    return sift_support(ArraySource(A), Y, robust=not labels, false_positives=level)
+    problem = make_sift(ArraySource(A), Y, robust=not labels, false_positives=level)
+    return problem.run().selected
 
 
 def compare_levels(names: list[str], levels: list[float], pairs: int, seed: int) -> None:

@@ -7,7 +7,7 @@ that ties broken by position flatter nobody), the response, the true variables, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,6 +172,22 @@ def near_copies(seed: int, n: int = 200, p: int = 200, rho: float = 0.9) -> Case
     y = X[:, 0] + 1.4 * np.sin(2 * X[:, 10]) + X[:, 20] ** 2 / 1.4 - X[:, 30]
     y = y + 0.9 * rng.normal(size=n)
     return _shuffled(X, y, [0, 10, 20, 30], "regression", rng)
+
+
+def curved_copies(seed: int, n: int = 150, p: int = 200, rho: float = 0.95) -> Case:
+    """Blocks of ten columns with correlation rho; curved effects of one column of four blocks."""
+    rng = np.random.default_rng(seed)
+    Z = np.repeat(rng.normal(size=(n, p // 10)), 10, axis=1)
+    X = np.sqrt(rho) * Z + np.sqrt(1 - rho) * rng.normal(size=(n, p))
+    y = 1.4 * np.sin(2 * X[:, 0]) + X[:, 10] ** 2 / 1.4 + 1.4 * np.abs(X[:, 20])
+    y = y + 1.2 * np.cos(2 * X[:, 30]) + 0.7 * rng.normal(size=n)
+    return _shuffled(X, y, [0, 10, 20, 30], "regression", rng)
+
+
+def with_missing(case: Case, seed: int, share: float = 0.25) -> Case:
+    """The same table with some of its cells missing at random (NaN)."""
+    missing = np.random.default_rng(seed + 10**6).uniform(size=case.X.shape) < share
+    return replace(case, X=np.where(missing, np.nan, case.X))
 
 
 def ball(seed: int, n: int = 40, p: int = 200) -> Case:
@@ -362,3 +378,13 @@ HELD_OUT: dict[str, Maker] = {
     "tiny": tiny_wide,
     "tall": tall,
 }
+
+HARDER: dict[str, Maker] = {
+    "xor90": lambda s: xor(s, n=90),
+    "inter130": lambda s: products(s, n=130),
+    "copycurve": curved_copies,
+    "block.missing": lambda s: with_missing(near_copies(s), s),
+}
+"""Designs on which ingredients of the sift differ that look alike on the others; no tables of them
+are recorded.
+"""

@@ -21,11 +21,12 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from selection.contestants import RANKERS, Ranker, gradsift
 from selection.data_sets import DATA, REAL, RealCase, real
-from selection.designs import DESIGNS, HELD_OUT, Array, Case
+from selection.designs import DESIGNS, HARDER, HELD_OUT, Array, Case
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LassoCV
 from sklearn.metrics import average_precision_score, r2_score
@@ -33,10 +34,13 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC, SVR
 
 from gradsift import GradientSiftRegressor
-from gradsift.data import ArraySource, measure_scaling
+from gradsift.data import ArraySource, measure_scaling, standardised
+from gradsift.data.predicted import with_predicted
+from gradsift.protocols import Source
 from gradsift.sift import sift
 
 KS = (5, 10, 20, 50)
+EVERY = DESIGNS | HELD_OUT | HARDER
 
 
 # ------------------------------------------------ simulated designs
@@ -58,7 +62,7 @@ def measure_case(case: Case) -> tuple[float, ...]:
 def designs_table(names: list[str], seeds: range) -> None:
     print("| design | AP | exact | F1 | FP | s |\n|---|---|---|---|---|---|")
     for name in names:
-        make = (DESIGNS | HELD_OUT)[name]
+        make = EVERY[name]
         AP, exact, f1, false, seconds = np.mean([measure_case(make(s)) for s in seeds], axis=0)
         found = f"{AP:.3f} | {exact:.2f} | {f1:.2f}" if np.isfinite(AP) else " |  | "
         print(f"| {name} | {found} | {false:.2f} | {seconds:.2f} |", flush=True)
@@ -69,7 +73,7 @@ def sift_table(names: list[str], seeds: range) -> None:
     print("| design | AP | F1 | FP |\n|---|---|---|---|")
     found = {}
     for name in names:
-        cases = [(DESIGNS | HELD_OUT)[name](seed) for seed in seeds]
+        cases = [EVERY[name](seed) for seed in seeds]
         found[name] = np.mean([sift_case(case) for case in cases], axis=0)
         print(f"| {name} | {cells(found[name])} |", flush=True)
     print(f"| mean | {cells(np.nanmean(list(found.values()), axis=0))} |")
@@ -77,9 +81,13 @@ def sift_table(names: list[str], seeds: range) -> None:
 
 def sift_case(case: Case) -> tuple[float, ...]:
     """AP, F1, FP."""
-    scaling = measure_scaling(ArraySource(case.X), np.full(len(case.X), 1.0 / len(case.X)))
+    table, share = ArraySource(case.X), np.full(len(case.X), 1.0 / len(case.X))
+    scaling = measure_scaling(table, share, missing="mean")
+    source: Source = ArraySource(scaling.apply(case.X))
+    if np.isnan(case.X).any():  # predicted from other columns, as in a fit
+        source = with_predicted(standardised(table, replace(scaling, fill=None)), None)
     labels = case.task == "classification"
-    found = sift(ArraySource(scaling.apply(case.X)), case.y[:, None], robust=not labels)
+    found = sift(source, case.y[:, None], robust=not labels)
     true = np.isin(np.arange(case.X.shape[1]), case.support)
     hits = int(true[found.selected].sum())
     false = len(found.selected) - hits

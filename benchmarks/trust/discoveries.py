@@ -44,10 +44,10 @@ def table_of(name: str, seed: int) -> Planted:
 def outcome(table: Planted, columns: Sequence[int] = ()) -> tuple[list[int], Significance]:
     """The columns that the sift selects, and the tests of all."""
     model = GradientSiftClassifier() if table.n_classes else GradientSiftRegressor()
-    sifter, codes, also, *_ = model._sifter(table.X, table.y, list(columns))
-    sifted = sifter.run()
-    selected = sifted.groups.variables(sifted.support)
-    return selected, column_significance(sifter, sifted, codes, also=also)
+    problem, codes, also, *_ = model._sifter(table.X, table.y, list(columns))
+    fit = problem.search()
+    selected = fit.selected.tolist()
+    return selected, column_significance(fit, codes, also=also)
 
 
 def false_and_power(found: list[int], table: Planted, least: float) -> tuple[float, float]:

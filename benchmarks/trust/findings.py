@@ -29,7 +29,7 @@ from trust.planted import ALL, DATA, REAL, Planted, weak_or_sparse
 from gradsift.data import ArraySource, measure_scaling
 from gradsift.inference.findings import find
 from gradsift.responses import class_contrasts
-from gradsift.sift import describe, make_sifter
+from gradsift.sift import make_sift
 
 FILE = Path(__file__).parent / "measured.json"
 CLAIMS = (0.3, 0.5, 0.8, 0.95, 1.0001)
@@ -52,10 +52,10 @@ def measure(table: Planted) -> dict[str, Any]:
     """What the findings of one table claim, and what holds."""
     source, Y, codes = sifting(table)
     began = time.process_time()
-    problem, sifted = make_sifter(source, Y, robust=codes is None).settled()
-    chosen = describe(problem, sifted)
+    fit = make_sift(source, Y, robust=codes is None).run()
+    chosen = fit.result()
     middle = time.process_time()
-    found = find(problem, chosen.groups, codes=codes)
+    found = find(fit.problem, chosen.groups, codes=codes)
     seconds = [middle - began, time.process_time() - middle]
     true = set(table.true)
     acts = np.isin(np.arange(table.X.shape[1]), table.true)
@@ -195,10 +195,10 @@ def moves(names: Sequence[str], seeds: int = 3) -> str:
     for name in names:
         X, y, labels = real_columns(name)
         source, Y, codes = sifting(Planted(X, y, labels, ()))
-        problem, sifted = make_sifter(source, Y, robust=codes is None).settled()
-        chosen = describe(problem, sifted).groups
+        fit = make_sift(source, Y, robust=codes is None).run()
+        chosen = fit.result().groups
         began = time.process_time()
-        found = [find(problem, chosen, codes=codes, seed=s) for s in range(seeds)]
+        found = [find(fit.problem, chosen, codes=codes, seed=s) for s in range(seeds)]
         seconds = (time.process_time() - began) / seeds
         gap = np.ptp([one.confidence for one in found], axis=0).max()
         each: dict[int, list[float]] = {}

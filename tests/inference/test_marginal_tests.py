@@ -9,11 +9,10 @@ from scipy.stats import f as fisher
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.data import ArraySource
 from gradsift.inference.marginal_tests import by_label, column_association
-from gradsift.sift import make_sifter
+from gradsift.sift import SiftFit, make_sift
 from gradsift.sift.criterion import whiten_residual
 from gradsift.sift.features import wide_statistics
 from gradsift.sift.marginal import association_log_p, exchangeable_log_p, pillai_log_p
-from gradsift.sift.procedure import Sifted
 from gradsift.sift.rows import make_rows
 
 pytestmark = pytest.mark.filterwarnings(
@@ -102,9 +101,9 @@ def test_rare_cases_and_many_zeros_rarely_have_a_list_in_noise(response, columns
     for seed in range(times):
         rng = np.random.default_rng([seed, 31])
         X, y = standardised(COLUMNS[columns](rng, n, p)), RESPONSES[response](rng, n)
-        sifter = make_sifter(ArraySource(X), y[:, None], robust=response != "rare cases")
-        groups, marginal = sifter.first_pool()
-        found = column_association(sifter, Sifted(groups, (), (), marginal), p)
+        problem = make_sift(ArraySource(X), y[:, None], robust=response != "rare cases")
+        groups, marginal = problem.first_pool()
+        found = column_association(SiftFit(problem, groups, (), (), marginal), p)
         listed += len(found.associated(0.1)) > 0
     assert listed <= 6  # three on average, at most; Beta tails give 7 to 20
 

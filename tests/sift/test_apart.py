@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradsift.data import ArraySource
-from gradsift.sift import make_sifter, sift
+from gradsift.sift import make_sift, sift
 from gradsift.sift.ranking import greedy, in_this_order, is_left_over, ridge_residual, unit_columns
 from gradsift.sift.rows import make_rows
 from gradsift.sift.settings import DEFAULT, Limits
@@ -83,7 +83,7 @@ def test_selected_columns_and_their_scores_stay():
     assert new.selected.tolist() == old.selected.tolist()
     k = len(old.selected)
     assert np.argsort(new.ranking)[:k].tolist() == np.argsort(old.ranking)[:k].tolist()
-    assert np.sort(new.scores) == pytest.approx(np.sort(old.scores))  # dealt anew
+    assert np.sort(new.scores) == pytest.approx(np.sort(old.scores))  # in another order
     assert new.ranking.tolist() != old.ranking.tolist()
     assert np.all(np.diff(new.scores[np.argsort(new.ranking)]) <= 1e-7)
 
@@ -99,12 +99,12 @@ def test_order_is_that_of_the_evidence_where_nothing_is_left():
 
 def test_a_column_is_left_over_if_it_is_associated_and_not_selected():
     X, y = factors(5)
-    sifter = make_sifter(ArraySource(X), y[:, None])
-    sifted = sifter.run()
+    found = make_sift(ArraySource(X), y[:, None]).run()
+    table = X.shape[1], found.problem.response
     everything = np.arange(X.shape[1])
-    assert is_left_over(sifted.marginal, np.array([0]), sifter)
-    assert not is_left_over(sifted.marginal, everything, sifter)
-    assert not is_left_over(0.01 * sifted.marginal, np.array([0]), sifter)
+    assert is_left_over(found.marginal, np.array([0]), *table)
+    assert not is_left_over(found.marginal, everything, *table)
+    assert not is_left_over(0.01 * found.marginal, np.array([0]), *table)
 
 
 def test_long_tables_keep_the_order_of_the_evidence():
@@ -114,7 +114,7 @@ def test_long_tables_keep_the_order_of_the_evidence():
     assert sift(ArraySource(X), y[:, None], settings=little).scores.tolist() == old.scores.tolist()
 
 
-def test_scores_are_dealt_in_the_new_order():
+def test_scores_are_given_out_in_the_new_order():
     score = np.array([0.1, 1.5, 0.4, 0.2])
     out = in_this_order(score, np.array([1, 2, 3, 0]), np.array([1, 0]))
     assert out.tolist() == [0.4, 1.5, 0.2, 0.1]

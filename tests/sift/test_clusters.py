@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import chi2
 
 from gradsift.data import ArraySource
-from gradsift.sift import make_sifter, sift, sift_support
-from gradsift.sift.design_effects import group_scores, inflation, price
+from gradsift.sift import make_sift, sift
+from gradsift.sift.design_effects import group_scores, inflation, penalty_after_inflation
 from gradsift.sift.products import cluster_products
 from gradsift.sift.rows import make_rows, within_correlation
 
@@ -107,7 +107,7 @@ def test_without_design_effect_levels_are_those_of_independent_rows():
     level = np.array([10.0, 25.0])
     ratio = inflation(level, 1, np.ones(2), 1.0, np.full(2, 1e6))
     np.testing.assert_allclose(ratio, 1.0, rtol=1e-4)
-    np.testing.assert_allclose(price(level, np.ones(2), 100.0), level)
+    np.testing.assert_allclose(penalty_after_inflation(level, np.ones(2), 100.0), level)
 
 
 def test_levels_hold_the_tail_they_ask_for():
@@ -119,10 +119,10 @@ def test_levels_hold_the_tail_they_ask_for():
     assert np.mean(wanted < 2.0 * 8 * F) == pytest.approx(0.01, abs=0.001)
 
 
-def test_the_price_is_what_a_statistic_has_to_gain():
+def test_the_penalty_is_what_a_statistic_has_to_gain():
     n, level, ratio = 100.0, np.array([20.0]), np.array([2.0])
     passes = lambda Q: -n * np.log(1 - Q / n) / (-n * np.log(1 - level / n) / level)  # noqa: E731
-    assert passes(39.0) < price(level, ratio, n) < passes(41.0)
+    assert passes(39.0) < penalty_after_inflation(level, ratio, n) < passes(41.0)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -179,7 +179,7 @@ def test_shared_noise_is_not_taken_for_evidence():
         y = random_intercepts(rng, 25, 12, 1)[1]
         told = {"told": codes, "not told": None}
         for how, groups in told.items():
-            found = sift_support(standard(X), y, groups=groups, interactions=False)
+            found = make_sift(standard(X), y, groups=groups, interactions=False).run().selected
             false[how] += len(found)
     assert false["not told"] >= 10
     assert false["told"] <= 3
@@ -189,7 +189,7 @@ def test_effects_inside_of_groups_are_found():
     rng = np.random.default_rng(9)
     codes, X = random_intercepts(rng, 30, 6, 50)
     y = 0.4 * (X[:, 0] + X[:, 1]) + random_intercepts(rng, 30, 6, 1)[1][:, 0]
-    found = sift_support(standard(X), y[:, None], groups=codes, interactions=False)
+    found = make_sift(standard(X), y[:, None], groups=codes, interactions=False).run().selected
     assert {0, 1} <= set(found.tolist())
     assert len(found) <= 3
 
@@ -201,7 +201,7 @@ def test_the_fit_tells_how_much_rows_of_a_group_share():
     X = rng.normal(size=(200, 20))
     X[:, 0] = rng.normal(size=50)[codes]
     y = 2.0 * X[:, 0] + rng.normal(size=200)
-    sifter = make_sifter(standard(X), y[:, None], groups=codes, interactions=False)
-    settled, _ = sifter.settled()
-    assert sifter.response.rows.clusters.correlation > 0.6
-    assert settled.response.rows.clusters.correlation < 0.2
+    problem = make_sift(standard(X), y[:, None], groups=codes, interactions=False)
+    found = problem.run().problem
+    assert problem.response.rows.clusters.correlation > 0.6
+    assert found.response.rows.clusters.correlation < 0.2

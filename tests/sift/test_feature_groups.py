@@ -1,11 +1,13 @@
-"""Columns that are one variable: one price, the right degrees of freedom."""
+"""Columns that are one variable: one penalty, the right degrees of freedom."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import chi2
 
 from gradsift.data import ArraySource
-from gradsift.sift import make_sifter, sift
+from gradsift.sift import make_sift, sift
 from gradsift.sift.groups import joint_features, make_joint
 from gradsift.sift.rows import make_rows
 from gradsift.sift.settings import DEFAULT
@@ -53,9 +55,9 @@ def test_levels_of_a_variable_add_up_to_its_part():
     assert joint.size.tolist() == [2, 6]
     assert joint.divided.tolist() == [1] * 2 + [3] * 3 + [7] * 7
     how = 0.3, 1, False, DEFAULT
-    own = joint.own_levels(np.arange(12), *how)[0].reshape(3, 12)
+    own = joint.univariate_levels(np.arange(12), *how).new.reshape(3, 12)
     chance = sum(chi2.sf(own[part], m) for part, m in enumerate(DEFAULT.part_sizes))
-    together = chi2.sf(joint.joint_levels(*how)[0], joint.size)
+    together = chi2.sf(joint.joint_levels(*how).new, joint.size)
     assert chance[0] == pytest.approx(0.1)  # two levels: each column is the whole variable
     assert chance[labels == 1].sum() + together[0] == pytest.approx(0.1)
     assert chance[labels == 2].sum() + together[1] == pytest.approx(0.1)
@@ -90,14 +92,19 @@ def test_each_column_its_own_group_changes_nothing():
     np.testing.assert_array_equal(plain.ranking, same.ranking)
 
 
-def test_barring_a_column_bars_its_joint_group():
+def test_excluding_a_column_excludes_its_joint_group():
     rng = np.random.default_rng(5)
     X, labels, codes = levels_table(rng, 200, [6] * 4)
     y = np.linspace(-1, 1, 6)[codes[1]] + 0.5 * rng.normal(size=200)
-    sifter = make_sifter(ArraySource(X), y[:, None], feature_groups=labels)
-    barred = frozenset(np.flatnonzero(labels == 1).tolist())
-    sifted = sifter.without(barred).run()
-    assert barred.isdisjoint(sifted.groups.variables(sifted.support))
+    problem = make_sift(ArraySource(X), y[:, None], feature_groups=labels)
+    excluded = frozenset(np.flatnonzero(labels == 1).tolist())
+    assert excluded.isdisjoint(replace(problem, excluded=excluded).run().selected.tolist())
+    whole = problem.run()
+    assert not excluded.isdisjoint(whole.selected.tolist())
+    reduced = whole.without(excluded)
+    assert excluded.isdisjoint(reduced.selected.tolist())
+    assert whole.without(excluded) is reduced  # remembered
+    assert whole.without(frozenset()) is whole
 
 
 def test_clusters_of_rows_raise_the_level_of_joint_groups():
@@ -106,8 +113,8 @@ def test_clusters_of_rows_raise_the_level_of_joint_groups():
     X = standardised(rng.normal(size=(30, 24))[subject] + 0.3 * rng.normal(size=(150, 24)))
     y = rng.normal(size=30)[subject] + 0.3 * rng.normal(size=150)
     labels = np.arange(24) // 3
-    free = make_sifter(ArraySource(X), y[:, None], feature_groups=labels)
-    told = make_sifter(ArraySource(X), y[:, None], feature_groups=labels, groups=subject)
-    plain, aware = (s.pooled(np.arange(24)) for s in (free, told))
-    assert (aware.level[72:] > plain.level[72:]).mean() > 0.5
-    assert len(aware.ratio) == len(aware.level) == 72 + 8
+    free = make_sift(ArraySource(X), y[:, None], feature_groups=labels)
+    given = make_sift(ArraySource(X), y[:, None], feature_groups=labels, groups=subject)
+    plain, aware = (s.pooled(np.arange(24)) for s in (free, given))
+    assert (aware.levels.new[72:] > plain.levels.new[72:]).mean() > 0.5
+    assert len(aware.ratio) == len(aware.levels.new) == 72 + 8

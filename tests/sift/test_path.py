@@ -4,23 +4,20 @@ import numpy as np
 import pytest
 
 from gradsift.data import ArraySource
-from gradsift.sift import search as search_module
 from gradsift.sift.criterion import (
-    REMEMBERED_FITS,
     after_move,
     complexities,
     complexity,
     criterion,
-    fit_robustly,
     level_sums,
     normal_equations,
     robust_fit,
 )
 from gradsift.sift.groups import least_squares, pool, with_products
-from gradsift.sift.levels import own_levels, relaxed_levels, squared_level
+from gradsift.sift.levels import relaxed_levels, squared_level, univariate_levels
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
-from gradsift.sift.search import group_lasso, path, search, solve
+from gradsift.sift.search import REMEMBERED_FITS, Fits, Search, group_lasso, path, solve
 from gradsift.sift.settings import DEFAULT
 
 
@@ -31,7 +28,7 @@ def problem():
     X = (X - X.mean(0)) / X.std(0)
     y = X[:, 0] - X[:, 1] ** 2 + 0.5 * rng.normal(size=120)
     rows = make_rows(120, None)
-    groups = pool(ArraySource(X), np.arange(20), rows, *own_levels(0.3, 2000, 1, True))
+    groups = pool(ArraySource(X), np.arange(20), rows, univariate_levels(0.3, 2000, 1, True))
     return groups, make_response(y[:, None], rows, robust=True)
 
 
@@ -75,11 +72,11 @@ def test_bench_agrees_with_the_rows(problem):
 
 
 def test_the_order_in_which_groups_are_named_does_not_matter(problem):
-    """Products have the last numbers, and may enter beside own groups or be there before them."""
+    """Products have the last numbers, whether they enter after univariate groups or before."""
     groups, response = problem
     x = groups.stack((0, 1))
     groups = with_products(groups, {0: x[0], 1: x[1]}, {(0, 1): 9.0})
-    product = len(groups.level) - 1
+    product = len(groups.size) - 1
     Y = response.start
     a = normal_equations(groups, [product, 21, 0], Y)
     Z = groups.stack((0, 21, product))
@@ -88,24 +85,21 @@ def test_the_order_in_which_groups_are_named_does_not_matter(problem):
     np.testing.assert_allclose(a.gram[ends[0], ends[0]], 1.0)
 
 
-def test_a_fit_is_remembered_for_its_own_response_only(problem):
+def test_the_last_fits_are_remembered(problem):
     groups, response = problem
-    first = robust_fit(groups, (0, 21), response)
-    assert robust_fit(groups, (0, 21), response)[0] is first[0]
-    other = make_response(response.Y[::-1], response.rows, robust=True)
-    for remembered, made in zip(
-        robust_fit(groups, (0, 21), other), fit_robustly(groups, (0, 21), other), strict=True
-    ):
-        np.testing.assert_array_equal(remembered, made)
+    fits = Fits(groups, response)
+    first = fits.robust_fit((0, 21))
+    assert fits.robust_fit((0, 21))[0] is first[0]
+    np.testing.assert_array_equal(first[0], robust_fit(groups, (0, 21), response)[0])
     for g in range(2 * REMEMBERED_FITS):
-        robust_fit(groups, (g % len(groups.level),), response)
-    assert len(groups.fits) == REMEMBERED_FITS
+        fits.robust_fit((g % len(groups.size),))
+    assert len(fits.last) == REMEMBERED_FITS
 
 
 def test_search_never_raises_the_criterion_and_finds_the_truth(problem):
     groups, response = problem
     for start in ((), (5, 47), (0, 21, 13)):
-        end = search(groups, start, response, ())
+        end = Search(groups, response, ()).search(start)
         assert criterion(groups, end, response) <= criterion(groups, start, response)
         assert groups.variables(end) == [0, 1]
 
@@ -115,22 +109,22 @@ def test_of_supports_in_a_circle_the_best_is_taken(problem, monkeypatch):
     following = {(5,): (0,), (0,): (0, 21), (0, 21): (0, 21, 13), (0, 21, 13): (0,)}
     asked = []
 
-    def turning(groups, support, response, fixed):
+    def turning(self, support):
         asked.append(support)
         return following[support]
 
-    monkeypatch.setattr(search_module, "better", turning)
-    assert search(groups, (5,), response, ()) == (0, 21)
+    monkeypatch.setattr(Search, "better", turning)
+    assert Search(groups, response, ()).search((5,)) == (0, 21)
     assert len(asked) == 4
 
 
 def test_a_second_search_does_not_go_the_same_way_again(problem, monkeypatch):
     groups, response = problem
     ends = {}
-    end = search(groups, (5, 47), response, (), ends)
+    end = Search(groups, response, ()).search((5, 47), ends)
     assert ends[5, 47] == ends[end] == end
-    monkeypatch.setattr(search_module, "better", None)
-    assert search(groups, (5, 47), response, (), ends) == end
+    monkeypatch.setattr(Search, "better", None)
+    assert Search(groups, response, ()).search((5, 47), ends) == end
 
 
 def test_a_further_group_of_a_known_variable_is_cheaper(problem):
@@ -141,7 +135,7 @@ def test_a_further_group_of_a_known_variable_is_cheaper(problem):
     assert together < alone
 
 
-def test_the_price_counts_coefficients_and_half_a_one_for_every_choice(problem):
+def test_the_cost_counts_coefficients_and_half_a_one_for_every_choice(problem):
     groups, _ = problem
     n, k = groups.rows.total, len(groups.columns)
     for support, df, variables in (((0,), 1, 1), ((0, 1), 2, 2), ((0, k, 2 * k), 10, 1)):
@@ -151,13 +145,13 @@ def test_the_price_counts_coefficients_and_half_a_one_for_every_choice(problem):
         assert complexity(groups, support, 1) == pytest.approx(total * n / left)
 
 
-def test_the_price_after_a_move_is_that_of_the_support_it_leads_to(problem):
+def test_the_cost_after_a_move_is_that_of_the_support_it_leads_to(problem):
     groups, response = problem
     k = len(groups.columns)
     values = dict(enumerate(groups.stack(tuple(range(6)))))
     pairs = {(0, 1): 20.0, (1, 5): 21.0, (2, 3): 22.0}
     groups = with_products(groups, values, pairs)
-    first = groups.first_product
+    first = groups.index.first_product
     support = (0, 1, k, k + 2, 2 * k + 4, first, first + 2)
     moves = [(out, new) for out in (None, *support) for new in (None, 2, 2 * k, 5, first + 1)]
     moves += [(first, first + 1), (0, k + 5), (k + 2, 2)]

@@ -11,8 +11,9 @@ import gradsift.sift.products as screening
 from gradsift import GradientSiftRegressor
 from gradsift._run.threads import one_blas_thread
 from gradsift.data import ArraySource
-from gradsift.sift import Limits, SiftSettings, make_sifter, sift, sift_support
+from gradsift.sift import Limits, SiftSettings, make_sift, sift
 from gradsift.sift.levels import pair_tests, squared_level
+from gradsift.sift.ranking import Evidence
 from gradsift.sift.rows import make_rows
 
 ALPHA = 0.075
@@ -100,14 +101,14 @@ def genotypes(seed: int, n: int, p: int) -> tuple[np.ndarray, np.ndarray, set[in
 def test_product_is_found_among_ten_thousand_columns() -> None:
     for seed in range(2):
         X, y, pair = genotypes(seed, 200, 10_000)
-        assert pair <= set(sift_support(ArraySource(X), y[:, None]).tolist())
+        assert pair <= set(make_sift(ArraySource(X), y[:, None]).run().selected.tolist())
 
 
 def test_tables_of_any_width_pair_what_they_can_afford() -> None:
     def paired(n: int, p: int, q: int = 1, **how) -> int:
         rng = np.random.default_rng(0)
         table = ArraySource(np.broadcast_to(0.0, (n, p)))
-        return make_sifter(table, rng.normal(size=(n, q)), **how).n_paired
+        return make_sift(table, rng.normal(size=(n, q)), **how).n_paired
 
     assert paired(500, 10_000) == 10_000
     assert paired(100, 10**6) == 10**5
@@ -120,13 +121,14 @@ def test_tables_of_any_width_pair_what_they_can_afford() -> None:
 def test_level_is_that_of_the_pairs_that_were_tested() -> None:
     X, y, pair = genotypes(0, 200, 60)
     few = SiftSettings(limits=Limits(most_columns=20, most_products=0))
-    sifter = make_sifter(ArraySource(X), y[:, None], always_keep=sorted(pair), settings=few)
-    sifted = sifter.run()
-    R = sifter.unit_residual(sifted.groups, sifter.fixed(sifted.groups))
-    found = sifter.screened(sifted.groups, R, sifter.own(sifted.groups, R), sorted(pair))
+    problem = make_sift(ArraySource(X), y[:, None], always_keep=sorted(pair), settings=few)
+    groups = problem.run().groups
+    R = problem.unit_residual(groups, problem.fixed(groups))
+    evidence = Evidence(R, problem.univariate_statistics(groups, R))
+    found = problem.with_products(evidence, groups, sorted(pair)).products
     assert len(found.columns) == 20
     tests = pair_tests(20, 2)[2]
-    level = squared_level(sifter.alpha * few.shares[3], tests, 1)
+    level = squared_level(problem.false_positives * few.shares[3], tests, 1)
     assert found.passed[min(pair), max(pair)] == pytest.approx(level)
 
 

@@ -7,13 +7,12 @@ import pytest
 
 from gradsift.data import ArraySource
 from gradsift.sift import search
-from gradsift.sift import search as confirm
 from gradsift.sift.criterion import after_move, criterion
 from gradsift.sift.groups import pool
-from gradsift.sift.levels import own_levels
+from gradsift.sift.levels import univariate_levels
 from gradsift.sift.response import make_response
 from gradsift.sift.rows import make_rows
-from gradsift.sift.search import better
+from gradsift.sift.search import Search
 from gradsift.sift.settings import DEFAULT
 
 
@@ -27,14 +26,14 @@ def stand_in():
     rows = make_rows(120, None)
     settings = replace(DEFAULT, breadth=3 * 6)
     source = ArraySource((X - X.mean(0)) / X.std(0))
-    levels = own_levels(0.3, 6, 1, False, settings)
-    groups = pool(source, np.arange(6), rows, *levels, settings)
+    levels = univariate_levels(0.3, 6, 1, False, settings)
+    groups = pool(source, np.arange(6), rows, levels, settings)
     return groups, make_response(y[:, None], rows, robust=False, settings=settings)
 
 
 def one_move(groups, support):
     """All supports that add, drop or replace one group."""
-    others = [g for g in range(len(groups.level)) if g not in support]
+    others = [g for g in range(len(groups.size)) if g not in support]
     shorter = [tuple(h for h in support if h != g) for g in support]
     longer = [(*T, g) for T in [support, *shorter] for g in others]
     return [tuple(sorted(T)) for T in [*shorter, *longer]]
@@ -45,7 +44,7 @@ def test_the_best_of_all_moves_is_made(stand_in, support):
     groups, response = stand_in
     best = min(one_move(groups, support), key=lambda T: criterion(groups, T, response))
     lower = criterion(groups, best, response) < criterion(groups, support, response)
-    assert better(groups, support, response, ()) == (best if lower else None)
+    assert Search(groups, response, ()).better(support) == (best if lower else None)
 
 
 def test_no_group_is_tried_twice_in_a_support(stand_in, monkeypatch):
@@ -57,7 +56,7 @@ def test_no_group_is_tried_twice_in_a_support(stand_in, monkeypatch):
         tried.extend(after_move(support, move) for move in moves)
 
     monkeypatch.setattr(search, "best_move", noted)
-    better(groups, (0, 3, 5), response, ())
+    Search(groups, response, ()).better((0, 3, 5))
     assert sorted(tried) == sorted(one_move(groups, (0, 3, 5)))
 
 
@@ -65,7 +64,7 @@ def test_a_stand_in_is_replaced_before_anything_is_added(stand_in):
     groups, response = stand_in
     now = criterion(groups, (1,), response)
     assert criterion(groups, (1, 2), response) < now  # an addition that would do
-    assert better(groups, (1,), response, ()) == (0,)
+    assert Search(groups, response, ()).better((1,)) == (0,)
 
 
 def test_the_empty_support_is_no_start(stand_in, monkeypatch):
@@ -73,13 +72,13 @@ def test_the_empty_support_is_no_start(stand_in, monkeypatch):
     the few that pay one by one.
     """
     groups, response = stand_in
-    seen, choose = [], confirm.choose
+    seen, choose = [], Search.choose
 
-    def noted(groups, starts, *others):
+    def noted(self, starts):
         seen.extend(starts)
-        return choose(groups, starts, *others)
+        return choose(self, starts)
 
-    monkeypatch.setattr(confirm, "choose", noted)
-    confirm.choose_supports(groups, groups, [(0, 2)], response, ())
+    monkeypatch.setattr(Search, "choose", noted)
+    search.choose_supports(groups, groups, [(0, 2)], response, ())
     assert seen
     assert () not in seen

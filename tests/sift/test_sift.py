@@ -241,6 +241,6 @@ def test_largest_is_the_head_of_a_stable_sort(count):
 
 def test_tails_in_pieces(monkeypatch):
     statistics = np.random.default_rng(0).chisquare(3, size=(3, 50))
-    whole = levels.own_log_p(statistics, 2, True)
+    whole = levels.univariate_log_p(statistics, 2, True)
     monkeypatch.setattr(levels, "AT_A_TIME", 7)
-    np.testing.assert_array_equal(levels.own_log_p(statistics, 2, True), whole)
+    np.testing.assert_array_equal(levels.univariate_log_p(statistics, 2, True), whole)

@@ -18,7 +18,7 @@ from gradsift.estimators.validation import check_columns
 from gradsift.inference.conditional_tests import STAND_IN, column_significance, own_columns
 from gradsift.inference.findings import Findings
 from gradsift.inference.results import Significance
-from gradsift.sift import SiftResult, describe
+from gradsift.sift import SiftResult
 
 
 def findings(
@@ -113,8 +113,8 @@ def found_in(sample: Sample, stored: SiftResult, params: SiftParameters, seed: i
         problem = sift_problem(sample, table, replace(params, sift=settings))
         if params.false_discovery_rate is not None or params.options.max_features is not None:
             # what the sift selects before tests or a limit to the number of variables
-            problem, sifted = sift_problem(sample, table, params).settled()
-            stored = sample.columns.result(describe(problem, sifted))
+            fit = sift_problem(sample, table, params).run()
+            problem, stored = fit.problem, sample.columns.result(fit.result())
         return find_from(problem, stored, sample, seed)
 
 
@@ -186,7 +186,7 @@ def significance(
     with one_blas_thread(workers=params.n_jobs):
         table = standard_table(sample, params.missing)
         found = column_significance(
-            *sift_problem(sample, table, params).settled(),
+            sift_problem(sample, table, params).run(),
             sample.response.codes,
             stand_in=stand_in,
             findings=own_columns(findings),

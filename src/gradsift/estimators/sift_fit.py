@@ -49,8 +49,7 @@ from gradsift.refit import (
 )
 from gradsift.refit.settings import RefitSettings
 from gradsift.responses import Labels, Numbers, Response
-from gradsift.sift import Classes, Sifter, SiftResult, SiftSettings, describe, make_sifter
-from gradsift.sift.procedure import Sifted
+from gradsift.sift import Classes, Sift, SiftFit, SiftResult, SiftSettings, make_sift
 
 ENERGY = 0.99
 """Share of the gradient's covariance that 'auto' directions hold."""
@@ -198,10 +197,10 @@ def fit_sift(sample: Sample, params: SiftParameters, goal: Goal = "all") -> Sift
     """Sift all columns, infer from the sift, then refit on the selected columns."""
     with one_blas_thread(workers=params.n_jobs), stages(params.options.verbose) as say:
         table = standard_table(sample, params.missing, say)
-        sifter, sifted = sift_problem(sample, table, params, say).settled()
-        n_paired = min(sifter.n_paired, sample.columns.n_encoded)
-        found, inference = select(sample, sifter, sifted, params, goal)
-        del sifter, sifted  # their features are released before the refit needs memory
+        fit = sift_problem(sample, table, params, say).run()
+        n_paired = min(fit.problem.n_paired, sample.columns.n_encoded)
+        found, inference = select(sample, fit, params, goal)
+        del fit  # its features are released before the refit needs memory
         rows = refit_rows(sample.response)
         say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
         Z = selected_columns(take_rows(sample.source, rows), table.scaling, found.selected)
@@ -227,42 +226,38 @@ def find_support(sample: Sample, params: SiftParameters) -> IntArray:
     """The selected columns alone, by the least work: ranked only where too many count."""
     with one_blas_thread(workers=params.n_jobs):
         table = standard_table(sample, params.missing)
-        sifter, sifted = sift_problem(sample, table, params).settled()
+        fit = sift_problem(sample, table, params).run()
         if params.options.max_features is None and params.false_discovery_rate is None:
-            selected = np.array(sifted.groups.variables(sifted.support), dtype=np.intp)
-            return sample.columns.choose(selected[selected < sample.columns.n_encoded])
-        plain = replace(params, inference=False)
-        return select(sample, sifter, sifted, plain, "all")[0].selected
+            selected = fit.selected[fit.selected < sample.columns.n_encoded]
+            return sample.columns.choose(selected)
+        return select(sample, fit, params, "support")[0].selected
 
 
 def select(
-    sample: Sample, sifter: Sifter, sifted: Sifted, params: SiftParameters, goal: Goal
+    sample: Sample, fit: SiftFit, params: SiftParameters, goal: Goal
 ) -> tuple[SiftResult, Inference]:
     """What a sift selects, by its level or by tests, and what can be inferred from it."""
-    columns, rate = sample.columns, params.false_discovery_rate
-    ranked = goal != "predictions"
-    found = columns.result(describe(sifter, sifted, known_classes(sample), ranked=ranked))
+    columns, rate, say = sample.columns, params.false_discovery_rate, fit.problem.say
+    found = columns.result(fit.result(known_classes(sample), ranked=goal != "predictions"))
     association = significance = findings = None
     if goal == "all" and sample.groups is None and sample.response.exchangeable:
-        association = column_association(sifter, sifted, columns.n_encoded)
+        association = column_association(fit, columns.n_encoded)
     if goal == "all" and params.inference:
-        sifter.say("findings: columns that could act")
-        findings = find_from(sifter, found, sample, params.options.seed)
+        say("findings: columns that could act")
+        findings = find_from(fit.problem, found, sample, params.options.seed)
     if rate is not None:
-        sifter.say("testing each variable given the best explanation without it")
-        significance = column_significance(sifter, sifted, sample.response.codes)
-        significance = significance.among(columns.n_encoded)
+        say("testing each variable given the best explanation without it")
+        significance = column_significance(fit, sample.response.codes).among(columns.n_encoded)
         found = selected_by_tests(found, significance, rate, columns.always)
     found = columns.limited(found, params.options.max_features)
     return found, Inference(association, significance, findings)
 
 
-def find_from(sifter: Sifter, found: SiftResult, sample: Sample, seed: int) -> Findings:
+def find_from(problem: Sift, found: SiftResult, sample: Sample, seed: int) -> Findings:
     """Findings of a sift, from the terms that it selected before tests or limits."""
-    response = sample.independent().response
-    return find(sifter, found.groups, codes=response.codes, seed=seed).among(
-        sample.columns.n_encoded
-    )
+    codes = sample.independent().response.codes
+    every = find(problem, found.groups, codes=codes, seed=seed)
+    return every.among(sample.columns.n_encoded)
 
 
 def known_classes(sample: Sample) -> Classes | None:
@@ -368,10 +363,10 @@ def unit_covariates(sample: Sample) -> Array | None:
 
 def sift_problem(
     sample: Sample, table: StandardTable, params: SiftParameters, say: Say = silent
-) -> Sifter:
+) -> Sift:
     """The sift of a table, ready to run."""
     rows = sample.independent()
-    return make_sifter(
+    return make_sift(
         table.sifted,
         rows.response.adjusted_for(rows.covariates, rows.weight).start(),
         false_positives=params.false_positives,

@@ -34,6 +34,7 @@ from gradsift.sift.features import (
     whitener,
 )
 from gradsift.sift.groups import Groups, Support, least_squares, pool, with_products
+from gradsift.sift.levels import Levels
 from gradsift.sift.response import Response
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import SiftSettings
@@ -231,16 +232,19 @@ def chosen_groups(
 ) -> tuple[Groups, Support]:
     """The chosen groups, without levels."""
     columns = np.array(sorted({v for g in chosen for v in g.variables}), dtype=np.intp)
-    rows, k = response.rows, len(columns)
-    groups = pool(source, columns, rows, np.zeros(3), np.zeros(3), response.settings)
+    rows = response.rows
+    groups = pool(source, columns, rows, Levels(np.zeros(3), np.zeros(3)), response.settings)
     pairs = {(g.variables[0], g.variables[1]): 0.0 for g in chosen if g.part == "product"}
     values = dict(zip(columns.tolist(), known_columns(source, columns, rows).T, strict=True))
     groups = with_products(groups, values, pairs)
-    place = {int(c): j for j, c in enumerate(columns)}
+    index, place = groups.index, {int(c): j for j, c in enumerate(columns)}
     # of columns that were chosen together, each has a linear part
     parts = [("linear" if g.part == "joint" else g.part, v) for g in chosen for v in g.variables]
-    support = {PARTS.index(part) * k + place[v] for part, v in parts if part != "product"}
-    return groups, tuple(sorted([*support, *range(3 * k, 3 * k + len(pairs))]))
+    support = {
+        index.univariate(PARTS.index(part), place[v]) for part, v in parts if part != "product"
+    }
+    products = range(index.first_product, index.first_product + len(pairs))
+    return groups, tuple(sorted([*support, *products]))
 
 
 # ---------------------------------------------------------------------------- which columns

@@ -25,8 +25,7 @@ all columns), which can only make them larger.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -48,40 +47,19 @@ from gradsift.inference.score_tests import (
 from gradsift.inference.settings import PRODUCT
 from gradsift.numerics.statistics import benjamini_hochberg
 from gradsift.protocols import Array, IntArray
-from gradsift.sift.criterion import robust_fit
 from gradsift.sift.feature_store import feature_pieces
 from gradsift.sift.features import (
     Single,
     clipped,
     clipped_columns,
     known_columns,
-    pool_size,
     product_feature,
-    promising,
     single_columns,
 )
-from gradsift.sift.groups import Groups, Support
-from gradsift.sift.levels import chi2_log_sf, own_log_p, shares
-from gradsift.sift.procedure import Sifted, Sifter, renumbered
+from gradsift.sift.levels import chi2_log_sf, shares, univariate_log_p
+from gradsift.sift.procedure import Sift, SiftFit
 
 # Rivals: the best explanation of the response that does without some columns.
-
-
-class Explanation(NamedTuple):
-    """A support, and the groups it is numbered in."""
-
-    groups: Groups
-    support: Support
-
-    @property
-    def columns(self) -> list[int]:
-        return self.groups.variables(self.support)
-
-    def terms(self, without: frozenset[int] = frozenset()) -> Array:
-        """Features (n, df), rows unscaled, of the groups that use none of some columns."""
-        kept = [g for g in self.support if without.isdisjoint(self.groups.parents_of(g))]
-        root = np.reshape(self.groups.rows.root, (-1, 1))
-        return np.asarray(self.groups.stack(tuple(kept)).T / root)
 
 
 @dataclass(frozen=True)
@@ -90,105 +68,54 @@ class Rivals:
 
     Attributes
     ----------
-    sifter : Sifter
-    whole : Sifted
-        What it finds with all columns.
-    pool : Groups
-        The columns that are searched, without products.
-    proposals : list of supports
-        Those of the path of the whole table; stripped of what is barred they are starts.
+    fit : SiftFit
+        What the sift finds with all columns; `fit.without` are the rivals.
     X : (n, k) array
         Clipped values of the pooled columns, for products.
     K : Relationship or None
         Relationship of the rows over all columns.
-    found, columns : dict
-        Explanations and columns that were asked for before.
+    columns : dict
+        Columns that were asked for before.
     """
 
-    sifter: Sifter
-    whole: Sifted
-    pool: Groups
-    proposals: list[Support]
+    fit: SiftFit
     X: Single
     K: Relationship | None
-    found: dict[frozenset[int], Explanation] = field(default_factory=dict, repr=False)
     columns: dict[int, tuple[Array, Array]] = field(default_factory=dict, repr=False)
 
     @property
-    def selected(self) -> list[int]:
-        return self.whole.groups.variables(self.whole.support)
+    def sift(self) -> Sift:
+        return self.fit.problem
 
-    def without(self, barred: frozenset[int]) -> Explanation:
-        """The sift in which these columns may not enter."""
-        if barred.isdisjoint(self.selected):
-            return self.as_selected
-        if barred not in self.found:
-            self.found[barred] = self._without(barred)
-        return self.found[barred]
-
-    @property
-    def as_selected(self) -> Explanation:
-        return Explanation(self.whole.groups, self.whole.support)
-
-    def _without(self, barred: frozenset[int]) -> Explanation:
-        sifter = self.sifter.without(barred)
-        groups = sifter.bar(self.pool)
-        starts = [self._own_support(), *self.proposals]
-        stripped = dict.fromkeys(
-            tuple(g for g in T if barred.isdisjoint(groups.parents_of(g))) for T in starts
-        )
-        support = sifter.best_of(groups, list(stripped))
-        if sifter.interactions:
-            groups, support, _ = sifter.add_pairs(groups, support, support, propose=True)
-        return Explanation(groups, support)
-
-    def _own_support(self) -> Support:
-        """The selected support without its products, in the numbers of the pool."""
-        whole = self.whole.groups
-        own = tuple(g for g in self.whole.support if g < whole.first_product)
-        return renumbered(own, whole.columns, self.pool.columns)
-
-    def residual_response(self, explanation: Explanation) -> Array:
-        """The stand-in response of a robust fit on an explanation, (n, q), rows unscaled."""
-        response = self.sifter.response
-        stand_in = robust_fit(explanation.groups, explanation.support, response)[1]
-        return np.asarray(stand_in / response.root)
-
-    def relationship_without(self, barred: frozenset[int]) -> Relationship | None:
-        sifter = self.sifter
-        rows = sifter.response.rows
-        return without_columns(self.K, sifter.source, sorted(barred), rows, sifter.settings)
+    def relationship_without(self, excluded: frozenset[int]) -> Relationship | None:
+        sift = self.sift
+        rows = sift.response.rows
+        return without_columns(self.K, sift.source, sorted(excluded), rows, sift.settings)
 
     def column(self, k: int) -> tuple[Array, Array]:
         """Clipped values (n,), NaN where missing, and own features (2 + J, n), rows unscaled."""
         if k not in self.columns:
-            rows, settings = self.sifter.response.rows, self.sifter.settings
-            x = known_columns(self.sifter.source, np.array([k]), rows, settings)
-            made = feature_pieces(self.sifter.source, np.array([k]), rows, settings, weighted=False)
+            rows, settings = self.sift.response.rows, self.sift.settings
+            x = known_columns(self.sift.source, np.array([k]), rows, settings)
+            made = feature_pieces(self.sift.source, np.array([k]), rows, settings, weighted=False)
             self.columns[k] = x[:, 0], next(made)[1][0]
         return self.columns[k]
 
 
-def make_rivals(sifter: Sifter, whole: Sifted) -> Rivals:
-    """Pool the columns once more, with all that were selected among them."""
-    rows, settings, p = sifter.response.rows, sifter.settings, sifter.source.shape[1]
-    used = whole.groups.variables((*whole.support, *whole.relaxed))
-    count = pool_size(sifter.source, settings)
-    columns = promising(whole.marginal, sifter.levels[0], min(count, p), [*used, *sifter.always])
-    pool = sifter.pooled(columns)
+def make_rivals(fit: SiftFit) -> Rivals:
+    """Read the pooled columns once more, and relate the rows."""
+    sift = fit.problem
+    rows, settings, columns = sift.response.rows, sift.settings, fit.reduced.pool.columns
     return Rivals(
-        sifter=sifter,
-        whole=whole,
-        pool=pool,
-        proposals=sifter.proposed(pool),
-        X=single_columns(sifter.source, columns, rows, settings),
-        K=relationship(sifter.source, rows, settings),
+        fit=fit,
+        X=single_columns(sift.source, columns, rows, settings),
+        K=relationship(sift.source, rows, settings),
     )
 
 
-def correlated(sifter: Sifter, columns: IntArray, least: float) -> dict[int, frozenset[int]]:
+def correlated(sift: Sift, columns: IntArray, least: float) -> dict[int, frozenset[int]]:
     """For each of some columns, those correlated with it by `least` or more, itself included."""
-    rows, settings, source = sifter.response.rows, sifter.settings, sifter.source
+    rows, settings, source = sift.response.rows, sift.settings, sift.source
     A = clipped_columns(source, columns, rows, settings)
     weight = np.ones(len(A)) if rows.weight is None else rows.weight
     lever = (A * weight[:, None]).T / rows.total
@@ -222,41 +149,41 @@ class ColumnTester:
     """Class numbers of the kept rows; None for numbers."""
 
     @property
-    def sifter(self) -> Sifter:
-        return self.rivals.sifter
+    def sift(self) -> Sift:
+        return self.rivals.sift
 
-    def responses(self, explanation: Explanation) -> Iterator[Array]:
+    def responses(self, explanation: SiftFit) -> Iterator[Array]:
         """The responses, (n,) each: numbers, or one 0/1 column per class (one for two classes)."""
         if self.codes is None:
-            yield from self.rivals.residual_response(explanation).T
+            yield from (explanation.stand_in / self.sift.response.root).T
         else:
             n_classes = int(self.codes.max()) + 1
             for c in range(1 if n_classes == 2 else 0, n_classes):
                 yield (self.codes == c).astype(np.float64)
 
     def left(
-        self, explanation: Explanation, terms: Array, searched: int, K: Relationship | None
+        self, explanation: SiftFit, terms: Array, searched: int, K: Relationship | None
     ) -> list[Left]:
-        rows = self.sifter.response.rows
+        rows = self.sift.response.rows
         weight = np.ones(len(terms)) if rows.weight is None else rows.weight
-        df = self.sifter.settings.searched_df * searched
+        df = self.sift.settings.searched_df * searched
         leave = left_of_numbers if self.codes is None else left_of_labels
         return [leave(y, terms, weight, df, K) for y in self.responses(explanation)]
 
-    def test(self, k: int, barred: frozenset[int], second: bool) -> Rival:
-        """Column k beside the best explanation without the barred columns."""
-        rival = self.rivals.without(barred)
-        terms, known = rival.terms(), set(rival.columns)
+    def test(self, k: int, excluded: frozenset[int], second: bool) -> Rival:
+        """Column k beside the best explanation without the excluded columns."""
+        rival = self.rivals.fit.without(excluded)
+        terms, known = rival.features(), set(rival.selected.tolist())
         if second:
-            chosen = self.rivals.as_selected
-            terms = np.column_stack([terms, chosen.terms(barred)])
-            known |= set(chosen.columns) - barred
-        left = self.left(rival, terms, len(known), self.rivals.relationship_without(barred))
-        parts = np.min([self.parts(k, barred, sorted(known), one) for one in left], axis=0)
+            chosen = self.rivals.fit
+            terms = np.column_stack([terms, chosen.features(excluded)])
+            known |= set(chosen.selected.tolist()) - excluded
+        left = self.left(rival, terms, len(known), self.rivals.relationship_without(excluded))
+        parts = np.min([self.parts(k, excluded, sorted(known), one) for one in left], axis=0)
         parts = parts + np.log(len(left)) - np.log(self.shares)
         best = int(np.argmin(parts))
         return Rival(
-            columns=tuple(rival.columns),
+            columns=tuple(rival.selected.tolist()),
             unexplained=self.unexplained(rival),
             background=max(0.0 if one.white is None else one.white.share for one in left),
             part=PARTS[best],
@@ -265,57 +192,53 @@ class ColumnTester:
 
     @property
     def shares(self) -> Array:
-        return np.maximum(shares(self.sifter.interactions, self.sifter.settings), 1e-300)
+        return np.maximum(shares(self.sift.interactions, self.sift.settings), 1e-300)
 
-    def parts(self, k: int, barred: frozenset[int], known: list[int], left: Left) -> list[float]:
+    def parts(self, k: int, excluded: frozenset[int], known: list[int], left: Left) -> list[float]:
         """log p of the linear, quadratic, local part and of the best product."""
         x, Z = self.rivals.column(k)
-        out = own_tests(left, Z, self.sifter.settings)
-        if not self.sifter.interactions:
+        out = own_tests(left, Z, self.sift.settings)
+        if not self.sift.interactions:
             return [*out, 0.0]
-        columns = self.rivals.pool.columns
-        free = ~np.isin(columns, list(barred))
+        columns = self.rivals.fit.reduced.pool.columns
+        free = ~np.isin(columns, list(excluded))
         z2 = product_tests(left, np.nan_to_num(x), self.rivals.X[:, free])
-        return [*out, best_product(z2, columns[free], known, self.sifter.n_columns)]
+        return [*out, best_product(z2, columns[free], known, self.sift.n_columns)]
 
-    def unexplained(self, explanation: Explanation) -> float:
+    def unexplained(self, explanation: SiftFit) -> float:
         """Share of the variance that a least-squares fit on an explanation leaves."""
-        R = self.sifter.residual(explanation.groups, explanation.support)
-        start = self.sifter.response.start
-        return float(np.square(R).sum() / max(np.square(start).sum(), 1e-300))
+        start = self.sift.response.start
+        return float(np.square(explanation.residual).sum() / max(np.square(start).sum(), 1e-300))
 
     def candidates(self, also: Sequence[int]) -> tuple[list[int], Array]:
         """Columns to test, and the quick log p-value of all beside what was selected, (p,)."""
-        sifter, whole = self.sifter, self.rivals.whole
-        R = sifter.unit_residual(whole.groups, whole.support)
-        own = sifter.own(whole.groups, R)
-        quick = own_log_p(own, R.shape[1], sifter.interactions, sifter.settings)
-        near = [self.rivals.selected, whole.groups.variables(whole.relaxed)]
-        outside = np.setdiff1d(sifter.varying, np.concatenate(near))
+        sift, fit = self.sift, self.rivals.fit
+        found = fit.evidence.univariate
+        q = sift.response.Y.shape[1]
+        quick = univariate_log_p(found, q, sift.interactions, sift.settings)
+        near = [fit.selected.tolist(), fit.groups.variables(fit.relaxed)]
+        outside = np.setdiff1d(sift.varying, np.concatenate(near))
         further = outside[np.argsort(quick[outside], kind="stable")][:FURTHER]
         listed = [k for some in (*near, further.tolist()) for k in sorted(some, key=quick.item)]
         chosen = dict.fromkeys([*list(dict.fromkeys(listed))[:MOST_CANDIDATES], *also])
-        return [k for k in chosen if k not in sifter.always], np.minimum(quick, 0.0)
+        return [k for k in chosen if k not in sift.always], np.minimum(quick, 0.0)
 
     def product(self, pair: tuple[int, int]) -> float:
         """log p of a product beyond all features of both columns and the rest of the support."""
-        chosen = self.rivals.as_selected
-        groups = chosen.groups
-        own = groups.first_product + groups.parents.index(pair)
-        kept = tuple(g for g in chosen.support if g != own)
-        rest = Explanation(groups, kept)
+        chosen = self.rivals.fit
+        own = chosen.groups.index.first_product + chosen.groups.parents.index(pair)
+        rest = replace(chosen, support=tuple(g for g in chosen.support if g != own), known=None)
         both = [self.rivals.column(v) for v in pair]
-        terms = np.column_stack([rest.terms(), *(Z.T for _, Z in both)])
-        left = self.left(rest, terms, len(chosen.columns), self.rivals.K)
-        rows = self.sifter.response.rows
+        terms = np.column_stack([rest.features(), *(Z.T for _, Z in both)])
+        left = self.left(rest, terms, len(chosen.selected), self.rivals.K)
+        rows = self.sift.response.rows
         feature = product_feature(np.column_stack([x for x, _ in both]), rows)
         z2 = [self_normalised(one.beyond((feature / rows.root)[:, None]), one)[0] for one in left]
         return float(min(chi2_log_sf(np.array(max(z2)), 1) + np.log(len(left)), 0.0))
 
 
 def column_significance(
-    sifter: Sifter,
-    sifted: Sifted,
+    fit: SiftFit,
     codes: IntArray | None = None,
     *,
     stand_in: float = STAND_IN,
@@ -328,9 +251,7 @@ def column_significance(
 
     Parameters
     ----------
-    sifter : Sifter
-    sifted : Sifted
-        What it found.
+    fit : SiftFit
     codes : (n,) int array, optional
         Class numbers, where the response are labels.
     stand_in : float
@@ -343,47 +264,48 @@ def column_significance(
     also : sequence of int
         Further columns to test.
     """
-    tester = ColumnTester(make_rivals(sifter, sifted), kept_codes(sifter, codes))
+    sift = fit.problem
+    tester = ColumnTester(make_rivals(fit), kept_codes(sift, codes))
     first = [int(columns[0]) for columns in findings]
     candidates, quick = tester.candidates([*also, *first])
-    p = sifter.source.shape[1]
-    together = tested_together(sifter, candidates, stand_in, findings)
+    p = sift.source.shape[1]
+    together = tested_together(sift, candidates, stand_in, findings)
     log_p, log_finding = np.zeros(p), np.zeros(p)
     tests: dict[int, ColumnTest] = {}
     for second in (False, True):
         for k in candidates:
-            variable = columns_beside(sifter, k)
+            variable = columns_beside(sift, k)
             alone = tester.test(k, variable, second)
-            barred = together[k] | variable
-            whole = alone if barred == variable else tester.test(k, barred, second)
+            excluded = together[k] | variable
+            whole = alone if excluded == variable else tester.test(k, excluded, second)
             tests[k] = ColumnTest(k, tuple(sorted(together[k])), alone, whole)
             log_p[k], log_finding[k] = alone.log_p, whole.log_p
-        q = np.minimum(q_values(sifter, log_p), q_values(sifter, log_finding))
+        q = np.minimum(q_values(sift, log_p), q_values(sift, log_finding))
         if strict or not candidates or q.min() > GATE:
             break
     untested = ~np.isin(np.arange(p), candidates)
     return Significance(
-        p_values=np.exp(by_variable(sifter, np.where(untested, quick, log_p))),
-        q_values=q_values(sifter, log_p),
-        finding_p_values=np.exp(by_variable(sifter, np.where(untested, quick, log_finding))),
-        finding_q_values=q_values(sifter, once_each(log_finding, together)),
+        p_values=np.exp(by_variable(sift, np.where(untested, quick, log_p))),
+        q_values=q_values(sift, log_p),
+        finding_p_values=np.exp(by_variable(sift, np.where(untested, quick, log_finding))),
+        finding_q_values=q_values(sift, once_each(log_finding, together)),
         tests=tuple(sorted(tests.values(), key=lambda t: (t.alone.log_p, t.column))),
         products=tested_products(tester),
     )
 
 
-def columns_beside(sifter: Sifter, k: int) -> frozenset[int]:
+def columns_beside(sift: Sift, k: int) -> frozenset[int]:
     """The columns that are one variable with column k, itself included."""
-    if sifter.labels is None:
+    if sift.labels is None:
         return frozenset([k])
-    return frozenset(np.flatnonzero(sifter.labels == sifter.labels[k]).tolist())
+    return frozenset(np.flatnonzero(sift.labels == sift.labels[k]).tolist())
 
 
-def by_variable(sifter: Sifter, log_p: Array) -> Array:
+def by_variable(sift: Sift, log_p: Array) -> Array:
     """log p-values (p,) of columns, or of the variables that some of them make up: the smallest,
     corrected for the number of columns that it is the smallest of.
     """
-    joint = sifter.joint
+    joint = sift.joint
     if joint is None:
         return log_p
     best = np.zeros(len(log_p))
@@ -391,35 +313,35 @@ def by_variable(sifter: Sifter, log_p: Array) -> Array:
     return best[joint.labels]
 
 
-def q_values(sifter: Sifter, log_p: Array) -> Array:
+def q_values(sift: Sift, log_p: Array) -> Array:
     """q-values (p,) over all columns that vary, or over all variables that these make up."""
-    out, varying = np.ones(len(log_p)), sifter.varying
-    if sifter.joint is None:
+    out, varying = np.ones(len(log_p)), sift.varying
+    if sift.joint is None:
         out[varying] = benjamini_hochberg(log_p[varying])
         return out
-    labels, first = np.unique(sifter.joint.labels[varying], return_index=True)
-    out[labels] = benjamini_hochberg(by_variable(sifter, log_p)[varying[first]])
-    return out[sifter.joint.labels]
+    labels, first = np.unique(sift.joint.labels[varying], return_index=True)
+    out[labels] = benjamini_hochberg(by_variable(sift, log_p)[varying[first]])
+    return out[sift.joint.labels]
 
 
-def kept_codes(sifter: Sifter, codes: IntArray | None) -> IntArray | None:
+def kept_codes(sift: Sift, codes: IntArray | None) -> IntArray | None:
     """Class numbers of the rows that count."""
-    kept = sifter.response.rows.kept
+    kept = sift.response.rows.kept
     return codes if codes is None or kept is None else codes[kept]
 
 
 def tested_together(
-    sifter: Sifter, columns: list[int], least: float, findings: Sequence[IntArray]
+    sift: Sift, columns: list[int], least: float, findings: Sequence[IntArray]
 ) -> dict[int, frozenset[int]]:
     """What each of some columns is tested together with, itself included: its finding, or
     its stand-ins.
     """
     if not columns:
         return {}
-    together = correlated(sifter, np.array(columns, dtype=np.intp), least)
+    together = correlated(sift, np.array(columns, dtype=np.intp), least)
     for finding in map(frozenset, (members.tolist() for members in findings)):
         together.update((k, finding) for k in columns if k in finding)
-    always = frozenset(sifter.always)  # in every explanation: nothing takes their place
+    always = frozenset(sift.always)  # in every explanation: nothing takes their place
     return {k: (finding - always) | {k} for k, finding in together.items()}
 
 
@@ -437,9 +359,9 @@ def once_each(log_set: Array, together: dict[int, frozenset[int]]) -> Array:
 
 def tested_products(tester: ColumnTester) -> tuple[ProductTest, ...]:
     """p- and q-values of the selected products, among all pairs of columns."""
-    groups, support = tester.rivals.as_selected
-    first, p = groups.first_product, tester.sifter.n_columns
-    pairs = [groups.parents[g - first] for g in support if g >= first]
+    fit, p = tester.rivals.fit, tester.sift.n_columns
+    products = fit.groups.index.products_of(fit.support)
+    pairs = [fit.groups.parents[fit.groups.index.place(g)] for g in products]
     log_p = np.array([tester.product(pair) for pair in pairs])
     q = benjamini_hochberg(log_p, p * (p - 1) / 2)
     found = [

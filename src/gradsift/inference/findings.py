@@ -23,7 +23,7 @@ from gradsift.inference.candidates import (
 from gradsift.inference.gibbs import Draws, draw
 from gradsift.inference.settings import DEFAULT, PRODUCT, SHAPES, FindingSettings
 from gradsift.protocols import Array, IntArray
-from gradsift.sift import ChosenGroup, Sifter
+from gradsift.sift import ChosenGroup, Sift
 from gradsift.sift.rows import Rows
 
 CHOSEN_VIEWS = 3000
@@ -111,7 +111,7 @@ class Findings:
 
 
 def find(
-    problem: Sifter,
+    problem: Sift,
     chosen: Sequence[ChosenGroup],
     *,
     codes: IntArray | None = None,
@@ -123,7 +123,7 @@ def find(
 
     Parameters
     ----------
-    problem : Sifter
+    problem : Sift
         The table, its response, the columns that are always kept (findings are given these) and
         those that never change.
     chosen : sequence of ChosenGroup

@@ -18,10 +18,9 @@ from scipy.special import gammaln
 
 from gradsift.numerics.statistics import benjamini_hochberg
 from gradsift.protocols import Array, IntArray
-from gradsift.sift.criterion import whiten_residual
 from gradsift.sift.features import odd_rows
 from gradsift.sift.marginal import association_log_p, exchangeable_log_p
-from gradsift.sift.procedure import Sifted, Sifter
+from gradsift.sift.procedure import Sift, SiftFit
 
 RATE = 0.1
 """False discovery rate of the list, where nobody asked for another."""
@@ -62,39 +61,40 @@ class Association:
         return found[np.argsort(self.p_values[found], kind="stable")]
 
 
-def column_association(sifter: Sifter, sifted: Sifted, n_columns: int) -> Association | None:
+def column_association(fit: SiftFit, n_columns: int) -> Association | None:
     """p- and q-values of the first columns of a sift, which those that follow are covariates of;
     None where rows belong together, because these tests take them for independent.
     """
-    groups, q = sifted.groups, sifter.response.Y.shape[1]
+    sift, groups = fit.problem, fit.groups
+    q = sift.response.Y.shape[1]
     if groups.rows.clusters is not None:
         return None
-    statistic, R = sifted.marginal, whiten_residual(sifter.response.start, groups.rows.total)
-    if sifter.always:
-        R = sifter.unit_residual(groups, sifter.fixed(groups))
-        statistic = sifter.own(groups, R)
-    rows = groups.rows.total - len(sifter.always)
-    log_p = association_log_p(statistic, rows, q, sifter.settings)[:n_columns]
-    tested = ~np.isin(np.arange(n_columns), sifter.always)
-    labels = None if sifter.labels is None else sifter.labels[:n_columns]
-    counted = tested & np.isin(np.arange(n_columns), sifter.varying)
+    statistic, R = fit.marginal, sift.unit_response
+    if sift.always:
+        R = sift.unit_residual(groups, sift.fixed(groups))
+        statistic = sift.univariate_statistics(groups, R)
+    rows = groups.rows.total - len(sift.always)
+    log_p = association_log_p(statistic, rows, q, sift.settings)[:n_columns]
+    tested = ~np.isin(np.arange(n_columns), sift.always)
+    labels = None if sift.labels is None else sift.labels[:n_columns]
+    counted = tested & np.isin(np.arange(n_columns), sift.varying)
     near = np.flatnonzero(q_values(log_p, labels, counted) <= LISTED)
-    log_p[near] = np.maximum(log_p[near], least_log_p(sifter, near))
-    if not sifter.response.robust:
-        how = sifter.source, near, R, groups.rows, rows, sifter.settings
+    log_p[near] = np.maximum(log_p[near], least_log_p(sift, near))
+    if not sift.response.robust:
+        how = sift.source, near, R, groups.rows, rows, sift.settings
         log_p[near] = np.maximum(log_p[near], exchangeable_log_p(*how))
     q_found = q_values(log_p, labels, counted)
     p_found = np.exp(by_label(log_p, labels))
     return Association(np.where(tested, p_found, np.nan), np.where(tested, q_found, np.nan))
 
 
-def least_log_p(sifter: Sifter, columns: IntArray) -> Array:
-    """log of the smallest p-value that any deal of the rows could give some columns: one that
-    differs from its median in k of n rows has C(n, k) deals.
+def least_log_p(sift: Sift, columns: IntArray) -> Array:
+    """log of the smallest p-value that any permutation of the rows could give some columns: one
+    that differs from its median in k of n rows has C(n, k) different ones.
     """
-    rows = sifter.response.rows
+    rows = sift.response.rows
     n = rows.total
-    k = np.minimum(odd_rows(sifter.source, columns, rows, sifter.settings), n / 2)
+    k = np.minimum(odd_rows(sift.source, columns, rows, sift.settings), n / 2)
     return np.asarray(gammaln(k + 1) + gammaln(n - k + 1) - gammaln(n + 1))
 
 

@@ -20,7 +20,7 @@ from gradsift.protocols import Array, IntArray, Source
 from gradsift.sift.features import clipped, clipped_columns
 from gradsift.sift.levels import chi2_log_sf
 from gradsift.sift.rows import Rows
-from gradsift.sift.saddlepoint import worth_of
+from gradsift.sift.saddlepoint import permutation_ratio
 from gradsift.sift.settings import SiftSettings
 
 # A random background: the many effects that are too weak to be selected.
@@ -365,7 +365,7 @@ def far_tail(left: Left, A: Array, B: Array, R: Array) -> float:
     a = basis @ (basis.T @ left.r) / left.scale
     r = left.r / left.scale
     mass = left.scale**2
-    worth = worth_of(a[:, None], r[:, None], mass * (left.weight.sum() / mass.sum()), gain)
+    worth = permutation_ratio(a[:, None], r[:, None], mass * (left.weight.sum() / mass.sum()), gain)
     return max(log_p, float(chi2_log_sf(np.array(gain * worth), m)))
 
 

@@ -22,8 +22,6 @@ from gradsift.sift.response import Response
 
 Move = tuple[int | None, int | None]
 """The group that leaves the support, and the one that enters."""
-REMEMBERED_FITS = 32
-"""Fits of which residual and stand-in response are kept, for searches that meet them again."""
 
 
 def log_det(cov: Array) -> float:
@@ -57,16 +55,16 @@ def level_sums(groups: Groups, support: Support, moves: list[Move]) -> Array:
     """Sum of squared levels, number of coefficients and number of variables after each move from a
     support, (b, 3).
 
-    Every group counts with the level it has beside its own variable; a variable in no product adds
-    the difference to the full level of one own group, the one where that is least.
+    Every group counts with its further level; a variable in no product adds
+    the difference to the full level of one univariate group, the one where that is least.
     """
     entering = {new for _, new in moves if new is not None}
     members = sorted({*support, *entering})
-    known = groups.level_if_selected[members].tolist()
-    rise = (groups.level[members] - groups.level_if_selected[members]).tolist()
+    known = groups.levels.further[members].tolist()
+    rise = (groups.levels.new[members] - groups.levels.further[members]).tolist()
     facts = dict(zip(members, zip(known, rise, groups.size[members].tolist()), strict=True))
     owners = {g: groups.owners_of(g) for g in members}
-    first = groups.first_product
+    first = groups.index.first_product
     own: dict[int, list[int]] = {}
     for g in support:
         for v in owners[g]:
@@ -115,20 +113,7 @@ def inverse_root(cov: Array) -> Array:
 
 
 def robust_fit(groups: Groups, support: Support, response: Response) -> tuple[Array, Array]:
-    """Residual on the support and the stand-in response it was fitted to; the last ones are
-    remembered.
-    """
-    known = groups.fits.pop(support, None)
-    if known is None or known[0] is not response:
-        known = response, *fit_robustly(groups, support, response)
-    groups.fits[support] = known  # at the end: what was used last is forgotten last
-    if len(groups.fits) > REMEMBERED_FITS:
-        del groups.fits[next(iter(groups.fits))]
-    return known[1:]
-
-
-def fit_robustly(groups: Groups, support: Support, response: Response) -> tuple[Array, Array]:
-    """`robust_fit`, made."""
+    """Residual on the support and the stand-in response it was fitted to."""
     Y = response.start
     if not support:
         return Y, Y
@@ -186,24 +171,17 @@ def normal_equations(groups: Groups, members: Iterable[int], Y: Array) -> Normal
     return NormalEquations(Z @ Z.T / n, Z @ Y / n, Y.T @ Y / n, where, groups.settings.ridge)
 
 
-def criterion(
-    groups: Groups,
-    support: Support,
-    response: Response,
-    fitted: dict[Support, float] | None = None,
-) -> float:
-    """The criterion at a support, refitted (robustly) on it. `fitted` remembers the first term of
-    supports, which is the same at any levels.
-    """
-    fitted = {} if fitted is None else fitted
+def lack_of_fit(R: Array, n: float) -> float:
+    """The first term of the criterion, n log det(R'R / n)."""
+    return n * log_det(R.T @ R / n)
+
+
+def criterion(groups: Groups, support: Support, response: Response) -> float:
+    """The criterion at a support, refitted (robustly) on it."""
     cost = complexity(groups, support, response.Y.shape[1])
     if not np.isfinite(cost):
         return np.inf
-    if support not in fitted:
-        n = groups.rows.total
-        R = robust_fit(groups, support, response)[0]
-        fitted[support] = n * log_det(R.T @ R / n)
-    return fitted[support] + cost
+    return lack_of_fit(robust_fit(groups, support, response)[0], groups.rows.total) + cost
 
 
 # Fits on all supports that are one move away from a support: a group leaves, enters, or both.
@@ -230,7 +208,7 @@ class Neighbours:
     """Of the groups of the support and those that may enter."""
     inside: dict[int, int]
     """First feature of each group of the support, among those of the support."""
-    beside: Array
+    products: Array
     """(m, features) inner products of the features of the support with all."""
     corr: Array
     """(m, q) and with the response."""
@@ -239,7 +217,7 @@ class Neighbours:
     B: Array
     """(m, q) coefficients on the support."""
     towards: Array
-    """(m, features) `inverse` times `beside`."""
+    """(m, features) `inverse` times `products`."""
 
     @property
     def m(self) -> int:
@@ -270,7 +248,7 @@ class Neighbours:
         lost = A[:, leave].transpose(1, 0, 2) @ np.linalg.inv(A[leave[:, :, None], leave[:, None]])
         rest = B - lost @ B[leave]
         rest[each, leave] = 0.0
-        u = self.beside[:, enter].transpose(1, 0, 2)
+        u = self.products[:, enter].transpose(1, 0, 2)
         v = self.towards[:, enter].transpose(1, 0, 2)
         v = v - lost @ self.towards[leave[:, :, None], enter[:, None]]
         v[each, leave] = 0.0
@@ -322,9 +300,11 @@ def neighbours(equations: NormalEquations, support: Support) -> Neighbours:
     at, size_of = equations.index(support), equations.sizes
     sizes = [size_of[g] for g in support]
     inside = dict(zip(support, (np.cumsum(sizes) - sizes).tolist(), strict=True))
-    beside, corr = equations.gram[at], equations.corr[at]
-    inverse = np.linalg.inv(beside[:, at] + equations.ridge * np.eye(len(at)))
-    return Neighbours(equations, inside, beside, corr, inverse, inverse @ corr, inverse @ beside)
+    products, corr = equations.gram[at], equations.corr[at]
+    inverse = np.linalg.inv(products[:, at] + equations.ridge * np.eye(len(at)))
+    return Neighbours(
+        equations, inside, products, corr, inverse, inverse @ corr, inverse @ products
+    )
 
 
 def after_move(support: Support, move: Move) -> Support:

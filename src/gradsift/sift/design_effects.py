@@ -19,8 +19,8 @@ counts as 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ from scipy.stats import chi2
 
 from gradsift.protocols import Array, Source
 from gradsift.sift.feature_store import feature_pieces
-from gradsift.sift.groups import Groups, Inflation
+from gradsift.sift.groups import Groups, Inflation, Prior
 from gradsift.sift.rows import Clusters, Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
@@ -47,15 +47,6 @@ class Scores(NamedTuple):
     """Sampling variance of v, (k,)."""
     df: Array
     """(tr V)^2 / tr V^2, less what chance adds, (k,)."""
-
-
-@dataclass(frozen=True)
-class Prior:
-    """What design effects of columns have in common."""
-
-    mean: float
-    spread: float
-    """Variance over columns beyond sampling error; infinite = nothing in common."""
 
 
 def group_scores(Z: Array, R: Array, clusters: Clusters) -> Scores:
@@ -106,7 +97,7 @@ def inflation(level: Array, dims: int, effect: Array, df: Array | float, nu: Arr
     return np.where(level > 0.0, wanted / np.maximum(level, TINY), 1.0)
 
 
-def price(level: Array, ratio: Array, n: float) -> Array:
+def penalty_after_inflation(level: Array, ratio: Array, n: float) -> Array:
     """What a group has to cost in a criterion of n log det so that its statistic has to pass
     `ratio` times its squared level.
 
@@ -121,93 +112,73 @@ def price(level: Array, ratio: Array, n: float) -> Array:
     return np.where(level > 0.0, level * ratio * bend(level * ratio / n) / bend(level / n), 0.0)
 
 
-def own_scores(
-    source: Source, groups: Groups, R: Array, settings: SiftSettings
-) -> tuple[Scores, Scores, Scores]:
-    """Design effects of the linear, quadratic and local groups of all pooled columns."""
-    clusters = clusters_of(groups.rows)
-    pieces: Iterator[Array] = (
-        Z for _, Z in feature_pieces(source, groups.columns, groups.rows, settings)
-    )
-    found = [[group_scores(Z[:, part], R, clusters) for part in settings.parts] for Z in pieces]
-    linear, quadratic, local = (
-        Scores(*map(np.concatenate, zip(*one, strict=True))) for one in zip(*found, strict=True)
-    )
-    return linear, quadratic, local
+class Kind(NamedTuple):
+    """Groups of equally many features with consecutive numbers."""
+
+    where: slice
+    size: int
+    found: Scores
+    prior: Prior | None
+    """What they have in common with other groups; None = it is estimated from these."""
 
 
-def inflated_own(source: Source, groups: Groups, R: Array) -> Groups:
-    """Groups of some columns without products, their levels inflated; R (n, q) is the noise, of
-    unit variance, rows scaled.
-    """
-    settings, clusters = groups.settings, clusters_of(groups.rows)
-    n, k = groups.rows.total, len(groups.columns)
-    ratios, priors = [], []
-    for part, found in enumerate(own_scores(source, groups, R, settings)):
-        prior = common_prior(found, settings)
-        df = found.df if np.isinf(prior.spread) else np.full(k, float(np.mean(found.df)))
-        where = slice(part * k, (part + 1) * k)
-        dims = settings.part_sizes[part] * R.shape[1]
-        effect, nu = shrunk(found, prior, clusters)
-        ratios.append(inflation(groups.level[where], dims, effect, df, nu))
-        priors.append(prior)
-    ratio = np.concatenate(ratios)
-    return replace(
-        groups,
-        level=price(groups.level, ratio, n),
-        level_if_selected=price(groups.level_if_selected, ratio, n),
-        inflation=Inflation(ratio, priors[0].mean, priors[0].spread),
-    )
+def univariate_kinds(source: Source, groups: Groups, R: Array) -> Iterator[Kind]:
+    """Linear, quadratic and local groups of all pooled columns, against noise R (n, q)."""
+    clusters, settings = clusters_of(groups.rows), groups.settings
+    found = [
+        [group_scores(Z[:, part], R, clusters) for part in settings.parts]
+        for _, Z in feature_pieces(source, groups.columns, groups.rows, settings)
+    ]
+    for part, pieces in enumerate(zip(*found, strict=True)):
+        scores = Scores(*map(np.concatenate, zip(*pieces, strict=True)))
+        yield Kind(groups.index.of_part(part), settings.part_sizes[part], scores, None)
 
 
-def inflated_joint(groups: Groups, R: Array) -> Groups:
-    """Groups without products, the levels of their joint groups inflated as well; the features of
-    a joint group are like linear ones.
-    """
+def joint_kinds(groups: Groups, R: Array) -> Iterator[Kind]:
+    """Each joint group; its features are like linear ones."""
     if groups.inflation is None or groups.joint is None:
-        return groups
-    clusters, own = clusters_of(groups.rows), 3 * len(groups.columns)
-    prior = Prior(groups.inflation.mean, groups.inflation.spread)
-    ratios = []
+        return
     for number, size in enumerate(groups.joint.size.tolist()):
-        found = group_scores(groups.joint_features(number)[None], R, clusters)
-        effect, nu = shrunk(found, prior, clusters)
-        level = groups.level[own + number : own + number + 1]
-        ratios.append(inflation(level, size * R.shape[1], effect, found.df, nu))
-    ratio = np.concatenate([np.ones(own), *ratios])
-    n, paid = groups.rows.total, slice(own, None)
-    level, selected = groups.level.copy(), groups.level_if_selected.copy()
-    level[paid] = price(level[paid], ratio[paid], n)
-    selected[paid] = price(selected[paid], ratio[paid], n)
-    ratio[:own] = groups.inflation.ratio
-    return replace(
-        groups,
-        level=level,
-        level_if_selected=selected,
-        inflation=replace(groups.inflation, ratio=ratio),
-    )
+        found = group_scores(groups.joint_features(number)[None], R, clusters_of(groups.rows))
+        at = groups.index.first_joint + number
+        yield Kind(slice(at, at + 1), size, found, groups.inflation.prior)
 
 
-def inflated_products(groups: Groups, R: Array) -> Groups:
-    """The same groups with the levels of their products inflated as well; products are like linear
-    features.
-    """
-    if groups.inflation is None or len(groups.products) == 0:
-        return groups
+def product_kinds(groups: Groups, R: Array) -> Iterator[Kind]:
+    """All products, which are like linear features."""
+    if groups.inflation is None or not len(groups.products):
+        return
+    found = group_scores(groups.products[:, None, :], R, clusters_of(groups.rows))
+    where = slice(groups.index.first_product, len(groups.size))
+    yield Kind(where, 1, found, groups.inflation.prior)
+
+
+def inflated(groups: Groups, q: int, kinds: Iterable[Kind]) -> Groups:
+    """The same groups, with the levels of these kinds inflated for noise of q responses."""
     clusters, n = clusters_of(groups.rows), groups.rows.total
-    own = groups.first_product
-    found = group_scores(groups.products[:, None, :], R, clusters)
-    prior = Prior(groups.inflation.mean, groups.inflation.spread)
-    effect, nu = shrunk(found, prior, clusters)
-    level = groups.level[own:]
-    ratio = inflation(level, R.shape[1], effect, found.df, nu)
-    paid = price(level, ratio, n)
-    return replace(
-        groups,
-        level=np.r_[groups.level[:own], paid],
-        level_if_selected=np.r_[groups.level_if_selected[:own], paid],
-        inflation=replace(groups.inflation, ratio=np.r_[groups.inflation.ratio[:own], ratio]),
-    )
+    ratio, levels = np.ones(len(groups.size)), groups.levels
+    common: Prior | None = None
+    if groups.inflation is not None:
+        known, common = groups.inflation.ratio[: len(ratio)], groups.inflation.prior
+        ratio[: len(known)] = known
+    for where, size, found, prior in kinds:
+        own, df = prior, found.df
+        if own is None:
+            own = common_prior(found, groups.settings)
+            if not np.isinf(own.spread):
+                df = np.full(len(df), float(np.mean(df)))
+        common = common or own
+        effect, nu = shrunk(found, own, clusters)
+        more = ratio[where] = inflation(groups.levels.new[where], size * q, effect, df, nu)
+
+        def paid(level: Array, where: slice = where, more: Array = more) -> Array:
+            level = level.copy()
+            level[where] = penalty_after_inflation(level[where], more, n)
+            return level
+
+        levels = levels.map(paid)
+    made = None if common is None else Inflation(ratio, common)
+    return replace(groups, levels=levels, inflation=made)
 
 
 def clusters_of(rows: Rows) -> Clusters:

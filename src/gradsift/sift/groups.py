@@ -1,37 +1,107 @@
-"""The groups in play: three per pooled column, one per variable of several columns, one per
-product, each with its squared level.
+"""The groups of features that may enter a support, each with its squared level.
 
-Groups are numbered: with k pooled columns, group `part * k + j` is part 0 (linear), 1 (quadratic)
-or 2 (local) of pooled column j. The joint groups of variables of several columns follow
-(`feature_groups`), then the products, from `first_product` on. A support is a sorted tuple of such
-numbers.
+A pool of k columns has 3 k univariate groups, `part * k + j` for part 0 (linear), 1 (quadratic) or
+2 (local) of its j-th column. The joint groups of variables of several columns follow, then the
+products (`GroupIndex`). A support is a sorted tuple of such numbers, and its features are the rows
+of a matrix (df, n).
+
+Columns can be one variable: the levels of a category, the probes of a gene, a pathway. Of G
+variables each may spend alpha / G, whatever the number of its columns. A variable of m columns
+divides its part: `joint_share` of it is for the joint group, all columns together, and the rest is
+for the univariate groups of the columns, an m-th each. So a category is found that shifts the
+response a little at every level, and one that does at a single level. The joint group is the
+leading principal components of the columns, whitened: r features, as many as there are directions
+in which the columns differ (L - 1 for the 0/1 columns of L levels). Its statistic is chi2(r q)
+under the null, like that of any other group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.sift.feature_store import FeatureStore, pooled_features
 from gradsift.sift.features import clipped_columns, product_feature
-from gradsift.sift.levels import NEVER, chi2_log_sf, own_levels, shares, squared_level
-from gradsift.sift.response import Response
+from gradsift.sift.levels import (
+    NEVER,
+    Levels,
+    chi2_log_sf,
+    shares,
+    squared_level,
+    univariate_levels,
+)
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
-# Columns that are one variable: the levels of a category, the probes of a gene, a pathway.
-#
-# Of G variables each may spend alpha / G, whatever the number of its columns. A variable of m
-# columns divides its part: `joint_share` of it is for the joint group, all columns together, and
-# the rest is for the own groups of the columns, an m-th each. So a category is found that shifts
-# the response a little at every level, and one that does at a single level.
-#
-# The joint group is the leading principal components of the columns, whitened: r features, as
-# many as there are directions in which the columns differ (L - 1 for the 0/1 columns of L
-# levels). Its statistic is chi2(r q) under the null, like that of any other group.
+Support = tuple[int, ...]
+PARTS = ("linear", "quadratic", "local", "joint", "product")
+JOINT, PRODUCT = 3, 4
+"""Places of the last two kinds of groups in `PARTS`."""
+
+
+@dataclass(frozen=True)
+class GroupIndex:
+    """The arithmetic of group numbers."""
+
+    columns: IntArray
+    """(k,) columns of the source that are pooled, increasing."""
+    n_joint: int = 0
+
+    @property
+    def first_joint(self) -> int:
+        """Number of the first joint group, and of univariate groups."""
+        return 3 * len(self.columns)
+
+    @property
+    def first_product(self) -> int:
+        return 3 * len(self.columns) + self.n_joint
+
+    def part(self, group: int) -> int:
+        """The kind of a group, as in `PARTS`."""
+        if group >= self.first_product:
+            return PRODUCT
+        return JOINT if group >= self.first_joint else group // len(self.columns)
+
+    def place(self, group: int) -> int:
+        """Pooled column of a univariate group; number of another group among its kind."""
+        if group >= self.first_product:
+            return group - self.first_product
+        return group - self.first_joint if group >= self.first_joint else group % len(self.columns)
+
+    def place_of(self, column: int) -> int | None:
+        """Place of a source column in the pool; None where it is not pooled."""
+        j = int(np.searchsorted(self.columns, column))
+        return j if j < len(self.columns) and self.columns[j] == column else None
+
+    def univariate(self, part: int, place: int) -> int:
+        """Number of a univariate group."""
+        return part * len(self.columns) + place
+
+    def of_part(self, part: int) -> slice:
+        """Numbers of all linear, quadratic or local groups."""
+        return slice(part * len(self.columns), (part + 1) * len(self.columns))
+
+    def univariate_of(self, support: Support) -> Support:
+        return tuple(g for g in support if g < self.first_joint)
+
+    def products_of(self, support: Support) -> Support:
+        return tuple(g for g in support if g >= self.first_product)
+
+    def renumbered(self, support: Support, new: GroupIndex) -> Support:
+        """A support in the numbers of another pool that holds its columns too, and the same joint
+        groups and products.
+        """
+        where = np.searchsorted(new.columns, self.columns)
+
+        def number(g: int) -> int:
+            if g >= self.first_joint:
+                return g - self.first_joint + new.first_joint
+            return new.univariate(self.part(g), int(where[self.place(g)]))
+
+        return tuple(sorted(map(number, support)))
 
 
 @dataclass(frozen=True)
@@ -68,13 +138,13 @@ class JointGroups:
         return np.add.reduceat(along, starts, axis=1) if len(starts) else along
 
     def log_evidence(
-        self, own: Array, R: Array, total: float, interactions: bool, settings: SiftSettings
+        self, univariate: Array, R: Array, total: float, interactions: bool, settings: SiftSettings
     ) -> Array:
-        """Log tails (p,) of the own groups of columns, and of their joint group against
+        """Log tails (p,) of the univariate groups of columns, and of their joint group against
         unit-variance residuals R where that says more, each corrected for its part of the level.
         """
         together = np.log(self.divided) - np.log1p(-settings.joint_share)
-        out = own + np.where(self.divided > 1, together, 0.0)
+        out = univariate + np.where(self.divided > 1, together, 0.0)
         if len(self.size):
             share = settings.joint_share * sum(shares(interactions, settings)[:3])
             squares = self.squares(R, np.eye(R.shape[1])[None])[0]
@@ -83,33 +153,29 @@ class JointGroups:
                 out[list(columns)] = np.minimum(out[list(columns)], tail)
         return out
 
-    def own_levels(
+    def univariate_levels(
         self, columns: IntArray, alpha: float, q: int, interactions: bool, settings: SiftSettings
-    ) -> tuple[Array, Array]:
-        """Squared levels (3 k,) of the own groups of some columns, of a new variable and of one
-        already in the support.
-        """
+    ) -> Levels:
+        """Levels (3 k,) of the univariate groups of some columns."""
         divided = self.divided[columns]
-        new, known = np.empty((3, len(columns))), np.empty((3, len(columns)))
+        new, further = np.empty((3, len(columns))), np.empty((3, len(columns)))
         for m in np.unique(divided).tolist():
             part = alpha if m == 1 else alpha * (1.0 - settings.joint_share) / m
-            levels = own_levels(part, self.count, q, interactions, settings)
+            levels = univariate_levels(part, self.count, q, interactions, settings)
             these = divided == m
-            new[:, these], known[:, these] = levels[0][:, None], levels[1][:, None]
-        return new.ravel(), known.ravel()
+            new[:, these], further[:, these] = levels.new[:, None], levels.further[:, None]
+        return Levels(new.ravel(), further.ravel())
 
     def joint_levels(
         self, alpha: float, q: int, interactions: bool, settings: SiftSettings
-    ) -> tuple[Array, Array]:
-        """Squared levels (J,) of the joint groups, as in `own_levels`."""
+    ) -> Levels:
+        """Levels (J,) of the joint groups."""
         part = alpha * settings.joint_share * sum(shares(interactions, settings)[:3])
-        known = min(self.count, settings.n_known)
-        level = {
-            r: (squared_level(part, self.count, r * q), squared_level(part, known, r * q))
-            for r in np.unique(self.size).tolist()
-        }
-        both = np.array([level[r] for r in self.size.tolist()]).reshape(-1, 2)
-        return both[:, 0], both[:, 1]
+
+        def at(tests: int) -> Array:
+            return np.array([squared_level(part, tests, r * q) for r in self.size.tolist()])
+
+        return Levels(at(self.count), at(min(self.count, settings.n_known)))
 
 
 def joint_features(X: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
@@ -172,7 +238,13 @@ def make_joint(
     return JointGroups(labels, count, divided, members, features, size)
 
 
-Support = tuple[int, ...]
+@dataclass(frozen=True)
+class Prior:
+    """What design effects of columns have in common (`design_effects`)."""
+
+    mean: float
+    spread: float
+    """Variance over columns beyond sampling error; infinite = nothing in common."""
 
 
 @dataclass(frozen=True)
@@ -180,56 +252,51 @@ class Inflation:
     """How much larger squared levels are because rows belong together (`design_effects`)."""
 
     ratio: Array
-    """(3 k + s,)"""
-    mean: float
-    """Design effect of a typical linear group."""
-    spread: float
-    """Variance of that over columns."""
+    """(G,)"""
+    prior: Prior
+    """Of the linear groups."""
 
 
 @dataclass(frozen=True)
 class Groups:
-    columns: IntArray
-    """(k,) column of the source behind each pooled column."""
-    own: FeatureStore
-    """Their whitened features."""
+    index: GroupIndex
+    univariate: FeatureStore
+    """Whitened features of the pooled columns."""
     products: Array
     """(s, n) whitened products."""
     parents: tuple[tuple[int, int], ...]
     """Source columns of each product."""
-    level: Array
-    """(3 k + s,) squared levels t_g^2."""
-    level_if_selected: Array
-    """(3 k + s,) squared levels of groups whose variable is in the support already."""
+    levels: Levels
+    """(G,) squared levels."""
     size: IntArray
-    """(3 k + s,) number of features."""
+    """(G,) number of features."""
     rows: Rows
     settings: SiftSettings = DEFAULT
-    fits: dict[Support, tuple[Response, Array, Array]] = field(default_factory=dict, repr=False)
-    """Fits on some of these features, whatever their levels (`search.robust_fit`)."""
     inflation: Inflation | None = None
     """Part of the levels that clusters of rows make up; None = rows are independent."""
     joint: JointGroups | None = None
     """Which columns are one variable; None = each is its own."""
 
     @property
-    def first_product(self) -> int:
-        """Number of the first product."""
-        return 3 * len(self.columns) + (0 if self.joint is None else len(self.joint.members))
+    def columns(self) -> IntArray:
+        """(k,) column of the source behind each pooled column."""
+        return self.index.columns
 
     @property
     def ratio(self) -> Array:
-        """(3 k + s,) by how much clusters of rows inflate the levels."""
-        return np.ones(len(self.level)) if self.inflation is None else self.inflation.ratio
+        """(G,) by how much clusters of rows inflate the levels."""
+        return np.ones(len(self.size)) if self.inflation is None else self.inflation.ratio
 
     def stack(self, support: Support) -> Array:
         """Features of a support, (df, n)."""
-        k = len(self.columns)
-        own = self.own.stack([(g % k, g // k) for g in support if g < 3 * k])
-        first = self.first_product
-        together = [self.joint_features(g - 3 * k) for g in support if 3 * k <= g < first]
-        made = [self.products[g - first : g - first + 1] for g in support if g >= first]
-        return np.concatenate([self.products[:0], *own, *together, *made])
+        index = self.index
+        own = index.univariate_of(support)
+        made = self.univariate.stack([(index.place(g), index.part(g)) for g in own])
+        for g in support[len(own) :]:
+            at = index.place(g)
+            joint = index.part(g) == JOINT
+            made.append(self.joint_features(at) if joint else self.products[at : at + 1])
+        return np.concatenate([self.products[:0], *made])
 
     def joint_features(self, number: int) -> Array:
         """Features of a joint group, (r, n)."""
@@ -239,12 +306,12 @@ class Groups:
 
     def parents_of(self, group: int) -> tuple[int, ...]:
         """Source columns a group belongs to."""
-        k, first = len(self.columns), self.first_product
-        if group >= first:
-            return self.parents[group - first]
-        if self.joint is not None and group >= 3 * k:
-            return self.joint.members[group - 3 * k]
-        return (int(self.columns[group % k]),)
+        part, at = self.index.part(group), self.index.place(group)
+        if part == PRODUCT:
+            return self.parents[at]
+        if self.joint is not None and part == JOINT:
+            return self.joint.members[at]
+        return (int(self.columns[at]),)
 
     def owners_of(self, group: int) -> tuple[int, ...]:
         """Variables a group belongs to: its columns, unless several are one variable."""
@@ -253,43 +320,40 @@ class Groups:
             return parents
         return tuple(sorted(set(self.joint.labels[list(parents)].tolist())))
 
-    def place_of(self, column: int) -> int | None:
-        """Number of a source column in the pool; None where it is not pooled."""
-        j = int(np.searchsorted(self.columns, column))
-        return j if j < len(self.columns) and self.columns[j] == column else None
-
     def variables(self, support: Support) -> list[int]:
         """Source columns a support uses, sorted."""
         return sorted({v for g in support for v in self.parents_of(g)})
 
     def only(self, supports: list[Support]) -> tuple[Groups, list[Support]]:
         """The groups of the columns some supports use, and the supports in their numbers."""
-        k = len(self.columns)
-        used = sorted({g % k for support in supports for g in support if g < 3 * k})
-        place = {j: i for i, j in enumerate(used)}
-
-        def number(g: int) -> int:
-            return g // k * len(used) + place[g % k] if g < 3 * k else g - 3 * (k - len(used))
-
-        kept = [part * k + j for part in range(3) for j in used]
-        kept += range(3 * k, len(self.level))
+        old = self.index
+        used = sorted({old.place(g) for T in supports for g in old.univariate_of(T)})
+        new = replace(old, columns=self.columns[used])
+        kept = np.array([old.univariate(part, j) for part in range(3) for j in used], dtype=np.intp)
+        kept = np.concatenate([kept, np.arange(old.first_joint, len(self.size))])
         groups = replace(
             self,
-            columns=self.columns[used],
-            own=self.own.only(used),
-            level=self.level[kept],
-            level_if_selected=self.level_if_selected[kept],
+            index=new,
+            univariate=self.univariate.only(used),
+            levels=self.levels.take(kept),
             size=self.size[kept],
             inflation=self.inflation and replace(self.inflation, ratio=self.ratio[kept]),
-            fits={},
         )
-        return groups, [tuple(sorted(map(number, support))) for support in supports]
+        return groups, [old.renumbered(T, new) for T in supports]
 
-    def without(self, out: set[int]) -> Groups:
+    def excluding(self, out: Iterable[int]) -> Groups:
         """The same groups, some of them out of reach."""
-        level, selected = self.level.copy(), self.level_if_selected.copy()
-        level[list(out)] = selected[list(out)] = NEVER
-        return replace(self, level=level, level_if_selected=selected)
+        which = np.array(sorted(out), dtype=np.intp)
+        return replace(self, levels=self.levels.with_value(which, NEVER))
+
+    def excluding_columns(self, columns: frozenset[int]) -> Groups:
+        """The same groups, out of reach where they use one of these columns."""
+        if not columns:
+            return self
+        univariate = np.flatnonzero(np.tile(np.isin(self.columns, list(columns)), 3)).tolist()
+        others = range(self.index.first_joint, len(self.size))
+        used = [g for g in others if not columns.isdisjoint(self.parents_of(g))]
+        return self.excluding([*univariate, *used])
 
     def squared_norms(self, R: Array, mix: Array | None = None) -> Array:
         """||Z_g R||_F^2 / n for a residual R (n, q): (G,). For many residuals R_i = R mix_i, from R
@@ -297,7 +361,7 @@ class Groups:
         """
         many = np.eye(R.shape[1])[None] if mix is None else mix
         pairs = np.square(self.products @ R @ many).sum(axis=2)
-        own = self.own.squares(R, many).reshape(len(many), -1)
+        own = self.univariate.squares(R, many).reshape(len(many), -1)
         together = [] if self.joint is None else [self.joint.squares(R, many)]
         out = np.concatenate([own, *together, pairs], axis=1)
         out /= self.rows.total
@@ -305,22 +369,16 @@ class Groups:
 
 
 def pool(
-    source: Source,
-    columns: IntArray,
-    rows: Rows,
-    levels: Array,
-    level_if_selected: Array,
-    settings: SiftSettings = DEFAULT,
+    source: Source, columns: IntArray, rows: Rows, levels: Levels, settings: SiftSettings = DEFAULT
 ) -> Groups:
-    """Groups of some columns without products; `levels` as from `own_levels`."""
+    """Univariate groups of some columns, of which all have the same `levels` (3,)."""
     k = len(columns)
     return Groups(
-        columns=columns,
-        own=pooled_features(source, columns, rows, settings),
+        index=GroupIndex(columns),
+        univariate=pooled_features(source, columns, rows, settings),
         products=np.zeros((0, rows.count(source.shape[0]))),
         parents=(),
-        level=np.repeat(levels, k),
-        level_if_selected=np.repeat(level_if_selected, k),
+        levels=levels.map(lambda level: np.repeat(level, k)),
         size=np.repeat(np.array(settings.part_sizes, dtype=np.intp), k),
         rows=rows,
         settings=settings,
@@ -331,30 +389,26 @@ def with_products(
     groups: Groups, X: dict[int, Array], pairs: dict[tuple[int, int], float]
 ) -> Groups:
     """The same groups with these products (pair -> squared level) in place of any earlier ones."""
-    first = groups.first_product
+    before = slice(0, groups.index.first_product)
     made = [product_feature(np.stack([X[a], X[b]], axis=1), groups.rows) for a, b in pairs]
+    level = np.array(list(pairs.values()))
     return replace(
         groups,
         products=np.array(made).reshape(len(made), groups.products.shape[1]),
         parents=tuple(pairs),
-        level=np.concatenate([groups.level[:first], np.array(list(pairs.values()))]),
-        level_if_selected=np.concatenate(
-            [groups.level_if_selected[:first], np.array(list(pairs.values()))]
-        ),
-        size=np.concatenate([groups.size[:first], np.ones(len(pairs), dtype=np.intp)]),
-        fits={},
+        levels=groups.levels.take(before).followed_by(Levels(level, level)),
+        size=np.concatenate([groups.size[before], np.ones(len(pairs), dtype=np.intp)]),
     )
 
 
-def with_joint(groups: Groups, joint: JointGroups, level: Array, if_selected: Array) -> Groups:
+def with_joint(groups: Groups, joint: JointGroups, levels: Levels) -> Groups:
     """Groups of some columns without products, and the joint groups with their squared levels."""
     return replace(
         groups,
+        index=replace(groups.index, n_joint=len(joint.members)),
         joint=joint,
-        level=np.concatenate([groups.level, level]),
-        level_if_selected=np.concatenate([groups.level_if_selected, if_selected]),
+        levels=groups.levels.followed_by(levels),
         size=np.concatenate([groups.size, joint.size]),
-        fits={},
     )
 
 

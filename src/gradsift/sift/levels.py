@@ -10,18 +10,55 @@ a group of m features against q responses has a chi2(m q) null, hence the square
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import chdtrc, gammaln
 from scipy.stats import chi2
 
-from gradsift.protocols import Array
+from gradsift.protocols import Array, IntArray
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 NEVER = 1e6
 """A squared level that nothing reaches, and that can be added up."""
 AT_A_TIME = 1 << 16
 """Columns whose tails are computed at a time: they take many temporaries."""
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Squared levels t_g^2 of some groups, (G,) each.
+
+    A further group of a variable that is in the support already makes no new false variable, so
+    that it competes with the groups of a support and not with those of all p columns. Its level is
+    lower: a selected variable gets its quadratic or local group before a near-copy of it would.
+    """
+
+    new: Array
+    """Of a group whose variable is not in the support."""
+    further: Array
+    """Of a further group of a variable that is."""
+
+    def map(self, change: Callable[[Array], Array]) -> Levels:
+        """Both changed in the same way."""
+        return Levels(change(self.new), change(self.further))
+
+    def take(self, groups: IntArray | slice) -> Levels:
+        return self.map(lambda level: level[groups])
+
+    def followed_by(self, more: Levels) -> Levels:
+        new, further = (self.new, more.new), (self.further, more.further)
+        return Levels(np.concatenate(new), np.concatenate(further))
+
+    def with_value(self, groups: IntArray, value: float) -> Levels:
+        """Some of them replaced by one value."""
+
+        def change(level: Array) -> Array:
+            level = level.copy()
+            level[groups] = value
+            return level
+
+        return self.map(change)
 
 
 def shares(interactions: bool, settings: SiftSettings = DEFAULT) -> tuple[float, ...]:
@@ -37,31 +74,16 @@ def squared_level(alpha: float, tests: float, size: int) -> float:
     return float(chi2.isf(min(alpha / max(tests, 1e-300), 0.5), size))
 
 
-def own_levels(
+def univariate_levels(
     alpha: float, p: int, q: int, interactions: bool, settings: SiftSettings = DEFAULT
-) -> tuple[Array, Array]:
-    """Squared levels of the linear, quadratic and local group of a new variable among p, and of a
-    known one.
-
-    A further group of a variable that is already in the support makes no new false variable, so
-    that it competes with the groups of a support and not with those of all p columns. Its level is
-    lower: a selected variable gets its quadratic or local group before a near-copy of it would.
-    """
+) -> Levels:
+    """Levels (3,) of the linear, quadratic and local group of one column among p variables."""
     parts = list(zip(shares(interactions, settings), settings.part_sizes))
 
     def at(tests: int) -> Array:
         return np.array([squared_level(alpha * a, tests, m * q) for a, m in parts])
 
-    return at(p), at(min(p, settings.n_known))
-
-
-def out_of_reach(level: Array, df: Array, odd: Array, n: float) -> Array:
-    """Squared levels, with `NEVER` added where a column differs from its median in so few (`odd`)
-    of n rows that even the best of all C(n, odd) deals of them is likelier than the level allows.
-    """
-    k = np.minimum(odd, n / 2)
-    log_deals = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-    return np.where(log_deals < -each_once(chi2_log_sf, level, df), level + NEVER, level)
+    return Levels(at(p), at(min(p, settings.n_known)))
 
 
 def relaxed_levels(level: Array, df: Array, factor: float) -> Array:
@@ -95,7 +117,7 @@ def chi2_log_sf(x: Array, df: Array | float) -> Array:
     return np.asarray(np.where(np.isfinite(near), near, far))
 
 
-def own_log_p(
+def univariate_log_p(
     statistic: Array, q: int, interactions: bool, settings: SiftSettings = DEFAULT
 ) -> Array:
     """Smallest log tail over the three groups, corrected for its share: (p,) from (3, p)."""

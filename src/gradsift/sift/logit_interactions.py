@@ -46,7 +46,7 @@ def interactions_of(
     groups: Groups, support: Support, response: Response, classes: Classes | None = None
 ) -> list[int]:
     """Products of a support that are not made by the link; all of them for numbers."""
-    products = [g for g in support if g >= groups.first_product]
+    products = list(groups.index.products_of(support))
     known = None
     if classes is None or groups.rows.clusters is not None:
         T = indicators(response.Y)
@@ -59,7 +59,7 @@ def interactions_of(
     whole = LogOdds(D, T, weight, groups.settings.ridge, known=known).fitted()
     places = range(len(D) - len(products), len(D))  # products have the last numbers
     statistic = [whole.without(place).score_statistic(D[place]) for place in places]
-    return [g for g, t in zip(products, statistic, strict=True) if t >= groups.level[g]]
+    return [g for g, t in zip(products, statistic, strict=True) if t >= groups.levels.new[g]]
 
 
 def indicators(Y: Array) -> Array | None:

@@ -23,7 +23,7 @@ from gradsift.sift.feature_store import feature_pieces
 from gradsift.sift.features import summed_squares
 from gradsift.sift.levels import AT_A_TIME, shares
 from gradsift.sift.rows import Rows
-from gradsift.sift.saddlepoint import worth_of
+from gradsift.sift.saddlepoint import permutation_ratio
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 
@@ -82,7 +82,7 @@ def exchangeable_log_p(
                 part, m = settings.parts[j], settings.part_sizes[j]
                 most = min(m, q)
                 gain = -n * most * np.log1p(-min(size[j] / most, 0.999999))
-                gain *= worth_of(z[part].T @ U[part] / root, R / root, weight, gain)
+                gain *= permutation_ratio(z[part].T @ U[part] / root, R / root, weight, gain)
                 trace_left = -most * np.expm1(np.array([-gain / (n * most)]))
                 log_p = pillai_log_p(trace_left, n, m, q)[0] - share[j]
                 out[k] = min(out[k], max(log_p, each[j]))

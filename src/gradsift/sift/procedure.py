@@ -1,21 +1,32 @@
-"""The sift, step by step."""
+"""The sift, step by step: `make_sift` states a problem, `Sift.run` solves it.
+
+Problem: which of the p columns of a standardised table (n, p) does a response (n, q) depend on? The
+answer is a support, a set of groups of features with the least criterion
+
+    n log det(R'R / n) + cost of the groups (`criterion`),
+
+found by a group lasso path and a local search (`search`), first among univariate groups, then among
+these and the products of two columns that the residual still follows (`products`). The steps are
+those of `docs/algorithm.md`, 8 to 27.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import isqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gradsift._run.progress import Say, silent
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.sift.criterion import criterion, robust_fit, whiten_residual
-from gradsift.sift.design_effects import inflated_joint, inflated_own, inflated_products
+from gradsift.sift.design_effects import inflated, joint_kinds, product_kinds, univariate_kinds
 from gradsift.sift.features import (
     known_columns,
     largest,
-    odd_rows,
     pool_size,
     promising,
     single_columns,
@@ -23,6 +34,7 @@ from gradsift.sift.features import (
     wide_statistics,
 )
 from gradsift.sift.groups import (
+    PARTS,
     Groups,
     JointGroups,
     Support,
@@ -31,10 +43,20 @@ from gradsift.sift.groups import (
     with_joint,
     with_products,
 )
-from gradsift.sift.levels import NEVER, out_of_reach, own_levels, relaxed_levels
-from gradsift.sift.products import Screen, screen
-from gradsift.sift.response import Response, beside_noise
-from gradsift.sift.search import TOL, best_supports, choose, choose_supports, path
+from gradsift.sift.levels import Levels, relaxed_levels, univariate_levels
+from gradsift.sift.logit_interactions import Classes, interactions_of
+from gradsift.sift.products import screen
+from gradsift.sift.ranking import (
+    Evidence,
+    column_scores,
+    loss_without,
+    ranks,
+    selected_scores,
+    variable_losses,
+)
+from gradsift.sift.response import Response, given_noise, in_principal_axes, make_response
+from gradsift.sift.rows import make_rows
+from gradsift.sift.search import TOL, Search, choose_supports, path
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 CLUSTERS_TAKE = 10
@@ -42,60 +64,81 @@ CLUSTERS_TAKE = 10
 
 
 @dataclass(frozen=True)
-class Sifted:
-    """A support, and what it was chosen from."""
+class ChosenGroup:
+    """One term of the potential."""
+
+    part: str
+    """"linear", "quadratic", "local", "joint" (all columns of one variable) or "product"."""
+    variables: tuple[int, ...]
+    strength: float
+    """Rise of the log residual variance (log det, several responses) without this term."""
+
+
+@dataclass(frozen=True)
+class SiftResult:
+    """What a model keeps of a sift."""
+
+    selected: IntArray
+    """Selected columns, sorted."""
+    ranking: IntArray
+    """(p,) rank of every column, 1 = best."""
+    scores: Array
+    """(p,) larger = better: (1, 2] selected, [0, 1) the others."""
+    interactions: tuple[tuple[int, int, float], ...]
+    """Selected products (k, l, strength), strongest first; for classes only those that the log odds
+    need, too.
+    """
+    groups: tuple[ChosenGroup, ...]
+    """Terms of the selected potential, strongest first."""
+    chi_square_tails: Array
+    """One per selected column: chi-square tail of what the fit loses without it. It orders columns
+    and is no p-value: the columns were chosen for being large here, and others may stand in for
+    them.
+    """
+    residual: Array
+    """(rows with positive weight, q) residual of the selected terms, in units of the whitened
+    response.
+    """
+    correlation: float = 0.0
+    """Correlation of the noise of two rows of a group; 0 without groups."""
+    clip_lines: bool = True
+    """Whether the linear features that it was found with were cut off."""
+
+
+class Found(NamedTuple):
+    """A support on the way: what it is chosen from, and what its residual follows if known."""
 
     groups: Groups
     support: Support
     relaxed: Support
-    marginal: Array
-    """(3, p) own statistics against the response."""
-
-
-def own_statistics(source: Source, groups: Groups, R: Array) -> Array:
-    """Statistics (3, p) of the own groups of all columns against unit-variance residuals R (n, q),
-    rows scaled.
-    """
-    p = source.shape[1]
-    if len(groups.columns) == p:
-        return groups.squared_norms(R)[: 3 * p].reshape(3, p)
-    return wide_statistics(source, R, groups.rows, groups.settings)
-
-
-def renumbered(support: Support, old: IntArray, new: IntArray) -> Support:
-    """A support without products over pooled columns `old` in the numbers of the pool `new`."""
-    where, k = np.searchsorted(new, old), len(old)
-    own = [int(g // k * len(new) + where[g % k]) for g in support if g < 3 * k]
-    joint = [g - 3 * k + 3 * len(new) for g in support if g >= 3 * k]
-    return tuple(sorted([*own, *joint]))
+    evidence: Evidence | None = None
 
 
 @dataclass(frozen=True)
-class Sifter:
-    """The settings and data of one sift; its methods are the steps."""
+class Sift:
+    """The problem: data, levels and settings of one sift. Its methods are the steps."""
 
     source: Source
+    """(n, p) standardised columns."""
     response: Response
-    alpha: float
+    """(n, q), with the weights and clusters of the rows."""
+    false_positives: float
     interactions: bool
     always: tuple[int, ...] = ()
+    """Columns that are always selected."""
     tol: float = TOL
     say: Say = silent
     settings: SiftSettings = DEFAULT
-    barred: frozenset[int] = frozenset()
+    excluded: frozenset[int] = frozenset()
     """Columns that may not be selected, by themselves or in products."""
     labels: IntArray | None = None
     """(p,) the variable of each column; None = each is its own."""
     constant: tuple[int, ...] = ()
-    """Columns that never change, and are no rivals of any other."""
+    """Columns that never change, and compete with no other."""
     noise: Array | None = None
     """(n, q) residual of an earlier fit, not mapped, that says how much the rows of a cluster have
     in common; None = the response.
     """
-    memo: dict[bytes, Array] = field(default_factory=dict, repr=False)
-    """Own statistics of the last residual: a pass over a wide table is not made twice."""
-    screens: dict[tuple[bytes, tuple[int, ...]], Screen] = field(default_factory=dict, repr=False)
-    """The last screen of products, by the residual and the selected columns it was made for."""
 
     @property
     def n_columns(self) -> int:
@@ -112,195 +155,6 @@ class Sifter:
         """Variables that compete: columns, unless several are one."""
         return len(np.unique(self.varying if self.labels is None else self.labels[self.varying]))
 
-    @cached_property
-    def joint(self) -> JointGroups | None:
-        """The joint groups of variables of several columns."""
-        if self.labels is None:
-            return None
-        rows = self.response.rows
-        Y = whiten_residual(self.response.start, rows.total)
-        return make_joint(self.source, self.labels, self.varying, Y, rows, self.settings)
-
-    @property
-    def levels(self) -> tuple[Array, Array]:
-        """Squared levels of the own groups of a new variable, and of one already in the support."""
-        p, q = self.n_variables, self.response.Y.shape[1]
-        return own_levels(self.alpha, p, q, self.interactions, self.settings)
-
-    def first_pool(self) -> tuple[Groups, Array]:
-        """Features of all columns, or of the most promising ones, and the statistics of all against
-        the response.
-        """
-        p, rows = self.source.shape[1], self.response.rows
-        Y = whiten_residual(self.response.start, rows.total)
-        count = pool_size(self.source, self.settings)
-        if p <= count:
-            groups = self.pooled(np.arange(p))
-            return groups, own_statistics(self.source, groups, Y)
-        statistics = wide_statistics(self.source, Y, rows, self.settings)
-        columns = promising(statistics, self.levels[0], count, list(self.always))
-        return self.pooled(columns), statistics
-
-    def pooled(self, columns: IntArray) -> Groups:
-        """Groups of some columns; the linear ones of columns that are always kept cost nothing, and
-        those that no deal of the rows could bring to their level are out of reach.
-        """
-        rows = self.response.rows
-        groups = pool(self.source, columns, rows, *self.levels, self.settings)
-        how = self.alpha, self.response.Y.shape[1], self.interactions, self.settings
-        if self.joint is not None:
-            own = self.joint.own_levels(columns, *how)
-            groups = replace(groups, level=own[0], level_if_selected=own[1])
-        free = list(self.fixed(groups))
-        odd = np.tile(odd_rows(self.source, columns, rows, self.settings), 3)
-        df = groups.size * self.response.Y.shape[1]
-        level = out_of_reach(groups.level, df, odd, rows.total)
-        selected = out_of_reach(groups.level_if_selected, df, odd, rows.total)
-        if rows.clusters is not None:
-            level, selected = level - groups.level, selected - groups.level_if_selected
-            groups = inflated_own(self.source, groups, self.unit_noise)
-            level, selected = level + groups.level, selected + groups.level_if_selected
-        level[free] = selected[free] = 0.0
-        groups = replace(groups, level=level, level_if_selected=selected)
-        if self.joint is not None:
-            groups = with_joint(groups, self.joint, *self.joint.joint_levels(*how))
-            groups = inflated_joint(groups, self.unit_noise)
-        return self.bar(groups)
-
-    def without(self, barred: frozenset[int]) -> Sifter:
-        """The same sift in which some columns may not be selected."""
-        return replace(self, barred=barred, memo={}, screens={})
-
-    def bar(self, groups: Groups) -> Groups:
-        """The same groups, those of barred columns and their products out of reach."""
-        if not self.barred:
-            return groups
-        own = np.tile(np.isin(groups.columns, list(self.barred)), 3)
-        joint = () if groups.joint is None else groups.joint.members
-        used = [not self.barred.isdisjoint(columns) for columns in (*joint, *groups.parents)]
-        out = np.r_[own, used] > 0
-        level, selected = groups.level.copy(), groups.level_if_selected.copy()
-        level[out] = selected[out] = NEVER
-        return replace(groups, level=level, level_if_selected=selected)
-
-    def fixed(self, groups: Groups) -> Support:
-        """Linear groups of the columns that are always kept."""
-        return tuple(int(j) for j in np.searchsorted(groups.columns, sorted(self.always)))
-
-    @property
-    def relaxation(self) -> float:
-        """How much more often a null group passes at relaxed levels."""
-        return max(self.settings.relaxed / self.alpha, 1.0)
-
-    def choose_supports(self, groups: Groups, starts: list[Support]) -> tuple[Support, Support]:
-        """Support at the true and at relaxed levels, from the path and any further starts."""
-        return self.choose_among(groups, [*self.proposed(groups), *starts])
-
-    def proposed(self, groups: Groups) -> list[Support]:
-        """The supports of the path."""
-        return path(groups, self.response, self.fixed(groups), self.tol)
-
-    def choose_among(self, groups: Groups, supports: list[Support]) -> tuple[Support, Support]:
-        """Support at the true and at relaxed levels, from these starts."""
-        fixed = self.fixed(groups)
-        df, factor = groups.size * self.response.Y.shape[1], self.relaxation
-        ratio = groups.ratio
-        loose = replace(
-            groups,
-            level=relaxed_levels(groups.level / ratio, df, factor) * ratio,
-            level_if_selected=relaxed_levels(groups.level_if_selected / ratio, df, factor) * ratio,
-        )
-        return choose_supports(groups, loose, supports, self.response, fixed)
-
-    def best_of(self, groups: Groups, supports: list[Support]) -> Support:
-        """The end of the searches from the first and from the best of some supports, as chi-square
-        levels judge it.
-        """
-        fitted: dict[Support, float] = {}
-        starts = [supports[0], *best_supports(groups, supports, self.response, 1, fitted)]
-        return choose(groups, starts, self.response, self.fixed(groups), fitted)
-
-    def residual(self, groups: Groups, support: Support) -> Array:
-        """What a fit on the support leaves of the (stand-in) response, rows scaled."""
-        return robust_fit(groups, support, self.response)[0]
-
-    def unit_residual(self, groups: Groups, support: Support) -> Array:
-        """The residual with unit covariance."""
-        return whiten_residual(self.residual(groups, support), groups.rows.total)
-
-    @property
-    def unit_noise(self) -> Array:
-        """Noise of unit covariance, rows of a cluster made independent, rows scaled."""
-        rows = self.response.rows
-        R = self.response.start
-        if self.noise is not None:
-            R = rows.centred(self.noise) * self.response.root
-        return whiten_residual(R, rows.total)
-
-    def settled(self) -> tuple[Sifter, Sifted]:
-        """The sift with its answer. With groups of rows, the residual of a first sift gives the
-        intraclass correlation of the noise, and the sift is run again with it.
-        """
-        sifter, sifted = self.with_tails()
-        clusters = self.response.rows.clusters
-        if clusters is None or not sifted.support:
-            return sifter, sifted
-        R = sifter.residual(sifted.groups, sifted.support) / self.response.root
-        noise = clusters.unmapped(R.T).T
-        response = beside_noise(self.response, noise)
-        return replace(self, response=response, noise=noise, memo={}, screens={}).with_tails()
-
-    def with_tails(self) -> tuple[Sifter, Sifted]:
-        """The sift of columns that are cut off; or the one with linear features as they are, if its
-        criterion is less by what a column costs: the best of two searches would otherwise select
-        more that is false than one.
-        """
-        sifted = self.run()
-        settings = replace(self.settings, clip_lines=False)
-        other = replace(self, settings=settings, memo={}, screens={})
-        if not other.explains_more(sifted):
-            return self, sifted
-        self.say("search again, with linear features as they are")
-        found = other.run()
-        before, after = (criterion(s.groups, s.support, self.response) for s in (sifted, found))
-        if before - after < self.levels[0][0]:
-            return self, sifted
-        # columns that are not selected are ranked by what they say without their wild values
-        return other, replace(found, marginal=sifted.marginal)
-
-    def explains_more(self, sifted: Sifted) -> bool:
-        """Whether the own groups of a support have a smaller criterion by the features of this
-        sift than by those it was found with.
-        """
-        groups, k = sifted.groups, len(sifted.groups.columns)
-        own = tuple(g for g in sifted.support if g < 3 * k)
-        columns = np.unique(groups.columns[[g % k for g in own]])
-        if not len(columns):
-            return False
-        here = self.pooled(columns)
-        support = renumbered(own, groups.columns, columns)
-        known = criterion(groups, own, self.response)
-        return criterion(here, support, self.response) < known
-
-    def screened(self, groups: Groups, R: Array, own: Array, selected: list[int]) -> Screen:
-        """Products of two columns against unit-variance residuals R, of a table with more than
-        `n_paired` columns those of the most promising; the same question is answered once.
-        """
-        key = R.tobytes(), tuple(selected)
-        if key not in self.screens:
-            columns = promising(own, self.levels[0], self.n_paired, selected)
-            self.screens.clear()
-            self.screens[key] = screen(
-                partial(single_columns, self.source, rows=groups.rows, settings=self.settings),
-                columns[~np.isin(columns, [*self.barred, *self.constant])],
-                R / self.response.root,
-                groups.rows,
-                selected,
-                self.alpha * self.settings.shares[3],
-                self.settings,
-            )
-        return self.screens[key]
-
     @property
     def n_paired(self) -> int:
         """Columns of which all products of two are tested; 0 without interactions."""
@@ -311,88 +165,479 @@ class Sifter:
         affordable = isqrt(int(limits.most_products / (n * q * slower)))
         return min(max(affordable, limits.most_columns), self.n_columns)
 
-    def add_pairs(
-        self, groups: Groups, support: Support, loose: Support, *, propose: bool = False
-    ) -> tuple[Groups, Support, Support]:
+    @cached_property
+    def joint(self) -> JointGroups | None:
+        """The joint groups of variables of several columns."""
+        if self.labels is None:
+            return None
+        rows = self.response.rows
+        Y = whiten_residual(self.response.start, rows.total)
+        return make_joint(self.source, self.labels, self.varying, Y, rows, self.settings)
+
+    @property
+    def levels(self) -> Levels:
+        """Levels (3,) of the univariate groups of a column."""
+        p, q = self.n_variables, self.response.Y.shape[1]
+        return univariate_levels(self.false_positives, p, q, self.interactions, self.settings)
+
+    @property
+    def unit_response(self) -> Array:
+        """The response (n, q) with unit covariance, rows scaled."""
+        return whiten_residual(self.response.start, self.response.rows.total)
+
+    @property
+    def unit_noise(self) -> Array:
+        """Noise of unit covariance, rows of a cluster made independent, rows scaled."""
+        rows = self.response.rows
+        if self.noise is None:
+            return self.unit_response
+        return whiten_residual(rows.centred(self.noise) * self.response.root, rows.total)
+
+    # ------------------------------------------------------------------ the answer
+
+    def run(self) -> SiftFit:
+        """The best support. With groups of rows, the residual of a first sift gives the intraclass
+        correlation of the noise, and the sift is run again with it.
+        """
+        fit = self.with_tails()
+        clusters = self.response.rows.clusters
+        if clusters is None or not fit.support:
+            return fit
+        noise = clusters.unmapped((fit.residual / self.response.root).T).T
+        return replace(self, response=given_noise(self.response, noise), noise=noise).with_tails()
+
+    def with_tails(self) -> SiftFit:
+        """The search among columns that are cut off; or the one with linear features as they are,
+        if its criterion is less by what a column costs: the best of two searches would otherwise
+        select more that is false than one.
+        """
+        fit = self.search()
+        other = replace(self, settings=replace(self.settings, clip_lines=False))
+        if not other.explains_more(fit):
+            return fit
+        self.say("search again, with linear features as they are")
+        found = other.search()
+        before, after = (criterion(f.groups, f.support, self.response) for f in (fit, found))
+        if before - after < self.levels.new[0]:
+            return fit
+        # columns that are not selected are ranked by what they say without their wild values
+        return replace(found, marginal=fit.marginal)
+
+    def explains_more(self, fit: SiftFit) -> bool:
+        """Whether the univariate groups of a support have a smaller criterion by the features of
+        this problem than by those it was found with.
+        """
+        index = fit.groups.index
+        support = index.univariate_of(fit.support)
+        columns = np.unique(index.columns[[index.place(g) for g in support]])
+        if not len(columns):
+            return False
+        here = self.pooled(columns)
+        there = criterion(fit.groups, support, self.response)
+        return criterion(here, index.renumbered(support, here.index), self.response) < there
+
+    def search(self) -> SiftFit:
+        """Choose a support of univariate groups, then of these and products."""
+        self.say(f"screening {self.source.shape[1]:,} columns")
+        groups, marginal = self.first_pool()
+        self.say(f"path and search over {len(groups.columns):,} columns")
+        found = Found(groups, *self.choose_among(groups, self.proposals(groups)))
+        del groups  # two pools at a time would be the most memory a fit takes
+        for _ in range(self.settings.rounds):
+            found, columns = self.refill(found, marginal)
+            if columns is None:
+                break
+            self.say(f"search again, over {len(columns):,} columns")
+            index, support = found.groups.index, found.support
+            del found
+            groups = self.pooled(columns)
+            start = index.renumbered(support, groups.index)
+            found = Found(groups, *self.choose_among(groups, [*self.proposals(groups), start]))
+            del groups
+        if self.interactions:
+            self.say("products of two variables")
+            found = self.with_pairs(found)
+        groups, support, relaxed, evidence = found
+        if len(groups.columns) < self.source.shape[1]:
+            groups, (support, relaxed) = groups.only([support, relaxed])
+        return SiftFit(self, groups, support, relaxed, marginal, evidence)
+
+    # ------------------------------------------------------------------ its steps
+
+    def first_pool(self) -> tuple[Groups, Array]:
+        """Features of all columns, or of the most promising ones, and the statistics of all against
+        the response.
+        """
+        p, rows = self.source.shape[1], self.response.rows
+        count = pool_size(self.source, self.settings)
+        if p <= count:
+            groups = self.pooled(np.arange(p))
+            return groups, self.univariate_statistics(groups, self.unit_response)
+        statistics = wide_statistics(self.source, self.unit_response, rows, self.settings)
+        columns = promising(statistics, self.levels.new, count, list(self.always))
+        return self.pooled(columns), statistics
+
+    def pooled(self, columns: IntArray) -> Groups:
+        """Groups of some columns; the linear ones of columns that are always kept cost nothing."""
+        rows, q, noise = self.response.rows, self.response.Y.shape[1], self.unit_noise
+        groups = pool(self.source, columns, rows, self.levels, self.settings)
+        how = self.false_positives, q, self.interactions, self.settings
+        if self.joint is not None:
+            groups = replace(groups, levels=self.joint.univariate_levels(columns, *how))
+        if rows.clusters is not None:
+            groups = inflated(groups, q, univariate_kinds(self.source, groups, noise))
+        free = np.array(self.fixed(groups), dtype=np.intp)
+        groups = replace(groups, levels=groups.levels.with_value(free, 0.0))
+        if self.joint is not None:
+            groups = with_joint(groups, self.joint, self.joint.joint_levels(*how))
+            if rows.clusters is not None:
+                groups = inflated(groups, q, joint_kinds(groups, noise))
+        return groups.excluding_columns(self.excluded)
+
+    def fixed(self, groups: Groups) -> Support:
+        """Linear groups of the columns that are always kept."""
+        return tuple(int(j) for j in np.searchsorted(groups.columns, sorted(self.always)))
+
+    def proposals(self, groups: Groups) -> list[Support]:
+        """The supports of the path."""
+        return path(groups, self.response, self.fixed(groups), self.tol)
+
+    def choose_among(self, groups: Groups, supports: list[Support]) -> tuple[Support, Support]:
+        """Support at the true levels, and at relaxed ones, which each group of noise passes
+        `relaxed / false_positives` times as often, from these starts.
+        """
+        df, ratio = groups.size * self.response.Y.shape[1], groups.ratio
+        factor = max(self.settings.relaxed / self.false_positives, 1.0)
+        levels = groups.levels.map(lambda level: relaxed_levels(level / ratio, df, factor) * ratio)
+        loose = replace(groups, levels=levels)
+        return choose_supports(groups, loose, supports, self.response, self.fixed(groups))
+
+    def unit_residual(self, groups: Groups, support: Support) -> Array:
+        """Residual (n, q) of a fit to the (stand-in) response, of unit covariance, rows scaled."""
+        R = robust_fit(groups, support, self.response)[0]
+        return whiten_residual(R, groups.rows.total)
+
+    def univariate_statistics(self, groups: Groups, R: Array) -> Array:
+        """Statistics (3, p) of the univariate groups of all columns against unit-variance residuals
+        R (n, q), rows scaled.
+        """
+        p = self.source.shape[1]
+        if len(groups.columns) == p:
+            return groups.squared_norms(R)[: 3 * p].reshape(3, p)
+        return wide_statistics(self.source, R, groups.rows, self.settings)
+
+    def with_univariate(self, found: Found) -> Found:
+        """The same with the univariate statistics of its residual."""
+        if found.evidence is not None:
+            return found
+        R = self.unit_residual(found.groups, found.support)
+        return found._replace(evidence=Evidence(R, self.univariate_statistics(found.groups, R)))
+
+    def with_products(self, found: Evidence, groups: Groups, selected: list[int]) -> Evidence:
+        """The same with the products of two columns, of a table with more than `n_paired` columns
+        those of the most promising.
+        """
+        if not self.interactions or found.products is not None:
+            return found
+        columns = promising(found.univariate, self.levels.new, self.n_paired, selected)
+        products = screen(
+            partial(single_columns, self.source, rows=groups.rows, settings=self.settings),
+            columns[~np.isin(columns, [*self.excluded, *self.constant])],
+            found.R / self.response.root,
+            groups.rows,
+            selected,
+            self.false_positives * self.settings.shares[3],
+            self.settings,
+        )
+        return replace(found, products=products)
+
+    def with_pairs(self, found: Found, *, propose: bool = False) -> Found:
         """Screen products against the residual, admit what passes, and search again: from the
-        supports so far, or, where these come from one search only, from those that a path over own
-        groups and products proposes.
+        supports so far, or, where these come from one search only, from those that a path over
+        univariate groups and products proposes.
         """
         products: dict[tuple[int, int], float] = {}
         for _ in range(self.settings.rounds):
-            selected = groups.variables(support)
-            R = self.unit_residual(groups, support)
-            rows = groups.rows
-            found = self.screened(groups, R, self.own(groups, R), selected)
-            new = {v: t for v, t in found.passed.items() if v not in products}
+            groups, support, relaxed, evidence = self.with_univariate(found)
+            assert evidence is not None
+            evidence = self.with_products(evidence, groups, groups.variables(support))
+            assert evidence.products is not None
+            found = Found(groups, support, relaxed, evidence)
+            new = {v: t for v, t in evidence.products.passed.items() if v not in products}
             if not new:
                 break
             products |= new
             need = np.array(sorted({c for pair in products for c in pair}))
-            values = dict(
-                zip(
-                    need.tolist(),
-                    known_columns(self.source, need, rows, self.settings).T,
-                    strict=True,
-                )
-            )
-            groups = inflated_products(with_products(groups, values, products), R)
-            known = [*self.proposed(groups), support] if propose else [support, loose]
-            support, loose = self.choose_among(groups, known)
-        return groups, support, loose
+            X = known_columns(self.source, need, groups.rows, self.settings).T
+            groups = with_products(groups, dict(zip(need.tolist(), X, strict=True)), products)
+            if groups.inflation is not None:
+                q = evidence.R.shape[1]
+                groups = inflated(groups, q, product_kinds(groups, evidence.R))
+            starts = [*self.proposals(groups), support] if propose else [support, relaxed]
+            found = Found(groups, *self.choose_among(groups, starts))
+        return found
 
-    def own(self, groups: Groups, R: Array) -> Array:
-        """Own statistics (3, p) of all columns against unit-variance residuals R."""
-        key = R.tobytes()
-        if key not in self.memo:
-            self.memo.clear()
-            self.memo[key] = own_statistics(self.source, groups, R)
-        return self.memo[key]
-
-    def refill(self, groups: Groups, supports: list[Support], marginal: Array) -> IntArray | None:
-        """The columns of a new pool; None where the old one will do.
+    def refill(self, found: Found, marginal: Array) -> tuple[Found, IntArray | None]:
+        """The same with the statistics of its residual, and the columns of a new pool; None where
+        the old one will do.
 
         A new pool is needed if a column outside of it passes its level against the residual of the
-        first support. Such columns, and those of the supports, are in the new pool. The rest of it
-        are the columns with the largest statistics against the residual or the response.
+        support. Such columns, and those of the supports, are in the new pool. The rest of it are
+        the columns with the largest statistics against the residual or the response.
         """
-        p, k = self.source.shape[1], len(groups.columns)
-        if k == p:
-            return None
-        level = self.levels[0]
-        own = self.own(groups, self.unit_residual(groups, supports[0]))
-        best = strongest(own, level)
+        groups, k = found.groups, len(found.groups.columns)
+        if k == self.source.shape[1]:
+            return found, None
+        found = self.with_univariate(found)
+        assert found.evidence is not None
+        level, statistics = self.levels.new, found.evidence.univariate
+        best = strongest(statistics, level)
         best[groups.columns] = 0.0
         if not best.max() > 1:
-            return None
-        used = [v for support in supports for v in groups.variables(support)]
-        best[used] = np.inf
+            return found, None
+        best[groups.variables((*found.support, *found.relaxed))] = np.inf
         new = np.flatnonzero(best > 1)
         if len(new) >= k:
-            return largest(best, k)
-        best = strongest(own, level)
+            return found, largest(best, k)
+        best = strongest(statistics, level)
         np.maximum(best, strongest(marginal, level), out=best)
         best[new] = np.inf
-        return largest(best, k)
+        return found, largest(best, k)
 
-    def run(self) -> Sifted:
-        """Choose a support of own groups, then of own groups and products."""
-        self.say(f"screening {self.source.shape[1]:,} columns")
-        groups, marginal = self.first_pool()
-        self.say(f"path and search over {len(groups.columns):,} columns")
-        support, loose = self.choose_supports(groups, [])
-        for _ in range(self.settings.rounds):
-            columns = self.refill(groups, [support, loose], marginal)
-            if columns is None:
-                break
-            self.say(f"search again, over {len(columns):,} columns")
-            support = renumbered(support, groups.columns, columns)
-            del groups  # two pools at a time would be the most memory a fit takes
-            groups = self.pooled(columns)
-            support, loose = self.choose_supports(groups, [support])
-        if self.interactions:
-            self.say("products of two variables")
-            groups, support, loose = self.add_pairs(groups, support, loose)
-        if len(groups.columns) < self.source.shape[1]:
-            groups, (support, loose) = groups.only([support, loose])
-        return Sifted(groups, support, loose, marginal)
+
+@dataclass(frozen=True)
+class Reduced:
+    """What all reduced models of a table start from."""
+
+    pool: Groups
+    """The columns that are searched, without products."""
+    starts: tuple[Support, ...]
+    """The selected support without its products, and the proposals of the path."""
+
+
+@dataclass(frozen=True)
+class SiftFit:
+    """The support of a sift, and all that later steps need of it; it lives as long as a fit."""
+
+    problem: Sift
+    groups: Groups
+    """What the support is chosen from."""
+    support: Support
+    relaxed: Support
+    """The best support at relaxed levels."""
+    marginal: Array
+    """(3, p) univariate statistics against the response."""
+    known: Evidence | None = field(default=None, repr=False)
+    """What the residual follows, as far as the search has looked."""
+    reduced_models: dict[frozenset[int], SiftFit] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """Answers of `without`, remembered."""
+
+    @property
+    def selected(self) -> IntArray:
+        """Selected columns, sorted."""
+        return np.array(self.groups.variables(self.support), dtype=np.intp)
+
+    @cached_property
+    def residual(self) -> Array:
+        """(n, q) of the fit to the (stand-in) response, rows scaled."""
+        return robust_fit(self.groups, self.support, self.problem.response)[0]
+
+    @property
+    def stand_in(self) -> Array:
+        """(n, q) the stand-in response of the fit, rows scaled."""
+        return robust_fit(self.groups, self.support, self.problem.response)[1]
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What the residual follows: univariate groups and products."""
+        found = Found(self.groups, self.support, self.relaxed, self.known)
+        evidence = self.problem.with_univariate(found).evidence
+        assert evidence is not None
+        return self.problem.with_products(evidence, self.groups, self.selected.tolist())
+
+    @cached_property
+    def terms(self) -> tuple[ChosenGroup, ...]:
+        """Terms of the potential, strongest first."""
+        groups, support = self.groups, self.support
+        strength = loss_without(groups, support, self.problem.response, [(g,) for g in support])
+        made = [
+            ChosenGroup(PARTS[groups.index.part(g)], groups.parents_of(g), float(s))
+            for g, s in zip(support, strength, strict=True)
+        ]
+        return tuple(sorted(made, key=lambda term: (-term.strength, term.variables)))
+
+    def features(self, without: frozenset[int] = frozenset()) -> Array:
+        """Features (n, df), rows unscaled, of the groups that use none of some columns."""
+        kept = [g for g in self.support if without.isdisjoint(self.groups.parents_of(g))]
+        root = np.reshape(self.groups.rows.root, (-1, 1))
+        return np.asarray(self.groups.stack(tuple(kept)).T / root)
+
+    @cached_property
+    def reduced(self) -> Reduced:
+        """The pool of `without`, with all columns that were selected in it."""
+        problem, groups = self.problem, self.groups
+        used = groups.variables((*self.support, *self.relaxed))
+        count = min(pool_size(problem.source, problem.settings), problem.source.shape[1])
+        always = [*used, *problem.always]
+        made = problem.pooled(promising(self.marginal, problem.levels.new, count, always))
+        own = tuple(g for g in self.support if g < groups.index.first_product)
+        start = groups.index.renumbered(own, made.index)
+        return Reduced(made, (start, *problem.proposals(made)))
+
+    def without(self, columns: frozenset[int]) -> SiftFit:
+        """The best explanation that does without some columns: this one where it does; else the end
+        of a search in which they may not enter. Remembered.
+        """
+        if columns.isdisjoint(self.groups.variables(self.support)):
+            return self
+        if columns not in self.reduced_models:
+            self.reduced_models[columns] = self.searched_without(columns)
+        return self.reduced_models[columns]
+
+    def searched_without(self, columns: frozenset[int]) -> SiftFit:
+        """`without`, made: one search as chi-square levels judge it, then the products."""
+        problem = replace(self.problem, excluded=columns)
+        groups = self.reduced.pool.excluding_columns(columns)
+        starts = list(
+            dict.fromkeys(
+                tuple(g for g in T if columns.isdisjoint(groups.parents_of(g)))
+                for T in self.reduced.starts
+            )
+        )
+        search = Search(groups, problem.response, problem.fixed(groups))
+        support = search.choose([starts[0], *search.best(starts, 1)])
+        found = Found(groups, support, support)
+        if problem.interactions:
+            found = problem.with_pairs(found, propose=True)
+        return SiftFit(problem, *found[:3], self.marginal, found.evidence)
+
+    def scores(self) -> Array:
+        """Score of every column, (p,): in (1, 2] selected, in [0, 1) the others."""
+        problem, groups, selected = self.problem, self.groups, self.selected.tolist()
+        marginal = Evidence(problem.unit_response, self.marginal)
+        return column_scores(
+            problem.source,
+            groups,
+            (self.support, self.relaxed),
+            problem.response,
+            (self.evidence, problem.with_products(marginal, groups, selected)),
+            problem.false_positives,
+            problem.n_columns,
+        )
+
+    def result(self, classes: Classes | None = None, *, ranked: bool = True) -> SiftResult:
+        """The selected terms and the ranking of all columns, without the features they were made
+        of.
+
+        `classes` says what the classes are where the response is given covariates or an offset.
+        Unless `ranked`, columns that are not selected all have the score 0.
+        """
+        problem, groups, response = self.problem, self.groups, self.problem.response
+        selected, loss, log_p = variable_losses(groups, self.support, response)
+        if ranked:
+            problem.say(f"ranking {problem.source.shape[1]:,} columns")
+            score = self.scores()
+        else:
+            score = np.zeros(problem.source.shape[1])
+            score[selected] = selected_scores(loss)
+        needed = interactions_of(groups, self.support, response, classes)
+        kept = {groups.parents_of(g) for g in needed}
+        pairs = [t for t in self.terms if t.part == "product" and t.variables in kept]
+        clusters = response.rows.clusters
+        return SiftResult(
+            selected=np.array(selected, dtype=np.intp),
+            ranking=ranks(score),
+            scores=score,
+            interactions=tuple((t.variables[0], t.variables[1], t.strength) for t in pairs),
+            groups=self.terms,
+            chi_square_tails=np.exp(log_p),
+            residual=response.rows.in_order(self.residual / response.root),
+            correlation=0.0 if clusters is None else clusters.correlation,
+            clip_lines=problem.settings.clip_lines,
+        )
+
+
+def sift(source: Source, Y: Array, **options: Any) -> SiftResult:
+    """Select and rank variables; options as in `make_sift`.
+
+    Deterministic: the same input gives the same bits.
+    """
+    return make_sift(source, Y, **options).run().result()
+
+
+def make_sift(
+    source: Source,
+    Y: Array,
+    *,
+    false_positives: float = 0.3,
+    interactions: bool = True,
+    always_keep: Sequence[int] = (),
+    feature_groups: IntArray | None = None,
+    constant: Sequence[int] = (),
+    sample_weight: Array | None = None,
+    groups: IntArray | None = None,
+    robust: bool = True,
+    tol: float = TOL,
+    say: Say = silent,
+    settings: SiftSettings = DEFAULT,
+) -> Sift:
+    """Check the arguments of a sift, and set it up.
+
+    Parameters
+    ----------
+    source : Source
+        Standardised columns, (n, p); constant columns are zero. Read in blocks.
+    Y : array (n, q)
+        Response, or +-1 labels (q = 1), or the C - 1 contrasts of C classes. Centred and whitened
+        here.
+    false_positives : float
+        Expected number of false variables when nothing is true.
+    interactions : bool
+        Also look for products of two variables.
+    always_keep : sequence of int
+        Columns that are always selected; their linear part is not penalised.
+    feature_groups : int array (p,), optional
+        Columns with the same number are one variable: one penalty, whatever the number of columns.
+    constant : sequence of int
+        Columns that never change: nothing competes with them.
+    sample_weight : array (n,), optional
+        Numbers of samples: 2 is the row twice, 0 removes it.
+    groups : array (n,), optional
+        Labels of rows that belong together, such as the visits of a subject: they may depend on
+        each other in any way, rows with different labels may not.
+    robust : bool
+        Winsorise residuals at three robust standard deviations. Off for labels.
+    tol : float
+        Accuracy of the group lasso that proposes supports.
+    say : function
+        Called with what is done next.
+    settings : SiftSettings
+        Numbers of the procedure; change them to study it, not to use it.
+    """
+    n, p = source.shape
+    if not 0 < false_positives < np.inf:
+        raise ValueError(
+            f"false_positives={false_positives!r}: expected a positive number, e.g. 0.3."
+        )
+    if Y.ndim != 2 or len(Y) != n:
+        raise ValueError(
+            f"Y has shape {Y.shape}: expected ({n}, q), one row per row of the source."
+        )
+    always = tuple(sorted({int(v) for v in always_keep}))
+    if always and (always[0] < 0 or always[-1] >= p):
+        raise ValueError(f"always_keep={always}: expected column numbers from 0 to {p - 1}.")
+    response = make_response(Y, make_rows(n, sample_weight, groups), robust, settings)
+    return Sift(
+        source,
+        in_principal_axes(response, source),
+        float(false_positives),
+        interactions,
+        always,
+        tol,
+        say,
+        settings,
+        labels=feature_groups,
+        constant=tuple(constant),
+    )

@@ -1,16 +1,16 @@
-"""One ranking of all variables, selected or not.
+"""One ranking of all p columns, selected or not, as scores (p,).
 
 The selected variables come first, in the order of what the fit loses without them. Every other
 variable is ranked by its best piece of evidence, the smallest log chi-square tail of
 
-* its own groups or its best product against the response itself,
+* its univariate groups or its best product against the response itself,
 * the same against the residual of the selected variables,
 * the loss of leaving it out of the relaxed fit, if it is in there (no better than the level that
   refused it).
 
 Where some column that is not selected is associated with the response, the first places after the
 selected ones are filled one after the other, each by the column that adds most to those before it
-(`apart`): near-copies would follow each other otherwise.
+(`forward_ranking`): near-copies would follow each other otherwise.
 
 Evidence against the response alone ranks copies of selected variables highest. Evidence against the
 residual alone is mostly noise when n << p and many correlated variables carry the signal. The
@@ -19,17 +19,18 @@ smallest tail serves in both cases; all of them are on one scale.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from gradsift.numerics.statistics import benjamini_hochberg
-from gradsift.protocols import Array, IntArray
-from gradsift.sift.criterion import log_det, normal_equations, robust_fit, whiten_residual
+from gradsift.protocols import Array, IntArray, Source
+from gradsift.sift.criterion import log_det, normal_equations, robust_fit
 from gradsift.sift.features import clipped_columns
 from gradsift.sift.groups import Groups, Support
-from gradsift.sift.levels import chi2_log_sf, own_log_p
+from gradsift.sift.levels import chi2_log_sf, univariate_log_p
 from gradsift.sift.marginal import association_log_p
-from gradsift.sift.procedure import Sifted, Sifter
-from gradsift.sift.products import pair_log_p
+from gradsift.sift.products import Screen, pair_log_p
 from gradsift.sift.response import Response
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import SiftSettings
@@ -46,35 +47,48 @@ from gradsift.sift.settings import SiftSettings
 # log p: where nothing is left but noise, the order is that of the evidence.
 
 
-def is_left_over(statistic: Array, selected: IntArray, sifter: Sifter) -> bool:
-    """Whether some column that is not selected is associated with the response, by the own
-    statistics (3, p) of all columns.
+@dataclass(frozen=True)
+class Evidence:
+    """What residuals of unit covariance follow."""
+
+    R: Array
+    """(n, q) the residuals, rows scaled."""
+    univariate: Array
+    """(3, p) statistics of the univariate groups of all columns."""
+    products: Screen | None = None
+    """The products of two columns; None without interactions."""
+
+
+def is_left_over(statistic: Array, selected: IntArray, n_columns: int, response: Response) -> bool:
+    """Whether some column that is not selected is associated with the response, by the univariate
+    statistics (3, p) of all columns, of which `n_columns` vary.
     """
-    settings, q = sifter.settings, sifter.response.Y.shape[1]
-    log_p = association_log_p(statistic, sifter.response.rows.total, q, settings)
+    settings, q = response.settings, response.Y.shape[1]
+    log_p = association_log_p(statistic, response.rows.total, q, settings)
     likely = np.flatnonzero(log_p <= np.log(max(settings.left_over, 1e-300)))
-    q_values = benjamini_hochberg(log_p[likely], sifter.n_columns)
+    q_values = benjamini_hochberg(log_p[likely], n_columns)
     return bool(np.any(q_values[~np.isin(likely, selected)] <= settings.left_over))
 
 
-def one_after_another(sifter: Sifter, Y: Array, evidence: Array, first: IntArray) -> IntArray:
+def forward_ranking(
+    source: Source, Y: Array, evidence: Array, first: IntArray, n_columns: int, groups: Groups
+) -> IntArray:
     """The first places of a ranking: the columns `first`, then those that add most to what is
     before them, by their evidence (p,) and the response Y (n, q).
 
     Of a table with so many rows that the columns would take much memory, fewer are looked at, and
     none where they would be fewer than the places.
     """
-    settings, p = sifter.settings, len(evidence)
+    settings, rows, p = groups.settings, groups.rows, len(evidence)
     places = min(2 * settings.n_known, p)
-    rows = sifter.response.rows
-    room = settings.limits.free_values // (8 * max(rows.count(sifter.source.shape[0]), 1))
+    room = settings.limits.free_values // (8 * max(rows.count(source.shape[0]), 1))
     if room < places or len(first) >= places:
         return first
     order = np.argsort(-evidence, kind="stable")[:room]
     columns = np.union1d(order, first).astype(np.intp)
-    Z = unit_columns(clipped_columns(sifter.source, columns, rows, settings), rows)
+    Z = unit_columns(clipped_columns(source, columns, rows, settings), rows)
     at = np.searchsorted(columns, first)
-    floor = 2.0 * np.log(max(sifter.n_columns, 1))
+    floor = 2.0 * np.log(max(n_columns, 1))
     found = greedy(Z, Y, evidence[columns], at, places, floor, rows.total, settings)
     return columns[found]
 
@@ -155,37 +169,30 @@ def variable_losses(
     return variables, loss, log_p
 
 
-def log_evidence(sifter: Sifter, sifted: Sifted, R: Array, own: Array | None = None) -> Array:
-    """Smallest log tail of each variable against unit-variance residuals R: own groups and best
-    product, (p,).
-    """
-    q = R.shape[1]
-    groups = sifted.groups
-    if own is None:
-        own = sifter.own(groups, R)
+def log_evidence(found: Evidence, groups: Groups, n_selected: int) -> Array:
+    """Smallest log tail of each column, (p,): of its univariate groups and of its best product."""
+    q, settings, interactions = found.R.shape[1], groups.settings, found.products is not None
+    univariate = found.univariate
     if groups.inflation is not None:
-        own = own / typical_ratios(groups, own.shape[1])
-    evidence = own_log_p(own, q, sifter.interactions, sifter.settings)
+        univariate = univariate / typical_ratios(groups, univariate.shape[1])
+    evidence = univariate_log_p(univariate, q, interactions, settings)
     if groups.joint is not None:
         total = groups.rows.total
-        evidence = groups.joint.log_evidence(
-            evidence, R, total, sifter.interactions, sifter.settings
-        )
-    if sifter.interactions:
-        selected = groups.variables(sifted.support)
-        found = sifter.screened(groups, R, own, selected)
-        pairs = pair_log_p(found, q, len(selected)) - np.log(sifter.settings.shares[3])
+        evidence = groups.joint.log_evidence(evidence, found.R, total, interactions, settings)
+    if found.products is not None:
+        columns = found.products.columns
+        pairs = pair_log_p(found.products, q, n_selected) - np.log(settings.shares[3])
         # both columns of a product have its evidence: their own evidence says which comes first
-        alone = evidence[found.columns]
-        evidence[found.columns] = np.minimum(alone, pairs + 1e-4 * alone)
+        alone = evidence[columns]
+        evidence[columns] = np.minimum(alone, pairs + 1e-4 * alone)
     return evidence
 
 
 def typical_ratios(groups: Groups, p: int) -> Array:
-    """(3, p) by how much clusters of rows inflate own statistics; columns outside of the pool are
-    taken to be like those in it.
+    """(3, p) by how much clusters of rows inflate univariate statistics; columns outside of the
+    pool are taken to be like those in it.
     """
-    ratio = groups.ratio[: 3 * len(groups.columns)].reshape(3, -1)
+    ratio = groups.ratio[: groups.index.first_joint].reshape(3, -1)
     out = np.ones((3, p))
     if ratio.shape[1]:
         out *= ratio.mean(axis=1, keepdims=True)
@@ -193,31 +200,53 @@ def typical_ratios(groups: Groups, p: int) -> Array:
     return out
 
 
-def scores(sifter: Sifter, sifted: Sifted) -> Array:
-    """Score of every variable, (p,): in (1, 2] selected, in [0, 1) the others."""
-    response, groups = sifter.response, sifted.groups
-    Y = whiten_residual(response.start, groups.rows.total)
-    R = sifter.unit_residual(groups, sifted.support)
-    evidence = log_evidence(sifter, sifted, R)  # first, as its screen was the last one made
-    np.minimum(evidence, log_evidence(sifter, sifted, Y, sifted.marginal), out=evidence)
-    variables, _, log_p = variable_losses(groups, sifted.relaxed, response)
+def column_scores(
+    source: Source,
+    groups: Groups,
+    supports: tuple[Support, Support],
+    response: Response,
+    evidence: tuple[Evidence, Evidence],
+    false_positives: float,
+    n_columns: int,
+) -> Array:
+    """Score of every column, (p,): in (1, 2] selected, in [0, 1) the others.
+
+    Parameters
+    ----------
+    source : Source
+    groups : Groups
+    supports : pair of supports
+        The support and the relaxed one.
+    response : Response
+    evidence : pair of Evidence
+        Against the residual of the support, and against the response.
+    false_positives : float
+    n_columns : int
+        Columns that vary.
+    """
+    support, relaxed = supports
+    n_selected = len(groups.variables(support))
+    found, marginal = (log_evidence(one, groups, n_selected) for one in evidence)
+    np.minimum(found, marginal, out=found)
+    variables, _, log_p = variable_losses(groups, relaxed, response)
     # What the true levels refuse cannot claim more than they ask: a nearly perfect fit would
     # otherwise lend its members any tail. The last term keeps their order.
-    cap = np.log(min(sifter.alpha, 1.0) / max(sifter.n_columns, 1))
-    evidence[variables] = np.minimum(evidence[variables], np.maximum(log_p, cap) + 1e-4 * log_p)
-    variables, loss, _ = variable_losses(groups, sifted.support, response)
-    strength = np.maximum(-evidence, 1e-9)
-    score: Array = np.subtract(evidence.max(initial=0.0), evidence, out=evidence)
+    cap = np.log(min(false_positives, 1.0) / max(n_columns, 1))
+    found[variables] = np.minimum(found[variables], np.maximum(log_p, cap) + 1e-4 * log_p)
+    variables, loss, _ = variable_losses(groups, support, response)
+    strength = np.maximum(-found, 1e-9)
+    score: Array = np.subtract(found.max(initial=0.0), found, out=found)
     score /= 1.0 + score.max(initial=0.0)
     # columns of the same product alone lose the same: their own statistics say which comes first
-    alone = sifted.marginal[:, variables].sum(axis=0) / groups.rows.total
+    statistic = evidence[1].univariate
+    alone = statistic[:, variables].sum(axis=0) / groups.rows.total
     score[variables] = selected_scores(loss + 1e-5 * alone)
-    statistic = sifted.marginal
     if groups.inflation is not None:
         statistic = statistic / typical_ratios(groups, len(score))
-    if is_left_over(statistic, np.array(variables, dtype=np.intp), sifter):
+    if is_left_over(statistic, np.array(variables, dtype=np.intp), n_columns, response):
         order = np.argsort(ranks(score))
-        first = one_after_another(sifter, Y, strength, order[: len(variables)])
+        best = order[: len(variables)]
+        first = forward_ranking(source, evidence[1].R, strength, best, n_columns, groups)
         score = in_this_order(score, order, first)
     return score
 
@@ -228,7 +257,7 @@ def selected_scores(loss: Array) -> Array:
 
 
 def in_this_order(score: Array, order: IntArray, first: IntArray) -> Array:
-    """The same scores, dealt anew: largest to the columns `first`, then to the others in their
+    """The same scores, given out again: largest to the columns `first`, then to the others in their
     `order`.
     """
     rest = order[~np.isin(order, first)]

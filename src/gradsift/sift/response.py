@@ -90,7 +90,7 @@ def in_principal_axes(response: Response, source: Source) -> Response:
     return replace(response, Y=response.Y @ np.linalg.eigh(M)[1])
 
 
-def beside_noise(response: Response, noise: Array) -> Response:
+def given_noise(response: Response, noise: Array) -> Response:
     """The same response, rows of a cluster being as alike as this noise (n, q), which is not
     mapped, is.
     """

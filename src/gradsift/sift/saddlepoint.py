@@ -1,8 +1,8 @@
-"""What a gain is worth when rows are exchangeable: a saddlepoint behind the chi-square levels.
+"""How much of a gain permutations of the rows confirm: a saddlepoint behind the chi-square levels.
 
 The levels take it that u = sum_i a_i r_i, of a fitted contribution a and a residual r, is normal
 far out in its tail. Where both are skewed (few cases, many zeros, a column that is constant but for
-two rows) it is not. The chance that residuals dealt to the rows at random reach u is about exp(-D),
+two rows) it is not. The chance that residuals permuted at random reach u is about exp(-D),
 D being the least Kullback-Leibler information that moves the expected sum there:
 
     D = sup_t  t_0 u - sum_i log mean_j exp(t_0 a_i r_j + t_1 r_j + t_2 (r_j^2 - 1)).
@@ -13,9 +13,9 @@ that marks one row, D is about log n, however perfect the fit. Skovgaard's corre
 
     w + log(v / w) / w,     w = sqrt(2 D),     v = t_0 (det K''(t) / det K''_12(0))^(1/2),
 
-is as good as normal where n is small. It collapses where u is nearly the largest sum any deal can
-give, because K'' is nearly singular there; Stirling's formula for the k rows that carry u takes its
-place: w^2 - 2 log(2 pi k).
+is as good as normal where n is small. It collapses where u is nearly the largest sum that any
+permutation can give, because K'' is nearly singular there; Stirling's formula for the k rows that
+carry u takes its place: w^2 - 2 log(2 pi k).
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ BARTLETT = 2.5
 """-(n - 2.5) log(1 - rho^2) is chi-square(1) to second order (Bartlett)."""
 
 
-def worth_of(a: Array, r: Array, weight: Array, gain: float, enough: float = np.inf) -> float:
+def permutation_ratio(
+    a: Array, r: Array, weight: Array, gain: float, enough: float = np.inf
+) -> float:
     """The part of a gain that stands when rows are exchangeable, in [0, 1].
 
     Parameters
@@ -67,7 +69,7 @@ def worth_of(a: Array, r: Array, weight: Array, gain: float, enough: float = np.
 
 
 def largest_sum(a: Array, r: Array, weight: Array) -> float:
-    """The largest sum_i a_i r_i of any deal: both in order, a row of weight w being w copies."""
+    """The largest sum_i a_i r_i of any permutation: both in order, weight w being w copies."""
     one, two = np.argsort(a, kind="stable"), np.argsort(r, kind="stable")
     below_one, below_two = np.cumsum(weight[one]), np.cumsum(weight[two])
     cuts = np.sort(np.concatenate([below_one, below_two]))
@@ -121,7 +123,7 @@ class Tilted(NamedTuple):
     hessian: Array
 
 
-class Deals:
+class Permutations:
     """Rows that draw residuals: the cumulant function K(t) of (sum a r, sum r, sum r^2)."""
 
     def __init__(self, a: Array, r: Array, weight: Array) -> None:
@@ -188,41 +190,43 @@ def chi_square_of(
     """The chi-square with one degree of freedom that sum_i w_i a_i r_i = u amounts to; where it is
     surely larger than `enough`, a lower bound of it.
     """
-    deals = Deals(a, r, weight)
+    permutations = Permutations(a, r, weight)
     less = 2 * float(np.log(2 * np.pi * carriers))
-    t, start = first_tilt(deals, u, float(weight.sum()))
+    t, start = first_tilt(permutations, u, float(weight.sum()))
     if start is not None and 2 * start[0] - less >= enough:
         return 2 * start[0] - less
-    t, there = solve_tilt(deals, u, t, start)
+    t, there = solve_tilt(permutations, u, t, start)
     w = float(np.sqrt(2 * max(there.value, 0.0)))
     if w < 1.0 or t[0] <= 0:
         return w * w
-    flat = deals.untilted().hessian[1:, 1:]
+    flat = permutations.untilted().hessian[1:, 1:]
     H = there.hessian + 1e-12 * np.eye(len(t))
     bend = np.linalg.slogdet(H)[1] - np.linalg.slogdet(flat)[1]
     corrected = w + (np.log(t[0]) + bend / 2 - np.log(w)) / w
     return float(max(max(corrected, 0.0) ** 2, w * w - less, 0.0))
 
 
-def first_tilt(deals: Deals, u: float, n: float) -> tuple[Array, Drawn | None]:
+def first_tilt(permutations: Permutations, u: float, n: float) -> tuple[Array, Drawn | None]:
     """The tilt of normal residuals, or a part of it, where its value is above that of t = 0; the
     maximum is one, and any such start leads there. Else t = 0 and None.
     """
     rho = min(u / n, 0.999)
     guess = rho / (1 - rho * rho)
-    square = (deals.kept * deals.chance) @ deals.r**2
+    square = (permutations.kept * permutations.chance) @ permutations.r**2
     normal = np.r_[guess, -guess * rho / 2 * square]
     for part in (1.0, 0.5, 0.25):
-        start = deals.drawn(part * normal, u)
+        start = permutations.drawn(part * normal, u)
         if start[0] > 0.0:
             return part * normal, start
     return np.zeros_like(normal), None
 
 
-def solve_tilt(deals: Deals, u: float, t: Array, start: Drawn | None) -> tuple[Array, Tilted]:
+def solve_tilt(
+    permutations: Permutations, u: float, t: Array, start: Drawn | None
+) -> tuple[Array, Tilted]:
     """The tilt that maximises, by Newton steps from what `first_tilt` gives."""
     k = len(t)
-    now = deals.untilted() if start is None else deals.tilted(*start)
+    now = permutations.untilted() if start is None else permutations.tilted(*start)
     goal = np.zeros(k)
     goal[0] = u
     for _ in range(MOST_STEPS):
@@ -231,9 +235,9 @@ def solve_tilt(deals: Deals, u: float, t: Array, start: Drawn | None) -> tuple[A
         if float((goal - grad) @ step) < 1e-3:
             break
         size = 1.0
-        while size > 1e-8 and not (there := deals.drawn(t + size * step, u))[0] > now.value:
+        while size > 1e-8 and not (there := permutations.drawn(t + size * step, u))[0] > now.value:
             size /= 2
         if size <= 1e-8:
             break
-        t, now = t + size * step, deals.tilted(*there)
+        t, now = t + size * step, permutations.tilted(*there)
     return t, now

@@ -15,30 +15,29 @@ from gradsift.sift.criterion import (
     after_move,
     complexities,
     complexity,
-    criterion,
     inverse_root,
+    lack_of_fit,
     log_det,
     neighbours,
     normal_equations,
     robust_fit,
 )
-from gradsift.sift.groups import Groups, Support
+from gradsift.sift.groups import JOINT, PRODUCT, Groups, Support
 from gradsift.sift.response import Response
-from gradsift.sift.saddlepoint import worth_of
+from gradsift.sift.saddlepoint import permutation_ratio
 
-# The path: supports of a group lasso with MCP weights, from the empty one down.
+# The path: supports of a group lasso, from the empty one down.
 #
 #     minimise over B   ||Y - sum_g Z_g' B_g||_F^2 / (2 n)  +  sum_g lambda_g ||B_g||_F,
-#     lambda_g = u_g s t_g / sqrt n
+#     lambda_g = s t_g / sqrt n
 #
 # for a falling scale s. t_g is the level of the group, so that groups of different size enter on
-# equal terms; u_g in [0, 1] falls with ||B_g|| (one local linear approximation of the MCP per
-# solve), so that strong groups stop masking weak ones. The path proposes supports, nothing else:
-# none of its coefficients is used, and no certificate is needed.
+# equal terms. The path proposes supports, nothing else: none of its coefficients is used, and no
+# certificate is needed.
 #
 # Why not `gradsift.solver`? Its groups are rows of B, one column of the table each. A local group
 # is eight features here, which its problem cannot state; and a certified path takes about 20
-# times as long. Why a path at all beside the search? Without it, many equal weak effects are not
+# times as long. Why a path at all before the search? Without it, many equal weak effects are not
 # found together (`benchmarks/ablation`).
 
 
@@ -113,7 +112,7 @@ def path(groups: Groups, response: Response, fixed: Support, tol: float = TOL) -
     to `most_df` n coefficients.
     """
     n, settings = groups.rows.total, groups.settings
-    level = np.sqrt(groups.level / n)
+    level = np.sqrt(groups.levels.new / n)
     Y = response.start
     free = np.ones(len(level))
     free[list(fixed)] = 0.0
@@ -123,14 +122,8 @@ def path(groups: Groups, response: Response, fixed: Support, tol: float = TOL) -
     found: dict[Support, None] = {tuple(fixed): None}
     while scale > settings.path_end * top and top > 0:
         scale *= settings.path_step
-        for _ in range(2):
-            penalty = scale * level * free
-            for g, b in active.items():
-                if penalty[g] > 0:
-                    weight = 1 - np.linalg.norm(b) / (settings.mcp * penalty[g])
-                    penalty[g] *= max(weight, 0.0)
-            active, R = solve(groups, Y, penalty, active, tol)
-            Y = response.adapted(Y - R)
+        active, R = solve(groups, Y, scale * level * free, active, tol)
+        Y = response.adapted(Y - R)
         found[tuple(sorted({*active, *fixed}))] = None
         if sum(len(b) for b in active.values()) > settings.most_df * n:
             break
@@ -141,23 +134,24 @@ TIE = 1e-6
 """Criteria that differ by less are equal: rounding, which is another on another processor."""
 COPY = 1e-9
 """Columns are copies of each other if their correlation is so close to 1 or -1."""
+REMEMBERED_FITS = 32
+"""Fits of which residual and stand-in response are kept, for searches that meet them again."""
 
 
 def levels_given(groups: Groups, support: Support) -> Array:
-    """Squared level of every group beside this support."""
-    k = len(groups.columns)
-    level = groups.level.copy()
+    """Squared level of every group given this support."""
+    level, further = groups.levels.new.copy(), groups.levels.further
     if groups.joint is not None:
         owners = [v for g in support for v in groups.owners_of(g)]
         labels, members = groups.joint.labels, groups.joint.members
-        own = np.r_[np.tile(labels[groups.columns], 3), [labels[m[0]] for m in members]]
-        beside = np.flatnonzero(np.isin(own, owners))
-        level[beside] = groups.level_if_selected[beside]
+        variable = np.r_[np.tile(labels[groups.columns], 3), [labels[m[0]] for m in members]]
+        known = np.flatnonzero(np.isin(variable, owners))
+        level[known] = further[known]
         return level
     for v in groups.variables(support):
-        if (j := groups.place_of(v)) is not None:
-            own = [j, k + j, 2 * k + j]
-            level[own] = groups.level_if_selected[own]
+        if (j := groups.index.place_of(v)) is not None:
+            univariate = [groups.index.univariate(part, j) for part in range(3)]
+            level[univariate] = further[univariate]
     return level
 
 
@@ -173,22 +167,122 @@ def entering(groups: Groups, R: Array, mix: Array, exclude: Support, count: int)
     return np.take_along_axis(best, order, axis=1)
 
 
-def better(groups: Groups, support: Support, response: Response, fixed: Support) -> Support | None:
-    """The best support that adds, drops or replaces one group; None if none lowers the criterion.
-
-    Additions, removals and replacements are compared with each other. If additions came first, the
-    support would fill with columns that are correlated with a true one before the true one was
-    tried in their place.
+class Fits:
+    """Robust fits on supports of some groups, whatever their levels: the last ones are remembered,
+    and the first term of the criterion of all.
     """
-    R, Y = robust_fit(groups, support, response)
-    now = criterion(groups, support, response)
-    leave = [g for g in support if g not in fixed]
-    left, mix = residuals_without(groups, support, R, Y, leave)
-    enter = entering(groups, left, mix, support, groups.settings.breadth).tolist()
-    bases = zip([None, *leave], enter, strict=True)
-    moves: list[Move] = [(g, None) for g in leave]
-    moves += [(out, g) for out, new in bases for g in new if g not in support]
-    return best_move(groups, support, moves, Y, now)
+
+    def __init__(self, groups: Groups, response: Response) -> None:
+        self.groups, self.response = groups, response
+        self.last: dict[Support, tuple[Array, Array]] = {}
+        self.lacks: dict[Support, float] = {}
+
+    def robust_fit(self, support: Support) -> tuple[Array, Array]:
+        """Residual and stand-in response."""
+        known = self.last.pop(support, None)
+        if known is None:
+            known = robust_fit(self.groups, support, self.response)
+        self.last[support] = known  # at the end: what was used last is forgotten last
+        if len(self.last) > REMEMBERED_FITS:
+            del self.last[next(iter(self.last))]
+        return known
+
+    def lack_of_fit(self, support: Support) -> float:
+        if support not in self.lacks:
+            R = self.robust_fit(support)[0]
+            self.lacks[support] = lack_of_fit(R, self.groups.rows.total)
+        return self.lacks[support]
+
+
+class Search:
+    """Searches for the support of least criterion at some levels; `fixed` groups never leave."""
+
+    def __init__(
+        self, groups: Groups, response: Response, fixed: Support, fits: Fits | None = None
+    ) -> None:
+        self.groups, self.response, self.fixed = groups, response, fixed
+        self.fits = Fits(groups, response) if fits is None else fits
+
+    def at(self, groups: Groups) -> Search:
+        """The same search at the levels of `groups`, which have the same features."""
+        return Search(groups, self.response, self.fixed, self.fits)
+
+    def criterion(self, support: Support) -> float:
+        cost = complexity(self.groups, support, self.response.Y.shape[1])
+        return self.fits.lack_of_fit(support) + cost if np.isfinite(cost) else np.inf
+
+    def better(self, support: Support) -> Support | None:
+        """The best support that adds, drops or replaces one group; None if none lowers the
+        criterion.
+
+        Additions, removals and replacements are compared with each other. If additions came first,
+        the support would fill with columns that are correlated with a true one before the true one
+        was tried in their place.
+        """
+        groups = self.groups
+        R, Y = self.fits.robust_fit(support)
+        leave = [g for g in support if g not in self.fixed]
+        left, mix = residuals_without(groups, support, R, Y, leave)
+        enter = entering(groups, left, mix, support, groups.settings.breadth).tolist()
+        bases = zip([None, *leave], enter, strict=True)
+        moves: list[Move] = [(g, None) for g in leave]
+        moves += [(out, g) for out, new in bases for g in new if g not in support]
+        return best_move(groups, support, moves, Y, self.criterion(support))
+
+    def search(self, support: Support, ends: dict[Support, Support] | None = None) -> Support:
+        """Go to `better` supports until there is none.
+
+        A move is judged with the stand-in response of the support it starts from, which another
+        support may change: supports can follow each other in a circle, of which the best is taken.
+        `ends` remembers where supports lead to, for further searches.
+        """
+        ends = {} if ends is None else ends
+        trail: list[Support] = []
+        while support not in ends:
+            if support in trail:
+                circle = trail[trail.index(support) :]
+                support = first_of_least(self.groups, circle, list(map(self.criterion, circle)))
+                break
+            trail.append(support)
+            following = self.better(support)
+            if following is None:
+                break
+            support = following
+        end = ends.get(support, support)
+        ends |= dict.fromkeys(trail, end)
+        return end
+
+    def best(self, supports: list[Support], count: int) -> list[Support]:
+        """The `count` supports with the smallest criterion, best first; of those that tie, the ones
+        with the first columns.
+        """
+        value = {T: np.round(self.criterion(T) / TIE) for T in supports}
+        return sorted(value, key=lambda T: (value[T], in_order(self.groups, T)))[:count]
+
+    def choose(self, starts: list[Support]) -> Support:
+        """The best end of searches from some supports."""
+        ends: dict[Support, Support] = {}
+        found = [self.search(T, ends) for T in starts]
+        return self.first_copies(self.best(found, 1)[0])
+
+    def first_copies(self, support: Support) -> Support:
+        """The support with each variable replaced by the first column that is a copy of it.
+
+        Copies fit equally well, so that rounding would choose among them, and differently on
+        another processor. A mirrored copy counts where the support does not get worse by it.
+        """
+        groups, most = self.groups, self.criterion(support) + TIE * self.groups.rows.total
+        kept = groups.variables(self.fixed)
+        for variable, earlier in earlier_copies(groups, groups.variables(support)).items():
+            for other in earlier:
+                used = groups.variables(support)
+                moved = exchanged(groups, support, variable, other)
+                if variable in kept or other in used or moved is None:
+                    continue
+                if self.criterion(moved) <= most:
+                    support = moved
+                    break
+        return support
 
 
 def residuals_without(
@@ -239,95 +333,14 @@ def first_of_least(groups: Groups, supports: list[Support], values: list[float])
     return min(tied, key=lambda T: in_order(groups, T))
 
 
-def search(
-    groups: Groups,
-    support: Support,
-    response: Response,
-    fixed: Support,
-    ends: dict[Support, Support] | None = None,
-) -> Support:
-    """Go to `better` supports until there is none.
-
-    A move is judged with the stand-in response of the support it starts from, which another support
-    may change: supports can follow each other in a circle, of which the best is taken. `ends`
-    remembers where supports lead to, for further searches with the same groups.
-    """
-    ends = {} if ends is None else ends
-    trail: list[Support] = []
-    while support not in ends:
-        if support in trail:
-            circle = trail[trail.index(support) :]
-            values = [criterion(groups, T, response) for T in circle]
-            support = first_of_least(groups, circle, values)
-            break
-        trail.append(support)
-        following = better(groups, support, response, fixed)
-        if following is None:
-            break
-        support = following
-    end = ends.get(support, support)
-    ends |= dict.fromkeys(trail, end)
-    return end
-
-
-def best_supports(
-    groups: Groups,
-    supports: list[Support],
-    response: Response,
-    count: int,
-    fitted: dict[Support, float],
-) -> list[Support]:
-    """The `count` supports with the smallest criterion, best first; of those that tie, the ones
-    with the first columns. `fitted`: as in `criterion`.
-    """
-    value = {T: np.round(criterion(groups, T, response, fitted) / TIE) for T in supports}
-    return sorted(value, key=lambda T: (value[T], in_order(groups, T)))[:count]
-
-
-def choose(
-    groups: Groups,
-    starts: list[Support],
-    response: Response,
-    fixed: Support,
-    fitted: dict[Support, float],
-) -> Support:
-    """The best end of searches from some supports."""
-    ends: dict[Support, Support] = {}
-    found = [search(groups, T, response, fixed, ends) for T in starts]
-    best = best_supports(groups, found, response, 1, fitted)[0]
-    return first_copies(groups, best, response, fixed)
-
-
-def first_copies(groups: Groups, support: Support, response: Response, fixed: Support) -> Support:
-    """The support with each variable replaced by the first column that is a copy of it.
-
-    Copies fit equally well, so that rounding would choose among them, and differently on another
-    processor. A mirrored copy counts where the support does not get worse by it.
-    """
-    n = groups.rows.total
-    value = criterion(groups, support, response)
-    kept = groups.variables(fixed)
-    for variable, earlier in earlier_copies(groups, groups.variables(support)).items():
-        for other in earlier:
-            used = groups.variables(support)
-            moved = exchanged(groups, support, variable, other)
-            if variable in kept or other in used or moved is None:
-                continue
-            if criterion(groups, moved, response) <= value + TIE * n:
-                support = moved
-                break
-    return support
-
-
 def earlier_copies(groups: Groups, variables: list[int]) -> dict[int, list[int]]:
     """The columns of the pool before each variable that are copies of it, mirrored or not."""
-    k = len(groups.columns)
-    places = [j for v in variables if (j := groups.place_of(v)) is not None]
+    places = [j for v in variables if (j := groups.index.place_of(v)) is not None]
     if not places:
         return {}
     linear = groups.stack(tuple(places))
     # first roughly, from the statistics of all columns, then from exact features
-    rough = groups.squared_norms(linear.T, np.eye(len(places))[:, :, None])[:, :k]
+    rough = groups.squared_norms(linear.T, np.eye(len(places))[:, :, None])
     out: dict[int, list[int]] = {}
     for j, z, found in zip(places, linear, rough, strict=True):
         near = np.flatnonzero(found[:j] > 0.9 * found[j])
@@ -342,31 +355,29 @@ def exchanged(groups: Groups, support: Support, variable: int, other: int) -> Su
     """The support with one variable in the place of another; None where a product is not there, or
     one of the columns is part of a joint group.
     """
-    k = len(groups.columns)
-    shift = (groups.place_of(other) or 0) - (groups.place_of(variable) or 0)
-    out = []
+    index, out = groups.index, []
     for g in support:
-        parents = groups.parents_of(g)
+        parents, part = groups.parents_of(g), index.part(g)
         if variable not in parents:
             out.append(g)
-        elif g < 3 * k:
-            out.append(g + shift)
-        elif g < groups.first_product:
+        elif part == JOINT:
             return None
-        else:
+        elif part == PRODUCT:
             pair = tuple(sorted(other if v == variable else v for v in parents))
             if pair not in groups.parents:
                 return None
-            out.append(groups.first_product + groups.parents.index(pair))
+            out.append(index.first_product + groups.parents.index(pair))
+        elif (j := index.place_of(other)) is not None:
+            out.append(index.univariate(part, j))
     return tuple(sorted(out))
 
 
-# The check of a chosen support: is each of its gains worth its level when rows are exchangeable?
+# The check of a chosen support: do its gains reach their levels when rows are exchangeable?
 #
 # The chi-square levels hold where sums of features and residuals are nearly normal. A support is
 # searched for as if they were; then every group of it, and every variable as a whole, is judged
-# by `exchangeable.worth_of`. What is refused is out, and the search begins again without it. What
-# is returned has passed.
+# by `saddlepoint.permutation_ratio`. What is refused is out, and the search begins again without
+# it. What is returned has passed.
 
 
 def choose_supports(
@@ -377,17 +388,16 @@ def choose_supports(
     Where many weak groups only pay together, add-one moves from a small support never reach them;
     the relaxed optimum does, and is a second start for the search at the true levels.
     """
-    fitted: dict[Support, float] = {}
-    starts = best_supports(relaxed, supports, response, groups.settings.breadth, fitted)
-    loose = choose(relaxed, starts, response, fixed, fitted)
+    search = Search(groups, response, fixed)
+    lenient = search.at(relaxed)
+    loose = lenient.choose(lenient.best(supports, groups.settings.breadth))
     further = [loose]
     while True:
-        best = best_supports(groups, supports, response, 1, fitted)
-        support = choose(groups, [*best, *further], response, fixed, fitted)
-        out = refused(groups, support, response, fixed)
+        support = search.choose([*search.best(supports, 1), *further])
+        out = refused(search, support)
         if not out:
             return support, loose
-        groups = groups.without(out)
+        search = search.at(search.groups.excluding(out))
         supports, further = without(out, supports), without(out, [further[0], support])
 
 
@@ -396,33 +406,33 @@ def without(out: set[int], supports: list[Support]) -> list[Support]:
     return [tuple(g for g in support if g not in out) for support in supports]
 
 
-def refused(groups: Groups, support: Support, response: Response, fixed: Support) -> set[int]:
-    """Groups of a support whose gain is worth less than their cost.
+def refused(search: Search, support: Support) -> set[int]:
+    """Groups of a support whose gain, as permutations confirm it, is less than their cost.
 
     Backward elimination: the group that falls shortest is left out, the others are judged again,
     until all pass. In a support with many false groups, a true one may fall short too, because its
-    effect is divided among them. Every group that was left out is therefore judged once more beside
+    effect is divided among them. Every group that was left out is therefore judged once more with
     those that passed, and only those that fall short again are refused; if none does, the first
     that was left out is.
     """
     out: list[int] = []
     left = support
-    while (worst := least_worth(groups, left, response, fixed)) is not None:
+    while (worst := least_confirmed(search, left)) is not None:
         out.append(worst)
         left = tuple(g for g in left if g != worst)
-    beside = {g: tuple(sorted((*left, g))) for g in out}
-    short = {g for g in out if least_worth(groups, beside[g], response, fixed) is not None}
+    short = {g for g in out if least_confirmed(search, tuple(sorted((*left, g)))) is not None}
     return short or set(out[:1])
 
 
-def least_worth(groups: Groups, support: Support, response: Response, fixed: Support) -> int | None:
+def least_confirmed(search: Search, support: Support) -> int | None:
     """The group of a support whose gain falls shortest of its cost; None if none falls short.
 
     Groups are judged one by one, then all groups of a variable together. Where these fall short
     together, the group is named whose gain is least confirmed by exchangeable rows.
     """
+    groups, response = search.groups, search.response
     n, q = groups.rows.total, response.Y.shape[1]
-    Y = robust_fit(groups, support, response)[1]
+    Y = search.fits.robust_fit(support)[1]
     fits = normal_equations(groups, support, Y)
     Z = groups.stack(support)
     B, cov = fits.fit(support)
@@ -441,11 +451,11 @@ def least_worth(groups: Groups, support: Support, response: Response, fixed: Sup
         a = Z[own].T @ B[own] / response.root
         R = (Y - Z[fits.index(rest)].T @ B_rest) / response.root
         enough = asked / gain if gain > 0.0 and not whole else np.inf
-        part = worth_of(a, R, weight, gain, enough)
+        part = permutation_ratio(a, R, weight, gain, enough)
         return asked - gain * part, part
 
     short: dict[int, float] = {}
-    for leave in to_check(groups, support, fixed):
+    for leave in to_check(groups, support, search.fixed):
         if short.keys().isdisjoint(leave):
             lacks, _ = judge(leave)
             if lacks > 0.0:

@@ -86,10 +86,6 @@ class SiftSettings:
     """Factor from one penalty of the path to the next."""
     path_end: float = 0.12
     """Where the path ends, as a fraction of its first penalty."""
-    mcp: float = 2.0
-    """Penalty multiples over which a group's weight falls to zero (MCP): strong groups stop
-    masking weak ones.
-    """
     # the search for the best support
     most_df: float = 0.5
     """Coefficients that a support may have, as a part of the number of rows: more fit anything.
