@@ -9,10 +9,10 @@ from gradsift import GradientSiftRegressor, SparseGradientRegressor
 from gradsift.estimators.sample import check_weights, relative_weights
 from gradsift.estimators.validation import (
     check_finite,
+    check_labels,
     check_table,
     column_names,
 )
-from gradsift.responses.labels import check_labels
 from gradsift.responses.numbers import check_numbers
 
 

@@ -33,6 +33,7 @@ from gradsift.estimators.description import ModelDescription, NotebookForm
 from gradsift.estimators.sample import check_weights, read_weights
 from gradsift.estimators.validation import (
     check_fit_X,
+    check_labels,
     check_new_X,
     ranged_columns,
 )
@@ -43,7 +44,6 @@ from gradsift.pairwise.dimension import Dimension
 from gradsift.pairwise.field import KernelField
 from gradsift.pairwise.fit import Predictor, Sample
 from gradsift.protocols import Array, IntArray, Source
-from gradsift.responses.labels import check_labels
 from gradsift.responses.numbers import check_numbers
 from gradsift.solver import Solution, Status
 

@@ -6,7 +6,8 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.threads import same_bits
@@ -270,6 +271,8 @@ def make_sample(
     kept, weight = check_weights(sample_weight, source, model.options.weight_kind)
     counts = weight if model.options.weight_kind == "frequency" else None
     codes = check_groups(groups, source, kept, counts)
+    if is_classifier(model):
+        check_classification_targets(y[kept])
     response = model.response_type.of(y[kept], weight)
     if offset is not None:
         response = response.given(check_offset(offset, source, kept, response))
@@ -360,6 +363,7 @@ def attributes(sample: Sample, fit: SiftModel) -> dict[str, Any]:
     inferred = fit.inference
     found: dict[str, Any] = {
         "predictor_": fit.predictor,
+        **({} if fit.link is None else {"link_": fit.link}),
         "sift_": fit.found,
         "feature_importances_": fit.importances.columns,
         "variable_importances_": fit.importances.variables,

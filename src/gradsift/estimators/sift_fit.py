@@ -48,11 +48,13 @@ from gradsift.refit import (
     selected_columns,
 )
 from gradsift.refit.settings import RefitSettings
-from gradsift.responses import Labels, Numbers, Response
+from gradsift.responses import Labels, Likelihood, Link, Numbers, Response
 from gradsift.sift import Classes, Sift, SiftFit, SiftResult, SiftSettings, make_sift
 
 ENERGY = 0.99
 """Share of the gradient's covariance that 'auto' directions hold."""
+WORKING_ROUNDS = 2
+"""Times that a working response is made and fitted: later ones change little."""
 REFIT_ROWS = 200_000
 """Rows the refit learns from at most: its 1,000 landmarks gain nothing by more."""
 
@@ -174,6 +176,8 @@ class SiftModel:
         Columns of which all products of two were tested.
     inference : Inference
     predictor : Predictor
+    link : Link or None
+        How predictions follow from it, where the response has a likelihood.
     scaling : Scaling
         From the user's columns to those that importances and directions are reported in.
     covariate_coefficients : (k, q) array
@@ -186,6 +190,7 @@ class SiftModel:
     n_paired: int
     inference: Inference
     predictor: Predictor
+    link: Link | None
     importances: Importances
     directions: Directions
     scaling: Scaling
@@ -200,25 +205,27 @@ def fit_sift(sample: Sample, params: SiftParameters, goal: Goal = "all") -> Sift
         fit = sift_problem(sample, table, params, say).run()
         n_paired = min(fit.problem.n_paired, sample.columns.n_encoded)
         found, inference = select(sample, fit, params, goal)
+        eta = fit.eta if isinstance(sample.response, Likelihood) else None
         del fit  # its features are released before the refit needs memory
         rows = refit_rows(sample.response)
         say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
         Z = selected_columns(take_rows(sample.source, rows), table.scaling, found.selected)
         sample, coefficients, explained = without_covariates(sample, Z, rows, found)
-        refit = refit_sample(sample, Z, rows, found.correlation, params.refit)
+        refit = refit_sample(sample, Z, rows, found.correlation, params.refit, eta)
         predictor = Predictor(table.scaling, found.selected, refit)
         if params.predict_with == "auto" and sample.groups is None and len(rows) == len(table):
             say("predictors on all columns")
             score = log_score(sample, refit, params.refit)
             predictor = average(predictor, table.filled, Z, score, params.refit)
+        link = link_of(sample, predictor, Z, rows)
         importances, directions = summarise(predictor, sample, rows, table.share, params)
     scaling = table.scaling
     if not params.options.standardize:
         p = len(scaling.mean)
         scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
     return SiftModel(
-        found, n_paired, inference, predictor, importances, directions, scaling, coefficients,
-        explained,
+        found, n_paired, inference, predictor, link, importances, directions, scaling,
+        coefficients, explained,
     )  # fmt: skip
 
 
@@ -255,8 +262,9 @@ def select(
 
 def find_from(problem: Sift, found: SiftResult, sample: Sample, seed: int) -> Findings:
     """Findings of a sift, from the terms that it selected before tests or limits."""
-    codes = sample.independent().response.codes
-    every = find(problem, found.groups, codes=codes, seed=seed)
+    response = sample.independent().response
+    noise = 1.0 if isinstance(response, Likelihood) else None  # in units of the working response
+    every = find(problem, found.groups, codes=response.codes, noise=noise, seed=seed)
     return every.among(sample.columns.n_encoded)
 
 
@@ -366,9 +374,10 @@ def sift_problem(
 ) -> Sift:
     """The sift of a table, ready to run."""
     rows = sample.independent()
+    response = rows.response.adjusted_for(rows.covariates, rows.weight)
     return make_sift(
         table.sifted,
-        rows.response.adjusted_for(rows.covariates, rows.weight).start(),
+        response.start(),
         false_positives=params.false_positives,
         interactions=params.interactions,
         always_keep=sample.columns.always_in_sift,
@@ -376,7 +385,8 @@ def sift_problem(
         constant=table.constant,
         sample_weight=rows.weight,
         groups=rows.groups,
-        robust=rows.response.robust,
+        robust=response.robust,
+        likelihood=response if isinstance(response, Likelihood) else None,
         tol=params.options.tol,
         say=say,
         settings=params.sift,
@@ -398,15 +408,24 @@ def refit_rows(response: Response) -> IntArray:
 
 
 def refit_sample(
-    sample: Sample, Z: Array, rows: IntArray, correlation: float, settings: RefitSettings
+    sample: Sample,
+    Z: Array,
+    rows: IntArray,
+    correlation: float,
+    settings: RefitSettings,
+    eta: Array | None = None,
 ) -> Refit:
     """The predictor on selected columns Z of some rows.
 
     With groups, rows have smaller weights (`effective_weights`). For numbers, the random intercept
     of every group is then predicted from the residuals of the first fit (best linear unbiased
-    prediction at the intraclass correlation) and subtracted, and the fit is made again.
+    prediction at the intraclass correlation) and subtracted, and the fit is made again. `eta` is
+    the fit of the sift, (n, 1), where a working response follows from it.
     """
     response, weight, groups = sample.response, sample.weight, sample.groups
+    if isinstance(response, Likelihood) and eta is not None:
+        some = None if weight is None else weight[rows]
+        return refit_likelihood(response.take(rows), Z, some, settings, eta[rows])
     if groups is None:
         return refit_response(response, Z, rows, weight, settings)
     some = None if weight is None else weight[rows]
@@ -445,6 +464,27 @@ def refit_response(
     return refit_regression(Z, y, sample_weight=weight, robust=some.robust, settings=settings)
 
 
+def link_of(sample: Sample, predictor: Predictor, Z: Array, rows: IntArray) -> Link | None:
+    """How predictions follow from a predictor fitted to some rows."""
+    response = sample.response.take(rows)
+    if not isinstance(response, Likelihood):
+        return None
+    weight = np.ones(len(rows)) if sample.weight is None else sample.weight[rows]
+    return response.link(predictor.refit.value(Z), weight)
+
+
+def refit_likelihood(
+    response: Likelihood, Z: Array, weight: Array | None, settings: RefitSettings, eta: Array
+) -> Refit:
+    """The predictor of the working response, first at the fit of the sift, then at its own."""
+    counts = np.ones(len(Z)) if weight is None else weight
+    for _ in range(WORKING_ROUNDS):
+        y = response.working(eta, counts)[:, 0]
+        refit = refit_regression(Z, y, sample_weight=weight, robust=False, settings=settings)
+        eta = refit.value(Z)
+    return refit
+
+
 def log_score(
     sample: Sample, refit: Refit, settings: RefitSettings
 ) -> NumberScore | ClassScore | None:
@@ -454,6 +494,8 @@ def log_score(
         if response.offset is not None:  # it has no place in predictors on all columns
             return None
         return ClassScore.of(response.codes, response.n_classes, weight, settings)
+    if isinstance(response, Likelihood):
+        return None
     return NumberScore.of(response.start()[:, 0], weight, refit, settings)
 
 

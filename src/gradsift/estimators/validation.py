@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from gradsift._run.suggest import did_you_mean
@@ -30,6 +31,7 @@ from gradsift.data.source import LabelledRows
 from gradsift.exceptions import ExtrapolationWarning, MissingTargetWarning, RareClassWarning
 from gradsift.inference.splits import MIN_SAMPLES
 from gradsift.protocols import Array, IntArray, Source
+from gradsift.responses.labels import class_codes
 
 FEW_CASES = 8
 """Rows of a class below which the sift's level is no promise (`docs/levels.md`)."""
@@ -267,6 +269,12 @@ def check_same_columns(estimator: Any, source: Source) -> None:
                 f"{other[0]} is {names[other[0]]!r} but was {known[other[0]]!r} "
                 f"({len(other)} differ)."
             )
+
+
+def check_labels(y: Array) -> tuple[Array, IntArray]:
+    """(classes, codes 0 .. C-1), refusing fewer than two classes."""
+    check_classification_targets(y)
+    return class_codes(y)
 
 
 def warn_of_rare_classes(classes: Array, codes: IntArray) -> None:

@@ -2,6 +2,7 @@
 
 from gradsift.responses.base import Response
 from gradsift.responses.labels import Labels, class_contrasts
+from gradsift.responses.likelihood import Likelihood, Link
 from gradsift.responses.numbers import Numbers
 
-__all__ = ["Labels", "Numbers", "Response", "class_contrasts"]
+__all__ = ["Labels", "Likelihood", "Link", "Numbers", "Response", "class_contrasts"]

@@ -49,7 +49,7 @@ class Response(Protocol):
         """Whether rows are alike where no column matters."""
         ...
 
-    def start(self) -> Array:
+    def start(self, weight: Array | None = None) -> Array:
         """(n, q) what least squares explains where nothing is known yet."""
         ...
 

@@ -7,7 +7,6 @@ from typing import ClassVar, Self
 
 import numpy as np
 from scipy.special import expit, softmax
-from sklearn.utils.multiclass import check_classification_targets
 
 from gradsift.numerics.logistic import fit_binary, fit_multinomial, with_ones
 from gradsift.protocols import Array, IntArray
@@ -41,7 +40,7 @@ class Labels:
     @classmethod
     def of(cls, y: Array, weight: Array | None = None) -> Self:
         """The response, checked; weights do not matter."""
-        classes, codes = check_labels(y)
+        classes, codes = class_codes(y)
         return cls(codes, classes)
 
     @property
@@ -69,7 +68,7 @@ class Labels:
         T = (self.codes[:, None] == np.arange(self.n_classes)).astype(float)
         return T[:, 1:] if self.n_classes == 2 else T
 
-    def start(self) -> Array:
+    def start(self, weight: Array | None = None) -> Array:
         """(n, C - 1) what least squares explains: contrasts of the classes, less what the known
         part expects of them.
         """
@@ -113,9 +112,8 @@ class Labels:
         return fit_binary(A, T[:, 0], weight, RIDGE, start[:, 0], known).beta
 
 
-def check_labels(y: Array) -> tuple[Array, IntArray]:
+def class_codes(y: Array) -> tuple[Array, IntArray]:
     """(classes, codes 0 .. C-1), refusing fewer than two classes."""
-    check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(

@@ -59,7 +59,7 @@ class Numbers:
         """Whether rows are alike where no column matters: an offset is subtracted."""
         return True
 
-    def start(self) -> Array:
+    def start(self, weight: Array | None = None) -> Array:
         """(n, 1) what least squares explains."""
         return self.y[:, None]
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift.protocols import Array, IntArray
-from gradsift.sift.groups import Groups, Support, least_squares
+from gradsift.sift.groups import Groups, Support
 from gradsift.sift.response import Response
 
 Move = tuple[int | None, int | None]
@@ -118,9 +118,8 @@ def robust_fit(groups: Groups, support: Support, response: Response) -> tuple[Ar
     if not support:
         return Y, Y
     Z = groups.stack(support)
-    settings = groups.settings
-    for _ in range(settings.rounds if response.robust else 1):
-        fit = Z.T @ least_squares(Z, Y, groups.rows.total, settings.ridge)
+    for _ in range(groups.settings.rounds if response.robust else 1):
+        fit = response.fitted(Z, Y)
         Y = response.adapted(fit)
     return Y - fit, Y
 
@@ -172,8 +171,17 @@ def normal_equations(groups: Groups, members: Iterable[int], Y: Array) -> Normal
 
 
 def lack_of_fit(R: Array, n: float) -> float:
-    """The first term of the criterion, n log det(R'R / n)."""
+    """n log det(R'R / n)."""
     return n * log_det(R.T @ R / n)
+
+
+def first_term(response: Response, R: Array, Y: Array) -> float:
+    """The first term of the criterion at a residual R of a stand-in response Y: `lack_of_fit`, or
+    the deviance where there is a likelihood. The squared residuals of a working response hardly
+    fall where a likelihood rises.
+    """
+    deviance = response.deviance(Y - R)
+    return lack_of_fit(R, response.rows.total) if deviance is None else deviance
 
 
 def criterion(groups: Groups, support: Support, response: Response) -> float:
@@ -181,7 +189,7 @@ def criterion(groups: Groups, support: Support, response: Response) -> float:
     cost = complexity(groups, support, response.Y.shape[1])
     if not np.isfinite(cost):
         return np.inf
-    return lack_of_fit(robust_fit(groups, support, response)[0], groups.rows.total) + cost
+    return first_term(response, *robust_fit(groups, support, response)) + cost
 
 
 # Fits on all supports that are one move away from a support: a group leaves, enters, or both.

@@ -22,6 +22,7 @@ import numpy as np
 
 from gradsift._run.progress import Say, silent
 from gradsift.protocols import Array, IntArray, Source
+from gradsift.responses import Likelihood
 from gradsift.sift.criterion import criterion, robust_fit, whiten_residual
 from gradsift.sift.design_effects import inflated, joint_kinds, product_kinds, univariate_kinds
 from gradsift.sift.features import (
@@ -54,7 +55,13 @@ from gradsift.sift.ranking import (
     selected_scores,
     variable_losses,
 )
-from gradsift.sift.response import Response, given_noise, in_principal_axes, make_response
+from gradsift.sift.response import (
+    Response,
+    given_noise,
+    in_principal_axes,
+    make_likelihood,
+    make_response,
+)
 from gradsift.sift.rows import make_rows
 from gradsift.sift.search import TOL, Search, choose_supports, path
 from gradsift.sift.settings import DEFAULT, SiftSettings
@@ -449,6 +456,14 @@ class SiftFit:
         """(n, q) the stand-in response of the fit, rows scaled."""
         return robust_fit(self.groups, self.support, self.problem.response)[1]
 
+    @property
+    def eta(self) -> Array:
+        """(n, q) the fit on the link scale, up to a constant; of numbers and classes, in units of
+        the whitened response.
+        """
+        response = self.problem.response
+        return np.asarray((self.stand_in - self.residual) / response.root * response.unit)
+
     @cached_property
     def evidence(self) -> Evidence:
         """What the residual follows: univariate groups and products."""
@@ -579,6 +594,7 @@ def make_sift(
     sample_weight: Array | None = None,
     groups: IntArray | None = None,
     robust: bool = True,
+    likelihood: Likelihood | None = None,
     tol: float = TOL,
     say: Say = silent,
     settings: SiftSettings = DEFAULT,
@@ -609,6 +625,8 @@ def make_sift(
         each other in any way, rows with different labels may not.
     robust : bool
         Winsorise residuals at three robust standard deviations. Off for labels.
+    likelihood : Likelihood, optional
+        The response, where it has one; then Y is not used.
     tol : float
         Accuracy of the group lasso that proposes supports.
     say : function
@@ -628,7 +646,11 @@ def make_sift(
     always = tuple(sorted({int(v) for v in always_keep}))
     if always and (always[0] < 0 or always[-1] >= p):
         raise ValueError(f"always_keep={always}: expected column numbers from 0 to {p - 1}.")
-    response = make_response(Y, make_rows(n, sample_weight, groups), robust, settings)
+    rows = make_rows(n, sample_weight, groups)
+    if likelihood is None:
+        response = make_response(Y, rows, robust, settings)
+    else:
+        response = make_likelihood(likelihood, rows, settings)
     return Sift(
         source,
         in_principal_axes(response, source),

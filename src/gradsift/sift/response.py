@@ -15,7 +15,9 @@ import numpy as np
 from gradsift._run.passes import each_block
 from gradsift.numerics.robust import largest_tie, winsorise
 from gradsift.protocols import Array, Source
+from gradsift.responses import Likelihood
 from gradsift.sift.features import clipped
+from gradsift.sift.groups import least_squares
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
@@ -27,6 +29,8 @@ class Response:
     rows: Rows
     robust: bool
     settings: SiftSettings = DEFAULT
+    likelihood: Likelihood | None = None
+    """Of the kept rows; None for numbers and classes, which least squares fits."""
 
     @property
     def root(self) -> Array | float:
@@ -38,13 +42,55 @@ class Response:
         """The stand-in for an empty fit, rows scaled."""
         return self.adapted(np.zeros_like(self.Y))
 
+    @property
+    def weight(self) -> Array:
+        """(n,) of the kept rows."""
+        weight = self.rows.weight
+        return np.ones(len(self.Y)) if weight is None else weight
+
+    @cached_property
+    def unit(self) -> float:
+        """A standard deviation of noise, on the link scale."""
+        return 1.0 if self.likelihood is None else self.likelihood.unit(self.weight)
+
     def adapted(self, fit: Array) -> Array:
-        """fit + winsorised(y - fit), centred; `fit` and the answer have scaled rows."""
-        if not self.robust:
+        """The response given a fit: fit + winsorised(y - fit), or the working response of a
+        likelihood; centred. `fit` and the answer have scaled rows.
+        """
+        if not self.robust and (self.likelihood is None or not fit.any()):
             return self.Y * self.root
         plain = fit / self.root
+        if self.likelihood is not None:
+            W = self.likelihood.working(plain * self.unit, self.weight) / self.unit
+            return self.rows.recentred(W) * self.root
         Y = plain + winsorise(self.Y - plain, self.settings.clip, self.rows.weight)
         return self.rows.recentred(Y) * self.root
+
+    def fitted(self, Z: Array, Y: Array) -> Array:
+        """(n, q) fit to features Z (m, n): by least squares to Y, or by penalised likelihood. Rows
+        are scaled.
+        """
+        if self.likelihood is None:
+            return np.asarray(Z.T @ least_squares(Z, Y, self.rows.total, self.settings.ridge))
+        D = Z.T / self.root
+        beta = self.likelihood.fit(D, self.weight)
+        return np.asarray(D @ beta / self.unit * self.root)
+
+    def deviance(self, fit: Array) -> float | None:
+        """The deviance of a likelihood at a fit, rows scaled; None without a likelihood."""
+        if self.likelihood is None:
+            return None
+        return self.likelihood.deviance(fit / self.root * self.unit, self.weight)
+
+
+def make_likelihood(likelihood: Likelihood, rows: Rows, settings: SiftSettings) -> Response:
+    """A response with a likelihood: at first, normal scores of its score."""
+    if rows.clusters is not None:
+        raise ValueError("a response with a likelihood takes rows for independent: no groups.")
+    if rows.kept is not None:
+        likelihood = likelihood.take(rows.kept)
+    Y = likelihood.start(rows.weight)
+    return replace(whitened_response(Y, rows, False, settings), likelihood=likelihood)
 
 
 def make_response(Y: Array, rows: Rows, robust: bool, settings: SiftSettings = DEFAULT) -> Response:

@@ -15,6 +15,7 @@ from gradsift.sift.criterion import (
     after_move,
     complexities,
     complexity,
+    first_term,
     inverse_root,
     lack_of_fit,
     log_det,
@@ -189,8 +190,7 @@ class Fits:
 
     def lack_of_fit(self, support: Support) -> float:
         if support not in self.lacks:
-            R = self.robust_fit(support)[0]
-            self.lacks[support] = lack_of_fit(R, self.groups.rows.total)
+            self.lacks[support] = first_term(self.response, *self.robust_fit(support))
         return self.lacks[support]
 
 
@@ -227,7 +227,9 @@ class Search:
         bases = zip([None, *leave], enter, strict=True)
         moves: list[Move] = [(g, None) for g in leave]
         moves += [(out, g) for out, new in bases for g in new if g not in support]
-        return best_move(groups, support, moves, Y, self.criterion(support))
+        # as moves are judged: by the residual, also where the criterion has a deviance
+        cost = complexity(groups, support, Y.shape[1])
+        return best_move(groups, support, moves, Y, lack_of_fit(R, groups.rows.total) + cost)
 
     def search(self, support: Support, ends: dict[Support, Support] | None = None) -> Support:
         """Go to `better` supports until there is none.
