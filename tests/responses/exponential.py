@@ -6,6 +6,7 @@ y ~ Exp(mean exp(a + eta)); the constant a is profiled out: exp(a) = mean of y e
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import logsumexp
 from sklearn.base import RegressorMixin
 
 from gradsift.estimators.sift import GradientSift
@@ -34,11 +35,12 @@ class Exponential(Likelihood):
         return eta[:, 0] if self.offset is None else eta[:, 0] + self.offset[:, 0]
 
     def constant(self, eta, weight):
-        return np.log(np.average(self.y * np.exp(-self.known(eta)), weights=weight))
+        terms = np.log(self.y) - self.known(eta)
+        return logsumexp(terms, b=weight) - np.log(weight.sum())
 
     def rate(self, eta, weight):
         """y over its mean."""
-        return self.y * np.exp(-self.known(eta) - self.constant(eta, weight))
+        return np.exp(np.log(self.y) - self.known(eta) - self.constant(eta, weight))
 
     def deviance(self, eta, weight):
         a = self.constant(eta, weight)
