@@ -11,7 +11,7 @@ from gradsift.estimators.target import class_contrasts
 from gradsift.numerics.logistic import Information, fit_multinomial, with_ones
 from gradsift.numerics.losses import softmax
 from gradsift.sift import sift
-from gradsift.sift.logit_interactions import indicators, score_statistics
+from gradsift.sift.products import indicators, score_statistics
 
 
 def drawn(rng, odds):
