@@ -48,7 +48,7 @@ ALL = tuple(name for name in DESIGNS | HELD_OUT if name not in SLOW)
 WIDE_SETTINGS = tuple(field.name for field in fields(Limits))
 GROUPED_SETTINGS = ("most_correlation", "joint_share")
 """Settings of rows, and of columns, that belong together, which no table here has."""
-RANKING_SETTINGS = ("left_over", "apart_ridge")
+RANKING_SETTINGS = ("left_over", "forward_ridge")
 """Settings of the order after the selected columns (`ablation.ranking` measures them)."""
 DEFAULT = SiftSettings()
 OFF: dict[str, Any] = {

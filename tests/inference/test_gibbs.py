@@ -11,7 +11,7 @@ from gradsift.inference.candidates import WorkingResponse, kept_features, make_c
 from gradsift.inference.gibbs import at_most, draw
 from gradsift.inference.settings import FindingSettings, own_prior
 from gradsift.sift import SiftSettings
-from gradsift.sift.features import clipped_known, own_features
+from gradsift.sift.features import clipped_known, univariate_features
 from gradsift.sift.rows import make_rows
 
 SIFT = SiftSettings()
@@ -58,7 +58,7 @@ def test_scores_are_those_of_the_features_of_the_sift(small):
     found = candidates_of(X, y)
     rows, f = make_rows(len(X), None), len(found.part)
     for k in range(3):
-        Z = own_features(clipped_known(X[:, [k]], rows), rows)[0]
+        Z = univariate_features(clipped_known(X[:, [k]], rows), rows)[0]
         for last in (1, 2):
             fit = Z[:last].T @ np.linalg.lstsq(Z[:last].T, y, rcond=None)[0]
             squares = np.square(found.scores[0, k * f : k * f + last]).sum()

@@ -66,7 +66,7 @@ def test_fits_get_exact_features(monkeypatch):
     for _ in range(2):  # made, then remembered
         for a, b in zip(coded.stack(wanted), kept.stack(wanted), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
-    assert set(coded.memo) == set(wanted)
+    assert set(coded.cache) == set(wanted)
 
 
 def test_what_was_used_last_is_forgotten_last(monkeypatch):
@@ -75,7 +75,7 @@ def test_what_was_used_last_is_forgotten_last(monkeypatch):
     coded.stack([(0, 2), (1, 2)])
     coded.stack([(0, 2)])
     coded.stack([(5, 2)])
-    assert list(coded.memo) == [(0, 2), (5, 2)]
+    assert list(coded.cache) == [(0, 2), (5, 2)]
     assert len(coded.stack([(j, 2) for j in range(8)])) == 8  # more than are remembered
 
 

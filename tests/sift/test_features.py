@@ -14,9 +14,9 @@ from gradsift.sift.features import (
     derivatives,
     exact_scores,
     knots,
-    own_features,
     product_feature,
     summed_squares,
+    univariate_features,
     whitening,
 )
 from gradsift.sift.levels import chi2_log_sf
@@ -80,7 +80,7 @@ def test_whitening_is_orthonormal_up_to_the_ridge_and_ordered(rng):
     P = antiderivatives(X, knots(X, rows))
     _, T = whitening(P, rows)
     assert np.allclose(np.triu(T, 1), 0)
-    Z = own_features(X, rows)
+    Z = univariate_features(X, rows)
     gram = Z @ Z.transpose(0, 2, 1) / 200
     # the ridge only shrinks: never above one, close to one in the leading features
     assert np.linalg.eigvalsh(gram).max() <= 1 + 1e-9
@@ -93,7 +93,7 @@ def test_the_first_two_features_do_not_depend_on_the_others(rng, weighted):
     weight = rng.uniform(0.5, 2.0, 90) if weighted else None
     rows = make_rows(90, weight)
     X = clipped_known(np.where(rng.random((90, 4)) < 0.1, np.nan, rng.normal(size=(90, 4))), rows)
-    assert_same_sums(own_features(X, rows, local=False), own_features(X, rows)[:, :2])
+    assert_same_sums(univariate_features(X, rows, local=False), univariate_features(X, rows)[:, :2])
 
 
 @pytest.mark.parametrize("kind", ["normal", "lognormal", "uniform"])
@@ -106,7 +106,7 @@ def test_group_statistics_have_chi_nulls(rng, kind):
     }[kind]
     x = (x - x.mean()) / x.std()
     rows = make_rows(n, None)
-    Z = own_features(clipped(x[:, None], rows), rows)[0]
+    Z = univariate_features(clipped(x[:, None], rows), rows)[0]
     U = Z @ rng.normal(size=(n, 4000)) / np.sqrt(n)
     for part, size in zip(DEFAULT.parts, (1, 1, 8), strict=True):
         rank = np.linalg.eigvalsh(Z[part] @ Z[part].T / n)
@@ -118,7 +118,7 @@ def test_group_statistics_have_chi_nulls(rng, kind):
 
 def test_constant_column_has_no_features(rng):
     rows = make_rows(20, None)
-    Z = own_features(clipped(np.zeros((20, 1)), rows), rows)
+    Z = univariate_features(clipped(np.zeros((20, 1)), rows), rows)
     assert np.isfinite(Z).all()
     assert not Z.any()
 
@@ -132,7 +132,7 @@ def test_tied_columns_keep_nominal_size(rng, column):
         "genotype": rng.binomial(2, 0.2, n),
     }[column].astype(float)
     rows = make_rows(n, None)
-    Z = own_features(clipped(((x - x.mean()) / x.std())[:, None], rows), rows)[0]
+    Z = univariate_features(clipped(((x - x.mean()) / x.std())[:, None], rows), rows)[0]
     assert np.isfinite(Z).all()
     assert np.linalg.eigvalsh(Z @ Z.T / n).max() <= 1 + 1e-9
 
@@ -152,8 +152,8 @@ def test_counts_are_copies(rng):
     copies = np.repeat(np.arange(30), weight.astype(int))
     rows, plain = make_rows(30, weight), make_rows(len(copies), None)
     np.testing.assert_allclose(knots(X, rows), knots(X[copies], plain))
-    Z = own_features(clipped(X, rows), rows)
-    Z2 = own_features(clipped(X[copies], plain), plain)
+    Z = univariate_features(clipped(X, rows), rows)
+    Z2 = univariate_features(clipped(X[copies], plain), plain)
     r = rng.normal(size=30)
     np.testing.assert_allclose((Z * rows.root) @ r, Z2 @ r[copies], atol=1e-9)
 

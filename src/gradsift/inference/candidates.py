@@ -29,8 +29,8 @@ from gradsift.sift.features import (
     known_columns,
     known_mean,
     largest,
-    own_scores,
     unit_known,
+    univariate_scores,
     whitener,
 )
 from gradsift.sift.groups import Groups, Support, least_squares, pool, with_products
@@ -301,7 +301,7 @@ def scan(
 def scan_block(R: Array, rows: Rows, settings: SiftSettings, prior: EffectPrior, X: Array) -> Array:
     """log Bayes factors (b, width) of columns X against responses R (n, b, q)."""
     n, b, q = R.shape
-    U = own_scores(X, R.reshape(n, -1), rows, settings)
+    U = univariate_scores(X, R.reshape(n, -1), rows, settings)
     squares = np.square(U.reshape(*U.shape[:2], b, q)).sum(axis=3).transpose(1, 0, 2)
     starts = [part.start for part in settings.parts]
     squares = np.add.reduceat(squares, starts, axis=0) / rows.total

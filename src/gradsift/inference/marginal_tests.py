@@ -5,7 +5,8 @@ weaker question than whether k acts beside the others: near-copies of what acts,
 share a cause with it, are associated too. Where many columns carry a little of the signal, it is
 the question that has an answer: few of them can be told to act, hundreds to be associated.
 
-p-values are those of `sift.association`; q-values are Benjamini and Hochberg's over all columns.
+p-values are those of `sift.levels.association_log_p`; q-values are Benjamini and Hochberg's over
+all columns.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from scipy.special import gammaln
 from gradsift.numerics.statistics import benjamini_hochberg
 from gradsift.protocols import Array, IntArray
 from gradsift.sift.features import odd_rows
-from gradsift.sift.marginal import association_log_p, exchangeable_log_p
+from gradsift.sift.levels import association_log_p
 from gradsift.sift.procedure import Sift, SiftFit
+from gradsift.sift.saddlepoint import exchangeable_log_p
 
 RATE = 0.1
 """False discovery rate of the list, where nobody asked for another."""

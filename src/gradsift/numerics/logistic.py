@@ -8,8 +8,10 @@ Several classes, one score per class, u_c = b_c + beta_c'phi:
 
     minimise  sum_i w_i [log sum_c exp(u_ic) - u_i,t(i)] + lambda/2 sum_c ||beta_c||^2.
 
-Both by Newton's method with step halving. The intercepts are free up to a ridge of 1e-6, which
-keeps them finite when a class never occurs. Here Phi carries a last column of ones for them.
+With `reference`, the log odds against the first class are penalised in place of the scores; score
+tests (Rao 1948) ask for that. All by Newton's method with step halving. The intercepts are free up
+to a ridge of 1e-6, which keeps them finite when a class never occurs. Here Phi (n, r + 1) carries a
+last column of ones for them.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ INTERCEPT_RIDGE = 1e-6
 MAX_NEWTON = 50
 MAX_CG = 30
 FORCING = 0.01  # a Newton step is solved to this part of its right-hand side
+EXACT, MAX_EXACT = 1e-6, 500
+"""The same for score tests, whose statistics follow the coefficients to first order."""
 MAX_HALVINGS = 30
 MOST_FACTORED = 500
 """Coefficients per class up to which a factor of the curvature is worth its cost."""
@@ -152,37 +156,94 @@ def fit_multinomial(
     penalty: float,
     start: Array,
     offset: Array | None = None,
+    *,
+    reference: bool = False,
+    tol: float = 1e-7,
 ) -> Array:
     """Several classes; T (n, C) one-hot; returns beta (r + 1, C) with scores that sum to zero;
-    `offset` (n, C) is a known part of the scores.
+    `offset` (n, C) is a known part of the scores. With `reference`, the first class has the score
+    zero in place of that: the others are log odds against it, and so penalised. A step that
+    promises less than `tol` for each sample is not made.
 
     Newton steps by conjugate gradients, preconditioned by the mean curvature, which all classes
     share: by its Cholesky factor, so that a step costs about as much as for two classes, or by its
     diagonal, where that factor would cost more than it saves.
     """
-    C = T.shape[1]
     ridge = _ridge(Phi.shape[1], penalty)[:, None]
-    tol = 1e-7 * weights.sum()
 
     def objective(beta: Array, U: Array) -> float:
         return float(weights @ MORE.value(U.T, T.T) + 0.5 * (ridge * beta * beta).sum())
 
-    beta = start - start.mean(1, keepdims=True)
+    beta = start if reference else start - start.mean(1, keepdims=True)
     U = Phi @ beta if offset is None else Phi @ beta + offset
     value = objective(beta, U)
     for _ in range(MAX_NEWTON):
-        P = softmax(U.T)
         slope = Phi.T @ (weights * MORE.slope(U.T, T.T)).T + ridge * beta
-        mean_curvature = np.maximum((P * (1.0 - P)).mean(0) * C / (C - 1.0), MIN_CURVATURE)
-        precondition = _approximate_inverse(Phi, weights * mean_curvature, ridge[:, 0])
-        bend = MORE.hessian(U.T, T.T)
-
-        def curvature(V: Array, bend: Callable[[Array], Array] = bend) -> Array:
-            return Phi.T @ (weights * bend((Phi @ V).T)).T + ridge * V
-
-        step, _ = conjugate_gradients(curvature, slope, precondition, FORCING, MAX_CG)
+        if reference:
+            slope[:, 0] = 0.0
+        information = Information.at(Phi, softmax(U.T), weights, ridge, reference)
+        forcing, most = (EXACT, MAX_EXACT) if reference else (FORCING, MAX_CG)
+        step = information.solve(slope, forcing, most)
         decrease = float((slope * step).sum())
-        if decrease < tol:
+        if decrease < tol * weights.sum():
             break
+        now = beta
         beta, U, value = _descend(objective, (beta, U, value), (step, Phi @ step), decrease)
-    return np.asarray(beta - beta.mean(1, keepdims=True))
+        if beta is now:  # no part of the step lowers the objective: rounding
+            break
+    return beta if reference else np.asarray(beta - beta.mean(1, keepdims=True))
+
+
+@dataclass(frozen=True)
+class Information:
+    """The curvature of the penalised loss at scores with probabilities P (C, n)."""
+
+    Phi: Array
+    P: Array
+    weights: Array
+    ridge: Array
+    reference: bool
+    inverse: Callable[[Array], Array]
+    """Approximately, from the curvature times coefficients back to these."""
+
+    @classmethod
+    def at(cls, Phi: Array, P: Array, weights: Array, ridge: Array, reference: bool) -> Information:
+        C = len(P)
+        mean_curvature = np.maximum((P * (1.0 - P)).mean(0) * C / (C - 1.0), MIN_CURVATURE)
+        inverse = _approximate_inverse(Phi, weights * mean_curvature, ridge[:, 0])
+        return cls(Phi, P, weights, ridge, reference, inverse)
+
+    def product(self, V: Array) -> Array:
+        """The curvature times coefficients V (r + 1, C)."""
+        D, P = (self.Phi @ V).T, self.P
+        bent = self.weights * (P * (D - (P * D).sum(axis=0)))
+        out = self.Phi.T @ bent.T + self.ridge * V
+        if self.reference:
+            out[:, 0] = 0.0
+        return np.asarray(out)
+
+    def solve(self, R: Array, forcing: float, most: int) -> Array:
+        return conjugate_gradients(self.product, R, self.inverse, forcing, most)[0]
+
+
+def score_statistic(
+    Phi: Array, T: Array, weights: Array, penalty: float, beta: Array, z: Array, offset: Array
+) -> float:
+    """Rao's score statistic of a further feature z (n,) in the log odds against the first class,
+    chi-square(C - 1) if these do not need it; `beta` as from `fit_multinomial` with `reference`.
+    """
+    P = softmax((Phi @ beta + offset).T)
+    C = len(P)
+    ridge = _ridge(Phi.shape[1], penalty)[:, None]
+    information = Information.at(Phi, P, weights, ridge, True)
+    s = (T.T - P)[1:] @ (weights * z)
+    V = np.empty((C - 1, C - 1))
+    for c in range(1, C):
+        # how the scores of all classes bend along z in the log odds of class c
+        bend = weights * z * P * ((np.arange(C) == c)[:, None] - P[c])
+        cross = Phi.T @ bend.T
+        cross[:, 0] = 0.0
+        through = (Phi @ information.solve(cross, EXACT, MAX_EXACT)).T
+        explained = (P * through - P * (P * through).sum(axis=0)) @ (weights * z)
+        V[c - 1] = (bend @ z - explained)[1:]
+    return float(s @ np.linalg.solve(V + 1e-12 * np.eye(C - 1), s))

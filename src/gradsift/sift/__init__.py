@@ -17,8 +17,8 @@ keeps.
 """
 
 from gradsift.sift.groups import PARTS
-from gradsift.sift.logit_interactions import Classes
 from gradsift.sift.procedure import ChosenGroup, Sift, SiftFit, SiftResult, make_sift, sift
+from gradsift.sift.products import Classes
 from gradsift.sift.settings import Limits, SiftSettings
 
 __all__ = [

@@ -1,4 +1,5 @@
-"""The own features of pooled columns: exact for fits, one byte each for looking through all.
+"""The univariate features of k pooled columns, (k, features, n): exact for fits, one byte each
+for looking through all.
 
 Ten features per value are ten times the table. A pool of more than a few columns keeps them as
 whole numbers from -127 to 127 times a scale per feature. That is enough to see which groups follow
@@ -9,7 +10,7 @@ on is made anew from the column, in double precision; the groups used last are r
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -22,9 +23,9 @@ from gradsift.sift.features import (
     READ_VALUES,
     Single,
     at_a_time,
-    own_features,
     read_pieces,
     unit_known,
+    univariate_features,
 )
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
@@ -49,7 +50,7 @@ Group = tuple[int, int]
 
 
 class FeatureStore(Protocol):
-    """Own features of k pooled columns on n rows, scaled by root weight."""
+    """Univariate features of k pooled columns on n rows, scaled by root weight."""
 
     def stack(self, groups: list[Group]) -> list[Array]:
         """Features of some groups, (m, n) each."""
@@ -84,8 +85,8 @@ def in_cheaper_order(R: Array, mix: Array) -> tuple[Array, Array | None]:
     """Two factors of all R mix_i side by side, (n, b q): the first, by which features are
     multiplied, as narrow as can be; None in place of a second that is not needed.
     """
-    beside = mix.transpose(1, 0, 2).reshape(R.shape[1], -1)
-    return (R @ beside, None) if beside.shape[1] <= R.shape[1] else (R, beside)
+    every = mix.transpose(1, 0, 2).reshape(R.shape[1], -1)
+    return (R @ every, None) if every.shape[1] <= R.shape[1] else (R, every)
 
 
 @dataclass(frozen=True)
@@ -108,23 +109,36 @@ class DenseFeatures:
         return DenseFeatures(self.Z[used], self.settings)
 
 
-@dataclass(frozen=True)
 class QuantisedFeatures:
-    """One byte per feature, and the columns to make exact ones from."""
+    """One byte per feature, and the columns to make exact ones from, of which the last are kept.
 
-    codes: NDArray[np.int8]
-    """(k, features, n) of features without root weight, so that counts mean copies."""
-    scale: Single
-    """(k, features)"""
-    table: Source
-    where: IntArray
-    """(k,) pooled columns among those of `table`."""
-    rows: Rows
-    settings: SiftSettings = DEFAULT
-    memo: dict[Group, Array] = field(default_factory=dict, repr=False)
+    Parameters
+    ----------
+    codes : (k, features, n) int8 array
+        Of features without root weight, so that counts mean copies.
+    scale : (k, features) array
+    table : Source
+    where : (k,) int array
+        Pooled columns among those of `table`.
+    rows : Rows
+    settings : SiftSettings
+    """
+
+    def __init__(
+        self,
+        codes: NDArray[np.int8],
+        scale: Single,
+        table: Source,
+        where: IntArray,
+        rows: Rows,
+        settings: SiftSettings = DEFAULT,
+    ) -> None:
+        self.codes, self.scale, self.table, self.where = codes, scale, table, where
+        self.rows, self.settings = rows, settings
+        self.cache: dict[Group, Array] = {}
 
     def stack(self, groups: list[Group]) -> list[Array]:
-        found = {g: self.memo.pop(g) for g in dict.fromkeys(groups) if g in self.memo}
+        found = {g: self.cache.pop(g) for g in dict.fromkeys(groups) if g in self.cache}
         wanted: dict[int, list[int]] = {}
         for j, part in groups:
             if (j, part) not in found:
@@ -133,7 +147,7 @@ class QuantisedFeatures:
             some = {j: parts for j, parts in wanted.items() if (LOCAL in parts) is local}
             if some:
                 found |= self.exact(some, local)
-        self.memo.update(found)  # at the end: what was used last is forgotten last
+        self.cache.update(found)  # at the end: what was used last is forgotten last
         self.forget()
         return [found[g] for g in groups]
 
@@ -147,11 +161,11 @@ class QuantisedFeatures:
         return out
 
     def forget(self) -> None:
-        spare = sum(map(len, self.memo.values())) - REMEMBERED
-        for g in list(self.memo):
+        spare = sum(map(len, self.cache.values())) - REMEMBERED
+        for g in list(self.cache):
             if spare <= 0:
                 break
-            spare -= len(self.memo.pop(g))
+            spare -= len(self.cache.pop(g))
 
     def squares(self, R: Array, mix: Array) -> Array:
         first, second = in_cheaper_order(R, mix)
@@ -184,7 +198,7 @@ def feature_pieces(
     weighted: bool = True,
     local: bool = True,
 ) -> Iterator[tuple[slice, Array]]:
-    """`own_features` of some columns, a few at a time: (which of them, (w, features, n))."""
+    """`univariate_features` of some columns, a few at a time: (which of them, (w, features, n))."""
     step = max(1, PIECE_VALUES // (settings.n_features * max(source.shape[0], 1)))
     for first, X in read_pieces(source, columns, rows, settings):
         for start in range(0, X.shape[1], step):
@@ -193,7 +207,9 @@ def feature_pieces(
             if not settings.clip_lines:
                 these = columns[first + start : first + start + some.shape[1]]
                 lines = unit_known(rows.take(source.columns(these)), rows)
-            Z = own_features(some, rows, settings, weighted=weighted, local=local, lines=lines)
+            Z = univariate_features(
+                some, rows, settings, weighted=weighted, local=local, lines=lines
+            )
             yield slice(first + start, first + start + len(Z)), Z
 
 

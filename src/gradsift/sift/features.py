@@ -1,8 +1,9 @@
-"""Own-coordinate features: what a variable can do to the response by itself.
+"""Univariate features: what a column can do to the response by itself.
 
-The own part of the k-th partial derivative is a combination of [1, x, bump_1(x) .. bump_J(x)], with
-Gaussian bumps of width w = `clip` / J at the J mid-quantiles q_j of the variable. The potential
-needs their antiderivatives
+Problem: a few orthonormal features of each column (n,) whose span holds lines, parabolas and smooth
+curves. The univariate part of the k-th partial derivative is a combination of [1, x, bump_1(x) ..
+bump_J(x)], with Gaussian bumps of width w = `clip` / J at the J mid-quantiles q_j of the variable.
+The potential needs their antiderivatives
 
     [x,  x^2,  erf((x - q_j) / (w sqrt 2)), j = 1..J],
 
@@ -46,11 +47,11 @@ def clipped(X: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
 def clipped_known(X: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
     """The same with unit variance over the rows that are known, and NaN where they are not."""
     X = rows.take(X)
-    holes = bool(np.isnan(X).any())
-    if holes:
+    missing = bool(np.isnan(X).any())
+    if missing:
         X = unit_known(X, rows)
     X = np.clip(X, -settings.clip, settings.clip)
-    return unit_known(X, rows) if holes else make_unit(X, rows)
+    return unit_known(X, rows) if missing else make_unit(X, rows)
 
 
 def make_unit(X: Array, rows: Rows) -> Array:
@@ -77,8 +78,8 @@ def known_mean(X: Array, rows: Rows) -> Array:
 
 def mean_filled(X: Array, rows: Rows) -> Array:
     """Columns X (n, k) with their mean over known rows in place of what is missing."""
-    holes = np.isnan(X)
-    return np.where(holes, known_mean(X, rows), X) if holes.any() else X
+    missing = np.isnan(X)
+    return np.where(missing, known_mean(X, rows), X) if missing.any() else X
 
 
 def oriented(X: Array, rows: Rows) -> tuple[Array, Array]:
@@ -91,11 +92,11 @@ def oriented(X: Array, rows: Rows) -> tuple[Array, Array]:
 
 def knots(X: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
     """Centres of the bumps, (J, width): the mid-quantiles of the known values of each column."""
-    holes = np.isnan(X)
-    if not holes.any():
+    missing = np.isnan(X)
+    if not missing.any():
         return rows.quantiles(X, settings.knot_levels)
     out = np.zeros((len(settings.knot_levels), X.shape[1]))
-    for k, known in enumerate(~holes.T):
+    for k, known in enumerate(~missing.T):
         if known.any():
             weight = None if rows.weight is None else rows.weight[known]
             out[:, k] = middle_quantiles(X[known, k], settings.knot_levels, weight)
@@ -149,7 +150,7 @@ def whitener(cov: Array, settings: SiftSettings = DEFAULT) -> Array:
     return np.asarray(np.linalg.inv(np.linalg.cholesky(corr)) * scale[:, None, :])
 
 
-def own_features(
+def univariate_features(
     X: Array,
     rows: Rows,
     settings: SiftSettings = DEFAULT,
@@ -190,9 +191,9 @@ def product_feature(X: Array, rows: Rows) -> Array:
     unit variance, (n,), root-weighted.
     """
     terms = mean_filled(np.column_stack([X, X * X, X[:, 0] * X[:, 1]]), rows)
-    own = rows.centred(terms[:, :4]) * np.reshape(rows.root, (-1, 1))
+    alone = rows.centred(terms[:, :4]) * np.reshape(rows.root, (-1, 1))
     product = rows.centred(terms[:, 4]) * rows.root
-    product = product - own @ np.linalg.lstsq(own, product, rcond=1e-10)[0]
+    product = product - alone @ np.linalg.lstsq(alone, product, rcond=1e-10)[0]
     sd = float(np.sqrt(product @ product / rows.total))
     return np.asarray(product / max(sd, 1e-9))
 
@@ -207,7 +208,9 @@ BLOCK_VALUES = 600_000
 READ_VALUES = 300_000
 """Values of chosen columns read at a time at most (2 MB)."""
 N_BINS = 128
-"""Places a column is reduced to in a pass over a wide table."""
+"""Places a column is reduced to in a pass over a wide table; bounds an approximation error
+(`binned_scores`).
+"""
 
 
 def clipped_columns(
@@ -225,7 +228,7 @@ def known_columns(
 
 
 def at_a_time(source: Source, most: int, each: int) -> int:
-    """Columns of `each` values dealt with at a time: `most` values, fewer in small tables."""
+    """Columns of `each` values taken at a time: `most` values, fewer in small tables."""
     n, p = source.shape
     return max(1, min(most, max(most // 10, n * p // 8)) // max(each, 1))
 
@@ -267,7 +270,7 @@ def summed_squares(U: Array, rows: Rows, settings: SiftSettings) -> Array:
     return np.stack([squares[:, part].sum(axis=1) for part in settings.parts]) / rows.total
 
 
-def own_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
+def univariate_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
     """Z R of the features of columns as they are read, (width, features, q), by the way that
     suits their length.
     """
@@ -278,7 +281,7 @@ def own_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAULT)
 
 def exact_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
     """Z R of clipped columns X: (width, features, q)."""
-    U = own_features(X, rows, settings).reshape(-1, X.shape[0]) @ R
+    U = univariate_features(X, rows, settings).reshape(-1, X.shape[0]) @ R
     return U.reshape(X.shape[1], settings.n_features, R.shape[1])
 
 
@@ -359,7 +362,7 @@ def wide_statistics(
 
 def raw_statistics(R: Array, rows: Rows, settings: SiftSettings, X: Array) -> Array:
     """Statistics of columns as they are read, by the way that suits their length."""
-    return summed_squares(own_scores(X, R, rows, settings), rows, settings)
+    return summed_squares(univariate_scores(X, R, rows, settings), rows, settings)
 
 
 def pool_size(source: Source, settings: SiftSettings = DEFAULT) -> int:

@@ -45,8 +45,7 @@ from gradsift.sift.groups import (
     with_products,
 )
 from gradsift.sift.levels import Levels, relaxed_levels, univariate_levels
-from gradsift.sift.logit_interactions import Classes, interactions_of
-from gradsift.sift.products import screen
+from gradsift.sift.products import Classes, interactions_of, screen
 from gradsift.sift.ranking import (
     Evidence,
     column_scores,
@@ -65,9 +64,6 @@ from gradsift.sift.response import (
 from gradsift.sift.rows import make_rows
 from gradsift.sift.search import TOL, Search, choose_supports, path
 from gradsift.sift.settings import DEFAULT, SiftSettings
-
-CLUSTERS_TAKE = 10
-"""Times as long as others that products take to test where rows belong together."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +164,7 @@ class Sift:
         if not self.interactions:
             return 0
         limits, (n, q) = self.settings.limits, self.response.Y.shape
-        slower = 1 if self.response.rows.clusters is None else CLUSTERS_TAKE
+        slower = 1 if self.response.rows.clusters is None else limits.cluster_cost
         affordable = isqrt(int(limits.most_products / (n * q * slower)))
         return min(max(affordable, limits.most_columns), self.n_columns)
 
@@ -497,8 +493,8 @@ class SiftFit:
         count = min(pool_size(problem.source, problem.settings), problem.source.shape[1])
         always = [*used, *problem.always]
         made = problem.pooled(promising(self.marginal, problem.levels.new, count, always))
-        own = tuple(g for g in self.support if g < groups.index.first_product)
-        start = groups.index.renumbered(own, made.index)
+        alone = tuple(g for g in self.support if g < groups.index.first_product)
+        start = groups.index.renumbered(alone, made.index)
         return Reduced(made, (start, *problem.proposals(made)))
 
     def without(self, columns: frozenset[int]) -> SiftFit:

@@ -4,9 +4,9 @@
 
 is standard normal when the product is of no use (it is normalised by itself, so that heavy tails do
 no harm); with q responses the squares are added, chi2(q). Pairs are tested in three classes, by how
-many of their two variables are selected already, each class at the level its own number of rivals
-asks for. Two matrix products per block of columns, half the table, in single precision; of a table
-that is too large to be held, two strips of columns are held at a time.
+many of their two variables are selected already, each class at the level that the number of its
+pairs asks for. Two matrix products per block of columns, half the table, in single precision; of a
+table that is too large to be held, two strips of columns are held at a time.
 """
 
 from __future__ import annotations
@@ -19,9 +19,12 @@ from typing import NamedTuple
 import numpy as np
 
 from gradsift._run.threads import map_blocks
+from gradsift.numerics.logistic import fit_multinomial, score_statistic, with_ones
 from gradsift.protocols import Array, IntArray
 from gradsift.sift.features import Single
+from gradsift.sift.groups import Groups, Support
 from gradsift.sift.levels import chi2_log_sf, pair_tests, squared_level
+from gradsift.sift.response import Response
 from gradsift.sift.rows import Clusters, Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
@@ -276,3 +279,75 @@ def cluster_sums(A: Single, B: Single, clusters: Clusters) -> Iterator[tuple[sli
             some = slice(start, min(start + most, count))
             yield slice(done + some.start, done + some.stop), A3[some] @ B3[some]
         done += count
+
+
+# Products that only the link makes.
+#
+# Least squares on labels fits probabilities. Where the log odds are a sum of effects, probabilities
+# are not: they flatten out, and what a sum of effects misses looks like a product of two columns. A
+# product is an interaction of the columns if the log odds need it, too. That is asked by a score
+# test (Rao 1948) given a (multinomial) logistic model of everything else in the support.
+
+
+SETTLED = 1e-12
+"""Newton steps of the logistic models that promise less, for each sample, are not made."""
+
+
+class Classes(NamedTuple):
+    """The classes of rows with a known part of the log odds."""
+
+    codes: IntArray
+    known: Array
+    """(n, C - 1) that part, against the first class."""
+
+    def take(self, rows: Rows) -> tuple[Array, Array]:
+        """Indicators (n, C) and the known part of the rows that are kept."""
+        codes = self.codes if rows.kept is None else self.codes[rows.kept]
+        return np.eye(self.known.shape[1] + 1)[codes], rows.take(self.known)
+
+
+def interactions_of(
+    groups: Groups, support: Support, response: Response, classes: Classes | None = None
+) -> list[int]:
+    """Products of a support that are not made by the link; all of them for numbers."""
+    products = list(groups.index.products_of(support))
+    known = None
+    if classes is None or groups.rows.clusters is not None:
+        T = indicators(response.Y)
+    else:
+        T, known = classes.take(groups.rows)
+    if T is None or not products:
+        return products
+    weight = np.ones(len(T)) if groups.rows.weight is None else groups.rows.weight
+    Phi = with_ones((groups.stack(support) / groups.rows.root).T)
+    statistic = score_statistics(Phi, T, weight, groups.settings.ridge, known, len(products))
+    return [g for g, t in zip(products, statistic, strict=True) if t >= groups.levels.new[g]]
+
+
+def score_statistics(
+    Phi: Array, T: Array, weight: Array, ridge: float, known: Array | None, count: int
+) -> list[float]:
+    """Score statistic of each of the last `count` features of Phi (n, m + 1), before the constant,
+    given all others. Every reduced model starts from the coefficients of the whole.
+    """
+    penalty, offset = ridge * weight.sum(), np.zeros_like(T)
+    if known is not None:
+        offset[:, 1:] = known
+
+    def fitted(Phi: Array, start: Array) -> Array:
+        return fit_multinomial(Phi, T, weight, penalty, start, offset, reference=True, tol=SETTLED)
+
+    whole, out = fitted(Phi, np.zeros((Phi.shape[1], T.shape[1]))), []
+    for place in range(Phi.shape[1] - 1 - count, Phi.shape[1] - 1):
+        rest = np.delete(Phi, place, axis=1)
+        beta = fitted(rest, np.delete(whole, place, axis=0))
+        out.append(score_statistic(rest, T, weight, penalty, beta, Phi[:, place], offset))
+    return out
+
+
+def indicators(Y: Array) -> Array | None:
+    """0/1 columns (n, C) of the C classes that contrasts (n, C - 1) stand for; None for numbers."""
+    values, place = np.unique(Y.round(9), axis=0, return_inverse=True)
+    if len(values) != Y.shape[1] + 1:
+        return None
+    return np.eye(len(values))[place.reshape(-1)]

@@ -28,8 +28,7 @@ from gradsift.protocols import Array, IntArray, Source
 from gradsift.sift.criterion import log_det, normal_equations, robust_fit
 from gradsift.sift.features import clipped_columns
 from gradsift.sift.groups import Groups, Support
-from gradsift.sift.levels import chi2_log_sf, univariate_log_p
-from gradsift.sift.marginal import association_log_p
+from gradsift.sift.levels import association_log_p, chi2_log_sf, univariate_log_p
 from gradsift.sift.products import Screen, pair_log_p
 from gradsift.sift.response import Response
 from gradsift.sift.rows import Rows
@@ -118,7 +117,7 @@ def greedy(
     free = np.ones(Z.shape[1], dtype=bool)
     free[chosen] = False
     while len(chosen) < min(places, Z.shape[1]):
-        R = ridge_residual(Z[:, chosen], Y, settings.apart_ridge * (len(chosen) + 1))
+        R = ridge_residual(Z[:, chosen], Y, settings.forward_ridge * (len(chosen) + 1))
         explained = n * np.square(Z.T @ R).sum(axis=1)
         score = np.where(free, np.round(evidence * (explained + floor), 7), -1.0)
         best = int(np.argmax(score))

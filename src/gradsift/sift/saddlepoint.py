@@ -25,7 +25,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradsift.protocols import Array
+from gradsift.protocols import Array, IntArray, Source
+from gradsift.sift.feature_store import feature_pieces
+from gradsift.sift.features import summed_squares
+from gradsift.sift.levels import pillai_log_p, shares
+from gradsift.sift.rows import Rows
+from gradsift.sift.settings import DEFAULT, SiftSettings
 
 MOST_PLACES = 256
 """Rows, and residuals, beyond which neighbours are taken together."""
@@ -58,7 +63,7 @@ def permutation_ratio(
     if u <= 0.0:
         return 1.0
     carriers = u * u / float(weight @ each**2)
-    # beside correlated columns the gain says more than a: as far as it says, or as far as can be
+    # given correlated columns the gain says more than a: as far as it says, or as far as can be
     most = largest_sum(a, r, weight)
     u = max(u, min(n * np.sqrt(-np.expm1(-gain / n)), most))
     taken = -(n - BARTLETT) * float(np.log1p(-(min(u / n, 0.999999) ** 2)))
@@ -241,3 +246,40 @@ def solve_tilt(
             break
         t, now = t + size * step, permutations.tilted(*there)
     return t, now
+
+
+def exchangeable_log_p(
+    source: Source,
+    columns: IntArray,
+    R: Array,
+    rows: Rows,
+    n: float,
+    settings: SiftSettings = DEFAULT,
+) -> Array:
+    """log p-values (k,) of some columns, for a response R (n, q) of unit variance and any
+    distribution whose rows are exchangeable; never below those of `association_log_p`.
+
+    Parts are taken in the order of their Beta tails, and left out where these are not below the
+    p-value found so far: permutations only raise them.
+    """
+    q, share = R.shape[1], np.log(shares(False, settings)[:3])
+    root = np.reshape(rows.root, (-1, 1))
+    weight = np.ones(len(R)) if rows.weight is None else rows.weight
+    out = np.zeros(len(columns))
+    for where, Z in feature_pieces(source, columns, rows, settings):
+        along = Z @ R / rows.total
+        trace = summed_squares(along, rows, settings) * rows.total
+        sizes = zip(trace, settings.part_sizes, strict=True)
+        raw = np.stack([pillai_log_p(one, n, m, q) for one, m in sizes]) - share[:, None]
+        for k, z, U, each, size in zip(range(where.start, where.stop), Z, along, raw.T, trace.T):
+            for j in np.argsort(each, kind="stable"):
+                if each[j] >= out[k]:
+                    break
+                part, m = settings.parts[j], settings.part_sizes[j]
+                most = min(m, q)
+                gain = -n * most * np.log1p(-min(size[j] / most, 0.999999))
+                gain *= permutation_ratio(z[part].T @ U[part] / root, R / root, weight, gain)
+                trace_left = -most * np.expm1(np.array([-gain / (n * most)]))
+                log_p = pillai_log_p(trace_left, n, m, q)[0] - share[j]
+                out[k] = min(out[k], max(log_p, each[j]))
+    return out

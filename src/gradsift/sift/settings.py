@@ -2,8 +2,8 @@
 
 Settings are of the statistical procedure; limits bound the time and the memory that large tables
 take, and change answers only through the columns that are looked at. Numbers that only bound a
-rounding error, or change time or memory alone, stay beside the code that uses them. What each is
-worth is measured by `benchmarks/ablation`: it is halved, doubled and, where that means something,
+rounding error, or change time or memory alone, stay with the code that uses them. The effect of
+each is measured by `benchmarks/ablation`: it is halved, doubled and, where that means something,
 switched off.
 """
 
@@ -29,6 +29,8 @@ class Limits:
     seconds on two cores, and a fit does it up to five times. Beyond it, the most promising columns
     are paired.
     """
+    cluster_cost: int = 10
+    """Times as long as others that products take to test where rows belong together."""
     least_columns: int = 250
     """Columns that are searched at least, however little memory the table takes; and groups that a
     proposal of the path may hold, which keeps long tables quick.
@@ -46,7 +48,7 @@ class SiftSettings:
     # features of one column
     clip: float = 3.0
     """Standard deviations at which columns are cut off, and robust ones at which residuals are: one
-    outlying row must own neither a feature nor a fit. Also the range that the bumps cover.
+    outlying row must determine neither a feature nor a fit. Also the range that the bumps cover.
     """
     clip_lines: bool = True
     """Whether linear features are cut off too. Effects mostly level off in the tails of a column,
@@ -65,11 +67,11 @@ class SiftSettings:
     effects are the likelier ones.
     """
     n_known: int = 30
-    """A generous size of a support: rivals of a further group of a selected column; products that a
-    screen passes on to the search; columns from which on design effects of clusters of rows are
-    shrunk towards their mean, because fewer do not tell how much they differ. Twice as many places
-    of the ranking, as many as a panel has, are filled one after the other, each by the column that
-    adds most to those before it: near-copies would follow each other otherwise.
+    """A generous size of a support: groups that a further group of a selected column competes with;
+    products that a screen passes on to the search; columns from which on design effects of clusters
+    of rows are shrunk towards their mean, because fewer do not tell how much they differ. Twice as
+    many places of the ranking, as many as a panel has, are filled one after the other, each by the
+    column that adds most to those before it: near-copies would follow each other otherwise.
     """
     # columns that are one variable
     joint_share: float = 0.5
@@ -94,7 +96,7 @@ class SiftSettings:
     """
     searched_df: float = 0.5
     """Degrees of freedom a column costs for having been searched for. Without, columns that explain
-    each other's noise pass together beside a true one: .57 false in 50 rows instead of .33.
+    each other's noise pass together with a true one: .57 false in 50 rows instead of .33.
     """
     breadth: int = 4
     """Groups tried as an addition, and as a replacement of each group, in a step of the search; and
@@ -116,7 +118,7 @@ class SiftSettings:
     response. Where none does, columns are ranked by their own evidence: there is nothing left that
     a better order could bring forward.
     """
-    apart_ridge: float = 0.02
+    forward_ridge: float = 0.02
     """Ridge per column, on columns of length 1, with which those before are taken out: near-copies
     keep some of what they say, because they average noise.
     """

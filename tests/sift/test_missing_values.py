@@ -15,8 +15,8 @@ from gradsift.sift.features import (
     knots,
     known_columns,
     odd_rows,
-    own_features,
     product_feature,
+    univariate_features,
 )
 from gradsift.sift.rows import make_rows
 from gradsift.sift.settings import DEFAULT
@@ -39,12 +39,12 @@ def test_features_are_those_of_the_known_rows_and_zero_elsewhere(rng, weighted):
     rows = make_rows(400, rng.integers(1, 4, size=400) * 1.0 if weighted else None)
     known = clipped_known(X, rows)
     np.testing.assert_array_equal(np.isnan(known), np.isnan(X))
-    Z = own_features(known, rows)
+    Z = univariate_features(known, rows)
     for k in range(5):
         there = ~np.isnan(X[:, k])
         np.testing.assert_allclose(Z[k][:, ~there], 0.0, atol=1e-12)
         some = make_rows(there.sum(), None if rows.weight is None else rows.weight[there])
-        alone = own_features(known[there, k : k + 1], some)[0]
+        alone = univariate_features(known[there, k : k + 1], some)[0]
         # unit variance over all rows, as the levels expect
         expected = alone * np.sqrt(rows.total / some.total)
         np.testing.assert_allclose(Z[k][:, there], expected, atol=1e-6)
@@ -77,7 +77,7 @@ def test_a_column_without_any_value_is_nothing(rng):
     X = np.full((30, 2), np.nan)
     X[:, 1] = rng.normal(size=30)
     rows = make_rows(30, None)
-    Z = own_features(clipped_known(X, rows), rows)
+    Z = univariate_features(clipped_known(X, rows), rows)
     assert np.isfinite(Z).all()
     assert not Z[0].any()
     np.testing.assert_array_equal(odd_rows(ArraySource(X), np.array([0]), rows), [0.0])

@@ -7,9 +7,15 @@ from scipy.stats import chi2
 from sklearn.linear_model import LogisticRegression
 
 from gradsift.data import ArraySource
+<<<<<<< HEAD:tests/sift/test_link.py
 from gradsift.responses import class_contrasts
+=======
+from gradsift.responses import class_contrasts
+from gradsift.numerics.logistic import Information, fit_multinomial, with_ones
+from gradsift.numerics.losses import softmax
+>>>>>>> wt-sift:tests/sift/test_logit_interactions.py
 from gradsift.sift import sift
-from gradsift.sift.logit_interactions import LogOdds, indicators
+from gradsift.sift.products import indicators, score_statistics
 
 
 def drawn(rng, odds):
@@ -43,15 +49,21 @@ def test_products_in_the_log_odds_are_interactions(n_classes):
     assert [pair[:2] for pair in result.interactions] == [(0, 1)]
 
 
+def reference_fit(Phi, T, weight, ridge=1e-3):
+    start = np.zeros((Phi.shape[1], T.shape[1]))
+    penalty = ridge * weight.sum()
+    return fit_multinomial(Phi, T, weight, penalty, start, reference=True, tol=1e-12)
+
+
 def test_probabilities_are_those_of_logistic_regression():
     rng = np.random.default_rng(2)
     X = standard(rng.normal(size=(150, 3)))
     classes = drawn(rng, np.column_stack([0 * X[:, 0], X[:, 0], X[:, 1]]))
-    T = np.eye(3)[classes]
-    model = LogOdds(np.vstack([np.ones(150), X.T]), T, np.ones(150), 1e-9)
-    P = model.probabilities(model.coefficients())
+    Phi = with_ones(X)
+    beta = reference_fit(Phi, np.eye(3)[classes], np.ones(150), 1e-9)
+    assert not beta[:, 0].any()
     peer = LogisticRegression(C=1e9, tol=1e-10, max_iter=2_000).fit(X, classes)
-    np.testing.assert_allclose(P, peer.predict_proba(X), atol=1e-4)
+    np.testing.assert_allclose(softmax((Phi @ beta).T).T, peer.predict_proba(X), atol=1e-4)
 
 
 def test_the_score_statistic_is_chi_square_where_nothing_is_missing():
@@ -60,59 +72,53 @@ def test_the_score_statistic_is_chi_square_where_nothing_is_missing():
     for _ in range(200):
         X = rng.normal(size=(200, 2))
         T = np.eye(3)[drawn(rng, np.column_stack([0 * X[:, 0], X[:, 0], -X[:, 0]]))]
-        D = np.vstack([np.ones(200), X[:, 0]])
-        values.append(LogOdds(D, T, np.ones(200), 1e-3).score_statistic(X[:, 1]))
+        values += score_statistics(with_ones(X), T, np.ones(200), 1e-3, None, 1)
     assert 0.01 < np.mean(np.array(values) > chi2.isf(0.05, 2)) < 0.10
     assert np.mean(values) == pytest.approx(2.0, abs=0.4)
 
 
 def four_classes(seed, n=300, m=6):
-    """Features (m, n), indicators and weights of a model whose classes overlap."""
+    """Features (n, m) with the constant last, indicators and weights of classes that overlap."""
     rng = np.random.default_rng(seed)
-    mixed = rng.normal(size=(n, m - 1)) @ rng.normal(size=(m - 1, m - 1))
-    D = np.vstack([np.ones(n), standard(mixed).T])
-    T = np.eye(4)[drawn(rng, D.T @ rng.normal(size=(m, 4)))]
-    return D, T, rng.integers(1, 4, size=n).astype(float)
+    Phi = with_ones(standard(rng.normal(size=(n, m - 1)) @ rng.normal(size=(m - 1, m - 1))))
+    T = np.eye(4)[drawn(rng, Phi @ rng.normal(size=(m, 4)))]
+    return Phi, T, rng.integers(1, 4, size=n).astype(float)
 
 
-def dense_information(model, P):
-    """Information of coefficients in row order, penalty included, from its definition."""
-    H = np.diag((model.penalty + 1e-9).reshape(-1))
+def dense_information(Phi, P, weight, ridge):
+    """Information of the log odds' coefficients in row order, from its definition; P is (n, C)."""
+    H = np.diag(np.repeat(ridge, P.shape[1] - 1))
     for i in range(len(P)):
         bend = np.diag(P[i, 1:]) - np.outer(P[i, 1:], P[i, 1:])
-        H += model.weight[i] * np.kron(np.outer(model.D[:, i], model.D[:, i]), bend)
+        H += weight[i] * np.kron(np.outer(Phi[i], Phi[i]), bend)
     return H
 
 
 def test_information_is_the_second_derivative():
-    model = LogOdds(*four_classes(4), 1e-3)
-    rng = np.random.default_rng(0)
-    B, V = rng.normal(size=(2, 6, 3))
-    H = dense_information(model, model.probabilities(B))
-    product = model.information(model.probabilities(B))(V)
-    np.testing.assert_allclose(product.reshape(-1), H @ V.reshape(-1))
-    h = 1e-3
-    values = [model.objective(B + h * t * V) for t in (-1, 0, 1)]
-    second = (values[0] - 2 * values[1] + values[2]) / h**2
-    assert np.vdot(V, product) == pytest.approx(second, rel=1e-5)
+    Phi, _, weight = four_classes(4)
+    ridge = np.full(Phi.shape[1], 0.3)
+    B, V = np.random.default_rng(0).normal(size=(2, Phi.shape[1], 4))
+    B[:, 0] = V[:, 0] = 0.0
+    P = softmax((Phi @ B).T)
+    product = Information.at(Phi, P, weight, ridge[:, None], True).product(V)
+    H = dense_information(Phi, P.T, weight, ridge)
+    np.testing.assert_allclose(product[:, 1:].reshape(-1), H @ V[:, 1:].reshape(-1))
+    assert not product[:, 0].any()
 
 
-def test_a_model_that_starts_near_its_end_gives_the_statistic_by_definition():
-    """The statistic beside the other features, as from the dense information of a fit from zero."""
-    D, T, weight = four_classes(5)
-    whole = LogOdds(D, T, weight, 1e-3).fitted()
-    for place in range(1, len(D)):
-        near = whole.without(place)
-        plain = LogOdds(near.D, T, weight, 1e-3)
-        P = plain.probabilities(plain.coefficients())
-        both = LogOdds(np.vstack([near.D, D[place]]), T, weight, 1e-3)
-        H = dense_information(both, P)
+def test_statistics_of_all_last_features_are_those_by_definition():
+    """As from the dense information of fits from zero, though each starts from the whole model."""
+    Phi, T, weight = four_classes(5)
+    found = score_statistics(Phi, T, weight, 1e-3, None, Phi.shape[1] - 1)
+    for place, statistic in enumerate(found):
+        rest, z = np.delete(Phi, place, axis=1), Phi[:, place]
+        P = softmax((rest @ reference_fit(rest, T, weight)).T).T
+        ridge = np.append(np.full(rest.shape[1] - 1, 1e-3 * weight.sum()), [1e-6, 0.0])
+        H = dense_information(np.column_stack([rest, z]), P, weight, ridge)
         old, new = slice(0, -3), slice(-3, None)
-        H[new, new] -= both.penalty[-1, 0] * np.eye(3)
         V = H[new, new] - H[new, old] @ np.linalg.solve(H[old, old], H[old, new])
-        s = (weight * D[place]) @ (T - P)[:, 1:]
-        expected = s @ np.linalg.solve(V, s)
-        assert near.score_statistic(D[place]) == pytest.approx(expected, rel=1e-4)
+        s = (weight * z) @ (T - P)[:, 1:]
+        assert statistic == pytest.approx(s @ np.linalg.solve(V, s), rel=1e-4)
 
 
 def test_numbers_are_no_classes():

@@ -48,7 +48,7 @@ def test_order_is_that_of_a_double_loop():
     expected = [3]
     while len(expected) < 6:
         W = Z[:, expected]
-        G = W.T @ W + DEFAULT.apart_ridge * (len(expected) + 1) * np.eye(len(expected))
+        G = W.T @ W + DEFAULT.forward_ridge * (len(expected) + 1) * np.eye(len(expected))
         R = Y - W @ np.linalg.inv(G) @ (W.T @ Y)
         scores = {}
         for j in set(range(12)) - set(expected):
