@@ -12,6 +12,7 @@ from gradsift.data import Scaling
 from gradsift.data.arrays import array_like
 from gradsift.data.responses import to_floats
 from gradsift.data.row_groups import constant_in_groups, group_codes, group_means, mean_rows
+from gradsift.estimators.splits import MIN_SAMPLES
 from gradsift.estimators.target import Labels, Numbers
 from gradsift.exceptions import (
     CountedRowsWarning,
@@ -19,7 +20,6 @@ from gradsift.exceptions import (
     FewGroupsWarning,
     RepeatedRowsWarning,
 )
-from gradsift.inference.splits import MIN_SAMPLES
 from gradsift.numerics.repeated_rows import MOST_COLUMNS, repeat_words, repeated_rows
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.numerics.statistics import (

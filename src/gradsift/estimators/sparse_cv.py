@@ -38,7 +38,7 @@ from gradsift.estimators.sparse import (
     unlabeled_mark,
     warn_of_numbers,
 )
-from gradsift.inference.splits import row_splits
+from gradsift.estimators.splits import row_splits
 from gradsift.pairwise.assemble import Response
 from gradsift.pairwise.fit import (
     Fold,
