@@ -5,14 +5,14 @@ order of the rows. Merging equal rows of X (n, d) and Y (n, q), in a fixed order
 the last bit: an optimiser does not get to amplify differences that rounding made. It also saves
 work on discrete columns.
 
-`repeated_rows`: which rows of X (n, p) are much nearer to each other than neighbours can be? Around a row of a sample with any smooth density in D dimensions, the distances r_1 < r_2 < .. to
-its nearest neighbours have (r_k / r_(k+1))^(k D) uniform on (0, 1), whatever the density there
-([1]_ has it for k = 1). D is estimated
-from farther neighbours. So spectra, in which all rows are near others because they differ in few
-ways, are no reason for an alarm, and a row with k repetitions of itself has a ratio at k that is
-far too small. Distances are those of normal scores in their leading principal components, and
-include what ties, rounding and missing values may hide: rows of few small whole numbers are equal
-by chance.
+`repeated_rows`: which rows of X (n, p) are much nearer to each other than neighbours can be? Around
+a row of a sample with any smooth density in D dimensions, the distances r_1 < r_2 < .. to its
+nearest neighbours have (r_k / r_(k+1))^(k D) uniform on (0, 1), whatever the density there ([1]_
+has it for k = 1). D is estimated from farther neighbours. So spectra, in which all rows are near
+others because they differ in few ways, are no reason for an alarm, and a row with k repetitions of
+itself has a ratio at k that is far too small. Distances are those of normal scores in their leading
+principal components, and include what ties, rounding and missing values may hide: rows of few small
+whole numbers are equal by chance.
 
 References
 ----------
@@ -67,7 +67,7 @@ MOST_ROWS, MOST_COLUMNS = 2_000, 200
 EXPLAINED, MOST_COMPONENTS, ROWS_PER_COMPONENT = 0.98, 40, 2
 """Words: components that are compared, with this part of the variance, and at most so many."""
 MOST_REPEATS = 3
-"""Words: further measurements of a sample that are looked for; larger sets are clusters of samples."""
+"""Words: further measurements of a sample that are looked for; larger sets are clusters."""
 FIRST, LAST = 5, 12
 """Words: neighbours whose distances say how many dimensions there are."""
 RATE = 1e-3
