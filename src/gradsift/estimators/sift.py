@@ -119,8 +119,21 @@ class Sifting(GradientEstimator):
         # a view: only the columns that are used are read and standardised
         return self.ensemble_.blend(sparse, ScaledSource(X, self.field_.scaling))
 
-    def _shift(self, n: int, covariates: Any, offset: Any) -> Array | float:
-        """(n, q) part of predictions that does not come from X; 0 where there is none."""
+    def shift(self, n: int, covariates: Any = None, offset: Any = None) -> Array | float:
+        """The part of predictions that does not come from X.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        covariates, offset
+            As in `predict`.
+
+        Returns
+        -------
+        shift : (n, q) array, or 0 where there is none
+            For labels, of log odds (q = 1) or of the scores of the classes.
+        """
         if self.covariates_ is None and covariates is not None:
             raise ValueError("covariates was given, but the model was fitted without any.")
         own = 0.0 if self.covariates_ is None else self.covariates_.shift(covariates, n)
@@ -438,7 +451,7 @@ class AdjustedNumbers(Adjusted):
         check_is_fitted(self)
         X = self._new_samples(X)
         own = self._blend(self.refit_.predict(self.field_.columns(X)), X)
-        return (own[:, None] + self._shift(len(own), covariates, offset))[:, 0]
+        return (own[:, None] + self.shift(len(own), covariates, offset))[:, 0]
 
 
 class AdjustedLabels(Adjusted, LabelPredictions):
@@ -464,7 +477,7 @@ class AdjustedLabels(Adjusted, LabelPredictions):
         """
         check_is_fitted(self)
         scores = self._scores(self._new_samples(X))
-        return self._weighted(scores + self._shift(len(scores), covariates, offset))
+        return self._weighted(scores + self.shift(len(scores), covariates, offset))
 
     def predict_proba(self, X: Any, covariates: Any = None, offset: Any = None) -> Array:
         """Class probabilities.

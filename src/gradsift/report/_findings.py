@@ -268,13 +268,10 @@ class Findings:
     @cached_property
     def adjusted_y(self) -> Any:
         """The response, of numbers less the part of covariates and offset."""
-        told = self.sample_params.for_predict
-        if self.labels or not told:
+        given = self.sample_params.for_predict
+        if self.labels or not given:
             return self.y
-        return (
-            np.asarray(self.y)
-            - self.model._shift(len(self.y), told.get("covariates"), told.get("offset"))[:, 0]
-        )
+        return np.asarray(self.y) - self.model.shift(len(self.y), **given)[:, 0]
 
     @cached_property
     def variant_places(self) -> dict[str, tuple[str, ...]]:
