@@ -29,11 +29,11 @@ WALKS = {
 }
 CYCLES = 4
 PRIVATE_IMPORTS = 19
-PRIVATE_USES = 4
+PRIVATE_USES = 2
 ANY = 770
 OWN_CLASSES = 10
 PARAMETERS = {"GradientSift": 17, "SparseGradient": 18, "CV": 28}
-NUMBERS = 290
+NUMBERS = 252
 
 
 @pytest.mark.parametrize("name", WALKS)

@@ -22,8 +22,8 @@ import numpy as np
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.data.row_groups import group_codes
+from gradsift.estimators.splits import row_splits
 from gradsift.evaluate import held_out, score_model
-from gradsift.inference.splits import row_splits
 
 FILE = Path(__file__).parent / "fresh.json"
 SEEDS, FRESH, COLUMNS = 50, 600, 40

@@ -1,6 +1,7 @@
 """Held-out scores: of what, on which rows, equal to those of an independent computation."""
 
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -21,13 +22,17 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
 from gradsift.evaluate import Scores, held_out, score_model
-from gradsift.evaluate import baselines as simple
-from gradsift.evaluate.baselines import ALPHAS, STRENGTHS, simple_tool
+from gradsift.evaluate.baselines import ALPHAS, STRENGTHS, baseline_model
 from gradsift.evaluate.scores import LABELS, NUMBERS, fresh_variance, score_labels, score_numbers
-from gradsift.numerics import logistic
 
 
-def test_the_simple_tool_runs_on_one_thread_so_that_its_scores_are_the_same_bits(rng, monkeypatch):
+def fitted_baseline(X, y, labels=True, groups=None):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # names of attributes that will change
+        return baseline_model(X, y, labels, groups).fit(X, y)
+
+
+def test_the_baseline_runs_on_one_thread_so_that_its_scores_are_the_same_bits(rng, monkeypatch):
     seen = []
 
     class Watched(DummyRegressor):
@@ -38,7 +43,7 @@ def test_the_simple_tool_runs_on_one_thread_so_that_its_scores_are_the_same_bits
             return super().fit(X, y)
 
     module = sys.modules["gradsift.evaluate.held_out"]
-    monkeypatch.setattr(module, "simple_tool", lambda *args: Watched())
+    monkeypatch.setattr(module, "baseline_model", lambda *args: Watched())
     X = rng.normal(size=(40, 4))
     with threadpool_limits(2, user_api="blas"):
         held_out(GradientSiftRegressor(), X, X[:, 0], cv=2)
@@ -131,34 +136,48 @@ def test_both_ways_to_predict_labels(rng):
     assert found.selected.confusion.sum() == 60
 
 
-@pytest.mark.parametrize("factored", [True, False])
 @pytest.mark.parametrize(("n", "p", "n_classes"), [(60, 8, 2), (60, 8, 3), (50, 200, 3)])
-def test_logistic_regression_is_tuned_as_by_a_grid_search(
-    rng, monkeypatch, n, p, n_classes, factored
-):
-    """Two classes and more, more columns than rows, and as with very many coefficients."""
-    if not factored:
-        for module in (simple, logistic):
-            monkeypatch.setattr(module, "MOST_FACTORED", 5)
+def test_logistic_regression_is_tuned_as_by_a_grid_search(rng, n, p, n_classes):
+    """Two classes and more, and more columns than rows."""
     X = rng.normal(size=(n, p))
     scores = X[:, :n_classes] + rng.gumbel(size=(n, n_classes))
     y = np.array(["a", "b", "c"])[scores.argmax(axis=1)]
-    tool = simple_tool(X, labels=True).fit(X, y)
+    tool = fitted_baseline(X, y)
     search = GridSearchCV(
         LogisticRegression(solver="newton-cg", max_iter=1000, tol=1e-6), {"C": STRENGTHS},
         scoring="neg_log_loss", cv=StratifiedKFold(5, shuffle=True, random_state=0),
     )  # fmt: skip
     expected = make_pipeline(*clone(tool)[:-1], search).fit(X, y)
-    assert expected[-1].best_params_["C"] == tool[-1].C_
+    assert expected[-1].best_params_["C"] == np.ravel(tool[-1].C_)[0]
     np.testing.assert_allclose(tool.predict_proba(X), expected.predict_proba(X), atol=1e-3)
     assert (tool.predict(X) == expected.predict(X)).mean() > 0.99
 
 
-def test_a_class_with_one_row_still_has_a_simple_tool(rng):
+def test_a_class_with_one_row_still_has_a_baseline(rng):
     X, y = rng.normal(size=(20, 4)), np.array(["a"] * 10 + ["b"] * 9 + ["c"])
-    tool = simple_tool(X, labels=True).fit(X, y)
+    tool = fitted_baseline(X, y)
     expected = make_pipeline(StandardScaler(), LogisticRegression(C=0.25, tol=1e-8)).fit(X, y)
     np.testing.assert_allclose(tool.predict_proba(X), expected.predict_proba(X), atol=1e-3)
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_baselines_are_tuned_on_whole_groups(rng, labels):
+    """Numbers that say which group a row belongs to predict nothing of other groups: the penalty
+    that is best for them is the largest."""
+    groups = np.repeat(np.arange(20), 8)
+    X = 3.0 * rng.normal(size=(20, 30))[groups] + 0.1 * rng.normal(size=(160, 30))
+    y = rng.permutation(np.arange(20) % 2)[groups]
+    plain, grouped = fitted_baseline(X, y, labels), fitted_baseline(X, y, labels, groups)
+    if labels:
+        assert np.ravel(grouped[-1].C_)[0] < np.ravel(plain[-1].C_)[0] / 50
+    else:
+        assert grouped[-1].alpha_ > 50 * plain[-1].alpha_
+
+
+def test_folds_of_groups_may_hold_out_all_rows_of_a_class(rng):
+    groups = np.repeat(np.arange(6), 10)
+    y, X = np.array(["a", "a", "a", "a", "b", "b"])[groups], rng.normal(size=(60, 3))
+    assert np.isfinite(fitted_baseline(X, y, groups=groups).predict_proba(X)).all()
 
 
 def test_a_model_with_one_way_to_predict(rng):
@@ -168,7 +187,7 @@ def test_a_model_with_one_way_to_predict(rng):
     assert found.better_than_nothing
 
 
-def test_missing_values_do_not_stop_the_simple_tool(rng):
+def test_missing_values_do_not_stop_the_baseline(rng):
     X = rng.normal(size=(60, 4))
     y = X[:, 0] + 0.1 * rng.normal(size=60)
     X[rng.random(size=X.shape) < 0.05] = np.nan

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gradsift import GradientSiftRegressor, SparseGradientRegressor
+from gradsift.estimators.splits import half_samples
 from gradsift.evaluate import stability
-from gradsift.inference.splits import half_samples
 
 
 @pytest.fixture

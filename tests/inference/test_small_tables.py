@@ -8,8 +8,8 @@ import pytest
 import gradsift
 from gradsift import GradientSelector, significance
 from gradsift.estimators import sift as _sift_base
+from gradsift.estimators.splits import row_splits
 from gradsift.evaluate import held_out, stability
-from gradsift.inference.splits import row_splits
 
 NUMBERS = [(n,) for n in range(3, 9)]
 CLASSES = [(a, n - a) for n in range(3, 9) for a in range(1, n // 2 + 1)]

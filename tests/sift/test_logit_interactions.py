@@ -7,13 +7,9 @@ from scipy.stats import chi2
 from sklearn.linear_model import LogisticRegression
 
 from gradsift.data import ArraySource
-<<<<<<< HEAD:tests/sift/test_link.py
-from gradsift.responses import class_contrasts
-=======
-from gradsift.responses import class_contrasts
 from gradsift.numerics.logistic import Information, fit_multinomial, with_ones
 from gradsift.numerics.losses import softmax
->>>>>>> wt-sift:tests/sift/test_logit_interactions.py
+from gradsift.responses import class_contrasts
 from gradsift.sift import sift
 from gradsift.sift.products import indicators, score_statistics
 

@@ -15,10 +15,10 @@ import numpy as np
 from gradsift.cli._printable import printable
 from gradsift.data.missing import known
 from gradsift.data.source import ArraySource
+from gradsift.estimators.splits import SampleParams
 from gradsift.estimators.validation import used_columns, warn_if_far
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.explain import names_of_best
-from gradsift.inference.splits import Beside
 from gradsift.pipeline import load_model, new_file, projected, without_holes, write_rows
 from gradsift.protocols import Source
 from gradsift.report import Findings, build_report, check_report_packages, predictor_name
@@ -119,7 +119,7 @@ def report_page(
         names=names,
         groups=recipe.origins if recipe.levels else None,
         covariates=() if training is None else training.covariates,
-        beside=Beside(None, table.covariates, table.offset),
+        sample_params=SampleParams(None, table.covariates, table.offset),
         places=variant_places(path),
         target=recipe.target,
         source=path.name,

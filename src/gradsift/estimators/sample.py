@@ -17,8 +17,8 @@ from gradsift.data.responses import to_floats
 from gradsift.data.row_groups import constant_in_groups, group_codes, group_means, mean_rows
 from gradsift.estimators.columns import ColumnMap
 from gradsift.estimators.covariates import Covariates
+from gradsift.estimators.splits import MIN_SAMPLES
 from gradsift.exceptions import CountedRowsWarning, FewGroupsWarning
-from gradsift.inference.splits import MIN_SAMPLES
 from gradsift.numerics.statistics import intraclass_correlation
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.responses import Response

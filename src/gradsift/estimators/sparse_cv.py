@@ -37,8 +37,8 @@ from gradsift.estimators.sparse import (
     unlabeled_mark,
     warn_of_numbers,
 )
+from gradsift.estimators.splits import row_splits
 from gradsift.estimators.validation import check_max_features
-from gradsift.inference.splits import row_splits
 from gradsift.pairwise.assemble import Response
 from gradsift.pairwise.fit import (
     Fold,

@@ -28,8 +28,8 @@ from gradsift.data.opening import holds_target
 from gradsift.data.responses import check_all_known, odd_cell, refuse_times
 from gradsift.data.slices import check_rows
 from gradsift.data.source import LabelledRows
+from gradsift.estimators.splits import MIN_SAMPLES
 from gradsift.exceptions import ExtrapolationWarning, MissingTargetWarning, RareClassWarning
-from gradsift.inference.splits import MIN_SAMPLES
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.responses.labels import class_codes
 

@@ -1,4 +1,11 @@
-"""Scores on held-out rows: of the selected variables, of all columns, of simple tools, of none."""
+"""Scores on held-out rows: of the selected variables, of all columns, and of baselines.
+
+Cross-validation of the whole procedure: in each fold the estimator selects and fits on the other
+rows, and the same held-out rows are predicted from the selected variables alone, together with
+predictors on all columns, by ridge or logistic regression on all columns, from covariates alone,
+and by a constant. Predictions are (m,) numbers or (m, c) probabilities of all classes, of the m
+held-out rows of a fold.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +24,8 @@ from gradsift._run.threads import same_bits
 from gradsift.data.responses import check_all_known, to_floats
 from gradsift.data.row_groups import group_codes
 from gradsift.data.slices import check_rows, take_rows
-from gradsift.evaluate.baselines import predict_beside, simple_tool
+from gradsift.estimators.splits import SampleParams, Split, scored_splits
+from gradsift.evaluate.baselines import baseline_model, predict_from_covariates
 from gradsift.evaluate.scores import (
     Scores,
     confusion,
@@ -33,12 +41,13 @@ from gradsift.exceptions import (
     NothingSelectedWarning,
     RareClassWarning,
 )
-from gradsift.inference.splits import Beside, scored_splits
 from gradsift.protocols import Array, IntArray, Source
 
 SELECTED, TOGETHER, SIMPLE, BASELINE = "selected", "together", "simple", "baseline"
-BESIDE = "covariates"
-NOTHING = Beside()
+COVARIATES = "covariates"
+NO_PARAMS = SampleParams()
+SAID_ONCE = (NothingSelectedWarning, RareClassWarning, FewGroupsWarning, DependentRowsWarning)
+"""Warnings of a fit to all rows, which folds do not repeat."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,7 +126,7 @@ class HeldOut:
             SELECTED: "selected variables",
             TOGETHER: "all columns together",
             SIMPLE: self.tool,
-            BESIDE: "covariates alone",
+            COVARIATES: "covariates alone",
             BASELINE: guess,
         }
         found = [(way, name, getattr(self, way)) for way, name in names.items()]
@@ -212,19 +221,14 @@ def held_out(
     check_rows(X, y)
     labels = is_classifier(estimator)
     members = None if groups is None else group_codes(groups, len(y))
-    classes, codes = np.unique(y, return_inverse=True) if labels else (None, None)
-    splits = scored_splits(cv, y, labels, members)
+    classes = np.unique(y) if labels else None
     simple = simple and not isinstance(X, Source)
-    beside = Beside(members, covariates, offset)
+    params = SampleParams(members, covariates, offset)
     folds: list[Fold] = Parallel(n_jobs=n_jobs)(
-        delayed(predict_fold)(clone(estimator), X, y, train, test, classes, simple, beside)
-        for train, test in splits
+        delayed(predict_fold)(clone(estimator), X, y, split, classes, simple, params)
+        for split in scored_splits(cv, y, labels, members)
     )
-    positive = None if codes is None else rarer(codes, int(codes.max()) + 1)
-    if codes is None:
-        found = score_ways(folds, y, members)
-    else:
-        found = {way: score_label_way(folds, way, codes, positive) for way in folds[0].predicted}
+    found, positive = score_folds(folds, y, classes, members)
     shares = [fold.ensemble_share for fold in folds]
     return HeldOut(
         found[SELECTED],
@@ -234,9 +238,9 @@ def held_out(
         "logistic regression" if labels else "ridge regression",
         len(folds),
         float(np.mean(shares)),
-        () if classes is None else tuple(str(c) for c in classes),
+        () if classes is None else tuple(map(str, classes)),
         None if positive is None or classes is None else str(classes[positive]),
-        found.get(BESIDE),
+        found.get(COVARIATES),
     )
 
 
@@ -244,62 +248,60 @@ def predict_fold(
     estimator: Any,
     X: Any,
     y: Array,
-    train: IntArray,
-    test: IntArray,
-    classes: Any,
+    split: Split,
+    classes: Array | None,
     simple: bool,
-    beside: Beside = NOTHING,
+    params: SampleParams,
 ) -> Fold:
     """Fit to some rows, predict the others in every way."""
+    train, test = split
     known, new = take_rows(X, train), take_rows(X, test)
-    inside, outside = beside.take(train), beside.take(test)
+    inside, outside = params.take(train), params.take(test)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NothingSelectedWarning)
-        warnings.simplefilter("ignore", RareClassWarning)  # said of all rows, once
-        warnings.simplefilter("ignore", FewGroupsWarning)
-        warnings.simplefilter("ignore", DependentRowsWarning)
+        for said in SAID_ONCE:
+            warnings.simplefilter("ignore", said)
         model = estimator.fit_for("predictions", known, y[train], **inside.for_fit(estimator))
-    out, share = {}, 0.0
-    for way, fitted in ways_to_predict(model).items():
-        out[way] = predictions(fitted, new, classes, outside)
-    ensemble = model.describe().ensemble
-    if ensemble is not None:
-        share = ensemble.share
+    out = {
+        way: predictions(fitted, new, classes, outside)
+        for way, fitted in ways_to_predict(model).items()
+    }
     if simple:
-        old, unseen = (columns_beside(model, A, b) for A, b in ((known, inside), (new, outside)))
-        out[SIMPLE] = predict_simply(old, y[train], unseen, classes, inside.groups)
-    if beside.for_predict:
-        C, D = (columns_beside(model, None, b) for b in (inside, outside))
-        out[BESIDE] = predict_beside(C, y[train], inside.offset, D, outside.offset, classes)
+        old, unseen = encoded(model, known, inside), encoded(model, new, outside)
+        out[SIMPLE] = predict_baseline(old, y[train], unseen, classes, inside.groups)
+    if params.for_predict:
+        C, D = encoded(model, None, inside), encoded(model, None, outside)
+        out[COVARIATES] = predict_from_covariates(
+            C, y[train], inside.offset, D, outside.offset, classes
+        )
     out[BASELINE] = constant(y[train], len(test), classes)
-    return Fold(test, out, share)
+    ensemble = model.describe().ensemble
+    return Fold(test, out, 0.0 if ensemble is None else ensemble.share)
 
 
-def columns_beside(model: Any, X: Any, beside: Beside) -> Array:
-    """Columns of a table (None = no table) and those of covariates, as a fitted model makes them,
-    after them.
-    """
-    encoder = model.describe().encoder
-    if X is not None and encoder is not None:
-        X = encoder.encode(X)
-    parts = [] if X is None else [np.asarray(X, dtype=float)]
-    if beside.covariates is not None:
+def encoded(model: Any, X: Any, params: SampleParams) -> Array:
+    """Columns of a table (None = no table) and of covariates as a fitted model encodes them."""
+    parts = []
+    if X is not None:
+        encoder = model.describe().encoder
+        parts.append(np.asarray(X if encoder is None else encoder.encode(X), dtype=float))
+    if params.covariates is not None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ExtrapolationWarning)
-            parts.append(model.covariates_.encode(beside.covariates))
-    return np.column_stack(parts) if parts else np.zeros((len(beside.offset), 0))
+            parts.append(model.covariates_.encode(params.covariates))
+    return np.column_stack(parts) if parts else np.zeros((len(params.offset), 0))
 
 
 @same_bits
-def predict_simply(
-    known: Any, y: Array, new: Any, classes: Any, groups: IntArray | None = None
+def predict_baseline(
+    known: Array, y: Array, new: Array, classes: Array | None, groups: IntArray | None = None
 ) -> Array:
-    """What a simple tool on all columns predicts for new rows."""
-    known, new = np.asarray(known, dtype=float), np.asarray(new, dtype=float)
+    """What ridge or logistic regression on all columns predicts for new rows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LinAlgWarning)  # at penalties that are not chosen
-        tool = simple_tool(known, classes is not None, groups).fit(known, y)
-        return predictions(tool, new, classes)
+        # names of attributes that LogisticRegressionCV is about to change; none is used
+        warnings.simplefilter("ignore", FutureWarning)
+        model = baseline_model(known, y, classes is not None, groups).fit(known, y)
+        return predictions(model, new, classes)
 
 
 def ways_to_predict(model: Any) -> dict[str, Any]:
@@ -312,50 +314,53 @@ def ways_to_predict(model: Any) -> dict[str, Any]:
     }
 
 
-def predictions(model: Any, X: Any, classes: Any, beside: Beside = NOTHING) -> Array:
+def predictions(
+    model: Any, X: Any, classes: Array | None, params: SampleParams = NO_PARAMS
+) -> Array:
     """Numbers, or probabilities of all classes: zero for those that the model has not met."""
-    told = beside.for_predict
     with warnings.catch_warnings():
         # a category may be in one fold only, and a row far outside the others is what is scored
         warnings.simplefilter("ignore", ExtrapolationWarning)
         if classes is None:
-            return np.asarray(model.predict(X, **told), dtype=float)
+            return np.asarray(model.predict(X, **params.for_predict), dtype=float)
         out = np.zeros((X.shape[0], len(classes)))
-        out[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(X, **told)
+        known = np.searchsorted(classes, model.classes_)
+        out[:, known] = model.predict_proba(X, **params.for_predict)
     return out
 
 
-def constant(y: Array, count: int, classes: Any) -> Array:
+def constant(y: Array, count: int, classes: Array | None) -> Array:
     """The mean, or the share of each class, for every row."""
     if classes is None:
         return np.full(count, float(np.mean(y)))
     return np.tile((y[:, None] == classes).mean(axis=0), (count, 1))
 
 
-def score_ways(folds: list[Fold], y: Array, groups: IntArray | None) -> dict[str, Scores]:
-    """The scores of numbers, fold by fold, of every way to predict.
+def score_folds(
+    folds: list[Fold], y: Array, classes: Array | None, groups: IntArray | None
+) -> tuple[dict[str, Scores], int | None]:
+    """The scores of every way to predict, and the class whose average precision is given.
 
     R² has the same variance below it in all folds, that of fresh rows of fresh groups: the rows of
     one fold are few, and those of a few groups vary less about their own mean.
     """
-    rows = np.unique(np.concatenate([fold.rows for fold in folds]))
-    variance = fresh_variance(y[rows], None if groups is None else groups[rows])
-    sizes = [len(fold.rows) for fold in folds]
-    return {
-        way: gather(
-            [score_numbers(y[f.rows], f.predicted[way], variance) for f in folds], (), sizes
-        )
-        for way in folds[0].predicted
-    }
-
-
-def score_label_way(folds: list[Fold], way: str, codes: IntArray, positive: int | None) -> Scores:
-    """The scores of labels, fold by fold, of one way to predict."""
-    return gather(
-        [score_labels(codes[f.rows], f.predicted[way], positive) for f in folds],
-        [confusion(codes[f.rows], f.predicted[way]) for f in folds],
-        [len(f.rows) for f in folds],
-    )
+    sizes, ways = [len(fold.rows) for fold in folds], list(folds[0].predicted)
+    if classes is None:
+        rows = np.unique(np.concatenate([fold.rows for fold in folds]))
+        variance = fresh_variance(y[rows], None if groups is None else groups[rows])
+        numbers = {
+            way: [score_numbers(y[f.rows], f.predicted[way], variance) for f in folds]
+            for way in ways
+        }
+        return {way: gather(numbers[way], (), sizes) for way in ways}, None
+    codes = np.searchsorted(classes, y)
+    positive = rarer(codes, len(classes))
+    found = {}
+    for way in ways:
+        pairs = [(codes[fold.rows], fold.predicted[way]) for fold in folds]
+        labels = [score_labels(*pair, positive) for pair in pairs]
+        found[way] = gather(labels, [confusion(*pair) for pair in pairs], sizes)
+    return found, positive
 
 
 def score_model(
@@ -376,15 +381,15 @@ def score_model(
     -------
     scores : Scores
     """
-    y, beside = np.ravel(check_all_known(y)), Beside(None, covariates, offset)
+    y, params = np.ravel(check_all_known(y)), SampleParams(None, covariates, offset)
     check_rows(X, y)
     if not is_classifier(model):
-        return gather([score_numbers(to_floats(y, "y"), predictions(model, X, None, beside))])
+        return gather([score_numbers(to_floats(y, "y"), predictions(model, X, None, params))])
     classes = np.union1d(model.classes_.astype(str), y.astype(str))
     codes = np.searchsorted(classes, y.astype(str))
     P = np.zeros((len(y), len(classes)))
     P[:, np.searchsorted(classes, model.classes_.astype(str))] = model.predict_proba(
-        X, **beside.for_predict
+        X, **params.for_predict
     )
     positive = rarer(codes, len(classes))
     return gather([score_labels(codes, P, positive)], [confusion(codes, P)])

@@ -63,11 +63,14 @@ class Scores:
         mean, spread = self.mean(name), self.spread(name)
         if not np.isfinite(mean):
             return "–"
-        show = number if name in LOSSES else two_decimals  # losses may be small, and not nothing
-        return show(mean) if not np.isfinite(spread) else f"{show(mean)} ± {show(spread, mean)}"
+        if name in LOSSES:  # which may be small, and not nothing
+            text, around = number(mean), number(spread, mean)
+        else:
+            text, around = two_decimals(mean), two_decimals(spread)
+        return f"{text} ± {around}" if np.isfinite(spread) else text
 
 
-def two_decimals(value: float, beside: float | None = None) -> str:
+def two_decimals(value: float) -> str:
     """A score between 0 and 1: two decimals, and no minus sign before nothing.
 
     Examples
@@ -79,15 +82,15 @@ def two_decimals(value: float, beside: float | None = None) -> str:
     return "0.00" if text == "-0.00" else text.replace("-", "\u2212")
 
 
-def number(value: float, beside: float | None = None) -> str:
-    """Two decimals, or three digits where that says nothing of `beside`; a true minus sign.
+def number(value: float, scale: float | None = None) -> str:
+    """Two decimals, or three digits where `scale` is too small or large; a true minus sign.
 
     Examples
     --------
-    >>> number(0.873), number(0.004), number(0.004, beside=0.87), number(12345.0)
+    >>> number(0.873), number(0.004), number(0.004, scale=0.87), number(12345.0)
     ('0.87', '0.004', '0.00', '1.23e+04')
     """
-    size = abs(value if beside is None else beside)
+    size = abs(value if scale is None else scale)
     text = f"{value:.2f}" if 0.01 <= size < 1000 or size == 0 else f"{value:.3g}"
     return text.replace("-", "\u2212")
 

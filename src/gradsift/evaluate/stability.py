@@ -1,4 +1,13 @@
-"""The selection repeated on half samples of the rows."""
+"""The selection repeated on half samples of the rows.
+
+Subsamples of half the rows, drawn without replacement, as in stability selection [1]_; nothing is
+selected by the frequencies here, they are shown.
+
+References
+----------
+.. [1] N. Meinshausen and P. Buhlmann (2010). Stability selection. Journal of the Royal Statistical
+   Society B 72, 417-473.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +22,8 @@ from sklearn.base import clone, is_classifier
 from gradsift.data.responses import check_all_known
 from gradsift.data.row_groups import group_codes
 from gradsift.data.slices import check_rows, take_rows
+from gradsift.estimators.splits import SampleParams, half_samples
 from gradsift.exceptions import FewGroupsWarning, NothingSelectedWarning
-from gradsift.inference.splits import Beside, half_samples
 from gradsift.protocols import Array, IntArray
 
 
@@ -119,8 +128,8 @@ def stability(
     n_jobs : int, optional
         Subsamples fitted at a time; the answer does not depend on it.
     groups : (n,) array of labels, optional
-        Rows that belong together: half of the groups are drawn as a whole, and estimators that
-        take groups are told about them.
+        Rows that belong together: half of the groups are drawn as a whole, and passed to estimators
+        that take groups.
     covariates, offset : optional
         As in `fit`.
 
@@ -141,10 +150,10 @@ def stability(
     y = np.ravel(check_all_known(y))
     check_rows(X, y)
     codes = None if groups is None else group_codes(groups, len(y))
-    beside = Beside(codes, covariates, offset)
+    params = SampleParams(codes, covariates, offset)
     halves = half_samples(y, is_classifier(estimator), n_subsamples, random_state, codes)
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_support)(estimator, take_rows(X, h), y[h], beside.take(h).for_fit(estimator))
+        delayed(_support)(estimator, take_rows(X, h), y[h], params.take(h).for_fit(estimator))
         for h in halves
     )
     return Stability(tuple(found), np.shape(X)[1], len(halves[0]))

@@ -1,4 +1,8 @@
-"""Inner products and squared distances of samples, summed over column blocks."""
+"""Inner products and squared distances of samples, summed over column blocks.
+
+All that kernels and weights ask of two sets of samples A (n, p) and B (m, p) are a_i . b_j and
+||a_i - b_j||^2, (n, m): sums over columns, so that p may be as large as the disk.
+"""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ axis 0, so every loss sums over axis 0 and returns one number per pair.
 | `Logistic`    | log odds at the far end, label -1, 1  | log(1 + exp(-t e))          | 1/4      |
 | `Multinomial` | scores at the far end, one-hot label  | log sum_c exp(e_c) - t . e  | 1/2      |
 
-`curvature(e, t, d)` bounds d . psi'' d along the whole segment from e to e + d: the judge of a
-step's length. Away from the decision boundary it is far below the global bound `steepest` |d|^2,
-and a solver may step as much further.
+`curvature(e, t, d)` bounds d . psi'' d along the whole segment from e to e + d, and so
+the length of a step. Away from the decision boundary it is far below the global bound
+`steepest` |d|^2, and a solver may step as much further.
 
 `hessian(e, t)` is the linear map d -> psi''(e) d.
 

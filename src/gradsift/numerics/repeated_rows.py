@@ -1,14 +1,23 @@
-"""Rows that are measurements of the same sample, or copies: much nearer than neighbours can be.
+"""Equal rows, merged; and rows that are repeated measurements of the same sample, or copies.
 
-Around a row of a sample with any smooth density in D dimensions, the distances r_1 < r_2 < .. to
-its nearest neighbours have (r_k / r_(k+1))^(k D) uniform on (0, 1), whatever the density there
-(Facco, d'Errico, Rodriguez and Laio, "Estimating the intrinsic dimension of datasets by a minimal
-neighborhood information", Scientific Reports 7 (2017) 12140, have it for k = 1). D is estimated
-from farther neighbours. So spectra, in which all rows are near others because they differ in few
-ways, are no reason for an alarm, and a row with k repetitions of itself has a ratio at k that is
-far too small. Distances are those of normal scores in their leading principal components, and
-include what ties, rounding and missing values may hide: rows of few small whole numbers are equal
-by chance.
+`merge_rows`: repeating a row and doubling its weight are one and the same problem, and so is any
+order of the rows. Merging equal rows of X (n, d) and Y (n, q), in a fixed order, makes that true to
+the last bit: an optimiser does not get to amplify differences that rounding made. It also saves
+work on discrete columns.
+
+`repeated_rows`: which rows of X (n, p) are much nearer to each other than neighbours can be? Around
+a row of a sample with any smooth density in D dimensions, the distances r_1 < r_2 < .. to its
+nearest neighbours have (r_k / r_(k+1))^(k D) uniform on (0, 1), whatever the density there ([1]_
+has it for k = 1). D is estimated from farther neighbours. So spectra, in which all rows are near
+others because they differ in few ways, are no reason for an alarm, and a row with k repetitions of
+itself has a ratio at k that is far too small. Distances are those of normal scores in their leading
+principal components, and include what ties, rounding and missing values may hide: rows of few small
+whole numbers are equal by chance.
+
+References
+----------
+.. [1] E. Facco, M. d'Errico, A. Rodriguez and A. Laio (2017). Estimating the intrinsic dimension of
+   datasets by a minimal neighborhood information. Scientific Reports 7, 12140.
 """
 
 from __future__ import annotations
@@ -23,13 +32,8 @@ from gradsift.numerics.distances import squared_distances
 from gradsift.numerics.sampling import canonical_order, drawn_rows, evenly_spaced, gram_products
 from gradsift.protocols import Array, IntArray
 
-# Rows that say the same are one row that counts more.
-#
-# Repeating a row and doubling its weight are one and the same problem, and so is any order of the
-# rows. Merging equal rows, in a fixed order, makes that true to the last bit: an optimiser does
-# not get to amplify differences that rounding made. It also saves work on discrete columns.
 
-
+# ------------------------------------------------ equal rows
 class Distinct(NamedTuple):
     """Merged rows in their canonical order, and for each given row the number of the one it went
     into (-1: weight zero).
@@ -56,19 +60,22 @@ def merge_rows(X: Array, Y: Array, sample_weight: Array | None) -> Distinct:
     return Distinct(X[order], Y[order], weights[order], member)
 
 
+# ------------------------------------------------ repeated measurements
+# They change a warning, and no fit.
 MOST_ROWS, MOST_COLUMNS = 2_000, 200
-"""Rows, drawn at random, and columns, evenly spaced, that are compared."""
+"""Words: rows, drawn at random, and columns, evenly spaced, that are compared."""
 EXPLAINED, MOST_COMPONENTS, ROWS_PER_COMPONENT = 0.98, 40, 2
-"""Components that are compared: with this part of the variance, and at most so many."""
+"""Words: components that are compared, with this part of the variance, and at most so many."""
 MOST_REPEATS = 3
-"""Further measurements of a sample that are looked for; larger sets are clusters of samples."""
+"""Words: further measurements of a sample that are looked for; larger sets are clusters."""
 FIRST, LAST = 5, 12
-"""Neighbours whose distances say how many dimensions there are."""
+"""Words: neighbours whose distances say how many dimensions there are."""
 RATE = 1e-3
-"""False discovery rate (Benjamini and Hochberg) of the rows that are said to be repeated."""
+"""Words: false discovery rate (Benjamini and Hochberg) of the rows that are said to be repeated."""
 NEAR = 0.5
-"""Part of the squared distance to the next neighbour that repetitions have at most."""
+"""Words: part of the squared distance to the next neighbour that repetitions have at most."""
 ROUNDING = 1e-12
+"""Rounding: squared distances below it are zero."""
 
 
 def repeated_rows(X: Array) -> list[tuple[int, ...]]:

@@ -1,4 +1,9 @@
-"""An order of rows that depends on what they hold alone, and folds and samples along an order."""
+"""An order of rows that depends on what they hold alone, and folds and samples along an order.
+
+A fit must not depend on how a table was written down, so nothing here draws at random without a
+fixed seed, and folds and subsamples follow an order of the rows that no permutation of rows or
+columns changes. Rows are X (n, p) with responses Y (n, q) and weights (n,).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,7 @@ import numpy as np
 from gradsift.protocols import Array, IntArray
 
 SAME = 1e-9
-"""Sums that differ by a smaller part of their size are equal: the rest is rounding."""
+"""Rounding: sums that differ by a smaller part of their size are equal: the rest is rounding."""
 
 
 def canonical_order(Y: Array, weights: Array, along: Array) -> IntArray:

@@ -1,4 +1,15 @@
-"""The intraclass correlation: how alike values of one group are, by analysis of variance."""
+"""Small statistics: q-values, correlations within groups and along rows, splines.
+
+- q-values of p-values (m,), by the step-up procedure of [1]_;
+- the intraclass correlation of groups of rows, by analysis of variance;
+- autocorrelations of columns X (n, m) along the order of their rows;
+- bases of cubic splines (n, K) of a column.
+
+References
+----------
+.. [1] Y. Benjamini and Y. Hochberg (1995). Controlling the false discovery rate: a practical and
+   powerful approach to multiple testing. Journal of the Royal Statistical Society B 57, 289-300.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +18,8 @@ from scipy.interpolate import BSpline
 
 from gradsift.protocols import Array, IntArray
 
-# From p-values to q-values.
 
-
+# ------------------------------------------------ q-values and groups
 def benjamini_hochberg(log_p: Array, n_tests: float | None = None) -> Array:
     """q-values from log p-values; `n_tests` counts tests with p = 1 that are not listed."""
     m = max(len(log_p) if n_tests is None else n_tests, 1)
@@ -43,9 +53,7 @@ def intraclass_correlation(between: Array, within: Array, size: Array) -> Array:
     return np.asarray(shared / np.maximum(shared + within, 1e-300))
 
 
-# Do neighbouring rows depend on each other? Autocorrelations along the order of the rows.
-
-
+# ------------------------------------------------ dependence of neighbouring rows
 def autocorrelations(X: Array, n_lags: int) -> Array:
     """Autocorrelations (n_lags, m) of columns X (n, m) at lags 1, 2, ...; constant columns have
     none.
@@ -76,9 +84,8 @@ def rank_classes(y: Array, count: int) -> IntArray:
     return np.asarray(np.searchsorted(edges, y, side="left"))
 
 
-# Cubic splines, with free ends or straight beyond the first and the last knot (natural).
-
-
+# ------------------------------------------------ cubic splines
+# With free ends, or straight beyond the first and the last knot (natural).
 def natural_splines(z: Array, knots: Array) -> Array:
     """K - 2 natural cubic splines on K knots, (n, K - 2): without constant and line."""
     last = knots[-1]

@@ -92,7 +92,12 @@ def write_files(
     write_rows(
         out / "projection.csv",
         *projected(
-            model, findings.X, findings.sample_names, head, findings.y, findings.beside.for_predict
+            model,
+            findings.X,
+            findings.sample_names,
+            head,
+            findings.y,
+            findings.sample_params.for_predict,
         ),
     )
     save_model(out / MODEL, model, recipe, training)

@@ -25,10 +25,10 @@ from gradsift._run.progress import Say, progress_to, silent
 from gradsift.data import FilledSource, fill_holes
 from gradsift.data.row_groups import constant_in_groups, group_codes
 from gradsift.estimators.inference import with_findings
+from gradsift.estimators.splits import SampleParams
 from gradsift.evaluate import held_out, stability
 from gradsift.exceptions import NothingSelectedWarning, RepeatedRowsWarning
 from gradsift.explain import names_of_best
-from gradsift.inference.splits import Beside
 from gradsift.protocols import Source
 from gradsift.report import Findings
 from gradsift.report._text import join
@@ -191,7 +191,7 @@ def select_in_stages(
         names=known_names(model, table),
         groups=table.recipe.origins if table.recipe.levels else None,
         covariates=tuple(table.keep.tolist()),
-        beside=Beside(None, table.covariates, table.offset),
+        sample_params=SampleParams(None, table.covariates, table.offset),
         places=table.places,
         target=table.recipe.target,
         sample_names=None if table.ids is None else table.ids.tolist(),

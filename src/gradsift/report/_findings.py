@@ -15,6 +15,7 @@ import numpy as np
 import gradsift
 from gradsift.data.slices import take_rows
 from gradsift.estimators import ModelDescription
+from gradsift.estimators.splits import SampleParams
 from gradsift.evaluate import HeldOut, Scores, Stability, score_model
 from gradsift.explain import (
     FindingSummary,
@@ -24,7 +25,6 @@ from gradsift.explain import (
     summarise_variables,
     variable_names,
 )
-from gradsift.inference.splits import Beside
 from gradsift.protocols import Source
 from gradsift.report._categories import (
     LevelEffect,
@@ -81,7 +81,7 @@ class Findings:
         one variable: it counts once and is shown once.
     covariates : sequence of int
         Columns that were kept because they were asked for: never counted nor shown as findings.
-    beside : Beside
+    sample_params : SampleParams
         Covariates and offset of the rows of X, where the model was fitted with some.
     places : VariantPlaces, optional
         Where the variants of a table of genotypes are.
@@ -136,7 +136,7 @@ class Findings:
     names: Sequence[str] | None = None
     groups: Sequence[str] | None = None
     covariates: Sequence[int] = ()
-    beside: Beside = field(default_factory=Beside)
+    sample_params: SampleParams = field(default_factory=SampleParams)
     places: VariantPlaces | None = None
     target: str = "y"
     source: str | None = None
@@ -263,18 +263,15 @@ class Findings:
         if len(rows) == 0:
             return None
         X, y = take_rows(self.X, rows), np.asarray(self.y)[rows]
-        return score_model(self.model, X, y, **self.beside.take(rows).for_predict)
+        return score_model(self.model, X, y, **self.sample_params.take(rows).for_predict)
 
     @cached_property
     def adjusted_y(self) -> Any:
         """The response, of numbers less the part of covariates and offset."""
-        told = self.beside.for_predict
-        if self.labels or not told:
+        given = self.sample_params.for_predict
+        if self.labels or not given:
             return self.y
-        return (
-            np.asarray(self.y)
-            - self.model.known_part(len(self.y), told.get("covariates"), told.get("offset"))[:, 0]
-        )
+        return np.asarray(self.y) - self.model.known_part(len(self.y), **given)[:, 0]
 
     @cached_property
     def variant_places(self) -> dict[str, tuple[str, ...]]:
@@ -291,7 +288,7 @@ class Findings:
         """Accuracy or R² on the rows of X; NaN where numbers have nothing to explain."""
         if not self.labels and np.ptp(np.asarray(self.y, dtype=float)) == 0.0:
             return float("nan")
-        return float(self.model.score(self.X, self.y, **self.beside.for_predict))
+        return float(self.model.score(self.X, self.y, **self.sample_params.for_predict))
 
     @property
     def rows(self) -> int:

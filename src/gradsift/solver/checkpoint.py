@@ -31,8 +31,11 @@ from gradsift.solver.problem import Certificate, Problem, Rows, Solution, Status
 from gradsift.solver.working_set import Solver
 
 FORMAT = 1
-CLOSE = 1e-8  # relative: far above rounding, far below the change of one value of the data
+"""Format: of the folder."""
+CLOSE = 1e-8
+"""Rounding: relative, far above rounding, far below the change of one value of the data."""
 GOLDEN, SILVER = 0.6180339887498949, 0.41421356237309515
+"""Format: steps of the fixed patterns by which a run is known."""
 DIFFERS = {
     "format": "it was written by another version of gradsift",
     "shape": "number of samples or columns",

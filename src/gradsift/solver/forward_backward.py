@@ -1,7 +1,18 @@
-"""Forward-backward splitting on the columns in hand, plain (the paper's) or accelerated.
+"""Forward-backward splitting on the columns of a working set, plain (the paper's) or accelerated.
 
-Everything here is shared by the inner solvers: a step that is no longer than descent allows, and
-the duality gap that stops them. `manifold` builds a faster one on it.
+    minimise over B (w, q) and v    Phi(B, v) + sum_k limit_k ||B_k||_2
+
+for the w columns of a working set, with Phi a `Restricted` data term. Each step is a gradient step
+on Phi and the proximal operator of the penalty; FISTA [1]_ starts it from an extrapolated point,
+restarted by the rule of [2]_. `newton` shares what is here: steps no longer than descent allows,
+and the duality gap that stops them.
+
+References
+----------
+.. [1] A. Beck and M. Teboulle (2009). A fast iterative shrinkage-thresholding algorithm for linear
+   inverse problems. SIAM Journal on Imaging Sciences 2, 183-202.
+.. [2] B. O'Donoghue and E. Candes (2015). Adaptive restart for accelerated gradient schemes.
+   Foundations of Computational Mathematics 15, 715-732.
 """
 
 from __future__ import annotations
@@ -15,8 +26,9 @@ from gradsift.protocols import Array, Penalty, Restricted
 from gradsift.solver.problem import row_norms
 
 STEP_RATIO = 1.1
-"""Step lengths are powers of this: a grid, on which `step` numbers them."""
-CHECK_EVERY = 10  # steps between two looks at the duality gap, where a look costs a gradient
+"""Time: step lengths are powers of this: a grid, on which `step` numbers them."""
+CHECK_EVERY = 10
+"""Time: steps between two computations of the duality gap, each of which costs a gradient."""
 
 Method: TypeAlias = Literal["newton", "fista", "fbs"]
 
@@ -178,7 +190,7 @@ def forward_backward(
     """Minimise Phi(B, v) + alpha * penalty(B) until the duality gap is below tol.
 
     With the method 'fista', steps start from an extrapolated point (Nesterov), restarted whenever
-    the momentum points uphill (O'Donoghue and Candes, 2015). Each step first tries the next
+    the momentum points uphill. Each step first tries the next
     longer one.
     """
     limits = penalty.limits(alpha)

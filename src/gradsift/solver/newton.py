@@ -1,9 +1,11 @@
-"""Forward-backward steps let rows in; Newton steps on the rows that are in do the rest.
+"""Newton steps on the non-zero rows, between forward-backward steps that let rows in.
+
+    minimise over B (w, q) and v    Phi(B, v) + sum_k limit_k ||B_k||_2
 
 Where no row is zero the penalty is smooth, so on the rows that a forward-backward step leaves
 non-zero the objective has a Hessian, and one Newton step goes further than dozens of plain ones
-(Bareilles, Iutzeler and Malick, 2023). It is solved by conjugate gradients: all they ask are
-products with the Hessian, each as costly as one gradient on these few rows.
+[1]_. It is solved by conjugate gradients: all they ask are products with the Hessian, each as
+costly as one gradient on these few rows.
 
 Where columns are nearly copies of each other, most rows that come in have to leave again. Newton
 steps are repeated until the rows that are in are nearly solved for, rows leaving on the way, and
@@ -11,6 +13,11 @@ only as many new rows are let in as stayed the last time.
 
 The forward-backward steps alone converge, and a Newton step is taken only where it descends, so
 the whole converges from anywhere.
+
+References
+----------
+.. [1] G. Bareilles, F. Iutzeler and J. Malick (2023). Newton acceleration on manifolds identified
+   by proximal gradient methods. Mathematical Programming 200, 37-70.
 """
 
 from __future__ import annotations
@@ -39,24 +46,24 @@ from gradsift.solver.forward_backward import (
 )
 from gradsift.solver.problem import row_norms
 
-# Approximate inverses of the Hessian on the rows of B that are not zero.
+# ------------------------------------------------ approximate inverses of the Hessian
+# On the rows of B that are not zero.
 #
 # The Hessian is that of Phi plus that of the penalty (`RowBend`). Both inverses here take that of
 # Phi for one matrix over columns times one over tasks (`MeanHessian`). `TaskMean` is cheap: it
 # has all tasks alike. `MeanInverse` solves what is then left exactly, with w^3 m multiplications
 # for w rows and m tasks; on real tables it needs a fifth of the products.
 
-
 LEAST_BEND = 1e-3
-"""Added to the matrix over columns, in means of its diagonal: more rows than samples leave it
+"""Time: added to the matrix over columns, in means of its diagonal: more rows than samples leave it
 singular.
 """
 LEAST_TASK = 1e-6
-"""Of the largest bend of a task: kernels have directions in which Phi hardly bends at all."""
+"""Time: of the largest bend of a task: kernels have directions in which Phi hardly bends at all."""
 NEARLY = 1e-10
-"""Relative slack that keeps the inverse positive under rounding."""
+"""Rounding: relative slack that keeps the inverse positive under rounding."""
 TOGETHER = 50_000
-"""Values of the unit directions that are multiplied together (.4 MB)."""
+"""Memory: values of the unit directions that are multiplied together (.4 MB)."""
 
 
 @dataclass(frozen=True)
@@ -205,15 +212,24 @@ class MeanInverse:
         return ((first + second) @ self.tasks.T).reshape(R.shape)
 
 
-FORCING = 0.3  # a Newton step is solved to this part of its right-hand side: rows may still leave
-EASY = 8  # ... or this many products; with that many, the better preconditioner is worth its cost
-MOST_PRODUCTS = 60  # ... with which as many may be needed
-TYPICAL = 0.3  # typical curvature of Phi beside the largest one met
-MOST_DIRECT = 400  # rows for which small matrices are worth their factorising
-HALVINGS = 7  # of a Newton step that leads uphill, before it is given up
-INSIDE = 0.3  # part of the duality gap at which rows that are in count as solved for
-WORTH = 0.05  # part of the gap on these rows that a Newton step has to gain, for another to follow
-
+# ------------------------------------------------ steps
+# Numbers of the route to an answer: its certificate does not depend on them.
+FORCING = 0.3
+"""Time: a Newton step is solved to this part of its right-hand side: rows may still leave."""
+EASY = 8
+"""Time: products for one step at first; where all are used, the better preconditioner pays."""
+MOST_PRODUCTS = 60
+"""Time: products for one step with the better preconditioner."""
+TYPICAL = 0.3
+"""Time: typical curvature of Phi as a part of the largest one met."""
+MOST_DIRECT = 400
+"""Time: rows for which small matrices are worth their factorising."""
+HALVINGS = 7
+"""Time: of a Newton step that leads uphill, before it is given up."""
+INSIDE = 0.3
+"""Time: part of the duality gap at which rows that are in count as solved for."""
+WORTH = 0.05
+"""Time: part of the gap on these rows that a step has to gain, for another to follow."""
 
 Mask: TypeAlias = NDArray[np.bool_]
 

@@ -1,4 +1,10 @@
-"""A path of answers along decreasing alpha, each starting the next."""
+"""A path of answers along decreasing alpha, each starting the next.
+
+    B(alpha) = argmin over B (p, q), v    Phi(X B, v) + alpha sum_k omega_k ||B_k||_2
+
+from alpha_max, the smallest alpha at which no penalised row is in, downwards. `fit_path` certifies
+every answer; `fit_to` wants one and solves for those in between roughly.
+"""
 
 from __future__ import annotations
 

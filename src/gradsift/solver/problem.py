@@ -1,4 +1,16 @@
-"""What is to be solved, and what comes back."""
+"""What is to be solved, and what comes back.
+
+    minimise over B (p, q) and v    Phi(X B, v) + alpha * penalty(B)
+
+`Problem` holds the columns X (n, p) of a `Source`, Phi (`Datafit`) and the penalty on the rows of
+B: the group lasso [1]_, or the ridge of dense gradient learning. Penalties know no kernel, because
+||f^k||_K = ||B_k||_2. `Solution` stores the non-zero rows only, and the `Certificate`.
+
+References
+----------
+.. [1] M. Yuan and Y. Lin (2006). Model selection and estimation in regression with grouped
+   variables. Journal of the Royal Statistical Society B 68, 49-67.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +25,8 @@ from gradsift._run.passes import count_columns, pieces
 from gradsift._run.threads import map_blocks
 from gradsift.protocols import Array, Datafit, IntArray, Penalty, Source
 
-# Penalties on the rows of B. As ||f^k||_K = ||B_k||_2 there, they know no kernel.
 
-
+# ------------------------------------------------ penalties on the rows of B
 def row_norms(B: Array) -> Array:
     """Euclidean norm of each row."""
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", B, B)))
@@ -78,7 +89,8 @@ class Ridge:
         return row_norms(gradient + self.gradient(B, alpha))
 
 
-# All columns at half the price: single precision, and double where single cannot tell.
+# ------------------------------------------------ all columns in single precision
+# Half the time of a pass in double, which is repeated only where single cannot decide.
 #
 # A certificate asks of most columns only that ||x_k' M|| stays below its limit. With unit columns
 # u_k = x_k / ||x_k|| and N = M / ||M||_F, rounding in single precision moves ||u_k' N|| by at
@@ -86,11 +98,13 @@ class Ridge:
 # that comes this close to its limit is looked at again in double. So the certificate is that of
 # double precision, and the other norms are right to six digits.
 
-
 EPS = float(np.finfo(np.float32).eps)
-PIECE_BYTES = 1 << 20  # columns a thread takes at a time: small enough for its cache
-LEAST_COLUMNS = 2_000  # below, a pass is cheap as it is
-ONE_THREAD = 100_000_000  # multiplications (some 3 ms) for which no second thread is woken
+PIECE_BYTES = 1 << 20
+"""Time: of columns that a thread takes at once, small enough for its cache."""
+LEAST_COLUMNS = 2_000
+"""Time: columns below which a pass in double is cheap as it is."""
+ONE_THREAD = 100_000_000
+"""Time: multiplications (some 3 ms) for which no second thread is woken."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +141,7 @@ class Screen:
         return out, np.flatnonzero(out + margin * self.lengths >= limits)
 
 
+# ------------------------------------------------ problem and answer
 @dataclass(frozen=True)
 class Problem:
     """minimise Phi(X B, v) + alpha * penalty(B)."""

@@ -4,9 +4,13 @@ The gradient of Phi in B is X' M, so the minimiser is B = X' A for some A (n x q
 X X' = T T' (n x t) and B = X' T^(+)' C, both U = X B = T C and ||B|| = ||C|| need only C (t x q).
 Neither p nor n^2 x n^2 systems appear, whatever the number of columns.
 
-Phi is any `Datafit`, so Newton steps are needed. `refit.ridge` is least squares alone, in a few
-features, and `refit.repeated_cv.GramRidge` the same in a Gram matrix for many penalties at once:
-both are solved in closed form.
+Phi is any `Datafit`, so Newton steps are needed; the ridges of `gradsift.refit` are least squares
+in closed form. With Phi of squared pair differences this is the gradient learning of [1]_.
+
+References
+----------
+.. [1] S. Mukherjee and D.-X. Zhou (2006). Learning coordinate covariances via gradients. Journal of
+   Machine Learning Research 7, 519-549.
 """
 
 from __future__ import annotations

@@ -1,4 +1,20 @@
-"""The outer loop: solve on few columns, check on all, admit the worst offenders, repeat."""
+"""The outer loop: solve on few columns, check on all, admit the worst offenders, repeat.
+
+    minimise over B (p, q) and v    Phi(X B, v) + alpha sum_k omega_k ||B_k||_2
+
+on a working set of w of the p columns; one pass over all columns then gives every ||X_k' M||, M
+(n, q) the gradient of Phi in X B, and with them the duality gap of the whole problem. Which columns
+to begin with is guessed by the sequential strong rule [1]_, or along the path; working sets grow as
+in [2]_.
+
+References
+----------
+.. [1] R. Tibshirani, J. Bien, J. Friedman, T. Hastie, N. Simon, J. Taylor and R. Tibshirani (2012).
+   Strong rules for discarding predictors in lasso-type problems. Journal of the Royal Statistical
+   Society B 74, 245-266.
+.. [2] M. Massias, A. Gramfort and J. Salmon (2018). Celer: a fast solver for the lasso with dual
+   extrapolation. ICML 2018.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +47,9 @@ from gradsift.solver.problem import (
 )
 from gradsift.solver.ridge import minimise_smooth
 
-# Where to begin at a new alpha: after one answer, or along a path.
-
-
-STRAY = 0.25  # how far a gradient may stray from a prediction, in falls of its limit
+# ------------------------------------------------ where to begin at a new alpha
+STRAY = 0.25
+"""Time: how far a gradient may stray from a prediction, in falls of its limit."""
 
 
 class Start(NamedTuple):
@@ -76,8 +91,11 @@ def _fall(last: Solution, alpha: float, penalty: Penalty) -> Array:
     return penalty.limits(last.alpha) - penalty.limits(alpha)
 
 
-LEAST_GRADIENTS = 2000  # that free columns may take, however few they are
-MIN_ROOM = 64  # columns a working set may take in at a time, at least
+# ------------------------------------------------ solving
+LEAST_GRADIENTS = 2000
+"""Time: gradients that unpenalised columns may take, however few they are."""
+MIN_ROOM = 64
+"""Time: columns a working set may take in at a time, at least."""
 INNER: dict[Method, Callable[..., InnerResult]] = {
     "newton": manifold_newton,
     "fista": forward_backward,
@@ -125,7 +143,7 @@ class FullPass(NamedTuple):
     """What one pass over all columns says about an answer (rows, v)."""
 
     E: Array  # pair predictions
-    extra: float  # value of the quadratic beside Phi
+    extra: float  # value of the quadratic added to Phi
     norms: Array  # ||gradient_k|| of every variable
     gradient: Array  # of the stored rows
     g: Array  # in v

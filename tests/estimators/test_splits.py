@@ -5,9 +5,8 @@ import pytest
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, TimeSeriesSplit
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
+from gradsift.estimators.splits import half_samples, row_splits
 from gradsift.evaluate import held_out, stability
-from gradsift.evaluate.baselines import simple_tool
-from gradsift.inference.splits import half_samples, row_splits
 
 GROUPS = np.repeat(np.arange(12), 5)
 Y = np.arange(60.0)
@@ -79,20 +78,6 @@ def test_estimators_that_take_no_groups_are_split_by_them_all_the_same(rng):
     found = held_out(SparseGradientRegressor(), X, X[:, 1], cv=GroupKFold(3), groups=GROUPS)
     assert found.n_folds == 3
     assert found.mean > 0.8
-
-
-@pytest.mark.parametrize("labels", [False, True])
-def test_simple_tools_are_tuned_on_whole_groups(rng, labels):
-    """Numbers that say which group a row belongs to predict nothing of other groups: the penalty
-    that is best for them is the largest."""
-    groups = np.repeat(np.arange(20), 8)
-    X = 3.0 * rng.normal(size=(20, 30))[groups] + 0.1 * rng.normal(size=(160, 30))
-    y = rng.permutation(np.arange(20) % 2)[groups]
-    plain, told = simple_tool(X, labels).fit(X, y), simple_tool(X, labels, groups).fit(X, y)
-    if labels:
-        assert told[-1].C_ < plain[-1].C_ / 50
-    else:
-        assert told[-1].alpha_ > 50 * plain[-1].alpha_
 
 
 def test_groups_of_another_length_are_refused(rng):

@@ -1,4 +1,7 @@
-"""Which rows are held out together: folds and half samples, of rows or of whole groups."""
+"""Which rows are held out together: folds and half samples, of rows or of whole groups.
+
+Rows are numbers 0 .. n - 1. A split is a pair of int arrays: rows to learn from, rows held out.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def row_splits(
     groups : (n,) int array, optional
         Rows with the same number stay on the same side of a fold.
     shuffle : bool, default=False
-        Whether folds of a given number are dealt at random, always in the same way.
+        Whether folds of a given number are shuffled, always in the same way.
 
     Examples
     --------
@@ -88,10 +91,10 @@ def numbered_folds(count: int, y: Any, labels: bool, groups: IntArray | None, sh
         what = "every class has one row" if labels and groups is None else "there is one group"
         raise ValueError(f"no row can be held out of {len(y)}: {what}.")
     count = min(count, most)
-    dealt: dict[str, Any] = {"shuffle": True, "random_state": 0} if shuffle else {}
+    order: dict[str, Any] = {"shuffle": True, "random_state": 0} if shuffle else {}
     if groups is None:
-        return (StratifiedKFold if labels else KFold)(count, **dealt)
-    return StratifiedGroupKFold(count, **dealt) if labels else GroupKFold(count)
+        return (StratifiedKFold if labels else KFold)(count, **order)
+    return StratifiedGroupKFold(count, **order) if labels else GroupKFold(count)
 
 
 def warn_of_empty_folds(y: Array, n_folds: int) -> None:
@@ -168,8 +171,8 @@ def half_samples(
 
 
 @dataclass(frozen=True)
-class Beside:
-    """What is known of each row beside its columns and its response.
+class SampleParams:
+    """What is known of each row in addition to its columns and its response.
 
     Attributes
     ----------
@@ -183,7 +186,7 @@ class Beside:
     covariates: Any = None
     offset: Any = None
 
-    def take(self, rows: IntArray) -> Beside:
+    def take(self, rows: IntArray) -> SampleParams:
         """The same of some rows."""
         groups = None if self.groups is None else self.groups[rows]
         offset = self.offset if np.ndim(self.offset) == 0 else np.asarray(self.offset)[rows]
@@ -192,23 +195,23 @@ class Beside:
             C = {name: take_rows(values, rows) for name, values in C.items()}
         elif C is not None:
             C = take_rows(C, rows)
-        return Beside(groups, C, offset)
+        return SampleParams(groups, C, offset)
 
     @property
     def for_predict(self) -> dict[str, Any]:
-        """What `predict` is told."""
+        """Keyword arguments of `predict`."""
         given = {"covariates": self.covariates, "offset": self.offset}
         return {name: values for name, values in given.items() if values is not None}
 
     def for_fit(self, estimator: Any) -> dict[str, Any]:
-        """What `fit` is told: nothing about groups if it does not ask."""
-        told = self.for_predict
-        for name in told:
+        """Keyword arguments of `fit`: groups only if it takes them."""
+        params = self.for_predict
+        for name in params:
             if not has_fit_parameter(estimator, name):
                 raise ValueError(f"{type(estimator).__name__} takes no {name}.")
         if self.groups is not None and has_fit_parameter(estimator, "groups"):
-            told["groups"] = self.groups
-        return told
+            params["groups"] = self.groups
+        return params
 
 
 def main_class(codes: IntArray, groups: IntArray) -> IntArray:

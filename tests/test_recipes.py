@@ -1,0 +1,87 @@
+"""The recipes of CONTRIBUTING.md work: their code is run, and what it makes is really used."""
+
+import re
+import sys
+from pathlib import Path
+from textwrap import dedent
+from types import ModuleType
+
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+
+from gradsift import GradientSiftRegressor, SparseGradientRegressor
+from gradsift.data import opening
+from gradsift.explain import displays
+from gradsift.numerics import kernels
+
+ROOT = Path(__file__).parents[1]
+
+
+def recipe(title):
+    """A module made of the code below a heading of CONTRIBUTING.md."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (section,) = re.findall(rf"^### {title}\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^ *```python\n(.*?)^ *```", section, re.MULTILINE | re.DOTALL)
+    module = ModuleType(title.split()[-1])
+    sys.modules[module.__name__] = module  # where dataclasses look for it
+    exec(compile("\n".join(map(dedent, blocks)), f"recipe of {title}", "exec"), vars(module))
+    del sys.modules[module.__name__]
+    return module
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 8))
+    return X, X[:, 2] ** 2 + X[:, 5] + 0.1 * rng.normal(size=60)
+
+
+def test_a_kernel(table, monkeypatch):
+    X, y = table
+    kernel = recipe("A kernel").RationalQuadratic
+    monkeypatch.setitem(kernels.KERNELS, "rational", kernel(2.0))
+    fits = [
+        SparseGradientRegressor(kernel=one).fit(X, y) for one in ("rational", kernel(2.0), by_hand)
+    ]
+    for model in fits[1:]:
+        np.testing.assert_allclose(model.gradient(X), fits[0].gradient(X), rtol=1e-6, atol=1e-9)
+    assert fits[0].get_support()[[2, 5]].all()
+
+
+def by_hand(A, B):
+    return np.array([[1 / (1 + (a - b) @ (a - b) / 8) for b in B] for a in A])
+
+
+def test_a_format(table, monkeypatch, tmp_path):
+    X, y = table
+    made = recipe("A format")
+    monkeypatch.setitem(sys.modules, "gradsift.data.formats.pickled", made)
+    monkeypatch.setitem(opening.SUFFIXES, ".pickled", "pickled")
+    path = tmp_path / "table.pickled"
+    X.dump(path)
+    from_file = GradientSiftRegressor().fit(path, y)
+    expected = GradientSiftRegressor().fit(X, y)
+    np.testing.assert_allclose(from_file.predict(path), expected.predict(X))
+
+
+def test_a_display(table, monkeypatch):
+    kind = recipe("A display").RankDisplay
+    monkeypatch.setattr(displays, "RankDisplay", kind, raising=False)
+    model = GradientSiftRegressor().fit(*table)
+    shown = displays.RankDisplay.from_estimator(model)
+    heights = [bar.get_height() for bar in shown.ax_.patches]
+    assert heights == sorted(model.feature_importances_, reverse=True)
+    assert shown.hover_[0][1] == [f"{heights[0]:.2f}"]
+    plt.close(shown.figure_)
+
+
+def test_what_the_recipes_name_is_there():
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    package = ROOT / "src" / "gradsift"
+    rooms = {path.stem for path in package.iterdir() if path.suffix in ("", ".py")}
+    assert {room for room in rooms if room[:2] != "__"} - set(re.findall(r"`(\w+)`", page)) == set()
+    tops = (ROOT, package, package / "explain", package / "data")
+    named = re.findall(r"`((?!build)[a-z]+/[\w/]*(?:\.\w+)?)`", page)
+    assert len(named) > 10
+    assert [f for f in named if not any((top / f).exists() for top in tops)] == []
