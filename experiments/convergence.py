@@ -20,10 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from gradsift import Gaussian, SparseGradientRegressor, TheoryRate, alpha_max
-from gradsift.protocols import Array
-from gradsift.reproduce._manifolds import Cube, Torus
-from gradsift.reproduce._tools import (
+from experiments.manifolds import Cube, Torus
+from experiments.tools import (
     BLACK,
     BLUE,
     GREEN,
@@ -36,6 +34,8 @@ from gradsift.reproduce._tools import (
     spread,
     table,
 )
+from gradsift import Gaussian, SparseGradientRegressor, TheoryRate, alpha_max
+from gradsift.protocols import Array
 
 REPEATS = 3
 SIZES = (50, 100, 200, 400)
