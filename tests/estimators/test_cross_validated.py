@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from helpers import make_data
 from sklearn.base import clone
-from sklearn.linear_model import LinearRegression
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import KFold, LeaveOneOut, StratifiedKFold
-from sklearn.svm import SVC
 
 from gradsift import (
     SparseGradientClassifier,
@@ -179,35 +177,8 @@ def test_labels_are_scored_by_what_predicts_them(way):
 
 
 @pytest.mark.filterwarnings("ignore:R.2 score")
-@pytest.mark.filterwarnings("ignore::gradsift.exceptions.NothingSelectedWarning")
-@pytest.mark.parametrize("on", ["selected", "directions"])
-def test_another_estimator_may_judge(case, on):
-    model, X, y = case
-    numbers = y.dtype.kind == "f"
-    judge = LinearRegression() if numbers else SVC(kernel="linear")
-    folds = list((KFold if numbers else StratifiedKFold)(3).split(X, y))
-    model.set_params(judge=judge, judge_on=on, cv=folds).fit(X, y)
-    train, test = folds[1]
-    plain = SparseGradientRegressor() if numbers else SparseGradientClassifier()
-    labels = {} if numbers else {"task": "classification"}
-    top = alpha_max(X[train], y[train], **labels)
-    plain.set_params(alpha=0.1 * top).fit(X[train], y[train])  # the third of five alphas
-    if on == "selected":
-        scaled = (X - plain.mean_) / plain.scale_
-        features = scaled[:, plain.get_support()]
-    else:
-        features = plain.transform(X)
-    by_hand = judge.fit(features[train], y[train]).score(features[test], y[test])
-    assert model.cv_scores_[2, 1] == pytest.approx(by_hand, abs=0.02)
-    again = clone(model).set_params(n_jobs=2).fit(X, y)
-    np.testing.assert_array_equal(again.cv_scores_, model.cv_scores_)
-
-
-@pytest.mark.filterwarnings("ignore:R.2 score")
 def test_scores_that_do_not_exist_are_refused(case):
     model, X, y = case
     if y.dtype.kind == "f":
         with pytest.raises(ValueError, match=r"scoring='r2' gives nan on a fold of 1 row"):
             model.set_params(scoring="r2", cv="loo").fit(X, y)
-    with pytest.raises(ValueError, match="judge_on='all'"):
-        model.set_params(judge_on="all").fit(X, y)

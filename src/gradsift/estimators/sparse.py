@@ -25,12 +25,10 @@ from gradsift.estimators.base import (
     warn_unless_converged,
 )
 from gradsift.estimators.description import Optimality
-from gradsift.numerics.losses import Loss
-from gradsift.pairwise.assemble import Assembly, ConcavePenalty, Settings, assemble
+from gradsift.pairwise.assemble import Assembly, Settings, assemble
 from gradsift.pairwise.fit import (
     AlphaRule,
     PredictWith,
-    Rounds,
     Sample,
     SparseFit,
     SparseSettings,
@@ -74,8 +72,6 @@ def gradient_path(
     eps: float = 0.1,
     penalty_factor: Any = None,
     alpha_0: float | None = None,
-    loss: Any = None,
-    penalty: Any = None,
     curl: float = 0.0,
     smoothness: float = 0.0,
     sample_weight: Any = None,
@@ -98,7 +94,7 @@ def gradient_path(
         weights, those of the first round, as ``alpha`` is in `SparseGradientRegressor`.
     n_alphas : int, default=50
     eps : float, default=0.1
-    kernel, weights, standardize, penalty_factor, alpha_0, loss, penalty, curl, smoothness, \
+    kernel, weights, standardize, penalty_factor, alpha_0, curl, smoothness, \
 sample_weight, solver, tol, max_iter, missing
         As in `SparseGradientRegressor` and `SparseGradientClassifier`.
     checkpoint : path, optional
@@ -126,7 +122,7 @@ sample_weight, solver, tol, max_iter, missing
     """
     settings = Settings(
         kernel, weights, standardize, penalty_factor, alpha_0, curl, smoothness,
-        missing=missing, loss=loss, penalty=penalty,
+        missing=missing,
     )  # fmt: skip
     with one_blas_thread():
         started = begin(_assemble(X, y, task, sample_weight, settings))
@@ -138,7 +134,7 @@ sample_weight, solver, tol, max_iter, missing
         kept = None if checkpoint is None else open_checkpoint(checkpoint, problem, grid, chosen)
         with follow(verbose, len(grid)) as steps:
             path = fit_path(problem, grid, chosen, null=null, progress=steps, checkpoint=kept)
-        return settle_path(started, path, Rounds(chosen))
+        return settle_path(started, path, chosen)
 
 
 def alpha_max(
@@ -244,8 +240,6 @@ class SparseGradient(GradientEstimator):
     standardize: bool = True
     n_components: int | Literal["auto"] = "auto"
     penalty_factor: Any = None
-    loss: Loss | None = None
-    penalty: ConcavePenalty | None = None
     curl: float = 0.0
     smoothness: float = 0.0
     solver: str = "auto"
@@ -281,8 +275,6 @@ class SparseGradient(GradientEstimator):
             curl=self.curl,
             smoothness=self.smoothness,
             missing=self.missing,
-            loss=self.loss,
-            penalty=self.penalty,
         )
         solver = make_solver(self.solver, self.tol, self.max_iter)
         alpha = getattr(self, "alpha", None)
@@ -349,14 +341,6 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
         Number of directions; 'auto' keeps as many as held-out prediction along them asks for.
     penalty_factor : (p,) array, optional
         omega; 0 = this variable is never penalised.
-    loss : object, optional
-        A loss of your own for pairs; None = the paper's, squares. It has the methods of
-        `gradsift.numerics.losses.Loss`, and is refused where they contradict each other. See
-        `docs/tutorials/own_loss.md`.
-    penalty : object, optional
-        A concave penalty of your own; None = the paper's group lasso. It has a method
-        ``factors(sizes, alpha)``, its slope at the sizes ||f^k||_K in units of alpha. Solved by
-        repeated group lassos; the certificate is that of the last one.
     curl : float, default=0
         Adds ``curl / (2 n) sum_i ||J(x_i) - J(x_i)'||^2`` with J the Jacobian of f: a true
         gradient has a symmetric one. Affine, linear, constant and Gaussian kernels.
@@ -485,7 +469,7 @@ class SparseGradientClassifier(IndexScores, ClassifierMixin, SparseGradient):
         labels are predicted from the selected variables as `SparseGradientRegressor` predicts
         numbers, and turned into log odds by a logistic fit to what is predicted for samples left
         out.
-    kernel, weights, standardize, n_components, penalty_factor, loss, penalty, curl, smoothness, \
+    kernel, weights, standardize, n_components, penalty_factor, curl, smoothness, \
 solver, tol, max_iter, missing, verbose
         As in `SparseGradientRegressor`.
 
