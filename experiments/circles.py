@@ -26,6 +26,7 @@ from experiments.tools import (
 from gradsift import (
     GradientSiftClassifier,
     RidgeGradientClassifier,
+    SolverSettings,
     SparseGradientClassifier,
 )
 from gradsift.data.simulate import circles
@@ -143,7 +144,9 @@ def lasso_order(X: Array, y: Array) -> IntArray:
 def _views(X: Array, y: Array, X_new: Array) -> tuple[View, ...]:
     _, alpha = exactly(2, X, y, task="classification", **AS_PRINTED)
     everything = X.shape[1]
-    sgl = SparseGradientClassifier(alpha, n_components=everything, tol=TOL, **AS_PRINTED)
+    sgl = SparseGradientClassifier(
+        alpha, n_components=everything, solver=SolverSettings(tol=TOL), **AS_PRINTED
+    )
     sgl.fit(X, y)
     gl = strong_gl(X, y)
     gl = RidgeGradientClassifier(gl.alpha_, n_components=everything, **AS_PRINTED).fit(X, y)

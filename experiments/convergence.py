@@ -34,7 +34,7 @@ from experiments.tools import (
     spread,
     table,
 )
-from gradsift import Gaussian, SparseGradientRegressor, TheoryRate, alpha_max
+from gradsift import Gaussian, SolverSettings, SparseGradientRegressor, TheoryRate, alpha_max
 from gradsift.protocols import Array
 
 REPEATS = 3
@@ -119,7 +119,7 @@ def _data(name: str, n: int, seed: int) -> tuple[Any, Array, Any]:
 
 
 def _error(name: str, X: Array, y: Array, fresh: Any, s: float, alpha: float) -> float:
-    model = SparseGradientRegressor(alpha, **_settings(name, s), tol=TOL)
+    model = SparseGradientRegressor(alpha, solver=SolverSettings(tol=TOL), **_settings(name, s))
     with empty_is_fine():
         return float(fresh.error(model.fit(X, y).gradient(fresh.X)))
 

@@ -5,7 +5,14 @@ import pytest
 from sklearn.base import is_classifier
 
 import gradsift
-from gradsift import Adaptive, NearestNeighbors, TheoryRate
+from gradsift import (
+    Adaptive,
+    AlphaGrid,
+    NearestNeighbors,
+    Penalties,
+    SolverSettings,
+    TheoryRate,
+)
 
 KINDS = (
     "SparseGradientRegressor",
@@ -22,7 +29,7 @@ KINDS = (
     "SlicedAverageVariance",
     "PrincipalHessianDirections",
 )
-RUNNING = {"checkpoint", "n_jobs", "verbose", "missing"}
+RUNNING = {"n_jobs", "missing"}
 """How the work runs, and what is done with values that this table does not miss."""
 P = 6
 
@@ -30,25 +37,26 @@ P = 6
 OTHERS = {
     "alpha": [1e-3, "theory", TheoryRate(2)],
     "alpha_0": [1.0],
-    "alphas": [[1e-2, 1e-3]],
+    "alphas": [[1e-2, 1e-3], 3, AlphaGrid(eps=0.3), AlphaGrid(max_features=1)],
     "class_weight": ["balanced"],
-    "curl": [0.5],
     "cv": [4, "loo"],
-    "eps": [0.3],
     "fit_intercept": [True],
     "kernel": ["gaussian", "linear"],
-    "max_features": [1],
-    "max_iter": [1],
-    "n_alphas": [3],
     "n_components": [1, 2],
     "n_slices": [3],
-    "penalty_factor": [np.arange(1.0, P + 1)],
+    "penalties": [
+        Penalties(penalty_factor=np.arange(1.0, P + 1)),
+        Penalties(curl=0.5),
+        Penalties(smoothness=0.5),
+    ],
     "refined": [True],
     "selection": ["1se"],
-    "smoothness": [0.5],
-    "solver": ["fbs"],
+    "solver": [
+        SolverSettings(method="fbs"),
+        SolverSettings(tol=1e-9),
+        SolverSettings(max_iter=1),
+    ],
     "standardize": [False],
-    "tol": [1e-9],
     "weights": ["uniform", "nearest", "adaptive", Adaptive(NearestNeighbors(8))],
 }
 """Values other than the default."""
@@ -60,6 +68,8 @@ def others(name, labels):
         "predict_with": ["directions" if labels else "taylor"],
         "scoring": ["accuracy" if labels else "neg_mean_absolute_error"],
     }
+    if name == "penalties" and labels:
+        return [*OTHERS[name], Penalties(alpha_0=1.0)]
     return OTHERS[name] if name in OTHERS else both[name]
 
 
@@ -75,7 +85,7 @@ def table(labels):
 
 def base(kind):
     """Settings under which every option has something to decide."""
-    few = {"n_alphas": 12, "eps": 0.02, "cv": 3} if kind.startswith("Sparse") else {"cv": 3}
+    few = {"alphas": AlphaGrid(12, 0.02), "cv": 3} if kind.startswith("Sparse") else {"cv": 3}
     return few if kind.endswith("CV") else {}
 
 
@@ -137,6 +147,8 @@ def test_no_option_is_silent(kind, name, plain):
     X, y = table(labels)
     heard = []
     for value in others(name, labels):
+        if isinstance(value, AlphaGrid) and kind.startswith("Ridge"):
+            continue
         model = getattr(gradsift, kind)(**{**base(kind), name: value})
         if refused(model, X, y, name):
             heard.append(True)

@@ -25,7 +25,7 @@ MODELS = {
         GradientSiftClassifier(weight_kind="importance"),
         SparseGradientRegressor(),
         SparseGradientClassifier(),
-        SparseGradientRegressorCV(n_alphas=4, cv=2),
+        SparseGradientRegressorCV(cv=2, alphas=4),
         RidgeGradientRegressor(),
         RidgeGradientClassifier(),
         OuterProductGradient(),

@@ -22,13 +22,19 @@ from gradsift.estimators.inference import findings
 from gradsift.estimators.selector import GradientSelector
 from gradsift.estimators.sift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.estimators.sparse import (
+    Penalties,
+    SolverSettings,
     SparseGradientClassifier,
     SparseGradientRegressor,
     alpha_grid,
     alpha_max,
     gradient_path,
 )
-from gradsift.estimators.sparse_cv import SparseGradientClassifierCV, SparseGradientRegressorCV
+from gradsift.estimators.sparse_cv import (
+    AlphaGrid,
+    SparseGradientClassifierCV,
+    SparseGradientRegressorCV,
+)
 
 __all__ = [
     "GradientSiftRegressor",
@@ -56,4 +62,7 @@ __all__ = [
     "alpha_max",
     "alpha_grid",
     "findings",
+    "AlphaGrid",
+    "Penalties",
+    "SolverSettings",
 ]

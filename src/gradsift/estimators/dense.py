@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
+from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -216,8 +217,7 @@ WIDEST = 1e3
 class RidgeCrossValidated(GradientEstimator):
     """Parameters of both tasks, and the choice from a checked sample."""
 
-    alphas: Any = None
-    n_alphas: int = 13
+    alphas: Any = 13
     cv: Any = 5
     selection: Literal["min", "1se"] = "min"
     kernel: Any = "affine"
@@ -227,10 +227,10 @@ class RidgeCrossValidated(GradientEstimator):
 
     def _grid(self) -> Array:
         """Penalties, largest first; multiples of the default where none are given."""
-        if self.alphas is None:
-            if self.n_alphas < 1:
-                raise ValueError(f"n_alphas={self.n_alphas}: at least one alpha is needed.")
-            return np.geomspace(WIDEST, 1.0 / WIDEST, self.n_alphas)
+        if isinstance(self.alphas, Integral):
+            if self.alphas < 1:
+                raise ValueError(f"alphas={self.alphas}: at least one is needed.")
+            return np.geomspace(WIDEST, 1.0 / WIDEST, int(self.alphas))
         grid = check_alphas(self.alphas)
         if not grid[-1] > 0.0:
             raise ValueError(f"alphas has {grid[-1]}: a ridge penalty is positive.")
@@ -240,7 +240,11 @@ class RidgeCrossValidated(GradientEstimator):
         """The attributes of the fit at the penalty of best held-out score."""
         if self.selection not in ("min", "1se"):
             raise ValueError(f"selection={self.selection!r}: use 'min' or '1se'.")
-        problem, grid, relative = ridge_settings(self), self._grid(), self.alphas is None
+        problem, grid, relative = (
+            ridge_settings(self),
+            self._grid(),
+            isinstance(self.alphas, Integral),
+        )
         with one_blas_thread():
             scores = np.column_stack([
                 ridge_fold_scores(sample, problem, fold, grid, relative=relative)
@@ -260,10 +264,10 @@ class RidgeGradientRegressorCV(NumberPredictions, RegressorMixin, RidgeCrossVali
 
     Parameters
     ----------
-    alphas : array, optional
-        Penalties to try. None = `n_alphas` multiples, from 1,000 to a thousandth, of the default
-        of `RidgeGradientRegressor`; every fold then tries the same multiples of its own.
-    n_alphas : int, default=13
+    alphas : int or array, default=13
+        Penalties to try: so many multiples, from 1,000 to a thousandth, of the default of
+        `RidgeGradientRegressor`, where every fold tries the same multiples of its own; or the
+        penalties themselves.
     cv : int, splitter, iterable or 'loo', default=5
     selection : {'min', '1se'}, default='min'
         The alpha with the best held-out score, or the largest one within a standard error of it.
@@ -286,7 +290,7 @@ field_, predictor_
     >>> import numpy as np
     >>> from gradsift import RidgeGradientRegressorCV
     >>> X = np.random.default_rng(0).normal(size=(40, 4))
-    >>> model = RidgeGradientRegressorCV(n_alphas=5, cv=3).fit(X, X[:, 0] - 2 * X[:, 1])
+    >>> model = RidgeGradientRegressorCV(alphas=5, cv=3).fit(X, X[:, 0] - 2 * X[:, 1])
     >>> model.cv_scores_.shape
     (5, 3)
     >>> int(model.ranking_.argmin())
@@ -321,7 +325,7 @@ class RidgeGradientClassifierCV(OffsetScores, ClassifierMixin, RidgeCrossValidat
 
     Parameters
     ----------
-    alphas, n_alphas, cv, selection
+    alphas, cv, selection
         As in `RidgeGradientRegressorCV`; folds are stratified.
     alpha_0, class_weight, kernel, weights, standardize, n_components
         As in `RidgeGradientClassifier`.
@@ -343,7 +347,7 @@ dimension_, mean_, scale_, ranges_, field_
     >>> import numpy as np
     >>> from gradsift import RidgeGradientClassifierCV
     >>> X = np.random.default_rng(0).normal(size=(40, 4))
-    >>> model = RidgeGradientClassifierCV(n_alphas=3, cv=3).fit(X, X[:, 2] > 0)
+    >>> model = RidgeGradientClassifierCV(alphas=3, cv=3).fit(X, X[:, 2] > 0)
     >>> int(model.ranking_.argmin())
     2
     """

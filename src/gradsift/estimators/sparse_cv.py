@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -138,25 +139,53 @@ class GivenScores(ClassifierMixin, BaseEstimator):
 # Choosing alpha by held-out prediction: folds, their scores, and the path on all samples.
 
 
-@dataclass(frozen=True)
-class CVSettings:
-    """How alpha is chosen; the fields are parameters of the estimators below."""
+@dataclass(frozen=True, eq=False)
+class AlphaGrid:
+    """Penalties to choose from.
 
-    alphas: Any
-    n_alphas: int
-    eps: float
-    cv: Any
-    selection: Literal["min", "1se"]
-    max_features: int | None
-    n_jobs: int | None
-    checkpoint: Any
-    scoring: Any
+    Parameters
+    ----------
+    n_alphas : int, default=50
+        How many, from ``alpha_max_`` down to `eps` times it. Every fold tries the same parts of
+        its own largest penalty.
+    eps : float, default=0.01
+    alphas : array, optional
+        The penalties themselves, the same in every fold.
+    max_features : int, optional
+        Choose only among those that select no more than this many penalised variables.
+    """
 
-    def grid(self, alpha_max: float) -> Array:
-        """Penalties to try, largest first."""
+    n_alphas: int = 50
+    eps: float = 0.01
+    alphas: Any = None
+    max_features: int | None = None
+
+    def __call__(self, alpha_max: float) -> Array:
+        """The penalties for a problem, largest first."""
         if self.alphas is None:
             return geometric_grid(alpha_max, self.n_alphas, self.eps)
         return check_alphas(self.alphas)
+
+
+def as_grid(alphas: Any) -> AlphaGrid:
+    """The grid from a number of penalties, from the penalties, or itself."""
+    if isinstance(alphas, AlphaGrid):
+        return alphas
+    if isinstance(alphas, Integral):
+        return AlphaGrid(n_alphas=int(alphas))
+    return AlphaGrid(alphas=alphas)
+
+
+@dataclass(frozen=True)
+class CVSettings:
+    """How alpha is chosen."""
+
+    grid: AlphaGrid
+    cv: Any
+    selection: Literal["min", "1se"]
+    scoring: Any
+    n_jobs: int | None
+    checkpoint: Any
 
 
 @dataclass(frozen=True)
@@ -203,7 +232,7 @@ def fit_cross_validated(
     """The sparse gradient field at the alpha that predicts held-out rows best."""
     if how.selection not in ("min", "1se"):
         raise ValueError(f"selection={how.selection!r}: use 'min' or '1se'.")
-    check_max_features(how.max_features)
+    check_max_features(how.grid.max_features)
     score: Score = HeldOutLoss(settings.predict_with)
     if how.scoring is not None:
         score = Scoring(how.scoring, classes, settings.predict_with)
@@ -212,7 +241,7 @@ def fit_cross_validated(
         started = start(sample, settings.problem)
         choice = cross_validate(started, sample, settings, how, score, folds)
         penalised = started.assembly.problem.penalty.limits(1.0) > 0
-        best = choice.best_of_few(how.selection, penalised, how.max_features)
+        best = choice.best_of_few(how.selection, penalised, how.grid.max_features)
         solution = choice.path.solutions[best]
         return finish(started, solution, settings), choice
 
@@ -308,15 +337,11 @@ def make_folds(cv: Any, sample: Sample, groups: Any = None) -> list[Fold]:
 class CrossValidated(SparseGradient):
     """The parameters that say how alpha is chosen."""
 
-    alphas: Any = None
-    n_alphas: int = 50
-    eps: float = 0.01
+    alphas: Any = 50
     cv: Any = 5
     selection: Literal["min", "1se"] = "min"
-    max_features: int | None = None
     scoring: Any = None
     n_jobs: int | None = None
-    checkpoint: Any = None
 
     def _particulars(self) -> dict[str, Any]:
         measure = "log loss" if is_classifier(self) else "mean squared error"
@@ -328,9 +353,12 @@ class CrossValidated(SparseGradient):
         return {**super()._particulars(), "penalty_choice": choice}
 
     def _fit_sample(
-        self, sample: Sample, classes: Any = None, groups: Any = None
+        self, sample: Sample, classes: Array | None = None, groups: Any = None
     ) -> tuple[SparseFit, Choice]:
-        how = CVSettings(**{f.name: getattr(self, f.name) for f in fields(CVSettings)})
+        how = CVSettings(
+            as_grid(self.alphas), self.cv, self.selection, self.scoring, self.n_jobs,
+            self._solver.checkpoint,
+        )  # fmt: skip
         return fit_cross_validated(sample, self._settings(sample), how, classes, groups)
 
 
@@ -340,27 +368,20 @@ class SparseGradientRegressorCV(NumberPredictions, RegressorMixin, CrossValidate
 
     Parameters
     ----------
-    alphas : (n_alphas,) array, optional
-        Penalties to try. None = `n_alphas` values from ``alpha_max_`` down to `eps` times it; every
-        fold then tries the same parts of its own largest penalty.
-    n_alphas : int, default=50
-    eps : float, default=0.01
+    alphas : int, array or AlphaGrid, default=50
+        Penalties to try: so many from ``alpha_max_`` down to a hundredth of it, where every fold
+        tries the same parts of its own largest penalty; or the penalties themselves; or
+        ``AlphaGrid(n_alphas, eps, max_features=...)``.
     cv : int, splitter, iterable or 'loo', default=5
         Folds; 'loo' leaves one sample out at a time.
     selection : {'min', '1se'}, default='min'
         The alpha with the best held-out score, or the largest one within a standard error of it.
-    max_features : int, optional
-        Choose only among the alphas that select no more than this many penalised variables.
     scoring : str or callable, optional
         A score of scikit-learn for the held-out rows. None = minus the mean loss (squared error).
     n_jobs : int, optional
         Folds fitted at a time, in processes that share the cores; the scores do not depend on it.
-    checkpoint : path, optional
-        A folder in which every answer and the scores of every fold are kept as soon as they are
-        there. The same fit after a kill goes on from it, to the same bits.
-    kernel, weights, standardize, n_components, penalty_factor, curl, smoothness, \
-solver, tol, max_iter, predict_with, missing, verbose
-        As in `SparseGradientRegressor`.
+    kernel, weights, standardize, n_components, penalties, solver, predict_with, missing
+        As in `SparseGradientRegressor`; ``SolverSettings(checkpoint=...)`` keeps what is done.
 
     Attributes
     ----------
@@ -382,7 +403,7 @@ field_, predictor_
     >>> from gradsift import SparseGradientRegressorCV
     >>> X = np.random.default_rng(0).uniform(size=(60, 6))
     >>> y = X[:, 0] ** 2 + X[:, 1]
-    >>> model = SparseGradientRegressorCV(n_alphas=10, cv=3, selection="1se").fit(X, y)
+    >>> model = SparseGradientRegressorCV(alphas=10, cv=3, selection="1se").fit(X, y)
     >>> model.cv_scores_.shape
     (10, 3)
     >>> bool(model.alpha_1se_ >= model.alpha_min_)
@@ -409,7 +430,7 @@ field_, predictor_
         sample_weight : (n,) array, optional
             Pair (i, j) counts w_ij times both weights.
         X_unlabeled : (u, p) array or data frame, optional
-            Samples without a response; they shape the field through `smoothness`.
+            Samples without a response; they shape the field through ``Penalties(smoothness=...)``.
         groups : (n,) array of labels, optional
             Rows that belong together, such as the visits of a subject: folds hold out whole
             groups.
@@ -421,7 +442,7 @@ field_, predictor_
         door = blank(self)
         sample = numbers_sample(door, X, y, sample_weight, X_unlabeled)
         fit, choice = self._fit_sample(sample, groups=groups)
-        warn_of_numbers(fit, self.max_iter)
+        warn_of_numbers(fit, self._solver.max_iter)
         found = sparse_attributes(fit) | choice.attributes()
         return keep(self, door, predictor_=fit.predictor, **found)
 
@@ -432,10 +453,9 @@ class SparseGradientClassifierCV(IndexScores, ClassifierMixin, CrossValidated):
 
     Parameters
     ----------
-    alphas, n_alphas, eps, cv, selection, max_features, scoring, n_jobs, checkpoint
+    alphas, cv, selection, scoring, n_jobs, solver
         As in `SparseGradientRegressorCV`; folds are stratified.
-    alpha_0, class_weight, predict_with, kernel, weights, standardize, n_components, \
-penalty_factor, curl, smoothness, solver, tol, max_iter, missing, verbose
+    penalties, class_weight, predict_with, kernel, weights, standardize, n_components, missing
         As in `SparseGradientClassifier`.
 
     Attributes
@@ -455,14 +475,13 @@ dual_coef_, mean_, scale_, ranges_, field_, predictor_
     >>> from gradsift import SparseGradientClassifierCV
     >>> X = np.random.default_rng(0).normal(size=(40, 5))
     >>> y = X[:, 2] > 0
-    >>> model = SparseGradientClassifierCV(n_alphas=8, cv="loo").fit(X, y)
+    >>> model = SparseGradientClassifierCV(alphas=8, cv="loo").fit(X, y)
     >>> model.cv_scores_.shape
     (8, 40)
     >>> int(model.ranking_.argmin())
     2
     """
 
-    alpha_0: float | None = None
     class_weight: Any = None
     predict_with: PredictWith = "offset"
 
@@ -481,8 +500,8 @@ dual_coef_, mean_, scale_, ranges_, field_, predictor_
         ----------
         X : (n, p) array or data frame
         y : (n,) array of labels, of any type
-            With `smoothness` above 0, numeric labels of -1 mark unlabelled rows, as in
-            scikit-learn's semi-supervised estimators.
+            With ``Penalties(smoothness=...)`` above 0, numeric labels of -1 mark unlabelled rows,
+            as in scikit-learn's semi-supervised estimators.
         sample_weight : (n,) array, optional
         X_unlabeled : (u, p) array or data frame, optional
             More samples without a label.
@@ -493,10 +512,10 @@ dual_coef_, mean_, scale_, ranges_, field_, predictor_
         -------
         self
         """
-        door, mark = blank(self), unlabeled_mark(self.smoothness)
+        door, mark = blank(self), unlabeled_mark(self._penalties.smoothness)
         classes, sample = labels_sample(door, X, y, sample_weight, X_unlabeled, mark)
         shifts = sample_class_weights(self.class_weight, classes, sample)
         fit, choice = self._fit_sample(sample, classes, groups)
-        warn_unless_converged(fit.solution, self.max_iter)
+        warn_unless_converged(fit.solution, self._solver.max_iter)
         found = {"predictor_": fit.predictor, **sparse_attributes(fit)} | choice.attributes()
         return keep(self, door, classes_=classes, class_weight_=shifts, **found)
