@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 
 from gradsift._run.progress import follow
 from gradsift._run.threads import one_blas_thread, same_bits
@@ -24,7 +24,7 @@ from gradsift.estimators.base import (
     warn_nothing_selected,
     warn_unless_converged,
 )
-from gradsift.estimators.description import Optimality
+from gradsift.estimators.description import Optimality, PenaltyChoice
 from gradsift.pairwise.assemble import Assembly, Settings, assemble
 from gradsift.pairwise.fit import (
     AlphaRule,
@@ -49,11 +49,11 @@ Task = Literal["regression", "classification"]
 
 def _assemble(X: Any, y: Any, task: Task, sample_weight: Any, settings: Settings) -> Assembly:
     if task == "regression":
-        door = SparseGradientRegressor(missing=settings.missing)
-        sample = numbers_sample(door, X, y, sample_weight)
+        draft = SparseGradientRegressor(missing=settings.missing)
+        sample = numbers_sample(draft, X, y, sample_weight)
     elif task == "classification":
-        door = SparseGradientClassifier(missing=settings.missing)
-        sample = labels_sample(door, X, y, sample_weight)[1]
+        draft = SparseGradientClassifier(missing=settings.missing)
+        sample = labels_sample(draft, X, y, sample_weight)[1]
     else:
         raise ValueError(f"task={task!r}: use 'regression' or 'classification'.")
     return assemble(sample.X, sample.response, settings, sample.weight)
@@ -372,7 +372,18 @@ class SparseGradient(GradientEstimator):
             self.kkt_violation_,
             self._solver.tol,
         )
-        return {"optimality": Optimality(*map(float, found))}
+        out: dict[str, Any] = {"optimality": Optimality(*map(float, found))}
+        if hasattr(self, "cv_scores_"):
+            scoring = getattr(self, "scoring", None)
+            measure = "log loss" if is_classifier(self) else "mean squared error"
+            out["penalty_choice"] = PenaltyChoice(
+                float(self.alpha_),
+                self.alphas_,
+                -self.cv_scores_,
+                self.selection,
+                measure if scoring is None else f"negative score ({scoring})",
+            )
+        return out
 
 
 def sparse_attributes(fit: SparseFit) -> dict[str, Any]:
@@ -510,11 +521,11 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
         -------
         self
         """
-        door = blank(self)
-        sample = numbers_sample(door, X, y, sample_weight, X_unlabeled)
+        draft = blank(self)
+        sample = numbers_sample(draft, X, y, sample_weight, X_unlabeled)
         fit = fit_sparse(sample, self._settings(sample))
         warn_of_numbers(fit, self._solver.max_iter)
-        return keep(self, door, predictor_=fit.predictor, **sparse_attributes(fit))
+        return keep(self, draft, predictor_=fit.predictor, **sparse_attributes(fit))
 
 
 @dataclass(eq=False, repr=False)
@@ -593,13 +604,13 @@ ranges_, field_
         -------
         self
         """
-        door, mark = blank(self), unlabeled_mark(self._penalties.smoothness)
-        classes, sample = labels_sample(door, X, y, sample_weight, X_unlabeled, mark)
+        draft, mark = blank(self), unlabeled_mark(self._penalties.smoothness)
+        classes, sample = labels_sample(draft, X, y, sample_weight, X_unlabeled, mark)
         shifts = sample_class_weights(self.class_weight, classes, sample)
         fit = fit_sparse(sample, self._settings(sample))
         warn_unless_converged(fit.solution, self._solver.max_iter)
         found = {"predictor_": fit.predictor, **sparse_attributes(fit)}
-        return keep(self, door, classes_=classes, class_weight_=shifts, **found)
+        return keep(self, draft, classes_=classes, class_weight_=shifts, **found)
 
 
 def unlabeled_mark(smoothness: float) -> int | None:

@@ -13,7 +13,7 @@ import numpy as np
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer
 
 from gradsift._run.progress import Steps, follow
@@ -30,9 +30,10 @@ from gradsift.estimators.base import (
     warn_unless_converged,
 )
 from gradsift.estimators.columns import check_max_features
-from gradsift.estimators.description import PenaltyChoice
 from gradsift.estimators.sparse import (
+    SolverSettings,
     SparseGradient,
+    given,
     sparse_attributes,
     unlabeled_mark,
     warn_of_numbers,
@@ -333,37 +334,23 @@ def make_folds(cv: Any, sample: Sample, groups: Any = None) -> list[Fold]:
     return folds
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class CrossValidated(SparseGradient):
-    """The parameters that say how alpha is chosen."""
-
-    alphas: Any = 50
-    cv: Any = 5
-    selection: Literal["min", "1se"] = "min"
-    scoring: Any = None
-    n_jobs: int | None = None
-
-    def _particulars(self) -> dict[str, Any]:
-        measure = "log loss" if is_classifier(self) else "mean squared error"
-        if self.scoring is not None:
-            measure = f"negative score ({self.scoring})"
-        choice = PenaltyChoice(
-            float(self.alpha_), self.alphas_, -self.cv_scores_, self.selection, measure
-        )
-        return {**super()._particulars(), "penalty_choice": choice}
-
-    def _fit_sample(
-        self, sample: Sample, classes: Array | None = None, groups: Any = None
-    ) -> tuple[SparseFit, Choice]:
-        how = CVSettings(
-            as_grid(self.alphas), self.cv, self.selection, self.scoring, self.n_jobs,
-            self._solver.checkpoint,
-        )  # fmt: skip
-        return fit_cross_validated(sample, self._settings(sample), how, classes, groups)
+def choose(
+    estimator: Any,
+    sample: Sample,
+    settings: SparseSettings,
+    classes: Array | None = None,
+    groups: Any = None,
+) -> tuple[SparseFit, Choice]:
+    """The fit that the parameters of a cross-validated estimator ask for."""
+    how = CVSettings(
+        as_grid(estimator.alphas), estimator.cv, estimator.selection, estimator.scoring,
+        estimator.n_jobs, given(estimator.solver, SolverSettings, "solver").checkpoint,
+    )  # fmt: skip
+    return fit_cross_validated(sample, settings, how, classes, groups)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SparseGradientRegressorCV(NumberPredictions, RegressorMixin, CrossValidated):
+class SparseGradientRegressorCV(NumberPredictions, RegressorMixin, SparseGradient):
     """Sparse gradient learning for regression, alpha chosen by cross-validation.
 
     Parameters
@@ -410,6 +397,11 @@ field_, predictor_
     True
     """
 
+    alphas: Any = 50
+    cv: Any = 5
+    selection: Literal["min", "1se"] = "min"
+    scoring: Any = None
+    n_jobs: int | None = None
     predict_with: PredictWith = "directions"
 
     @same_bits
@@ -439,16 +431,16 @@ field_, predictor_
         -------
         self
         """
-        door = blank(self)
-        sample = numbers_sample(door, X, y, sample_weight, X_unlabeled)
-        fit, choice = self._fit_sample(sample, groups=groups)
+        draft = blank(self)
+        sample = numbers_sample(draft, X, y, sample_weight, X_unlabeled)
+        fit, choice = choose(self, sample, self._settings(sample), groups=groups)
         warn_of_numbers(fit, self._solver.max_iter)
         found = sparse_attributes(fit) | choice.attributes()
-        return keep(self, door, predictor_=fit.predictor, **found)
+        return keep(self, draft, predictor_=fit.predictor, **found)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SparseGradientClassifierCV(IndexScores, ClassifierMixin, CrossValidated):
+class SparseGradientClassifierCV(IndexScores, ClassifierMixin, SparseGradient):
     """Sparse gradient learning for classification, alpha chosen by cross-validation.
 
     Parameters
@@ -482,6 +474,11 @@ dual_coef_, mean_, scale_, ranges_, field_, predictor_
     2
     """
 
+    alphas: Any = 50
+    cv: Any = 5
+    selection: Literal["min", "1se"] = "min"
+    scoring: Any = None
+    n_jobs: int | None = None
     class_weight: Any = None
     predict_with: PredictWith = "offset"
 
@@ -512,10 +509,10 @@ dual_coef_, mean_, scale_, ranges_, field_, predictor_
         -------
         self
         """
-        door, mark = blank(self), unlabeled_mark(self._penalties.smoothness)
-        classes, sample = labels_sample(door, X, y, sample_weight, X_unlabeled, mark)
+        draft, mark = blank(self), unlabeled_mark(self._penalties.smoothness)
+        classes, sample = labels_sample(draft, X, y, sample_weight, X_unlabeled, mark)
         shifts = sample_class_weights(self.class_weight, classes, sample)
-        fit, choice = self._fit_sample(sample, classes, groups)
+        fit, choice = choose(self, sample, self._settings(sample), classes, groups)
         warn_unless_converged(fit.solution, self._solver.max_iter)
         found = {"predictor_": fit.predictor, **sparse_attributes(fit)} | choice.attributes()
-        return keep(self, door, classes_=classes, class_weight_=shifts, **found)
+        return keep(self, draft, classes_=classes, class_weight_=shifts, **found)
