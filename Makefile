@@ -12,6 +12,7 @@
 # make test-wheel   a part of the suite against the installed wheel, in an empty folder
 # make test-pythons   the same with every Python from 3.11 to 3.14 that is installed
 # make test-extras   every extra by itself in a fresh environment
+# make reproduce   tables and figures of the paper into build/reproduced (DATA=leukemia.npz without OpenML; half an hour)
 # make bench-selection   the selection benchmark: designs, real data, speed
 # make bench-paths   the path benchmark: cost of a certified path in matrix products
 # make bench-peers   time and quality beside Boruta, LassoNet, pyHSICLasso, xRFM, hidimstat (installs them; more than an hour)
@@ -27,7 +28,7 @@ NUMERICAL := tests/solver tests/sift/test_copies.py tests/sift/test_feature_stor
 	tests/estimators/test_invariances.py tests/refit/test_regression.py tests/pairwise/test_datafit.py \
 	tests/pairwise/test_geometry.py tests/numerics/test_kernels.py
 
-.PHONY: help demo test docs browser docs-write docs-check test-processors golden test-oldest build test-wheel test-pythons test-extras fuzz bench-selection bench-paths bench-peers lint clean
+.PHONY: help demo test docs browser docs-write docs-check test-processors golden test-oldest build test-wheel test-pythons test-extras fuzz reproduce bench-selection bench-paths bench-peers lint clean
 help:
 	@sed -n 's/^# //p' Makefile
 
@@ -133,6 +134,9 @@ fuzz: $(VENV)/.installed-fuzz
 	mkdir -p build && rm -f build/guard.json build/atheris.json
 	HYPOTHESIS_PROFILE=fuzz OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/guard -q
 	OMP_NUM_THREADS=1 $(BIN)/python tests/guard/atheris_readers.py $(ATHERIS) -artifact_prefix=build/
+
+reproduce: $(VENV)/.installed
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m experiments --out build/reproduced $(if $(DATA),--data $(DATA))
 
 bench-selection: $(VENV)/.installed
 	OMP_NUM_THREADS=1 PYTHONPATH=benchmarks $(BIN)/python -m selection.measure

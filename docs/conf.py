@@ -70,7 +70,7 @@ numpydoc_xref_param_type = False
 READING_ORDER = """
 circles turlach xor interaction shapes breast_cancer digits directions explain_samples
 findings stability q_values noise held_out outliers before_forest pipeline covariates donors
-anndata manhattan spectrum wide own_source own_kernel own_loss paper_path
+anndata manhattan spectrum wide own_source own_kernel paper_path
 """
 
 sphinx_gallery_conf = {

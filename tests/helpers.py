@@ -4,11 +4,13 @@ Nothing here uses gradsift's factor, weights, datafit or solver, so agreement me
 """
 
 import warnings
+from dataclasses import fields
 
 import cvxpy as cp
 import numpy as np
 from scipy.special import expit, softmax
 
+from gradsift import AlphaGrid, Penalties, SolverSettings
 from gradsift.data import ArraySource
 from gradsift.numerics.ard_kernels import Anova, ArdGaussian, DotProduct
 from gradsift.pairwise.assemble import Response, Settings, assemble
@@ -100,6 +102,22 @@ def make_assembly(task, X, y, **settings):
         settings.setdefault("alpha_0", ALPHA_0)
     settings.setdefault("standardize", False)
     return assemble(ArraySource(X), make_response(task, y), Settings(**settings))
+
+
+def sparse_params(**flat):
+    """Parameters of `SparseGradient*` with rare ones in their settings objects.
+
+    `method` is the solver's; `n_alphas`, `eps` and `max_features` make a grid.
+    """
+    kinds = {"solver": SolverSettings, "penalties": Penalties, "alphas": AlphaGrid}
+    home = {f.name: name for name, kind in kinds.items() for f in fields(kind)}
+    home.pop("alphas")
+    parts = {}
+    for name in [name for name in flat if name in home]:
+        parts.setdefault(home[name], {})[name] = flat.pop(name)
+    if "alphas" in parts:
+        parts["alphas"]["alphas"] = flat.pop("alphas", None)
+    return {**flat, **{name: kinds[name](**part) for name, part in parts.items()}}
 
 
 # ------------------------------------------------------------------ the paper's formulas, by loops

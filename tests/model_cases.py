@@ -45,8 +45,8 @@ FITS = {
     "paper": lambda X, y: SparseGradientRegressor(
         kernel=Gaussian(2.0), weights=NearestNeighbors(9)
     ).fit(X, y),
-    "paper by cv": lambda X, y: SparseGradientRegressorCV(cv=3, n_alphas=5).fit(X, X[:, 3]),
-    "paper of labels": lambda X, y: SparseGradientClassifierCV(cv=3, n_alphas=5).fit(X, labels(y)),
+    "paper by cv": lambda X, y: SparseGradientRegressorCV(cv=3, alphas=5).fit(X, X[:, 3]),
+    "paper of labels": lambda X, y: SparseGradientClassifierCV(cv=3, alphas=5).fit(X, labels(y)),
 }
 
 

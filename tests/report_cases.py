@@ -82,7 +82,7 @@ def of_three_classes(rng, X, y, known):
 
 
 def of_labels_by_cv(rng, X, y, known):
-    model = SparseGradientClassifierCV(n_alphas=8, cv=3, selection="1se").fit(X, X[:, 0] > 0)
+    model = SparseGradientClassifierCV(cv=3, selection="1se", alphas=8).fit(X, X[:, 0] > 0)
     return Findings(model, X, X[:, 0] > 0, **known)
 
 
@@ -114,7 +114,7 @@ def with_nasty_names(rng, X, y, known):
 
 MODELS = {
     "sparse": SparseGradientRegressor(),
-    "cv": SparseGradientRegressorCV(n_alphas=12, cv=3),
+    "cv": SparseGradientRegressorCV(cv=3, alphas=12),
     "dense": RidgeGradientRegressor(),
 }
 MAKERS = {

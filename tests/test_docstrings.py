@@ -63,7 +63,7 @@ def test_fitted_attributes_are_documented(name):
     kind = ESTIMATORS[name]
     model = kind(gradsift.SparseGradientRegressor()) if name == "GradientSelector" else kind()
     if "CV" in name:
-        model.set_params(n_alphas=3, cv=2)
+        model.set_params(alphas=3, cv=2)
     if "inference" in model.get_params():
         model.set_params(inference=True, false_discovery_rate=0.2)
     model.fit(X, y > 0 if "Classifier" in name else y)

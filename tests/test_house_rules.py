@@ -16,7 +16,7 @@ from packaging.version import Version
 import gradsift
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("src", "tests", "benchmarks")
+FOLDERS = ("src", "tests", "benchmarks", "experiments")
 SOURCES = sorted(chain(*((ROOT / folder).rglob("*.py") for folder in FOLDERS)))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PINNED = ("docs",)

@@ -132,7 +132,7 @@ class GradientsOnly:
 def fit_paper(X: Any, y: Any, count: int | None = None, **data: Any) -> Answers:
     name = "SparseGradientRegressor" if count is None else "SparseGradientClassifier"
     smoothness = 0.1 if "X_unlabeled" in data else 0.0
-    model = getattr(gradsift, name)(alpha=0.1, smoothness=smoothness)
+    model = getattr(gradsift, name)(alpha=0.1, penalties=gradsift.Penalties(smoothness=smoothness))
     return model_answers(model.fit(X, y if count is None else labels(y, count), **data), X)
 
 
@@ -251,7 +251,7 @@ def relative(name: str, count: int | None = None, **params: Any) -> Answers:
 
 
 def relative_cases() -> dict[str, Case]:
-    short = {"cv": 3, "n_alphas": 6}
+    short = {"cv": 3, "alphas": 6}
     return {
         "SparseGradientRegressorCV": partial(relative, "SparseGradientRegressorCV", **short),
         "SparseGradientClassifierCV": partial(relative, "SparseGradientClassifierCV", 2, **short),

@@ -23,13 +23,13 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from gradsift import SparseGradientRegressor, SparseGradientRegressorCV, alpha_max
+from gradsift import AlphaGrid, SparseGradientRegressor, SparseGradientRegressorCV, alpha_max
 
 NAMES = ("gasoline", "colon", "riboflavin", "leukemia")
 OUTER = KFold(5, shuffle=True, random_state=0)
 INNER = KFold(10, shuffle=True, random_state=0)
 PARTS = (0.5, 0.2, 0.1, 0.05, 0.02)
-GRID = {"n_alphas": 15, "eps": 0.03}
+GRID = AlphaGrid(n_alphas=15, eps=0.03)
 
 
 def load(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -65,11 +65,11 @@ def choice(folder: Path) -> None:
     for name, X, y in tables(folder):
         counts = []
         for cv in ("loo", INNER):
-            model = SparseGradientRegressorCV(**GRID, cv=cv, n_components=1).fit(X, y)
+            model = SparseGradientRegressorCV(alphas=GRID, cv=cv, n_components=1).fit(X, y)
             counts.append(int(model.get_support().sum()))
         errors = np.empty((2, len(y)))
         for train, test in OUTER.split(X):
-            sparse = SparseGradientRegressorCV(**GRID, cv=INNER, n_components=1)
+            sparse = SparseGradientRegressorCV(alphas=GRID, cv=INNER, n_components=1)
             lasso = make_pipeline(StandardScaler(), LassoCV(cv=INNER, max_iter=20_000))
             for row, model in zip(errors, (sparse, lasso)):
                 row[test] = (y[test] - model.fit(X[train], y[train]).predict(X[test])) ** 2

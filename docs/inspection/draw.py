@@ -12,7 +12,8 @@ import matplotlib as mpl
 import numpy as np
 from sklearn.datasets import make_friedman1
 
-from gradsift import GradientSiftRegressor, SparseGradientRegressorCV
+from gradsift import AlphaGrid, GradientSiftRegressor, SparseGradientRegressorCV
+from gradsift.evaluate import held_out, stability
 from gradsift.explain.displays import (
     ConfidenceDisplay,
     CVDisplay,
@@ -27,7 +28,6 @@ from gradsift.explain.displays import (
     ProjectionDisplay,
 )
 from gradsift.report import Findings, write_report
-from gradsift.evaluate import held_out, stability
 
 
 def photograph(findings: Findings, png: Path) -> None:
@@ -66,7 +66,7 @@ def main(folder: Path) -> None:
     X, y = make_friedman1(n_samples=200, n_features=50, noise=1.0, random_state=0)
     names = [f"x{k}" for k in range(1, 51)]
     model = GradientSiftRegressor(inference=True).fit(X, y)
-    path = SparseGradientRegressorCV(n_alphas=30, eps=0.03, cv=5).fit(X, y)
+    path = SparseGradientRegressorCV(cv=5, alphas=AlphaGrid(n_alphas=30, eps=0.03)).fit(X, y)
     called = {"target": "y"}
     displays: dict[str, Any] = {
         "importance": ImportanceDisplay.from_estimator(model, names=names),

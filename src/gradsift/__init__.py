@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gradsift.data.row_groups import aggregate
     from gradsift.estimators import (
+        AlphaGrid,
         GradientSelector,
         GradientSiftClassifier,
         GradientSiftRegressor,
         MinimumAverageVariance,
         OuterProductGradient,
+        Penalties,
         PrincipalHessianDirections,
         RidgeGradientClassifier,
         RidgeGradientClassifierCV,
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
         SiftOptions,
         SlicedAverageVariance,
         SlicedInverseRegression,
+        SolverSettings,
         SparseGradientClassifier,
         SparseGradientClassifierCV,
         SparseGradientRegressor,
@@ -61,10 +64,13 @@ __all__ = [
     "findings",
     "aggregate",
     "Adaptive",
+    "AlphaGrid",
     "Gaussian",
     "Landmarks",
     "NearestNeighbors",
+    "Penalties",
     "Precomputed",
+    "SolverSettings",
     "TheoryRate",
     "Uniform",
 ]

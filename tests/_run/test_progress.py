@@ -12,9 +12,11 @@ import pytest
 from helpers import make_data
 
 from gradsift import (
+    AlphaGrid,
     GradientSiftClassifier,
     GradientSiftRegressor,
     SiftOptions,
+    SolverSettings,
     SparseGradientRegressor,
     SparseGradientRegressorCV,
     gradient_path,
@@ -245,9 +247,11 @@ def table():
 
 CALLS = {
     "path": lambda X, y, verbose: gradient_path(X, y, n_alphas=4, verbose=verbose),
-    "fit": lambda X, y, verbose: SparseGradientRegressor(verbose=verbose).fit(X, y),
+    "fit": lambda X, y, verbose: SparseGradientRegressor(
+        solver=SolverSettings(verbose=verbose)
+    ).fit(X, y),
     "cv": lambda X, y, verbose: SparseGradientRegressorCV(
-        n_alphas=4, cv=2, eps=0.1, verbose=verbose
+        cv=2, alphas=AlphaGrid(n_alphas=4, eps=0.1), solver=SolverSettings(verbose=verbose)
     ).fit(X, y),
     "sift": lambda X, y, verbose: GradientSiftRegressor(options=SiftOptions(verbose=verbose)).fit(
         X, y
@@ -288,7 +292,9 @@ def test_a_sift_says_which_stage_begins(name, table, capfd, monkeypatch):
 
 
 def test_folds_in_other_processes_count_when_they_are_done(table, capfd):
-    SparseGradientRegressorCV(n_alphas=3, cv=2, eps=0.1, verbose=1, n_jobs=2).fit(*table)
+    SparseGradientRegressorCV(
+        cv=2, n_jobs=2, alphas=AlphaGrid(n_alphas=3, eps=0.1), solver=SolverSettings(verbose=1)
+    ).fit(*table)
     assert "9/9 alphas" in capfd.readouterr().err
 
 

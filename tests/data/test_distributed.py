@@ -13,6 +13,7 @@ from sklearn.base import clone
 from gradsift import (
     GradientSiftRegressor,
     RidgeGradientRegressor,
+    SolverSettings,
     SparseGradientRegressor,
     gradient_path,
 )
@@ -77,8 +78,8 @@ def who_am_i(block):
     "estimator",
     [
         GradientSiftRegressor(),
-        SparseGradientRegressor(tol=TOL),
-        SparseGradientRegressor(kernel="gaussian", tol=TOL),
+        SparseGradientRegressor(solver=SolverSettings(tol=TOL)),
+        SparseGradientRegressor(kernel="gaussian", solver=SolverSettings(tol=TOL)),
         RidgeGradientRegressor(),
     ],
     ids=["sift", "affine", "gaussian", "ridge"],

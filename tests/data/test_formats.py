@@ -19,6 +19,7 @@ from stored_tables import FORMATS, NAMED, NAMES, N, P, X, Y, annotated, write_be
 from gradsift import (
     GradientSelector,
     GradientSiftRegressor,
+    SolverSettings,
     SparseGradientRegressor,
     gradient_path,
 )
@@ -66,7 +67,7 @@ def answers():
     assert sift.get_support(indices=True).tolist() == [3, 7]
     return {
         "sift": sift,
-        "sparse": SparseGradientRegressor(tol=TOL).fit(X, Y),
+        "sparse": SparseGradientRegressor(solver=SolverSettings(tol=TOL)).fit(X, Y),
         "path": gradient_path(X, Y, n_alphas=4, tol=TOL),
     }
 

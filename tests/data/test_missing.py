@@ -13,6 +13,7 @@ from gradsift import (
     GradientSiftRegressor,
     OuterProductGradient,
     SiftOptions,
+    SolverSettings,
     SparseGradientClassifier,
     SparseGradientRegressor,
     SparseGradientRegressorCV,
@@ -30,10 +31,12 @@ MODELS = [
     GradientSiftRegressor(missing="mean"),
     GradientSiftRegressor(missing="mean", options=SiftOptions(standardize=False)),
     GradientSiftClassifier(missing="mean"),
-    SparseGradientRegressor(missing="mean", tol=TOL),
-    SparseGradientRegressor(missing="mean", tol=TOL, standardize=False, kernel="gaussian"),
-    SparseGradientClassifier(missing="mean", tol=TOL),
-    SparseGradientRegressorCV(missing="mean", tol=TOL, n_alphas=3, cv=3),
+    SparseGradientRegressor(missing="mean", solver=SolverSettings(tol=TOL)),
+    SparseGradientRegressor(
+        missing="mean", standardize=False, kernel="gaussian", solver=SolverSettings(tol=TOL)
+    ),
+    SparseGradientClassifier(missing="mean", solver=SolverSettings(tol=TOL)),
+    SparseGradientRegressorCV(missing="mean", cv=3, alphas=3, solver=SolverSettings(tol=TOL)),
 ]
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import make_data
+from helpers import make_data, sparse_params
 from sklearn.base import clone
 
 from gradsift import (
@@ -12,6 +12,7 @@ from gradsift import (
     GradientSiftRegressor,
     NearestNeighbors,
     OuterProductGradient,
+    Penalties,
     RidgeGradientClassifier,
     RidgeGradientRegressor,
     SiftOptions,
@@ -186,7 +187,7 @@ SETTINGS = [
     ("alpha", -1.0, "alpha=-1.0", FIELDS),
     ("alpha", np.nan, "alpha=nan", FIELDS),
     ("alpha", np.inf, "alpha=inf", FIELDS),
-    ("solver", "sgd", "solver='sgd' is unknown. Use 'auto'", SPARSE),
+    ("method", "sgd", "solver='sgd' is unknown. Use 'auto'", SPARSE),
     ("tol", 0.0, "tol=0.0 must be positive", SPARSE),
     ("max_iter", 0, "max_iter=0 must be at least 1", SPARSE),
     ("penalty_factor", [1.0, 2.0], r"shape \(2,\) but there are 4 variables", SPARSE),
@@ -203,7 +204,7 @@ SETTINGS = [
 )
 def test_bad_settings(name, setting, value, message):
     with pytest.raises(ValueError, match=message):
-        clone(MODELS[name]).set_params(**{setting: value}).fit(X, Y)
+        clone(MODELS[name]).set_params(**sparse_params(**{setting: value})).fit(X, Y)
 
 
 @pytest.mark.parametrize("seed", ["seed", -1, 2**40, 1.5])
@@ -237,5 +238,7 @@ def test_a_slope_whose_square_vanishes_is_not_zero():
 
 def test_adaptive_weights_where_no_variable_is_penalised(table):
     X, y = table
-    model = SparseGradientRegressor(weights="adaptive", penalty_factor=np.zeros(X.shape[1]))
+    model = SparseGradientRegressor(
+        weights="adaptive", penalties=Penalties(penalty_factor=np.zeros(X.shape[1]))
+    )
     assert model.fit(X, y).get_support().all()

@@ -18,7 +18,7 @@ MODELS = {
     for model in [
         GradientSiftClassifier(),
         SparseGradientClassifier(),
-        SparseGradientClassifierCV(n_alphas=4, cv=2),
+        SparseGradientClassifierCV(cv=2, alphas=4),
         RidgeGradientClassifier(),
     ]
 }

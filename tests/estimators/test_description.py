@@ -33,7 +33,7 @@ def test_each_kind_describes_itself(table):
 def test_the_choice_of_the_penalty(table):
     X, y = table
     labels = np.where(y > np.median(y), "high", "low")
-    model = SparseGradientClassifierCV(n_alphas=6, cv=3).fit(X, labels)
+    model = SparseGradientClassifierCV(cv=3, alphas=6).fit(X, labels)
     described = model.describe()
     assert described.classes == ("high", "low")
     choice = described.penalty_choice

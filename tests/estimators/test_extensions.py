@@ -5,7 +5,10 @@ import pytest
 
 from gradsift import (
     Adaptive,
+    AlphaGrid,
     Gaussian,
+    Penalties,
+    SolverSettings,
     SparseGradientClassifier,
     SparseGradientRegressor,
     SparseGradientRegressorCV,
@@ -57,7 +60,7 @@ def test_adaptive_weights_lower_the_error_of_the_gradient():
         for weights in ("gaussian", "adaptive"):
             model = SparseGradientRegressor(kernel="gaussian", weights=weights).fit(X, y)
             assert model.get_support(indices=True).tolist() == [0, 1]
-            assert model.dual_gap_ <= model.tol
+            assert model.dual_gap_ <= model.describe().optimality.tol
             errors.append(error(model.gradient(X), truth))
     plain, adaptive = np.reshape(errors, (5, 2)).T
     assert (adaptive < plain).sum() >= 4
@@ -77,8 +80,10 @@ def test_adaptive_weights_end_at_a_fixed_point():
 
 def test_adaptive_weights_with_cross_validation_keep_the_share_of_alpha_max():
     X, y, _ = curved(1, 60, 8)
-    model = SparseGradientRegressorCV(weights="adaptive", n_alphas=6, eps=0.1, cv=3).fit(X, y)
-    plain = SparseGradientRegressorCV(n_alphas=6, eps=0.1, cv=3).fit(X, y)
+    model = SparseGradientRegressorCV(
+        weights="adaptive", cv=3, alphas=AlphaGrid(n_alphas=6, eps=0.1)
+    ).fit(X, y)
+    plain = SparseGradientRegressorCV(cv=3, alphas=AlphaGrid(n_alphas=6, eps=0.1)).fit(X, y)
     share = model.alpha_min_ / model.path_.alpha_max
     assert model.alpha_ / model.alpha_max_ == pytest.approx(share)
     np.testing.assert_array_equal(model.cv_scores_[0], plain.cv_scores_[0])  # nothing selected yet
@@ -93,10 +98,14 @@ def test_curl_penalty_makes_the_field_a_gradient(kernel):
     X, y, _ = saddle(0, 30)
     curls = []
     for strength in (0.0, 0.3, 30.0):
-        model = SparseGradientRegressor(kernel=kernel, curl=strength, max_iter=200_000)
+        model = SparseGradientRegressor(
+            kernel=kernel,
+            penalties=Penalties(curl=strength),
+            solver=SolverSettings(max_iter=200_000),
+        )
         alpha = 0.02 * alpha_max(X, y, kernel=kernel)
         model.set_params(alpha=alpha).fit(X, y)
-        assert model.dual_gap_ <= model.tol
+        assert model.dual_gap_ <= model.describe().optimality.tol
         curls.append(np.mean([asymmetry(model, x) for x in X[:6]]))
     assert curls[0] > curls[1] > curls[2]
     assert curls[2] < 0.1 * curls[0]
@@ -110,7 +119,9 @@ def test_curl_penalty_lowers_the_error_of_the_gradient():
         X, y, truth = saddle(seed, 40)
         alpha = 0.03 * alpha_max(X, y, weights=weights)
         for curl in (0.0, 0.1):
-            model = SparseGradientRegressor(alpha=alpha, weights=weights, curl=curl).fit(X, y)
+            model = SparseGradientRegressor(
+                alpha=alpha, weights=weights, penalties=Penalties(curl=curl)
+            ).fit(X, y)
             errors.append(error(model.gradient(X), truth))
     free, symmetric = np.reshape(errors, (6, 2)).T
     assert symmetric.mean() < 0.95 * free.mean()
@@ -119,14 +130,16 @@ def test_curl_penalty_lowers_the_error_of_the_gradient():
 def test_curl_penalty_on_labels_and_what_it_refuses():
     X, y, _ = saddle(2, 40)
     for labels in (y > 0, np.digitize(y, [-0.5, 0.5])):
-        model = SparseGradientClassifier(curl=0.1).fit(X, labels)
-        assert model.dual_gap_ <= model.tol
+        model = SparseGradientClassifier(penalties=Penalties(curl=0.1)).fit(X, labels)
+        assert model.dual_gap_ <= model.describe().optimality.tol
     with pytest.raises(ValueError, match="the curl penalty knows the derivatives of the affine"):
-        SparseGradientRegressor(kernel="delta", curl=1.0).fit(X, y)
+        SparseGradientRegressor(kernel="delta", penalties=Penalties(curl=1.0)).fit(X, y)
     with pytest.raises(ValueError, match=r"curl=-1.0: a penalty is a finite number >= 0"):
-        SparseGradientRegressor(curl=-1.0).fit(X, y)
+        SparseGradientRegressor(penalties=Penalties(curl=-1.0)).fit(X, y)
     with pytest.raises(ValueError, match="curl cannot be combined with unlabelled samples"):
-        SparseGradientRegressor(curl=1.0, smoothness=1.0).fit(X, y, X_unlabeled=X)
+        SparseGradientRegressor(penalties=Penalties(curl=1.0, smoothness=1.0)).fit(
+            X, y, X_unlabeled=X
+        )
 
 
 # ---------------------------------------------------------------------------- semi-supervised
@@ -145,11 +158,11 @@ def test_unlabelled_samples_lower_the_error_of_the_gradient():
         alpha = 0.05 * alpha_max(X[:20], y[:20], kernel="gaussian", weights=weights)
         model = SparseGradientRegressor(alpha, kernel="gaussian", weights=weights)
         row = [error(model.fit(X[:20], y[:20]).gradient(X[20:]), truth)]
-        model.set_params(smoothness=1.0)
+        model.set_params(penalties=Penalties(smoothness=1.0))
         for unlabelled in (None, X[20:]):
             model.fit(X[:20], y[:20], X_unlabeled=unlabelled)
             row.append(error(model.gradient(X[20:]), truth))
-            assert model.dual_gap_ <= model.tol
+            assert model.dual_gap_ <= model.describe().optimality.tol
         errors.append(row)
     supervised, smooth, semi = np.mean(errors, axis=0)
     assert semi < 0.9 * supervised  # against no smoothness at all
@@ -162,8 +175,10 @@ def test_marked_rows_are_unlabelled_samples():
     X = rng.normal(size=(60, 4))
     y = (X[:, 0] > 0).astype(int)
     y[20:] = -1
-    marked = SparseGradientClassifier(smoothness=0.1).fit(X, y)
-    given = SparseGradientClassifier(smoothness=0.1).fit(X[:20], y[:20], X_unlabeled=X[20:])
+    marked = SparseGradientClassifier(penalties=Penalties(smoothness=0.1)).fit(X, y)
+    given = SparseGradientClassifier(penalties=Penalties(smoothness=0.1)).fit(
+        X[:20], y[:20], X_unlabeled=X[20:]
+    )
     np.testing.assert_array_equal(marked.feature_importances_, given.feature_importances_)
     assert marked.classes_.tolist() == [0, 1]
     assert SparseGradientClassifier().fit(X, y).classes_.tolist() == [-1, 0, 1]  # a class like any
@@ -173,6 +188,6 @@ def test_unlabelled_samples_need_smoothness():
     X, y, _ = curved(0, 30, 4)
     with pytest.raises(ValueError, match=r"unlabelled samples were given but smoothness=0.0"):
         SparseGradientRegressor().fit(X, y, X_unlabeled=X)
-    model = SparseGradientRegressorCV(smoothness=0.1, n_alphas=4, cv=3)
+    model = SparseGradientRegressorCV(cv=3, alphas=4, penalties=Penalties(smoothness=0.1))
     model.fit(X[:20], y[:20], X_unlabeled=X[20:])
     assert model.predict(X).shape == (30,)

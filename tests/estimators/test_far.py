@@ -32,7 +32,7 @@ def table(kind=""):
 
 def fitted(kind):
     X, y = table(kind)
-    params = {"n_alphas": 5} if kind.endswith("CV") else {}
+    params = {"alphas": 5} if kind.endswith("CV") else {}
     return getattr(gradsift, kind)(**params).fit(X, y), X
 
 

@@ -6,6 +6,7 @@ import pytest
 from helpers import make_data
 
 from gradsift import (
+    SolverSettings,
     SparseGradientClassifier,
     SparseGradientRegressor,
     alpha_grid,
@@ -31,7 +32,7 @@ def test_path_agrees_with_estimators(task, data, estimator):
     assert len(path.supports[0]) == 0
     assert len(path.supports[1]) > 0
     for alpha, row in zip(grid[1:], path.importances[1:]):
-        one = estimator(alpha, tol=1e-7).fit(X, y).feature_importances_
+        one = estimator(alpha, solver=SolverSettings(tol=1e-7)).fit(X, y).feature_importances_
         np.testing.assert_allclose(row, one, rtol=1e-2, atol=1e-3 * row.max())
     assert (path.dual_gaps <= 1e-7).all()
 

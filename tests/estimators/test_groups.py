@@ -167,11 +167,11 @@ def test_the_penalty_is_chosen_on_whole_groups(visits, kind, labels):
         ("ridge", False): RidgeGradientRegressorCV,
         ("ridge", True): RidgeGradientClassifierCV,
     }
-    model = kinds[kind, labels](n_alphas=3, cv=GroupKFold(4)).fit(X, y, groups=subjects)
+    model = kinds[kind, labels](alphas=3, cv=GroupKFold(4)).fit(X, y, groups=subjects)
     folds = list(GroupKFold(4).split(X, y, subjects))
-    by_hand = kinds[kind, labels](n_alphas=3, cv=folds).fit(X, y)
+    by_hand = kinds[kind, labels](alphas=3, cv=folds).fit(X, y)
     assert np.array_equal(model.cv_scores_, by_hand.cv_scores_)
-    left_out = kinds[kind, labels](n_alphas=2, cv="loo").fit(X, y, groups=subjects)
+    left_out = kinds[kind, labels](alphas=2, cv="loo").fit(X, y, groups=subjects)
     assert left_out.cv_scores_.shape[1] == 8  # a group at a time, not a row
 
 

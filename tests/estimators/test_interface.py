@@ -18,9 +18,11 @@ from gradsift import (
     GradientSiftClassifier,
     GradientSiftRegressor,
     OuterProductGradient,
+    Penalties,
     Precomputed,
     RidgeGradientClassifier,
     RidgeGradientRegressor,
+    SolverSettings,
     SparseGradientClassifier,
     SparseGradientClassifierCV,
     SparseGradientRegressor,
@@ -31,14 +33,14 @@ from gradsift.exceptions import NothingSelectedWarning
 REGRESSORS = [
     GradientSiftRegressor(),
     SparseGradientRegressor(),
-    SparseGradientRegressorCV(n_alphas=4, cv=3),
+    SparseGradientRegressorCV(cv=3, alphas=4),
     RidgeGradientRegressor(),
     OuterProductGradient(),
 ]
 CLASSIFIERS = [
     GradientSiftClassifier(),
     SparseGradientClassifier(),
-    SparseGradientClassifierCV(n_alphas=4, cv=3),
+    SparseGradientClassifierCV(cv=3, alphas=4),
     RidgeGradientClassifier(),
 ]
 NAMES = ["age", "bmi", "dose", "site", "time", "noise"]
@@ -109,11 +111,11 @@ def test_certificate_attributes(model):
     X, y = make_data("binary", n=40, p=6)
     model = clone(model).fit(X, y.astype(float) if model in REGRESSORS else y)
     assert model.alpha_ == pytest.approx(0.1 * model.alpha_max_)  # the documented default
-    assert 0.0 <= model.dual_gap_ <= model.tol
+    assert 0.0 <= model.dual_gap_ <= model.describe().optimality.tol
     assert 0.0 <= model.kkt_violation_ < 0.5
     assert model.n_iter_ >= 1
     assert np.isfinite(model.objective_)
-    tight = clone(model).set_params(tol=1e-10).fit(X, y)
+    tight = clone(model).set_params(solver=SolverSettings(tol=1e-10)).fit(X, y)
     assert tight.kkt_violation_ < 1e-4
     assert tight.objective_ <= model.objective_
 
@@ -220,17 +222,19 @@ def test_transform_feeds_the_next_step(table):
 
 def test_callable_kernel_equals_its_name(table):
     X, y = table
-    named = SparseGradientRegressor(kernel="affine", tol=1e-8).fit(X, y)
-    called = SparseGradientRegressor(kernel=lambda A, B: 1 + A @ B.T, tol=1e-8).fit(X, y)
+    named = SparseGradientRegressor(kernel="affine", solver=SolverSettings(tol=1e-8)).fit(X, y)
+    called = SparseGradientRegressor(
+        kernel=lambda A, B: 1 + A @ B.T, solver=SolverSettings(tol=1e-8)
+    ).fit(X, y)
     np.testing.assert_allclose(called.gradient(X), named.gradient(X), atol=1e-4)
 
 
 def test_precomputed_kernel_knows_the_training_samples_only(table):
     X, y = table
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    named = SparseGradientRegressor(kernel="affine", tol=1e-8).fit(X, y)
+    named = SparseGradientRegressor(kernel="affine", solver=SolverSettings(tol=1e-8)).fit(X, y)
     for kernel in (1 + Z @ Z.T, Precomputed(1 + Z @ Z.T)):
-        model = SparseGradientRegressor(kernel=kernel, tol=1e-8).fit(X, y)
+        model = SparseGradientRegressor(kernel=kernel, solver=SolverSettings(tol=1e-8)).fit(X, y)
         np.testing.assert_allclose(
             model.feature_importances_, named.feature_importances_, atol=1e-4
         )
@@ -242,7 +246,7 @@ def test_free_variable_is_always_kept(table):
     X, y = table
     factor = np.ones(6)
     factor[5] = 0.0
-    model = SparseGradientRegressor(penalty_factor=factor).fit(X, y)
+    model = SparseGradientRegressor(penalties=Penalties(penalty_factor=factor)).fit(X, y)
     model.set_params(alpha=2 * model.alpha_max_).fit(X, y)
     assert model.get_support(indices=True).tolist() == [5]
 
@@ -267,7 +271,7 @@ def test_nothing_selected_warns_and_falls_back(table, share):
 
 def test_unconverged_fit_warns(table):
     X, y = table
-    model = SparseGradientRegressor(tol=1e-12, max_iter=3)
+    model = SparseGradientRegressor(solver=SolverSettings(tol=1e-12, max_iter=3))
     with pytest.warns(ConvergenceWarning, match=r"stopped at max_iter.*max_iter=3, relative duali"):
         model.fit(X, y)
     assert 3 <= model.n_iter_ <= 3 * 3  # three at each penalty on the way down, at most

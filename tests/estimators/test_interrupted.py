@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift import (
+    AlphaGrid,
     GradientSelector,
     GradientSiftClassifier,
     GradientSiftRegressor,
@@ -30,7 +31,7 @@ MODELS = {
         GradientSiftClassifier(),
         SparseGradientRegressor(),
         SparseGradientClassifier(),
-        SparseGradientRegressorCV(n_alphas=3, cv=2, eps=0.3),
+        SparseGradientRegressorCV(cv=2, alphas=AlphaGrid(n_alphas=3, eps=0.3)),
         RidgeGradientRegressor(),
         RidgeGradientClassifier(),
         OuterProductGradient(),

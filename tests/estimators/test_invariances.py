@@ -1,5 +1,6 @@
 """What must not matter does not matter: order, shifts, units, copies, threads, precision."""
 
+from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
@@ -26,6 +27,7 @@ from gradsift import (
     RidgeGradientRegressorCV,
     SlicedAverageVariance,
     SlicedInverseRegression,
+    SolverSettings,
     SparseGradientClassifier,
     SparseGradientClassifierCV,
     SparseGradientRegressor,
@@ -33,13 +35,13 @@ from gradsift import (
     significance,
 )
 
-SHARP = {"tol": 1e-9}
+SHARP = {"solver": SolverSettings(tol=1e-9)}
 MODELS = {
     "sparse": (SparseGradientRegressor(**SHARP), "regression"),
     "sparse-gaussian": (SparseGradientRegressor(kernel="gaussian", **SHARP), "regression"),
     "sparse-nearest": (SparseGradientRegressor(weights="nearest", **SHARP), "regression"),
-    "labels": (SparseGradientClassifier(tol=1e-8), "binary"),
-    "labels-3": (SparseGradientClassifier(tol=1e-7), "multiclass"),
+    "labels": (SparseGradientClassifier(solver=SolverSettings(tol=1e-8)), "binary"),
+    "labels-3": (SparseGradientClassifier(solver=SolverSettings(tol=1e-7)), "multiclass"),
     "ridge": (RidgeGradientRegressor(), "regression"),
     "ridge-labels": (RidgeGradientClassifier(), "binary"),
     "opg": (OuterProductGradient(), "regression"),
@@ -67,7 +69,9 @@ def same(a, b, tol=1e-8):
 def test_shift_without_standardising(kernel, shift):
     """These kernels know differences only, so even the raw columns may be anywhere."""
     X, y = make_data("regression", n=N, p=P)
-    model = SparseGradientRegressor(kernel=kernel, standardize=False, tol=1e-6, max_iter=2000)
+    model = SparseGradientRegressor(
+        kernel=kernel, standardize=False, solver=SolverSettings(tol=1e-6, max_iter=2000)
+    )
     same(importances(model, X + shift, y + 5.0), importances(model, X, y))
 
 
@@ -128,9 +132,11 @@ def test_storage_order_does_not_matter(case):
 @pytest.mark.parametrize("solver", ["fista", "fbs"])
 def test_solvers_agree(solver, table):
     X, y = table
-    model = SparseGradientRegressor(weights=NearestNeighbors(10), tol=1e-7, max_iter=200_000)
+    model = SparseGradientRegressor(
+        weights=NearestNeighbors(10), solver=SolverSettings(tol=1e-7, max_iter=200_000)
+    )
     expected = importances(model, X, y)
-    same(importances(model.set_params(solver=solver), X, y), expected)
+    same(importances(model.set_params(solver=replace(model.solver, method=solver)), X, y), expected)
 
 
 # ------------------------------------------------ every estimator, every transformation
@@ -205,12 +211,12 @@ TRANSFORMATIONS = (
     other_names_of_classes,
     *NUMBERS_ONLY,
 )
-ITERATIVE = {"tol": 1e-8, "max_iter": 20_000}
+ITERATIVE = {"solver": SolverSettings(tol=1e-8)}
 NUMBERS = {
     "sift": (GradientSiftRegressor(), 1e-6),
     "sparse": (SparseGradientRegressor(**ITERATIVE), 1e-3),
     "sparse, adaptive": (SparseGradientRegressor(weights="adaptive", **ITERATIVE), 1e-3),
-    "sparse, CV": (SparseGradientRegressorCV(cv=3, n_alphas=4), 1e-2),
+    "sparse, CV": (SparseGradientRegressorCV(cv=3, alphas=4), 1e-2),
     "ridge": (RidgeGradientRegressor(), 1e-6),
     "ridge, CV": (RidgeGradientRegressorCV(cv=3), 1e-6),
     "selector": (GradientSelector(GradientSiftRegressor()), 1e-6),
@@ -223,7 +229,7 @@ NUMBERS = {
 LABELS = {
     "sift": (GradientSiftClassifier(), 1e-6),
     "sparse": (SparseGradientClassifier(**ITERATIVE), 1e-3),
-    "sparse, CV": (SparseGradientClassifierCV(cv=3, n_alphas=4), 1e-2),
+    "sparse, CV": (SparseGradientClassifierCV(cv=3, alphas=4), 1e-2),
     "ridge": (RidgeGradientClassifier(), 1e-6),
     "ridge, CV": (RidgeGradientClassifierCV(cv=3), 1e-6),
 }

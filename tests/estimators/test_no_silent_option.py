@@ -2,14 +2,16 @@
 
 import numpy as np
 import pytest
-from helpers import make_data
+from helpers import make_data, sparse_params
 
 from gradsift import (
     Adaptive,
     Gaussian,
     OuterProductGradient,
+    Penalties,
     RidgeGradientClassifier,
     RidgeGradientRegressor,
+    SolverSettings,
     SparseGradientClassifier,
     SparseGradientRegressor,
     SparseGradientRegressorCV,
@@ -52,7 +54,7 @@ def test_adaptive_weights_reach_paths(data):
     plain = gradient_path(X, y, n_alphas=3, eps=0.1, kernel="gaussian", tol=1e-7)
     assert path.alpha_max == plain.alpha_max
     assert path.alpha_max == alpha_max(X, y, weights="adaptive", kernel="gaussian")
-    alone = SparseGradientRegressor(**settings).fit(X, y)
+    alone = SparseGradientRegressor(**sparse_params(**settings)).fit(X, y)
     np.testing.assert_allclose(path.importances[-1], alone.feature_importances_, rtol=1e-3)
     assert not np.allclose(path.importances[-1], plain.importances[-1], rtol=1e-2)
 
@@ -64,12 +66,12 @@ def test_a_path_of_one_alpha_and_an_estimator_with_it_solve_the_same_adaptive_pr
     settings = {"weights": "adaptive", "tol": 1e-9}
     alpha = part * alpha_max(X, y, weights="adaptive")
     path = gradient_path(X, y, alphas=[alpha], **settings)
-    model = SparseGradientRegressor(alpha=alpha, **settings).fit(X, y)
+    model = SparseGradientRegressor(alpha=alpha, **sparse_params(**settings)).fit(X, y)
     np.testing.assert_allclose(path.importances[0], model.feature_importances_, rtol=1e-6)
     assert path.solutions[0].alpha == pytest.approx(model.alpha_)
     assert model.alpha_ / model.alpha_max_ == pytest.approx(part)
     if part == 0.1:
-        default = SparseGradientRegressor(**settings).fit(X, y)
+        default = SparseGradientRegressor(**sparse_params(**settings)).fit(X, y)
         np.testing.assert_allclose(
             default.feature_importances_, model.feature_importances_, rtol=1e-6
         )
@@ -79,7 +81,7 @@ def test_adaptive_weights_reach_the_path_and_the_folds_of_a_cross_validated_fit(
     X, _ = data
     y = 2 * X[:, 0] + X[:, 1]
     kinds = [
-        SparseGradientRegressorCV(n_alphas=4, cv=3, kernel="gaussian", weights=weights).fit(X, y)
+        SparseGradientRegressorCV(cv=3, kernel="gaussian", weights=weights, alphas=4).fit(X, y)
         for weights in ("adaptive", "gaussian")
     ]
     assert (kinds[0].cv_scores_ != kinds[1].cv_scores_).any()
@@ -101,7 +103,9 @@ def test_curl_and_smoothness_add_up(data):
     curl, smooth, both = terms(curl=0.3), terms(smoothness=0.2), terms(curl=0.3, smoothness=0.2)
     for a, b, total in zip(curl, smooth, both):
         np.testing.assert_allclose(np.asarray(a) + b, total, atol=1e-8)
-    model = SparseGradientRegressor(curl=0.3, smoothness=0.2, tol=1e-6).fit(X, y)
+    model = SparseGradientRegressor(
+        penalties=Penalties(curl=0.3, smoothness=0.2), solver=SolverSettings(tol=1e-6)
+    ).fit(X, y)
     assert model.dual_gap_ <= 1e-6
     path = gradient_path(X, y, curl=0.3, smoothness=0.2, alphas=[model.alpha_], tol=1e-6)
     np.testing.assert_allclose(path.importances[0], model.feature_importances_, atol=1e-3)
@@ -112,9 +116,13 @@ def test_curl_and_smoothness_add_up(data):
 def test_smoothness_by_theory_counts_columns_not_rows(data):
     """The bandwidth of the theorems depends on the dimension: the number of columns."""
     X, y = data
-    named = SparseGradientRegressor(smoothness=0.5, weights=Gaussian(scale="theory")).fit(X, y)
+    named = SparseGradientRegressor(
+        weights=Gaussian(scale="theory"), penalties=Penalties(smoothness=0.5)
+    ).fit(X, y)
     number = TheoryRate(8)(40)
-    given = SparseGradientRegressor(smoothness=0.5, weights=Gaussian(scale=number)).fit(X, y)
+    given = SparseGradientRegressor(
+        weights=Gaussian(scale=number), penalties=Penalties(smoothness=0.5)
+    ).fit(X, y)
     np.testing.assert_array_equal(named.feature_importances_, given.feature_importances_)
 
 
@@ -134,7 +142,7 @@ def test_iterations_count_the_way_down(data):
     X, y = data
     model = SparseGradientRegressor(alpha=0.01 * alpha_max(X, y)).fit(X, y)
     last = gradient_path(X, y, alphas=[model.alpha_]).n_iter
-    cross = SparseGradientRegressorCV(n_alphas=4, cv=2).fit(X, y)
+    cross = SparseGradientRegressorCV(cv=2, alphas=4).fit(X, y)
     assert model.n_iter_ > 1
     assert last.shape == (1,)
     assert cross.n_iter_ == max(1, cross.path_.n_iter.sum())

@@ -17,7 +17,7 @@ from gradsift import (
 def test_scores_are_those_of_fits_in_the_folds():
     X, y = make_data("regression", n=30, p=4)
     folds = list(KFold(3).split(X))
-    model = RidgeGradientRegressorCV(n_alphas=3, cv=folds).fit(X, y)
+    model = RidgeGradientRegressorCV(alphas=3, cv=folds).fit(X, y)
     train, test = folds[0]
     default = RidgeGradientRegressor().fit(X[train], y[train]).alpha_
     for score, times in zip(model.cv_scores_[:, 0], (1e3, 1.0, 1e-3)):
@@ -44,7 +44,7 @@ def test_labels_are_scored_by_their_log_odds():
     ("wrong", "words"),
     [
         ({"alphas": [0.0]}, "a ridge penalty is positive"),
-        ({"n_alphas": 0}, "n_alphas=0"),
+        ({"alphas": 0}, "alphas=0"),
         ({"selection": "max"}, "selection='max': use 'min' or '1se'"),
     ],
 )

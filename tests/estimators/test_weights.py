@@ -26,7 +26,7 @@ MODELS = {
         GradientSiftClassifier(options=SiftOptions(weight_kind="importance")),
         SparseGradientRegressor(),
         SparseGradientClassifier(),
-        SparseGradientRegressorCV(n_alphas=4, cv=2),
+        SparseGradientRegressorCV(cv=2, alphas=4),
         RidgeGradientRegressor(),
         RidgeGradientClassifier(),
         OuterProductGradient(),

@@ -17,6 +17,7 @@ from guard.sound import (
     only_expected_warnings,
 )
 from guard.strategies import Case, Choice
+from helpers import sparse_params
 
 from gradsift import (
     Gaussian,
@@ -129,7 +130,12 @@ class Entry:
 
 def estimator(kind: type, **fixed: Any) -> Callable[..., None]:
     def call(X: Any, y: Any, weight: Any, shape: tuple[int, int], params: dict[str, Any]) -> None:
-        model = kind(**{**fixed, **params})
+        params = {**fixed, **params}
+        if kind.__name__.startswith("SparseGradient"):
+            if "solver" in params:
+                params["method"] = params.pop("solver")
+            params = sparse_params(**params)
+        model = kind(**params)
         with only_expected_warnings() as met:
             model.fit(X, y, sample_weight=weight)
             check_shapes(model, shape[1])
@@ -276,17 +282,21 @@ ENTRIES: dict[str, Entry] = {
     "RidgeGradientClassifier": Entry(True, RIDGE, estimator(RidgeGradientClassifier)),
     "OuterProductGradient": Entry(False, OPG, estimator(OuterProductGradient)),
     "RidgeGradientRegressorCV": Entry(
-        False, RIDGE_CV, estimator(RidgeGradientRegressorCV, n_alphas=2)
+        False, RIDGE_CV, estimator(RidgeGradientRegressorCV, alphas=2)
     ),
     "RidgeGradientClassifierCV": Entry(
-        True, {**RIDGE_CV, **ALPHA_0}, estimator(RidgeGradientClassifierCV, n_alphas=2)
+        True, {**RIDGE_CV, **ALPHA_0}, estimator(RidgeGradientClassifierCV, alphas=2)
     ),
     "MinimumAverageVariance": Entry(False, COMMON, estimator(MinimumAverageVariance)),
     "SlicedInverseRegression": Entry(False, SLICES, directions(SlicedInverseRegression)),
     "SlicedAverageVariance": Entry(False, SLICES, directions(SlicedAverageVariance)),
     "PrincipalHessianDirections": Entry(False, COMMON, directions(PrincipalHessianDirections)),
-    "GradientSelector of numbers": Entry(False, SELECTOR, selector(SparseGradientRegressor(**FEW))),
-    "GradientSelector of labels": Entry(True, SELECTOR, selector(SparseGradientClassifier(**FEW))),
+    "GradientSelector of numbers": Entry(
+        False, SELECTOR, selector(SparseGradientRegressor(**sparse_params(**FEW)))
+    ),
+    "GradientSelector of labels": Entry(
+        True, SELECTOR, selector(SparseGradientClassifier(**sparse_params(**FEW)))
+    ),
     "gradient_path of numbers": Entry(False, WALK, path_call("regression")),
     "gradient_path of labels": Entry(True, {**WALK, **ALPHA_0}, path_call("classification")),
     "alpha_max of numbers": Entry(False, TOP, top_call("regression")),

@@ -104,7 +104,7 @@ def check_certificate(model: Any, met: list[warnings.WarningMessage]) -> None:
     assert 0 <= model.alpha_ < np.inf
     assert 0 <= model.alpha_max_ < np.inf
     told = any(issubclass(w.category, ConvergenceWarning) for w in met)
-    assert told or model.dual_gap_ <= model.tol
+    assert told or model.dual_gap_ <= model.describe().optimality.tol
 
 
 def check_path(path: PathResult, p: int, tol: float) -> None:

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from gradsift import (
+    AlphaGrid,
     GradientSelector,
     GradientSiftClassifier,
     GradientSiftRegressor,
@@ -28,6 +29,7 @@ from gradsift import (
     OuterProductGradient,
     RidgeGradientClassifier,
     RidgeGradientRegressor,
+    SolverSettings,
     SparseGradientClassifier,
     SparseGradientClassifierCV,
     SparseGradientRegressor,
@@ -39,8 +41,8 @@ from gradsift import (
 RTOL = 1e-4
 N, P = 48, 6
 PLAIN = 3  # seed of the table of the quick profile
-SHARP = {"tol": 1e-9}
-FOLDS = {"n_alphas": 5, "eps": 0.2, "cv": 2, "tol": 1e-8}
+SHARP = {"solver": SolverSettings(tol=1e-9)}
+FOLDS = {"alphas": AlphaGrid(5, 0.2), "cv": 2, "solver": SolverSettings(tol=1e-8)}
 MODELS = {
     "sift of numbers": GradientSiftRegressor(),
     "sift of two classes": GradientSiftClassifier(),
@@ -49,7 +51,7 @@ MODELS = {
     "sparse with a Gaussian kernel": SparseGradientRegressor(kernel="gaussian", **SHARP),
     "sparse with neighbours": SparseGradientRegressor(weights=NearestNeighbors(8), **SHARP),
     "sparse of two classes": SparseGradientClassifier(**SHARP),
-    "sparse of three classes": SparseGradientClassifier(tol=1e-8),
+    "sparse of three classes": SparseGradientClassifier(solver=SolverSettings(tol=1e-8)),
     "cross-validated of numbers": SparseGradientRegressorCV(**FOLDS),
     "cross-validated of two classes": SparseGradientClassifierCV(**FOLDS),
     "ridge of numbers": RidgeGradientRegressor(),

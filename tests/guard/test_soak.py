@@ -16,11 +16,13 @@ from guard.sound import only_expected_warnings
 from sklearn.base import clone
 
 from gradsift import (
+    AlphaGrid,
     GradientSiftClassifier,
     GradientSiftRegressor,
     OuterProductGradient,
     RidgeGradientClassifier,
     RidgeGradientRegressor,
+    SolverSettings,
     SparseGradientClassifier,
     SparseGradientRegressor,
     SparseGradientRegressorCV,
@@ -40,12 +42,12 @@ OPEN_FILES = Path("/proc/self/fd")
 
 MODELS = [
     GradientSiftRegressor(n_jobs=2, predict_with="selected"),
-    SparseGradientClassifier(max_iter=200),
+    SparseGradientClassifier(solver=SolverSettings(max_iter=200)),
     RidgeGradientRegressor(),
     GradientSiftClassifier(interactions=False, predict_with="selected"),
     SparseGradientRegressor(weights="nearest"),
     OuterProductGradient(),
-    SparseGradientRegressorCV(n_alphas=3, eps=0.3, cv=2),
+    SparseGradientRegressorCV(cv=2, alphas=AlphaGrid(n_alphas=3, eps=0.3)),
     RidgeGradientClassifier(),
 ]
 

@@ -33,7 +33,7 @@ def estimator(name, counts, **params):
 
 def cross_validated(counts):
     kind = "Regressor" if len(counts) == 1 else "Classifier"
-    return getattr(gradsift, f"SparseGradient{kind}CV")(n_alphas=3)
+    return getattr(gradsift, f"SparseGradient{kind}CV")(alphas=3)
 
 
 @pytest.mark.parametrize("counts", NUMBERS + CLASSES, ids=str)
@@ -111,7 +111,7 @@ def test_the_only_row_of_a_class_is_never_held_out_to_choose_alpha():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for cv in (5, "loo"):
-            model = gradsift.SparseGradientClassifierCV(n_alphas=3, cv=cv).fit(X, y)
+            model = gradsift.SparseGradientClassifierCV(cv=cv, alphas=3).fit(X, y)
             assert model.cv_scores_.shape[1] == (5 if cv == 5 else 29)
 
 

@@ -5,7 +5,7 @@ import pytest
 from helpers import make_data, make_response
 from sklearn.metrics import log_loss
 
-from gradsift import SparseGradientRegressor
+from gradsift import SolverSettings, SparseGradientRegressor
 from gradsift.pairwise.assemble import Settings, paper_loss
 from gradsift.pairwise.fit import Fold, fold_scores
 from gradsift.solver import Solver
@@ -20,7 +20,7 @@ def test_scores_are_those_of_a_fit_on_the_training_rows(weighted):
     alphas = np.array([0.2, 0.05])
     got = fold_scores(X, make_response("regression", y), Settings(), FOLD, alphas, Solver(1e-8), w)
     for score, alpha in zip(got, alphas):
-        model = SparseGradientRegressor(alpha, tol=1e-8)
+        model = SparseGradientRegressor(alpha, solver=SolverSettings(tol=1e-8))
         model.fit(X[FOLD.train], y[FOLD.train], None if w is None else w[FOLD.train])
         errors = (y[FOLD.test] - model.predict(X[FOLD.test])) ** 2
         by_hand = -np.average(errors, weights=None if w is None else w[FOLD.test])

@@ -9,6 +9,7 @@ from gradsift import (
     Gaussian,
     Landmarks,
     NearestNeighbors,
+    SolverSettings,
     SparseGradientClassifier,
     SparseGradientRegressor,
     gradient_path,
@@ -102,7 +103,7 @@ def test_samples_in_no_pair_change_nothing(weighted, problem, few_is_many, monke
     X, y = problem[0][:, :5], problem[1]
     count = rng.integers(1, 4, size=120) if weighted else None
     rule = NearestNeighbors(k=8, scale=2.0, anchors=12)
-    model = SparseGradientRegressor(weights=rule, tol=1e-8)
+    model = SparseGradientRegressor(weights=rule, solver=SolverSettings(tol=1e-8))
     few = clone(model).fit(X, y, sample_weight=count)
     assert len(few.field_.factor.L) <= 12 * 9
     monkeypatch.setattr(assemble, "uses_anchored_pairs", lambda *_: False)
@@ -161,7 +162,7 @@ def test_landmarks_of_a_matrix_survive_cross_validation(problem):
 
     X, y = problem
     kernel = Landmarks(1 + X @ X.T, count=40)
-    model = SparseGradientRegressorCV(kernel=kernel, n_alphas=4, cv=3, standardize=False).fit(X, y)
+    model = SparseGradientRegressorCV(kernel=kernel, cv=3, standardize=False, alphas=4).fit(X, y)
     assert len(model.field_.factor.landmarks) == 40
     assert model.cv_scores_.shape == (4, 3)
 

@@ -12,4 +12,4 @@ def test_a_held_out_row_beyond_all_others_is_refused_in_words():
     X[3, 1] = 1e200
     y = X[:, 0] + rng.normal(size=12)
     with pytest.raises(ValueError, match="too large to compute with"):
-        SparseGradientRegressorCV(cv=3, n_alphas=3).fit(X, y)
+        SparseGradientRegressorCV(cv=3, alphas=3).fit(X, y)

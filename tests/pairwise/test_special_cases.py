@@ -5,7 +5,12 @@ import pytest
 from helpers import loop_sqdist, make_data, plain_weights
 from sklearn.linear_model import Lasso
 
-from gradsift import OuterProductGradient, RidgeGradientRegressor, SparseGradientRegressor
+from gradsift import (
+    OuterProductGradient,
+    RidgeGradientRegressor,
+    SolverSettings,
+    SparseGradientRegressor,
+)
 from gradsift.data import ArraySource
 from gradsift.pairwise.assemble import Response, Settings, assemble
 from gradsift.pairwise.local_linear import local_gradients
@@ -20,7 +25,9 @@ def test_constant_kernel_is_a_lasso_on_pair_differences(share):
     """
     n, p = 15, 6
     X, y = make_data("regression", n=n, p=p)
-    model = SparseGradientRegressor(kernel="constant", standardize=False, tol=1e-10)
+    model = SparseGradientRegressor(
+        kernel="constant", standardize=False, solver=SolverSettings(tol=1e-10)
+    )
     top = model.fit(X, y).alpha_max_
     alpha = share * top
     model.set_params(alpha=alpha).fit(X, y)

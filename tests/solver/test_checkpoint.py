@@ -12,7 +12,13 @@ import pytest
 from helpers import TASKS, make_assembly, make_data
 
 import gradsift.solver.path
-from gradsift import SparseGradientClassifierCV, SparseGradientRegressorCV, gradient_path
+from gradsift import (
+    AlphaGrid,
+    SolverSettings,
+    SparseGradientClassifierCV,
+    SparseGradientRegressorCV,
+    gradient_path,
+)
 from gradsift.solver import Solver, null_solution
 from gradsift.solver.checkpoint import claim_folder, load_arrays, open_checkpoint, save_arrays
 from gradsift.solver.path import fit_path, geometric_grid
@@ -191,8 +197,9 @@ def test_a_path_on_the_way_calls_progress_for_what_it_loads(tmp_path):
 def test_folds_are_kept_too(tmp_path, solves, task):
     X, y = make_data(task, n=36, p=12)
     kind = SparseGradientRegressorCV if task == "regression" else SparseGradientClassifierCV
-    whole = kind(n_alphas=4, cv=3, eps=0.1).fit(X, y)
-    model = kind(n_alphas=4, cv=3, eps=0.1, checkpoint=tmp_path / "run")
+    grid = AlphaGrid(n_alphas=4, eps=0.1)
+    whole = kind(alphas=grid, cv=3).fit(X, y)
+    model = kind(alphas=grid, cv=3, solver=SolverSettings(checkpoint=tmp_path / "run"))
     model.fit(X, y)
     run = tmp_path / "run"
     assert not list(run.glob("fold-*/alpha-*"))  # scores are what is wanted of a fold
@@ -215,7 +222,7 @@ SCRIPT = """
     import sys
     import time
     import numpy as np
-    from gradsift import gradient_path, SparseGradientRegressorCV
+    from gradsift import AlphaGrid, SolverSettings, SparseGradientRegressorCV, gradient_path
     from gradsift.solver.checkpoint import Checkpoint
 
     if sys.argv[3].endswith("never.npz"):  # leave time for the kill
@@ -231,7 +238,9 @@ SCRIPT = """
         found = {"importances": path.importances, "gaps": path.dual_gaps}
     else:
         model = SparseGradientRegressorCV(
-            n_alphas=12, eps=0.05, cv=3, tol=1e-6, checkpoint=folder
+            alphas=AlphaGrid(n_alphas=12, eps=0.05),
+            cv=3,
+            solver=SolverSettings(tol=1e-6, checkpoint=folder),
         ).fit(X, y)
         found = {"importances": model.feature_importances_, "scores": model.cv_scores_}
     np.savez(out, **found)

@@ -294,36 +294,6 @@ def convert(
 
 
 @app.command()
-def reproduce(
-    experiment: Annotated[
-        str, typer.Argument(help="table1, figure1, circles, leukemia, convergence or all.")
-    ],
-    out: Annotated[Path, typer.Option(help="Folder for tables and figures.")] = Path("reproduced"),
-    data: Annotated[
-        Path | None, typer.Option(help="Leukemia data (.npz). Without it, OpenML is asked.")
-    ] = None,
-    repeats: Annotated[
-        int | None, typer.Option(help="Simulated data sets per setting, instead of the default.")
-    ] = None,
-    docs: Annotated[
-        Path | None, typer.Option(help="Page (.md) whose tables are written anew from --out.")
-    ] = None,
-) -> None:
-    """Regenerate tables and figures of the paper."""
-    from gradsift.cli._reproduce import run
-
-    run(experiment, out, data, repeats, docs)
-
-
-@app.command()
-def bench() -> None:
-    """Measure speed as ratios on this machine, in two minutes."""
-    from gradsift.cli._bench import run
-
-    run()
-
-
-@app.command()
 def info() -> None:
     """Print versions, for bug reports."""
     from gradsift.cli._info import run

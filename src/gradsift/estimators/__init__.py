@@ -23,13 +23,19 @@ from gradsift.estimators.selector import GradientSelector
 from gradsift.estimators.sift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.estimators.sift_fit import SiftOptions
 from gradsift.estimators.sparse import (
+    Penalties,
+    SolverSettings,
     SparseGradientClassifier,
     SparseGradientRegressor,
     alpha_grid,
     alpha_max,
     gradient_path,
 )
-from gradsift.estimators.sparse_cv import SparseGradientClassifierCV, SparseGradientRegressorCV
+from gradsift.estimators.sparse_cv import (
+    AlphaGrid,
+    SparseGradientClassifierCV,
+    SparseGradientRegressorCV,
+)
 
 __all__ = [
     "GradientSiftRegressor",
@@ -59,4 +65,7 @@ __all__ = [
     "SiftOptions",
     "findings",
     "significance",
+    "AlphaGrid",
+    "Penalties",
+    "SolverSettings",
 ]

@@ -1,22 +1,21 @@
-"""GL, gradient learning with a ridge penalty: dense fields, the paper's comparison."""
+"""Relatives of the paper's method, dense: GL, OPG, MAVE, SIR, SAVE and pHd.
+
+Thin shells: each checks a sample, calls its method in `gradsift.pairwise`, and keeps what it found.
+GL, gradient learning with a ridge penalty (Mukherjee and Zhou, JMLR 7, 2006), is the comparison of
+the paper.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from gradsift._run.overflow import refuse_overflow
 from gradsift._run.threads import one_blas_thread, same_bits
-from gradsift.data import (
-    Scaling,
-    measure_scaling,
-    open_source,
-    standardised,
-)
 from gradsift.estimators.base import (
     DirectionEstimator,
     GradientEstimator,
@@ -31,45 +30,53 @@ from gradsift.estimators.base import (
     sample_class_weights,
 )
 from gradsift.estimators.sparse_cv import make_folds
-from gradsift.numerics.directions import Directions, find_directions, orient
-from gradsift.numerics.distances import products, squared_distances
 from gradsift.pairwise.assemble import Settings
-from gradsift.pairwise.dimension import SPAN, Counted, Dimension, choose_dimension, count_directions
-from gradsift.pairwise.field import TaylorPredictor, taylor_average
 from gradsift.pairwise.fit import (
-    RidgeFit,
     Sample,
     choose_alpha,
     finish_ridge,
     fit_ridge,
-    rank_variables,
     ridge_fold_scores,
     start_ridge,
 )
 from gradsift.pairwise.inverse_regression import (
-    Inverse,
-    leading_eigenvectors,
+    fit_inverse,
     mean_hessian,
-    orthonormal,
     slice_covariances,
     slice_means,
 )
-from gradsift.pairwise.local_linear import (
-    SLOPE_RIDGE,
-    Planes,
-    best_bandwidth,
-    fit_mave,
-    local_gradients,
-    local_planes,
-    near_weights,
-    normal_bandwidth,
-    refine_gradients,
-    whiten,
-)
-from gradsift.pairwise.weights import fixed_rule, normalise, pair_weights
-from gradsift.protocols import Array, IntArray, Source
+from gradsift.pairwise.local_fits import fit_opg, fit_smooth
+from gradsift.pairwise.weights import fixed_rule
+from gradsift.protocols import Array
 from gradsift.solver.path import check_alphas
-from gradsift.solver.problem import row_norms
+
+
+class DenseRegressor(NumberPredictions, RegressorMixin, GradientEstimator):
+    """A gradient field of numbers in which every variable stays."""
+
+    def _find(self, sample: Sample) -> dict[str, Any]:
+        """The fitted attributes."""
+        raise NotImplementedError
+
+    @same_bits
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the gradient field.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array
+        sample_weight : (n,) array, optional
+            How much each row counts; of pair (i, j), the product of both.
+
+        Returns
+        -------
+        self
+        """
+        check_n_components(self.n_components)
+        draft = blank(self)
+        found = self._find(numbers_sample(draft, X, y, sample_weight))
+        return keep(self, draft, **found)
 
 
 def ridge_settings(estimator: Any) -> Settings:
@@ -84,23 +91,14 @@ def ridge_settings(estimator: Any) -> Settings:
     )
 
 
-@dataclass(eq=False, repr=False)
-class RidgeGradient(GradientEstimator):
-    """Parameters of both tasks, and the fit from a checked sample."""
-
-    alpha: float | None = None
-    _: KW_ONLY
-    kernel: Any = "affine"
-    weights: Any = "gaussian"
-    standardize: bool = True
-    n_components: int | Literal["auto"] = "auto"
-
-    def _fit_sample(self, sample: Sample) -> RidgeFit:
-        return fit_ridge(sample, ridge_settings(self), self.alpha, self.n_components)
+def find_ridge(estimator: Any, sample: Sample) -> dict[str, Any]:
+    """The fitted attributes of GL at one penalty."""
+    fit = fit_ridge(sample, ridge_settings(estimator), estimator.alpha, estimator.n_components)
+    return {"alpha_": fit.alpha, "predictor_": fit.predictor, **counted_attributes(fit)}
 
 
 @dataclass(eq=False, repr=False)
-class RidgeGradientRegressor(NumberPredictions, RegressorMixin, RidgeGradient):
+class RidgeGradientRegressor(DenseRegressor):
     """Gradient learning (GL; Mukherjee & Zhou) for regression: every variable stays in.
 
     Minimises 1/n^2 sum_ij w_ij (y_i - y_j + f(x_i) . (x_j - x_i))^2 + alpha sum_k ||f^k||_K^2, a
@@ -131,29 +129,19 @@ scale_, ranges_, field_, predictor_
     [2, 1]
     """
 
-    @same_bits
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the gradient field.
+    alpha: float | None = None
+    _: KW_ONLY
+    kernel: Any = "affine"
+    weights: Any = "gaussian"
+    standardize: bool = True
+    n_components: int | Literal["auto"] = "auto"
 
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array
-        sample_weight : (n,) array, optional
-            Pair (i, j) counts w_ij times both weights.
-
-        Returns
-        -------
-        self
-        """
-        door = blank(self)
-        fit = self._fit_sample(numbers_sample(door, X, y, sample_weight))
-        found = {"alpha_": fit.alpha, "predictor_": fit.predictor, **counted_attributes(fit)}
-        return keep(self, door, **found)
+    def _find(self, sample: Sample) -> dict[str, Any]:
+        return find_ridge(self, sample)
 
 
 @dataclass(eq=False, repr=False)
-class RidgeGradientClassifier(OffsetScores, ClassifierMixin, RidgeGradient):
+class RidgeGradientClassifier(OffsetScores, ClassifierMixin, GradientEstimator):
     """Gradient learning (GL) for classification: logistic loss, ridge penalty, dense fields.
 
     Parameters
@@ -179,8 +167,14 @@ dimension_, alpha_, mean_, scale_, ranges_, field_
     2
     """
 
-    alpha_0: float | None = field(default=None, kw_only=True)
-    class_weight: Any = field(default=None, kw_only=True)
+    alpha: float | None = None
+    _: KW_ONLY
+    kernel: Any = "affine"
+    weights: Any = "gaussian"
+    standardize: bool = True
+    n_components: int | Literal["auto"] = "auto"
+    alpha_0: float | None = None
+    class_weight: Any = None
 
     @same_bits
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -197,12 +191,12 @@ dimension_, alpha_, mean_, scale_, ranges_, field_
         -------
         self
         """
-        door = blank(self)
-        classes, sample = labels_sample(door, X, y, sample_weight)
+        draft = blank(self)
+        classes, sample = labels_sample(draft, X, y, sample_weight)
         shifts = sample_class_weights(self.class_weight, classes, sample)
-        fit = self._fit_sample(sample)
-        found = {"classes_": classes, "class_weight_": shifts, "alpha_": fit.alpha}
-        return keep(self, door, **found, **counted_attributes(fit))
+        found = find_ridge(self, sample)
+        del found["predictor_"]  # labels are predicted by the offset function of `field_`
+        return keep(self, draft, classes_=classes, class_weight_=shifts, **found)
 
 
 # GL with its ridge penalty chosen by held-out prediction.
@@ -212,58 +206,47 @@ WIDEST = 1e3
 """Default penalties reach from so many times that of `RidgeGradient*` down to one part of it."""
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class RidgeCrossValidated(GradientEstimator):
-    """Parameters of both tasks, and the choice from a checked sample."""
+def ridge_grid(alphas: Any) -> Array:
+    """Penalties, largest first; multiples of the default where only their number is given."""
+    if isinstance(alphas, Integral):
+        if alphas < 1:
+            raise ValueError(f"alphas={alphas}: at least one is needed.")
+        return np.geomspace(WIDEST, 1.0 / WIDEST, int(alphas))
+    grid = check_alphas(alphas)
+    if not grid[-1] > 0.0:
+        raise ValueError(f"alphas has {grid[-1]}: a ridge penalty is positive.")
+    return grid
 
-    alphas: Any = None
-    n_alphas: int = 13
-    cv: Any = 5
-    selection: Literal["min", "1se"] = "min"
-    kernel: Any = "affine"
-    weights: Any = "gaussian"
-    standardize: bool = True
-    n_components: int | Literal["auto"] = "auto"
 
-    def _grid(self) -> Array:
-        """Penalties, largest first; multiples of the default where none are given."""
-        if self.alphas is None:
-            if self.n_alphas < 1:
-                raise ValueError(f"n_alphas={self.n_alphas}: at least one alpha is needed.")
-            return np.geomspace(WIDEST, 1.0 / WIDEST, self.n_alphas)
-        grid = check_alphas(self.alphas)
-        if not grid[-1] > 0.0:
-            raise ValueError(f"alphas has {grid[-1]}: a ridge penalty is positive.")
-        return grid
-
-    def _choose(self, sample: Sample, groups: Any = None) -> dict[str, Any]:
-        """The attributes of the fit at the penalty of best held-out score."""
-        if self.selection not in ("min", "1se"):
-            raise ValueError(f"selection={self.selection!r}: use 'min' or '1se'.")
-        problem, grid, relative = ridge_settings(self), self._grid(), self.alphas is None
-        with one_blas_thread():
-            scores = np.column_stack([
-                ridge_fold_scores(sample, problem, fold, grid, relative=relative)
-                for fold in make_folds(self.cv, sample, groups)
-            ])  # fmt: skip
-            started = start_ridge(sample, problem)
-            alphas = grid * started.unit if relative else grid
-            alpha = float(alphas[choose_alpha(scores, self.selection)])
-            fit = finish_ridge(started, alpha, self.n_components)
-        chosen = {"alpha_": alpha, "alphas_": alphas, "cv_scores_": scores}
-        return {**chosen, "predictor_": fit.predictor, **counted_attributes(fit)}
+def choose_ridge(estimator: Any, sample: Sample, groups: Any = None) -> dict[str, Any]:
+    """The fitted attributes of GL at the penalty of best held-out score."""
+    if estimator.selection not in ("min", "1se"):
+        raise ValueError(f"selection={estimator.selection!r}: use 'min' or '1se'.")
+    problem, grid = ridge_settings(estimator), ridge_grid(estimator.alphas)
+    relative = isinstance(estimator.alphas, Integral)
+    with one_blas_thread():
+        scores = np.column_stack([
+            ridge_fold_scores(sample, problem, fold, grid, relative=relative)
+            for fold in make_folds(estimator.cv, sample, groups)
+        ])  # fmt: skip
+        started = start_ridge(sample, problem)
+        alphas = grid * started.unit if relative else grid
+        alpha = float(alphas[choose_alpha(scores, estimator.selection)])
+        fit = finish_ridge(started, alpha, estimator.n_components)
+    chosen = {"alpha_": alpha, "alphas_": alphas, "cv_scores_": scores}
+    return {**chosen, "predictor_": fit.predictor, **counted_attributes(fit)}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RidgeGradientRegressorCV(NumberPredictions, RegressorMixin, RidgeCrossValidated):
+class RidgeGradientRegressorCV(NumberPredictions, RegressorMixin, GradientEstimator):
     """Gradient learning (GL) for regression, its ridge penalty chosen by cross-validation.
 
     Parameters
     ----------
-    alphas : array, optional
-        Penalties to try. None = `n_alphas` multiples, from 1,000 to a thousandth, of the default
-        of `RidgeGradientRegressor`; every fold then tries the same multiples of its own.
-    n_alphas : int, default=13
+    alphas : int or array, default=13
+        Penalties to try: so many multiples, from 1,000 to a thousandth, of the default of
+        `RidgeGradientRegressor`, where every fold tries the same multiples of its own; or the
+        penalties themselves.
     cv : int, splitter, iterable or 'loo', default=5
     selection : {'min', '1se'}, default='min'
         The alpha with the best held-out score, or the largest one within a standard error of it.
@@ -286,12 +269,20 @@ field_, predictor_
     >>> import numpy as np
     >>> from gradsift import RidgeGradientRegressorCV
     >>> X = np.random.default_rng(0).normal(size=(40, 4))
-    >>> model = RidgeGradientRegressorCV(n_alphas=5, cv=3).fit(X, X[:, 0] - 2 * X[:, 1])
+    >>> model = RidgeGradientRegressorCV(alphas=5, cv=3).fit(X, X[:, 0] - 2 * X[:, 1])
     >>> model.cv_scores_.shape
     (5, 3)
     >>> int(model.ranking_.argmin())
     1
     """
+
+    alphas: Any = 13
+    cv: Any = 5
+    selection: Literal["min", "1se"] = "min"
+    kernel: Any = "affine"
+    weights: Any = "gaussian"
+    standardize: bool = True
+    n_components: int | Literal["auto"] = "auto"
 
     @same_bits
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -310,18 +301,18 @@ field_, predictor_
         -------
         self
         """
-        door = blank(self)
-        found = self._choose(numbers_sample(door, X, y, sample_weight), groups)
-        return keep(self, door, **found)
+        draft = blank(self)
+        found = choose_ridge(self, numbers_sample(draft, X, y, sample_weight), groups)
+        return keep(self, draft, **found)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RidgeGradientClassifierCV(OffsetScores, ClassifierMixin, RidgeCrossValidated):
+class RidgeGradientClassifierCV(OffsetScores, ClassifierMixin, GradientEstimator):
     """Gradient learning (GL) for classification, its ridge penalty chosen by cross-validation.
 
     Parameters
     ----------
-    alphas, n_alphas, cv, selection
+    alphas, cv, selection
         As in `RidgeGradientRegressorCV`; folds are stratified.
     alpha_0, class_weight, kernel, weights, standardize, n_components
         As in `RidgeGradientClassifier`.
@@ -343,11 +334,18 @@ dimension_, mean_, scale_, ranges_, field_
     >>> import numpy as np
     >>> from gradsift import RidgeGradientClassifierCV
     >>> X = np.random.default_rng(0).normal(size=(40, 4))
-    >>> model = RidgeGradientClassifierCV(n_alphas=3, cv=3).fit(X, X[:, 2] > 0)
+    >>> model = RidgeGradientClassifierCV(alphas=3, cv=3).fit(X, X[:, 2] > 0)
     >>> int(model.ranking_.argmin())
     2
     """
 
+    alphas: Any = 13
+    cv: Any = 5
+    selection: Literal["min", "1se"] = "min"
+    kernel: Any = "affine"
+    weights: Any = "gaussian"
+    standardize: bool = True
+    n_components: int | Literal["auto"] = "auto"
     alpha_0: float | None = None
     class_weight: Any = None
 
@@ -368,94 +366,18 @@ dimension_, mean_, scale_, ranges_, field_
         -------
         self
         """
-        door = blank(self)
-        classes, sample = labels_sample(door, X, y, sample_weight)
+        draft = blank(self)
+        classes, sample = labels_sample(draft, X, y, sample_weight)
         shifts = sample_class_weights(self.class_weight, classes, sample)
-        found = self._choose(sample, groups)
-        return keep(self, door, classes_=classes, class_weight_=shifts, **found)
+        found = choose_ridge(self, sample, groups)
+        return keep(self, draft, classes_=classes, class_weight_=shifts, **found)
 
 
-# OPG, the outer product of gradients: a local linear fit at every sample (Xia et al.).
-
-
-@dataclass(frozen=True)
-class NearestField:
-    """A gradient known at the training samples: a new sample gets that of the nearest one."""
-
-    scaling: Scaling
-    X: Array
-    field: Array
-
-    @property
-    def index(self) -> IntArray:
-        return np.arange(self.field.shape[1])
-
-    def gradient(self, X: Source | Array) -> Array:
-        source = standardised(open_source(X), self.scaling)
-        D = squared_distances(source.columns(self.index), self.X)
-        return self.scaling.derivative(self.field[D.argmin(axis=1)])[None]
-
-
-@dataclass(frozen=True)
-class LocalFit:
-    """A local linear fit at every sample, and what follows from it."""
-
-    field: NearestField
-    predictor: TaylorPredictor
-    importances: Array
-    ranking: IntArray
-    directions: Directions
-    dimension: Dimension | None
-
-    @property
-    def scaling(self) -> Scaling:
-        return self.field.scaling
-
-
-@refuse_overflow
-def fit_local(
-    sample: Sample,
-    weights: Any,
-    standardize: bool,
-    intercept: bool,
-    refined: bool,
-    n_components: int | Literal["auto"],
-) -> LocalFit:
-    """Slopes of a weighted linear fit around every sample."""
-    n, p = sample.X.shape
-    y = sample.response.values[0]
-    weight = np.ones(n) if sample.weight is None else sample.weight
-    share = weight / weight.sum()
-    with one_blas_thread():
-        scaling = measure_scaling(sample.X, share, standardize=standardize)
-        scaled = standardised(sample.X, scaling)
-        Z = scaled.columns(np.arange(p))  # a local fit in every column: dense by nature
-        rule = fixed_rule(weights, "OuterProductGradient")
-        W = normalise(pair_weights(rule, products(scaled).sqdist, p, sample.weight), share)
-        F = local_gradients(Z, y, W, intercept=intercept)
-        if refined:
-            first = directions_of(scaled, y, share, F, n_components).directions
-            F = refine_gradients(Z, y, share, F, max(1, len(first.components)))
-        weighted = np.sqrt(share)[:, None] * F
-        counted = count_directions(scaled, y[None], share, np.arange(p), weighted.T, n_components)
-        predictor = taylor_average(Z, y[None], F[None], share)
-    largest = np.abs(weighted).max(axis=0)
-    # in units of the largest slope: squares of tiny ones vanish, and a column would seem out
-    importances = largest * row_norms((weighted / np.where(largest > 0.0, largest, 1.0)).T)
-    ranking = rank_variables(importances, importances)
-    return LocalFit(NearestField(scaling, Z, F), predictor, importances, ranking, *counted)
-
-
-def directions_of(
-    source: Source, y: Array, share: Array, F: Array, n_components: int | Literal["auto"]
-) -> Counted:
-    """Eigenvectors of the outer product of slopes F (n, p)."""
-    weighted = np.sqrt(share)[:, None] * F
-    return count_directions(source, y[None], share, np.arange(F.shape[1]), weighted.T, n_components)
+# Local linear fits: OPG and MAVE (Xia, Tong, Li and Zhu, 2002).
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OuterProductGradient(NumberPredictions, RegressorMixin, GradientEstimator):
+class OuterProductGradient(DenseRegressor):
     """Outer product of gradients: an independent local linear fit at every sample.
 
     The special case of sparse gradient learning with K = delta and alpha = 0. Dense, and defined
@@ -498,137 +420,22 @@ class OuterProductGradient(NumberPredictions, RegressorMixin, GradientEstimator)
     standardize: bool = True
     n_components: int | Literal["auto"] = "auto"
 
-    @same_bits
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the local slopes.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array
-        sample_weight : (n,) array, optional
-
-        Returns
-        -------
-        self
-        """
-        check_n_components(self.n_components)
-        door = blank(self)
-        sample = numbers_sample(door, X, y, sample_weight)
-        fit = fit_local(
-            sample,
-            self.weights,
-            self.standardize,
-            self.fit_intercept,
-            self.refined,
+    def _find(self, sample: Sample) -> dict[str, Any]:
+        fit = fit_opg(
+            sample, self.weights, self.standardize, self.fit_intercept, self.refined,
             self.n_components,
-        )
-        return keep(self, door, predictor_=fit.predictor, **counted_attributes(fit))
-
-
-# MAVE as an estimator: directions, the response along them, and its gradient.
-
-
-@dataclass(frozen=True)
-class SmoothField:
-    """A local linear function of a few coordinates: its value and its gradient at any sample.
-
-    Attributes
-    ----------
-    scaling : Scaling
-        From the user's columns to those of the fit.
-    directions : (p, d) array
-        Coordinates are (x - middle) @ directions, x standardised.
-    places : (n, d) array
-        Those of the training samples, with response `Y` (n, 1) and weights `share`.
-    scale : float
-        Bandwidth.
-    """
-
-    scaling: Scaling
-    directions: Array
-    middle: Array
-    places: Array
-    Y: Array
-    share: Array
-    scale: float
-
-    @property
-    def index(self) -> IntArray:
-        return np.arange(len(self.directions))
-
-    def planes(self, X: Array) -> Planes:
-        """Local fits around standardised samples."""
-        at = (X - self.middle) @ self.directions
-        weight = near_weights(at, self.places, self.share, self.scale)
-        return local_planes(at, self.places, self.Y, weight, SLOPE_RIDGE)
-
-    def __call__(self, X: Array) -> Array:
-        """(1, n) predictions at standardised samples."""
-        return self.planes(X).levels.T
-
-    def gradient(self, X: Source | Array) -> Array:
-        """(1, n, p), in the user's units."""
-        new = standardised(open_source(X), self.scaling).columns(self.index)
-        slopes = self.planes(new).slopes[:, :, 0]
-        return self.scaling.derivative(slopes @ self.directions.T)[None]
-
-
-@dataclass(frozen=True)
-class SmoothFit:
-    """What MAVE found."""
-
-    field: SmoothField
-    importances: Array
-    ranking: IntArray
-    directions: Directions
-    dimension: Dimension | None
-
-    @property
-    def scaling(self) -> Scaling:
-        return self.field.scaling
-
-
-@refuse_overflow
-def fit_smooth(sample: Sample, standardize: bool, n_components: int | Literal["auto"]) -> SmoothFit:
-    """MAVE from the directions of local slopes in whitened columns (OPG)."""
-    p = sample.X.shape[1]
-    with one_blas_thread():
-        scaling, X, y, share = sample.distinct(standardize)
-        Z, turn, _ = whiten(X, share)
-        level = float(share @ y)
-        unit = float(np.sqrt(share @ (y - level) ** 2)) or 1.0
-        Y = ((y - level) / unit)[:, None]
-        r = Z.shape[1]  # 0 where no column varies
-        width = np.sqrt(max(1, r)) * normal_bandwidth(share, r)
-        start = np.sqrt(share)[:, None] * local_gradients(
-            Z, Y[:, 0], near_weights(Z, Z, share, width), intercept=True
-        )
-        leading = np.linalg.svd(start, full_matrices=False)[2].T
-        dimension = None
-        if n_components == "auto":
-            dimension = choose_dimension(Z @ leading[:, :SPAN], Y, share)
-        d = min(r, int(n_components) if dimension is None else dimension.chosen)
-        found = fit_mave(Z, Y, share, leading[:, :d])
-        places, beta = Z @ found.gamma, turn @ found.gamma
-        scale = best_bandwidth(places, Y, share)[0] if d else np.inf
-        field = SmoothField(scaling, beta, share @ X, places, level + unit * Y, share, scale)
-        rows = unit * turn @ found.slopes(share)
-        directions = find_directions(np.arange(p), rows, p, max(1, d))
-    importances = row_norms(rows)
-    ranking = rank_variables(importances, importances)
-    return SmoothFit(field, importances, ranking, directions, dimension)
+        )  # fmt: skip
+        return {"predictor_": fit.predictor, **counted_attributes(fit)}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MinimumAverageVariance(NumberPredictions, RegressorMixin, GradientEstimator):
+class MinimumAverageVariance(DenseRegressor):
     """MAVE (Xia, Tong, Li and Zhu, 2002): the directions along which a local linear fit is best.
 
     Directions and local fits are found in turn: neighbours are near in the directions themselves,
     so that many columns do no harm where OPG's neighbours are all far away. Every variable stays
     in. Where columns are more than half of the samples, their leading principal components take
-    their place. Time and memory grow with the square of the
-    number of samples.
+    their place. Time and memory grow with the square of the number of samples.
 
     Parameters
     ----------
@@ -659,25 +466,9 @@ class MinimumAverageVariance(NumberPredictions, RegressorMixin, GradientEstimato
     n_components: int | Literal["auto"] = "auto"
     standardize: bool = True
 
-    @same_bits
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the directions, and the response along them.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array
-        sample_weight : (n,) array, optional
-
-        Returns
-        -------
-        self
-        """
-        check_n_components(self.n_components)
-        door = blank(self)
-        sample = numbers_sample(door, X, y, sample_weight)
+    def _find(self, sample: Sample) -> dict[str, Any]:
         fit = fit_smooth(sample, self.standardize, self.n_components)
-        return keep(self, door, predictor_=fit.field, **counted_attributes(fit))
+        return {"predictor_": fit.predictor, **counted_attributes(fit)}
 
 
 # Classical sufficient dimension reduction: SIR, SAVE and pHd.
@@ -708,46 +499,26 @@ class InverseRegression(DirectionEstimator):
         """
         check_n_components(self.n_components)
         n_slices = check_n_slices(getattr(self, "n_slices", 2))
-        door = blank(self)
-        sample = numbers_sample(door, X, y, sample_weight)
+        draft = blank(self)
+        sample = numbers_sample(draft, X, y, sample_weight)
         matrix = type(self)._matrix
-        found = find_inverse(sample, matrix, n_slices, self.standardize, self.n_components)
-        return keep(self, door, **found)
+        fit = fit_inverse(sample, matrix, n_slices, self.standardize, self.n_components)
+        return keep(
+            self,
+            draft,
+            components_=fit.components,
+            n_components_=len(fit.components),
+            eigenvalues_=fit.eigenvalues,
+            dimension_=fit.dimension,
+            mean_=fit.scaling.mean,
+            scale_=fit.scaling.scale,
+        )
 
 
 def check_n_slices(n_slices: Any) -> int:
     if isinstance(n_slices, bool) or not isinstance(n_slices, (int, np.integer)) or n_slices < 2:
         raise ValueError(f"n_slices={n_slices!r}: use a whole number >= 2.")
     return int(n_slices)
-
-
-@refuse_overflow
-def find_inverse(
-    sample: Sample,
-    matrix: Inverse,
-    n_slices: int,
-    standardize: bool,
-    n_components: int | Literal["auto"],
-) -> dict[str, Any]:
-    """The fitted attributes."""
-    with one_blas_thread():
-        scaling, X, y, share = sample.distinct(standardize)
-        Z, turn, _ = whiten(X, share)
-        values, gamma = leading_eigenvectors(matrix(Z, y, share, n_slices))
-        rows = orient(orthonormal(turn @ gamma[:, :SPAN]))
-        dimension = None
-        if n_components == "auto":
-            dimension = choose_dimension(X @ rows.T, y[:, None], share)
-        count = n_components if dimension is None else dimension.chosen
-    components = rows[: int(count)]
-    return {
-        "components_": components,
-        "n_components_": len(components),
-        "eigenvalues_": values,
-        "dimension_": dimension,
-        "mean_": scaling.mean,
-        "scale_": scaling.scale,
-    }
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

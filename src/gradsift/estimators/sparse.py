@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 
 from gradsift._run.progress import follow
 from gradsift._run.threads import one_blas_thread, same_bits
@@ -24,13 +24,11 @@ from gradsift.estimators.base import (
     warn_nothing_selected,
     warn_unless_converged,
 )
-from gradsift.estimators.description import Optimality
-from gradsift.numerics.losses import Loss
-from gradsift.pairwise.assemble import Assembly, ConcavePenalty, Settings, assemble
+from gradsift.estimators.description import Optimality, PenaltyChoice
+from gradsift.pairwise.assemble import Assembly, Settings, assemble
 from gradsift.pairwise.fit import (
     AlphaRule,
     PredictWith,
-    Rounds,
     Sample,
     SparseFit,
     SparseSettings,
@@ -51,11 +49,11 @@ Task = Literal["regression", "classification"]
 
 def _assemble(X: Any, y: Any, task: Task, sample_weight: Any, settings: Settings) -> Assembly:
     if task == "regression":
-        door = SparseGradientRegressor(missing=settings.missing)
-        sample = numbers_sample(door, X, y, sample_weight)
+        draft = SparseGradientRegressor(missing=settings.missing)
+        sample = numbers_sample(draft, X, y, sample_weight)
     elif task == "classification":
-        door = SparseGradientClassifier(missing=settings.missing)
-        sample = labels_sample(door, X, y, sample_weight)[1]
+        draft = SparseGradientClassifier(missing=settings.missing)
+        sample = labels_sample(draft, X, y, sample_weight)[1]
     else:
         raise ValueError(f"task={task!r}: use 'regression' or 'classification'.")
     return assemble(sample.X, sample.response, settings, sample.weight)
@@ -74,8 +72,6 @@ def gradient_path(
     eps: float = 0.1,
     penalty_factor: Any = None,
     alpha_0: float | None = None,
-    loss: Any = None,
-    penalty: Any = None,
     curl: float = 0.0,
     smoothness: float = 0.0,
     sample_weight: Any = None,
@@ -98,9 +94,14 @@ def gradient_path(
         weights, those of the first round, as ``alpha`` is in `SparseGradientRegressor`.
     n_alphas : int, default=50
     eps : float, default=0.1
-    kernel, weights, standardize, penalty_factor, alpha_0, loss, penalty, curl, smoothness, \
-sample_weight, solver, tol, max_iter, missing
+    kernel, weights, standardize, sample_weight, missing
         As in `SparseGradientRegressor` and `SparseGradientClassifier`.
+    penalty_factor, alpha_0, curl, smoothness
+        As in `Penalties`.
+    solver : {'auto', 'fista', 'fbs'}, default='auto'
+        As `method` in `SolverSettings`.
+    tol, max_iter
+        As in `SolverSettings`.
     checkpoint : path, optional
         A folder in which every answer is kept as soon as it is there. The same call after a kill
         goes on from it, to the same bits.
@@ -126,7 +127,7 @@ sample_weight, solver, tol, max_iter, missing
     """
     settings = Settings(
         kernel, weights, standardize, penalty_factor, alpha_0, curl, smoothness,
-        missing=missing, loss=loss, penalty=penalty,
+        missing=missing,
     )  # fmt: skip
     with one_blas_thread():
         started = begin(_assemble(X, y, task, sample_weight, settings))
@@ -138,7 +139,7 @@ sample_weight, solver, tol, max_iter, missing
         kept = None if checkpoint is None else open_checkpoint(checkpoint, problem, grid, chosen)
         with follow(verbose, len(grid)) as steps:
             path = fit_path(problem, grid, chosen, null=null, progress=steps, checkpoint=kept)
-        return settle_path(started, path, Rounds(chosen))
+        return settle_path(started, path, chosen)
 
 
 def alpha_max(
@@ -231,6 +232,74 @@ def make_solver(name: str, tol: float, max_iter: int) -> Solver:
     return Solver(tol=tol, max_iter=int(max_iter), **SOLVERS[name])
 
 
+# Rare settings, each group of them one frozen object: estimators keep a dozen parameters.
+
+
+@dataclass(frozen=True, eq=False)
+class SolverSettings:
+    """How the paper's problem is solved, how far, and what is shown and kept on the way.
+
+    Parameters
+    ----------
+    method : {'auto', 'fista', 'fbs'}, default='auto'
+        Working sets around Newton steps; accelerated forward-backward splitting over all columns;
+        or the plain splitting that the paper prints.
+    tol : float, default=1e-4
+        Relative duality gap to reach.
+    max_iter : int, default=20000
+        Most steps of the inner solver.
+    verbose : int, default=0
+        Above 0 shows the steps down to alpha, as `gradient_path` does.
+    checkpoint : path, optional
+        Of the cross-validated estimators: a folder in which every answer and the scores of every
+        fold are kept as soon as they are there. The same fit after a kill goes on from it, to the
+        same bits.
+    """
+
+    method: str = "auto"
+    tol: float = 1e-4
+    max_iter: int = 20_000
+    verbose: int = 0
+    checkpoint: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class Penalties:
+    """Penalties other than alpha.
+
+    Parameters
+    ----------
+    penalty_factor : (p,) array, optional
+        omega, what alpha is multiplied by for each variable; 0 = never penalised.
+    alpha_0 : float, optional
+        The paper's lambda_1, the penalty on the offset function of a classifier. None = 1e-4, in
+        units of the kernel's size and the mean pair weight.
+    curl : float, default=0
+        Adds ``curl / (2 n) sum_i ||J(x_i) - J(x_i)'||^2`` with J the Jacobian of f: a true
+        gradient has a symmetric one. Affine, linear, constant and Gaussian kernels.
+    smoothness : float, default=0
+        The paper's mu: adds ``smoothness / N^2 sum_ij w_ij ||f(x_i) - f(x_j)||^2`` over all
+        samples, labelled or not (semi-supervised).
+    """
+
+    penalty_factor: Any = None
+    alpha_0: float | None = None
+    curl: float = 0.0
+    smoothness: float = 0.0
+
+
+S = TypeVar("S")
+
+
+def given(settings: S | None, kind: type[S], parameter: str) -> S:
+    """A settings object, or its defaults where there is none."""
+    if settings is None:
+        return kind()
+    if not isinstance(settings, kind):
+        raise ValueError(f"{parameter}={settings!r}: use None or {kind.__name__}(...).")
+    return settings
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class SparseGradient(GradientEstimator):
     """The parameters of the paper's estimators, written down once, and how they become settings.
@@ -243,16 +312,9 @@ class SparseGradient(GradientEstimator):
     weights: Any = "gaussian"
     standardize: bool = True
     n_components: int | Literal["auto"] = "auto"
-    penalty_factor: Any = None
-    loss: Loss | None = None
-    penalty: ConcavePenalty | None = None
-    curl: float = 0.0
-    smoothness: float = 0.0
-    solver: str = "auto"
-    tol: float = 1e-4
-    max_iter: int = 20_000
+    penalties: Penalties | None = None
+    solver: SolverSettings | None = None
     missing: Literal["error", "mean"] = "error"
-    verbose: int = 0
 
     @property
     def covariance_(self) -> Array:
@@ -265,36 +327,63 @@ class SparseGradient(GradientEstimator):
         """(outputs, selected, samples): what each sample's kernel function contributes."""
         return np.asarray(np.einsum("acm,rm->car", self.field_.B, self.field_.factor.T))
 
+    @property
+    def _penalties(self) -> Penalties:
+        return given(self.penalties, Penalties, "penalties")
+
+    @property
+    def _solver(self) -> SolverSettings:
+        return given(self.solver, SolverSettings, "solver")
+
     def _settings(self, sample: Sample) -> SparseSettings:
-        if sample.unlabeled is not None and not self.smoothness > 0:
+        penalties, solver = self._penalties, self._solver
+        if sample.unlabeled is not None and not penalties.smoothness > 0:
             raise ValueError(
-                f"unlabelled samples were given but smoothness={self.smoothness}: set it above 0 "
-                "to use them."
+                f"unlabelled samples were given but smoothness={penalties.smoothness}: set "
+                "penalties=Penalties(smoothness=...) above 0 to use them."
             )
         check_n_components(self.n_components)
         problem = Settings(
             kernel=self.kernel,
             weights=self.weights,
             standardize=self.standardize,
-            penalty_factor=self.penalty_factor,
-            alpha_0=getattr(self, "alpha_0", None),
-            curl=self.curl,
-            smoothness=self.smoothness,
             missing=self.missing,
-            loss=self.loss,
-            penalty=self.penalty,
+            **vars(penalties),
         )
-        solver = make_solver(self.solver, self.tol, self.max_iter)
         alpha = getattr(self, "alpha", None)
         predict_with: PredictWith = getattr(self, "predict_with", "directions")
         other = "offset" if sample.response.is_labels else "taylor"
         if predict_with not in ("directions", other):
             raise ValueError(f"predict_with={predict_with!r}: use 'directions' or {other!r}.")
-        return SparseSettings(problem, solver, self.n_components, alpha, self.verbose, predict_with)
+        return SparseSettings(
+            problem,
+            make_solver(solver.method, solver.tol, solver.max_iter),
+            self.n_components,
+            alpha,
+            solver.verbose,
+            predict_with,
+        )
 
     def _particulars(self) -> dict[str, Any]:
-        found = (self.alpha_, self.alpha_max_, self.dual_gap_, self.kkt_violation_, self.tol)
-        return {"optimality": Optimality(*map(float, found))}
+        found = (
+            self.alpha_,
+            self.alpha_max_,
+            self.dual_gap_,
+            self.kkt_violation_,
+            self._solver.tol,
+        )
+        out: dict[str, Any] = {"optimality": Optimality(*map(float, found))}
+        if hasattr(self, "cv_scores_"):
+            scoring = getattr(self, "scoring", None)
+            measure = "log loss" if is_classifier(self) else "mean squared error"
+            out["penalty_choice"] = PenaltyChoice(
+                float(self.alpha_),
+                self.alphas_,
+                -self.cv_scores_,
+                self.selection,
+                measure if scoring is None else f"negative score ({scoring})",
+            )
+        return out
 
 
 def sparse_attributes(fit: SparseFit) -> dict[str, Any]:
@@ -347,29 +436,11 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
         Centre the columns and scale them to unit variance first. The paper's simulations do not.
     n_components : int or 'auto', default='auto'
         Number of directions; 'auto' keeps as many as held-out prediction along them asks for.
-    penalty_factor : (p,) array, optional
-        omega; 0 = this variable is never penalised.
-    loss : object, optional
-        A loss of your own for pairs; None = the paper's, squares. It has the methods of
-        `gradsift.numerics.losses.Loss`, and is refused where they contradict each other. See
-        `docs/tutorials/own_loss.md`.
-    penalty : object, optional
-        A concave penalty of your own; None = the paper's group lasso. It has a method
-        ``factors(sizes, alpha)``, its slope at the sizes ||f^k||_K in units of alpha. Solved by
-        repeated group lassos; the certificate is that of the last one.
-    curl : float, default=0
-        Adds ``curl / (2 n) sum_i ||J(x_i) - J(x_i)'||^2`` with J the Jacobian of f: a true
-        gradient has a symmetric one. Affine, linear, constant and Gaussian kernels.
-    smoothness : float, default=0
-        The paper's mu: adds ``smoothness / N^2 sum_ij w_ij ||f(x_i) - f(x_j)||^2`` over all
-        samples, labelled or not (semi-supervised).
-    solver : {'auto', 'fista', 'fbs'}, default='auto'
-        Working sets around Newton steps; accelerated forward-backward splitting over all columns;
-        or the plain splitting that the paper prints.
-    tol : float, default=1e-4
-        Relative duality gap to reach.
-    max_iter : int, default=20000
-        Most steps of the inner solver.
+    penalties : Penalties, optional
+        ``Penalties(penalty_factor, curl, smoothness)``: variables that are penalised less or never,
+        and what is asked of the field besides.
+    solver : SolverSettings, optional
+        ``SolverSettings(method, tol, max_iter, verbose)``.
     predict_with : {'directions', 'taylor'}, default='directions'
         'directions': the average of ridges in the coordinates of the sparse directions, of local
         linear links on what they predict, and of local planes, tuned and weighed by leave-one-out.
@@ -378,8 +449,6 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
     missing : {'error', 'mean'}, default='error'
         'error' refuses missing values and names their columns; 'mean' puts the column's mean (of
         the training samples) in their place.
-    verbose : int, default=0
-        Above 0 shows the steps down to alpha, as `gradient_path` does.
 
     Attributes
     ----------
@@ -446,17 +515,17 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
         sample_weight : (n,) array, optional
             Pair (i, j) counts w_ij times both weights.
         X_unlabeled : (u, p) array or data frame, optional
-            Samples without a response; they shape the field through `smoothness`.
+            Samples without a response; they shape the field through ``Penalties(smoothness=...)``.
 
         Returns
         -------
         self
         """
-        door = blank(self)
-        sample = numbers_sample(door, X, y, sample_weight, X_unlabeled)
+        draft = blank(self)
+        sample = numbers_sample(draft, X, y, sample_weight, X_unlabeled)
         fit = fit_sparse(sample, self._settings(sample))
-        warn_of_numbers(fit, self.max_iter)
-        return keep(self, door, predictor_=fit.predictor, **sparse_attributes(fit))
+        warn_of_numbers(fit, self._solver.max_iter)
+        return keep(self, draft, predictor_=fit.predictor, **sparse_attributes(fit))
 
 
 @dataclass(eq=False, repr=False)
@@ -475,9 +544,8 @@ class SparseGradientClassifier(IndexScores, ClassifierMixin, SparseGradient):
     ----------
     alpha : float, 'theory', TheoryRate or None, default=None
         The paper's lambda_2. None = 0.1 ``alpha_max_``.
-    alpha_0 : float, optional
-        The paper's lambda_1, the penalty on the offset function. None = 1e-4, in units of the
-        kernel's size and the mean pair weight.
+    penalties : Penalties, optional
+        ``Penalties(penalty_factor, alpha_0, curl, smoothness)``; alpha_0 is the paper's lambda_1.
     class_weight : dict, 'balanced' or None, default=None
         As in `GradientSiftClassifier`: it moves the boundary between classes, not the field.
     predict_with : {'offset', 'directions'}, default='offset'
@@ -485,8 +553,7 @@ class SparseGradientClassifier(IndexScores, ClassifierMixin, SparseGradient):
         labels are predicted from the selected variables as `SparseGradientRegressor` predicts
         numbers, and turned into log odds by a logistic fit to what is predicted for samples left
         out.
-    kernel, weights, standardize, n_components, penalty_factor, loss, penalty, curl, smoothness, \
-solver, tol, max_iter, missing, verbose
+    kernel, weights, standardize, n_components, solver, missing
         As in `SparseGradientRegressor`.
 
     Attributes
@@ -516,7 +583,6 @@ ranges_, field_
     """
 
     alpha: AlphaRule = None
-    alpha_0: float | None = field(default=None, kw_only=True)
     class_weight: Any = field(default=None, kw_only=True)
     predict_with: PredictWith = field(default="offset", kw_only=True)
 
@@ -528,8 +594,8 @@ ranges_, field_
         ----------
         X : (n, p) array or data frame
         y : (n,) array of labels, of any type
-            With `smoothness` above 0, numeric labels of -1 mark unlabelled rows, as in
-            scikit-learn's semi-supervised estimators.
+            With ``Penalties(smoothness=...)`` above 0, numeric labels of -1 mark unlabelled rows,
+            as in scikit-learn's semi-supervised estimators.
         sample_weight : (n,) array, optional
         X_unlabeled : (u, p) array or data frame, optional
             More samples without a label.
@@ -538,13 +604,13 @@ ranges_, field_
         -------
         self
         """
-        door, mark = blank(self), unlabeled_mark(self.smoothness)
-        classes, sample = labels_sample(door, X, y, sample_weight, X_unlabeled, mark)
+        draft, mark = blank(self), unlabeled_mark(self._penalties.smoothness)
+        classes, sample = labels_sample(draft, X, y, sample_weight, X_unlabeled, mark)
         shifts = sample_class_weights(self.class_weight, classes, sample)
         fit = fit_sparse(sample, self._settings(sample))
-        warn_unless_converged(fit.solution, self.max_iter)
+        warn_unless_converged(fit.solution, self._solver.max_iter)
         found = {"predictor_": fit.predictor, **sparse_attributes(fit)}
-        return keep(self, door, classes_=classes, class_weight_=shifts, **found)
+        return keep(self, draft, classes_=classes, class_weight_=shifts, **found)
 
 
 def unlabeled_mark(smoothness: float) -> int | None:

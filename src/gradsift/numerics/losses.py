@@ -31,7 +31,7 @@ from gradsift.protocols import Array
 
 
 class Loss(Protocol):
-    """A convex, smooth loss; `docs/tutorials/own_loss.md` writes one."""
+    """A convex, smooth loss."""
 
     def value(self, e: Array, t: Array) -> Array: ...
     def slope(self, e: Array, t: Array) -> Array: ...

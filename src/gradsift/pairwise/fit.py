@@ -24,7 +24,6 @@ from gradsift.pairwise.assemble import (
     Settings,
     assemble,
     paper_loss,
-    penalty_factors,
 )
 from gradsift.pairwise.dimension import Counted, Dimension, count_directions
 from gradsift.pairwise.field import KernelField, TaylorPredictor, kernel_field, taylor_predictor
@@ -40,7 +39,7 @@ from gradsift.solver import Rows, Solution, Solver, exact_norms, null_solution
 from gradsift.solver.checkpoint import digest, load_arrays, open_checkpoint, save_arrays
 from gradsift.solver.forward_backward import step_bound
 from gradsift.solver.path import PathResult, Step, fit_path, fit_to, steps_to
-from gradsift.solver.problem import GroupLasso, row_norms
+from gradsift.solver.problem import row_norms
 from gradsift.solver.ridge import expand, solve_ridge
 
 # From sizes to an order of all variables, and from scores along a path to one alpha.
@@ -86,18 +85,6 @@ def choose_alpha(scores: Array, rule: Literal["min", "1se"]) -> int:
     return int(np.flatnonzero(mean >= mean[best] - error)[0])
 
 
-# Rounds around the solver, each a certified group lasso of its own.
-#
-# - *Adaptive weights*: distances in the variables that were selected, until the selection stays.
-# - *Concave penalties* alpha sum_k omega_k P(||f^k||): the line that touches P at the last answer
-#   is a group lasso with the factors omega_k P'(||f^k||), and lies above P, so that every round
-#   lowers the objective (local linear approximation; Zou and Li, 2008).
-
-
-CONCAVE_ROUNDS = 20
-SETTLED = 1e-3  # change of a penalty factor below which a concave penalty has settled
-
-
 class Started(NamedTuple):
     """An assembled problem and its answer at alpha_max, where nothing is selected."""
 
@@ -110,67 +97,36 @@ def begin(assembly: Assembly) -> Started:
     return Started(assembly, null_solution(assembly.problem))
 
 
-@dataclass(frozen=True)
-class Rounds:
-    """What is done after the first answer.
+# Adaptive weights: rounds around the solver, each a certified group lasso of its own. Distances
+# are measured in the variables that were selected, until the selection stays.
 
-    Rounds that measure distances again have the same part of their alpha_max as the first answer
-    had of its own: weights over fewer variables are sharper, and lower alpha_max.
+
+def settle(started: Started, solution: Solution, solver: Solver) -> tuple[Started, Solution]:
+    """The last round, with the problem it solved; the first answer where weights do not adapt.
+
+    A round has the same part of its alpha_max as the first answer had of its own: weights over
+    fewer variables are sharper, and lower alpha_max. A selected set that was there before ends the
+    rounds.
     """
-
-    solver: Solver
-
-    def settle(self, started: Started, solution: Solution) -> tuple[Started, Solution]:
-        """The last round, with the problem it solved; the first answer where there are none."""
-        started, solution = self._adapt(started, solution)
-        return self._reweight(started, solution)
-
-    def _descend(self, started: Started, alpha: float) -> Solution:
-        return fit_to(started.assembly.problem, alpha, self.solver, null=started.null)
-
-    def _adapt(self, started: Started, solution: Solution) -> tuple[Started, Solution]:
-        """A selected set that was there before ends the rounds."""
-        rule = as_weights(started.assembly.settings.weights)
-        seen = [solution.rows.index]
-        for _ in range(rule.max_rounds if isinstance(rule, Adaptive) else 0):
-            if len(seen[-1]) == 0:
-                break
-            part = solution.alpha / started.null.alpha if started.null.alpha > 0.0 else 0.0
-            started = begin(started.assembly.measured_in(seen[-1]))
-            solution = self._descend(started, part * started.null.alpha)
-            if any(np.array_equal(solution.rows.index, index) for index in seen):
-                break
-            seen.append(solution.rows.index)
-        return started, solution
-
-    def _reweight(self, started: Started, solution: Solution) -> tuple[Started, Solution]:
-        """The answer at alpha_max stays that of the group lasso: nothing is selected there."""
-        assembly, null = started
-        penalty, alpha = assembly.settings.penalty, solution.alpha
-        omega = assembly.problem.penalty.limits(1.0)
-        last = np.ones_like(omega)
-        for _ in range(0 if penalty is None else CONCAVE_ROUNDS):
-            assert penalty is not None
-            factors = penalty_factors(penalty, sizes_of(solution, len(omega)), alpha)
-            if np.abs(factors - last).max() <= SETTLED:
-                break
-            problem = replace(assembly.problem, penalty=GroupLasso(factors * omega))
-            assembly = replace(assembly, problem=problem)
-            solution, last = self._descend(begin(assembly), alpha), factors
-        return Started(assembly, null), solution
+    rule = as_weights(started.assembly.settings.weights)
+    seen = [solution.rows.index]
+    for _ in range(rule.max_rounds if isinstance(rule, Adaptive) else 0):
+        if len(seen[-1]) == 0:
+            break
+        part = solution.alpha / started.null.alpha if started.null.alpha > 0.0 else 0.0
+        started = begin(started.assembly.measured_in(seen[-1]))
+        alpha = part * started.null.alpha
+        solution = fit_to(started.assembly.problem, alpha, solver, null=started.null)
+        if any(np.array_equal(solution.rows.index, index) for index in seen):
+            break
+        seen.append(solution.rows.index)
+    return started, solution
 
 
-def settle_path(started: Started, path: PathResult, rounds: Rounds) -> PathResult:
+def settle_path(started: Started, path: PathResult, solver: Solver) -> PathResult:
     """A path with the last round of every answer in place of the first."""
-    settled = tuple(rounds.settle(started, first)[1] for first in path.solutions)
+    settled = tuple(settle(started, first, solver)[1] for first in path.solutions)
     return replace(path, solutions=settled)
-
-
-def sizes_of(solution: Solution, n_features: int) -> Array:
-    """||f^k||_K of every variable."""
-    sizes = np.zeros(n_features)
-    sizes[solution.rows.index] = row_norms(solution.rows.values)
-    return sizes
 
 
 PredictWith = Literal["directions", "taylor", "offset"]
@@ -307,7 +263,7 @@ def requested_alpha(alpha: AlphaRule, started: Started) -> float:
 
 def finish(started: Started, solution: Solution, settings: SparseSettings) -> SparseFit:
     """Further rounds, where asked for, and what follows from the answer."""
-    (assembly, null), solution = Rounds(settings.solver).settle(started, solution)
+    (assembly, null), solution = settle(started, solution, settings.solver)
     problem, rows = assembly.problem, solution.rows
     omega = problem.penalty.limits(1.0)
     # variables still out are ranked by how close they are to coming in
@@ -491,20 +447,20 @@ class HeldOut(NamedTuple):
     weight: Array
 
 
-Judge = Callable[[HeldOut], float]
+Score = Callable[[HeldOut], float]
 """A score of an answer; larger is better."""
 
 
 @dataclass(frozen=True)
-class OwnLoss:
+class HeldOutLoss:
     """Minus the mean loss of what the estimator would predict."""
 
     predict_with: PredictWith = "directions"
 
     def __call__(self, fold: HeldOut) -> float:
-        settings = fold.assembly.settings
-        loss = paper_loss(fold.truth) if settings.loss is None else settings.loss
-        losses = loss.value(predict_held_out(fold, self.predict_with), fold.truth.values)
+        losses = paper_loss(fold.truth).value(
+            predict_held_out(fold, self.predict_with), fold.truth.values
+        )
         return -float(losses @ fold.weight / fold.weight.sum())
 
 
@@ -526,7 +482,7 @@ def fold_scores(
     alphas: Array | Callable[[float], Array],
     solver: Solver,
     sample_weight: Array | None = None,
-    judge: Judge | None = None,
+    score: Score | None = None,
     most_threads: int | None = None,
     checkpoint: Path | None = None,
     progress: Step | None = None,
@@ -543,7 +499,7 @@ def fold_scores(
     done = saved_scores(checkpoint)
     if done is not None:
         return done
-    source, judge = open_source(X), judge or OwnLoss()
+    source, score = open_source(X), score or HeldOutLoss()
     with one_blas_thread(most_threads):
         inside = None if sample_weight is None else sample_weight[fold.train]
         assembly = assemble(
@@ -552,7 +508,7 @@ def fold_scores(
             settings.take(fold.train),
             inside,
         )
-        started, rounds, kept = begin(assembly), Rounds(solver), None
+        started, kept = begin(assembly), None
         grid = alphas(started.null.alpha) if callable(alphas) else alphas
         if checkpoint is not None:
             kept = open_checkpoint(
@@ -565,9 +521,9 @@ def fold_scores(
         weight = np.ones(len(fold.test)) if sample_weight is None else sample_weight[fold.test]
         scores = np.empty(len(grid))
         for i, first in enumerate(path.solutions):
-            (last, _), solution = rounds.settle(started, first)
+            (last, _), solution = settle(started, first, solver)
             truth = response.take(fold.test)
-            scores[i] = judge(HeldOut(last, solution, held_out, truth, weight))
+            scores[i] = score(HeldOut(last, solution, held_out, truth, weight))
         if kept is not None:
             save_arrays(kept.folder / SCORES, {"scores": scores})
             kept.clear()

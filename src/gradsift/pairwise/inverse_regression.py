@@ -13,10 +13,18 @@ SIR to symmetric ones, pHd to straight ones.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from gradsift._run.overflow import refuse_overflow
+from gradsift._run.threads import one_blas_thread
+from gradsift.data import Scaling
+from gradsift.numerics.directions import orient
 from gradsift.numerics.sampling import orientation
+from gradsift.pairwise.dimension import SPAN, Dimension, choose_dimension
+from gradsift.pairwise.fit import Sample
+from gradsift.pairwise.local_linear import whiten
 from gradsift.protocols import Array, IntArray
 
 Inverse = Callable[[Array, Array, Array, int], Array]
@@ -80,3 +88,33 @@ def leading_eigenvectors(M: Array) -> tuple[Array, Array]:
 def orthonormal(directions: Array) -> Array:
     """Rows that span, for every k, what the first k columns of `directions` (p, r) span."""
     return np.asarray(np.linalg.qr(directions)[0].T)
+
+
+class InverseFit(NamedTuple):
+    """Orthonormal directions (d, p) in standardised columns, and the eigenvalues of M."""
+
+    components: Array
+    eigenvalues: Array
+    dimension: Dimension | None
+    scaling: Scaling
+
+
+@refuse_overflow
+def fit_inverse(
+    sample: Sample,
+    matrix: Inverse,
+    n_slices: int,
+    standardize: bool,
+    n_components: int | Literal["auto"],
+) -> InverseFit:
+    """Directions by one of the matrices above, as many as asked for."""
+    with one_blas_thread():
+        scaling, X, y, share = sample.distinct(standardize)
+        Z, turn, _ = whiten(X, share)
+        values, gamma = leading_eigenvectors(matrix(Z, y, share, n_slices))
+        rows = orient(orthonormal(turn @ gamma[:, :SPAN]))
+        dimension = None
+        if n_components == "auto":
+            dimension = choose_dimension(X @ rows.T, y[:, None], share)
+        count = n_components if dimension is None else dimension.chosen
+    return InverseFit(rows[: int(count)], values, dimension, scaling)

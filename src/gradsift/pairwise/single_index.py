@@ -170,14 +170,13 @@ def label_predictor(assembly: Assembly, rows: Rows) -> LabelPredictor:
     Labels are predicted as numbers; one slope and an intercept per class turn what is predicted
     for samples left out into scores of least loss.
     """
-    response, settings = assembly.response, assembly.settings
+    response = assembly.response
     X, Y, share, _ = merge_rows(
         assembly.source.columns(rows.index), response.values.T, assembly.share
     )
     linked = [link_index(X, y, rows.values, share) for y in Y.T]
     guess = np.array([link.left_out for link in linked])
-    loss = paper_loss(response) if settings.loss is None else settings.loss
-    intercept, slope = calibrate(guess, Y.T, share, loss)
+    intercept, slope = calibrate(guess, Y.T, share, paper_loss(response))
     return LabelPredictor(tuple(link.predictor for link in linked), intercept, slope)
 
 

@@ -15,8 +15,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import TimeSeriesSplit
 
 from gradsift import (
+    AlphaGrid,
     GradientSiftClassifier,
     GradientSiftRegressor,
+    Penalties,
     SiftOptions,
     SparseGradientClassifierCV,
     SparseGradientRegressorCV,
@@ -124,8 +126,8 @@ def make_estimator(table: Table, settings: Settings) -> Any:
     return sparse(
         cv=settings.cv,
         selection=settings.selection,
-        max_features=settings.max_features,
-        penalty_factor=factor,
+        alphas=AlphaGrid(max_features=settings.max_features),
+        penalties=Penalties(penalty_factor=factor),
         missing=missing,
         n_jobs=settings.n_jobs,
     )

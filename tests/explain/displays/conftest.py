@@ -40,4 +40,4 @@ def path_model():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 20))
     y = X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=50)
-    return SparseGradientRegressorCV(n_alphas=12, cv=3).fit(X, y)
+    return SparseGradientRegressorCV(cv=3, alphas=12).fit(X, y)

@@ -39,7 +39,7 @@ class CVDisplay(Display):
     >>> from gradsift import SparseGradientRegressorCV
     >>> from gradsift.explain.displays import CVDisplay
     >>> X = np.random.default_rng(0).normal(size=(40, 5))
-    >>> model = SparseGradientRegressorCV(n_alphas=6, cv=3).fit(X, X[:, 0])
+    >>> model = SparseGradientRegressorCV(alphas=6, cv=3).fit(X, X[:, 0])
     >>> display = CVDisplay.from_estimator(model)
     >>> display.ax_.get_ylabel()
     'held-out mean squared error'

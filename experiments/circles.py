@@ -13,16 +13,8 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import lars_path
 
-from gradsift import (
-    GradientSiftClassifier,
-    RidgeGradientClassifier,
-    SparseGradientClassifier,
-)
-from gradsift.data.simulate import circles
-from gradsift.numerics.directions import subspace_distance
-from gradsift.protocols import Array, IntArray
-from gradsift.reproduce._circles_figures import draw_inside, draw_projections, draw_recovery
-from gradsift.reproduce._tools import (
+from experiments.circles_figures import draw_inside, draw_projections, draw_recovery
+from experiments.tools import (
     TOL,
     Progress,
     Settings,
@@ -31,6 +23,15 @@ from gradsift.reproduce._tools import (
     spread,
     table,
 )
+from gradsift import (
+    GradientSiftClassifier,
+    RidgeGradientClassifier,
+    SolverSettings,
+    SparseGradientClassifier,
+)
+from gradsift.data.simulate import circles
+from gradsift.numerics.directions import subspace_distance
+from gradsift.protocols import Array, IntArray
 
 REPEATS = 50
 SIGMAS = (0.1, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 2.5, 3.0)
@@ -143,7 +144,9 @@ def lasso_order(X: Array, y: Array) -> IntArray:
 def _views(X: Array, y: Array, X_new: Array) -> tuple[View, ...]:
     _, alpha = exactly(2, X, y, task="classification", **AS_PRINTED)
     everything = X.shape[1]
-    sgl = SparseGradientClassifier(alpha, n_components=everything, tol=TOL, **AS_PRINTED)
+    sgl = SparseGradientClassifier(
+        alpha, n_components=everything, solver=SolverSettings(tol=TOL), **AS_PRINTED
+    )
     sgl.fit(X, y)
     gl = strong_gl(X, y)
     gl = RidgeGradientClassifier(gl.alpha_, n_components=everything, **AS_PRINTED).fit(X, y)

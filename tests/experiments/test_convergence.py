@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
+from experiments import EXPERIMENTS, convergence
+from experiments.manifolds import Cube, Torus
+from experiments.tools import silent
 from gradsift import alpha_max
 from gradsift.numerics.kernels import TheoryRate
-from gradsift.reproduce import EXPERIMENTS, convergence
-from gradsift.reproduce._manifolds import Cube, Torus
-from gradsift.reproduce._tools import silent
 
 
 @pytest.mark.parametrize("ambient", [4, 8, 50])

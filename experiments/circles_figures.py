@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from experiments.tools import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY, canvas
 from gradsift.protocols import Array
-from gradsift.reproduce._tools import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY, canvas
 
 if TYPE_CHECKING:
-    from gradsift.reproduce.circles import Circles
+    from experiments.circles import Circles
 
 LINES = (
     (BLUE, "o", "-"),

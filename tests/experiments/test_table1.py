@@ -1,8 +1,8 @@
 import numpy as np
 
+from experiments import EXPERIMENTS, table1
+from experiments.tools import exactly
 from gradsift.data.simulate import turlach
-from gradsift.reproduce import EXPERIMENTS, table1
-from gradsift.reproduce._tools import exactly
 
 
 def test_exactly_five_variables_per_repeat_and_method(few, seen, tmp_path):

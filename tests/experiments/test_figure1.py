@@ -1,7 +1,7 @@
 import numpy as np
 
-from gradsift.reproduce import EXPERIMENTS, figure1
-from gradsift.reproduce._tools import silent
+from experiments import EXPERIMENTS, figure1
+from experiments.tools import silent
 
 
 def test_paths_start_empty_and_x1_is_fifth_for_sgl_not_for_the_lasso(few, tmp_path):

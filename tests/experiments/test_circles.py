@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from gradsift.reproduce import EXPERIMENTS, Settings, circles
-from gradsift.reproduce._tools import silent
+from experiments import EXPERIMENTS, Settings, circles
+from experiments.tools import silent
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """docs/reproducing.md shows what the command records, and what the code gives today.
 
-Where a test here fails, the page is stale: `gradsift reproduce all --out docs/reproduced --docs
+Where a test here fails, the page is stale: `python -m experiments --out docs/reproduced --docs
 docs/reproducing.md` writes page, records and figures anew.
 """
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradsift.reproduce import (
+from experiments import (
     EXPERIMENTS,
     Settings,
     circles,
@@ -18,10 +18,10 @@ from gradsift.reproduce import (
     leukemia,
     table1,
 )
-from gradsift.reproduce import _leukemia_methods as methods
-from gradsift.reproduce._leukemia_data import load
-from gradsift.reproduce._tools import silent
-from gradsift.reproduce.page import MARK, fill, read_records
+from experiments import leukemia_methods as methods
+from experiments.leukemia_data import load
+from experiments.page import MARK, fill, read_records
+from experiments.tools import silent
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reproducing.md").read_text(encoding="utf-8")

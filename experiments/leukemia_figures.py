@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradsift.reproduce._leukemia_methods import machine
-from gradsift.reproduce._tools import BLACK, BLUE, RED, canvas
+from experiments.leukemia_methods import machine
+from experiments.tools import BLACK, BLUE, RED, canvas
 
 if TYPE_CHECKING:
-    from gradsift.reproduce._leukemia_data import Leukemia
-    from gradsift.reproduce.leukemia import Errors, Row
+    from experiments.leukemia import Errors, Row
+    from experiments.leukemia_data import Leukemia
 
 
 def draw_direction(row: Row, data: Leukemia) -> Any:

@@ -15,7 +15,7 @@ ALL_TRAIN, ALL_TEST = 27, 20  # samples of class ALL in either part
 
 HOW_TO = """\
 Two ways to get the data (Golub et al., Science 286, 1999; 7,129 genes, 38 + 34 samples):
-  1. give a file:  gradsift reproduce leukemia --data leukemia.npz
+  1. give a file:  python -m experiments leukemia --data leukemia.npz
      with arrays X_train (38 x 7129), y_train (+1 = ALL, -1 = AML), X_test (34 x 7129), y_test,
      and, if you have them, gene_accession and gene_description (7129 strings each);
   2. with a network, leave --data out: OpenML's data set "leukemia" is then fetched through

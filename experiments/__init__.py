@@ -2,9 +2,9 @@
 
 An experiment is a module with pure functions: `compute` from settings to a frozen result, `record`
 to plain numbers, `tables` and `text` from those numbers to Markdown, `figures` from the result.
-Run them with `gradsift reproduce NAME`, or from Python:
+Run them from the folder of the repository with `python -m experiments NAME`, or from Python:
 
-    from gradsift.reproduce import run
+    from experiments import run
     run(["table1"], out="reproduced")
 """
 
@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from gradsift.reproduce._tools import (
+from experiments.tools import (
     Progress,
     Settings,
     numbers,
@@ -37,7 +37,7 @@ class Experiment:
 
     @property
     def module(self) -> Any:
-        return import_module(f"gradsift.reproduce.{self.name}")
+        return import_module(f"experiments.{self.name}")
 
     @property
     def compute(self) -> Callable[[Settings, Progress], Any]:

@@ -18,10 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from gradsift.protocols import Array
-from gradsift.reproduce._leukemia_data import Leukemia, load
-from gradsift.reproduce._leukemia_figures import draw_direction, draw_path
-from gradsift.reproduce._leukemia_methods import (
+from experiments.leukemia_data import Leukemia, load
+from experiments.leukemia_figures import draw_direction, draw_path
+from experiments.leukemia_methods import (
     MOST_ESFS,
     ON_LOGARITHMS,
     OURS,
@@ -35,7 +34,8 @@ from gradsift.reproduce._leukemia_methods import (
     normalise,
     sgl_path,
 )
-from gradsift.reproduce._tools import Progress, Settings, spread, table
+from experiments.tools import Progress, Settings, spread, table
+from gradsift.protocols import Array
 
 PAPER = {
     "SGL (variables)": ("106", "0/38", "0/34"),

@@ -15,6 +15,7 @@ from sklearn.linear_model import lars_path
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
+from experiments.tools import TOL, empty_is_fine
 from gradsift import (
     GradientSiftClassifier,
     RidgeGradientRegressor,
@@ -23,7 +24,6 @@ from gradsift import (
 )
 from gradsift.numerics.directions import find_directions
 from gradsift.protocols import Array, IntArray
-from gradsift.reproduce._tools import TOL, empty_is_fine
 
 LINEAR: dict[str, Any] = {"kernel": "linear", "weights": "gaussian", "standardize": False}
 FINE, COARSE = 40, 10  # number of penalties tried, from 0.8 to 0.1 of alpha_max

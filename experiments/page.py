@@ -12,12 +12,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-from gradsift.reproduce import EXPERIMENTS
-from gradsift.reproduce._tools import table, write_text
-from gradsift.reproduce.circles import METHODS as CIRCLES
-from gradsift.reproduce.circles import SIGMAS, percent
-from gradsift.reproduce.table1 import METHODS as TABLE1
-from gradsift.reproduce.table1 import restore
+from experiments import EXPERIMENTS
+from experiments.circles import METHODS as CIRCLES
+from experiments.circles import SIGMAS, percent
+from experiments.table1 import METHODS as TABLE1
+from experiments.table1 import restore
+from experiments.tools import table, write_text
 
 MARK = re.compile(r"(<!-- reproduce: ([^>]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 OFTEN = 90.0  # percent of data sets from which on a method is said to find the variables

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import lars_path
 
-from gradsift import gradient_path
-from gradsift.data.simulate import turlach
-from gradsift.protocols import Array
-from gradsift.reproduce._tools import (
+from experiments.table1 import AS_PRINTED
+from experiments.tools import (
     BLUE,
     GREEN,
     RED,
@@ -25,7 +23,9 @@ from gradsift.reproduce._tools import (
     spread,
     table,
 )
-from gradsift.reproduce.table1 import AS_PRINTED
+from gradsift import gradient_path
+from gradsift.data.simulate import turlach
+from gradsift.protocols import Array
 
 SEED, NOISE = 1, 0.05
 STYLES = [("x1", RED, "-", 2.2), ("x2 to x5", BLUE, "--", 1.4), ("x6 to x10", GREEN, ":", 1.4)]

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from gradsift.reproduce import EXPERIMENTS, Settings, _leukemia_data, leukemia
-from gradsift.reproduce import _leukemia_methods as methods
-from gradsift.reproduce._leukemia_data import DataMissing, Leukemia, load
-from gradsift.reproduce._tools import silent
+from experiments import EXPERIMENTS, Settings, leukemia, leukemia_data
+from experiments import leukemia_methods as methods
+from experiments.leukemia_data import DataMissing, Leukemia, load
+from experiments.tools import silent
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "leukemia.npz"
 
@@ -97,7 +97,7 @@ def test_missing_data_says_how_to_get_it(tmp_path, monkeypatch):
         raise OSError("no route to host")
 
     monkeypatch.setattr(socket, "create_connection", no_network)
-    monkeypatch.setattr(_leukemia_data, "fetch_openml", no_network)
+    monkeypatch.setattr(leukemia_data, "fetch_openml", no_network)
     with pytest.raises(DataMissing, match="OpenML did not answer"):
         load(None)
 
@@ -119,7 +119,7 @@ def test_openml_copy_is_used_only_in_the_published_order(published, monkeypatch)
     if not published:
         target = np.sort(target)
     bunch = Bunch(np.zeros((72, 7129)), target)
-    monkeypatch.setattr(_leukemia_data, "fetch_openml", lambda *a, **k: bunch)
+    monkeypatch.setattr(leukemia_data, "fetch_openml", lambda *a, **k: bunch)
     if published:
         data = load(None)
         assert data.X.shape == (38, 7129)

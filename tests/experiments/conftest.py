@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradsift.reproduce import Settings
+from experiments import Settings
 
 
 @pytest.fixture

@@ -20,10 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from gradsift import Gaussian, SparseGradientRegressor, TheoryRate, alpha_max
-from gradsift.protocols import Array
-from gradsift.reproduce._manifolds import Cube, Torus
-from gradsift.reproduce._tools import (
+from experiments.manifolds import Cube, Torus
+from experiments.tools import (
     BLACK,
     BLUE,
     GREEN,
@@ -36,6 +34,8 @@ from gradsift.reproduce._tools import (
     spread,
     table,
 )
+from gradsift import Gaussian, SolverSettings, SparseGradientRegressor, TheoryRate, alpha_max
+from gradsift.protocols import Array
 
 REPEATS = 3
 SIZES = (50, 100, 200, 400)
@@ -119,7 +119,7 @@ def _data(name: str, n: int, seed: int) -> tuple[Any, Array, Any]:
 
 
 def _error(name: str, X: Array, y: Array, fresh: Any, s: float, alpha: float) -> float:
-    model = SparseGradientRegressor(alpha, **_settings(name, s), tol=TOL)
+    model = SparseGradientRegressor(alpha, solver=SolverSettings(tol=TOL), **_settings(name, s))
     with empty_is_fine():
         return float(fresh.error(model.fit(X, y).gradient(fresh.X)))
 

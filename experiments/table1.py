@@ -12,10 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import lars_path
 
-from gradsift import GradientSiftRegressor, NearestNeighbors
-from gradsift.data.simulate import turlach
-from gradsift.protocols import Array, IntArray
-from gradsift.reproduce._tools import (
+from experiments.tools import (
     BLUE,
     GREEN,
     RED,
@@ -26,6 +23,9 @@ from gradsift.reproduce._tools import (
     spread,
     table,
 )
+from gradsift import GradientSiftRegressor, NearestNeighbors
+from gradsift.data.simulate import turlach
+from gradsift.protocols import Array, IntArray
 
 REPEATS = 100
 NOISES = {"0.05": 0.05, "sqrt(0.05)": 0.05**0.5}

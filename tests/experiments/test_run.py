@@ -2,11 +2,10 @@ import os
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from gradsift.cli._app import app
-from gradsift.reproduce import EXPERIMENTS, Settings, run
-from gradsift.reproduce._tools import canvas, save_figure, spread, table, write_text
+from experiments import EXPERIMENTS, Settings, run
+from experiments.__main__ import main
+from experiments.tools import canvas, save_figure, spread, table, write_text
 
 
 def test_unknown_names_are_refused(tmp_path):
@@ -28,25 +27,21 @@ def test_run_from_python(tmp_path, seen):
     assert calls[0] == (0, 2, "table1")
 
 
-def test_command(tmp_path):
-    result = CliRunner().invoke(
-        app, ["reproduce", "table1", "--out", str(tmp_path), "--repeats", "1"]
-    )
-    assert result.exit_code == 0, result.output
-    assert "table1: 2 of 2" in result.output
+def test_command(tmp_path, capsys):
+    assert main(["table1", "--out", str(tmp_path), "--repeats", "1"]) == 0
+    assert "table1: 2 of 2" in capsys.readouterr().out
     assert (tmp_path / "table1.md").exists()
 
 
-def test_command_without_data_says_how_to_get_it(tmp_path):
-    missing = str(tmp_path / "none.npz")
-    result = CliRunner().invoke(app, ["reproduce", "leukemia", "--data", missing])
-    assert result.exit_code == 1
-    assert "Two ways to get the data" in result.output
+def test_command_without_data_says_how_to_get_it(tmp_path, capsys):
+    assert main(["leukemia", "--data", str(tmp_path / "none.npz")]) == 1
+    assert "Two ways to get the data" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", [["table9"], ["table1", "--repeats", "0"]])
 def test_command_refuses_nonsense(arguments):
-    assert CliRunner().invoke(app, ["reproduce", *arguments]).exit_code == 2
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
 
 
 def _square(x):
