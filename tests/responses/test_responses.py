@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
-from responses.exponential import Exponential, GradientSiftExponential
+from recipes import recipe
 
 from gradsift import findings
 from gradsift.responses import Labels, Numbers, Response
+
+MADE = recipe("A response")
+Exponential, GradientSiftExponential = MADE.Exponential, MADE.GradientSiftExponential
 
 
 def waiting_times(rng, n=200, p=30):
