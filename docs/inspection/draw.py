@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.datasets import make_friedman1
 
 from gradsift import GradientSiftRegressor, SparseGradientRegressorCV
+from gradsift.evaluate import held_out, stability
 from gradsift.explain.displays import (
     ConfidenceDisplay,
     CVDisplay,
@@ -27,7 +28,6 @@ from gradsift.explain.displays import (
     ProjectionDisplay,
 )
 from gradsift.report import Findings, write_report
-from gradsift.evaluate import held_out, stability
 
 
 def photograph(findings: Findings, png: Path) -> None:
