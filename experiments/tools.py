@@ -19,7 +19,7 @@ from gradsift import gradient_path
 from gradsift._run.atomic import atomic_write
 from gradsift._run.extras import require
 from gradsift.exceptions import NothingSelectedWarning
-from gradsift.explain.displays import _style as style
+from gradsift.explain.displays import style
 from gradsift.protocols import Array, IntArray
 
 T = TypeVar("T")

@@ -28,8 +28,8 @@ WALKS = {
     "select": Walk(files=140, functions=1_000, switches=550, depth=33),
 }
 CYCLES = 4
-PRIVATE_IMPORTS = 19
-PRIVATE_USES = 2
+PRIVATE_IMPORTS = 1
+PRIVATE_USES = 1
 ANY = 770
 OWN_CLASSES = 10
 PARAMETERS = {"GradientSift": 17, "SparseGradient": 18, "CV": 28}

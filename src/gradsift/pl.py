@@ -12,7 +12,7 @@ from gradsift.explain.displays import (
     QQDisplay,
     VolcanoDisplay,
 )
-from gradsift.explain.displays._scale import positions_of
+from gradsift.explain.displays.scale import positions_of
 
 __all__ = ["volcano", "manhattan", "qq", "projection"]
 

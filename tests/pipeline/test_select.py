@@ -18,7 +18,7 @@ from gradsift.exceptions import NothingSelectedWarning
 from gradsift.pipeline import Settings, record_training, select
 from gradsift.pipeline._select import make_estimator
 from gradsift.report import summarise
-from gradsift.report._words import headline
+from gradsift.report.words import headline
 from gradsift.sift import Limits, SiftSettings
 from gradsift.tables import Choices, Recipe, Table, prepare
 from gradsift.tables.frame import make_frame

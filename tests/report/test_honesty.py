@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from gradsift.evaluate.scores import LABELS, NUMBERS
-from gradsift.report import _sure_words
+from gradsift.report import sure_words
 
 PAGE = Path(__file__).parents[2] / "docs" / "honesty.md"
 
 
 def titles():
     """Titles of the points of the report: pairs of a title and a sentence in the code."""
-    tree = ast.parse(Path(_sure_words.__file__).read_text(encoding="utf-8"))
+    tree = ast.parse(Path(sure_words.__file__).read_text(encoding="utf-8"))
     pairs = (n.elts for n in ast.walk(tree) if isinstance(n, ast.Tuple) and len(n.elts) == 2)
     return {a.value for a, _ in pairs if isinstance(a, ast.Constant) and isinstance(a.value, str)}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from gradsift.pipeline import Settings, record_training, select, write_files
 from gradsift.report import build_report
-from gradsift.report._words import headline
+from gradsift.report.words import headline
 from gradsift.tables import Choices, fingerprint, open_table
 from gradsift.tables.reading import read_frame
 

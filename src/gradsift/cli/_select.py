@@ -19,8 +19,7 @@ from rich.table import Table as Grid
 from threadpoolctl import threadpool_limits
 
 from gradsift.cli._printable import printable
-from gradsift.pipeline import Settings, results_place, select_in_stages, write_each
-from gradsift.pipeline._folder import Place
+from gradsift.pipeline import Place, Settings, results_place, select_in_stages, write_each
 from gradsift.report import (
     Findings,
     check_report_packages,
@@ -28,10 +27,10 @@ from gradsift.report import (
     score_table,
     summarise,
 )
-from gradsift.report._finding_words import confidence_words, finding_rows, q_words
-from gradsift.report._sure_words import alarms, picked_words
-from gradsift.report._text import join
-from gradsift.report._words import adjusted_words, headline, told_apart
+from gradsift.report.finding_words import confidence_words, finding_rows, q_words
+from gradsift.report.sure_words import alarms, picked_words
+from gradsift.report.text import join
+from gradsift.report.words import adjusted_words, headline, told_apart
 from gradsift.tables import BEWARE, Choices, fingerprint, open_table
 
 NOT_CONVERGED = 3

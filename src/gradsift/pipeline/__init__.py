@@ -1,12 +1,13 @@
 """The main job from table to files: select, find out how sure, write everything a person needs."""
 
 from gradsift.pipeline._files import projected, write_each, write_files, write_rows
-from gradsift.pipeline._folder import new_file, results_place
+from gradsift.pipeline._folder import Place, new_file, results_place
 from gradsift.pipeline._model_file import load_model, save_model
 from gradsift.pipeline._select import Settings, select, select_in_stages, without_holes
 from gradsift.pipeline._training import Training, record_training
 
 __all__ = [
+    "Place",
     "Settings",
     "Training",
     "load_model",

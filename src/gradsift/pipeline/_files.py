@@ -14,7 +14,7 @@ import numpy as np
 
 from gradsift._run.progress import Say, silent
 from gradsift.explain import best_selected
-from gradsift.explain.displays._style import readable
+from gradsift.explain.displays.style import readable
 from gradsift.pipeline._folder import MANIFEST, Place
 from gradsift.pipeline._model_file import NAME as MODEL
 from gradsift.pipeline._model_file import save_model

@@ -33,7 +33,7 @@ from gradsift.exceptions import NothingSelectedWarning, RepeatedRowsWarning
 from gradsift.explain import names_of_best
 from gradsift.protocols import Source
 from gradsift.report import Findings
-from gradsift.report._text import join
+from gradsift.report.text import join
 from gradsift.tables import BEWARE, Table
 from gradsift.tables.suspects import constant_words
 

@@ -9,7 +9,7 @@ import numpy as np
 from gradsift.inference.marginal_tests import RATE
 from gradsift.protocols import IntArray
 from gradsift.report._findings import MOST_LISTED, Findings
-from gradsift.report._text import percent
+from gradsift.report.text import percent
 
 MEANING = (
     "Associated means that the response differs along the variable when nothing else is held "

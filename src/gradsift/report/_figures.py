@@ -22,7 +22,7 @@ from gradsift.explain.displays import (
     PathDisplay,
     ProjectionDisplay,
 )
-from gradsift.explain.displays._style import readable
+from gradsift.explain.displays.style import readable
 from gradsift.explain.positions import Positions, column_positions
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.report._findings import Findings

@@ -6,9 +6,9 @@ import re
 from html import escape
 from typing import Any
 
-from gradsift.report._finding_words import in_a_line
 from gradsift.report._findings import Findings
 from gradsift.report._summarise import summarise
+from gradsift.report.finding_words import in_a_line
 
 SPECIAL = re.compile(r"([\\`*_\[\]|#~])")
 

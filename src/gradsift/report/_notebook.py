@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from gradsift.report._finding_words import in_a_line
 from gradsift.report._findings import Findings
 from gradsift.report._summarise import summarise
+from gradsift.report.finding_words import in_a_line
 
 MOST = 10
 CELL = "text-align:left;padding:2px 12px 2px 0;border:0"

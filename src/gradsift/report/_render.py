@@ -13,14 +13,14 @@ from typing import Any
 
 from gradsift._run.atomic import atomic_write
 from gradsift._run.extras import require
-from gradsift.explain.displays._style import readable
+from gradsift.explain.displays.style import readable
 from gradsift.report._figures import draw_all, drawing
-from gradsift.report._finding_words import confidence_words, q_words
 from gradsift.report._findings import Findings
 from gradsift.report._score_words import number as score_number
 from gradsift.report._score_words import score_table
 from gradsift.report._summarise import summarise
-from gradsift.report._text import capital, percent
+from gradsift.report.finding_words import confidence_words, q_words
+from gradsift.report.text import capital, percent
 
 DIGITS = 3
 MOST_MEMBERS, MOST_LISTED = 8, 40

@@ -11,7 +11,7 @@ from gradsift.estimators import EnsemblePart, PenaltyChoice
 from gradsift.evaluate import HeldOut, Scores
 from gradsift.evaluate.scores import number
 from gradsift.report._findings import Findings
-from gradsift.report._text import join, percent
+from gradsift.report.text import join, percent
 from gradsift.tables.frame import counted
 
 

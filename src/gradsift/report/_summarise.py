@@ -10,13 +10,13 @@ import numpy as np
 
 from gradsift.estimators.columns import confidence_of_table
 from gradsift.explain import VariableSummary
-from gradsift.explain.displays._style import readable
-from gradsift.report import _words as words
+from gradsift.explain.displays.style import readable
+from gradsift.report import words
 from gradsift.report._associated import associated
-from gradsift.report._finding_words import finding_rows
 from gradsift.report._findings import Findings
 from gradsift.report._score_words import as_data, predictor_name, scores_as_data
-from gradsift.report._sure_words import cautions, decisions, sureness
+from gradsift.report.finding_words import finding_rows
+from gradsift.report.sure_words import cautions, decisions, sureness
 
 SCHEMA = 4
 

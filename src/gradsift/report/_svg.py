@@ -7,7 +7,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from gradsift.explain.displays import _style as style
+from gradsift.explain.displays import style
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 

@@ -32,7 +32,7 @@ from gradsift.explain.displays import (
     QQDisplay,
     VolcanoDisplay,
 )
-from gradsift.explain.displays._style import label, spread_labels
+from gradsift.explain.displays.style import label, spread_labels
 
 NASTY = ["cost $5 or $6", "_under", "<script>alert(1)</script>", "two\nlines", "nul\x00", "é" * 60]
 

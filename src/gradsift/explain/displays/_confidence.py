@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift.explain import variable_names
-from gradsift.explain.displays import _style as style
+from gradsift.explain.displays import style
 from gradsift.explain.displays._display import Display
-from gradsift.explain.displays._scale import positions_of, scale_axis
+from gradsift.explain.displays.scale import positions_of, scale_axis
 from gradsift.explain.positions import Positions
 from gradsift.inference.findings import Finding
 from gradsift.protocols import Array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from gradsift.explain.displays import _style as style
+from gradsift.explain.displays import style
 
 
 class Display:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradsift._run.suggest import did_you_mean
 from gradsift.explain import Curve, Effect, VariableSummary, summarise_variables, variable_names
-from gradsift.explain.displays import _style as style
+from gradsift.explain.displays import style
 from gradsift.explain.displays._display import Display
 
 MOST_CURVES = len(style.CYCLE)

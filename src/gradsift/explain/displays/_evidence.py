@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from gradsift.explain.displays import _style as style
+from gradsift.explain.displays import style
 from gradsift.explain.displays._display import Display
 from gradsift.inference import Association, Significance
 from gradsift.protocols import Array

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradsift.data.slices import take_columns
 from gradsift.explain import gradient_columns, output_names, variable_names
-from gradsift.explain.displays import _style as style
+from gradsift.explain.displays import style
 from gradsift.explain.displays._display import Display
 from gradsift.explain.displays._effect import find_column
 from gradsift.protocols import Array

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from gradsift.explain import Curve, variable_names
-from gradsift.explain.displays import _style as style
+from gradsift.explain.displays import style
 from gradsift.explain.displays._display import Display
 from gradsift.explain.displays._effect import draw_curve, find_column, find_row, response_label
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from gradsift.explain import variable_names
-from gradsift.explain.displays import _style as style
+from gradsift.explain.displays import style
 from gradsift.explain.displays._display import Display
 from gradsift.protocols import Array
 

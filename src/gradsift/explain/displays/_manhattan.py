@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from gradsift.explain import variable_names
 from gradsift.explain.displays._evidence import EvidenceDisplay, tests_of
-from gradsift.explain.displays._scale import positions_of, scale_axis
+from gradsift.explain.displays.scale import positions_of, scale_axis
 from gradsift.explain.positions import Positions
 
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from gradsift.explain import VariableSummary, effect_clause, pair_clause
 from gradsift.inference.findings import CLEAR
-from gradsift.report._finding_words import graded, lead, needed, title
 from gradsift.report._findings import Findings
 from gradsift.report._score_words import quality
-from gradsift.report._text import capital, join, percent
+from gradsift.report.finding_words import graded, lead, needed, title
+from gradsift.report.text import capital, join, percent
 from gradsift.tables.frame import counted
 
 

@@ -9,7 +9,7 @@ from gradsift.explain import VariableSummary
 from gradsift.report._findings import Findings
 from gradsift.report._score_words import predictor_name
 from gradsift.report._suspicion import too_good
-from gradsift.report._text import join
+from gradsift.report.text import join
 from gradsift.tables import BEWARE
 
 FEW_ROWS, FEW_PER_CLASS = 50, 10

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsift.explain.displays import _style as style
+from gradsift.explain.displays import style
 from gradsift.explain.positions import Positions, column_positions
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from gradsift.explain import FindingSummary, FindingTest
 from gradsift.inference.findings import CLEAR, certainty
 from gradsift.report._findings import Findings
-from gradsift.report._text import at_least, capital, join, percent, sure_percent
+from gradsift.report.text import at_least, capital, join, percent, sure_percent
 
 MOST_MEMBERS = 5
 """Members named in a sentence."""
