@@ -2,7 +2,7 @@
 
 40 samples, radius 3 against 7.5. Which methods find {x1, x2}, up to which noise? The paper writes
 N(0, sigma) for the noise; sigma may be its standard deviation or its variance, and both readings
-are here. And the paper's two figures for sigma = 3, with GradientSift beside SGL and GL.
+are here. And the paper's two figures for sigma = 3, with GradientSift next to SGL and GL.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ def text(kept: dict[str, Any]) -> str:
         f"Percent of {repeats} data sets in which exactly the two variables of the circles are "
         "found: the penalty of SGL is set so that two variables are left, GL and GradientSift are "
         "judged by their two best, the LASSO (standardised columns) by the first two to enter. "
-        "*Exact set*: GradientSift selects {x1, x2} and nothing else, without being told how many. "
+        "*Exact set*: GradientSift selects {x1, x2} and nothing else, without knowing how many. "
         "The last column is the mean distance of GL's first two directions to the plane of x1 and "
         "x2 (0 = the same plane, 1 = orthogonal).\n\n"
         "## sigma is the standard deviation of the noise\n\n"

@@ -184,7 +184,7 @@ def record(result: Convergence) -> dict[str, Any]:
 
 
 def tables(kept: dict[str, Any]) -> dict[str, str]:
-    """Slopes beside the theorems' exponents, and the errors behind them."""
+    """Slopes with the theorems' exponents, and the errors behind them."""
     slopes = [
         [name, *(f"{found[schedule]['slope']:+.3f}" for schedule in SCHEDULES),
          f"{theory_slope(DESIGNS[name].dim):+.3f}", f"{theory_slope(DESIGNS[name].ambient):+.4f}"]

@@ -1,4 +1,4 @@
-"""Leukemia: the paper's table, with an honest leave-one-out beside the paper's.
+"""Leukemia: the paper's table, with an honest leave-one-out added to the paper's.
 
 Genes are centred and scaled to unit length with constants of the training part; a linear SVM judges
 the variables or directions that a method returns. Two leave-one-out counts:

@@ -5,8 +5,11 @@ from functools import cache
 import numpy as np
 
 from gradsift import (
+    AlphaGrid,
     GradientSiftClassifier,
     GradientSiftRegressor,
+    Penalties,
+    SolverSettings,
     SparseGradientClassifierCV,
     SparseGradientRegressor,
     SparseGradientRegressorCV,
@@ -45,6 +48,12 @@ FITS = {
     "paper": lambda X, y: SparseGradientRegressor(
         kernel=Gaussian(2.0), weights=NearestNeighbors(9)
     ).fit(X, y),
+    "paper with settings": lambda X, y: SparseGradientRegressorCV(
+        cv=3,
+        alphas=AlphaGrid(5, 0.1, max_features=3),
+        penalties=Penalties(penalty_factor=np.ones(X.shape[1])),
+        solver=SolverSettings(tol=1e-5),
+    ).fit(X, X[:, 3]),
     "paper by cv": lambda X, y: SparseGradientRegressorCV(cv=3, alphas=5).fit(X, X[:, 3]),
     "paper of labels": lambda X, y: SparseGradientClassifierCV(cv=3, alphas=5).fit(X, labels(y)),
 }

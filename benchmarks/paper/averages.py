@@ -1,4 +1,4 @@
-"""What `predict` of the paper's estimator should be an average of, beside a ridge on direction 1.
+"""What `predict` of the paper's estimator should be an average of, against a ridge on direction 1.
 
     PYTHONPATH=benchmarks python -m paper.averages designs --seeds 200 201
     PYTHONPATH=benchmarks python -m paper.averages real --folder FOLDER
@@ -26,7 +26,8 @@ from gradsift.pairwise import local_linear
 from gradsift.pairwise import single_index as index_predictor
 from gradsift.pairwise.assemble import Response, Settings, assemble
 from gradsift.pairwise.fit import begin
-from gradsift.pairwise.single_index import Linked, average, members, stacking_share
+from gradsift.pairwise.single_index import Linked, average, members, ridge_index, stacking_share
+from gradsift.refit import refit_regression
 from gradsift.solver import Solver
 from gradsift.solver.path import fit_to
 
@@ -93,13 +94,32 @@ class Rule:
             return (fit.y_new - predict(fit.X_new)[0]) ** 2
 
 
+@dataclass(frozen=True)
+class EvidenceRefit:
+    """The predictor of `GradientSiftRegressor` on the selected columns, and its part in a mean with
+    the ridge on the directions.
+    """
+
+    part: float = 1.0
+
+    def errors(self, fit: Fit) -> np.ndarray:
+        guess = refit_regression(fit.X, fit.y).predict(fit.X_new)
+        if self.part < 1.0 and fit.B.any():
+            U, sizes, _ = np.linalg.svd(fit.B, full_matrices=False)
+            share = np.full(len(fit.y), 1.0 / len(fit.y))
+            ridge = ridge_index(fit.X, U * (sizes / sizes.max()), fit.y, share)
+            straight = (fit.X_new @ ridge.slope + ridge.intercept)[:, 0]
+            guess = self.part * guess + (1.0 - self.part) * straight
+        return (fit.y_new - guess) ** 2
+
+
 def best_alone(found: Found) -> Found:
     """The one with the smallest leave-one-out error."""
     name = min(found, key=lambda k: found[k].error)
     return {name: found[name]}
 
 
-RULES = {
+RULES: dict[str, Rule | EvidenceRefit] = {
     "kept": Rule(),
     "links go on beyond the samples": Rule(edge=-1.0),
     "links are level beyond 5 %": Rule(caution=np.inf),
@@ -109,6 +129,8 @@ RULES = {
     "ridges only": Rule(keep=among("ridge")),
     "power .25": Rule(power=0.25),
     "power .05": Rule(power=0.05),
+    "the evidence refit": EvidenceRefit(),
+    "its mean with a ridge": EvidenceRefit(0.5),
 }
 
 

@@ -1,7 +1,7 @@
 """The paper's estimator on real tables: what cross-validation selects, and how it predicts.
 
-    PYTHONPATH=benchmarks python -m paper.measure choice FOLDER      # beside LassoCV
-    PYTHONPATH=benchmarks python -m paper.measure alphas FOLDER      # beside a ridge on direction 1
+    PYTHONPATH=benchmarks python -m paper.measure choice FOLDER    # against LassoCV
+    PYTHONPATH=benchmarks python -m paper.measure alphas FOLDER    # against a ridge on direction 1
 
 FOLDER holds `leukemia.npz`, `colon.npz`, `riboflavin.npz` and `gasoline.npz`. Labels are coded -1
 and 1, as in the paper's leukemia example. Held-out figures are of rows that neither the fit nor the
@@ -57,7 +57,7 @@ def designs() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 
 
 def choice(folder: Path) -> None:
-    """Selected by leave-one-out and by ten folds; held-out R2 beside LassoCV's."""
+    """Selected by leave-one-out and by ten folds; held-out R2 and LassoCV's."""
     print(
         "| table | n x p | leave-one-out | 10 folds | held-out R² | LassoCV | difference ± s.e. |"
     )

@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import gradsift
 from gradsift import (
     GradientSiftClassifier,
     GradientSiftRegressor,
@@ -102,6 +103,29 @@ def test_n_components(fitted):
     two = clone(model).set_params(n_components=2).fit(X, y)
     assert two.transform(X).shape == (40, min(2, model.get_support().sum()))
     np.testing.assert_array_equal(two.feature_importances_, model.feature_importances_)
+
+
+def test_constructors_are_short():
+    """Rare parameters are fields of settings objects."""
+    for name in gradsift.__all__:
+        if name.startswith(("Sparse", "Ridge", "Outer", "Minimum", "Sliced", "Principal")):
+            most = 14 if name.endswith("CV") else 12
+            assert len(getattr(gradsift, name)().get_params()) <= most, name
+
+
+def test_settings_are_searched_as_any_parameter(table):
+    X, y = table
+    loose, tight = SolverSettings(tol=1e-2), SolverSettings(tol=1e-8)
+    search = GridSearchCV(SparseGradientRegressor(), {"solver": [loose, tight]}, cv=2).fit(X, y)
+    assert search.best_params_["solver"].tol in (1e-2, 1e-8)
+    again = pickle.loads(pickle.dumps(clone(search.best_estimator_).fit(X, y)))
+    np.testing.assert_array_equal(again.predict(X), search.predict(X))
+
+
+@pytest.mark.parametrize("name", ["solver", "penalties"])
+def test_settings_of_another_kind_are_refused(name, table):
+    with pytest.raises(ValueError, match=rf"{name}='fbs': use None or \w+\(\.\.\.\)"):
+        SparseGradientRegressor(**{name: "fbs"}).fit(*table)
 
 
 @pytest.mark.parametrize(

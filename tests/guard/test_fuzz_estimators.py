@@ -19,7 +19,8 @@ def test_a_call_is_refused_in_clear_words_or_answered_soundly(name):
 def test_every_public_name_is_tried():
     """What is no entry of its own (kernels, weight rules) is a setting of those that are."""
     tried = {name.split(" of ")[0] for name in ENTRIES}
-    settings = {"Adaptive", "Gaussian", "Landmarks", "NearestNeighbors", "Precomputed"}
+    settings = {"Adaptive", "AlphaGrid", "Gaussian", "Landmarks", "NearestNeighbors", "Penalties"}
+    settings |= {"Precomputed", "SolverSettings"}
     assert tried == set(gradsift.__all__) - settings - {"TheoryRate", "Uniform"}
 
 

@@ -463,7 +463,7 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
     dimension_ : Dimension or None
         With ``n_components='auto'``, the held-out errors with 0, 1, 2, ... directions, and how
         often each number would be chosen were the samples drawn again (`frequencies`). From fewer
-        than 40 samples nothing can be told, and one direction is kept.
+        than 40 samples their number cannot be estimated, and one direction is kept.
     alpha_, alpha_max_ : float
     dual_gap_ : float
         Duality gap relative to the objective of the zero field.

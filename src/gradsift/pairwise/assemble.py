@@ -1,4 +1,13 @@
-"""From columns and a response to the paper's problem: kernel, factor, weights, loss, penalty."""
+"""From columns and a response to the paper's problem: kernel, factor, weights, loss, penalty.
+
+    minimise over f = (f^1, ..., f^p)   1/n^2 sum_ij w_ij psi(e_ij) + alpha sum_k omega_k ||f^k||_K
+    with e_ij = f(x_i) . (x_j - x_i), the change of the response from x_i to x_j
+
+(Ye and Xie, "Learning sparse gradients for variable selection and dimension reduction", Machine
+Learning 87, 2012). With a factor L (n, m) of the kernel matrix, K = L L', the field at the samples
+is L B' for coefficients B (p, m), and ||f^k||_K = ||B_k||: a group lasso over the rows of B. Labels
+have an offset function f^0 too, and c outputs for c > 2 classes: B is (p, c m).
+"""
 
 from __future__ import annotations
 

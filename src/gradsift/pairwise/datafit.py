@@ -48,7 +48,7 @@ class PairDatafit:
     offset_penalty : float or None
         The paper's lambda_1; None = no offset function.
     field_term : FieldTerm, optional
-        A convex quadratic of the field beside the loss; see `gradsift.pairwise.quadratic_terms`.
+        A convex quadratic of the field, added to the loss; see `gradsift.pairwise.quadratic_terms`.
     """
 
     pairs: DensePairs | SparsePairs

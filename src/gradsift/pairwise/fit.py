@@ -1,4 +1,10 @@
-"""Fitting the paper's problem: a checked sample and settings go in, a frozen answer comes out."""
+"""Fitting the paper's problem: a checked sample and settings go in, a frozen answer comes out.
+
+`fit_sparse` solves the problem of `assemble` at one penalty, `fold_scores` scores a path of
+penalties on held-out rows, and `fit_ridge` has alpha sum_k ||f^k||_K^2 in place of the group lasso
+(gradient learning, GL; Mukherjee and Zhou, JMLR 7, 2006). Answers hold importances (p,), a ranking
+(p,), directions (d, p) and the field as a function of any sample.
+"""
 
 from __future__ import annotations
 

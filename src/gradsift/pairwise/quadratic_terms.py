@@ -1,4 +1,4 @@
-"""Convex quadratics of the field that may stand beside the pair loss.
+"""Convex quadratics of the field that may be added to the pair loss.
 
 Both are of the form q(B) = <B Gamma, B> + <U, pull(U)> / 2 with U = X B: a small matrix that acts
 on every row alike, and a linear map on what the columns add up to. Their gradient in B is

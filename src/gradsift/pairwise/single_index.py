@@ -5,7 +5,7 @@ response on that index gives the link. Coordinates are scaled by a power of the 
 direction, so that a large power trusts the first direction alone and a small one many of them.
 Ridge and bandwidth are those with the smallest leave-one-out error; the link sees the leave-one-out
 index of every training sample, because the fitted one is too close to the response. One index
-cannot bend two ways, so that local linear fits in the first two and three directions stand beside.
+cannot bend two ways, so that local linear fits in the first two and three directions are added.
 Beyond the bulk of the samples links and planes become level, as far as samples left out there do
 not speak for going on: a slope at the end hangs on a few.
 
@@ -43,7 +43,7 @@ RIDGES = np.logspace(-6.0, 3.0, 37)
 """Penalties, in units of the variance of all coordinates."""
 MOST_LINKED = 1_000  # samples that the link is drawn through
 CAUTION = 0.5  # standard errors that a link must gain to go on beyond the bulk of the samples
-PLANES = (2, 3)  # directions of local fits that stand beside the index
+PLANES = (2, 3)  # directions of local fits that are averaged with the index
 CLEARLY = 0.8  # their error is divided by it: directions were fitted to the sample left out
 STACKING_POWER = 0.1
 """Power of the Gaussian likelihood of the samples left out in which predictors are averaged: one
@@ -183,8 +183,8 @@ def label_predictor(assembly: Assembly, rows: Rows) -> LabelPredictor:
 def calibrate(guess: Array, target: Array, share: Array, loss: Loss) -> tuple[Array, float]:
     """(intercepts, slope) of least mean loss of scores intercept_c + slope guess_c, (c, n).
 
-    The slope pays for itself as if it had been seen at one sample: where samples left out are told
-    apart without an error, the loss alone would have it infinite.
+    The slope pays for itself as if it had been seen at one sample: where samples left out are
+    classified without an error, the loss alone would have it infinite.
     """
     middle = guess @ share
     spread = float(np.sqrt((((guess - middle[:, None]) ** 2) @ share).sum())) or 1.0
@@ -320,7 +320,7 @@ def _linked(found: Index, y: Array, share: Array, *, rising: bool = True) -> Lin
 def stacking_share(base: Array, other: Array, share: Array) -> float:
     """How much of another predictor to take, from the residuals of both on samples left out.
 
-    What it gains in squared error beside the base, less half a standard error, as a part of that
+    What it gains in squared error over the base, less half a standard error, as a part of that
     gain: nothing where it gains nothing, nearly all where it clearly does.
     """
     gain = base**2 - other**2
