@@ -4,8 +4,8 @@ The gradient of Phi in B is X' M, so the minimiser is B = X' A for some A (n x q
 X X' = T T' (n x t) and B = X' T^(+)' C, both U = X B = T C and ||B|| = ||C|| need only C (t x q).
 Neither p nor n^2 x n^2 systems appear, whatever the number of columns.
 
-Phi is any `Datafit`, so Newton steps are needed. `refit.ridge` is least squares alone, in a few
-features, and `refit.repeated_cv.GramRidge` the same in a Gram matrix for many penalties at once:
+Phi is any `Datafit`, so Newton steps are needed. `refit.features` is least squares alone, in a few
+features, and `numerics.ridge.SpectralRidge` the same in a Gram matrix for many penalties at once:
 both are solved in closed form.
 """
 
