@@ -68,7 +68,7 @@ KINDS: dict[str, tuple[str, ...]] = {
 ROWS = ("tuning_rows", "landmarks", "penalty_rows")
 KERNELS = (
     "start_noise", "shrink_scales", "per_angle", "linear_per_variable", "rotation_rounds",
-    "rotation_gain", "most_rotated", "anova_trial", "anova_hope",
+    "most_rotated", "anova_trial", "anova_hope",
 )  # fmt: skip
 ONLY_LABELS = ("penalties", "stretches")
 OUTLIERS = (
@@ -79,7 +79,6 @@ OFF: dict[str, dict[str, Any]] = {
     "per_angle": {"per_angle": 0.0},
     "linear_per_variable": {"linear_per_variable": np.inf},
     "rotation_rounds": {"rotation_rounds": 1},
-    "rotation_gain": {"rotation_gain": -np.inf},
     "most_rotated": {"most_rotated": 1},
     "anova_trial": {"anova_trial": 1, "anova_hope": -np.inf},
     "anova_hope": {"anova_hope": np.inf},

@@ -11,14 +11,13 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 
 from gradsift.data import ArraySource
+from gradsift.numerics.ridge import RowProducts, SpectralRidge
 from gradsift.refit.all_columns import (
     KernelColumns,
     absolute_distances,
-    exact_smoother,
     gaussian,
-    landmark_smoother,
+    landmark_features,
     laplace,
-    leave_one_out,
 )
 from gradsift.refit.log_scores import NumberScore
 from gradsift.refit.settings import RefitSettings
@@ -78,11 +77,10 @@ def test_leaving_one_out_is_fitting_without_it(curved, counted):
     weights = rng.choice([0.4, 1.0, 2.0, 3.0], 60) if counted else np.ones(60)
     K = gaussian(squared_distances(Z, Z), 1.0, 4)
     ratios = np.array([0.3, 2.0])
-    several = leave_one_out(exact_smoother(K, weights), Y, weights, 1.0, ratios)
-    for ratio, left in zip(ratios, several, strict=True):
-        wanted = np.array([without_one(K, Y, weights, ratio, i) for i in range(60)])
-        np.testing.assert_allclose(left.guess, wanted, atol=1e-9)
-        assert left.noise_ratio == ratio
+    ridge = SpectralRidge.of(RowProducts(K, False), weights, Y)
+    for ratio, guess in zip(ratios, ridge.leave_one_out(ratios)[0], strict=True):
+        wanted = [without_one(K, Y, weights, ratio * ridge.size, i) for i in range(60)]
+        np.testing.assert_allclose(guess, wanted, atol=1e-9)
 
 
 def test_landmarks_at_all_rows_change_nothing(curved):
@@ -90,10 +88,11 @@ def test_landmarks_at_all_rows_change_nothing(curved):
     K = gaussian(squared_distances(Z, Z), 1.0, 4)
     weights = np.random.default_rng(2).uniform(0.5, 2.0, 60)
     ratio = np.array([0.3])
-    (one,) = leave_one_out(exact_smoother(K, weights), Y, weights, 1.0, ratio)
-    (other,) = leave_one_out(landmark_smoother(K, K, weights), Y, weights, 1.0, ratio)
-    np.testing.assert_allclose(other.guess, one.guess, atol=1e-6)
-    np.testing.assert_allclose(other.variance, one.variance, atol=1e-6)
+    every = RowProducts(K, False), RowProducts(K @ landmark_features(K), True)
+    ridges = [SpectralRidge.of(products, weights, Y) for products in every]
+    one, other = (ridge.leave_one_out(ratio) for ridge in ridges)
+    np.testing.assert_allclose(other[0], one[0], atol=1e-6)
+    np.testing.assert_allclose(other[1], one[1], atol=1e-6)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -108,7 +107,8 @@ def test_it_is_the_kernel_ridge_of_scikit_learn(curved, form):
     k = brute_kernel(form, cut, U, member.length)
     centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
     toward = k - k.mean(axis=1)[:, None] - K.mean(axis=0) + K.mean()
-    ridge = KernelRidge(alpha=fit.left_out.noise_ratio, kernel="precomputed")
+    size = np.trace(centred) / len(U)
+    ridge = KernelRidge(alpha=fit.left_out.noise_ratio * size, kernel="precomputed")
     ridge.fit(centred, Y - Y.mean())
     wanted = Y.mean() + ridge.predict(toward)
     np.testing.assert_allclose(member.scores(ArraySource(new)), wanted, atol=1e-8)
@@ -123,11 +123,11 @@ def test_length_and_noise_are_the_best_of_the_grid(curved, form):
     scores = {}
     lengths = settings.kernel_lengths if form == "gaussian" else settings.laplace_lengths
     for length in lengths:
-        smoother = exact_smoother(brute_kernel(form, U, U, length), np.ones(60))
-        unit = smoother.values.sum() / 60
+        K = RowProducts(brute_kernel(form, U, U, length), False)
+        ridge = SpectralRidge.of(K, np.ones(60), Y)
         for ratio in settings.kernel_noise:
-            (left,) = leave_one_out(smoother, Y, np.ones(60), length, np.array([ratio * unit]))
-            scores[length, ratio * unit] = score_of(Y).tuning(left.guess, left.variance)
+            (guess,), (variance,) = ridge.leave_one_out(np.array([ratio]))
+            scores[length, ratio] = score_of(Y).tuning(guess, variance)
     best = max(scores, key=scores.get)
     assert (fit.left_out.length, fit.left_out.noise_ratio) == pytest.approx(best)
     if form == "gaussian":  # a wave is no line; a long Laplace kernel bends in each column

@@ -9,11 +9,10 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from gradsift.data import ArraySource, Source
+from gradsift.numerics.ridge import RowProducts, SpectralRidge
 from gradsift.refit import all_columns as module
 from gradsift.refit.all_columns import (
     LOG_NOISE,
-    GramRidge,
-    RowGram,
     assign_folds,
     distinct_rows,
     each_gram,
@@ -27,6 +26,7 @@ from gradsift.refit.log_scores import normal_score
 from gradsift.refit.settings import NUMBERS, RefitSettings
 
 FOLDS = NUMBERS.folds
+ETA = np.exp(LOG_NOISE)
 
 
 def folds_of(Y, Z):
@@ -158,8 +158,10 @@ def test_few_columns_give_the_same_ridge_as_their_gram_matrix():
     weights = rng.integers(0, 3, size=30).astype(float)
     held = np.flatnonzero(weights == 0)
     for F in (A, np.column_stack([A, A]), A[:, :0]):
-        thin, full = (GramRidge.of(g, weights, Y) for g in (RowGram.of(F), RowGram(F @ F.T)))
-        for one, two in zip(thin.held_out(held), full.held_out(held), strict=True):
+        both = RowProducts(F, True), RowProducts(F @ F.T, False)
+        thin, full = (SpectralRidge.of(products, weights, Y) for products in both)
+        found = (ridge.held_out(held, ETA) for ridge in (thin, full))
+        for one, two in zip(*found, strict=True):
             np.testing.assert_allclose(one, two, rtol=1e-7, atol=1e-9)
         np.testing.assert_allclose(F.T @ thin.dual(0.1), F.T @ full.dual(0.1), atol=1e-9)
 
@@ -172,15 +174,16 @@ def test_held_out_predictions_are_those_of_ridge(counted, k):
     weights = rng.integers(1, 4, size=25).astype(float) if counted else np.ones(25)
     held = np.array([3, 9, 20])
     weights[held] = 0.0
-    fit = GramRidge.of(RowGram.of(A) if k < 25 else RowGram(A @ A.T), weights, Y)
-    guess, _ = fit.held_out(held)
+    products = RowProducts(A, True) if k < 25 else RowProducts(A @ A.T, False)
+    fit = SpectralRidge.of(products, weights, Y)
+    guess, _ = fit.held_out(held, ETA)
     train = weights > 0
     for at in (10, 60, 120):
         ridge = Ridge(alpha=np.exp(LOG_NOISE[at]) * fit.size)
         ridge.fit(A[train], Y[train], sample_weight=weights[train])
         np.testing.assert_allclose(guess[at], ridge.predict(A[held]), atol=1e-6)
         dual = fit.dual(float(np.exp(LOG_NOISE[at])))
-        np.testing.assert_allclose(fit.mean + fit.K[held] @ dual, guess[at], atol=1e-9)
+        np.testing.assert_allclose(fit.mean + fit.centred.gram[held] @ dual, guess[at], atol=1e-9)
 
 
 @pytest.mark.parametrize("factored", [False, True])
@@ -189,13 +192,14 @@ def test_predictive_variance_is_that_of_the_conditional_normal(factored):
     A, Y = rng.normal(size=(12, 6)), rng.normal(size=(12, 1))
     weights = np.ones(12)
     weights[0] = 0.0
-    fit = GramRidge.of(RowGram.of(A) if factored else RowGram(A @ A.T), weights, Y)
-    _, variance = fit.held_out(np.array([0]))
+    fit = SpectralRidge.of(RowProducts(A if factored else A @ A.T, factored), weights, Y)
+    _, variance = fit.held_out(np.array([0]), ETA)
     at, eta = 80, np.exp(LOG_NOISE[80])
-    K, k = fit.K[1:, 1:] + eta * np.eye(11), fit.K[0, 1:]
+    whole = fit.centred.gram / fit.size
+    K, k = whole[1:, 1:] + eta * np.eye(11), whole[0, 1:]
     centred = Y[1:, 0] - Y[1:, 0].mean()
     scale = centred @ np.linalg.solve(K, centred) / 11
-    spread = fit.K[0, 0] + eta * (1 + 1 / 11) - k @ np.linalg.solve(K, k)
+    spread = whole[0, 0] + eta * (1 + 1 / 11) - k @ np.linalg.solve(K, k)
     assert variance[at, 0, 0] == pytest.approx(scale * spread)
 
 
@@ -210,7 +214,7 @@ def test_rehearsal_averages_its_rounds(many_effects):
     score, null = np.zeros(len(LOG_NOISE)), 0.0
     for at in range(2 * FOLDS):
         held = np.flatnonzero(W[at] == 0)
-        guess, variance = GramRidge.of(grams[at], W[at], Y).held_out(held)
+        guess, variance = SpectralRidge.of(grams[at], W[at], Y).held_out(held, ETA)
         score += normal_score(Y[held] - guess, variance, weights[held]) / 2
         rest = Y[W[at] > 0]
         flat = rest.var() * (1 + 1 / len(rest))

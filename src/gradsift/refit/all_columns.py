@@ -38,6 +38,7 @@ from gradsift.data import (
 )
 from gradsift.data.source import SourceView, windows
 from gradsift.numerics.distances import products, source_products
+from gradsift.numerics.ridge import RowProducts, SpectralRidge
 from gradsift.numerics.sampling import canonical_order, folds_along, gram_products, spread_along
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.refit.evidence import NOISE_BOUNDS
@@ -50,8 +51,6 @@ COPIED = 128
 """Columns copied at a time."""
 PIECE = 512
 """Columns multiplied at a time."""
-LEAST_LEFT = 1e-9
-"""One less the leverage is no smaller."""
 
 Form = Literal["gaussian", "laplace"]
 
@@ -141,49 +140,11 @@ DISTANCES: dict[Form, Callable[..., Array]] = {
 KERNELS = {"gaussian": gaussian, "laplace": laplace}
 
 
-class Smoother(NamedTuple):
-    """Eigenvalues (r,) and vectors (n, r) of a kernel beside the mean, rows scaled by the roots of
-    their weights; `finish` turns coordinates (r, q) along them into coefficients and intercept.
-    """
-
-    values: Array
-    vectors: Array
-    finish: Callable[[Array, Array], tuple[Array, Array]]
-
-
-def exact_smoother(K: Array, weights: Array) -> Smoother:
-    """All rows are landmarks."""
-    share, root = weights / weights.sum(), np.sqrt(weights)
-    middle = K @ share
-    centred = K - middle[:, None] - middle + share @ middle
-    values, vectors = np.linalg.eigh(root[:, None] * centred * root)
-
-    def finish(along: Array, mean: Array) -> tuple[Array, Array]:
-        alpha = root[:, None] * (vectors @ along)
-        alpha = alpha - share[:, None] * alpha.sum(axis=0)
-        return alpha, mean - middle @ alpha
-
-    return Smoother(np.maximum(values, 0.0), vectors, finish)
-
-
-def landmark_smoother(K: Array, between: Array, weights: Array) -> Smoother:
-    """Rows beside landmarks (n, m), and landmarks beside each other (m, m)."""
+def landmark_features(between: Array) -> Array:
+    """(m, r) Q with Q'(between) Q = I, of the kernel between landmarks (m, m): K Q are features."""
     size, axes = np.linalg.eigh(between)
     kept = size > LEAST_EIGENVALUE * size[-1]
-    Q = axes[:, kept] / np.sqrt(size[kept])
-    share, root = weights / weights.sum(), np.sqrt(weights)
-    Phi = K @ Q
-    middle = share @ Phi
-    scaled = root[:, None] * (Phi - middle)
-    values, turn = np.linalg.eigh(scaled.T @ scaled)
-    values = np.maximum(values, 0.0)
-    lengths = np.sqrt(np.maximum(values, LEAST_EIGENVALUE * values[-1]))
-
-    def finish(along: Array, mean: Array) -> tuple[Array, Array]:
-        beta = turn @ (lengths[:, None] * along)
-        return Q @ beta, mean - middle @ beta
-
-    return Smoother(values, scaled @ (turn / lengths), finish)
+    return np.asarray(axes[:, kept] / np.sqrt(size[kept]))
 
 
 class LeftOut(NamedTuple):
@@ -202,50 +163,26 @@ class LeftOut(NamedTuple):
     noise_ratio: float
 
 
-def leave_one_out(
-    smoother: Smoother, Y: Array, weights: Array, length: float, noise_ratios: Array
-) -> list[LeftOut]:
-    """Predictions of single rows by fits without them, however often they count; one for each of
-    the noise ratios (L,).
-    """
-    total = float(weights.sum())
-    mean = weights @ Y / total
-    values, vectors = smoother.values, smoother.vectors
-    z = np.sqrt(weights)[:, None] * (Y - mean)
-    along = vectors.T @ z
-    kept = values[:, None] / (values[:, None] + noise_ratios)  # (r, L)
-    leverage = np.square(vectors) @ kept + (weights / total)[:, None]
-    left = np.maximum(1.0 - leverage, LEAST_LEFT).T[:, :, None]  # (L, n, 1)
-    fits = np.stack([(vectors @ (kept * a[:, None])).T for a in along.T], axis=2)  # (L, n, q)
-    residual = (z - fits) / np.sqrt(weights)[:, None]
-    unexplained = np.square(z).sum(axis=0) - kept.T @ np.square(along)
-    noise = np.maximum(unexplained, 0.0)[:, None, :] / total
-    variance = noise * (1.0 + (1.0 - left) / left / weights[:, None])
-    return [
-        LeftOut(guess, spread, length, float(ratio))
-        for guess, spread, ratio in zip(Y - residual / left, variance, noise_ratios, strict=True)
-    ]
-
-
 class Tuned(NamedTuple):
-    """A smoother, its predictions of rows left out, and their score."""
+    """A ridge, its best predictions of rows left out, and their score."""
 
     score: float
-    smoother: Smoother
+    ridge: SpectralRidge
     left_out: LeftOut
 
 
 def tune_noise(
-    smoother: Smoother, response: LogScore, length: float, settings: RefitSettings
+    ridge: SpectralRidge, response: LogScore, length: float, settings: RefitSettings
 ) -> Tuned:
     """The noise ratio whose predictions of rows left out score best."""
-    weights = response.weights
-    unit = max(float(smoother.values.sum() / weights.sum()), LEAST_EIGENVALUE)
-    ratios = unit * np.array(settings.kernel_noise)
-    tried = leave_one_out(smoother, response.Y, weights, length, ratios)
-    scores = [response.tuning(left.guess, left.variance) for left in tried]
+    tried = zip(*ridge.leave_one_out(np.array(settings.kernel_noise)), strict=True)
+    found = [
+        LeftOut(guess, variance, length, ratio)
+        for (guess, variance), ratio in zip(tried, settings.kernel_noise, strict=True)
+    ]
+    scores = [response.tuning(left.guess, left.variance) for left in found]
     best = int(np.argmax(scores))
-    return Tuned(scores[best], smoother, tried[best])
+    return Tuned(scores[best], ridge, found[best])
 
 
 class KernelFit(NamedTuple):
@@ -321,26 +258,30 @@ class KernelColumns:
         best: Tuned | None = None
         lengths = settings.kernel_lengths if form == "gaussian" else settings.laplace_lengths
         for length in sorted(lengths, reverse=True):
-            smoother = exact_smoother(kernel(between, length, p), some.weights)
-            tuned = tune_noise(smoother, some, length, settings)
+            K = RowProducts(kernel(between, length, p), factored=False)
+            ridge = SpectralRidge.of(K, some.weights, some.Y)
+            tuned = tune_noise(ridge, some, length, settings)
             if best is not None and tuned.score <= best.score:
                 break
             best = tuned
         assert best is not None
-        if len(tuning) < len(Y):
+        if len(tuning) < len(Y):  # all rows, in features of the landmarks
             length = best.left_out.length
+            Q = landmark_features(kernel(between, length, p))
             apart = kernel(distances(self.columns, self.landmarks), length, p)
-            smoother = landmark_smoother(apart, kernel(between, length, p), weights)
-            best = tune_noise(smoother, response, length, settings)
-        _, smoother, left_out = best
-        mean = weights @ Y / weights.sum()
-        along = smoother.vectors.T @ (np.sqrt(weights)[:, None] * (Y - mean))
-        along = along / (smoother.values + left_out.noise_ratio)[:, None]
-        function = smoother.finish(along, mean)
+            ridge = SpectralRidge.of(RowProducts(apart @ Q, factored=True), weights, Y)
+            best = tune_noise(ridge, response, length, settings)
+            beta = ridge.centred.values.T @ ridge.dual(best.left_out.noise_ratio)
+            coefficients = Q @ beta
+        else:
+            alpha = best.ridge.dual(best.left_out.noise_ratio)
+            beta = coefficients = alpha - (weights / weights.sum())[:, None] * alpha.sum(axis=0)
+        _, ridge, left = best
+        intercept = ridge.mean - ridge.middle @ beta
         member = KernelMember(
-            self.scaling, settings.cut, self.landmarks, *function, left_out.length, form
+            self.scaling, settings.cut, self.landmarks, coefficients, intercept, left.length, form
         )
-        return KernelFit(member, left_out, response.of_rows(left_out.guess, left_out.variance))
+        return KernelFit(member, left, response.of_rows(left.guess, left.variance))
 
 
 def fit_kernels(
@@ -376,9 +317,6 @@ PRIORS = 20_000
 """Prior variances computed at once, for some columns and all sets of rows."""
 
 LEAST_VARIANCE = 1e-9
-
-RANK = 1e-12
-"""Eigenvalues below this part of the largest are rounding."""
 
 
 def chunks(size: int) -> list[slice]:
@@ -482,24 +420,7 @@ def _most(parts: list[ScreenedColumns], most: int) -> ScreenedColumns:
     return ScreenedColumns(index, prior)
 
 
-class RowGram(NamedTuple):
-    """Inner products of rows, sums of v_j z_j z_j' over columns.
-
-    Attributes
-    ----------
-    gram : (n, n).
-    factor : (n, k) with gram = factor factor', where columns are fewer than rows.
-    """
-
-    gram: Array
-    factor: Array | None = None
-
-    @classmethod
-    def of(cls, factor: Array) -> RowGram:
-        return cls(factor @ factor.T, factor)
-
-
-def row_grams(source: Source, sets: list[ScreenedColumns]) -> list[RowGram]:
+def row_grams(source: Source, sets: list[ScreenedColumns]) -> list[RowProducts]:
     """Inner products of rows over each set's columns, every column read once."""
     n = source.shape[0]
     few = [len(s.index) < n for s in sets]
@@ -515,7 +436,7 @@ def row_grams(source: Source, sets: list[ScreenedColumns]) -> list[RowGram]:
                 out[:, first:last] = own * np.sqrt(prior)
             else:
                 out += (own * prior) @ own.T
-    return [RowGram.of(out) if low else RowGram(out) for out, low in zip(held, few, strict=True)]
+    return [RowProducts(out, low) for out, low in zip(held, few, strict=True)]
 
 
 def in_memory(source: Source) -> bool:
@@ -525,79 +446,14 @@ def in_memory(source: Source) -> bool:
     return source.array is not None
 
 
-def each_gram(source: Source, sets: list[ScreenedColumns]) -> Iterator[RowGram]:
+def each_gram(source: Source, sets: list[ScreenedColumns]) -> Iterator[RowProducts]:
     """`row_grams` one after the other: where the table is in memory no two of them are held."""
     at_once = 1 if in_memory(source) else len(sets)
     for first in range(0, len(sets), at_once):
         yield from row_grams(source, sets[first : first + at_once])
 
 
-# ------------------------------------------------ ridge in one Gram matrix
-@dataclass(frozen=True, eq=False)
-class GramRidge:
-    """Ridge by the Gram matrix of centred columns, for all noise ratios at once.
-
-    `size` is what the matrix was divided by, so that its mean diagonal is one on training rows.
-    `values` (r,) and `vectors` (training rows, r) are those of its eigenvectors that columns reach.
-    """
-
-    K: Array
-    size: float
-    weights: Array
-    Y: Array
-    mean: Array
-    values: Array
-    vectors: Array
-
-    @classmethod
-    def of(cls, rows: RowGram, weights: Array, Y: Array) -> GramRidge:
-        gram, share = rows.gram, weights / weights.sum()
-        middle = gram @ share
-        K = gram - middle[:, None] - middle + share @ middle
-        size = max(float(share @ K.diagonal()), 1e-300)
-        K, mean = K / size, share @ Y
-        train = weights > 0
-        root = np.sqrt(weights[train])[:, None]
-        if rows.factor is None:
-            values, vectors = np.linalg.eigh(root * K[np.ix_(train, train)] * root.T)
-        else:
-            centred = rows.factor - share @ rows.factor
-            values, vectors = thin_eigh(root * centred[train] / np.sqrt(size))
-        return cls(K, size, weights, Y, mean, np.maximum(values, 0.0), root * vectors)
-
-    @property
-    def along(self) -> Array:
-        """(r, q) the training responses along the eigenvectors."""
-        return np.asarray(self.vectors.T @ (self.Y[self.weights > 0] - self.mean))
-
-    def dual(self, noise_ratio: float) -> Array:
-        """(n, q) alpha, with h = mean + K alpha; zero on rows that are held out."""
-        alpha = np.zeros_like(self.Y)
-        shrunk = self.along / (self.values + noise_ratio)[:, None]
-        alpha[self.weights > 0] = self.vectors @ shrunk
-        return alpha
-
-    def held_out(self, rows: IntArray) -> tuple[Array, Array]:
-        """At `rows`, for all noise ratios: predictions (L, m, q) and their variances (L, m, q)."""
-        total = float(self.weights.sum())
-        along = self.along
-        toward = self.K[np.ix_(rows, self.weights > 0)] @ self.vectors
-        eta = np.exp(LOG_NOISE)
-        shrunk = 1.0 / (self.values[:, None] + eta)
-        guess = np.stack([((toward * a) @ shrunk).T for a in along.T], axis=-1)
-        beyond = self.weights @ np.square(self.Y - self.mean) - np.square(along).sum(axis=0)
-        scale = (shrunk.T @ along**2 + np.maximum(beyond, 0.0) / eta[:, None]) / total
-        spread = self.K[rows, rows][:, None] - toward**2 @ shrunk + eta * (1.0 + 1.0 / total)
-        return self.mean + guess, np.maximum(spread, eta).T[:, :, None] * scale[:, None, :]
-
-
-def thin_eigh(A: Array) -> tuple[Array, Array]:
-    """Positive eigenvalues (r,) of A A' and their eigenvectors (n, r), for A of few columns."""
-    values, turn = np.linalg.eigh(A.T @ A)
-    kept = values > RANK * values.max(initial=0.0)
-    return values[kept], A @ (turn[:, kept] / np.sqrt(values[kept]))
-
-
+# ------------------------------------------------ the ridge, and its score
 @dataclass(frozen=True, eq=False)
 class RepeatedCV:
     """What h makes of rows it has not seen, on average over the rounds.
@@ -617,7 +473,7 @@ class RepeatedCV:
 
 
 def repeated_cv(
-    grams: Iterable[RowGram],
+    grams: Iterable[RowProducts],
     folds: IntArray,
     W: Array,
     Y: Array,
@@ -631,8 +487,8 @@ def repeated_cv(
     for at, gram in zip(range(rounds * settings.folds), grams):
         turn, f = divmod(at, settings.folds)
         held = np.flatnonzero(folds[turn] == f)
-        fit = GramRidge.of(gram, W[at], Y)
-        guess, variance = fit.held_out(held)
+        fit = SpectralRidge.of(gram, W[at], Y)
+        guess, variance = fit.held_out(held, np.exp(LOG_NOISE))
         score += normal_score(Y[held] - guess, variance, weights[held])
         total = W[at].sum()
         flat = (W[at] @ (Y - fit.mean) ** 2) / total * (1.0 + 1.0 / total)
@@ -688,14 +544,14 @@ class RidgeFit:
 
     source: CutSource
     columns: ScreenedColumns
-    ridge: GramRidge
+    ridge: SpectralRidge
     noise_ratio: float
     calibrated: Calibrated
 
     def member(self) -> LinearMember:
         """The ridge on the scale of the link."""
         _, unit, level = self.calibrated
-        dual = unit * self.ridge.dual(self.noise_ratio) / self.ridge.size
+        dual = unit * self.ridge.dual(self.noise_ratio)
         index, prior = self.columns.index, self.columns.prior
         w = np.empty((len(index), dual.shape[1]))
         values = np.zeros_like(dual)
@@ -724,6 +580,6 @@ def fit_screened_ridge(
         return []
     grams = each_gram(cut, sets)
     scored = repeated_cv(grams, folds, W, Y, weights, settings)
-    ridge = GramRidge.of(next(grams), weights, Y)
+    ridge = SpectralRidge.of(next(grams), weights, Y)
     calibrated = response.of_folds(scored.guess, scored.gain)
     return [RidgeFit(cut, sets[-1], ridge, scored.noise_ratio, calibrated)]

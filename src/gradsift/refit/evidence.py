@@ -250,28 +250,22 @@ def fit_ard(
 
 
 def fit_rotated(rows: RefitRows, settings: RefitSettings, ard: EvidenceFit) -> EvidenceFit:
-    """The best of up to five rotations, each in the axes of the fit before.
+    """The best of a few rotations, each in the axes of the fit before.
 
     Better axes give a better gradient and so better axes again. The loop ends when a round wins
-    less than half a nat, or when the first rotation is not worth its angles: later rounds win
+    less than one angle costs, or when the first rotation is not worth its angles: later rounds win
     little.
     """
     best = rotate(rows, settings, ard)
-    if best.loss + angles_cost(rows, settings) > ard.loss:
+    if best.loss + angles_cost(rows.X.shape[1], settings) > ard.loss:
         return best
     for _ in range(settings.rotation_rounds - 1):
         following = rotate(rows, settings, best)
         gain = best.loss - following.loss
         best = following if gain > 0.0 else best
-        if gain < settings.rotation_gain:
+        if gain < settings.per_angle:
             break
     return best
-
-
-def angles_cost(rows: RefitRows, settings: RefitSettings) -> float:
-    """Nats that the angles of a rotation cost."""
-    d = rows.X.shape[1]
-    return float(settings.per_angle * d * (d - 1) / 2)
 
 
 def rotate(rows: RefitRows, settings: RefitSettings, previous: EvidenceFit) -> EvidenceFit:
@@ -280,11 +274,16 @@ def rotate(rows: RefitRows, settings: RefitSettings, previous: EvidenceFit) -> E
     Under the prior, the slope along an axis has variance s / l^2. Matching this to the eigenvalue
     gives the length scale to start from.
     """
-    d = rows.X.shape[1]
     eigenvalues, axes, scale = gradient_axes(rows, previous)
     log_scales = 0.5 * np.log(scale / np.maximum(eigenvalues, 1e-12 * scale))
-    kernel = ArdGaussian(np.clip(log_scales, np.log(0.3), np.log(30.0)), axes, settings.prior(d))
+    start = np.clip(log_scales, np.log(0.3), np.log(30.0))
+    kernel = ArdGaussian(start, axes, settings.prior(rows.X.shape[1]))
     return maximise_evidence(kernel, rows, np.log(previous.noise_ratio))
+
+
+def angles_cost(d: int, settings: RefitSettings) -> float:
+    """Nats that the angles of a rotation of d axes cost."""
+    return float(settings.per_angle * d * (d - 1) / 2)
 
 
 def gradient_axes(rows: RefitRows, fit: EvidenceFit) -> tuple[Array, Array, float]:
@@ -323,7 +322,7 @@ def rank_candidates(
     ]
     if 1 < d <= settings.most_rotated:
         rotated = fit_rotated(rows, settings, ard)
-        found.append(Candidate(rotated, rotated.loss + angles_cost(rows, settings)))
+        found.append(Candidate(rotated, rotated.loss + angles_cost(d, settings)))
     if d > 1:
         anova = fit_anova(rows, settings, min(c.score for c in found))
         found.append(Candidate(anova, anova.loss))

@@ -32,11 +32,10 @@ class RefitSettings:
     linear_per_variable: float = -1.0
     """Nats per length scale that the linear kernel does without."""
     rotation_rounds: int = 5
-    """Rotations at most, each in the axes of the fit before. Where the first one is not worth its
-    angles there is no second: on 19 designs, later ones won .4 nats at most.
+    """Rotations at most, each in the axes of the fit before. With one alone, the error of gradients
+    of numbers rises by .011 (.003); that of labels falls by .025 (.008). Where the first one is not
+    worth its angles there is no second: on 19 designs, later ones won .4 nats at most.
     """
-    rotation_gain: float = 0.5
-    """Nats that a rotation must win for another one to be tried."""
     most_rotated: int = 15
     """Variables up to which rotations are tried: beyond, angles cost more than they ever won."""
     anova_trial: int = 10
@@ -46,7 +45,9 @@ class RefitSettings:
     penalties: tuple[float, ...] = (10.0, 3.2, 1.0, 0.32, 0.1)
     """Penalties of logistic regression, largest first. Leave-one-out is too noisy for less."""
     stretches: tuple[float, ...] = (1.0, 1.6)
-    """Factors on all length scales, which make up for coding labels as numbers."""
+    """Factors on all length scales, which make up for coding labels as numbers. Without the second
+    one, the error of gradients rises by .037 (.008), most where one class is rare.
+    """
     # outliers in the response
     most_tied: float = 0.25
     """Part of the rows that one value of the response may take; beyond it, no row loses weight: the
@@ -89,7 +90,8 @@ class RefitSettings:
     """
     laplace_lengths: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0, 8.0)
     """The same for the Laplace kernel, in units of the number of columns. Beside ridge and Gaussian
-    kernel, it brought the mean rank among six predictors on 25 tables from 1.98 to 1.72.
+    kernel, it brought the mean rank among six predictors on 25 tables from 1.98 to 1.72. On 500
+    folds of these, predictions without it lose .0017 (.0007) of R2 or accuracy.
     """
     differences: int = 1_000_000_000
     """Absolute differences up to which a Laplace kernel is tried: a second of work."""
@@ -121,6 +123,12 @@ class RefitSettings:
 
 NUMBERS = RefitSettings()
 LABELS = RefitSettings(
-    start_noise=0.5, shrink_scales=True, per_angle=1.0, linear_per_variable=0.0, landmarks=300
+    start_noise=0.5,
+    shrink_scales=True,
+    per_angle=1.0,
+    linear_per_variable=0.0,
+    rotation_rounds=1,
+    landmarks=300,
 )
-"""Labels are noisier than numbers: they start from more noise and pay more for angles."""
+"""Labels are noisier than numbers: they start from more noise, pay more for angles and rotate once.
+"""
