@@ -6,7 +6,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from functools import reduce
-from typing import Any, Literal, Protocol, Self, TypeVar, get_args
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, get_args
 
 import numpy as np
 from scipy import sparse as sp
@@ -29,7 +29,7 @@ from gradsift._run.warn import warn_user
 from gradsift.data import Scaling, stack_rows, take_rows
 from gradsift.data.far import column_ranges
 from gradsift.data.responses import check_all_known, to_floats
-from gradsift.estimators.description import ModelDescription, NotebookForm
+from gradsift.estimators.description import ModelDescription, short_form
 from gradsift.estimators.sample import check_weights, read_weights
 from gradsift.estimators.validation import (
     check_fit_X,
@@ -53,14 +53,14 @@ Goal = Literal["all", "predictions", "support"]
 
 
 def blank(estimator: E) -> E:
-    """A copy with the parameters only, for the checks of a fit to write on.
+    """A copy with the parameters only, for scikit-learn's checks to write on.
 
     What they learn (`n_features_in_`, `feature_names_in_`) reaches the estimator itself with the
-    rest of the fit, by `keep`.
+    rest of the fit, by `take_over`.
     """
-    door = copy(estimator)
-    door.__dict__ = {name: value for name, value in vars(estimator).items() if name[-1] != "_"}
-    return door
+    draft = copy(estimator)
+    draft.__dict__ = {name: value for name, value in vars(estimator).items() if name[-1] != "_"}
+    return draft
 
 
 def take_over(
@@ -78,19 +78,10 @@ def take_over(
     return estimator
 
 
-def keep(estimator: E, door: E, **found: Any) -> E:
-    """Take over what a fit found, all in one step, in place of what the last one left; and the
-    ranges of the columns that it uses, of the table that came in by `door`.
-
-    Until then nothing on the estimator has changed, so that a fit which is interrupted or fails
-    leaves it as it was.
-    """
-    stays = {name: value for name, value in vars(estimator).items() if name[-1] != "_"}
-    seen = {name: value for name, value in vars(door).items() if name[-1] == "_"}
-    if (source := vars(door).get("_source")) is not None:
-        found["ranges_"] = column_ranges(source, ranged_columns(found))
-    estimator.__dict__ = {**stays, **seen, **found}
-    return estimator
+def keep(estimator: E, draft: E, **found: Any) -> E:
+    """`take_over`, of a table that was checked with a draft (`blank`)."""
+    learned = {name: value for name, value in vars(draft).items() if name[-1] == "_"}
+    return take_over(estimator, learned, vars(draft).get("_source"), found)
 
 
 class Summary(Protocol):
@@ -137,21 +128,52 @@ def counted_attributes(fit: Counted) -> dict[str, Any]:
     return {**summary_attributes(fit), "field_": fit.field, "dimension_": fit.dimension}
 
 
-class DirectionEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Directions and the projection on them; subclasses find them."""
+def knows_gradient(estimator: Any) -> bool:
+    return bool(estimator.has_gradient)
+
+
+class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Directions, selection and gradients of a fitted model; subclasses fit it.
+
+    Estimators of directions alone set `has_gradient` to False: they have no field, no importances
+    and no ranking.
+    """
 
     components_: Array
     mean_: Array
     scale_: Array
+    field_: Any
+    feature_importances_: Array
+
+    has_gradient: ClassVar[bool] = True
 
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
 
     @property
+    def _field(self) -> Any:
+        """`scaling`, `index`, the columns the gradient depends on, and `gradient(X)`, (outputs, n,
+        len(index)) in the user's units.
+        """
+        return self.field_
+
+    @property
     def _scaling(self) -> Scaling:
         """From the user's columns to those that directions are reported in."""
-        return Scaling(self.mean_, self.scale_)
+        if not self.has_gradient:
+            return Scaling(self.mean_, self.scale_)
+        return replace(self._field.scaling, mean=self.mean_, scale=self.scale_)
+
+    def _used(self) -> Any:
+        """(n_features,) bool array: the selected columns, or those in a direction."""
+        if not self.has_gradient:
+            return self.components_.any(axis=0)
+        return np.asarray(self.feature_importances_ > 0.0)
+
+    def _new_samples(self, X: Any) -> Source:
+        """Samples that the model is asked about, checked, in the columns of its field."""
+        return check_new_X(self, X)
 
     def get_support(self, indices: bool = False) -> Any:
         """Selected variables; of estimators that select none, those with a part in a direction.
@@ -168,13 +190,6 @@ class DirectionEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         check_is_fitted(self)
         mask = self._used()
         return np.flatnonzero(mask) if indices else mask
-
-    def _used(self) -> Any:
-        return self.components_.any(axis=0)
-
-    def _new_samples(self, X: Any) -> Source:
-        """Samples that the model is asked about, checked, in the columns of its field."""
-        return check_new_X(self, X)
 
     @same_bits
     def transform(self, X: Any) -> Array:
@@ -193,32 +208,7 @@ class DirectionEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         used = np.flatnonzero(self.components_.any(axis=0))
         return self._scaling.apply(source.columns(used), used) @ self.components_[:, used].T
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-
-class GradientEstimator(NotebookForm, DirectionEstimator):
-    """Selection, directions and gradients of a fitted field; subclasses fit it."""
-
-    field_: Any
-    feature_importances_: Array
-
-    @property
-    def _scaling(self) -> Scaling:
-        return replace(self._field.scaling, mean=self.mean_, scale=self.scale_)
-
-    @property
-    def _field(self) -> Any:
-        """`scaling`, `index`, the columns the gradient depends on, and `gradient(X)`, (outputs, n,
-        len(index)) in the user's units.
-        """
-        return self.field_
-
-    def _used(self) -> Any:
-        return np.asarray(self.feature_importances_ > 0.0)
-
+    @available_if(knows_gradient)
     def describe(self) -> ModelDescription:
         """What the fitted model is: its kind, what it predicts with, what vouches for its answer.
 
@@ -258,6 +248,7 @@ class GradientEstimator(NotebookForm, DirectionEstimator):
         check_goal(goal)
         return self.fit(X, y, **fit_params)
 
+    @available_if(knows_gradient)
     @same_bits
     def gradient(self, X: Any, *, sparse: bool = False, as_frame: bool = False) -> Any:
         """The gradient at any sample, in the units of the columns of X.
@@ -299,8 +290,21 @@ class GradientEstimator(NotebookForm, DirectionEstimator):
         """
         return self._field.gradient(self._new_samples(X)), self._field.index
 
+    @property
+    def _repr_html_(self) -> Any:
+        # scikit-learn's is a property that raises AttributeError when diagrams are switched off
+        diagram = super()._repr_html_
+        return lambda: short_form(self) + diagram()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = short_form(self) + bundle["text/html"]
+        return bundle
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
         tags.input_tags.allow_nan = getattr(self, "missing", "error") != "error"
         return tags
 
@@ -367,31 +371,31 @@ def check_n_components(n_components: int | str) -> None:
 
 
 def numbers_sample(
-    door: Any, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any = None
+    draft: Any, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any = None
 ) -> Sample:
-    """Training data for numbers; `door` is told about the columns (see `blank`)."""
-    X, y = check_fit_X(door, X, y)
+    """Training data for numbers; `draft` learns about the columns (see `blank`)."""
+    X, y = check_fit_X(draft, X, y)
     kept, weight = check_weights(sample_weight, X)
     response = Response.numbers(check_numbers(y[kept]))
-    unlabeled = None if X_unlabeled is None else check_new_X(door, X_unlabeled)
+    unlabeled = None if X_unlabeled is None else check_new_X(draft, X_unlabeled)
     return Sample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
 
 
 def labels_sample(
-    door: Any,
+    draft: Any,
     X: Any,
     y: Any,
     sample_weight: Any,
     X_unlabeled: Any = None,
     unlabeled_mark: Any = None,
 ) -> tuple[Array, Sample]:
-    """The classes, and training data for labels; `door` is told about the columns.
+    """The classes, and training data for labels; `draft` learns about the columns.
 
     Rows whose numeric label is `unlabeled_mark` join those of `X_unlabeled`.
     """
-    X, y = check_fit_X(door, X, y)
+    X, y = check_fit_X(draft, X, y)
     kept, weight = check_weights(sample_weight, X)
-    extra = [] if X_unlabeled is None else [check_new_X(door, X_unlabeled)]
+    extra = [] if X_unlabeled is None else [check_new_X(draft, X_unlabeled)]
     if unlabeled_mark is not None and y.dtype.kind in "iuf":
         labelled = y[kept] != unlabeled_mark
         extra.append(take_rows(X, kept[~labelled]))
@@ -412,28 +416,7 @@ def score_predicted(model: Any, predicted: Array, y: Any, sample_weight: Any) ->
     return float(measure(y, predicted, sample_weight=weight))
 
 
-class Scored:
-    """Mixin: the score of predictions."""
-
-    predict: Callable[[Any], Array]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R² of predicted numbers, or the share of labels that are predicted right.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array
-        sample_weight : (n,) array, optional
-
-        Returns
-        -------
-        score : float
-        """
-        return score_predicted(self, self.predict(X), y, sample_weight)
-
-
-class NumberPredictions(Scored):
+class NumberPredictions:
     """Mixin: `predict` from the columns that `field_` depends on, by `predictor_`."""
 
     field_: KernelField
@@ -456,15 +439,20 @@ class NumberPredictions(Scored):
         columns = check_new_X(self, X).columns(index)
         return self.predictor_(self.field_.scaling.apply(columns, index))[0]
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions.
 
-def has_probabilities(estimator: Any) -> bool:
-    """Scores are log odds under the logistic loss only."""
-    if getattr(estimator, "loss", None) is not None:
-        raise AttributeError(
-            "there are no probabilities with a loss of your own: its scores are no log odds. Use "
-            "decision_function."
-        )
-    return True
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array
+        sample_weight : (n,) array, optional
+
+        Returns
+        -------
+        score : float
+        """
+        return score_predicted(self, self.predict(X), y, sample_weight)
 
 
 def class_weights(class_weight: Any, classes: Array, y: Array, weight: Array | None) -> Array:
@@ -491,8 +479,9 @@ def sample_class_weights(class_weight: Any, classes: Array, sample: Sample) -> A
     return class_weights(class_weight, classes, classes[sample.response.codes()], sample.weight)
 
 
-class LabelPredictions(Scored):
-    """Mixin: scores, probabilities and labels from `_scores`, `classes_` and `class_weight_`.
+class LabelPredictions:
+    """Mixin: scores, probabilities and labels, by `predictor_` from the columns that `field_`
+    depends on; without one, by the offset function of `field_`.
 
     A class that counts w times as much has odds w times as large: its score is log w higher. That
     moves the boundary between classes and nothing else.
@@ -500,12 +489,17 @@ class LabelPredictions(Scored):
 
     classes_: Array
     class_weight_: Array
+    field_: KernelField
 
     _new_samples: Callable[[Any], Source]
 
     def _scores(self, X: Source) -> Array:
         """(n, 1) log odds of the second class, or (n, n_classes) scores, before class weights."""
-        raise NotImplementedError
+        predictor: Predictor | None = getattr(self, "predictor_", None)
+        if predictor is None:
+            return self.field_.offset(X)
+        index = self.field_.index
+        return predictor(self.field_.scaling.apply(X.columns(index), index)).T
 
     @same_bits
     def decision_function(self, X: Any) -> Array:
@@ -522,7 +516,6 @@ class LabelPredictions(Scored):
         check_is_fitted(self)
         return weighted_scores(self._scores(self._new_samples(X)), self.class_weight_)
 
-    @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities.
 
@@ -549,6 +542,21 @@ class LabelPredictions(Scored):
         """
         return most_likely(self.decision_function(X), self.classes_)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of labels that are predicted right.
+
+        Parameters
+        ----------
+        X : (n, p) array or data frame
+        y : (n,) array
+        sample_weight : (n,) array, optional
+
+        Returns
+        -------
+        score : float
+        """
+        return score_predicted(self, self.predict(X), y, sample_weight)
+
 
 def weighted_scores(scores: Array, class_weight: Array) -> Array:
     """Scores (n, q) of a fit with the weights of the classes, as users get them: a class that
@@ -570,24 +578,3 @@ def most_likely(scores: Array, classes: Array) -> Array:
     """The label of each row, from log odds (n,) or scores (n, n_classes)."""
     best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
     return np.asarray(classes[best])
-
-
-class OffsetScores(LabelPredictions):
-    """Mixin: scores are the fitted offset function of `field_`."""
-
-    field_: KernelField
-
-    def _scores(self, X: Source) -> Array:
-        return self.field_.offset(X)
-
-
-class IndexScores(OffsetScores):
-    """Mixin: scores by `predictor_` from the selected columns; without one, the offset function."""
-
-    predictor_: Predictor | None
-
-    def _scores(self, X: Source) -> Array:
-        if self.predictor_ is None:
-            return super()._scores(X)
-        index = self.field_.index
-        return self.predictor_(self.field_.scaling.apply(X.columns(index), index)).T

@@ -17,10 +17,9 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from gradsift._run.threads import one_blas_thread, same_bits
 from gradsift.estimators.base import (
-    DirectionEstimator,
     GradientEstimator,
+    LabelPredictions,
     NumberPredictions,
-    OffsetScores,
     blank,
     check_n_components,
     counted_attributes,
@@ -141,7 +140,7 @@ scale_, ranges_, field_, predictor_
 
 
 @dataclass(eq=False, repr=False)
-class RidgeGradientClassifier(OffsetScores, ClassifierMixin, GradientEstimator):
+class RidgeGradientClassifier(LabelPredictions, ClassifierMixin, GradientEstimator):
     """Gradient learning (GL) for classification: logistic loss, ridge penalty, dense fields.
 
     Parameters
@@ -307,7 +306,7 @@ field_, predictor_
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RidgeGradientClassifierCV(OffsetScores, ClassifierMixin, GradientEstimator):
+class RidgeGradientClassifierCV(LabelPredictions, ClassifierMixin, GradientEstimator):
     """Gradient learning (GL) for classification, its ridge penalty chosen by cross-validation.
 
     Parameters
@@ -475,12 +474,13 @@ class MinimumAverageVariance(DenseRegressor):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class InverseRegression(DirectionEstimator):
+class InverseRegression(GradientEstimator):
     """The parameters that all have in common, and the fit."""
 
     n_components: int | Literal["auto"] = "auto"
     standardize: bool = True
 
+    has_gradient: ClassVar[bool] = False
     _matrix: ClassVar[Callable[..., Array]]
 
     @same_bits

@@ -25,29 +25,13 @@ MOST = 10
 CELL = "text-align:left;padding:2px 12px 2px 0;border:0"
 
 
-class NotebookForm:
-    """Mixin: `_repr_html_` and `_repr_mimebundle_` with a short form of the finding on top."""
-
-    @property
-    def _repr_html_(self) -> Any:
-        # scikit-learn's is a property that raises AttributeError when diagrams are switched off
-        diagram = super()._repr_html_  # type: ignore[misc]
-        return lambda: short_form(self) + diagram()
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
-        if "text/html" in bundle:
-            bundle["text/html"] = short_form(self) + bundle["text/html"]
-        return bundle
-
-
 def short_form(model: Any) -> str:
-    """The selected variables as a small HTML table; '' before `fit`.
+    """The selected variables as a small HTML table; '' before `fit`, and without a ranking.
 
     Column names are data: they are escaped.
     """
     try:
-        check_is_fitted(model)
+        check_is_fitted(model, "ranking_")
     except NotFittedError:
         return ""
     support = model.get_support(indices=True)

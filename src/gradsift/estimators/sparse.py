@@ -12,7 +12,7 @@ from gradsift._run.progress import follow
 from gradsift._run.threads import one_blas_thread, same_bits
 from gradsift.estimators.base import (
     GradientEstimator,
-    IndexScores,
+    LabelPredictions,
     NumberPredictions,
     blank,
     check_n_components,
@@ -529,7 +529,7 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
 
 
 @dataclass(eq=False, repr=False)
-class SparseGradientClassifier(IndexScores, ClassifierMixin, SparseGradient):
+class SparseGradientClassifier(LabelPredictions, ClassifierMixin, SparseGradient):
     """Sparse gradient learning for classification (Ye & Xie), any number of classes.
 
     With labels +-1, minimises over the log odds f^0 and their gradient f

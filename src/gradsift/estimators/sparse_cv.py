@@ -24,7 +24,7 @@ from gradsift._run.progress import Steps, follow
 from gradsift._run.threads import one_blas_thread, same_bits
 from gradsift.data.row_groups import group_codes
 from gradsift.estimators.base import (
-    IndexScores,
+    LabelPredictions,
     NumberPredictions,
     blank,
     keep,
@@ -444,7 +444,7 @@ field_, predictor_
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SparseGradientClassifierCV(IndexScores, ClassifierMixin, SparseGradient):
+class SparseGradientClassifierCV(LabelPredictions, ClassifierMixin, SparseGradient):
     """Sparse gradient learning for classification, alpha chosen by cross-validation.
 
     Parameters

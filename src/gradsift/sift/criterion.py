@@ -7,6 +7,10 @@ about chi2(m q), so it passes with probability about P(chi2 > t_g^2): the level 
 noise variance and no penalty strength is estimated. The factor makes up for what df coefficients
 take from the noise of n rows; that the k variables of S were searched for, and found together,
 takes more, and is counted as half a coefficient each.
+
+Numbers are fitted robustly: least squares on a stand-in response, whose residuals are cut off, in
+rounds (winsorising; Huber, Robust Statistics, 1981, chapter 7). Features Z of a support are
+(df, n), the response Y (n, q).
 """
 
 from __future__ import annotations

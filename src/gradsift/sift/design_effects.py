@@ -1,4 +1,4 @@
-"""Levels of groups of features where rows belong together.
+"""Levels of groups of features where rows belong together: robust variances (Liang and Zeger 1986).
 
 The squared length of m features along q residuals is chi-square(m q) where rows are independent.
 Inside a cluster they are not, whatever `clusters` has taken out. The sums of scores over clusters,
@@ -14,7 +14,7 @@ design effect, is 1 for independent rows. A statistic is then v m q times an F v
 With few clusters v is a noisy estimate, and nu small. The design effects of all columns depend on
 the same residuals and are therefore similar: v is shrunk towards their mean (empirical Bayes), the
 more the less they differ beyond their sampling error, which makes nu large. A design effect below 1
-counts as 1.
+counts as 1 (Smyth 2004 shrinks variances of genes in this way).
 """
 
 from __future__ import annotations

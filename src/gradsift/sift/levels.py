@@ -1,10 +1,14 @@
 """How large a group must be: analytic chi levels, and what each kind of group may spend.
 
 `false_positives` (alpha) is the expected number of false variables when nothing is true. It is
-divided among the kinds of groups. A kind with share a and T rivals tests each at level a alpha / T:
-a group of m features against q responses has a chi2(m q) null, hence the squared level
+divided among the kinds of groups. A kind with share a and T groups that compete tests each at
+level a alpha / T: a group of m features against q responses has a chi2(m q) null, hence the squared
+level
 
-    t^2 = chi2.isf(a alpha / T, m q).
+    t^2 = chi2.isf(a alpha / T, m q),
+
+Bonferroni's correction within each kind. Levels and statistics are arrays (G,) over groups, or
+(3, p) over the linear, quadratic and local groups of all columns.
 """
 
 from __future__ import annotations

@@ -24,10 +24,11 @@ from gradsift.sift.settings import DEFAULT, SiftSettings
 #
 #     (W a)_i = a_i - theta_c mean_c(a),    theta_c = 1 - sqrt((1 - rho) / (1 - rho + m_c rho)),
 #
-# for row i of cluster c with m_c rows, makes such noise independent again. It is applied to the
-# response and to every feature, so that least squares on mapped rows is generalised least squares
-# on the rows themselves. The constant becomes 1 - theta_c, and is projected out in place of the
-# mean. Any other dependence inside of clusters is left to `design_effects`.
+# for row i of cluster c with m_c rows, makes such noise independent again (Fuller and Battese
+# 1973). It is applied to the response and to every feature, so that least squares on mapped rows is
+# generalised least squares on the rows themselves. The constant becomes 1 - theta_c, and is
+# projected out in place of the mean. Any other dependence inside of clusters is left to
+# `design_effects`.
 #
 # Kept rows are sorted so that those of a cluster are neighbours, and clusters of equal length
 # too. A row of weight w is w rows of its cluster.

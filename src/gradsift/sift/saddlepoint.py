@@ -9,7 +9,7 @@ D being the least Kullback-Leibler information that moves the expected sum there
 
 Row i draws one of the residuals, tilted towards a_i, while their mean and variance stay what they
 are. For normal r, 2 D = -n log(1 - rho^2), which is what a fit gains in n log det. For a column
-that marks one row, D is about log n, however perfect the fit. Skovgaard's correction,
+that marks one row, D is about log n, however perfect the fit. Skovgaard's correction (2001),
 
     w + log(v / w) / w,     w = sqrt(2 D),     v = t_0 (det K''(t) / det K''_12(0))^(1/2),
 
@@ -33,10 +33,11 @@ from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 MOST_PLACES = 256
-"""Rows, and residuals, beyond which neighbours are taken together."""
+"""Rows, and residuals, beyond which neighbours are taken together: an approximation error."""
 MOST_STEPS = 25
+"""Newton steps; a dozen are enough."""
 BARTLETT = 2.5
-"""-(n - 2.5) log(1 - rho^2) is chi-square(1) to second order (Bartlett)."""
+"""By theory: -(n - 2.5) log(1 - rho^2) is chi-square(1) to second order (Bartlett 1938)."""
 
 
 def permutation_ratio(

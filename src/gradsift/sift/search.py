@@ -1,6 +1,10 @@
 """The choice of a support: a local search for the least criterion.
 
-A step adds, drops or replaces one group. Searches begin at supports that a path proposes.
+Problem: minimise `criterion` over supports, sets of groups of features. A step of the search adds,
+drops or replaces one group. Searches begin at supports that a group lasso path proposes (Yuan and
+Lin 2006; solved by FISTA, Beck and Teboulle 2009, with restarts, O'Donoghue and Candes 2015). The
+support that is found is checked against permutations of the rows (`saddlepoint`), and the search
+goes on without the groups that fail.
 """
 
 from __future__ import annotations
@@ -43,7 +47,9 @@ from gradsift.sift.saddlepoint import permutation_ratio
 
 
 MOST_NEW = 20
+"""Groups that join the working set at a time: changes time, and solutions by less than `tol`."""
 TOL = 1e-3
+"""Accuracy of the path, which only proposes supports."""
 
 
 def group_lasso(
