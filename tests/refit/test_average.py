@@ -17,7 +17,7 @@ from gradsift.refit import (
     refit_classification,
     refit_regression,
 )
-from gradsift.refit.all_columns import LOG_NOISE, LinearMember, screened_columns
+from gradsift.refit.all_columns import LinearMember, screened_columns
 from gradsift.refit.predictor import stacking_shares
 from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
 
@@ -69,7 +69,7 @@ def test_regression_weights_are_those_of_ridge_on_weighed_columns(many_effects):
     assert ridge.index.tolist() == screened.index.tolist()
     A = Z[:, screened.index] * np.sqrt(screened.prior)
     size = (A**2).sum() / 60
-    fits = [Ridge(alpha=np.exp(eta) * size).fit(A, y) for eta in LOG_NOISE]
+    fits = [Ridge(alpha=eta * size).fit(A, y) for eta in NUMBERS.ridge_noise]
     guess = ridge.scores(ArraySource(Z))[:, 0]
     assert min(np.abs(fit.predict(A) - guess).max() for fit in fits) < 1e-6
     assert found.shares[0] > 0.9

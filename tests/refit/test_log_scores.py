@@ -14,7 +14,9 @@ from gradsift.refit.log_scores import (
     log_choices,
     softmax_slope,
 )
-from gradsift.refit.settings import NUMBERS
+from gradsift.refit.settings import LABELS, NUMBERS
+
+SLOPES, FACTORS = np.array(LABELS.slopes), np.array(LABELS.softmax_factors)
 
 
 def test_leave_one_out_gain_is_that_of_leaving_out_each_row():
@@ -43,13 +45,13 @@ def test_slope_makes_log_odds():
     rng = np.random.default_rng(7)
     guess = rng.normal(size=(20_000, 1))
     T = (rng.random((20_000, 1)) < 1 / (1 + np.exp(-2.5 * guess))).astype(float)
-    assert best_slope(guess[None], T, np.ones(20_000))[0] == pytest.approx(2.5, rel=0.1)
+    assert best_slope(guess[None], T, np.ones(20_000), SLOPES)[0] == pytest.approx(2.5, rel=0.1)
 
 
 def test_the_score_of_a_slope_is_the_mean_over_rounds():
     rng = np.random.default_rng(10)
     guess, T = rng.normal(size=(3, 50, 2)), rng.integers(0, 2, size=(50, 2)).astype(float)
-    slope, score = best_slope(guess, T, np.ones(50))
+    slope, score = best_slope(guess, T, np.ones(50), SLOPES)
     each = [np.log(1 / (1 + np.exp(-(2 * T - 1) * slope * one))).sum() for one in guess]
     assert score == pytest.approx(np.mean(each))
 
@@ -61,9 +63,9 @@ def test_the_slope_of_a_softmax_makes_chances():
     chances /= chances.sum(axis=1, keepdims=True)
     labels = (rng.random(20_000)[:, None] > chances.cumsum(axis=1)).sum(axis=1)
     T = (labels[:, None] == np.arange(4)).astype(float)
-    found = softmax_slope(guess[None], T, np.ones(20_000), most=3.0)
+    found = softmax_slope(guess[None], T, np.ones(20_000), 3.0 * FACTORS)
     assert found == pytest.approx(1.5, rel=0.06)
-    assert softmax_slope(guess[None], T, np.ones(20_000), most=1.0) == 1.0
+    assert softmax_slope(guess[None], T, np.ones(20_000), FACTORS) == 1.0
 
 
 def test_two_classes_that_are_alike_are_not_told_too_boldly():
@@ -76,8 +78,8 @@ def test_two_classes_that_are_alike_are_not_told_too_boldly():
     guess[pair, :2] = 0.5 * rng.normal(size=(pair.sum(), 2))
     guess[pair, :2] -= guess[pair, :2].mean(axis=1, keepdims=True)
     weights = np.ones(2_000)
-    bold, _ = best_slope(guess[None], T, weights)
-    assert softmax_slope(guess[None], T, weights, most=bold) < 0.9 * bold
+    bold, _ = best_slope(guess[None], T, weights, SLOPES)
+    assert softmax_slope(guess[None], T, weights, bold * FACTORS) < 0.9 * bold
 
 
 def test_log_choices():
@@ -88,7 +90,7 @@ def test_log_choices():
 def test_slopes_stay_finite_where_labels_are_separated():
     guess = np.repeat([-1.0, 1.0], 10)[:, None]
     T = (guess > 0).astype(float)
-    slope, _ = best_slope(guess[None], T, np.ones(20))
+    slope, _ = best_slope(guess[None], T, np.ones(20), SLOPES)
     assert slope == pytest.approx(np.log(11), rel=0.1)  # believed with chance 11/12
 
 

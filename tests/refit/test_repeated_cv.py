@@ -12,7 +12,6 @@ from gradsift.data import ArraySource, Source
 from gradsift.numerics.ridge import RowProducts, SpectralRidge
 from gradsift.refit import all_columns as module
 from gradsift.refit.all_columns import (
-    LOG_NOISE,
     assign_folds,
     distinct_rows,
     each_gram,
@@ -26,7 +25,7 @@ from gradsift.refit.log_scores import normal_score
 from gradsift.refit.settings import NUMBERS, RefitSettings
 
 FOLDS = NUMBERS.folds
-ETA = np.exp(LOG_NOISE)
+ETA = np.array(NUMBERS.ridge_noise)
 
 
 def folds_of(Y, Z):
@@ -179,10 +178,10 @@ def test_held_out_predictions_are_those_of_ridge(counted, k):
     guess, _ = fit.held_out(held, ETA)
     train = weights > 0
     for at in (10, 60, 120):
-        ridge = Ridge(alpha=np.exp(LOG_NOISE[at]) * fit.size)
+        ridge = Ridge(alpha=ETA[at] * fit.size)
         ridge.fit(A[train], Y[train], sample_weight=weights[train])
         np.testing.assert_allclose(guess[at], ridge.predict(A[held]), atol=1e-6)
-        dual = fit.dual(float(np.exp(LOG_NOISE[at])))
+        dual = fit.dual(float(ETA[at]))
         np.testing.assert_allclose(fit.mean + fit.centred.gram[held] @ dual, guess[at], atol=1e-9)
 
 
@@ -194,7 +193,7 @@ def test_predictive_variance_is_that_of_the_conditional_normal(factored):
     weights[0] = 0.0
     fit = SpectralRidge.of(RowProducts(A if factored else A @ A.T, factored), weights, Y)
     _, variance = fit.held_out(np.array([0]), ETA)
-    at, eta = 80, np.exp(LOG_NOISE[80])
+    at, eta = 80, ETA[80]
     whole = fit.centred.gram / fit.size
     K, k = whole[1:, 1:] + eta * np.eye(11), whole[0, 1:]
     centred = Y[1:, 0] - Y[1:, 0].mean()
@@ -211,7 +210,7 @@ def test_rehearsal_averages_its_rounds(many_effects):
     W = training_weights(folds, weights)
     grams = row_grams(ArraySource(Z), screened_columns(ArraySource(Z), W, Y))
     found = repeated_cv(grams, folds, W, Y, weights)
-    score, null = np.zeros(len(LOG_NOISE)), 0.0
+    score, null = np.zeros(len(ETA)), 0.0
     for at in range(2 * FOLDS):
         held = np.flatnonzero(W[at] == 0)
         guess, variance = SpectralRidge.of(grams[at], W[at], Y).held_out(held, ETA)
@@ -219,7 +218,7 @@ def test_rehearsal_averages_its_rounds(many_effects):
         rest = Y[W[at] > 0]
         flat = rest.var() * (1 + 1 / len(rest))
         null += normal_score(Y[held] - rest.mean(), np.full((1, 1), flat), weights[held]) / 2
-        best = int(np.abs(np.exp(LOG_NOISE) - found.noise_ratio).argmin())
+        best = int(np.abs(ETA - found.noise_ratio).argmin())
         np.testing.assert_allclose(found.guess[at // FOLDS, held], guess[best])
-    assert found.noise_ratio == np.exp(LOG_NOISE[score.argmax()])
+    assert found.noise_ratio == ETA[score.argmax()]
     assert found.gain == pytest.approx(score.max() - null)

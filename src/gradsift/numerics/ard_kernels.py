@@ -250,7 +250,7 @@ class Anova:
 
 @dataclass(frozen=True, eq=False)
 class DotProduct:
-    """x'z / d: Bayesian ridge regression; no hyperparameter beside scale and noise."""
+    """x'z / d: Bayesian ridge regression; no hyperparameter but scale and noise."""
 
     dimension: int
 

@@ -1,20 +1,33 @@
-"""Kernel ridge regression on all columns, a member of the predictor where all of them predict.
+"""Predictors on all columns: a ridge on the columns that stand out, and kernel ridges.
 
-    f(x) = b + sum_i a_i k(u(x), u(x_i)),
+With many columns and few rows, all columns together often predict better than the few that are
+selected. Members h are fitted by least squares to Y (n, q), which a `LogScore` derives from the
+response, on standardised columns cut off at `cut` standard deviations: one wild value must carry no
+fit away, and make no row a stranger to all others. Both are a `SpectralRidge`.
+
+Ridge (`fit_screened_ridge`, up to `ridge_rows` rows):
+
+    h(x) = b + sum_j w_j x_j,    w_j ~ N(0, s v_j),    v_j = max(0, r_j^2 - ridge_cut / (n - 1)),
+
+on the columns whose squared correlation r_j^2 with Y stands out from 1 / (n - 1), what noise gives
+on average (screening as in Fan and Lv, Sure independence screening, JRSS B 2008). Noise ratio and
+score come from repeated cross-validation, with v_j computed anew from the training rows of each
+fold: one pass over all columns for all folds together, then one matrix of inner products of rows
+per fold.
+
+Kernel ridges (`fit_kernels`, up to `kernel_columns` columns):
+
+    h(x) = b + sum_i a_i k(u(x), u(x_i)),
 
     k(u, v) = exp(-sum_j (u_j - v_j)^2 / (2 l^2 p))     Gaussian: smooth in all columns together,
-    k(u, v) = exp(-sum_j |u_j - v_j| / (l p))           Laplace: f may bend anywhere, as a forest
+    k(u, v) = exp(-sum_j |u_j - v_j| / (l p))           Laplace: h may bend anywhere, as a forest
                                                         does; nearly additive where l is long,
 
-u(x) being the standardised columns, cut off at three standard deviations and standardised again:
-one wild value must not make a row a stranger to all others. Length scale l and noise ratio come
-from leaving out single rows, which takes one eigendecomposition per length scale:
-
-    residual of row i without it = (residual with it) / (1 - leverage of row i).
-
-Length scales are tried from the longest down, as long as rows left out are predicted better.
-Up to `kernel_rows` rows this is exact. Of more, that many tune the length scale and carry the
-function as landmarks; the noise ratio and the function come from all rows.
+u(x) being the columns, standardised again after they were cut. Length scale l and noise ratio come
+from leaving out single rows; length scales are tried from the longest down, as long as rows left
+out are predicted better. Up to `kernel_rows` rows this is exact. Of more, that many tune the length
+scale and carry the function as landmarks (Williams and Seeger, Using the Nystrom method, NIPS
+2000); the noise ratio and the function come from all rows.
 """
 
 from __future__ import annotations
@@ -41,7 +54,6 @@ from gradsift.numerics.distances import products, source_products
 from gradsift.numerics.ridge import RowProducts, SpectralRidge
 from gradsift.numerics.sampling import canonical_order, folds_along, gram_products, spread_along
 from gradsift.protocols import Array, IntArray, Source
-from gradsift.refit.evidence import NOISE_BOUNDS
 from gradsift.refit.log_scores import Calibrated, LogScore, normal_score
 from gradsift.refit.settings import NUMBERS, RefitSettings
 
@@ -300,15 +312,8 @@ def fit_kernels(
         yield columns.fit(form, response.take(rows, counts))
 
 
-# Ridge on the columns that stand out, scored by repeated cross-validation.
-#
-# Which columns stand out, and by how much, is asked anew for every set of training rows: one pass
-# over all columns for all folds together. Then each fold has a Gram matrix of its rows, and the
-# rest happens there.
+# ------------------------------------------------ ridge on the columns that stand out
 
-
-LOG_NOISE = np.arange(*NOISE_BOUNDS, 0.1)
-"""Noise ratios tried: a grid, which rounding does not move."""
 
 CHUNK = 1_024
 """Columns read at once."""
@@ -462,13 +467,11 @@ class RepeatedCV:
     ----------
     noise_ratio : the one of largest log score.
     guess : (rounds, n, q) predictions of held-out rows at that ratio.
-    mean : (rounds, n, q) what the mean of the training rows predicts.
     gain : log score above that of the mean, in nats.
     """
 
     noise_ratio: float
     guess: Array
-    mean: Array
     gain: float
 
 
@@ -482,21 +485,22 @@ def repeated_cv(
 ) -> RepeatedCV:
     """Every fold of every round predicted from the round's others; takes one Gram matrix each."""
     rounds = len(folds)
-    score, null = np.zeros(len(LOG_NOISE)), 0.0
-    guesses, means = np.empty((len(LOG_NOISE), rounds, *Y.shape)), np.empty((rounds, *Y.shape))
+    ratios = np.array(settings.ridge_noise)
+    score, null = np.zeros(len(ratios)), 0.0
+    guesses = np.empty((len(ratios), rounds, *Y.shape))
     for at, gram in zip(range(rounds * settings.folds), grams):
         turn, f = divmod(at, settings.folds)
         held = np.flatnonzero(folds[turn] == f)
         fit = SpectralRidge.of(gram, W[at], Y)
-        guess, variance = fit.held_out(held, np.exp(LOG_NOISE))
+        guess, variance = fit.held_out(held, ratios)
         score += normal_score(Y[held] - guess, variance, weights[held])
         total = W[at].sum()
         flat = (W[at] @ (Y - fit.mean) ** 2) / total * (1.0 + 1.0 / total)
         null += float(normal_score(Y[held] - fit.mean, flat[None, :], weights[held]))
-        guesses[:, turn, held], means[turn, held] = guess, fit.mean
+        guesses[:, turn, held] = guess
     best = int(score.argmax())
     gain = (float(score[best]) - null) / rounds
-    return RepeatedCV(float(np.exp(LOG_NOISE[best])), guesses[best], means, gain)
+    return RepeatedCV(float(ratios[best]), guesses[best], gain)
 
 
 @dataclass(frozen=True, eq=False)

@@ -168,7 +168,7 @@ def _fit_all(
 
 
 def _constant(d: int, T: Array, weights: Array, known: Array | None) -> Refit:
-    """Nothing selected, or one class only: the class priors (beside an offset) and a zero
+    """Nothing selected, or one class only: the class priors, given an offset, and a zero
     gradient.
     """
     C, ones = T.shape[1], np.ones((len(T), 1))

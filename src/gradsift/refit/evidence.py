@@ -1,4 +1,4 @@
-"""Marginal likelihood of a Gaussian process, its gradient, and its maximiser.
+"""Kernels of few columns, tuned and compared by their evidence (marginal likelihood).
 
 Model for one response column (several columns share the kernel, the noise ratio and hence the
 Cholesky factor): y ~ N(0, s (K + eta W^-1)), where row i counts w_i times, i.e. its noise variance
@@ -7,7 +7,11 @@ is s eta / w_i. With S = W^(1/2), B = S K S + eta I, N = sum w, z = S y,
     -2 log p(y) = N log(2 pi s) + z'B^-1 z / s + log|B| + (N - n) log eta
 
 which is the likelihood of the table in which row i is written out w_i times (Sylvester's identity
-takes the determinant there to the one here). The scale is profiled out: s = z'B^-1 z / N.
+takes the determinant there to the one here). The scale is profiled out: s = z'B^-1 z / N. See
+Rasmussen and Williams, Gaussian processes for machine learning (2006), chapter 5.
+
+Shapes: X (n, d) standardised columns, Y (n, q) centred responses, theta (t + 1,) the kernel's
+hyperparameters and log eta.
 """
 
 from __future__ import annotations
@@ -95,7 +99,7 @@ def negative_log_evidence(
 
 
 AT_ONCE = 64
-"""RefitRows up to which LAPACK inverts a triangle at once; its way is slow for larger ones."""
+"""Rows up to which LAPACK inverts a triangle at once; its way is slow for larger ones."""
 
 
 def lower_inverse(L: Array) -> Array:
@@ -276,6 +280,7 @@ def rotate(rows: RefitRows, settings: RefitSettings, previous: EvidenceFit) -> E
     """
     eigenvalues, axes, scale = gradient_axes(rows, previous)
     log_scales = 0.5 * np.log(scale / np.maximum(eigenvalues, 1e-12 * scale))
+    # a starting point: flat directions must not start where the evidence has no slope
     start = np.clip(log_scales, np.log(0.3), np.log(30.0))
     kernel = ArdGaussian(start, axes, settings.prior(rows.X.shape[1]))
     return maximise_evidence(kernel, rows, np.log(previous.noise_ratio))

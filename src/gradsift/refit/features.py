@@ -1,13 +1,21 @@
-"""Functions g_c(x) = sum_p a_pc k(x, p): the rows p that carry them, values, gradients, features.
+"""Kernel functions g_c(x) = sum_p a_pc k(x, p) of few columns: features, ridge, values, gradients.
 
-A kernel matrix over at most a thousand rows is factorised once by pivoted Cholesky,
-k(P, P) = L L' with P the pivots. RefitRows that add nothing beyond rounding are left out, so smooth
-kernels and repeated rows give few points. The features
+A kernel matrix over at most a thousand rows is factorised once by pivoted Cholesky, k(P, P) = L L'
+with P the pivots (r, d) (Fine and Scheinberg, Efficient SVM training using low-rank kernel
+representations, JMLR 2001). Rows that add nothing beyond rounding are left out, so smooth kernels
+and repeated rows give few points. The features
 
     phi(x) = L^-1 k(P, x),        phi(x)'phi(z) = k(x, z)  on the chosen rows,
 
 turn every kernel problem into a ridge problem, ||g||_k = ||beta|| for g = beta'phi, with
-coefficients a = L^-T beta back on the points.
+coefficients a = L^-T beta back on the points. The posterior mean of a Gaussian process with rows
+counted w_i times is g = beta'phi, where beta (r, q) minimises
+
+    sum_i w_i (y_i - beta'phi(x_i))^2 + eta ||beta||^2.
+
+With the pivots of all rows as points this is exact; with landmarks it is the subset-of-regressors
+approximation (Quinonero-Candela and Rasmussen, JMLR 2005). Rows are met in blocks: memory is
+(block x r) + (r x r).
 """
 
 from __future__ import annotations
@@ -21,15 +29,6 @@ from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf, dtrtrs
 
 from gradsift.numerics.ard_kernels import ArdKernel
 from gradsift.protocols import Array
-
-# Posterior mean of the Gaussian process as a ridge problem in features.
-#
-# With features phi and rows counted w_i times, the posterior mean g = beta'phi minimises
-#
-#     sum_i w_i (y_i - beta'phi(x_i))^2 + eta ||beta||^2.
-#
-# With the pivots of all rows as points this is exact; with landmarks it is the subset-of-
-# regressors approximation. RefitRows are met in blocks: memory is (block x r) + (r x r).
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +93,7 @@ def residuals_and_leverages(
 
 
 BLOCK = 2_000
-"""RefitRows evaluated at once: memory is BLOCK x number of points."""
+"""Rows evaluated at once: memory is BLOCK x number of points."""
 
 PIVOT_TOLERANCE = 1e-12
 """A point is left out when it adds less than this to the kernel's variance (largest value 1)."""

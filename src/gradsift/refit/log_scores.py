@@ -32,11 +32,6 @@ from gradsift.refit.features import (
 )
 from gradsift.refit.settings import RefitSettings
 
-LOG_FACTORS = -0.1 * np.arange(20, -1, -1)
-"""Factors tried that make log odds of several classes less bold."""
-LOG_SLOPES = np.arange(-3.0, 4.0, 0.1)
-"""Slopes tried that turn least-squares scores of labels into log odds."""
-
 
 class Calibrated(NamedTuple):
     """A member h on the scale of the link, level + unit h, and its gain over a constant in nats."""
@@ -187,6 +182,7 @@ class ClassScore:
     T: Array
     weights: Array
     null: float
+    settings: RefitSettings
 
     @classmethod
     def of(
@@ -198,7 +194,9 @@ class ClassScore:
         weights = np.ones(len(codes)) if sample_weight is None else sample_weight.astype(float)
         T = (codes[:, None] == np.arange(n_classes)).astype(float)
         T = T[:, 1:] if n_classes == 2 else T
-        return cls(T, weights, chance_score(T, weights)) if enough(T, weights, settings) else None
+        if not enough(T, weights, settings):
+            return None
+        return cls(T, weights, chance_score(T, weights), settings)
 
     @property
     def Y(self) -> Array:
@@ -223,9 +221,11 @@ class ClassScore:
         return self.of_folds(guess[None])
 
     def of_folds(self, guess: Array, normal_gain: float = 0.0) -> Calibrated:
-        slope, score = best_slope(guess, self.T, self.weights)
+        slopes = np.array(self.settings.slopes)
+        slope, score = best_slope(guess, self.T, self.weights, slopes)
         if self.T.shape[1] > 1:
-            slope = softmax_slope(guess, self.T, self.weights, most=slope)
+            lower = slope * np.array(self.settings.softmax_factors)
+            slope = softmax_slope(guess, self.T, self.weights, lower)
         return Calibrated(self.part * (score - self.null), slope)
 
     def of_refit(self, refit: Refit, Z: Array) -> float:
@@ -249,27 +249,26 @@ def careful_targets(T: Array, weights: Array) -> Array:
     return np.asarray(np.where(T > 0, (seen + 1.0) / (seen + 2.0), 1.0 / (rest + 2.0)))
 
 
-def best_slope(guess: Array, T: Array, weights: Array) -> tuple[float, float]:
-    """b, where b times the least-squares score is the log odds, and the log score it reaches.
+def best_slope(guess: Array, T: Array, weights: Array, slopes: Array) -> tuple[float, float]:
+    """The slope b of those tried for which b times the least-squares score predicts best as log
+    odds, and the log score it reaches.
 
     `guess` (rounds, n, q) holds one score per round, the log score is their mean. The slope is
     chosen by careful targets: rows that are all on the right side would make it endless.
     """
-    slopes = np.exp(LOG_SLOPES)
     careful = careful_targets(T, weights)
     scores = one_against_rest(slopes[:, None, None, None] * guess, careful, weights)
     best = float(slopes[int(scores.mean(axis=1).argmax())])
     return best, float(one_against_rest(best * guess, T, weights).mean())
 
 
-def softmax_slope(guess: Array, T: Array, weights: Array, most: float) -> float:
-    """The slope, at most `most`, at which the softmax of scores (rounds, n, C) predicts the classes
+def softmax_slope(guess: Array, T: Array, weights: Array, slopes: Array) -> float:
+    """The slope of those tried at which the softmax of scores (rounds, n, C) predicts the classes
     of held-out rows best.
 
     Log odds of one class against the rest are too bold together where two classes are alike and far
     from the others: both are sure not to be the others.
     """
-    slopes = most * np.exp(LOG_FACTORS)
     U = slopes[:, None, None, None] * guess
     scores = (T * (U - logsumexp(U, axis=-1, keepdims=True))).sum(axis=-1) @ weights
     return float(slopes[int(scores.mean(axis=1).argmax())])

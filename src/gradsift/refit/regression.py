@@ -2,8 +2,26 @@
 
     g = argmin sum_i w_i (y_i - b - g(x_i))^2 + eta ||g||_k^2,        f = grad g,
 
-with kernel k and noise ratio eta of largest penalised evidence: the curl-free member of the pair
-loss as its bandwidth goes to zero.
+with kernel k and noise ratio eta of largest penalised evidence (`evidence`): the curl-free member
+of the pair loss as its bandwidth goes to zero. X (n, d) are the selected columns, standardised, and
+y (n,) is the response.
+
+Protection against outliers in y: rows far off the fit lose weight, if that helps the others.
+
+Let t be the leave-one-out residual of a row in robust standard deviations. If some row lies
+beyond 4.5 there may be outliers. The fit is then repeated with every row beyond c = 3 counted
+(c / t)^2 times, which is what a heavy-tailed likelihood does to its far rows, and this fit is
+kept if the typical (median) leave-one-out error falls by a tenth. Steep tails of the function
+itself raise the alarm too, but do not pass that test; so clean data keep every weight at
+exactly one. A response almost free of noise has errors of approximation, not outliers: noise is
+never taken to be below 5 % of the spread of y. Where one value takes more than a quarter of the
+rows, as zeros of counts do, no row loses weight: all others would, and predictions would be
+those of the tie.
+
+Where more than an eighth of the rows lose weight and the residuals are skewed, one quartile
+more than twice as far from their median as the other, these rows are the tail of a skewed
+response. g, which may bend to them, is safer without, but other predictors need them: the mean
+depends on them. Outliers on one side hardly move the quartiles.
 """
 
 from __future__ import annotations
@@ -41,23 +59,6 @@ from gradsift.refit.features import (
     solve_ridge,
 )
 from gradsift.refit.settings import NUMBERS, RefitSettings
-
-# Protection against outliers in y: rows far off the fit lose weight, if that helps the others.
-#
-# Let t be the leave-one-out residual of a row in robust standard deviations. If some row lies
-# beyond 4.5 there may be outliers. The fit is then repeated with every row beyond c = 3 counted
-# (c / t)^2 times, which is what a heavy-tailed likelihood does to its far rows, and this fit is
-# kept if the typical (median) leave-one-out error falls by a tenth. Steep tails of the function
-# itself raise the alarm too, but do not pass that test; so clean data keep every weight at
-# exactly one. A response almost free of noise has errors of approximation, not outliers: noise is
-# never taken to be below 5 % of the spread of y. Where one value takes more than a quarter of the
-# rows, as zeros of counts do, no row loses weight: all others would, and predictions would be
-# those of the tie.
-#
-# Where more than an eighth of the rows lose weight and the residuals are skewed, one quartile
-# more than twice as far from their median as the other, these rows are the tail of a skewed
-# response. g, which may bend to them, is safer without, but other predictors need them: the mean
-# depends on them. Outliers on one side hardly move the quartiles.
 
 
 @dataclass(frozen=True, eq=False)
