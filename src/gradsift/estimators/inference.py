@@ -85,7 +85,7 @@ def findings(
     sample = make_sample(model, X, y, sample_weight, groups, covariates, offset)
     check_same_covariates(model.covariates_, covariates)
     params = check_parameters(model, sample)
-    seed = model.options.seed if seed is None else seed
+    seed = params.options.seed if seed is None else seed
     return sample.columns.findings(found_in(sample, model.sift_, params, seed))
 
 
@@ -95,9 +95,9 @@ def with_findings(model: GradientSift, X: Any, y: Any, **fit_params: Any) -> Gra
     """
     sample = make_sample(model, X, y, **fit_params)
     params = check_parameters(model, sample)
-    with stages(model.options.verbose) as say:
+    with stages(params.options.verbose) as say:
         say("findings: columns that could act")
-        seed = model.options.seed
+        seed = params.options.seed
         found = sample.columns.findings(found_in(sample, model.sift_, params, seed))
     sure = copy(model).set_params(inference=True)
     vars(sure).update(findings_=list(found.findings), confidence_=found.confidence)

@@ -59,6 +59,7 @@ from gradsift.estimators.validation import (
     check_columns,
     check_fit_X,
     check_missing,
+    given,
     warn_of_rare_classes,
 )
 from gradsift.protocols import Array, IntArray, Source
@@ -67,7 +68,6 @@ from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
 from gradsift.responses import Labels, Numbers, Response
 from gradsift.sift import SiftSettings
 
-DEFAULT_OPTIONS = SiftOptions()
 NO_VARIABLE = (
     "Nothing stands out from noise at this level: ranking_ still orders all variables, a larger "
     "false_positives admits weaker ones."
@@ -89,7 +89,7 @@ class GradientSift(GradientEstimator):
     missing: Literal["error", "mean", "indicator"] = "error"
     inference: bool = False
     n_jobs: int | None = None
-    options: SiftOptions = DEFAULT_OPTIONS
+    options: SiftOptions | None = None
 
     response_type: ClassVar[type[Response]] = Numbers
     sift_settings: ClassVar[SiftSettings] = SiftSettings()
@@ -166,7 +166,7 @@ class GradientSift(GradientEstimator):
             support = sample.columns.mask(find_support(sample, params))
             return take_over(self, sample.learned, None, {"support_": support})
         extra = self._response_attributes(sample)
-        warn_of_sample(self, sample, goal)
+        warn_of_sample(sample, params.options, goal)
         fit = fit_sift(sample, params, goal)
         warn_of_fit(sample, fit)
         return take_over(self, sample.learned, sample.table, attributes(sample, fit) | extra)
@@ -268,8 +268,9 @@ def make_sample(
         source, y = check_mixed_X(checked, encoder, X, y)
     p, names = checked.n_features_in_, getattr(checked, "feature_names_in_", None)
     feature_groups = check_feature_groups(model.feature_groups, p, names)
-    kept, weight = check_weights(sample_weight, source, model.options.weight_kind)
-    counts = weight if model.options.weight_kind == "frequency" else None
+    kind = given(model.options, SiftOptions, "options").weight_kind
+    kept, weight = check_weights(sample_weight, source, kind)
+    counts = weight if kind == "frequency" else None
     codes = check_groups(groups, source, kept, counts)
     if is_classifier(model):
         check_classification_targets(y[kept])
@@ -295,8 +296,9 @@ def make_sample(
 def check_parameters(model: GradientSift, sample: Sample) -> SiftParameters:
     """The parameters of a model, checked for a sample."""
     p, rate = sample.learned["n_features_in_"], model.false_discovery_rate
+    options = given(model.options, SiftOptions, "options")
     check_n_components(model.n_components)
-    model.options.check()
+    options.check()
     if not 0.0 < model.false_positives < p + 1e-9:
         raise ValueError(
             f"false_positives={model.false_positives}: the expected number of false variables "
@@ -322,17 +324,17 @@ def check_parameters(model: GradientSift, sample: Sample) -> SiftParameters:
         missing=check_missing(model),
         inference=model.inference,
         n_jobs=model.n_jobs,
-        options=model.options,
+        options=options,
         sift=model.sift_settings,
         refit=model.refit_settings,
     )
 
 
-def warn_of_sample(model: GradientSift, sample: Sample, goal: Goal) -> None:
+def warn_of_sample(sample: Sample, options: SiftOptions, goal: Goal) -> None:
     """What a user should know of the rows before the fit."""
     if isinstance(sample.response, Labels):
         warn_of_rare_classes(sample.response.classes, sample.response.codes)
-    warn_of_counts(sample.weight, model.options.weight_kind)
+    warn_of_counts(sample.weight, options.weight_kind)
     warn_of_few_groups(sample.groups, sample.weight, sample.one_per_group)
     if goal == "all":
         warn_of_repeats(sample)
@@ -441,7 +443,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     n_jobs : int, optional
         Threads that work on blocks of columns side by side; -1 = one per core. None = as many as
         BLAS may use (OMP_NUM_THREADS). The result is the same to the bit.
-    options : SiftOptions
+    options : SiftOptions, optional
         Options that few fits need: a limit to the number of variables, what weights mean, units of
         the report, the seed of findings, messages.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
@@ -25,6 +25,7 @@ from gradsift.estimators.base import (
     warn_unless_converged,
 )
 from gradsift.estimators.description import Optimality, PenaltyChoice
+from gradsift.estimators.validation import given
 from gradsift.pairwise.assemble import Assembly, Settings, assemble
 from gradsift.pairwise.fit import (
     AlphaRule,
@@ -286,18 +287,6 @@ class Penalties:
     alpha_0: float | None = None
     curl: float = 0.0
     smoothness: float = 0.0
-
-
-S = TypeVar("S")
-
-
-def given(settings: S | None, kind: type[S], parameter: str) -> S:
-    """A settings object, or its defaults where there is none."""
-    if settings is None:
-        return kind()
-    if not isinstance(settings, kind):
-        raise ValueError(f"{parameter}={settings!r}: use None or {kind.__name__}(...).")
-    return settings
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

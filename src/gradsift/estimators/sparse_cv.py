@@ -36,13 +36,12 @@ from gradsift.estimators.base import (
 from gradsift.estimators.sparse import (
     SolverSettings,
     SparseGradient,
-    given,
     sparse_attributes,
     unlabeled_mark,
     warn_of_numbers,
 )
 from gradsift.estimators.splits import row_splits
-from gradsift.estimators.validation import check_max_features
+from gradsift.estimators.validation import check_max_features, given
 from gradsift.pairwise.fit import (
     Fold,
     HeldOut,

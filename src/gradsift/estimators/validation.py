@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
@@ -33,6 +33,7 @@ from gradsift.exceptions import ExtrapolationWarning, MissingTargetWarning, Rare
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.responses.labels import class_codes
 
+S = TypeVar("S")
 FEW_CASES = 8
 """Rows of a class below which the sift's level is no promise (`docs/levels.md`)."""
 MOST_NAMES = 1_000_000
@@ -336,3 +337,12 @@ def check_max_features(max_features: int | None) -> None:
     """Refuse anything but None and whole numbers from 1 on."""
     if max_features is not None and (not is_whole_number(max_features) or max_features < 1):
         raise ValueError(f"max_features={max_features!r}: use a whole number >= 1, or None.")
+
+
+def given(settings: S | None, kind: type[S], parameter: str) -> S:
+    """A settings object, or its defaults where there is none."""
+    if settings is None:
+        return kind()
+    if not isinstance(settings, kind):
+        raise ValueError(f"{parameter}={settings!r}: use None or {kind.__name__}(...).")
+    return settings
