@@ -66,7 +66,7 @@ def test_shapes_are_named(found):
 def test_the_same_seed_gives_the_same_bits_and_another_nearly_the_same(copies, found):
     X, y, model = copies
     assert np.array_equal(findings(model, X, y).confidence, found.confidence)
-    other = findings(model, X, y, random_state=1)
+    other = findings(model, X, y, seed=1)
     assert 0.0 < np.abs(other.confidence - found.confidence).max() < 0.05
     for one, two in zip(found, other, strict=True):
         assert abs(one.confidence - two.confidence) < 0.03
