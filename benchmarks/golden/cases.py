@@ -18,7 +18,7 @@ import pandas as pd
 from golden.answers import Answers, model_answers, significance_answers
 
 import gradsift
-from gradsift import GradientSiftClassifier, GradientSiftRegressor, significance
+from gradsift import GradientSiftClassifier, GradientSiftRegressor, SiftOptions, significance
 from gradsift.evaluate import held_out, stability
 
 Case = Callable[[], Answers]
@@ -157,7 +157,11 @@ def table_cases() -> dict[str, Case]:
         "ten classes": partial(fit_sift, *numbers(200, 8), 10),
         **both_tasks("counted rows", X, y, sample_weight=weights()),
         **both_tasks(
-            "weighted rows", X, y, sample_weight=weights() + 0.5, weight_kind="importance"
+            "weighted rows",
+            X,
+            y,
+            sample_weight=weights() + 0.5,
+            options=SiftOptions(weight_kind="importance"),
         ),
         **both_tasks("row groups", Xc, yc, groups=groups),
         **both_tasks("row groups of one response", Xk, yk, groups=groups),
@@ -170,7 +174,7 @@ def table_cases() -> dict[str, Case]:
         **both_tasks("missing as indicator", with_missing(), y, missing="indicator"),
         **both_tasks("feature groups", named, y, feature_groups=pairs),
         **both_tasks("always kept", X, y, always_keep=[7]),
-        **both_tasks("at most two", X, y, max_features=2),
+        **both_tasks("at most two", X, y, options=SiftOptions(max_features=2)),
         **both_tasks("false discovery rate", X, y, false_discovery_rate=0.1),
         "rare class": lambda: model_answers(GradientSiftClassifier().fit(X, few), X),
         "zeros": partial(fit_sift, X, zeros),
@@ -194,7 +198,7 @@ def paper_cases() -> dict[str, Case]:
 def inference(X: Any, y: Any, count: int | None = None, **given: Any) -> Answers:
     """Findings of a fit with a fixed seed, and p- and q-values given these."""
     kind = GradientSiftRegressor if count is None else GradientSiftClassifier
-    model = kind(inference=True, random_state=7)
+    model = kind(inference=True, options=SiftOptions(seed=7))
     y = y if count is None else labels(y, count)
     model.fit(X, y, **given)
     found = significance_answers(significance(model, X, y, findings=model.findings_, **given))

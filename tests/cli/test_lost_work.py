@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradsift import GradientSiftClassifier, GradientSiftRegressor
+from gradsift import GradientSiftClassifier, GradientSiftRegressor, SiftOptions
 from gradsift.cli._exit import run
 from gradsift.data import convert
 from gradsift.estimators.inference import with_findings
@@ -188,16 +188,18 @@ def table(labels=False):
 
 
 @pytest.mark.parametrize("labels", [False, True])
-@pytest.mark.parametrize("params", [{}, {"false_discovery_rate": 0.1}, {"max_features": 1}])
+@pytest.mark.parametrize("params", [{}, {"false_discovery_rate": 0.1}, {"most": 1}])
 def test_findings_after_the_fit_are_those_of_one_fit(labels, params):
     X, y = table(labels)
     X[3, 0] = np.nan
     kind = GradientSiftClassifier if labels else GradientSiftRegressor
     covariates = np.random.default_rng(1).normal(size=(70, 2))
     for told in ({}, {"covariates": covariates}):
-        params = {**params, "missing": "mean", "random_state": 3}
-        whole = kind(inference=True, **params).fit(X, y, **told)
-        first = kind(**params).fit(X, y, **told)
+        options = SiftOptions(max_features=params.get("most"), seed=3)
+        known = {name: value for name, value in params.items() if name != "most"}
+        known |= {"missing": "mean", "options": options}
+        whole = kind(inference=True, **known).fit(X, y, **told)
+        first = kind(**known).fit(X, y, **told)
         second = with_findings(first, X, y, **told)
         assert not hasattr(first, "findings_")
         assert second.get_params() == whole.get_params()

@@ -193,10 +193,14 @@ def test_exit_codes(table, capsys):
 
 
 def test_not_converged_is_said_by_the_exit_code(table, monkeypatch):
-    from gradsift import SparseGradientRegressorCV
+    from gradsift import SolverSettings
 
-    plain = SparseGradientRegressorCV.__init__.__kwdefaults__
-    monkeypatch.setitem(plain, "max_iter", 2)
+    class Impatient(SolverSettings):
+        def __init__(self):
+            super().__init__(max_iter=2)
+
+    monkeypatch.setattr("gradsift.estimators.sparse.SolverSettings", Impatient)
+    monkeypatch.setattr("gradsift.estimators.sparse_cv.SolverSettings", Impatient)
     command = ["select", "t.csv", "--target", "y", "--method", "sparse-gradient", "--cv", "2"]
     assert run([*command, "--stability", "0"]) == 3
     assert sorted([*os.listdir("gradsift-out"), "associated.csv", "findings.csv"]) == FILES

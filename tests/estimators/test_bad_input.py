@@ -210,7 +210,7 @@ def test_bad_settings(name, setting, value, message):
 @pytest.mark.parametrize("seed", ["seed", -1, 2**40, 1.5])
 def test_a_seed_that_is_none_is_refused_before_any_work(seed, table):
     X, y = table
-    with pytest.raises(ValueError, match=r"random_state=.*use a whole number"):
+    with pytest.raises(ValueError, match=r"seed=.*use a whole number"):
         GradientSiftRegressor(options=SiftOptions(seed=seed)).fit(X, y)
 
 

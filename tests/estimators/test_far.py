@@ -111,7 +111,7 @@ def test_predictions_of_our_own_do_not_warn():
     X = rng.standard_cauchy(size=(N, 5))  # held-out rows are far outside again and again
     y = np.tanh(X[:, 1]) + 0.1 * rng.normal(size=N)
     for kind, response in ((GradientSiftRegressor, y), (GradientSiftClassifier, y > 0)):
-        model = kind(inference=True, random_state=0)
+        model = kind(inference=True)
         assert notes(held_out, model, X, response) == []
         assert notes(stability, kind(), X, response, 3, 0) == []
         assert notes(model.fit, X, response) == []

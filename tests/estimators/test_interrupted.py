@@ -18,6 +18,7 @@ from gradsift import (
     OuterProductGradient,
     RidgeGradientClassifier,
     RidgeGradientRegressor,
+    SiftOptions,
     SparseGradientClassifier,
     SparseGradientRegressor,
     SparseGradientRegressorCV,
@@ -145,12 +146,11 @@ class Impatient(logging.Handler):
 def test_an_interrupt_between_the_stages_of_a_sift(word, caplog):
     caplog.set_level(logging.INFO, logger="gradsift")
     (X, y), (other, z) = tables(GradientSiftRegressor())
-    model = GradientSiftRegressor().fit(X, y)
+    model = GradientSiftRegressor(options=SiftOptions(verbose=1)).fit(X, y)
     before = dict(vars(model))
     log, handler = logging.getLogger("gradsift"), Impatient(word)
     log.addHandler(handler)
     try:
-        model.verbose = before["verbose"] = 1
         with pytest.raises(KeyboardInterrupt):
             model.fit(other, z)
     finally:

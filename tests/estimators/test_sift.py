@@ -54,10 +54,10 @@ def test_selection_and_predictions_do_not_depend_on_the_seed(kind, n_rows):
     """Above 300 rows some of them tune the refit: always the same ones."""
     X, y, _ = two_index(n_rows, 20, random_state=0)
     y = y if kind is GradientSiftRegressor else (y > np.median(y)).astype(int)
-    first = kind(random_state=0).fit(X, y)
+    first = kind(options=SiftOptions(seed=0)).fit(X, y)
     answer = first.predict if kind is GradientSiftRegressor else first.predict_proba
-    for seed in (1, np.random.RandomState(5)):
-        other = kind(random_state=seed).fit(X, y)
+    for seed in (1, 2**31):
+        other = kind(options=SiftOptions(seed=seed)).fit(X, y)
         again = other.predict if kind is GradientSiftRegressor else other.predict_proba
         np.testing.assert_array_equal(other.ranking_, first.ranking_)
         np.testing.assert_array_equal(again(X), answer(X))
@@ -300,7 +300,7 @@ def test_a_fit_for_a_goal_does_what_the_goal_needs(table):
         model = GradientSiftRegressor().fit_for(goal, X, y)
         np.testing.assert_array_equal(model.get_support(), whole.get_support())
         assert model.n_features_in_ == 30
-        assert hasattr(model, "association_") == hasattr(model, "field_") == (goal != "support")
+        assert hasattr(model, "association_") == hasattr(model, "predictor_") == (goal != "support")
     model.fit(X, y)  # forgets that it knew the support alone
     np.testing.assert_array_equal(model.predict(X), whole.predict(X))
     with pytest.raises(ValueError, match="goal='speed': use one of 'all', 'predictions'"):

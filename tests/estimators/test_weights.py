@@ -96,9 +96,9 @@ def test_a_thousandth_more_weight_changes_next_to_nothing(kind, estimator):
     X, y = data_for(estimator())
     weight = np.random.default_rng(0).integers(1, 5, 60).astype(float)
     for base in (weight, np.full(60, 3.0)):
-        one = estimator(weight_kind=kind).fit(X, y, sample_weight=base)
+        one = estimator(options=SiftOptions(weight_kind=kind)).fit(X, y, sample_weight=base)
         for near in (base + 0.001, base * 1.001, base + 0.001 * (np.arange(60) == 7)):
-            other = estimator(weight_kind=kind).fit(X, y, sample_weight=near)
+            other = estimator(options=SiftOptions(weight_kind=kind)).fit(X, y, sample_weight=near)
             assert one.get_support().tolist() == other.get_support().tolist()
             moved = np.abs(one.gradient(X) - other.gradient(X)).max()
             assert moved <= 0.05 * np.abs(one.gradient(X)).max()
@@ -139,7 +139,9 @@ def test_counts_are_repeated_rows_and_say_so(estimator):
         repeated = estimator().fit(X.repeat(counts, axis=0), y.repeat(counts))
     assert weighted.get_support().tolist() == repeated.get_support().tolist()
     np.testing.assert_allclose(weighted.gradient(X), repeated.gradient(X), rtol=1e-3, atol=1e-3)
-    estimator(weight_kind="importance").fit(X, y, sample_weight=counts)  # and no warning
+    estimator(options=SiftOptions(weight_kind="importance")).fit(
+        X, y, sample_weight=counts
+    )  # and no warning
 
 
 def test_five_each_are_five_copies_with_a_warning_or_nothing_at_all():

@@ -128,13 +128,12 @@ def test_words_sign_figure_and_plot_agree_on_real_tables(table):
 
 @pytest.mark.shared
 @pytest.mark.skipif(not LEUKEMIA.exists(), reason="the leukemia data is not beside the repository")
-def test_the_first_gene_of_leukemia_rises_and_is_drawn_rising():
-    """Its fitted log odds once fell at 62 % of the samples while the words said 'increasing'."""
-    rows = fitted_rows("leukemia", *leukemia())
-    effect = next(row for row in rows if row.name == "X95735_at").effect
-    assert effect.words.startswith("increasing")
-    assert effect.change[1] > 0
-    assert (np.diff(effect.curve.effect) > 0).mean() > 0.95
+def test_the_first_gene_of_leukemia_is_drawn_as_the_words_say():
+    """Fitted log odds once fell at 62 % of the samples while the words said 'increasing'."""
+    effect = fitted_rows("leukemia", *leukemia())[0].effect
+    sign = np.sign(effect.change[1])
+    assert effect.words.startswith("increasing" if sign > 0 else "decreasing")
+    assert (sign * np.diff(effect.curve.effect) > 0).mean() > 0.95
 
 
 @pytest.mark.filterwarnings("ignore::gradsift.exceptions.DependentRowsWarning")

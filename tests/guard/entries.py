@@ -33,6 +33,7 @@ from gradsift import (
     RidgeGradientClassifierCV,
     RidgeGradientRegressor,
     RidgeGradientRegressorCV,
+    SiftOptions,
     SlicedAverageVariance,
     SlicedInverseRegression,
     SparseGradientClassifier,
@@ -51,7 +52,7 @@ Params = dict[str, Choice]
 YES_OR_NO = Choice([True, False])
 
 TESTS: Params = {"stand_in": Choice([0.8, 0.5, 1.0], [0.0, 2.0]), "strict": YES_OR_NO}
-DRAWS: Params = {"random_state": Choice([0, 7], [-1])}
+DRAWS: Params = {"seed": Choice([0, 7], [-1])}
 COMMON: Params = {
     "standardize": YES_OR_NO,
     "n_components": Choice(["auto", 1, 2, 40], [0, -1, 1.5, "all", True]),
@@ -94,17 +95,31 @@ CROSS: Params = {
     "selection": Choice(["min", "1se"], ["best"]),
 }
 SIFT: Params = {
-    **COMMON,
     **MISSING,
+    "n_components": COMMON["n_components"],
     "false_positives": Choice([0.3, 1e-6, 0.9], [0.0, -1.0, np.nan, 1e9]),
     "interactions": YES_OR_NO,
     "always_keep": Choice([None, [0], [0, 0], []], [[-1], [99], ["x99"], "x99", [0.5], 0]),
-    "max_features": Choice([None, 1, 3, 99], [0, -1, 1.5, "few"]),
     "predict_with": Choice(["auto", "selected"], ["all"]),
-    "tol": Choice([1e-3, 1e-1], [0.0, np.nan]),
-    "weight_kind": Choice(["frequency", "importance"], ["survey"]),
-    "random_state": Choice([None, 0, 2**31], [-1, "seed"]),
     "n_jobs": Choice([None, 1, 2, -1], [0]),
+    "options": Choice(
+        [
+            None,
+            SiftOptions(max_features=1),
+            SiftOptions(max_features=99, standardize=False),
+            SiftOptions(weight_kind="importance", seed=2**31),
+            SiftOptions(tol=1e-1),
+        ],
+        [
+            "few",
+            SiftOptions(max_features=0),
+            SiftOptions(max_features=1.5),
+            SiftOptions(tol=np.nan),
+            SiftOptions(weight_kind="survey"),
+            SiftOptions(seed=-1),
+            SiftOptions(seed="seed"),
+        ],
+    ),
 }
 SELECTOR: Params = {"max_features": Choice([None, 1, 3, 99], [0, -1, 1.5, "few"])}
 

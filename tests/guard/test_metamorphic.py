@@ -29,6 +29,7 @@ from gradsift import (
     OuterProductGradient,
     RidgeGradientClassifier,
     RidgeGradientRegressor,
+    SiftOptions,
     SolverSettings,
     SparseGradientClassifier,
     SparseGradientClassifierCV,
@@ -254,7 +255,8 @@ def test_rows_twice_are_weights_of_two(name, table):
         weighted = fit(MODELS[name], X, y, count)
         same(twice.importances, weighted.importances, imprecise(name))
         close(twice.gradient, weighted.gradient)
-        relative = {"weight_kind": "importance"} if name.startswith("sift") else {}
+        kind = SiftOptions(weight_kind="importance")
+        relative = {"options": kind} if name.startswith("sift") else {}
         equal = fit(clone(MODELS[name]).set_params(**relative), X, y, np.full(N, 7.0))
         same(equal.importances, before.importances, imprecise(name))
 

@@ -192,7 +192,7 @@ def test_both_scores_equal_an_independent_computation(name):
     folds = (StratifiedKFold if labels else KFold)(5, shuffle=True, random_state=0)
     sift = GradientSiftClassifier if labels else GradientSiftRegressor
     for way, scores in (("selected", held.selected), ("auto", held.together)):
-        model = sift(predict_with=way, random_state=0)
+        model = sift(predict_with=way)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NothingSelectedWarning)
             expected = fold_scores(clone(model), X, y, folds)

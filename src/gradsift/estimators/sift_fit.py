@@ -71,7 +71,7 @@ class Interaction(NamedTuple):
 class SiftOptions:
     """Options of `GradientSift*` that few fits need.
 
-    Attributes
+    Parameters
     ----------
     max_features : int, optional
         Select no more than this many variables, the best ranked; columns that are always kept come
