@@ -44,6 +44,11 @@ def real(name: str, repeats: int = 1, seed: int = 0) -> RealCase:
     return RealCase(X, y, "classification" if labels else "regression", list(folds.split(X, y)))
 
 
+def is_there(name: str) -> bool:
+    """Whether the file of a data set is there."""
+    return (DATA / f"{name}.npz").exists()
+
+
 def real_cases(names: Sequence[str] = REAL) -> Iterator[tuple[str, RealCase]]:
     """(name, case) of the data sets whose files are there; of the others, it says so."""
     for name in names:
