@@ -47,7 +47,7 @@ def test_a_few_rows_can_be_fitted(name, counts):
 @pytest.mark.parametrize("counts", NUMBERS + CLASSES, ids=str)
 def test_findings_of_a_few_rows(counts):
     X, y = table(counts)
-    model = estimator("GradientSift", counts, inference=True, random_state=0).fit(X, y)
+    model = estimator("GradientSift", counts, inference=True).fit(X, y)
     assert model.confidence_.shape == (4,)
     assert np.isfinite(model.confidence_).all()
     assert significance(model, X, y).p_values.shape == (4,)
