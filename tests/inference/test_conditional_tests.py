@@ -1,4 +1,4 @@
-"""p- and q-values beside rival explanations, and selection by a false discovery rate."""
+"""p- and q-values given reduced models, and selection by a false discovery rate."""
 
 import numpy as np
 import pytest
@@ -7,16 +7,16 @@ from scipy import sparse, stats
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, significance
 from gradsift.data import ArraySource
 from gradsift.inference.score_tests import (
-    LABEL_RIDGE,
     Relationship,
     exactly,
-    left_of_labels,
-    left_of_numbers,
-    own_tests,
     product_tests,
     relationship,
+    residual_of_labels,
+    residual_of_numbers,
+    univariate_tests,
     white_rows,
 )
+from gradsift.inference.settings import TESTS
 from gradsift.numerics.statistics import benjamini_hochberg
 from gradsift.pipeline import load_model, save_model
 from gradsift.sift.rows import make_rows
@@ -51,10 +51,10 @@ def test_the_linear_test_is_the_f_test_of_nested_fits(rng, weighted):
     x, terms, y = rng.normal(size=n), rng.normal(size=(n, 2)), rng.normal(size=n)
     y = y + 0.3 * x
     weight = rng.integers(1, 4, n).astype(float) if weighted else np.ones(n)
-    left = left_of_numbers(y, terms, weight, 0.0, None)
+    residual = residual_of_numbers(y, terms, weight, 0.0, None)
     Z = np.zeros((10, n))
     Z[0] = x
-    found = own_tests(left, Z, SiftSettings())
+    found = univariate_tests(residual, Z, SiftSettings())
     small = np.column_stack([np.ones(n), terms])
     big = np.column_stack([small, x])
     without, with_x = (residual_squares(y, A, weight) for A in (small, big))
@@ -69,10 +69,10 @@ def test_labels_are_tested_by_the_logistic_score(rng):
     terms, x = rng.normal(size=(n, 2)), rng.normal(size=n)
     labels = (terms[:, 0] + 0.5 * x + rng.logistic(size=n) > 0).astype(float)
     weight = np.ones(n)
-    left = left_of_labels(labels, terms, weight, 0.0, None)
+    residual = residual_of_labels(labels, terms, weight, 0.0, None)
     # the same by hand: penalised fit, score, efficient information
     A = np.column_stack([np.ones(n), terms])
-    ridge, b = np.array([1e-6, LABEL_RIDGE, LABEL_RIDGE]), np.zeros(3)
+    ridge, b = np.array([1e-6, TESTS.label_ridge, TESTS.label_ridge]), np.zeros(3)
     for _ in range(50):
         mu = 1 / (1 + np.exp(-A @ b))
         H = (A * (mu * (1 - mu))[:, None]).T @ A + np.diag(ridge)
@@ -83,11 +83,11 @@ def test_labels_are_tested_by_the_logistic_score(rng):
     x_left = x - project @ x
     score = x_left @ (labels - mu)
     information = np.sum(v * x_left**2)
-    along = left.beyond(x[:, None])[:, 0]
-    assert (along @ left.r) ** 2 / (along @ along) == pytest.approx(
+    along = residual.adjusted(x[:, None])[:, 0]
+    assert (along @ residual.r) ** 2 / (along @ along) == pytest.approx(
         score**2 / information, rel=1e-3
     )
-    assert left.least == n - 3  # labels never count as less noisy than they are
+    assert residual.least == n - 3  # labels never count as less noisy than they are
 
 
 def test_white_rows_undo_the_background(rng):
@@ -152,8 +152,8 @@ def test_many_weak_effects_show_above_600_rows(rng):
 def test_products_are_normalised_by_themselves(rng):
     n = 100
     X, y = rng.normal(size=(n, 5)), rng.normal(size=n)
-    left = left_of_numbers(y, X[:, :1], np.ones(n), 0.0, None)
-    found = product_tests(left, X[:, 1], X[:, 2:])
+    residual = residual_of_numbers(y, X[:, :1], np.ones(n), 0.0, None)
+    found = product_tests(residual, X[:, 1], X[:, 2:])
     for z2, x in zip(found, X[:, 2:].T, strict=True):
         own = np.column_stack([np.ones(n), x, x**2])
         own[:, 1:] -= own[:, 1:].mean(0)
@@ -161,7 +161,7 @@ def test_products_are_normalised_by_themselves(rng):
         h = h - own @ np.linalg.lstsq(own, h, rcond=None)[0]
         D = np.column_stack([np.ones(n), X[:, 0]])
         h = h - D @ np.linalg.lstsq(D, h, rcond=None)[0]
-        assert z2 == pytest.approx((h @ left.r) ** 2 / np.sum(h**2 * left.r**2), rel=0.05)
+        assert z2 == pytest.approx((h @ residual.r) ** 2 / np.sum(h**2 * residual.r**2), rel=0.05)
 
 
 def test_what_acts_is_discovered_and_the_rest_is_not(curved):
@@ -170,7 +170,7 @@ def test_what_acts_is_discovered_and_the_rest_is_not(curved):
     first = {t.column: t.alone for t in found.tests}
     assert first[3].part == "quadratic"
     assert first[7].part == "linear"
-    assert 3 not in first[3].columns  # a rival does without the column
+    assert 3 not in first[3].columns  # the model does without the column
     assert first[3].unexplained > 0.3
 
 

@@ -11,9 +11,9 @@ from sklearn.exceptions import NotFittedError
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, SiftOptions, findings
 from gradsift.inference import settings as finding_settings
 from gradsift.inference.findings import cover
-from gradsift.inference.settings import FindingSettings
+from gradsift.inference.settings import ColumnTestSettings, FindingSettings
 
-PAGE = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def near_copies(rng, n=100, blocks=20, each=5, noise=0.3):
@@ -222,10 +222,14 @@ def test_a_near_copy_joins_even_where_both_act_in_many_draws():
     assert one.tolist() == [0, 1]
 
 
-def test_every_setting_is_named_on_the_page_and_has_its_reason():
-    named = set(re.findall(r"[a-z][a-z0-9_]*", " ".join(re.findall(r"`([^`]*)`", PAGE))))
+@pytest.mark.parametrize(
+    ("page", "kind"), [("findings.md", FindingSettings), ("discoveries.md", ColumnTestSettings)]
+)
+def test_every_setting_is_named_on_the_page_and_has_its_reason(page, kind):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    named = set(re.findall(r"[a-z][a-z0-9_]*", " ".join(re.findall(r"`([^`]*)`", text))))
     source = Path(finding_settings.__file__).read_text(encoding="utf-8")
-    for field in fields(FindingSettings):
+    for field in fields(kind):
         assert field.name in named, field.name
         assert re.search(rf'    {field.name}: [^\n]*\n    """', source), field.name
 

@@ -9,7 +9,7 @@ from gradsift.data import ArraySource
 from gradsift.inference import candidates as room
 from gradsift.inference.candidates import WorkingResponse, kept_features, make_candidates
 from gradsift.inference.gibbs import at_most, draw
-from gradsift.inference.settings import FindingSettings, own_prior
+from gradsift.inference.settings import FindingSettings, univariate_prior
 from gradsift.sift import SiftSettings
 from gradsift.sift.features import clipped_known, univariate_features
 from gradsift.sift.rows import make_rows
@@ -107,7 +107,7 @@ def log_evidence(found, prior, effects, power, noise=None):
 def enumerated(found, settings, noise=None):
     """Exact confidence of every column for two slots: every column and setting in both."""
     p, power = len(found.columns), settings.power
-    prior = own_prior(found.n, PARTS, settings)
+    prior = univariate_prior(found.n, PARTS, settings)
     most = found.p * settings.most_odds
     further = min(settings.further_odds, most)
     first = min(settings.first_odds, 0.4 * most)

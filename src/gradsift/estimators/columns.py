@@ -40,7 +40,7 @@ from gradsift.estimators.validation import (
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.inference.findings import Finding, Findings
 from gradsift.inference.marginal_tests import Association
-from gradsift.inference.results import ColumnTest, ProductTest, Rival, Significance
+from gradsift.inference.results import ColumnTest, ProductTest, ReducedModel, Significance
 from gradsift.inference.settings import DEFAULT
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.sift import SiftResult
@@ -365,7 +365,7 @@ def significance_of_table(found: Significance, origins: IntArray) -> Significanc
     """Tests of the columns of the table. The encoded columns of one column have one p-value."""
     first = np.unique(origins, return_index=True)[1]
 
-    def rival(one: Rival) -> Rival:
+    def rival(one: ReducedModel) -> ReducedModel:
         return replace(one, columns=unique_origins(one.columns, origins))
 
     tests: dict[int, ColumnTest] = {}

@@ -1,4 +1,8 @@
-"""How sure a fit is: findings and tests of columns, for a model and its data."""
+"""Findings and tests of columns, for a model and its data: `findings` and `significance`.
+
+Both check their input as `fit` does (`Sample`), sift the table and call `gradsift.inference`; their
+results are about the columns of the user's table.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +19,10 @@ from gradsift.estimators.sample import Sample, refuse_with_groups
 from gradsift.estimators.sift import GradientSift, check_parameters, make_sample
 from gradsift.estimators.sift_fit import SiftParameters, find_from, sift_problem, standard_table
 from gradsift.estimators.validation import check_columns
-from gradsift.inference.conditional_tests import STAND_IN, column_significance, own_columns
+from gradsift.inference.conditional_tests import column_significance, univariate_findings
 from gradsift.inference.findings import Findings
 from gradsift.inference.results import Significance
+from gradsift.inference.settings import TESTS
 from gradsift.sift import SiftResult
 
 
@@ -32,18 +37,18 @@ def findings(
     covariates: Any = None,
     offset: Any = None,
 ) -> Findings:
-    """Which columns could be the ones that act, and how sure it is that one of them does.
+    """Sets of columns of which one acts on the response, with the probability that one does.
 
-    Rows are few and columns alike, so a selected column often stands for others that explain the
-    response as well. A finding is a set of columns that take each other's place; its confidence is
-    the probability that at least one of them acts. Confidences are those of a Bayesian model with a
+    With few rows and correlated columns, a selected column often represents others that explain the
+    response as well. A finding is a set of such columns; its confidence is the probability that at
+    least one of them acts. Confidences are those of a Bayesian model with a
     few smooth effects, each of one column or of a product of two; how often they hold was measured
     (`docs/findings.md`): from .95 on as stated, below as a rough order.
 
     Parameters
     ----------
     model : GradientSiftRegressor or GradientSiftClassifier
-        Fitted. What it selected is where half of the chains start.
+        Fitted. Half of the chains of the sampler start from the columns that it selected.
     X : (n, p) array or data frame
         The table the model was fitted to.
     y : (n,) array
@@ -90,8 +95,8 @@ def findings(
 
 
 def with_findings(model: GradientSift, X: Any, y: Any, **fit_params: Any) -> GradientSift:
-    """A finished fit to a table of numbers, with what `inference=True` would have added to it: in
-    a step of its own, so that the fit can be written before.
+    """A fitted model with the attributes that `inference=True` adds. It is a separate step, so that
+    a long run can write the fit before the findings are computed.
     """
     sample = make_sample(model, X, y, **fit_params)
     params = check_parameters(model, sample)
@@ -124,7 +129,7 @@ def significance(
     y: Any,
     *,
     sample_weight: Any = None,
-    stand_in: float = STAND_IN,
+    stand_in: float = TESTS.stand_in,
     findings: Any = None,
     strict: bool = False,
     columns: Any = None,
@@ -133,10 +138,11 @@ def significance(
 ) -> Significance:
     """p- and q-values of every column, alone and together with those that could take its place.
 
-    Each candidate is tested given the best explanation that does without it. A small q-value says
-    that the table cannot be explained as well without the column. It does not say that the column
-    is a cause, and a large one does not say that it is useless: near-copies explain each other
-    away, and then only all of them together have a small q-value (`finding_q_values`).
+    Each candidate is tested given the reduced model: the best model that does without the column. A
+    small q-value says that no other columns explain the response as well. It does not say that the
+    column is a cause, and a large one does not say that it is useless: of near-copies none is
+    needed given the others, and only all of them together have a small q-value
+    (`finding_q_values`).
 
     Parameters
     ----------
@@ -152,12 +158,12 @@ def significance(
         What `findings` found. Columns of a finding are tested together with it, in place of
         their stand-ins, and its most probable column is tested.
     strict : bool, default=False
-        Test each column given the best explanation without it alone, and not also given all that
-        was selected: fewer false discoveries than asked for, and less power.
+        Test each column given its reduced model alone, and not also given the other selected
+        columns: fewer false discoveries than asked for, and less power.
     columns : list of column numbers or names, optional
-        Columns to test in addition to those that the sift finds worth testing.
+        Columns to test in addition to those that are selected or nearly so.
     covariates, offset : optional
-        As in `fit`: part of every explanation.
+        As in `fit`: part of every model.
 
     Returns
     -------
@@ -188,9 +194,9 @@ def significance(
         found = column_significance(
             sift_problem(sample, table, params).run(),
             sample.response.codes,
-            stand_in=stand_in,
-            findings=own_columns(findings),
+            findings=univariate_findings(findings),
             strict=strict,
             also=sample.columns.encoded(also).tolist(),
+            settings=replace(TESTS, stand_in=stand_in),
         )
     return sample.columns.significance(found)

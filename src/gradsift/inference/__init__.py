@@ -1,4 +1,10 @@
-"""How sure: findings with their confidence, tests of columns, computed from a sift alone."""
+"""Inference: how certain it is that a column acts on the response, from the fit of a sift.
+
+- `findings`: sets of columns of which one acts, with their posterior probabilities (`candidates`,
+  `gibbs`);
+- `conditional_tests`: p- and q-values of each column given all others (`score_tests`, `results`);
+- `marginal_tests`: p- and q-values of each column by itself.
+"""
 
 from gradsift.inference.findings import Finding, Findings
 from gradsift.inference.marginal_tests import Association

@@ -1,9 +1,20 @@
-"""From a sifted table to inner products: all that the draws of effects need of the rows.
+"""Candidate effects of a table, and the inner products of their features.
 
-An effect is a function of one candidate column or a product of two. The features of a candidate are
-those of the sift, orthonormal within the column and orthogonal to the columns that are always kept.
-Their inner products G = A A' and scores U = A y are summed over blocks of rows, so that a draw
-costs the same for 60 rows and for 60,000.
+Problem: which effects could explain a response Y (n, q)? A candidate is a function of one of K
+columns or one of P products of two columns. The K columns are those that the sift selected and
+those with the largest Bayes factors (`gradsift.inference.settings`) against Y, the residual and the
+partial residuals of the sift.
+
+The features of a candidate are those of the sift, orthonormal within the column and orthogonal to
+the columns that are always kept: A (M, n), M features of all candidates together. Bayesian variable
+selection needs the rows through G = A A' (M, M) and U = A Y (M, q) alone (sufficient statistics;
+George and McCulloch 1997). Both are summed over blocks of rows, so that a draw (`gibbs`) costs the
+same for 60 rows and for 60,000.
+
+References
+----------
+E. I. George and R. E. McCulloch (1997). Approaches for Bayesian variable selection. Statistica
+Sinica 7, 339-373.
 """
 
 from __future__ import annotations
@@ -16,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._run.passes import each_block
-from gradsift.inference.settings import EffectPrior, FindingSettings, own_prior
+from gradsift.inference.settings import EffectPrior, FindingSettings, univariate_prior
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.sift import PARTS, ChosenGroup
 from gradsift.sift.criterion import robust_fit
@@ -39,29 +50,22 @@ from gradsift.sift.response import Response
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import SiftSettings
 
-# Orthonormal features of columns and of products, for blocks of rows.
-
-
 Single = NDArray[np.float32]
 Raw = Callable[[slice, slice], Array]
 """From some rows and some candidates to their raw features (k, f, rows)."""
 
-LEAST_LENGTH = 0.5
-"""Features with a smaller squared length depend on others: a column of two values has one feature,
-not ten. The ridge of the sift brings a feature to this length whose own part is .001.
-"""
-LEAST_OWN_PART = 1e-3
-"""Squared length of a feature given the kept columns; what is below is rounding."""
 FEATURE_VALUES = 3_000_000
 """Feature values made at a time (24 MB, and some temporaries of that size)."""
 
+# --------------------------------------------------------------------------- orthonormal features
+
 
 class Basis:
-    """Orthonormal features of a list of candidates, as functions of their raw features.
+    """Linear maps from the raw features of k candidates (k, f, n) to orthonormal ones.
 
-    Raw features (k, f, n) are centred, projected on the complement of the kept columns, and
-    orthonormal in their order of parts: each part without what earlier parts explain, turned to its
-    principal axes.
+    Raw features are centred, projected on the complement of the kept columns and made orthonormal
+    within each candidate: each part is first made orthogonal to the parts before it, then turned to
+    its principal axes.
     """
 
     def __init__(self, k: int, starts: Sequence[int], f: int, kept: Array, rows: Rows) -> None:
@@ -75,17 +79,19 @@ class Basis:
         scale = root if isinstance(root, float) else root[which]
         return np.nan_to_num(P - self.mean[some]) * scale
 
-    def fit(self, some: slice, P: Array, settings: SiftSettings) -> None:
+    def fit(
+        self, some: slice, P: Array, sift_settings: SiftSettings, settings: FindingSettings
+    ) -> None:
         """Learn the map of some candidates from their raw features of all rows."""
         total, (w, f, n) = self.rows.total, P.shape
         self.mean[some] = known_mean(P.reshape(-1, n).T, self.rows).reshape(w, f, 1)
         P = self.centred(P, some, slice(None))
         cov = P @ P.transpose(0, 2, 1) / total
-        first = whitener(cov, settings)
-        first = orthonormal_map(transformed(cov, first), self.starts, LEAST_LENGTH) @ first
+        first = whitener(cov, sift_settings)
+        first = orthonormal_map(transformed(cov, first), self.starts, settings.least_length) @ first
         given = first @ (P @ self.kept.T / total)
         rest = transformed(cov, first) - given @ given.transpose(0, 2, 1)
-        second = orthonormal_map(rest, self.starts, LEAST_OWN_PART)
+        second = orthonormal_map(rest, self.starts, settings.least_adjusted_length)
         self.map[some], self.given[some] = second @ first, second @ given
 
     def features(self, P: Array, which: slice) -> Single:
@@ -101,9 +107,10 @@ def transformed(cov: Array, T: Array) -> Array:
 
 
 def orthonormal_map(cov: Array, starts: Sequence[int], least: float) -> Array:
-    """T (k, f, f) such that features with these covariances become orthonormal: each part, from one
-    of `starts` to the next, without what earlier parts explain, on its principal axes. Axes of a
-    squared length below `least` become zero.
+    """T (k, f, f) such that features with covariances `cov` (k, f, f) become orthonormal.
+
+    Each part, from one of `starts` to the next, is made orthogonal to earlier parts and turned to
+    its principal axes. Axes of a squared length below `least` become zero.
     """
     f = cov.shape[1]
     T = np.zeros_like(cov)
@@ -132,24 +139,27 @@ def fitted_basis(
     f: int,
     kept: Array,
     rows: Rows,
-    settings: SiftSettings,
+    sift_settings: SiftSettings,
+    settings: FindingSettings,
 ) -> Basis:
-    """The basis of k candidates whose raw features `raw` gives, by rows and by candidates."""
+    """The basis of k candidates with f raw features each, whose parts begin at `starts`."""
     basis = Basis(k, starts, f, kept, rows)
     step = max(1, FEATURE_VALUES // (f * rows.count(kept.shape[1])))
     for first in range(0, k, step):
         some = slice(first, min(first + step, k))
-        basis.fit(some, raw(slice(None), some), settings)
+        basis.fit(some, raw(slice(None), some), sift_settings, settings)
     return basis
 
 
+# -------------------------------------------------------------- the response, the fit of the sift
+
 Fits = dict[tuple[int, ...], Array]
-"""(n, q) fit of each variable, or pair of variables, that the sift selected."""
+"""Fitted values (n, q) of each variable, or pair of variables, that the sift selected."""
 
 
 @dataclass(frozen=True)
 class WorkingResponse:
-    """A response as least squares sees it.
+    """A response of least squares.
 
     Attributes
     ----------
@@ -159,7 +169,7 @@ class WorkingResponse:
         Variance of the noise, where it is known (1 / information of a working response); None = it
         is integrated out.
     entropy : float or None
-        Nats that explaining everything is worth, where the response is labels.
+        Entropy of labels, in nats: no model can gain more log likelihood. None for numbers.
     """
 
     values: Array
@@ -169,7 +179,7 @@ class WorkingResponse:
 
 @dataclass(frozen=True)
 class Candidates:
-    """K columns and P products that an effect may be, and all that is known of M features."""
+    """K columns and P products that an effect may be, and inner products of their M features."""
 
     columns: IntArray
     """(K,) column numbers."""
@@ -180,11 +190,13 @@ class Candidates:
     scores: Single
     """(q, M) inner products with the response."""
     index: IntArray
-    """(K + P + 1, f) features of each candidate, M where there is none; the last is "nothing"."""
+    """(K + P + 1, f) numbers of the features of each candidate, M where there is none. The last
+    candidate is "no effect".
+    """
     part: IntArray
     """(f,) part of each feature of a column: linear 0, quadratic 1, local 2."""
     counts: Array
-    """(3, K) features of each part that are not zero."""
+    """(3, K) numbers of features of each part that are not zero."""
     skewness: Single | None
     """(q, M) third cumulants of the scores over 3, where the response is labels."""
     start: IntArray
@@ -200,7 +212,7 @@ class Candidates:
     entropy: float | None
     """Nats of the labels."""
     elsewhere: float
-    """Mean Bayes factor of columns that are no candidates, times their share of the table."""
+    """Sum of the Bayes factors of the columns that are no candidates, over p."""
 
     @property
     def correlations(self) -> Array:
@@ -212,7 +224,7 @@ class Candidates:
 def sift_fits(
     source: Source, response: Response, chosen: Sequence[ChosenGroup]
 ) -> tuple[Array, Fits]:
-    """The response (n, q), its gross errors pulled in, and what each selected term explains."""
+    """The winsorised response (n, q), and the fitted values of each term that was selected."""
     if not chosen:
         return response.start, {}
     groups, support = chosen_groups(source, response, chosen)
@@ -230,7 +242,7 @@ def sift_fits(
 def chosen_groups(
     source: Source, response: Response, chosen: Sequence[ChosenGroup]
 ) -> tuple[Groups, Support]:
-    """The chosen groups, without levels."""
+    """The groups that the sift chose, with their features; they need no levels any more."""
     columns = np.array(sorted({v for g in chosen for v in g.variables}), dtype=np.intp)
     rows = response.rows
     groups = pool(source, columns, rows, Levels(np.zeros(3), np.zeros(3)), response.settings)
@@ -247,7 +259,7 @@ def chosen_groups(
     return groups, tuple(sorted([*support, *products]))
 
 
-# ---------------------------------------------------------------------------- which columns
+# ------------------------------------------------------------------ which columns are candidates
 
 
 def choose_columns(
@@ -260,7 +272,7 @@ def choose_columns(
     sift_settings: SiftSettings,
     settings: FindingSettings,
 ) -> tuple[IntArray, float]:
-    """Candidate columns, in order, and the weight of the others among p columns."""
+    """Candidate columns, sorted, and the sum of the Bayes factors of the others over p."""
     n = rows.count(source.shape[0])
     chosen = sorted({v for key in fits for v in key})
     free = np.setdiff1d(np.arange(source.shape[1]), np.array(excluded, dtype=np.intp))
@@ -289,7 +301,7 @@ def scan(
     n, p = source.shape
     rest = Y - sum(fits.values(), start=np.zeros_like(Y))
     R = np.stack([Y, rest, *(rest + fit for fit in fits.values())], axis=1)  # (n, b, q)
-    prior = own_prior(rows.total, sift_settings.part_sizes, settings)
+    prior = univariate_prior(rows.total, sift_settings.part_sizes, settings)
     best, residual = np.zeros(p), np.zeros(p)
     job = partial(scan_block, R, rows, sift_settings, prior)
     width = at_a_time(source, BLOCK_VALUES, sift_settings.n_features * min(n, N_BINS) + 4 * n)
@@ -313,15 +325,17 @@ def scan_block(R: Array, rows: Rows, settings: SiftSettings, prior: EffectPrior,
 
 
 def neighbouring_pairs(pairs: Sequence[tuple[int, ...]], X: Array, count: int) -> IntArray:
-    """Pairs (P, 2) of columns of X (n, K) like the given ones, every pair once."""
+    """Pairs (P, 2) of columns of X (n, K): those given, and those in which one or both columns are
+    replaced by one of the `count` most correlated with it; every pair once.
+    """
     X = np.nan_to_num(X)
     length = np.maximum(np.linalg.norm(X, axis=0), 1e-30)
     found = set()
     for pair in pairs:
-        likeness = [np.abs(X[:, v] @ X) / length for v in pair]
-        for v, r in zip(pair, likeness, strict=True):
+        correlations = [np.abs(X[:, v] @ X) / length for v in pair]
+        for v, r in zip(pair, correlations, strict=True):
             r[v] = np.inf  # the column itself, before any copy
-        first, second = (np.argsort(-r, kind="stable")[:count].tolist() for r in likeness)
+        first, second = (np.argsort(-r, kind="stable")[:count].tolist() for r in correlations)
         found |= {(min(a, b), max(a, b)) for a in first for b in second if a != b}
     return np.array(sorted(found), dtype=np.intp).reshape(-1, 2)
 
@@ -332,11 +346,11 @@ def neighbouring_pairs(pairs: Sequence[tuple[int, ...]], X: Array, count: int) -
 def raw_features(
     X: Array, lines: Array | None, pairs: IntArray, centres: Array, settings: SiftSettings
 ) -> tuple[Raw, Raw]:
-    """Features of clipped columns X (n, K), and products of pairs of them, by rows and candidates;
-    linear features are those of `lines` (n, K) where these are given.
+    """Raw features of clipped columns X (n, K), and of products of pairs of them, as functions of
+    rows and candidates; linear features are those of `lines` (n, K) where these are given.
     """
 
-    def own(which: slice, some: slice) -> Array:
+    def univariate(which: slice, some: slice) -> Array:
         P = antiderivatives(X[which, some], centres[:, some], settings)
         if lines is not None:
             P[:, 0] = lines[which, some].T
@@ -346,7 +360,7 @@ def raw_features(
         first, second = pairs[some].T
         return (X[which, first] * X[which, second]).T[:, None, :]
 
-    return own, products
+    return univariate, products
 
 
 def inner_products(
@@ -395,12 +409,12 @@ def make_candidates(
     starts = [part.start for part in sift_settings.parts]
     K, f, P = len(columns), len(part), len(pairs)
     bases = (
-        fitted_basis(raw[0], K, starts, f, kept, rows, sift_settings),
-        fitted_basis(raw[1], P, [0], 1, kept, rows, sift_settings),
+        fitted_basis(raw[0], K, starts, f, kept, rows, sift_settings, settings),
+        fitted_basis(raw[1], P, [0], 1, kept, rows, sift_settings, settings),
     )
     gram, scores, third = inner_products(raw, bases, response.values, rows.root)
-    present = (np.diagonal(gram) > LEAST_LENGTH)[: K * f].reshape(K, f)
-    # short waves are no feature of any column; the first feature of a part stays
+    present = (np.diagonal(gram) > settings.least_length)[: K * f].reshape(K, f)
+    # leave out features that are zero in all columns, but for the first of each part
     used = present.any(axis=0) | (np.diff(part, prepend=-1) > 0)
     chosen = np.concatenate([np.tile(used, K), np.ones(P, dtype=bool)])
     gram, scores, third = gram[np.ix_(chosen, chosen)], scores[chosen], third[chosen]
@@ -436,5 +450,5 @@ def make_candidates(
 
 
 def pair_place(pairs: IntArray, pair: tuple[int, ...]) -> int:
-    """Number of a pair, in any order."""
+    """Row of `pairs` (P, 2), each sorted, that holds a pair in any order."""
     return int(np.flatnonzero((pairs == sorted(pair)).all(axis=1))[0])

@@ -1,25 +1,40 @@
-"""p- and q-values: each column is tested beside the best explanation that does without it.
+"""Conditional tests: p- and q-values of each column given all others.
 
-H0 of column k: the response is independent of x_k given all other columns. k is also tested
-together with the columns that could take its place: its finding (`findings`) where there is
-one, else its stand-ins, which are the columns correlated with it by `stand_in` or more. H0 of such
-a set: the response is independent of all of its columns given the columns outside.
+Problem: for each of p columns, the null hypothesis that the response (n, q) is independent of x_k
+given all other columns. k is also tested together with the columns that could take its place: its
+finding (`findings`) where it has one, else its stand-ins, the columns correlated with it by
+`stand_in` or more. The null hypothesis of such a set: the response is independent of all of its
+columns given the columns outside.
 
 For each candidate k (selected, nearly selected, or among the best of the others), and for B = {k}
 and B = that set:
 
-1. The sift is repeated without B. What it finds is the rival, the best explanation that needs no
-   column of B; k was not chosen for it, so that k is not tested for having been chosen.
-2. What the rival leaves may hold effects too weak to be selected: a random background.
-3. F tests of the linear, quadratic and local features of k beside the rival, and the best product
-   with another column. The smallest p-value over its share is the p-value.
+1. The sift is repeated without B. It selects the reduced model, the best model that needs no column
+   of B. As in conditional randomisation tests (Candes et al. 2018) and leave-one-covariate-out
+   inference (Lei et al. 2018), k had no part in the choice of this model, so that its test needs no
+   correction for selection.
+2. The residual of the reduced model may hold effects too weak to be selected: a random effect.
+3. F tests of the linear, quadratic and local features of k given the reduced model, and the best
+   product with another column (`score_tests`). The p-value is the smallest of the four, each over
+   its share of the level (weighted Bonferroni correction).
 
-If that leaves a column or set with a q-value of at most `GATE`, all is done once more beside the
-rival and what else was selected, which is less noise to be tested against. Where nothing is sure,
-what was selected may have been chosen together by chance, and the first round stands.
+If some column or set then has a q-value of at most `gate`, all candidates are tested a second time,
+given the reduced model and the other selected columns: less residual variance gives more power.
+Without such a q-value the selected columns may be noise, and the first round is the result.
 
-Columns that are no candidates count with p = 1 when q-values are computed (Benjamini-Hochberg over
-all columns), which can only make them larger.
+q-values are those of Benjamini and Hochberg (1995) over all columns. Columns that are no candidates
+count with p = 1, which can only make q-values larger.
+
+References
+----------
+Y. Benjamini and Y. Hochberg (1995). Controlling the false discovery rate: a practical and powerful
+approach to multiple testing. Journal of the Royal Statistical Society B 57, 289-300.
+
+E. Candes, Y. Fan, L. Janson and J. Lv (2018). Panning for gold: 'model-X' knockoffs for high
+dimensional controlled variable selection. Journal of the Royal Statistical Society B 80, 551-577.
+
+J. Lei, M. G'Sell, A. Rinaldo, R. Tibshirani and L. Wasserman (2018). Distribution-free predictive
+inference for regression. Journal of the American Statistical Association 113, 1094-1111.
 """
 
 from __future__ import annotations
@@ -31,20 +46,20 @@ import numpy as np
 
 from gradsift._run.passes import each_block
 from gradsift.inference.findings import Finding
-from gradsift.inference.results import ColumnTest, ProductTest, Rival, Significance
+from gradsift.inference.results import ColumnTest, ProductTest, ReducedModel, Significance
 from gradsift.inference.score_tests import (
-    Left,
     Relationship,
+    Residual,
     best_product,
-    left_of_labels,
-    left_of_numbers,
-    own_tests,
     product_tests,
     relationship,
+    residual_of_labels,
+    residual_of_numbers,
     self_normalised,
+    univariate_tests,
     without_columns,
 )
-from gradsift.inference.settings import PRODUCT
+from gradsift.inference.settings import PRODUCT, TESTS, ColumnTestSettings
 from gradsift.numerics.statistics import benjamini_hochberg
 from gradsift.protocols import Array, IntArray
 from gradsift.sift.feature_store import feature_pieces
@@ -59,23 +74,25 @@ from gradsift.sift.features import (
 from gradsift.sift.levels import chi2_log_sf, shares, univariate_log_p
 from gradsift.sift.procedure import Sift, SiftFit
 
-# Rivals: the best explanation of the response that does without some columns.
+PARTS = ("linear", "quadratic", "local", "product")
+
+# ------------------------------------------------------------------------------ reduced models
 
 
 @dataclass(frozen=True)
-class Rivals:
-    """A sifted table, asked again and again what it would say without some columns.
+class ReducedModels:
+    """The fit of a sift, and what is needed for its reduced models: fits without some columns.
 
     Attributes
     ----------
     fit : SiftFit
-        What the sift finds with all columns; `fit.without` are the rivals.
+        The sift of all columns; `fit.without` gives the reduced models.
     X : (n, k) array
         Clipped values of the pooled columns, for products.
     K : Relationship or None
         Relationship of the rows over all columns.
     columns : dict
-        Columns that were asked for before.
+        A cache of `column`.
     """
 
     fit: SiftFit
@@ -93,7 +110,9 @@ class Rivals:
         return without_columns(self.K, sift.source, sorted(excluded), rows, sift.settings)
 
     def column(self, k: int) -> tuple[Array, Array]:
-        """Clipped values (n,), NaN where missing, and own features (2 + J, n), rows unscaled."""
+        """Clipped values (n,) of column k, NaN where missing, and its univariate features
+        (2 + J, n), rows unscaled.
+        """
         if k not in self.columns:
             rows, settings = self.sift.response.rows, self.sift.settings
             x = known_columns(self.sift.source, np.array([k]), rows, settings)
@@ -102,14 +121,14 @@ class Rivals:
         return self.columns[k]
 
 
-def make_rivals(fit: SiftFit) -> Rivals:
-    """Read the pooled columns once more, and relate the rows."""
+def reduced_models(fit: SiftFit, settings: ColumnTestSettings) -> ReducedModels:
+    """Read the pooled columns, and compute the relationship of the rows."""
     sift = fit.problem
-    rows, settings, columns = sift.response.rows, sift.settings, fit.reduced.pool.columns
-    return Rivals(
+    rows, columns = sift.response.rows, fit.reduced.pool.columns
+    return ReducedModels(
         fit=fit,
-        X=single_columns(sift.source, columns, rows, settings),
-        K=relationship(sift.source, rows, settings),
+        X=single_columns(sift.source, columns, rows, sift.settings),
+        K=relationship(sift.source, rows, sift.settings, settings),
     )
 
 
@@ -118,11 +137,11 @@ def correlated(sift: Sift, columns: IntArray, least: float) -> dict[int, frozens
     rows, settings, source = sift.response.rows, sift.settings, sift.source
     A = clipped_columns(source, columns, rows, settings)
     weight = np.ones(len(A)) if rows.weight is None else rows.weight
-    lever = (A * weight[:, None]).T / rows.total
+    weighted = (A * weight[:, None]).T / rows.total
     near: dict[int, set[int]] = {int(k): {int(k)} for k in columns}
 
     def correlations(X: Array) -> Array:
-        return np.asarray(np.abs(lever @ clipped(X, rows, settings)) >= least)
+        return np.asarray(np.abs(weighted @ clipped(X, rows, settings)) >= least)
 
     for where, close in each_block(source, lambda _: correlations):
         for k, row in zip(columns.tolist(), close, strict=True):
@@ -130,158 +149,168 @@ def correlated(sift: Sift, columns: IntArray, least: float) -> dict[int, frozens
     return {k: frozenset(v) for k, v in near.items()}
 
 
-PARTS = ("linear", "quadratic", "local", "product")
-STAND_IN = 0.8
-"""Correlation from which on a column is a stand-in of another."""
-GATE = 0.1
-"""The second round needs one q-value of the first that is no larger."""
-MOST_CANDIDATES = 40
-FURTHER = 6
-"""Columns outside the supports that are tested, the best ones."""
+# ------------------------------------------------------------------------------ tests of columns
 
 
 @dataclass(frozen=True)
 class ColumnTester:
-    """One table and its response, on which columns are tested."""
+    """Tests of the columns of one table."""
 
-    rivals: Rivals
+    models: ReducedModels
     codes: IntArray | None
     """Class numbers of the kept rows; None for numbers."""
+    settings: ColumnTestSettings
 
     @property
     def sift(self) -> Sift:
-        return self.rivals.sift
+        return self.models.sift
 
-    def responses(self, explanation: SiftFit) -> Iterator[Array]:
-        """The responses, (n,) each: numbers, or one 0/1 column per class (one for two classes)."""
+    def responses(self, model: SiftFit) -> Iterator[Array]:
+        """The responses, (n,) each: numbers, winsorised about the fit of a model, or one 0/1 column
+        per class (one for two classes).
+        """
         if self.codes is None:
-            yield from (explanation.stand_in / self.sift.response.root).T
+            yield from (model.stand_in / self.sift.response.root).T
         else:
             n_classes = int(self.codes.max()) + 1
             for c in range(1 if n_classes == 2 else 0, n_classes):
                 yield (self.codes == c).astype(np.float64)
 
-    def left(
-        self, explanation: SiftFit, terms: Array, searched: int, K: Relationship | None
-    ) -> list[Left]:
+    def residuals(
+        self, model: SiftFit, terms: Array, searched: int, K: Relationship | None
+    ) -> list[Residual]:
+        """The residual of each response given terms (n, df), of which so many columns were searched
+        for.
+        """
         rows = self.sift.response.rows
         weight = np.ones(len(terms)) if rows.weight is None else rows.weight
         df = self.sift.settings.searched_df * searched
-        leave = left_of_numbers if self.codes is None else left_of_labels
-        return [leave(y, terms, weight, df, K) for y in self.responses(explanation)]
+        residual_of = residual_of_numbers if self.codes is None else residual_of_labels
+        return [residual_of(y, terms, weight, df, K, self.settings) for y in self.responses(model)]
 
-    def test(self, k: int, excluded: frozenset[int], second: bool) -> Rival:
-        """Column k beside the best explanation without the excluded columns."""
-        rival = self.rivals.fit.without(excluded)
-        terms, known = rival.features(), set(rival.selected.tolist())
+    def test(self, k: int, excluded: frozenset[int], second: bool) -> ReducedModel:
+        """The test of column k given the model without the excluded columns; in the second round,
+        given the other selected columns as well.
+        """
+        model = self.models.fit.without(excluded)
+        terms, known = model.features(), set(model.selected.tolist())
         if second:
-            chosen = self.rivals.fit
+            chosen = self.models.fit
             terms = np.column_stack([terms, chosen.features(excluded)])
             known |= set(chosen.selected.tolist()) - excluded
-        left = self.left(rival, terms, len(known), self.rivals.relationship_without(excluded))
-        parts = np.min([self.parts(k, excluded, sorted(known), one) for one in left], axis=0)
-        parts = parts + np.log(len(left)) - np.log(self.shares)
+        K = self.models.relationship_without(excluded)
+        residuals = self.residuals(model, terms, len(known), K)
+        parts = np.min([self.parts(k, excluded, sorted(known), one) for one in residuals], axis=0)
+        parts = parts + np.log(len(residuals)) - np.log(self.shares)
         best = int(np.argmin(parts))
-        return Rival(
-            columns=tuple(rival.selected.tolist()),
-            unexplained=self.unexplained(rival),
-            background=max(0.0 if one.white is None else one.white.share for one in left),
+        return ReducedModel(
+            columns=tuple(model.selected.tolist()),
+            unexplained=self.unexplained(model),
+            background=max(0.0 if one.white is None else one.white.share for one in residuals),
             part=PARTS[best],
             log_p=float(min(parts[best], 0.0)),
         )
 
     @property
     def shares(self) -> Array:
+        """(4,) shares of the level of linear, quadratic and local effects and of products."""
         return np.maximum(shares(self.sift.interactions, self.sift.settings), 1e-300)
 
-    def parts(self, k: int, excluded: frozenset[int], known: list[int], left: Left) -> list[float]:
-        """log p of the linear, quadratic, local part and of the best product."""
-        x, Z = self.rivals.column(k)
-        out = own_tests(left, Z, self.sift.settings)
+    def parts(
+        self, k: int, excluded: frozenset[int], known: list[int], residual: Residual
+    ) -> list[float]:
+        """log p of the linear, quadratic and local features of column k and of its best product."""
+        x, Z = self.models.column(k)
+        out = univariate_tests(residual, Z, self.sift.settings)
         if not self.sift.interactions:
             return [*out, 0.0]
-        columns = self.rivals.fit.reduced.pool.columns
+        columns = self.models.fit.reduced.pool.columns
         free = ~np.isin(columns, list(excluded))
-        z2 = product_tests(left, np.nan_to_num(x), self.rivals.X[:, free])
+        z2 = product_tests(residual, np.nan_to_num(x), self.models.X[:, free])
         return [*out, best_product(z2, columns[free], known, self.sift.n_columns)]
 
-    def unexplained(self, explanation: SiftFit) -> float:
-        """Share of the variance that a least-squares fit on an explanation leaves."""
+    def unexplained(self, model: SiftFit) -> float:
+        """Residual variance of a model, over the variance of the response."""
         start = self.sift.response.start
-        return float(np.square(explanation.residual).sum() / max(np.square(start).sum(), 1e-300))
+        return float(np.square(model.residual).sum() / max(np.square(start).sum(), 1e-300))
 
     def candidates(self, also: Sequence[int]) -> tuple[list[int], Array]:
-        """Columns to test, and the quick log p-value of all beside what was selected, (p,)."""
-        sift, fit = self.sift, self.rivals.fit
+        """Columns to test, and approximate log p-values (p,) of all columns given the selected."""
+        sift, fit = self.sift, self.models.fit
         found = fit.evidence.univariate
         q = sift.response.Y.shape[1]
         quick = univariate_log_p(found, q, sift.interactions, sift.settings)
         near = [fit.selected.tolist(), fit.groups.variables(fit.relaxed)]
         outside = np.setdiff1d(sift.varying, np.concatenate(near))
-        further = outside[np.argsort(quick[outside], kind="stable")][:FURTHER]
+        further = outside[np.argsort(quick[outside], kind="stable")][: self.settings.further]
         listed = [k for some in (*near, further.tolist()) for k in sorted(some, key=quick.item)]
-        chosen = dict.fromkeys([*list(dict.fromkeys(listed))[:MOST_CANDIDATES], *also])
+        first = list(dict.fromkeys(listed))[: self.settings.most_candidates]
+        chosen = dict.fromkeys([*first, *also])
         return [k for k in chosen if k not in sift.always], np.minimum(quick, 0.0)
 
     def product(self, pair: tuple[int, int]) -> float:
-        """log p of a product beyond all features of both columns and the rest of the support."""
-        chosen = self.rivals.fit
-        own = chosen.groups.index.first_product + chosen.groups.parents.index(pair)
-        rest = replace(chosen, support=tuple(g for g in chosen.support if g != own), known=None)
-        both = [self.rivals.column(v) for v in pair]
+        """log p of a selected product given all univariate features of both columns and all other
+        selected groups.
+        """
+        chosen = self.models.fit
+        group = chosen.groups.index.first_product + chosen.groups.parents.index(pair)
+        rest = replace(chosen, support=tuple(g for g in chosen.support if g != group), known=None)
+        both = [self.models.column(v) for v in pair]
         terms = np.column_stack([rest.features(), *(Z.T for _, Z in both)])
-        left = self.left(rest, terms, len(chosen.selected), self.rivals.K)
+        residuals = self.residuals(rest, terms, len(chosen.selected), self.models.K)
         rows = self.sift.response.rows
         feature = product_feature(np.column_stack([x for x, _ in both]), rows)
-        z2 = [self_normalised(one.beyond((feature / rows.root)[:, None]), one)[0] for one in left]
-        return float(min(chi2_log_sf(np.array(max(z2)), 1) + np.log(len(left)), 0.0))
+        h = (feature / rows.root)[:, None]
+        z2 = [self_normalised(one.adjusted(h), one)[0] for one in residuals]
+        return float(min(chi2_log_sf(np.array(max(z2)), 1) + np.log(len(residuals)), 0.0))
 
 
 def column_significance(
     fit: SiftFit,
     codes: IntArray | None = None,
     *,
-    stand_in: float = STAND_IN,
     findings: Sequence[IntArray] = (),
     strict: bool = False,
     also: Sequence[int] = (),
+    settings: ColumnTestSettings = TESTS,
 ) -> Significance:
     """p- and q-values of the columns of a sift. Columns that are one variable have one p-value, and
-    none of them may explain the response in place of another.
+    are left out of its reduced model together.
 
     Parameters
     ----------
     fit : SiftFit
     codes : (n,) int array, optional
         Class numbers, where the response are labels.
-    stand_in : float
-        A column is tested together with its stand-ins, those correlated with it by this or more,
-        where it is in none of `findings`.
     findings : sequence of int arrays
-        Findings, most probable column first: these columns are tested too.
+        Findings, most probable column first. Columns of a finding are tested together with it in
+        place of their stand-ins, and its first column is always tested.
     strict : bool
-        One round only: each column beside its rival alone.
+        One round only: each column given its reduced model alone.
     also : sequence of int
         Further columns to test.
+    settings : ColumnTestSettings
     """
     sift = fit.problem
-    tester = ColumnTester(make_rivals(fit), kept_codes(sift, codes))
+    kept = sift.response.rows.kept
+    codes = codes if codes is None or kept is None else codes[kept]
+    tester = ColumnTester(reduced_models(fit, settings), codes, settings)
     first = [int(columns[0]) for columns in findings]
     candidates, quick = tester.candidates([*also, *first])
     p = sift.source.shape[1]
-    together = tested_together(sift, candidates, stand_in, findings)
+    together = tested_together(sift, candidates, settings.stand_in, findings)
     log_p, log_finding = np.zeros(p), np.zeros(p)
     tests: dict[int, ColumnTest] = {}
     for second in (False, True):
         for k in candidates:
-            variable = columns_beside(sift, k)
+            variable = variable_columns(sift, k)
             alone = tester.test(k, variable, second)
             excluded = together[k] | variable
             whole = alone if excluded == variable else tester.test(k, excluded, second)
             tests[k] = ColumnTest(k, tuple(sorted(together[k])), alone, whole)
             log_p[k], log_finding[k] = alone.log_p, whole.log_p
         q = np.minimum(q_values(sift, log_p), q_values(sift, log_finding))
-        if strict or not candidates or q.min() > GATE:
+        if strict or not candidates or q.min() > settings.gate:
             break
     untested = ~np.isin(np.arange(p), candidates)
     return Significance(
@@ -294,7 +323,7 @@ def column_significance(
     )
 
 
-def columns_beside(sift: Sift, k: int) -> frozenset[int]:
+def variable_columns(sift: Sift, k: int) -> frozenset[int]:
     """The columns that are one variable with column k, itself included."""
     if sift.labels is None:
         return frozenset([k])
@@ -302,8 +331,8 @@ def columns_beside(sift: Sift, k: int) -> frozenset[int]:
 
 
 def by_variable(sift: Sift, log_p: Array) -> Array:
-    """log p-values (p,) of columns, or of the variables that some of them make up: the smallest,
-    corrected for the number of columns that it is the smallest of.
+    """log p-values (p,) of the variables of columns: the smallest of the columns of a variable, by
+    Bonferroni's correction.
     """
     joint = sift.joint
     if joint is None:
@@ -324,30 +353,24 @@ def q_values(sift: Sift, log_p: Array) -> Array:
     return out[sift.joint.labels]
 
 
-def kept_codes(sift: Sift, codes: IntArray | None) -> IntArray | None:
-    """Class numbers of the rows that count."""
-    kept = sift.response.rows.kept
-    return codes if codes is None or kept is None else codes[kept]
-
-
 def tested_together(
     sift: Sift, columns: list[int], least: float, findings: Sequence[IntArray]
 ) -> dict[int, frozenset[int]]:
-    """What each of some columns is tested together with, itself included: its finding, or
-    its stand-ins.
+    """The set that each of some columns is tested together with: its finding, or itself and its
+    stand-ins.
     """
     if not columns:
         return {}
     together = correlated(sift, np.array(columns, dtype=np.intp), least)
     for finding in map(frozenset, (members.tolist() for members in findings)):
         together.update((k, finding) for k in columns if k in finding)
-    always = frozenset(sift.always)  # in every explanation: nothing takes their place
+    always = frozenset(sift.always)  # in every reduced model
     return {k: (finding - always) | {k} for k, finding in together.items()}
 
 
 def once_each(log_set: Array, together: dict[int, frozenset[int]]) -> Array:
-    """log p-values of sets, of which those that overlap count once: in order of their p-values, a
-    set that shares a column with an earlier one gets log p = 0.
+    """log p-values of sets, of which those that overlap count once: a set that holds the tested
+    column of a set with a smaller p-value gets log p = 0.
     """
     out, taken = np.zeros(len(log_set)), set[int]()
     for k in sorted(together, key=lambda k: (log_set[k], k)):
@@ -359,7 +382,7 @@ def once_each(log_set: Array, together: dict[int, frozenset[int]]) -> Array:
 
 def tested_products(tester: ColumnTester) -> tuple[ProductTest, ...]:
     """p- and q-values of the selected products, among all pairs of columns."""
-    fit, p = tester.rivals.fit, tester.sift.n_columns
+    fit, p = tester.models.fit, tester.sift.n_columns
     products = fit.groups.index.products_of(fit.support)
     pairs = [fit.groups.parents[fit.groups.index.place(g)] for g in products]
     log_p = np.array([tester.product(pair) for pair in pairs])
@@ -371,6 +394,6 @@ def tested_products(tester: ColumnTester) -> tuple[ProductTest, ...]:
     return tuple(sorted(found, key=lambda t: (t.p_value, t.first, t.second)))
 
 
-def own_columns(findings: Iterable[Finding] | None) -> list[IntArray]:
-    """The columns of findings that are no products: products have tests of their own."""
+def univariate_findings(findings: Iterable[Finding] | None) -> list[IntArray]:
+    """The columns of findings that are no products: these have `ProductTest`."""
     return [one.columns for one in findings or () if one.shape != PRODUCT]

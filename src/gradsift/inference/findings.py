@@ -1,8 +1,18 @@
 """Findings: sets of columns of which one acts on the response, each with one confidence.
 
-Few rows cannot tell near-copies apart, so a selected column often stands for others. A finding is
-the smallest set of columns, each in the place of the others, of which one acts in 95 % of the draws
-(`gibbs`), or as often as the data allow.
+Problem: with few rows, near-copies cannot be distinguished, so that a selected column often
+represents others that could act in its place. A finding is the smallest set of such columns of
+which at least one acts in 95 % of the draws of the posterior (`gibbs`), or in as many as the data
+allow: a credible set as in fine mapping (Maller et al. 2012), for effects of any shape.
+
+The steps: candidate columns and their inner products (`candidates`), draws (v, K + P) of K columns
+and P products (`gibbs`), and sets of columns from these (`cover`). Confidences (p,) are those of
+all columns of the table.
+
+References
+----------
+J. B. Maller et al. (2012). Bayesian refinement of association signals for 14 loci in 3 common
+diseases. Nature Genetics 44, 1294-1301.
 """
 
 from __future__ import annotations
@@ -26,13 +36,6 @@ from gradsift.protocols import Array, IntArray
 from gradsift.sift import ChosenGroup, Sift
 from gradsift.sift.rows import Rows
 
-CHOSEN_VIEWS = 3000
-"""Views by which the members of findings are chosen; all views give their confidence."""
-LEAST_FIRST = 0.02
-"""Findings begin with columns of at least this confidence."""
-MOST_FINDINGS = 20
-SAME = 0.9999
-"""Correlation of columns that are the same but for rounding."""
 CLEAR, LIKELY, POSSIBLE = 0.95, 0.8, 0.3
 """Confidences from which on a finding is clear, likely or possible."""
 
@@ -60,7 +63,7 @@ class Finding:
     confidence : float
         Probability that at least one of them acts.
     members : array
-        Confidence of each column: at most that of the finding; they add up to at least that.
+        Confidence of each column, none larger than that of the finding. Their sum is not smaller.
     shape : str
         Most probable form of the effect: parts among "linear", "quadratic" and "local", or
         "product".
@@ -127,7 +130,8 @@ def find(
         The table, its response, the columns that are always kept (findings are given these) and
         those that never change.
     chosen : sequence of ChosenGroup
-        What the sift selected: one slot for each of its terms, and the start of half of the chains.
+        The terms that the sift selected: there is a slot for each of them, and half of the chains
+        start from them.
     codes : (n,) int array, optional
         Class numbers, where the response is labels.
     noise : float, optional
@@ -161,14 +165,14 @@ def find(
 
 
 def given(values: Array, kept: Array, rows: Rows) -> Array:
-    """Values (n, q) without what orthonormal rows of `kept` (m, n) explain."""
+    """Residuals of values (n, q) given the orthonormal rows of `kept` (m, n)."""
     return np.asarray(values - kept.T @ (kept @ values) / rows.total)
 
 
 def working_response(
     Z: Array, rows: Rows, codes: IntArray | None, noise: float | None
 ) -> WorkingResponse:
-    """The sifted response Z (n, q), with what it is worth at most where it is labels."""
+    """The winsorised response Z (n, q), with the entropy of labels."""
     if codes is None:
         return WorkingResponse(Z, noise)
     share = np.bincount(codes if rows.kept is None else codes[rows.kept], rows.weight) / rows.total
@@ -177,7 +181,7 @@ def working_response(
 
 
 def summarise(candidates: Candidates, draws: Draws, settings: FindingSettings) -> Findings:
-    """Sets of columns that take each other's place, and the confidence of every candidate."""
+    """The findings in some draws, and the confidence of every candidate column."""
     V = column_views(candidates, draws.views)
     most = settings.most_confidence
     alone = np.minimum(V.mean(axis=0, dtype=np.float64), most)
@@ -189,7 +193,7 @@ def summarise(candidates: Candidates, draws: Draws, settings: FindingSettings) -
         if share < settings.least_confidence:
             continue
         index = index[np.argsort(-alone[index], kind="stable")]
-        shape, partners = form_of(candidates, draws, index)
+        shape, partners = form_of(candidates, draws, index, settings.least_partner)
         members = np.minimum(alone[index], share)
         found.append(Finding(candidates.columns[index], share, members, shape, partners))
     found.sort(key=lambda finding: (-finding.confidence, finding.representative))
@@ -197,7 +201,7 @@ def summarise(candidates: Candidates, draws: Draws, settings: FindingSettings) -
 
 
 def column_views(candidates: Candidates, views: Array) -> Array:
-    """(v, K) of each column, by itself or in a product."""
+    """(v, K) probability in each view that a column acts, by itself or in a product."""
     K = len(candidates.columns)
     out = views[:, :K].copy()
     for i, (a, b) in enumerate(candidates.pairs):
@@ -214,7 +218,9 @@ def share_of(candidates: Candidates, views: Array, members: IntArray) -> float:
     return float(np.minimum(total, 1.0).mean(dtype=np.float64))
 
 
-def form_of(candidates: Candidates, draws: Draws, members: IntArray) -> tuple[str, IntArray]:
+def form_of(
+    candidates: Candidates, draws: Draws, members: IntArray, least_partner: float
+) -> tuple[str, IntArray]:
     """The most probable shape of an effect of some columns, and the columns it acts with."""
     K, none = len(candidates.columns), np.zeros(0, dtype=np.intp)
     inside = np.isin(candidates.pairs, members)
@@ -227,17 +233,17 @@ def form_of(candidates: Candidates, draws: Draws, members: IntArray) -> tuple[st
     other = np.where(inside[pairs, 0], candidates.pairs[pairs, 1], candidates.pairs[pairs, 0])
     total = np.bincount(other, weight, minlength=K)
     total[members] = 0.0
-    likely = np.count_nonzero(total > total.max() / 20)
+    likely = np.count_nonzero(total > total.max() * least_partner)
     partners = np.argsort(-total, kind="stable")[:likely]
     return PRODUCT, candidates.columns[partners]
 
 
 def cover(V: Array, correlations: Array, settings: FindingSettings) -> list[IntArray]:
-    """Disjoint sets of columns that take each other's place.
+    """Disjoint sets of columns of which one acts.
 
-    The most probable column begins a set; then, again and again, comes the column that adds most
-    to the probability that some member acts, if it takes the others' place instead of acting
-    together with them.
+    A greedy search: the most probable column begins a set. Then the column is added that increases
+    the probability that some member acts by most, again and again. Columns that act together with
+    the members, and not in place of them, are not added.
 
     Parameters
     ----------
@@ -246,20 +252,20 @@ def cover(V: Array, correlations: Array, settings: FindingSettings) -> list[IntA
     correlations : (K, K) array
         In absolute value.
     """
-    V = V[np.linspace(0, len(V) - 1, min(CHOSEN_VIEWS, len(V))).astype(int)]
+    V = V[np.linspace(0, len(V) - 1, min(settings.chosen_views, len(V))).astype(int)]
     found = []
-    for _ in range(MOST_FINDINGS):
+    for _ in range(settings.most_findings):
         alone = V.mean(axis=0, dtype=np.float64)
         first = int(alone.argmax())
-        if alone[first] < LEAST_FIRST:
+        if alone[first] < settings.least_first:
             break
         near = correlations[first] >= settings.related
         near[first] = False
         rest = np.flatnonzero(near & (alone > settings.least_gain / 2))
-        # a near-copy is never a finding of its own because both share an effect in some draws
+        # near-copies join even where both act in some draws: they may share one effect there
         part = np.minimum(settings.takes_place, 2 * (1 - np.square(correlations[first, rest])))
         members = grow(V, first, rest, part * alone[rest], settings)
-        copies = np.flatnonzero(correlations[first] >= SAME)  # share the finding, however many
+        copies = np.flatnonzero(correlations[first] >= settings.same_column)
         members = np.concatenate([members, np.setdiff1d(copies, members)])
         found.append(members)
         V[:, members] = 0.0
@@ -267,7 +273,9 @@ def cover(V: Array, correlations: Array, settings: FindingSettings) -> list[IntA
 
 
 def grow(V: Array, first: int, rest: IntArray, least: Array, settings: FindingSettings) -> IntArray:
-    """The set that a column begins, from the columns that may join it and what each has to add."""
+    """The set that column `first` begins. Columns of `rest` may join it, each if it adds at least
+    its entry of `least` to the probability.
+    """
     members, some = [first], V[:, first].copy()
     probability = float(some.mean(dtype=np.float64))
     while probability < settings.level and len(members) < settings.most_members and len(rest):

@@ -1,19 +1,35 @@
-"""Draws of the effects in a response: which candidate each slot holds, its shape and its size.
+"""A Gibbs sampler of the effects in a response: which candidates act, with which shape and size.
 
-The response is a sum of a few effects and noise. A *slot* holds one effect, or nothing; given the
-other slots its posterior over all candidates is closed form (`effect_prior`), so that slots are
-drawn in turn (blocked Gibbs sampling). Chains run side by side, half of them from the terms that
-the sift selected, half from nothing. All they need of the rows are inner products (`candidates`).
+Problem: a response (n, q) is a sum of a few effects and noise; how probable is each of K columns
+and P products of columns to be one of the effects? A *slot* holds one effect, or nothing. Given the
+other slots, its posterior over all candidates is closed form (`gradsift.inference.settings`), so
+that slots are drawn in turn (blocked Gibbs sampling; Geman and Geman 1984). The model is the sum of
+single effects of SuSiE (Wang et al. 2020), with draws in place of a variational approximation. b
+chains run at the same time, half of them from the terms that the sift selected, half from nothing.
+All they need of the rows are the inner products G (M, M) and U (q, M) of `candidates`.
 
-The likelihood counts with a power t below one. With U the scores of the residual, a = t ||r||^2 +
-sum b^2 / v over the coefficients b of the other slots and nu = t (n - 1) q + their number,
+The likelihood is raised to a power t below one, because the model is never exactly right
+(fractional posterior; Gruenwald 2012). With U the scores of the residual r, a = t ||r||^2 + sum
+b^2 / v over the coefficients b of the other slots and nu = t (n - 1) q + their number,
 
     log BF = log w_c - q / 2 sum_g m_g log(1 + t v_g) + L(e),
     e = t^2 sum_g v_g / (1 + t v_g) U_g^2
 
 and L(e) = -nu / 2 log(1 - e / a), or e / (2 s^2) where the variance s^2 of the noise is known.
-Labels are whitened contrasts: a fit of them is worth no more than their entropy (`at_most`), and
-the scores of rare classes are corrected for their skewness (`Chains.squares`).
+Labels are whitened contrasts: their log likelihood ratio is bounded by their entropy (`at_most`),
+and the scores of rare classes are corrected for their skewness (`Chains.squares`).
+
+References
+----------
+S. Geman and D. Geman (1984). Stochastic relaxation, Gibbs distributions, and the Bayesian
+restoration of images. IEEE Transactions on Pattern Analysis and Machine Intelligence 6, 721-741.
+
+P. Gruenwald (2012). The safe Bayesian: learning the learning rate via the mixability gap.
+Algorithmic Learning Theory, 169-183.
+
+G. Wang, A. Sarkar, P. Carbonetto and M. Stephens (2020). A simple new approach to variable
+selection in regression, with application to genetic fine mapping. Journal of the Royal Statistical
+Society B 82, 1273-1300.
 """
 
 from __future__ import annotations
@@ -23,27 +39,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift.inference.candidates import Candidates, Single
-from gradsift.inference.settings import SHAPES, FindingSettings, effect_sizes, own_prior
+from gradsift.inference.settings import SHAPES, FindingSettings, effect_sizes, univariate_prior
 from gradsift.protocols import Array, IntArray
-
-START_RIDGE = 1e-3
-"""Ridge of the fit that half of the chains start from, for near-copies among its terms."""
 
 
 @dataclass(frozen=True)
 class Draws:
-    """What the chains said."""
+    """The draws of all chains after their burn-in."""
 
     views: Single
-    """(v, K + P) for one slot of one chain in one sweep, the probability of every candidate given
-    the other slots, and one for what these hold.
+    """(v, K + P) a row for each slot, chain and sweep: the probability that the slot holds each
+    candidate given the other slots, and one for the candidates that those hold.
     """
     shapes: Array
     """(len(SHAPES), K) how often each column was drawn in each shape."""
 
 
 class Chains:
-    """Chains side by side, and what every slot of each holds."""
+    """b chains, and the effect that each slot of each chain holds."""
 
     def __init__(
         self,
@@ -67,17 +80,19 @@ class Chains:
         """sum b^2 / v of each slot."""
         self.scores = np.repeat(candidates.scores[None], b, axis=0)  # (b, q, M) of the residual
         self.left = np.full(b, candidates.total)  # its squared length
-        for slot, B in enumerate(start_coefficients(candidates)):
+        for slot, B in enumerate(start_coefficients(candidates, settings.start_ridge)):
             self.held[slot, : b // 2] = candidates.start[slot]
             self.coefficients[slot, : b // 2] = B
             self.add(slot, -1.0)
         self.set_prior(part_sizes)
 
     def set_prior(self, part_sizes: tuple[int, ...]) -> None:
-        """Variances of all settings of an effect, and the logarithm of what each costs."""
+        """Prior variances of all shapes and sizes, and their log prior probabilities less half of
+        the log determinants in the Bayes factors.
+        """
         known, settings = self.candidates, self.settings
         q, t = len(known.scores), settings.power
-        prior = own_prior(known.n, part_sizes, settings)
+        prior = univariate_prior(known.n, part_sizes, settings)
         self.shape, self.variance = prior.shape, prior.variance
         self.sizes = effect_sizes(known.n, settings)
         share = settings.product * (len(known.pairs) > 0)
@@ -105,9 +120,9 @@ class Chains:
     def squares(self) -> Single:
         """Squared scores (b, M), summed over contrasts.
 
-        Scores of rare classes and lopsided columns have long tails: a score of z standard errors
-        with skewness g is worth z^2 / (1 + g z / 3), .8 to .95 of twice its log likelihood ratio,
-        while z^2 is 1.2 to 1.6 of it.
+        Scores of rare classes and skewed columns have long tails: a score of z standard errors with
+        skewness g counts as z^2 / (1 + g z / 3), which is .8 to .95 of twice its log likelihood
+        ratio, while z^2 is 1.2 to 1.6 of it.
         """
         known = self.candidates
         out = np.square(self.scores)
@@ -119,8 +134,8 @@ class Chains:
         return np.asarray(out.sum(axis=1))
 
     def log_ratios(self, explained: Single, a: Array, nu: Array, empty: Array) -> Single:
-        """log likelihood ratios of effects that explain (c, b, k) of a (b,), in place; `empty` is a
-        where no slot is filled.
+        """log likelihood ratios of effects that explain (c, b, k) of the squared length a (b,),
+        computed in place; `empty` (b,) is that length if all slots were empty.
         """
         known = self.candidates
         if known.noise is not None:
@@ -149,8 +164,8 @@ class Chains:
         nu = t * (known.n - 1) * q + self.used.sum(axis=0)
         empty = t * known.total + penalty
         squares = self.squares()
-        own = squares[:, : K * f].reshape(b, K, f)
-        S = np.stack([own[:, :, known.part == g].sum(axis=2) for g in range(3)])
+        by_column = squares[:, : K * f].reshape(b, K, f)
+        S = np.stack([by_column[:, :, known.part == g].sum(axis=2) for g in range(3)])
         believed = single(t * t * self.variance / (1 + t * self.variance))
         w = self.log_ratios((believed @ S.reshape(3, -1)).reshape(-1, b, K), a, nu, empty)
         w += self.cost[:, None, :]
@@ -184,16 +199,17 @@ class Chains:
         """
         known, rng, b, j = self.candidates, self.rng, self.count, self.held[slot]
         K, M, t = len(known.columns), self.scores.shape[2], self.settings.power
-        own, pair = j < K, (j >= K) & (j < self.nothing)
+        column, pair = j < K, (j >= K) & (j < self.nothing)
         each = np.zeros((b, len(self.variance)))
-        each[own] = w[:, own, j[own]].T
+        each[column] = w[:, column, j[column]].T
         each[pair, : len(self.sizes)] = wp[:, pair, j[pair] - K].T
         self.setting = drawn(each, rng.random(b) * each.sum(axis=1))
         at, here = self.at(slot)
         v = np.zeros(at.shape)
-        v[own] = self.variance[np.minimum(self.setting[own], len(self.variance) - 1)][:, known.part]
+        setting = np.minimum(self.setting[column], len(self.variance) - 1)
+        v[column] = self.variance[setting][:, known.part]
         v[pair, 0] = self.sizes[np.minimum(self.setting[pair], len(self.sizes) - 1)]
-        present = np.diagonal(known.gram)[np.minimum(at, M - 1)] > 0.5
+        present = np.diagonal(known.gram)[np.minimum(at, M - 1)] > self.settings.least_length
         v = np.where((at < M) & present, v, 0.0)
         k = t * v / (1.0 + t * v)
         if known.noise is None:
@@ -208,7 +224,7 @@ class Chains:
         self.coefficients[slot] = B
 
 
-def start_coefficients(candidates: Candidates) -> list[Single]:
+def start_coefficients(candidates: Candidates, ridge: float) -> list[Single]:
     """Coefficients (q, f) of a least-squares fit of the terms that the sift selected."""
     at = candidates.index[candidates.start]
     M = candidates.gram.shape[1]
@@ -216,7 +232,7 @@ def start_coefficients(candidates: Candidates) -> list[Single]:
     if len(used) == 0:
         return []
     G = candidates.gram[np.ix_(used, used)].astype(np.float64)
-    G[np.diag_indices(len(G))] += START_RIDGE
+    G[np.diag_indices(len(G))] += ridge
     B = np.zeros((len(candidates.scores), *at.shape), dtype=np.float32)
     B[:, at < M] = np.linalg.solve(G, candidates.scores[:, used].T.astype(np.float64)).T
     return [*B.transpose(1, 0, 2)]
@@ -227,8 +243,8 @@ def single(x: Array) -> Single:
 
 
 def at_most(g: Single, most: np.float32) -> Single:
-    """The smaller of g and a bound, softly: g / (1 + (g / most)^4)^(1/4). For two normal classes
-    this is the information on the label within 2 %.
+    """A smooth minimum of log likelihood ratios g and their bound: g / (1 + (g / most)^4)^(1/4).
+    For two normal classes this is the mutual information with the label, within 2 %.
     """
     r = g / most
     r *= r

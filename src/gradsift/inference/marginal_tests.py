@@ -1,12 +1,22 @@
-"""The longer list: which columns are associated with the response, looked at one by one.
+"""Marginal tests: which columns are associated with the response, each tested by itself.
 
-H0 of column k: the response is independent of x_k (beside columns that are always kept). That is a
-weaker question than whether k acts beside the others: near-copies of what acts, and columns that
-share a cause with it, are associated too. Where many columns carry a little of the signal, it is
-the question that has an answer: few of them can be told to act, hundreds to be associated.
+Problem: for each of p columns, the null hypothesis that the response (n, q) is independent of x_k
+(given the columns that are always kept). This is a weaker question than whether k acts given all
+others: near-copies of columns that act, and columns that share a cause with them, are associated
+too. Where many columns carry a little of the signal, it can be answered for hundreds of columns,
+and the stronger question for few.
 
-p-values are those of `sift.levels.association_log_p`; q-values are Benjamini and Hochberg's over
-all columns.
+The p-value is the smallest of three tests (linear, quadratic, local) by Pillai's trace, corrected
+for their number (`sift.levels.association_log_p`). Small p-values (p,) are checked against
+permutations of the rows. q-values are those of Benjamini and Hochberg over all columns.
+
+References
+----------
+Y. Benjamini and Y. Hochberg (1995). Controlling the false discovery rate: a practical and powerful
+approach to multiple testing. Journal of the Royal Statistical Society B 57, 289-300.
+
+K. C. S. Pillai (1955). Some new test criteria in multivariate analysis. Annals of Mathematical
+Statistics 26, 117-121.
 """
 
 from __future__ import annotations
@@ -17,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from gradsift.inference.settings import TESTS, ColumnTestSettings
 from gradsift.numerics.statistics import benjamini_hochberg
 from gradsift.protocols import Array, IntArray
 from gradsift.sift.features import odd_rows
@@ -25,9 +36,7 @@ from gradsift.sift.procedure import Sift, SiftFit
 from gradsift.sift.saddlepoint import exchangeable_log_p
 
 RATE = 0.1
-"""False discovery rate of the list, where nobody asked for another."""
-LISTED = 0.2
-"""q-values above it are never of use: what is checked of rare values is checked below it only."""
+"""False discovery rate of the list by default."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +47,9 @@ class Association:
     ----------
     p_values : (p,) array
         Of independence between the response and the column, whatever the other columns do. NaN for
-        columns that are always kept: the others were tested beside these.
+        columns that are always kept: the others were tested given these.
     q_values : (p,) array
-        Share of columns that are not associated, at most, among those with a q-value up to this.
+        The smallest false discovery rate at which the column is on the list.
 
     Examples
     --------
@@ -63,9 +72,11 @@ class Association:
         return found[np.argsort(self.p_values[found], kind="stable")]
 
 
-def column_association(fit: SiftFit, n_columns: int) -> Association | None:
-    """p- and q-values of the first columns of a sift, which those that follow are covariates of;
-    None where rows belong together, because these tests take them for independent.
+def column_association(
+    fit: SiftFit, n_columns: int, settings: ColumnTestSettings = TESTS
+) -> Association | None:
+    """p- and q-values of the first `n_columns` columns of a sift; those that follow are covariates.
+    None where rows belong together, because the tests assume independent rows.
     """
     sift, groups = fit.problem, fit.groups
     q = sift.response.Y.shape[1]
@@ -80,7 +91,7 @@ def column_association(fit: SiftFit, n_columns: int) -> Association | None:
     tested = ~np.isin(np.arange(n_columns), sift.always)
     labels = None if sift.labels is None else sift.labels[:n_columns]
     counted = tested & np.isin(np.arange(n_columns), sift.varying)
-    near = np.flatnonzero(q_values(log_p, labels, counted) <= LISTED)
+    near = np.flatnonzero(q_values(log_p, labels, counted) <= settings.checked_q_value)
     log_p[near] = np.maximum(log_p[near], least_log_p(sift, near))
     if not sift.response.robust:
         how = sift.source, near, R, groups.rows, rows, sift.settings
@@ -91,8 +102,8 @@ def column_association(fit: SiftFit, n_columns: int) -> Association | None:
 
 
 def least_log_p(sift: Sift, columns: IntArray) -> Array:
-    """log of the smallest p-value that any permutation of the rows could give some columns: one
-    that differs from its median in k of n rows has C(n, k) different ones.
+    """log of the smallest possible p-value of a permutation test of each column: one that differs
+    from its median in k of n rows has C(n, k) different permutations.
     """
     rows = sift.response.rows
     n = rows.total
@@ -101,8 +112,8 @@ def least_log_p(sift: Sift, columns: IntArray) -> Array:
 
 
 def by_label(log_p: Array, labels: IntArray | None) -> Array:
-    """The smallest log p-value of the columns of each variable, corrected for their number; without
-    labels, each column is its own.
+    """log p-value of the variable of each column: the smallest of its columns, by Bonferroni's
+    correction. Without labels, each column is one variable.
     """
     if labels is None:
         return log_p

@@ -1,4 +1,9 @@
-"""What tests of columns say: p- and q-values, and the rivals that columns were tested beside."""
+"""Results of conditional tests: p- and q-values, and the reduced models of the tests.
+
+A test of a column compares two models: the *reduced model*, which does without the column, and the
+same model with the column. `conditional_tests` makes these results, arrays (p,) over all columns;
+estimators and reports keep them.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +16,22 @@ from gradsift.protocols import Array, IntArray
 
 
 @dataclass(frozen=True)
-class Rival:
-    """The best explanation without a column (or a set of them), and the test beside it.
+class ReducedModel:
+    """The model that the sift selects without a column, or a set of columns, and the test of the
+    column given this model.
 
     Attributes
     ----------
     columns : tuple of int
-        What explains the response in place of the column.
+        Columns of the model.
     unexplained : float
-        Share of the variance of the response that it leaves.
+        Share of the variance of the response that the model does not explain.
     background : float
-        Share of what is left that follows all other columns weakly.
+        Share of the residual variance of a random effect of all other columns, each of them weak.
     part : str
-        What spoke most for the column: "linear", "quadratic", "local" or "product".
+        The test with the smallest p-value: "linear", "quadratic", "local" or "product".
     log_p : float
-        Logarithm of the p-value.
+        Logarithm of the p-value of the column given the model.
     """
 
     columns: tuple[int, ...]
@@ -34,28 +40,29 @@ class Rival:
     part: str
     log_p: float
 
-    def among(self, p: int) -> Rival:
-        """The same, named without columns from number p on, which every explanation has."""
+    def among(self, p: int) -> ReducedModel:
+        """The same without columns from number p on: covariates, which are in every model."""
         return replace(self, columns=tuple(k for k in self.columns if k < p))
 
 
 @dataclass(frozen=True)
 class ColumnTest:
-    """A tested column: alone, and together with those that could take its place.
+    """Two tests of a column: by itself, and together with columns that could take its place.
 
     Attributes
     ----------
     column : int
     together : tuple of int
-        The column and those that it was tested together with: its finding where it is
-        known, else its stand-ins, the columns correlated with it.
-    alone, as_finding : Rival
+        The column and those that it was tested together with: its finding where it has one, else
+        its stand-ins, the columns correlated with it.
+    alone, as_finding : ReducedModel
+        The models without the column, and without all columns of `together`, with their tests.
     """
 
     column: int
     together: tuple[int, ...]
-    alone: Rival
-    as_finding: Rival
+    alone: ReducedModel
+    as_finding: ReducedModel
 
     def among(self, p: int) -> ColumnTest:
         """The same, without columns from number p on."""
@@ -64,7 +71,7 @@ class ColumnTest:
 
 @dataclass(frozen=True)
 class ProductTest:
-    """A tested product of two columns, beyond anything each of them does alone."""
+    """The test of a product of two columns given all univariate features of both."""
 
     first: int
     second: int
@@ -79,13 +86,13 @@ class Significance:
     Attributes
     ----------
     p_values, q_values : (p,) arrays
-        Of each column given all others. Columns that were not tested show the p-value of their own
-        features beside what was selected; their q-value is that of p = 1.
+        Of each column given all others. Columns that were not tested have an approximate p-value,
+        of their univariate features given the selected columns, and the q-value of p = 1.
     finding_p_values, finding_q_values : (p,) arrays
-        Of each column together with those that could take its place (its finding where it
-        is known, else the columns correlated with it), given all columns outside.
+        Of each column together with those that could take its place (its finding where it has one,
+        else the columns correlated with it), given all columns outside this set.
     tests : tuple of ColumnTest
-        The columns that were tested, and the rivals they were tested beside.
+        The columns that were tested, with the reduced models, smallest p-value first.
     products : tuple of ProductTest
         The products that the sift selected, smallest p-value first.
     """
@@ -139,7 +146,7 @@ class Significance:
         return f"{best} explains as much without {name_of(column)}."
 
     def among(self, p: int) -> Significance:
-        """What is said of the first p columns: those that follow are covariates."""
+        """The same for the first p columns: those that follow are covariates."""
         if len(self.p_values) == p:
             return self
         return Significance(

@@ -1,10 +1,38 @@
-"""Tests of what one column adds to an explanation: linear, quadratic, local, and in products.
+"""Tests of one column given a model: linear, quadratic and local effects, and products.
 
-An explanation is a design D of n rows; what it leaves of a response is `Left`. A feature is made
-orthogonal to D and to the features tested before it, and its squared length along the residual is
-an F statistic. Far in its tail the F test is too liberal for features or residuals that are
-concentrated on a few rows. There, the saddlepoint approximation of `gradsift.sift.saddlepoint`
-gives the p-value.
+Problem: does a column x (n,) explain anything of a response (n,) that a model, a design D (n, df)
+with orthonormal columns, does not? The features Z (2 + J, n) of the column, and its products with
+k other columns X (n, k), are made orthogonal to D. Their squared length along the residual
+r = (I - D D') y gives the test statistic:
+
+- `univariate_tests`: F tests of the linear, the quadratic and the local features, each given those
+  before it. For labels, r are the residuals of a logistic regression in units of their standard
+  deviation, which makes it the score test (Rao 1948). Far in its tail the F test is too liberal for
+  features or residuals that are concentrated on a few rows; there the saddlepoint approximation of
+  `gradsift.sift.saddlepoint` gives the p-value.
+- `product_tests`: z^2 = (h'r)^2 / sum_i h_i^2 r_i^2 of a product h, which is normalised by itself
+  and therefore robust to heavy tails.
+
+Many effects may be too weak to be selected. Together they are a random effect, as in the mixed
+models of genome-wide studies (Yu et al. 2006):
+
+    r ~ N(0, s^2 [(1 - h) I + h K]),      K = sum over columns of x x', with mean eigenvalue one.
+
+The share h is chosen by restricted maximum likelihood from a short list. Where h = 0 is chosen, the
+tests are those of independent rows. With more than a few hundred rows, K is approximated from its
+products with random vectors, K ~ L L' + c I (Nystroem approximation; Williams and Seeger 2001).
+
+References
+----------
+C. R. Rao (1948). Large sample tests of statistical hypotheses concerning several parameters with
+applications to problems of estimation. Mathematical Proceedings of the Cambridge Philosophical
+Society 44, 50-57.
+
+C. Williams and M. Seeger (2001). Using the Nystroem method to speed up kernel machines. Advances in
+Neural Information Processing Systems 13, 682-688.
+
+J. Yu et al. (2006). A unified mixed-model method for association mapping that accounts for multiple
+levels of relatedness. Nature Genetics 38, 203-208.
 """
 
 from __future__ import annotations
@@ -15,6 +43,7 @@ import numpy as np
 from scipy.special import betaincc, expit
 
 from gradsift._run.passes import each_block
+from gradsift.inference.settings import TESTS, ColumnTestSettings
 from gradsift.numerics.logistic import fit_binary, with_ones
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.sift.features import clipped, clipped_columns
@@ -23,41 +52,22 @@ from gradsift.sift.rows import Rows
 from gradsift.sift.saddlepoint import permutation_ratio
 from gradsift.sift.settings import SiftSettings
 
-# A random background: the many effects that are too weak to be selected.
-#
-# Beside a design D, what is left of the response is taken to be
-#
-#     r ~ N(0, s^2 [(1 - h) I + h K]),      K = sum over columns of x x', with mean eigenvalue one,
-#
-# which is the mixed model of genome-wide studies. The share h is chosen by restricted maximum
-# likelihood from a short list; h = 0, which changes nothing, wins wherever no background shows.
-#
-# Of many rows, K is known by its products with random vectors. They give its leading part (the
-# Nystroem approximation); what is left of its trace is spread over all directions alike.
+LEAST_P = 1e-300
+"""p-values of F tests are no smaller: their logarithm stays finite."""
 
-
-SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-"""Values of h that are tried."""
-PRICE = 1.0
-"""What a background must gain in -2 log likelihood: without it, noise has one half of the time."""
-MOST_ROWS = 600
-"""Rows up to which K is known exactly: it takes n^3 operations for each test."""
-PROBES = 200
-"""Random vectors that K is known by where rows are more."""
-MOST_PROBED = 20_000
-"""Rows beyond which there is no background: the products would take more than 64 MB."""
+# ---------------------------------------------------------------------------- the random effect
 
 
 @dataclass(frozen=True)
 class Relationship:
-    """K, as its products with some vectors: with all unit vectors, or with random ones.
+    """The relationship matrix K (n, n) of the rows, itself or as its products with random vectors.
 
     Attributes
     ----------
     products : (n, m) array
-        K times the probe.
+        K times the random vectors, or K itself.
     probe : (n, m) array or None
-        None: m = n unit vectors, and `products` is K.
+        The random vectors; None where `products` is K.
     trace : float
         Trace of K.
     """
@@ -76,13 +86,13 @@ class Relationship:
         """K with its rows and columns multiplied by numbers (n,)."""
         if self.probe is None:
             return exactly(self.products * np.outer(rows, rows))
-        # the trace of the leading part stands for the whole: both have the same mean of rows^2
+        # the products do not hold the diagonal: the trace is that of the approximation
         L, rest = self.leading()
         trace = float(np.square(L * rows[:, None]).sum() + rest * np.square(rows).sum())
         return Relationship(self.products * rows[:, None], self.probe / rows[:, None], trace)
 
     def leading(self) -> tuple[Array, float]:
-        """L (n, m) and a number c with K nearly L L' + c I, where K is known by a probe."""
+        """L (n, m) and c of the approximation K ~ L L' + c I from random vectors."""
         assert self.probe is not None
         values, vectors = np.linalg.eigh(self.probe.T @ self.products)
         kept = values > 1e-10 * max(float(values[-1]), 1e-300)
@@ -97,19 +107,19 @@ def exactly(K: Array) -> Relationship:
 
 @dataclass(frozen=True)
 class WhiteRows:
-    """Rows beside a design, turned and scaled so that what is left of the response is white.
+    """A linear map of the rows under which the residual has independent, equal variances.
 
     Attributes
     ----------
     W : (n, m) array
-        W'D = 0 and W'r is white. m = n less the rank of D where K is known exactly.
+        W'D = 0, and W'r is white. m = n less the rank of D where K is known exactly.
     share : float
-        h, the share of the background.
+        h, the share of the random effect.
     axes : (n, m) array or None
-        Orthonormal, of the same span as W, where m is smaller: rows keep their directions beside
-        it.
+        Orthonormal basis of the span of W, where m < n - df. Directions orthogonal to it are kept
+        as they are, but for a factor.
     rest : float
-        What these rows are multiplied by.
+        That factor.
     """
 
     W: Array
@@ -118,27 +128,29 @@ class WhiteRows:
     rest: float = 1.0
 
     def rotated(self, A: Array) -> Array:
-        """Features A (n, ...), beside the design, in white rows."""
+        """Whitened features, of features A (n, ...) that are orthogonal to the design."""
         along = self.W.T @ A
         if self.axes is None:
             return np.asarray(along)
         return np.concatenate([along, self.rest * (A - self.axes @ (self.axes.T @ A))])
 
 
-def relationship(source: Source, rows: Rows, settings: SiftSettings) -> Relationship | None:
+def relationship(
+    source: Source, rows: Rows, sift_settings: SiftSettings, settings: ColumnTestSettings = TESTS
+) -> Relationship | None:
     """X X' of all clipped columns, rows scaled, in one pass; None where rows are too many."""
     n = rows.count(source.shape[0])
-    if n > MOST_PROBED:
+    if n > settings.most_rows:
         return None
     probe = None
-    if n > MOST_ROWS:
-        probe = np.random.default_rng(0).standard_normal((n, PROBES))
+    if n > settings.exact_rows:
+        probe = np.random.default_rng(0).standard_normal((n, settings.probes))
 
     def products(X: Array) -> tuple[Array, float]:
-        C = clipped(X, rows, settings) * np.reshape(rows.root, (-1, 1))
+        C = clipped(X, rows, sift_settings) * np.reshape(rows.root, (-1, 1))
         return C @ (C.T if probe is None else C.T @ probe), float(np.square(C).sum())
 
-    K, trace = np.zeros((n, n if probe is None else PROBES)), 0.0
+    K, trace = np.zeros((n, n if probe is None else settings.probes)), 0.0
     for _, (part, size) in each_block(source, lambda _: products):
         K += part
         trace += size
@@ -148,44 +160,46 @@ def relationship(source: Source, rows: Rows, settings: SiftSettings) -> Relation
 def without_columns(
     K: Relationship | None, source: Source, columns: list[int], rows: Rows, settings: SiftSettings
 ) -> Relationship | None:
-    """`relationship` without the part of some columns."""
+    """`relationship` of all columns but these."""
     if K is None or not columns:
         return K
     C = clipped_columns(source, np.array(columns), rows, settings)
     return K.without(C * np.reshape(rows.root, (-1, 1)))
 
 
-def complement(D: Array) -> Array:
-    """Orthonormal basis (n, n - df) of what is orthogonal to the orthonormal columns of D (n,
-    df).
-    """
-    return np.asarray(np.linalg.qr(D, mode="complete")[0][:, D.shape[1] :])
+def white_rows(
+    r: Array,
+    D: Array,
+    K: Relationship | None,
+    copies: float = 0.0,
+    settings: ColumnTestSettings = TESTS,
+) -> WhiteRows | None:
+    """The map that whitens a residual r (n,), orthogonal to D (n, df); None where the random effect
+    has no share, so that the residual is white already.
 
-
-def white_rows(r: Array, D: Array, K: Relationship | None, copies: float = 0.0) -> WhiteRows | None:
-    """The rows in which a residual r (n,), orthogonal to D (n, df), is white; None where the
-    background has no share, so that all rows are as good as they are.
-
-    `copies` are the rows that weights stand for beyond n: directions in which neither the response
-    nor any column changes.
+    `copies` is the sum of the weights less n: a row of weight 3 is three equal rows, which have two
+    directions in which neither the response nor any column varies.
     """
     if K is None:
         return None
     axes, values, rest = principal_axes(D, K)
     count = len(r) - D.shape[1] - len(values)
     total = float(values.sum()) + count * rest
-    beside = len(values) + count + copies
-    if total <= 0.0 or beside <= 0.0:
+    directions = len(values) + count + copies
+    if total <= 0.0 or directions <= 0.0:
         return None
-    mean = total / beside
+    mean = total / directions
     squares = np.square(axes.T @ r)
-    # directions beside the axes are alike: one entry stands for their mean
+    # all directions orthogonal to the axes have one variance: one entry is enough for them
     values = np.append(values, rest) / mean
     squares = np.append(squares, max(float(r @ r) - float(squares.sum()), 0.0) / max(count, 1))
     times = np.concatenate([np.ones(len(values) - 1), [count, copies]])
     every, all_squares = np.append(values, 0.0), np.append(squares, 0.0)
-    costs = [_cost(all_squares, 1.0 - h + h * every, times) + PRICE * (h > 0) for h in SHARES]
-    h = SHARES[int(np.argmin(costs))]
+    costs = [
+        deviance(all_squares, 1.0 - h + h * every, times) + settings.share_cost * (h > 0)
+        for h in settings.shares
+    ]
+    h = settings.shares[int(np.argmin(costs))]
     if h == 0:
         return None
     sd = np.sqrt(1.0 - h + h * values)
@@ -193,11 +207,11 @@ def white_rows(r: Array, D: Array, K: Relationship | None, copies: float = 0.0) 
 
 
 def principal_axes(D: Array, K: Relationship) -> tuple[Array, Array, float]:
-    """Orthonormal axes (n, m) of K beside D, their eigenvalues (m,), and that of directions beside
-    the axes.
+    """Principal axes (n, m) of K in the complement of D, their eigenvalues (m,), and the eigenvalue
+    of all directions orthogonal to these axes and to D.
     """
     if K.probe is None:
-        N = complement(D)
+        N = np.linalg.qr(D, mode="complete")[0][:, D.shape[1] :]
         values, vectors = np.linalg.eigh(N.T @ K.products @ N)
         return N @ vectors, np.maximum(values, 0.0), 0.0
     L, rest = K.leading()
@@ -208,55 +222,38 @@ def principal_axes(D: Array, K: Relationship) -> tuple[Array, Array, float]:
     return axes, values[kept] + rest, rest
 
 
-def _cost(squares: Array, variances: Array, times: Array) -> float:
-    """-2 log likelihood, up to a constant, at the best scale; entries count so many times."""
+def deviance(squares: Array, variances: Array, times: Array) -> float:
+    """-2 log likelihood, up to a constant, of squared normal variables with these variances times a
+    scale of maximum likelihood; entry i counts times_i times.
+    """
     scale = max(float(times @ (squares / variances)) / times.sum(), 1e-300)
     return float(times.sum() * np.log(scale) + times @ np.log(variances))
 
 
-LEAST_FEATURE = 0.03
-"""A feature of which less than this part is left beside the design is not tested."""
-LEAST_LEFT = 1e-4
-"""Part of the variance that a residual of numbers counts at least: a perfect fit is no evidence
-against anything else. Labels have a variance of their own, which is never taken to be less.
-"""
-SUSPECT = np.log(0.005)
-"""F tests below this are checked for rows that are merely exchangeable."""
-LEAST_P = 1e-300
-"""p-values of F tests are no smaller."""
-LABEL_RIDGE = 1.0
-"""Penalty of the squared log odds per standard deviation of a term: keeps them finite where the
-classes are separated, as a normal prior of unit variance does.
-"""
-LEAST_CHANCE = 1e-4
-"""Chances of a label are no closer to 0 and 1."""
-MOST_PARTNERS = 20
-"""Partners whose products are tested exactly, the most promising of each piece."""
-PIECE = 512
-"""Partners at a time."""
+# ------------------------------------------------------------------- the residual of a model
 
 
 @dataclass(frozen=True)
-class Left:
-    """What an explanation leaves of one response.
+class Residual:
+    """The residual of one response, given a model, and all that tests need of the model.
 
     Attributes
     ----------
     D : (n, df) array
-        Orthonormal design of the explanation, its rows scaled.
+        Orthonormal basis of the design, its rows scaled.
     r : (n,) array
         Residual, orthogonal to D, rows scaled.
     scale : (n,) array
-        What rows of features are multiplied by to match: roots of weights, times the standard
-        deviation of a label.
+        Factors of the rows: roots of weights; for labels times the standard deviation of a label.
     weight : (n,) array
         Weights of the rows.
     least : float
-        Sum of squares that the residual counts at least.
+        Lower bound of the residual sum of squares in a test.
     searched : float
-        Degrees of freedom that the search for the explanation took.
+        Degrees of freedom that the search for the model took.
     white : WhiteRows or None
-        The random background, where it has a share.
+        The map that whitens the residual, where the random effect has a share.
+    settings : ColumnTestSettings
     """
 
     D: Array
@@ -266,14 +263,15 @@ class Left:
     least: float
     searched: float
     white: WhiteRows | None
+    settings: ColumnTestSettings
 
-    def beyond(self, A: Array) -> Array:
-        """Features A (n, m), unscaled, beside the design, scaled."""
+    def adjusted(self, A: Array) -> Array:
+        """Features A (n, m) with their rows scaled, made orthogonal to the design."""
         A = A * self.scale[:, None]
         return np.asarray(A - self.D @ (self.D.T @ A))
 
     def rotated(self, A: Array) -> Array:
-        """Rows in which the residual is white."""
+        """A (n, ...) whitened as the residual is."""
         return A if self.white is None else self.white.rotated(A)
 
     @property
@@ -283,106 +281,127 @@ class Left:
 
 
 def orthonormal(A: Array) -> Array:
-    """Basis of the columns of A."""
+    """Orthonormal basis of the span of the columns of A."""
     if A.shape[1] == 0:
         return A
     U, s, _ = np.linalg.svd(A, full_matrices=False)
     return np.asarray(U[:, s > 1e-6 * max(float(s[0]), 1e-300)])
 
 
-def left_of_numbers(
-    Y: Array, terms: Array, weight: Array, searched: float, K: Relationship | None
-) -> Left:
-    """What a linear fit on terms (n, df) leaves of numbers Y (n,), rows unscaled."""
+def residual_of_numbers(
+    Y: Array,
+    terms: Array,
+    weight: Array,
+    searched: float,
+    K: Relationship | None,
+    settings: ColumnTestSettings = TESTS,
+) -> Residual:
+    """Residual of numbers Y (n,) given a linear model in terms (n, df), rows unscaled."""
     scale = np.sqrt(weight)
     D = orthonormal(with_ones(terms) * scale[:, None])
     y = Y * scale
     r = y - D @ (D.T @ y)
     centred = y - scale * (weight @ Y / weight.sum())
-    least = LEAST_LEFT * float(centred @ centred)
-    white = white_rows(r, D, K, float(weight.sum()) - len(weight))
-    return Left(D, r, scale, weight, least, searched, white)
+    least = settings.least_residual * float(centred @ centred)
+    white = white_rows(r, D, K, float(weight.sum()) - len(weight), settings)
+    return Residual(D, r, scale, weight, least, searched, white, settings)
 
 
-def left_of_labels(
-    labels: Array, terms: Array, weight: Array, searched: float, K: Relationship | None
-) -> Left:
-    """What a logistic fit on terms (n, df) leaves of labels (n,) in {0, 1}: the score residuals,
-    each in units of its own standard deviation.
+def residual_of_labels(
+    labels: Array,
+    terms: Array,
+    weight: Array,
+    searched: float,
+    K: Relationship | None,
+    settings: ColumnTestSettings = TESTS,
+) -> Residual:
+    """Pearson residuals of labels (n,) in {0, 1} given a logistic model in terms (n, df): each in
+    units of the standard deviation of its label.
     """
-    chance = logistic_chances(labels, terms, weight)
-    sd = np.sqrt(chance * (1.0 - chance))
+    probability = logistic_probabilities(labels, terms, weight, settings)
+    sd = np.sqrt(probability * (1.0 - probability))
     scale = np.sqrt(weight) * sd
     D = orthonormal(with_ones(terms) * scale[:, None])
-    r = np.sqrt(weight) * (labels - chance) / sd
+    r = np.sqrt(weight) * (labels - probability) / sd
     r = r - D @ (D.T @ r)
     K = None if K is None else K.scaled(sd)
     least = float(weight.sum()) - D.shape[1]
-    white = white_rows(r, D, K, float(weight.sum()) - len(weight))
-    return Left(D, r, scale, weight, least, searched, white)
+    white = white_rows(r, D, K, float(weight.sum()) - len(weight), settings)
+    return Residual(D, r, scale, weight, least, searched, white, settings)
 
 
-def logistic_chances(labels: Array, terms: Array, weight: Array) -> Array:
-    """Chances of label 1 by logistic regression on terms (n, df), bounded away from 0 and 1."""
+def logistic_probabilities(
+    labels: Array, terms: Array, weight: Array, settings: ColumnTestSettings
+) -> Array:
+    """P(label = 1), (n,), by logistic regression on terms (n, df), bounded away from 0 and 1."""
     Phi = with_ones(terms)
-    fit = fit_binary(Phi, labels, weight, LABEL_RIDGE, np.zeros(Phi.shape[1]))
-    return np.clip(expit((Phi @ fit.beta)[:, 0]), LEAST_CHANCE, 1.0 - LEAST_CHANCE)
+    fit = fit_binary(Phi, labels, weight, settings.label_ridge, np.zeros(Phi.shape[1]))
+    least = settings.least_probability
+    return np.clip(expit((Phi @ fit.beta)[:, 0]), least, 1.0 - least)
 
 
-def own_tests(left: Left, Z: Array, settings: SiftSettings) -> list[float]:
-    """log p of the linear, quadratic and local features Z (2 + J, n) of a column, unscaled; each
-    beside those before it.
+# ---------------------------------------------------------------------------- tests of a column
+
+
+def univariate_tests(residual: Residual, Z: Array, settings: SiftSettings) -> list[float]:
+    """log p of the linear, quadratic and local features Z (2 + J, n) of a column, rows unscaled;
+    each given those before it.
     """
-    R = left.rotated(left.r)
-    A = left.beyond(Z.T)
-    white = left.rotated(A)
+    R = residual.rotated(residual.r)
+    A = residual.adjusted(Z.T)
+    white = residual.rotated(A)
+    least = residual.settings.least_feature * np.linalg.norm(residual.scale)
     done = np.zeros((len(R), 0))
     out = []
     for part in settings.parts:
         F = white[:, part] - done @ (done.T @ white[:, part])
-        use = np.linalg.norm(A[:, part], axis=0) > LEAST_FEATURE * np.linalg.norm(left.scale)
+        use = np.linalg.norm(A[:, part], axis=0) > least
         B = orthonormal(F[:, use])
-        out.append(far_tail(left, A[:, part][:, use], B, R))
+        out.append(f_test(residual, A[:, part][:, use], B, R))
         done = np.column_stack([done, B])
     return out
 
 
-def far_tail(left: Left, A: Array, B: Array, R: Array) -> float:
-    """log p of an orthonormal basis B along white residuals R; A is what it is made of."""
+def f_test(residual: Residual, A: Array, B: Array, R: Array) -> float:
+    """log p of features A (n, k), by the F test of an orthonormal basis B (n, m) of the whitened
+    features along the whitened residual R (n,); checked by permutations where it is small.
+    """
     m = B.shape[1]
-    df = left.df - m
+    df = residual.df - m
     if m < 1 or df < 2:
         return 0.0
     along = float(np.square(B.T @ R).sum())
-    size = float(left.r @ left.r)
-    total = float(R @ R) * max(1.0, left.least / max(size, 1e-300))
+    size = float(residual.r @ residual.r)
+    total = float(R @ R) * max(1.0, residual.least / max(size, 1e-300))
     share = min(along / total, 1.0 - 1e-15)
     log_p = float(np.log(np.maximum(betaincc(m / 2, df / 2, share), LEAST_P)))
-    if log_p > SUSPECT:
+    if log_p > np.log(residual.settings.check_below):
         return log_p
     gain = -(df + m) * float(np.log1p(-share))
     basis = orthonormal(A)
-    a = basis @ (basis.T @ left.r) / left.scale
-    r = left.r / left.scale
-    mass = left.scale**2
-    worth = permutation_ratio(a[:, None], r[:, None], mass * (left.weight.sum() / mass.sum()), gain)
-    return max(log_p, float(chi2_log_sf(np.array(gain * worth), m)))
+    a = basis @ (basis.T @ residual.r) / residual.scale
+    r = residual.r / residual.scale
+    mass = residual.scale**2
+    counts = mass * (residual.weight.sum() / mass.sum())
+    ratio = permutation_ratio(a[:, None], r[:, None], counts, gain)
+    return max(log_p, float(chi2_log_sf(np.array(gain * ratio), m)))
 
 
-def product_tests(left: Left, x: Array, X: Array) -> Array:
-    """Squared z of the products of a column x (n,) with others X (n, k), beyond x_l and x_l^2 and
-    beside the design: normalised by themselves, (k,).
+def product_tests(residual: Residual, x: Array, X: Array) -> Array:
+    """z^2 (k,) of the products of a column x (n,) with others X (n, k), each product made
+    orthogonal to the other column and its square.
 
-    Partners whose first, rough z is not among the best get that one.
+    Only the largest z^2 count (`best_product`), so that only the most promising products of each
+    piece are made orthogonal to the design as well.
     """
-    out = np.empty(X.shape[1])
-    for start in range(0, X.shape[1], PIECE):
-        piece = slice(start, start + PIECE)
-        H = partner_products(x, X[:, piece], left.weight) * left.scale[:, None]
-        z2 = self_normalised(H, left)
-        best = np.argsort(-z2, kind="stable")[:MOST_PARTNERS]
-        exact = H[:, best] - left.D @ (left.D.T @ H[:, best])
-        z2[best] = self_normalised(exact, left)
+    out, settings = np.empty(X.shape[1]), residual.settings
+    for start in range(0, X.shape[1], settings.partners_at_a_time):
+        piece = slice(start, start + settings.partners_at_a_time)
+        H = partner_products(x, X[:, piece], residual.weight) * residual.scale[:, None]
+        z2 = self_normalised(H, residual)
+        best = np.argsort(-z2, kind="stable")[: settings.most_partners]
+        exact = H[:, best] - residual.D @ (residual.D.T @ H[:, best])
+        z2[best] = self_normalised(exact, residual)
         out[piece] = z2
     return out
 
@@ -401,20 +420,22 @@ def partner_products(x: Array, X: Array, weight: Array) -> Array:
     return np.asarray(H - weight @ H / total)
 
 
-def self_normalised(H: Array, left: Left) -> Array:
-    """(H'r)^2 over the sum of squares of its terms, of each column of H, rows scaled."""
-    top = H.T @ left.r
-    below = np.square(H).T @ (np.square(left.r) / left.weight)
+def self_normalised(H: Array, residual: Residual) -> Array:
+    """z^2 of each column h of H: (h'r)^2 / sum_i h_i^2 r_i^2, rows scaled."""
+    top = H.T @ residual.r
+    below = np.square(H).T @ (np.square(residual.r) / residual.weight)
     return np.asarray(top * top / np.maximum(below, 1e-12))
 
 
 def best_product(z2: Array, columns: IntArray, known: list[int], p: int) -> float:
-    """log p of the largest z^2: times p partners, or times those that are known."""
+    """log p of the largest z^2 of products with `columns`, by Bonferroni's correction: for all p
+    partners, or, where that is smaller, for the partners in the model (`known`) alone.
+    """
     if len(z2) == 0:
         return 0.0
     every = float(chi2_log_sf(z2.max(), 1)) + np.log(p)
-    beside = np.isin(columns, known)
+    in_model = np.isin(columns, known)
     some = 0.0
-    if beside.any():
-        some = float(chi2_log_sf(z2[beside].max(), 1)) + np.log(beside.sum())
+    if in_model.any():
+        some = float(chi2_log_sf(z2[in_model].max(), 1)) + np.log(in_model.sum())
     return float(min(every, some, 0.0))

@@ -33,7 +33,7 @@ from gradsift.estimators.covariates import Covariate, Covariates
 from gradsift.estimators.sift_fit import Interaction, SiftOptions
 from gradsift.inference.findings import Finding
 from gradsift.inference.marginal_tests import Association
-from gradsift.inference.results import ColumnTest, ProductTest, Rival, Significance
+from gradsift.inference.results import ColumnTest, ProductTest, ReducedModel, Significance
 from gradsift.numerics import ard_kernels, kernels
 from gradsift.numerics.kernels import Factor
 from gradsift.pairwise import weights
@@ -84,7 +84,7 @@ CLASSES: dict[str, type] = {
     "Significance": Significance,
     "ColumnTest": ColumnTest,
     "ProductTest": ProductTest,
-    "Rival": Rival,
+    "ReducedModel": ReducedModel,
     "Finding": Finding,
     "Predictor": Predictor,
     "Refit": Refit,
@@ -126,7 +126,7 @@ CLASSES: dict[str, type] = {
 
 OPEN = {
     ArraySource, Scaling, Association, Dimension, PathResult, SiftResult, ChosenGroup, Interaction,
-    Significance, ColumnTest, ProductTest, Rival, Finding, EncodedResults,
+    Significance, ColumnTest, ProductTest, ReducedModel, Finding, EncodedResults,
 }  # fmt: skip
 """Their arrays may hold NaN or infinity: missing values, the scale of a constant column, what was
 not tested or not measured. All others are factors of predictions.
