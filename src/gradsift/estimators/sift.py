@@ -329,7 +329,7 @@ def check_parameters(model: GradientSift, sample: Sample) -> SiftParameters:
 
 
 def warn_of_sample(model: GradientSift, sample: Sample, goal: Goal) -> None:
-    """Warnings about the rows, before the fit."""
+    """What a user should know of the rows before the fit."""
     if isinstance(sample.response, Labels):
         warn_of_rare_classes(sample.response.classes, sample.response.codes)
     warn_of_counts(sample.weight, model.options.weight_kind)
