@@ -93,7 +93,7 @@ def test_a_response_of_the_groups_is_explained_by_their_means(donors):
 
 def test_few_groups_are_said_to_be_few(visits):
     X, y = visits
-    with pytest.warns(FewGroupsWarning, match="24 groups, worth 6 of equal size"):
+    with pytest.warns(FewGroupsWarning, match="24 groups, as good as 6 of equal size"):
         GradientSiftRegressor().fit(X, y, groups=unequal())
 
 
@@ -109,7 +109,7 @@ def test_few_groups_are_counted_by_the_weights_of_their_rows(visits):
         GradientSiftRegressor().fit(X[twice], y[twice], groups=unequal()[twice])
     assert not [w for w in caught if w.category is FewGroupsWarning]
     alone = np.where(unequal() == 23, 25, 1)
-    with pytest.warns(FewGroupsWarning, match="24 groups, worth 1 of equal size"):
+    with pytest.warns(FewGroupsWarning, match="24 groups, as good as 1 of equal size"):
         model.fit(X, y, sample_weight=alone, groups=unequal())
 
 
@@ -121,7 +121,7 @@ def test_a_group_without_weight_is_no_group(visits, labels):
     model = GradientSiftClassifier() if labels else GradientSiftRegressor()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NothingSelectedWarning)
-        with pytest.warns(FewGroupsWarning, match="14 groups, worth 14 of equal size"):
+        with pytest.warns(FewGroupsWarning, match="14 groups, as good as 14 of equal size"):
             model.fit(X, y, sample_weight=weight, groups=VISITS)
 
 

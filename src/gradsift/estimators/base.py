@@ -1,4 +1,4 @@
-"""What every estimator shares: the shell around a fitted gradient field."""
+"""The base of all estimators: scikit-learn's interface around a fitted gradient field."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ Goal = Literal["all", "predictions", "support"]
 
 
 def blank(estimator: E) -> E:
-    """A copy with the parameters only, for scikit-learn's checks to write on.
+    """A copy with the parameters only, on which scikit-learn's checks may set attributes.
 
-    What they learn (`n_features_in_`, `feature_names_in_`) reaches the estimator itself with the
-    rest of the fit, by `take_over`.
+    These attributes (`n_features_in_`, `feature_names_in_`) are set on the estimator itself with
+    the results of the fit, by `take_over`.
     """
     draft = copy(estimator)
     draft.__dict__ = {name: value for name, value in vars(estimator).items() if name[-1] != "_"}
@@ -66,11 +66,11 @@ def blank(estimator: E) -> E:
 def take_over(
     estimator: E, learned: dict[str, Any], table: Source | None, found: dict[str, Any]
 ) -> E:
-    """Take over what a fit found, all in one step, in place of what the last one left; and the
-    ranges of the columns that it uses, of all rows of its table.
+    """Set all fitted attributes of an estimator in one step, in place of those of an earlier fit:
+    what the checks learned, what the fit found, and the ranges of the columns that it uses.
 
-    Until then nothing on the estimator has changed, so that a fit which is interrupted or fails
-    leaves it as it was.
+    Before this step the estimator is unchanged, so that a fit that fails or is interrupted leaves
+    it as it was.
     """
     stays = {name: value for name, value in vars(estimator).items() if name[-1] != "_"}
     ranges = {} if table is None else {"ranges_": column_ranges(table, ranged_columns(found))}
@@ -85,7 +85,7 @@ def keep(estimator: E, draft: E, **found: Any) -> E:
 
 
 class Summary(Protocol):
-    """What every fit of a gradient field comes to."""
+    """The results that every fit of a gradient field has."""
 
     @property
     def importances(self) -> Array: ...
@@ -114,7 +114,7 @@ def summary_attributes(fit: Summary) -> dict[str, Any]:
 
 
 class Counted(Summary, Protocol):
-    """The same where held-out prediction counts the directions."""
+    """The same where the number of directions is chosen by held-out prediction."""
 
     @property
     def field(self) -> Any: ...
@@ -124,7 +124,7 @@ class Counted(Summary, Protocol):
 
 
 def counted_attributes(fit: Counted) -> dict[str, Any]:
-    """The attributes of estimators whose directions are counted by held-out prediction."""
+    """The attributes of estimators whose number of directions is chosen by held-out prediction."""
     return {**summary_attributes(fit), "field_": fit.field, "dimension_": fit.dimension}
 
 
@@ -210,7 +210,7 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     @available_if(knows_gradient)
     def describe(self) -> ModelDescription:
-        """What the fitted model is: its kind, what it predicts with, what vouches for its answer.
+        """A description of the fitted model as data: its kind, predictors, tests and certificates.
 
         Returns
         -------
@@ -373,7 +373,7 @@ def check_n_components(n_components: int | str) -> None:
 def numbers_sample(
     draft: Any, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any = None
 ) -> Sample:
-    """Training data for numbers; `draft` learns about the columns (see `blank`)."""
+    """Training data for numbers; `draft` gets the attributes of the columns (see `blank`)."""
     X, y = check_fit_X(draft, X, y)
     kept, weight = check_weights(sample_weight, X)
     response = Response.numbers(check_numbers(y[kept]))

@@ -56,7 +56,7 @@ class ColumnMap:
         Encoded columns p.
     variable : (p,) int array or None
         Columns with the same number are one variable: a feature group, or the levels of a category.
-        None = each is its own.
+        None = each column is one variable.
     always : int array
         Encoded columns that are always selected, and do not count.
     encoder : TableEncoder or None
@@ -73,7 +73,7 @@ class ColumnMap:
 
     @property
     def origins(self) -> IntArray | None:
-        """(p,) the column of the table behind each encoded one; None = each is its own."""
+        """(p,) the column of the table behind each encoded one; None = they are the same."""
         return None if self.encoder is None else self.encoder.origins
 
     def encoded(self, columns: IntArray) -> IntArray:
@@ -95,7 +95,7 @@ class ColumnMap:
 
     @property
     def variable_in_sift(self) -> IntArray | None:
-        """The variable of each column of the sift; each covariate is its own."""
+        """The variable of each column of the sift; each column of covariates is one variable."""
         if self.variable is None:
             return None
         return np.concatenate(
@@ -141,17 +141,17 @@ class ColumnMap:
         p = self.n_encoded
         if len(found.ranking) == p:
             return found
-        own = found.selected < p
+        inside = found.selected < p
         ranking = np.empty(p, dtype=found.ranking.dtype)
         ranking[np.argsort(found.ranking[:p], kind="stable")] = np.arange(1, p + 1)
         return replace(
             found,
-            selected=found.selected[own],
+            selected=found.selected[inside],
             ranking=ranking,
             scores=found.scores[:p],
             interactions=tuple(pair for pair in found.interactions if max(pair[:2]) < p),
             groups=tuple(term for term in found.groups if max(term.variables) < p),
-            chi_square_tails=found.chi_square_tails[own],
+            chi_square_tails=found.chi_square_tails[inside],
         )
 
     def findings(self, found: Findings) -> Findings:
@@ -202,7 +202,7 @@ def check_feature_groups(
     """The variable behind each column: a group of columns, or the column itself."""
     if feature_groups is None:
         return None
-    own = [f"x{k}" for k in range(n_features)] if names is None else [str(name) for name in names]
+    single = [f"x{k}" for k in range(n_features)] if names is None else list(map(str, names))
     if not isinstance(feature_groups, Mapping):
         labels = np.asarray(feature_groups, dtype=object)
         if labels.shape != (n_features,):
@@ -210,24 +210,24 @@ def check_feature_groups(
                 f"feature_groups has shape {labels.shape}: give one label for each of the "
                 f"{n_features} columns, or a dict from names of groups to lists of columns."
             )
-        return tuple(own[k] if is_hole(v) else str(v) for k, v in enumerate(labels.tolist()))
+        return tuple(single[k] if is_hole(v) else str(v) for k, v in enumerate(labels.tolist()))
     taken: dict[int, str] = {}
     for group, columns in feature_groups.items():
         where = f"feature_groups[{group!r}]"
         for k in check_columns(columns, n_features, names, where).tolist():
             if k in taken:
                 raise ValueError(
-                    f"column {own[k]!r} is in the groups {taken[k]!r} and {str(group)!r} of "
+                    f"column {single[k]!r} is in the groups {taken[k]!r} and {str(group)!r} of "
                     "feature_groups: a column is part of one variable."
                 )
             taken[k] = str(group)
-    alone = {own[k] for k in range(n_features) if k not in taken}
+    alone = {single[k] for k in range(n_features) if k not in taken}
     if both := sorted(alone.intersection(taken.values())):
         raise ValueError(
             f"feature_groups names a group {both[0]!r}, as a column outside of it is called. Give "
             "the group another name."
         )
-    return tuple(taken.get(k, own[k]) for k in range(n_features))
+    return tuple(taken.get(k, single[k]) for k in range(n_features))
 
 
 def find_encoder(X: Any, missing: str, y: Any = None) -> TableEncoder | None:
@@ -292,10 +292,10 @@ def check_new_mixed_X(model: Any, X: Any) -> ArraySource:
 
 def encoded_source(encoder: TableEncoder, X: Any, missing: str) -> ArraySource:
     """The encoded columns, missing values refused unless asked for."""
-    holes = encoder.without_category(X) if missing == "error" else {}
-    if holes:
-        name, row = next(iter(holes.items()))
-        more = f", and {len(holes) - 1} more columns have such rows" if len(holes) > 1 else ""
+    unknown = encoder.without_category(X) if missing == "error" else {}
+    if unknown:
+        name, row = next(iter(unknown.items()))
+        more = f", and {len(unknown) - 1} more columns have such rows" if len(unknown) > 1 else ""
         raise ValueError(
             f"Input X contains NaN: column {name!r} has no category in row {row}{more}. Leave "
             "those rows out, or set missing='mean' (no category is a category of its own) or "
@@ -365,7 +365,7 @@ def significance_of_table(found: Significance, origins: IntArray) -> Significanc
     """Tests of the columns of the table. The encoded columns of one column have one p-value."""
     first = np.unique(origins, return_index=True)[1]
 
-    def rival(one: ReducedModel) -> ReducedModel:
+    def of_table(one: ReducedModel) -> ReducedModel:
         return replace(one, columns=unique_origins(one.columns, origins))
 
     tests: dict[int, ColumnTest] = {}
@@ -373,7 +373,7 @@ def significance_of_table(found: Significance, origins: IntArray) -> Significanc
         column = int(origins[test.column])
         together = tuple(sorted(unique_origins(test.together, origins)))
         tests.setdefault(
-            column, ColumnTest(column, together, rival(test.alone), rival(test.as_finding))
+            column, ColumnTest(column, together, of_table(test.alone), of_table(test.as_finding))
         )
     pairs: dict[tuple[int, int], ProductTest] = {}
     for pair in found.products:
@@ -408,7 +408,8 @@ def largest_of_each(values: Array, origins: IntArray) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class EncodedResults:
-    """Results about encoded columns, where a model reports those about the columns of the table.
+    """Results of the encoded columns of a table with categories; the attributes of the model are
+    those of the columns of the table.
 
     Attributes
     ----------
@@ -505,14 +506,14 @@ def mixed_gradient(model: Any, source: Source) -> Array:
 
 def most_frequent(model: Any, X: Array, k: int) -> Array:
     """Encoded samples with the most frequent level of the fit in a column of the table."""
-    own = np.flatnonzero(model.encoder_.origins == k)
-    levels = own[: len(model.encoder_.columns[k].levels)]
+    encoded = np.flatnonzero(model.encoder_.origins == k)
+    levels = encoded[: len(model.encoder_.columns[k].levels)]
     changed = X.copy()
-    changed[:, own] = 0.0
+    changed[:, encoded] = 0.0
     changed[:, levels[int(np.argmax(model.predictor_.scaling.mean[levels]))]] = 1.0
     return changed
 
 
 def field_values(model: Any, X: Array) -> Array:
-    """(outputs, n) what the gradient is the derivative of, at encoded samples."""
+    """(outputs, n) values of the function of the selected columns, at encoded samples."""
     return np.asarray(model.predictor_.eta(X, "selected").T)

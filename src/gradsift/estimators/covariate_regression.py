@@ -1,8 +1,10 @@
 """The linear part of covariates in a predictor.
 
-The part is estimated by least squares, or by logistic regression, on the covariates and on curves
-and products of the selected columns together: effects that both could explain are divided as in any
-multiple regression.
+Problem: coefficients (k, q) of covariates C (n, k) in a response (n, q), adjusted for the effects
+of the selected columns. They are those of a regression (least squares, or logistic for labels) on
+the covariates together with curves and products of the selected columns. The curves are natural
+cubic splines (Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, 2009, section
+5.2.1).
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from gradsift.sift import SiftResult
 CURVE = np.array([0.1, 0.5, 0.9])
 """Quantiles of a selected column at which its curve bends."""
 ROWS_PER_COLUMN = 5
-"""Rows for each column of the regression; curves that ask for more are left out."""
+"""Rows per column of the regression; curves that need more rows are left out."""
 
 
 def without_covariates(
@@ -51,8 +53,8 @@ def without_covariates(
 def effect_columns(
     Z: Array, pairs: list[tuple[int, int]], room: int, weight: Array | None = None
 ) -> Array:
-    """Columns (n, m) for the effects of selected ones: themselves, their products, their curves, as
-    far as there is room.
+    """Columns (n, m) for the effects of the selected columns Z: themselves, products of `pairs` and
+    curves, m <= `room`.
     """
     products = [Z[:, [a]] * Z[:, [b]] for a, b in pairs]
     curves = []
@@ -68,7 +70,7 @@ def effect_columns(
 
 
 def room_for(C: Array) -> int:
-    """Columns that a regression on covariates C may have in addition."""
+    """Number of columns that a regression on covariates C may have in addition."""
     return max(0, len(C) // ROWS_PER_COLUMN - C.shape[1] - 1)
 
 

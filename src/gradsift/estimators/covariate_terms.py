@@ -1,9 +1,15 @@
-"""What a fit learns of covariates: their columns, and the curves and products that they need.
+"""Terms of covariates: lines and categories always, curves, jumps and products where needed.
 
-A straight line in each number and a level for each category are always there. Curves of numbers and
-products of two covariates are added one after the other, as far as the response asks for them: each
-by an F test given those before it. Such a term is no finding, so that the test may be generous: a
-column of X that only follows a term that was left out has to reach a much higher level.
+Problem: which functions of the covariates does a response (n, q) have to be adjusted for? Every
+number has a linear term and every category an indicator. Curves and jumps of numbers, and products
+of two covariates, are added by forward selection: in each step the term of the smallest p-value of
+an F test given the terms before it, with Bonferroni's correction for the number of terms of its
+kind, as long as this is below `NEEDLESS`. That level is generous, because terms of covariates are
+not reported as findings: a column of X that is only correlated with a missing term has to reach a
+much higher level to be selected.
+
+Curves are cubic splines with knots at quantiles (Harrell, Regression Modeling Strategies, 2015,
+section 2.4).
 """
 
 from __future__ import annotations
@@ -27,17 +33,17 @@ from gradsift.protocols import Array, IntArray, Source
 from gradsift.responses.numbers import CLIP
 
 MOST_COLUMNS = 1 / 3
-"""Columns that covariates may take, as a part of the rows: more would explain anything."""
+"""Columns of all covariates at most, as a part of the rows: more would overfit any response."""
 MOST_TERMS = 1 / 8
-"""Columns of curves and products, as a part of the rows, or of their groups."""
+"""Columns of curves and products at most, as a part of the rows, or of the groups of rows."""
 NEEDLESS = 0.05
-"""Curves, and products, that are expected where straight lines are the truth."""
+"""Expected number of false curves, and of false products, where all effects are linear."""
 BENDS = (1, 3, 7, 15)
 """Quantiles at which a curve may bend; each set holds the one before."""
 JUMPS = np.arange(4, 61) / 64
 """Quantiles at which an effect may jump."""
 SAME = 1e-8
-"""Part of a column that is left given the others, below which it says nothing new."""
+"""Relative length of a column given others, below which it is a linear combination of these."""
 
 
 def with_covariates(sample: Sample, covariates: Any, source: Source, kept: IntArray) -> Sample:
@@ -74,9 +80,9 @@ def with_covariates(sample: Sample, covariates: Any, source: Source, kept: IntAr
         rows = sample.independent()
         Q, residual = unexplained(rows)
         best, chosen = np.log(NEEDLESS), None
-        for rivals, terms, block in candidates(found, values, counts):
+        for tests, terms, block in candidates(found, values, counts):
             block = np.asarray(replace(sample, covariates=block).independent().covariates)
-            log_p = np.log(rivals) + log_p_value(block, Q, residual, rows, total, room)
+            log_p = np.log(tests) + log_p_value(block, Q, residual, rows, total, room)
             if log_p < best:
                 best, chosen = log_p, terms
         if chosen is None:
@@ -104,8 +110,8 @@ def with_terms(
 def candidates(
     found: Covariates, values: list[Any], counts: Array
 ) -> Iterator[tuple[float, Covariates, Array]]:
-    """Terms that could follow: the number of their rivals, covariates with the term, its columns
-    (n, d).
+    """Terms that may be added: the number of tests to correct for, the covariates with the term,
+    and its columns (n, d).
     """
     parts = found.parts
     straight = [replace(part, knots=(), jumps=()) for part in parts]
@@ -121,9 +127,9 @@ def candidates(
         blocks = [cubic_splines(z, knots) for knots in curves]
         cuts = np.unique(middle_quantiles(z, JUMPS, counts))
         split = [replace(part, jumps=(*part.jumps, cut)) for cut in cuts.tolist()]
-        rivals = [*(2.0 ** np.arange(2, 2 + len(bent))), *np.full(len(cuts), 2.0 * len(cuts))]
+        tests = [*(2.0 ** np.arange(2, 2 + len(bent))), *np.full(len(cuts), 2.0 * len(cuts))]
         blocks += [(z > cut)[:, None].astype(float) for cut in cuts]
-        for count, changed, block in zip(rivals, (*bent, *split), blocks, strict=True):
+        for count, changed, block in zip(tests, (*bent, *split), blocks, strict=True):
             terms = replace(found, parts=(*parts[:k], changed, *parts[k + 1 :]))
             yield count * len(numbers), terms, block
     every = list(combinations(range(len(parts)), 2))
@@ -134,7 +140,7 @@ def candidates(
 
 
 def knot_sets(z: Array, counts: Array) -> list[Array]:
-    """Where curves of a number may bend, its ends included, from stiff to supple."""
+    """Sets of knots of a number z (n,), its smallest and largest value included; few, then more."""
     out: list[Array] = []
     for bends in BENDS:
         inner = middle_quantiles(z, np.arange(1, bends + 1) / (bends + 1), counts)
@@ -145,14 +151,15 @@ def knot_sets(z: Array, counts: Array) -> list[Array]:
 
 
 def unexplained(rows: Sample) -> tuple[Array, Array]:
-    """Orthonormal bases of covariates and a constant (n, k + 1), and of what these leave of the
-    response (n, q), winsorised where there may be outliers; both times the root of the weights.
+    """Orthonormal bases of covariates and a constant (n, k + 1), and of the residual of the
+    response given these (n, q), winsorised where there may be outliers; rows are multiplied by the
+    roots of their weights.
     """
     C, weight = np.asarray(rows.covariates), rows.weight
-    left = rows.response.adjusted_for(C, weight).start()
-    left = winsorise(left, CLIP, weight) if rows.response.robust else left
+    rest = rows.response.adjusted_for(C, weight).start()
+    rest = winsorise(rest, CLIP, weight) if rows.response.robust else rest
     root = np.sqrt(np.ones(len(C)) if weight is None else weight)[:, None]
-    Q, R = np.linalg.qr(root * with_ones(C))[0], root * left
+    Q, R = np.linalg.qr(root * with_ones(C))[0], root * rest
     R = R - Q @ (Q.T @ R)
     values, vectors = np.linalg.eigh(R.T @ R)
     some = values > SAME * max(float(values.max()), 1e-300)
@@ -162,9 +169,9 @@ def unexplained(rows: Sample) -> tuple[Array, Array]:
 def log_p_value(
     block: Array, Q: Array, residual: Array, rows: Sample, total: float, room: float
 ) -> float:
-    """log p-value of columns (n, d) given those with the basis Q, by an F test of the residual; 0
-    where there is no room. Where rows belong together, the statistic is divided by its design
-    effect, and groups are counted in place of rows.
+    """log p-value of columns (n, d) given the covariates with the orthonormal basis Q, by an F
+    test; 0 where the covariates would have more than `room` columns. Where rows belong together,
+    the statistic is divided by its design effect, and `total` is the number of groups.
     """
     counts = np.ones(len(block)) if rows.weight is None else rows.weight
     U = np.sqrt(counts)[:, None] * block
@@ -187,7 +194,7 @@ def log_p_value(
 
 
 def learn(name: str, values: Any, counts: Array) -> Covariate:
-    """How a covariate becomes columns, from its values at rows that count so many times."""
+    """How a covariate becomes columns, from its values (n,) and the counts of rows (n,)."""
     if values.dtype.kind == "O":
         levels = text_levels(values)
         if len(levels) > max(MOST_COLUMNS * len(values), 2):
@@ -209,7 +216,7 @@ def learn(name: str, values: Any, counts: Array) -> Covariate:
 
 
 def independent_columns(C: Array) -> IntArray:
-    """Columns that are not (nearly) sums of those before them; none that is constant."""
+    """Columns that are not, but for rounding, linear combinations of those before them."""
     kept: list[int] = []
     basis = np.zeros((len(C), 0))
     for k, column in enumerate(C.T):

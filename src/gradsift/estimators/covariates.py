@@ -1,10 +1,10 @@
-"""Covariates: known influences that are adjusted for, and are never findings.
+"""Covariates: known influences that a fit adjusts for, and that are never findings.
 
-A covariate becomes one or more columns of numbers: itself, or 0/1 columns of its categories. Where
-the response asks for it, curves of it and products with other covariates follow
-(`covariate_terms`). What these columns say of the response is taken off, and the sift always keeps
-them next to those of X. The predictor has a linear part in them, which is estimated together with
-what was selected, and is added to the rest.
+A covariate becomes one or more columns of numbers: itself, or 0/1 columns of its categories; curves
+of it and products with other covariates are added where the response needs them
+(`covariate_terms`). The sift has these columns after those of X and always keeps them, so that
+columns of X are selected given the covariates. Predictions have a linear part in them
+(`covariate_regression`), which is added to the predictor on the columns of X.
 """
 
 from __future__ import annotations
@@ -121,9 +121,9 @@ class Covariates:
     products : tuple of (int, int)
         Numbers of covariates whose products follow the columns of all of them.
     used : (k,) int array
-        The columns that say something the ones before them do not.
+        The columns that are not linear combinations of those before them.
     mean : (k,) array
-        Means of these columns at the fit: there, their part is zero.
+        Means of these columns at the fit; the part of covariates is zero at the means.
     coefficients : (k, q) array
         Of the part in the response, in the log odds of the second class, or in the scores of all
         classes; zeros until they are known.
@@ -190,7 +190,7 @@ def products(A: Array, B: Array) -> Array:
 
 
 def check_same_covariates(fitted: Covariates | None, covariates: Any) -> None:
-    """Refuse to ask about a fitted model with other covariates than its own."""
+    """Refuse covariates where the model was fitted without any, and the reverse."""
     if (fitted is None) != (covariates is None):
         what = "without" if fitted is None else "with"
         raise ValueError(

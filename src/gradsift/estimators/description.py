@@ -1,4 +1,4 @@
-"""What a fitted model is, in its own words: reports ask it instead of probing for attributes."""
+"""A fitted model described as plain data: what reports and pages read of any estimator."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ class EnsemblePart:
 
 @dataclass(frozen=True, eq=False)
 class ModelDescription:
-    """What a fitted model is.
+    """A fitted model as data.
 
     Attributes
     ----------
@@ -205,25 +205,24 @@ class ModelDescription:
     feature_groups : tuple of str or None
         The variable behind each column, where several columns make up one.
     variable_importances : (p,) array or None
-        Importance of the variable that each column belongs to; None where each is its own.
+        Importance of the variable that each column belongs to; None where each column is one.
     encoder : TableEncoder or None
         How a table with categories became columns of numbers; None where it was numbers.
     interactions : tuple of (int, int)
         Pairs of columns whose product the model found in the response, strongest first.
     false_positives : float or None
-        The number of false variables its levels let in on pure noise; None where it has no levels.
+        Expected number of false variables on pure noise; None where the method has no such level.
     findings : sequence of Finding or None
-        Sets of columns of which one acts, most probable first; None where they were not looked for.
+        Sets of columns of which one acts, most probable first; None where they were not computed.
     confidence : (p,) array or None
         Confidence of every column.
     association : Association or None
-        Which columns are associated with the response, looked at one by one; None where that was
-        not tested.
+        Marginal tests: which columns are associated with the response, each by itself; None where
+        there are none.
     significance : Significance or None
         Tests of the columns, where there were any.
     false_discovery_rate : float or None
-        The share of false variables that was selected at by these tests; None where they did not
-        select.
+        The false discovery rate of the selection; None where variables were not selected by tests.
     ensemble : EnsemblePart or None
         What else predictions may be made with, besides the selected variables.
     optimality : Optimality or None
@@ -255,11 +254,11 @@ class ModelDescription:
 
     @property
     def labels(self) -> bool:
-        """Whether it tells classes apart."""
+        """Whether the response is classes."""
         return len(self.classes) > 0
 
     @property
     def at_the_mean(self) -> dict[str, Any]:
-        """What `predict` is told so that its answer comes from the columns of the table alone."""
-        told: dict[str, Any] = {"covariates": "mean"} if self.covariates else {}
-        return told | ({"offset": 0.0} if self.has_offset else {})
+        """Parameters of `predict` for predictions from the columns of the table alone."""
+        params: dict[str, Any] = {"covariates": "mean"} if self.covariates else {}
+        return params | ({"offset": 0.0} if self.has_offset else {})

@@ -98,14 +98,15 @@ class Sample:
             refuse_with_groups(self.groups, f"{what} of a response that differs inside of a group")
 
 
-# What `sample_weight` means: counts of rows, or how much a row counts compared with the others.
+# Sample weights: counts of rows, or weights relative to those of other rows.
 
 MOST_RATIO = 1e12
-"""Weights further apart than this would leave nothing of the lighter row but rounding."""
+"""Largest ratio of two weights: beyond it, the lighter row is lost in rounding."""
 MOST_COPIES = 1e6
-"""Larger weights are no counts of rows."""
+"""Largest weight that can be a count of rows."""
 OTHER_EVIDENCE = 1.5
-"""Counts that claim so many times the evidence of relative weights, or one over it, get a warning.
+"""A warning is given where counts of rows mean this many times as many samples as relative weights
+would, or as few as one over it.
 """
 
 
@@ -115,7 +116,7 @@ def check_weights(
     """(rows with positive weight, their weights as numbers of samples or None if all are one).
 
     Weights of kind "frequency" are such numbers; those of kind "importance" only say how much a row
-    counts beside the others, and are scaled by `relative_weights`.
+    counts relative to the others, and are scaled by `relative_weights`.
     """
     if kind not in ("frequency", "importance"):
         raise ValueError(f"weight_kind={kind!r}: use 'frequency' or 'importance'.")
@@ -153,8 +154,9 @@ def check_weights(
 def relative_weights(weight: Array) -> Array:
     """Positive weights of any unit as numbers of samples.
 
-    Scaled by sum w / sum w^2 they sum to Kish's effective sample size, and a weighted sum of noise
-    has the variance its chi2 level takes for granted, sum w^2 = sum w. Equal weights become ones.
+    Scaled by sum w / sum w^2 they sum to the effective sample size (Kish, Survey Sampling, 1965),
+    and a weighted sum of noise has the variance that the chi-square levels of the sift assume,
+    sum w^2 = sum w. Equal weights become ones.
     """
     weight = weight / weight.max()  # squares neither overflow nor vanish
     if weight.min() == 1.0:
@@ -163,7 +165,7 @@ def relative_weights(weight: Array) -> Array:
 
 
 def warn_of_counts(weight: Array | None, kind: WeightKind) -> None:
-    """Say so where counts of rows claim other evidence than relative weights of the same spread.
+    """Warn where counts of rows mean many more, or fewer, samples than relative weights would.
 
     The ratio of both is sum w^2 / sum w: one without weights, two if every row counts twice, and
     1 / n for weights that sum to one.
@@ -207,9 +209,9 @@ AGGREGATE = (
     "--aggregate mean)"
 )
 LEAST_GROUPS = 3
-"""Fewer groups say nothing about what groups have in common."""
+"""Fewer groups do not allow an estimate of the variance between groups."""
 FEW_GROUPS = 20
-"""Fewer groups, counted as groups of equal size, get a warning."""
+"""A warning is given below this effective number of groups, that of groups of equal size."""
 
 
 def check_groups(
@@ -236,20 +238,19 @@ def check_groups(
 
 
 def warn_of_few_groups(groups: IntArray | None, weight: Array | None, constant: bool) -> None:
-    """Say so where there are too few groups for the level of the sift to hold. Rows count as often
-    as their weight says; `constant`: the response never changes inside a group, so that each counts
-    once.
+    """Warn where there are too few groups for the level of the sift to hold. `weight` are counts of
+    rows; `constant`: the response never changes inside a group, so that each group counts once.
     """
     if groups is None:
         return
     size = np.bincount(groups, weight).astype(float)
-    worth = size.sum() ** 2 / float(size @ size)
-    if (len(size) if constant else worth) >= FEW_GROUPS:
+    effective = size.sum() ** 2 / float(size @ size)
+    if (len(size) if constant else effective) >= FEW_GROUPS:
         return
     warn_user(
-        f"the rows come in {len(size)} groups, worth {worth:.0f} of equal size. With fewer than "
-        f"{FEW_GROUPS}, false_positives is no promise: take the selected columns as a ranking"
-        f"{'' if constant else AGGREGATE}, or collect more groups.",
+        f"the rows come in {len(size)} groups, as good as {effective:.0f} of equal size. With "
+        f"fewer than {FEW_GROUPS}, false_positives is no promise: take the selected columns as a "
+        f"ranking{'' if constant else AGGREGATE}, or collect more groups.",
         FewGroupsWarning,
     )
 
@@ -265,7 +266,7 @@ def refuse_with_groups(groups: Any, what: str) -> None:
         )
 
 
-# An offset: a known part of the response that a fit starts from, such as a polygenic score.
+# Offsets: a known part of the response, such as a polygenic score, with a coefficient of one.
 
 
 def check_offset(offset: Any, X: Source, kept: IntArray, response: Response) -> Array:
@@ -321,8 +322,8 @@ def offset_shift(offset: Any, n: int, expected: bool, n_columns: int) -> Array |
 
 
 def column_correlation(Z: Array, groups: IntArray, weight: Array | None = None) -> float:
-    """Mean intraclass correlation of columns (n, k), of rows that count so many times."""
-    labels = np.unique(groups, return_inverse=True)[1]  # of many rows, some groups were not drawn
+    """Mean intraclass correlation of columns Z (n, k); `weight` are counts of rows."""
+    labels = np.unique(groups, return_inverse=True)[1]  # a draw of rows may leave out groups
     counts = np.ones(len(groups)) if weight is None else weight
     size = np.bincount(labels, counts).astype(float)
     count, total = len(size), float(size.sum())
@@ -335,9 +336,11 @@ def column_correlation(Z: Array, groups: IntArray, weight: Array | None = None) 
 
 
 def effective_weights(weight: Array | None, groups: IntArray, correlation: float) -> Array:
-    """Weights of rows in the refit: m rows of a group count as m / (1 + (m - 1) correlation), with
-    the product of the intraclass correlations of the noise and of the columns (Moulton's factor).
-    Rows whose columns change inside a group therefore count for more.
+    """Weights (n,) of rows in the refit: m rows of a group count as m / (1 + (m - 1) correlation).
+
+    `correlation` is the product of the intraclass correlations of the noise and of the columns
+    (Moulton, Random group effects and the precision of regression estimates, Journal of
+    Econometrics 1986): rows whose columns change inside a group count for more.
     """
     counts = np.ones(len(groups)) if weight is None else weight
     size = np.bincount(groups, counts)[groups]

@@ -1,4 +1,4 @@
-"""Keep the columns a gradient estimator selects, as a step of a pipeline."""
+"""A step of a scikit-learn pipeline that keeps the columns a gradient estimator selects."""
 
 from __future__ import annotations
 

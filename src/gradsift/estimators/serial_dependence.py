@@ -1,14 +1,19 @@
 """Warnings where rows repeat others, or depend on their neighbours in time or in space.
 
-The level of the sift is wrong where both the columns and the residual of the response are like
-those of the row before. The sum of their products over the rows has
+Problem: the level of the sift assumes independent rows. It is wrong where both a column x (n,) and
+the residual r (n,) of the response are autocorrelated: the score sum_i x_i r_i then has
 
     1 + 2 sum_k (autocorrelation of the column at lag k) (that of the residual at lag k)
 
-times the variance it has for independent rows. One without the other does no harm. So rows that
-were sorted by the response, or by class, are no reason for a warning: there the residual follows
-the order, and columns follow it only as far as they follow the response. That part is taken out of
-them first.
+times the variance that it has for independent rows (Bartlett 1935). If only one of them is
+autocorrelated, the level holds. Rows that were sorted by the response, or by class, are therefore
+no reason for a warning: the columns follow that order only through the response. To allow for it,
+autocorrelations of columns are computed within classes of rows with nearly the same response.
+
+References
+----------
+M. S. Bartlett (1935). Some aspects of the time-correlation problem in regard to tests of
+significance. Journal of the Royal Statistical Society 98, 536-543.
 """
 
 from __future__ import annotations
@@ -34,9 +39,9 @@ RESIDUAL_Z, COLUMNS_Z = 2.33, 3.1
 residual and the upper quartile of those of columns have to reach: probabilities .01 and .001.
 """
 MATTERS = 1.1
-"""Ratio of variances from which on the level of the sift is wrong enough to say so."""
+"""Ratio of variances from which on a warning is given."""
 N_CLASSES = 10
-"""Classes of a response of numbers, inside of which columns should not follow the order."""
+"""Classes of rows with nearly the same response, where it is numbers."""
 
 SERIES_ADVICE = (
     "Pass blocks of consecutive rows that are longer than the dependence as groups, e.g. "
@@ -44,7 +49,7 @@ SERIES_ADVICE = (
     "held_out(model, X, y, cv=sklearn.model_selection.TimeSeriesSplit())."
 )
 SORTED_ADVICE = (
-    "The rows are sorted by class, so what changed in the course of measuring looks like a "
+    "The rows are sorted by class, so what changed in the course of measuring appears as a "
     "difference of classes, and shuffling the rows hides that without mending it. Pass what was "
     "measured together (the day, the plate, the batch) as covariates, or as groups where each has "
     "one class only; without a record of it, take the list for a ranking."
@@ -52,7 +57,7 @@ SORTED_ADVICE = (
 
 
 class RowOrder(NamedTuple):
-    """How much rows are like the row before."""
+    """Autocorrelations from row to row, and what they do to the variance of a score."""
 
     residual: float
     """Autocorrelation of the residual at lag 1."""
@@ -88,14 +93,14 @@ def row_order(X: Array, residual: Array, classes: IntArray) -> RowOrder:
 
 
 def first_of_copies(A: Array) -> NDArray[np.bool_]:
-    """(n,) where a row is not the same as the row before: a row that stands there several times is
-    a count, as a weight is.
+    """(n,) where a row differs from the row before. Equal rows in a row are taken as a count, as a
+    weight is, and not as dependence.
     """
     return np.append(True, (A[1:] != A[:-1]).any(axis=1))
 
 
 def warn_of_row_order(sample: Sample, residual: Array, scaling: Scaling) -> None:
-    """Say so where rows depend on their neighbours and no groups say so."""
+    """Warn where rows depend on their neighbours and no groups were given."""
     n, p = sample.source.shape
     if sample.groups is not None or n < LEAST_ROWS or len(residual) != n:
         return
@@ -123,7 +128,7 @@ def warn_of_row_order(sample: Sample, residual: Array, scaling: Scaling) -> None
 
 
 def warn_of_repeats(sample: Sample) -> None:
-    """Say so where rows are repeated measurements, or copies, and no groups say so."""
+    """Warn where rows are repeated measurements, or copies, and no groups were given."""
     n, p = sample.source.shape
     if sample.groups is not None:
         return

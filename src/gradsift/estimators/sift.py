@@ -76,7 +76,7 @@ NO_VARIABLE = (
 
 @dataclass(eq=False, repr=False)
 class GradientSift(GradientEstimator):
-    """What the estimators of all responses share: parameters, and the steps of a fit."""
+    """The base of the estimators of all kinds of responses: parameters, and the steps of a fit."""
 
     false_positives: float = 0.3
     _: KW_ONLY
@@ -203,9 +203,9 @@ class GradientSift(GradientEstimator):
         """
         if self.covariates_ is None and covariates is not None:
             raise ValueError("covariates was given, but the model was fitted without any.")
-        own = 0.0 if self.covariates_ is None else self.covariates_.part(covariates, n)
+        part = 0.0 if self.covariates_ is None else self.covariates_.part(covariates, n)
         columns = len(getattr(self, "classes_", ()))
-        return own + offset_shift(offset, n, self.has_offset_, columns if columns > 2 else 1)
+        return part + offset_shift(offset, n, self.has_offset_, columns if columns > 2 else 1)
 
     def _new_samples(self, X: Any) -> Source:
         return super()._new_samples(X) if self.encoder_ is None else check_new_mixed_X(self, X)
@@ -341,7 +341,7 @@ def warn_of_sample(sample: Sample, options: SiftOptions, goal: Goal) -> None:
 
 
 def warn_of_fit(sample: Sample, fit: SiftModel) -> None:
-    """What a user should know after it."""
+    """Warnings about the result, after the fit."""
     warn_of_row_order(sample, fit.found.residual, fit.predictor.scaling)
     if len(fit.found.selected) == 0:
         fallback = sample.response.fallback
@@ -409,12 +409,12 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     false_positives : float, default=0.3
         Expected number of falsely selected variables where nothing matters.
     false_discovery_rate : float, optional
-        Select by `significance` instead: each variable is tested beside the best explanation that
-        does without it, and the list holds about this share of false ones at most. Near-copies of
-        each other are then rarely selected, as none of them can be told to be the one; their
-        finding can (``significance_.finding_q_values``).
+        Select by `significance` instead: each variable is tested given the best model that does
+        without it, and on average at most this share of the selected variables is false.
+        Near-copies of each other are then rarely selected, as no test can decide between them;
+        together they can be significant (``significance_.finding_q_values``).
     interactions : bool, default=True
-        Look for products of two variables too.
+        Also test products of two variables.
     n_components : int or 'auto', default='auto'
         Number of directions; 'auto' keeps 99 % of the trace of the gradient covariance.
     always_keep : list of column numbers or names, or (p,) bool array, optional
@@ -422,9 +422,9 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     feature_groups : dict or (p,) array of labels, optional
         Columns that are one variable, such as the probes of a gene or a pathway: a dict from names
         of groups to lists of columns (names or numbers), or a label for each column. They are
-        selected or left out together, count as one, and pay one price: half of their level is for
-        all columns together, by the chi-square of that many degrees of freedom, the rest for the
-        single columns. The categories of a column are such a group by themselves.
+        selected or left out together and count as one variable: half of its level is for a
+        chi-square test of all columns together, the rest for tests of the single columns. The
+        categories of a column always are such a group.
     predict_with : 'auto' or 'selected', default='auto'
         'selected' predicts from the selected variables alone. 'auto' does so too, unless a ridge on
         the columns that stand out or a kernel ridge on all columns predicts held-out rows about as
@@ -435,10 +435,10 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     missing : {'error', 'mean', 'indicator'}, default='error'
         'error' refuses missing values and names their columns; 'mean' puts the column's mean (of
         the training samples) in their place; 'indicator' does so too, and counts as part of the
-        column where its values are missing, for tables in which that may matter itself. Of
-        categories, none is a category of its own.
+        column where its values are missing, for tables in which that may matter itself. A missing
+        category is one more category.
     inference : bool, default=False
-        Also say how sure it is which columns act: `findings_` and `confidence_`, as from
+        Also compute the probability of columns to act: `findings_` and `confidence_`, as from
         `findings`. It takes less than a second in most tables.
     n_jobs : int, optional
         Threads that work on blocks of columns side by side; -1 = one per core. None = as many as
@@ -454,7 +454,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         category, the standard deviation of the effects of its levels.
     variable_importances_ : (p,) array
         The same for the variable that each column belongs to: where several columns are one
-        variable (`feature_groups`), what they change together.
+        variable (`feature_groups`), the importance of all of them together.
     ranking_ : (p,) int array
         Rank of every variable, 1 = best.
     interactions_ : list of (first, second, strength)
@@ -468,9 +468,9 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     eigenvalues_ : array
     sift_ : SiftResult
     association_ : Association or None
-        p- and q-values of every column by itself, which near-copies and companions of what acts
-        pass too: ``association_.associated(0.1)`` is a longer list than the selected columns, and
-        says less. None with `groups`, and with an offset of labels.
+        p- and q-values of every column by itself. Columns that are only correlated with a column
+        that acts are associated too: ``association_.associated(0.1)`` is a longer list than the
+        selected columns, and says less. None with `groups`, and with an offset of labels.
     significance_ : Significance
         p- and q-values of all columns; only with a `false_discovery_rate`.
     predictor_ : Predictor
@@ -499,7 +499,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     findings_ : list of Finding
         With ``inference=True``: sets of columns of which one acts, the most certain first.
     confidence_ : (p,) array
-        With ``inference=True``: confidence of every column: how sure it is that it acts.
+        With ``inference=True``: probability of every column to act on the response.
 
     Examples
     --------
@@ -565,7 +565,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
 
 @dataclass(eq=False, repr=False)
 class GradientSiftClassifier(ClassifierMixin, GradientSift):
-    """Find the variables that tell classes apart, nonlinear and interacting ones included.
+    """Find the variables that separate classes, nonlinear and interacting ones included.
 
     As `GradientSiftRegressor`, for labels of two or more classes. A variable is selected or not
     for all classes together, by the *sift*. The *refit* to the selected variables is a kernel

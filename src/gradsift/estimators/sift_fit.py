@@ -133,12 +133,12 @@ class SiftParameters:
 
 @dataclass(frozen=True)
 class Inference:
-    """What was computed from the sift itself, before its features were released.
+    """Tests and findings. They need the features of the sift, which are released before the refit.
 
     Attributes
     ----------
     association : Association or None
-        Each column by itself; None where rows are not alike under the null hypothesis.
+        Marginal tests; None where rows are not exchangeable under the null hypothesis.
     significance : Significance or None
         Tests of the columns, where a false discovery rate was asked for.
     findings : Findings or None
@@ -167,7 +167,7 @@ class Importances:
 
 @dataclass(frozen=True)
 class SiftModel:
-    """What was found, and the predictor on it.
+    """The result of a fit: the selected columns, inference, and the predictor.
 
     Attributes
     ----------
@@ -230,7 +230,7 @@ def fit_sift(sample: Sample, params: SiftParameters, goal: Goal = "all") -> Sift
 
 
 def find_support(sample: Sample, params: SiftParameters) -> IntArray:
-    """The selected columns alone, by the least work: ranked only where too many count."""
+    """The selected columns alone; all columns are ranked only where the selection depends on it."""
     with one_blas_thread(workers=params.n_jobs):
         table = standard_table(sample, params.missing)
         fit = sift_problem(sample, table, params).run()
@@ -243,7 +243,7 @@ def find_support(sample: Sample, params: SiftParameters) -> IntArray:
 def select(
     sample: Sample, fit: SiftFit, params: SiftParameters, goal: Goal
 ) -> tuple[SiftResult, Inference]:
-    """What a sift selects, by its level or by tests, and what can be inferred from it."""
+    """The columns that a sift selects, by its level or by tests, and the inference asked for."""
     columns, rate, say = sample.columns, params.false_discovery_rate, fit.problem.say
     found = columns.result(fit.result(known_classes(sample), ranked=goal != "predictions"))
     association = significance = findings = None
@@ -253,7 +253,7 @@ def select(
         say("findings: columns that could act")
         findings = find_from(fit.problem, found, sample, params.options.seed)
     if rate is not None:
-        say("testing each variable given the best explanation without it")
+        say("testing each variable given the best model without it")
         significance = column_significance(fit, sample.response.codes).among(columns.n_encoded)
         found = selected_by_tests(found, significance, rate, columns.always)
     found = columns.limited(found, params.options.max_features)
@@ -320,7 +320,7 @@ class StandardTable:
     ----------
     sifted : Source
         Columns of the rows that the sift compares (rows, or means of groups), those of covariates
-        after them; what other columns do not predict stays missing.
+        after them. A missing value is filled where other columns predict it, else it stays missing.
     filled : Source
         Columns of the rows of the sample, missing values filled as in new samples.
     scaling : Scaling
@@ -347,17 +347,17 @@ def standard_table(sample: Sample, missing: str, say: Say = silent) -> StandardT
     share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
     say(f"standardising {X.shape[1]:,} columns")
     scaling = measure_scaling(X, share, missing=missing)
-    rows, own = sample.independent(), scaling
+    rows, row_scaling = sample.independent(), scaling
     if rows is not sample:
         m = rows.source.shape[0]
-        own = measure_scaling(rows.source, np.full(m, 1.0 / m), missing=missing)
-    source = standardised(rows.source, replace(own, fill=None))
-    if own.fill is not None:
+        row_scaling = measure_scaling(rows.source, np.full(m, 1.0 / m), missing=missing)
+    source = standardised(rows.source, replace(row_scaling, fill=None))
+    if row_scaling.fill is not None:
         source = with_predicted(source, rows.weight)
     filled = source
     if rows is not sample or (scaling.fill is not None and not is_whole(X)):
         filled = standardised(X, scaling)
-    constant = np.flatnonzero(np.isinf(own.scale)).tolist()
+    constant = np.flatnonzero(np.isinf(row_scaling.scale)).tolist()
     return StandardTable(
         set_beside(source, unit_covariates(rows)), filled, scaling, share, constant
     )
@@ -476,7 +476,7 @@ def link_of(sample: Sample, predictor: Predictor, Z: Array, rows: IntArray) -> L
 def refit_likelihood(
     response: Likelihood, Z: Array, weight: Array | None, settings: RefitSettings, eta: Array
 ) -> Refit:
-    """The predictor of the working response, first at the fit of the sift, then at its own."""
+    """The predictor of the working response: at the fit of the sift, then at the fit to that."""
     counts = np.ones(len(Z)) if weight is None else weight
     for _ in range(WORKING_ROUNDS):
         y = response.working(eta, counts)[:, 0]
@@ -491,7 +491,7 @@ def log_score(
     """How predictors on all columns learn the response; None where none are tried."""
     response, weight = sample.response, sample.weight
     if isinstance(response, Labels):
-        if response.offset is not None:  # it has no place in predictors on all columns
+        if response.offset is not None:  # predictors on all columns know no offset
             return None
         return ClassScore.of(response.codes, response.n_classes, weight, settings)
     if isinstance(response, Likelihood):

@@ -118,7 +118,7 @@ def check_fit_X(estimator: Any, X: Any, y: Any) -> tuple[Source, Any]:
     """X as a source of columns, y as scikit-learn checks it.
 
     Arrays and data frames become a float64 array (C order). What is stored otherwise stays where
-    it is, and is looked at as it is read. A string y names the response inside such data; rows
+    it is, and is checked as it is read. A string y names the response inside such data; rows
     where it is missing are left out, with a warning. In an array, missing responses are refused.
     `keep` measures the ranges of the columns that the fit uses, in `_source`.
     """
@@ -220,8 +220,8 @@ def check_new_X(estimator: Any, X: Any) -> Source:
 
 
 def warn_if_far(estimator: Any, source: Source, names: Sequence[str] | None = None) -> None:
-    """Say which rows are far outside those of the fit, in the columns of its field: the selected.
-    Predictors on all columns need no such words: they cut values off.
+    """Warn of rows far outside those of the fit, in the selected columns. Predictors on all columns
+    need no warning, because they clip values.
     """
     ranges = getattr(estimator, "ranges_", None)
     if ranges is None:  # not fitted, or saved by a version that did not know them
@@ -245,7 +245,7 @@ def ranged_columns(found: dict[str, Any]) -> IntArray:
 
 
 def used_columns(estimator: Any) -> IntArray:
-    """The columns that predictions need: the selected, and those of predictors beside them."""
+    """The columns that predictions need: the selected, and those of members of an average."""
     used = estimator.get_support(indices=True)
     if getattr(estimator, "predict_with", "selected") == "auto":
         used = np.union1d(used, estimator.predictor_.member_columns)
@@ -279,7 +279,7 @@ def check_labels(y: Array) -> tuple[Array, IntArray]:
 
 
 def warn_of_rare_classes(classes: Array, codes: IntArray) -> None:
-    """Say so where a class has too few rows for the level of the sift to hold."""
+    """Warn where a class has too few rows for the level of the sift to hold."""
     counts = np.bincount(codes)
     rarest = int(counts.argmin())
     if counts[rarest] >= FEW_CASES:

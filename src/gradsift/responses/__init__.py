@@ -1,4 +1,8 @@
-"""Responses: what is explained, as every step of a fit sees it."""
+"""Responses: numbers, labels, and anything with a likelihood, behind one protocol.
+
+`Response` is what every step of a fit needs of a response; `Numbers`, `Labels` and the subclasses
+of `Likelihood` are its kinds.
+"""
 
 from gradsift.responses.base import Response
 from gradsift.responses.labels import Labels, class_contrasts

@@ -1,8 +1,8 @@
-"""What a fit asks of a response.
+"""The protocol of a response.
 
-A response is known to every step of a fit through these questions alone. Rows are those of the
-user (natural rows), `eta` is the predictor on the link scale, (n, q), and nuisance parameters
-(a mean, a baseline hazard, a dispersion) are profiled out by the response itself.
+The steps of a fit use a response through these methods alone. Rows are the rows of the sample,
+`eta` is the predictor on the link scale, (n, q), and nuisance parameters (a mean, a baseline
+hazard, a dispersion) are profiled out by the response itself.
 """
 
 from __future__ import annotations
@@ -14,19 +14,21 @@ from gradsift.protocols import Array, IntArray
 
 @runtime_checkable
 class Response(Protocol):
-    """A response as the sift, the refit and inference see it."""
+    """What the sift, the refit and inference need of a response."""
 
     fallback: ClassVar[str]
     """What predictions are where nothing is selected, in words."""
 
     @classmethod
     def of(cls, y: Array, weight: Array | None = None) -> Self:
-        """The response of rows that count so many times, checked; all messages about y are here."""
+        """The response of values y (n,), checked, with an error that says what is wrong; `weight`
+        are counts of rows.
+        """
         ...
 
     @property
     def values(self) -> Array | IntArray:
-        """(n,) the response itself, to see where it is constant."""
+        """(n,) values of the response."""
         ...
 
     @property
@@ -41,16 +43,16 @@ class Response(Protocol):
 
     @property
     def offset_columns(self) -> int:
-        """Columns of a known part on the link scale."""
+        """Number of columns of an offset, which is on the link scale."""
         ...
 
     @property
     def exchangeable(self) -> bool:
-        """Whether rows are alike where no column matters."""
+        """Whether rows are exchangeable if no column acts on the response."""
         ...
 
     def start(self, weight: Array | None = None) -> Array:
-        """(n, q) what least squares explains where nothing is known yet."""
+        """(n, q) the response of least squares, given no model yet."""
         ...
 
     def take(self, rows: IntArray) -> Self:
@@ -62,7 +64,7 @@ class Response(Protocol):
         ...
 
     def adjusted_for(self, C: Array | None, weight: Array | None) -> Self:
-        """The same response given its regression on covariates C (n, k) alone."""
+        """The same response with its regression on covariates C (n, k) as a known part."""
         ...
 
     def coefficients(self, C: Array, others: Array, weight: Array | None) -> Array:

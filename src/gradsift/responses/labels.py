@@ -1,4 +1,9 @@
-"""A response of labels: contrasts of classes for least squares, log odds for the rest."""
+"""A response of labels: contrasts of classes for the sift, log odds for covariates and the refit.
+
+The sift explains C - 1 contrasts of C classes, (n, C - 1), by least squares, which is linear
+discriminant analysis in its features (Hastie, Tibshirani and Buja, Flexible discriminant analysis
+by optimal scoring, JASA 1994). Covariates are adjusted for by logistic regression.
+"""
 
 from __future__ import annotations
 
@@ -39,13 +44,13 @@ class Labels:
 
     @classmethod
     def of(cls, y: Array, weight: Array | None = None) -> Self:
-        """The response, checked; weights do not matter."""
+        """The response of labels y (n,), checked; weights have no influence."""
         classes, codes = class_codes(y)
         return cls(codes, classes)
 
     @property
     def values(self) -> IntArray:
-        """(n,) the response itself."""
+        """(n,) class numbers."""
         return self.codes
 
     @property
@@ -54,12 +59,12 @@ class Labels:
 
     @property
     def offset_columns(self) -> int:
-        """Columns of a known part."""
+        """Number of columns of an offset."""
         return self.n_classes if self.n_classes > 2 else 1
 
     @property
     def exchangeable(self) -> bool:
-        """Whether rows are alike where no column matters: not if an offset makes them differ."""
+        """Whether rows are exchangeable if no column acts: not with an offset."""
         return self.offset is None
 
     @property
@@ -69,8 +74,8 @@ class Labels:
         return T[:, 1:] if self.n_classes == 2 else T
 
     def start(self, weight: Array | None = None) -> Array:
-        """(n, C - 1) what least squares explains: contrasts of the classes, less what the known
-        part expects of them.
+        """(n, C - 1) the response of least squares: contrasts of the classes, less their expected
+        values given the offset.
         """
         contrasts = class_contrasts(self.codes, self.n_classes)
         if self.offset is None:

@@ -1,9 +1,9 @@
-"""Responses with a likelihood: a new one states five things and inherits the rest.
+"""Responses with a likelihood: a subclass defines five methods and inherits the others.
 
-A subclass says, for a predictor eta (n, 1) on the link scale, its deviance -2 log L(eta) (nuisance
-parameters profiled out), the score d log L / d eta, the information (the expected -d^2 log L /
-d eta^2 of each row), the response of some rows, and how eta becomes a prediction. Everything else
-follows:
+A subclass defines, for a predictor eta (n, 1) on the link scale, its deviance -2 log L(eta)
+(nuisance parameters profiled out), the score d log L / d eta, the information (the expected
+-d^2 log L / d eta^2 of each row), the response of some rows, and how eta becomes a prediction.
+Everything else follows:
 
 - least squares stands for the likelihood by the *working response* W(eta) = eta + score(eta) / mean
   information, with equal weights (weights of iteratively reweighted least squares would depend on
@@ -36,7 +36,7 @@ TOL = 1e-11
 
 
 class Link(Protocol):
-    """How eta becomes a prediction; what a model keeps of its response."""
+    """The part of a response that a fitted model keeps: how eta becomes a prediction."""
 
     def predict(self, eta: Array) -> Array: ...
 
@@ -63,7 +63,7 @@ class Likelihood(ABC):
     @classmethod
     @abstractmethod
     def of(cls, y: Array, weight: Array | None = None) -> Self:
-        """The response of rows that count so many times, checked."""
+        """The response of values y, checked; `weight` are counts of rows."""
 
     @abstractmethod
     def deviance(self, eta: Array, weight: Array) -> float:
@@ -91,12 +91,12 @@ class Likelihood(ABC):
 
     @property
     def values(self) -> Array:
-        """(n,) the response itself."""
+        """(n,) values of the response."""
         return self.y
 
     @property
     def exchangeable(self) -> bool:
-        """Whether rows are alike where no column matters: not if an offset makes them differ."""
+        """Whether rows are exchangeable if no column acts: not with an offset."""
         return self.offset is None
 
     def take(self, rows: IntArray) -> Self:
@@ -109,14 +109,14 @@ class Likelihood(ABC):
         return replace(self, offset=part if self.offset is None else self.offset + part)
 
     def start(self, weight: Array | None = None) -> Array:
-        """(n, 1) normal scores of the score where no column matters."""
+        """(n, 1) normal scores of the score at eta = 0."""
         n = len(self.values)
         weight = np.ones(n) if weight is None else weight
         place = (rankdata(self.score(np.zeros((n, 1)), weight)[:, 0]) - 0.5) / n
         return np.asarray(ndtri(place))[:, None]
 
     def unit(self, weight: Array) -> float:
-        """Standard deviation of the noise of the working response where no column matters."""
+        """Standard deviation of the noise of the working response at eta = 0."""
         information = self.information(np.zeros((len(weight), 1)), weight)[:, 0]
         return float(1.0 / np.sqrt(np.average(information, weights=weight)))
 

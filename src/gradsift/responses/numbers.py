@@ -1,4 +1,8 @@
-"""A response of numbers: least squares, with residuals that may hold outliers."""
+"""A response of numbers (n,): least squares, with winsorised residuals.
+
+Residuals beyond `CLIP` robust standard deviations are cut off (Huber, Robust Statistics, 1981,
+chapter 7), unless many values are equal: then no robust scale exists.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ CLIP = 3.0
 MOST_TIED = 0.25
 """Share of rows with one value (zeros of counts) above which residuals have no robust scale."""
 LARGEST = 1e70
-"""Fourth powers of a response beyond this, or that varies by less than one over it, are lost."""
+"""Largest absolute value, and one over the smallest range: fourth powers stay finite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,27 +44,27 @@ class Numbers:
 
     @classmethod
     def of(cls, y: Array, weight: Array | None = None) -> Self:
-        """The response of rows that count so many times, checked."""
+        """The response of values y (n,), checked; `weight` are counts of rows."""
         values = check_numbers(y)
         return cls(values, largest_tie(values, weight) <= MOST_TIED)
 
     @property
     def values(self) -> Array:
-        """(n,) the response itself."""
+        """(n,) the numbers."""
         return self.y
 
     @property
     def offset_columns(self) -> int:
-        """Columns of a known part."""
+        """Number of columns of an offset."""
         return 1
 
     @property
     def exchangeable(self) -> bool:
-        """Whether rows are alike where no column matters: an offset is subtracted."""
+        """Whether rows are exchangeable if no column acts: always, as an offset is subtracted."""
         return True
 
     def start(self, weight: Array | None = None) -> Array:
-        """(n, 1) what least squares explains."""
+        """(n, 1) the response of least squares."""
         return self.y[:, None]
 
     def take(self, rows: IntArray) -> Self:
@@ -91,7 +95,7 @@ class Numbers:
 
 
 def check_numbers(y: Array) -> Array:
-    """A response of numbers that varies."""
+    """Numbers (n,), with an error where they are constant, too large or too small."""
     y = to_floats(y, "y")
     largest, spread = np.abs(y).max(), np.ptp(y)
     if spread == 0.0:

@@ -2,11 +2,12 @@
 
     criterion(S) = n log det(R'R / n)  +  n / (n - df - k / 2 - q) * sum_{g in S} t_g^2
 
-R is the residual of a least-squares fit on S. Adding a group of no use lowers the first term by
-about chi2(m q), so it passes with probability about P(chi2 > t_g^2): the level of the group. No
-noise variance and no penalty strength is estimated. The factor makes up for what df coefficients
-take from the noise of n rows; that the k variables of S were searched for, and found together,
-takes more, and is counted as half a coefficient each.
+R is the residual of a least-squares fit on S, df its number of coefficients, k its number of
+variables. Adding a group that explains nothing lowers the first term by about chi2(m q), so that it
+is selected with probability about P(chi2 > t_g^2): the level of the group. No noise variance and no
+penalty strength is estimated. The factor n / (...) corrects for overfitting: df coefficients lower
+the residual variance, and the search for each of the k variables lowers it further, about as much
+as half a coefficient.
 
 Numbers are fitted robustly: least squares on a stand-in response, whose residuals are cut off, in
 rounds (winsorising; Huber, Robust Statistics, 1981, chapter 7). Features Z of a support are

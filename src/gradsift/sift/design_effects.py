@@ -39,7 +39,7 @@ TINY = 1e-12
 
 
 class Scores(NamedTuple):
-    """Design effects of some groups of features as their own clusters show them."""
+    """Design effects of some groups of features, before shrinkage."""
 
     effect: Array
     """v, (k,)"""

@@ -1,5 +1,5 @@
 """The univariate features of k pooled columns, (k, features, n): exact for fits, one byte each
-for looking through all.
+for scans of all groups.
 
 Ten features per value are ten times the table. A pool of more than a few columns keeps them as
 whole numbers from -127 to 127 times a scale per feature. That is enough to see which groups follow

@@ -1,4 +1,4 @@
-"""Univariate features: what a column can do to the response by itself.
+"""Univariate features: functions of one column that its effect on the response is made of.
 
 Problem: a few orthonormal features of each column (n,) whose span holds lines, parabolas and smooth
 curves. The univariate part of the k-th partial derivative is a combination of [1, x, bump_1(x) ..
@@ -366,8 +366,8 @@ def raw_statistics(R: Array, rows: Rows, settings: SiftSettings, X: Array) -> Ar
 
 
 def pool_size(source: Source, settings: SiftSettings = DEFAULT) -> int:
-    """Columns whose features are kept: so many that these take a quarter of the memory the table
-    does (a compressed one takes less than it looks), but as many as are no trouble.
+    """Number of columns whose features are kept: these take a quarter of the memory of the table (a
+    compressed table takes less than its shape says), but small tables keep more.
     """
     each, limits = settings.n_features * source.shape[0], settings.limits
     fair = min(source.held_bytes // (4 * each), limits.most_columns)

@@ -275,7 +275,7 @@ class Groups:
     inflation: Inflation | None = None
     """Part of the levels that clusters of rows make up; None = rows are independent."""
     joint: JointGroups | None = None
-    """Which columns are one variable; None = each is its own."""
+    """Which columns are one variable; None = each column is one variable."""
 
     @property
     def columns(self) -> IntArray:

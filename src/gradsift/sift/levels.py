@@ -1,4 +1,4 @@
-"""How large a group must be: analytic chi levels, and what each kind of group may spend.
+"""Levels: the chi-square statistic that a group of features needs to be selected.
 
 `false_positives` (alpha) is the expected number of false variables when nothing is true. It is
 divided among the kinds of groups. A kind with share a and T groups that compete tests each at
@@ -173,7 +173,7 @@ def pillai_log_p(trace: Array, n: float, m: int, q: int) -> Array:
 
 
 def pair_tests(p: int, selected: int) -> Array:
-    """Number of rival pairs with 0, 1, 2 selected parents, as they count towards false variables.
+    """Number of pairs with 0, 1, 2 selected parents to correct for, in terms of false variables.
 
     A false pair of two new variables makes two false variables, so such pairs count twice; pairs
     with one new variable are a second way to spend the same share, so they count twice as well;

@@ -79,7 +79,7 @@ class ChosenGroup:
 
 @dataclass(frozen=True)
 class SiftResult:
-    """What a model keeps of a sift."""
+    """The result of a sift, as fitted models keep it."""
 
     selected: IntArray
     """Selected columns, sorted."""
@@ -109,7 +109,9 @@ class SiftResult:
 
 
 class Found(NamedTuple):
-    """A support on the way: what it is chosen from, and what its residual follows if known."""
+    """A support during the search, with its pool of groups and, once computed, the statistics of
+    all groups against its residual.
+    """
 
     groups: Groups
     support: Support
@@ -135,7 +137,7 @@ class Sift:
     excluded: frozenset[int] = frozenset()
     """Columns that may not be selected, by themselves or in products."""
     labels: IntArray | None = None
-    """(p,) the variable of each column; None = each is its own."""
+    """(p,) the variable of each column; None = each column is one variable."""
     constant: tuple[int, ...] = ()
     """Columns that never change, and compete with no other."""
     noise: Array | None = None
@@ -410,7 +412,7 @@ class Sift:
 
 @dataclass(frozen=True)
 class Reduced:
-    """What all reduced models of a table start from."""
+    """The pool and the supports that the searches for all reduced models start from."""
 
     pool: Groups
     """The columns that are searched, without products."""
@@ -420,7 +422,9 @@ class Reduced:
 
 @dataclass(frozen=True)
 class SiftFit:
-    """The support of a sift, and all that later steps need of it; it lives as long as a fit."""
+    """The support of a sift, with the features that inference and ranking need. It is released when
+    these are done.
+    """
 
     problem: Sift
     groups: Groups
@@ -498,8 +502,8 @@ class SiftFit:
         return Reduced(made, (start, *problem.proposals(made)))
 
     def without(self, columns: frozenset[int]) -> SiftFit:
-        """The best explanation that does without some columns: this one where it does; else the end
-        of a search in which they may not enter. Remembered.
+        """The reduced model without some columns: this fit where it uses none of them, else the
+        result of a search from which they are excluded. Results are cached.
         """
         if columns.isdisjoint(self.groups.variables(self.support)):
             return self
@@ -508,7 +512,7 @@ class SiftFit:
         return self.reduced_models[columns]
 
     def searched_without(self, columns: frozenset[int]) -> SiftFit:
-        """`without`, made: one search as chi-square levels judge it, then the products."""
+        """Compute `without`: one search at the chi-square levels, then the products."""
         problem = replace(self.problem, excluded=columns)
         groups = self.reduced.pool.excluding_columns(columns)
         starts = list(
@@ -607,7 +611,7 @@ def make_sift(
     false_positives : float
         Expected number of false variables when nothing is true.
     interactions : bool
-        Also look for products of two variables.
+        Also test products of two variables.
     always_keep : sequence of int
         Columns that are always selected; their linear part is not penalised.
     feature_groups : int array (p,), optional

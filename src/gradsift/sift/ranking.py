@@ -48,7 +48,7 @@ from gradsift.sift.settings import SiftSettings
 
 @dataclass(frozen=True)
 class Evidence:
-    """What residuals of unit covariance follow."""
+    """Statistics of all groups against residuals of unit covariance."""
 
     R: Array
     """(n, q) the residuals, rows scaled."""
@@ -75,8 +75,8 @@ def forward_ranking(
     """The first places of a ranking: the columns `first`, then those that add most to what is
     before them, by their evidence (p,) and the response Y (n, q).
 
-    Of a table with so many rows that the columns would take much memory, fewer are looked at, and
-    none where they would be fewer than the places.
+    Where the columns of a long table would take much memory, fewer columns are compared, and none
+    where these would be fewer than the places.
     """
     settings, rows, p = groups.settings, groups.rows, len(evidence)
     places = min(2 * settings.n_known, p)

@@ -1,8 +1,9 @@
 """The response, and its robust stand-in.
 
-Least squares against y is replaced by least squares against fit + winsorised(y - fit): rows with
-gross errors keep their place but lose their pull. Labels need no such care (`robust=False`), and a
-response with many equal values (zeros) has no robust scale.
+Least squares against y (n, q) is replaced by least squares against fit + winsorised(y - fit), the
+stand-in response: outlying rows stay in the fit, with bounded influence (Huber, Robust Statistics,
+1981, chapter 7). Labels have no outliers (`robust=False`), and a response with many equal values
+(zeros) has no robust scale.
 """
 
 from __future__ import annotations
@@ -137,8 +138,8 @@ def in_principal_axes(response: Response, source: Source) -> Response:
 
 
 def given_noise(response: Response, noise: Array) -> Response:
-    """The same response, rows of a cluster being as alike as this noise (n, q), which is not
-    mapped, is.
+    """The same response, with the intraclass correlation of this noise (n, q), whose rows are not
+    mapped.
     """
     clusters = response.rows.clusters
     if clusters is None:

@@ -1,7 +1,7 @@
-"""Rows and their weights: everything below works on rows scaled by the root of their weight.
+"""Rows, their weights and clusters: all steps of the sift use rows scaled by roots of weights.
 
 With rows scaled by sqrt(w_i) a weighted inner product sum_i w_i a_i b_i is a plain one, so that
-weights are met once, here and in `features`, and nowhere else. A row of weight zero is dropped.
+weights occur here and in `features`, and nowhere else. A row of weight zero is dropped.
 A weight is a number of samples: two is the row twice, and every formula is continuous in it.
 """
 
@@ -36,7 +36,7 @@ from gradsift.sift.settings import DEFAULT, SiftSettings
 
 @dataclass(frozen=True)
 class Clusters:
-    """Which of the sorted rows belong together, and how alike their noise is.
+    """Clusters of rows that belong together, and the intraclass correlation of their noise.
 
     Arrays of rows have the rows along their last axis.
     """
@@ -60,7 +60,7 @@ class Clusters:
 
     @cached_property
     def effective(self) -> float:
-        """How many clusters of equal size are worth as much."""
+        """Effective number of clusters: that of clusters of equal size."""
         return float(self.size.sum() ** 2 / (self.size**2).sum())
 
     @cached_property
@@ -149,7 +149,7 @@ def sort_clusters(labels: IntArray) -> tuple[IntArray, IntArray]:
 
 @dataclass(frozen=True)
 class Rows:
-    """Which rows count, and how much."""
+    """The rows of positive weight, their weights and clusters."""
 
     kept: IntArray | None
     """Indices of the rows with positive weight, those of a cluster together; None = all."""

@@ -1,9 +1,10 @@
-"""How much of a gain permutations of the rows confirm: a saddlepoint behind the chi-square levels.
+"""A permutation test of what a group adds to a fit, by a saddlepoint approximation.
 
-The levels take it that u = sum_i a_i r_i, of a fitted contribution a and a residual r, is normal
-far out in its tail. Where both are skewed (few cases, many zeros, a column that is constant but for
-two rows) it is not. The chance that residuals permuted at random reach u is about exp(-D),
-D being the least Kullback-Leibler information that moves the expected sum there:
+The chi-square levels of the sift assume that u = sum_i a_i r_i, of a fitted contribution a (n,) and
+a residual r (n,), is normal far out in its tail. Where both are skewed (few cases, many zeros, a
+column that is constant but for two rows) it is not. The probability that randomly permuted
+residuals reach u is about exp(-D), with D the smallest Kullback-Leibler divergence of a tilted
+distribution under which the expected sum is u:
 
     D = sup_t  t_0 u - sum_i log mean_j exp(t_0 a_i r_j + t_1 r_j + t_2 (r_j^2 - 1)).
 
@@ -43,7 +44,7 @@ BARTLETT = 2.5
 def permutation_ratio(
     a: Array, r: Array, weight: Array, gain: float, enough: float = np.inf
 ) -> float:
-    """The part of a gain that stands when rows are exchangeable, in [0, 1].
+    """The gain that a permutation test confirms, over the gain that was observed, in [0, 1].
 
     Parameters
     ----------
@@ -162,7 +163,7 @@ class Permutations:
         return Tilted(value, *self.slopes(E @ self.moments / mass[:, None]))
 
     def untilted(self) -> Tilted:
-        """The same at t = 0, where every row draws every residual with its own chance."""
+        """The same at t = 0, where every row draws each residual with its probability."""
         return Tilted(0.0, *self.slopes(np.tile(self.chance @ self.moments, (len(self.a), 1))))
 
     def slopes(self, expected: Array) -> tuple[Array, Array]:
