@@ -13,7 +13,7 @@ from scipy.special import expit, softmax
 from gradsift import AlphaGrid, Penalties, SolverSettings
 from gradsift.data import ArraySource
 from gradsift.numerics.ard_kernels import Anova, ArdGaussian, DotProduct
-from gradsift.pairwise.assemble import Response, Settings, assemble
+from gradsift.pairwise.assemble import PairResponse, Settings, assemble
 
 TASKS = ["regression", "binary", "multiclass"]
 N_CLASSES = {"regression": 1, "binary": 2, "multiclass": 3}
@@ -92,8 +92,8 @@ def assert_same_sums(found, expected):
 
 def make_response(task, y):
     if task == "regression":
-        return Response.numbers(y)
-    return Response.labels(np.asarray(y), N_CLASSES[task])
+        return PairResponse.numbers(y)
+    return PairResponse.labels(np.asarray(y), N_CLASSES[task])
 
 
 def make_assembly(task, X, y, **settings):

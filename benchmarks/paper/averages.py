@@ -24,7 +24,7 @@ from sklearn.linear_model import RidgeCV
 from gradsift.data import open_source, standardised, take_rows
 from gradsift.pairwise import local_linear
 from gradsift.pairwise import single_index as index_predictor
-from gradsift.pairwise.assemble import Response, Settings, assemble
+from gradsift.pairwise.assemble import PairResponse, Settings, assemble
 from gradsift.pairwise.fit import begin
 from gradsift.pairwise.single_index import Linked, average, members, ridge_index, stacking_share
 from gradsift.refit import refit_regression
@@ -49,7 +49,7 @@ class Fit:
 
 def fits(name: str, X: np.ndarray, y: np.ndarray) -> Iterator[Fit]:
     """One per fold and penalty."""
-    source, response = open_source(X), Response.numbers(y)
+    source, response = open_source(X), PairResponse.numbers(y)
     for train, test in OUTER.split(X):
         started = begin(assemble(take_rows(source, train), response.take(train), Settings()))
         problem, scaling = started.assembly.problem, started.assembly.scaling

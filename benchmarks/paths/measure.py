@@ -40,7 +40,7 @@ from paths.problems import Array, PathProblem, leukemia, surface
 
 from gradsift import SparseGradientRegressorCV, alpha_max, gradient_path
 from gradsift.data import ArraySource
-from gradsift.pairwise.assemble import Assembly, Response, Settings, assemble
+from gradsift.pairwise.assemble import Assembly, PairResponse, Settings, assemble
 from gradsift.solver import Solution, Solver, null_solution
 from gradsift.solver.path import fit_to
 
@@ -153,7 +153,7 @@ def celer_table(limit: float) -> None:
 
 def _assembled(problem: PathProblem) -> Assembly:
     settings = Settings(problem.settings["kernel"], problem.settings["weights"])
-    return assemble(ArraySource(problem.X), Response.numbers(problem.y), settings)
+    return assemble(ArraySource(problem.X), PairResponse.numbers(problem.y), settings)
 
 
 SHARES = (0.5, 0.3, 0.1)  # of alpha_max

@@ -20,7 +20,7 @@ from gradsift import (
     gradient_path,
 )
 from gradsift.data import ArraySource
-from gradsift.pairwise.assemble import Response, Settings, assemble
+from gradsift.pairwise.assemble import PairResponse, Settings, assemble
 
 
 def datafit_columns(X):
@@ -92,7 +92,7 @@ def test_adaptive_weights_reach_the_path_and_the_folds_of_a_cross_validated_fit(
 def test_curl_and_smoothness_add_up(data):
     """The objective of both together, at the field of each, is the sum of its parts."""
     X, y = data
-    source, response = ArraySource(X), Response.numbers(y)
+    source, response = ArraySource(X), PairResponse.numbers(y)
 
     def terms(**strengths):
         datafit = assemble(source, response, Settings(**strengths)).problem.datafit

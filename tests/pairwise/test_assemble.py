@@ -8,7 +8,7 @@ from gradsift.data import ArraySource
 from gradsift.numerics.kernels import Linear, as_kernel
 from gradsift.numerics.losses import Logistic, Multinomial, Squared
 from gradsift.pairwise.assemble import (
-    Response,
+    PairResponse,
     Settings,
     assemble,
     check_penalty_factor,
@@ -21,13 +21,13 @@ from gradsift.solver import null_solution
 
 def test_response_round_trip():
     codes = np.array([0, 2, 1, 2])
-    three = Response.labels(codes, 3)
+    three = PairResponse.labels(codes, 3)
     assert three.values.tolist() == [[1, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 1]]
     assert three.codes().tolist() == codes.tolist()
-    two = Response.labels(np.array([1, 0]), 2)
+    two = PairResponse.labels(np.array([1, 0]), 2)
     assert two.values.tolist() == [[1.0, -1.0]]
     assert two.codes().tolist() == [1, 0]
-    numbers = Response.numbers([3, 4, 5])
+    numbers = PairResponse.numbers([3, 4, 5])
     assert numbers.take(np.array([2, 0])).values.tolist() == [[5.0, 3.0]]
     assert numbers.codes().tolist() == [0, 0, 0]
 
@@ -44,7 +44,7 @@ def test_sample_weights_enter_as_products(task, rng):
     w = rng.uniform(0.5, 2.0, 8)
     scale = 1.5
     from_weights = assemble(
-        ArraySource(X), Response.numbers(np.asarray(y, float)),
+        ArraySource(X), PairResponse.numbers(np.asarray(y, float)),
         Settings(weights=NearestNeighbors(7, "plain", scale), standardize=False), w,
     )  # fmt: skip
     share = w / w.sum()

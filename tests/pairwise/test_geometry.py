@@ -142,7 +142,7 @@ def test_measuring_again_around_anchors_keeps_the_scale_of_the_weights(rng, few_
     """Also where most samples were left out: else alpha would mean something else each round."""
     X = rng.normal(size=(600, 6))
     settings = assemble.Settings(weights=NearestNeighbors(k=6, scale=2.0, anchors=40))
-    first = assemble.assemble(ArraySource(X), assemble.Response.numbers(X[:, 0]), settings)
+    first = assemble.assemble(ArraySource(X), assemble.PairResponse.numbers(X[:, 0]), settings)
     again = first.measured_in(np.arange(6))
     assert first.paired < 0.5
     totals = [a.problem.datafit.pairs.weight.sum() for a in (first, again)]

@@ -12,7 +12,7 @@ from gradsift import (
     SparseGradientRegressor,
 )
 from gradsift.data import ArraySource
-from gradsift.pairwise.assemble import Response, Settings, assemble
+from gradsift.pairwise.assemble import PairResponse, Settings, assemble
 from gradsift.pairwise.local_linear import local_gradients
 from gradsift.solver import Solver, null_solution, solve
 
@@ -46,7 +46,7 @@ def test_delta_kernel_without_penalty_is_opg(share):
     """p < neighbours and alpha = 0: an independent weighted least squares fit at each sample."""
     X, y = make_data("regression", n=14, p=3)
     assembly = assemble(
-        ArraySource(X), Response.numbers(y), Settings(kernel="delta", standardize=False)
+        ArraySource(X), PairResponse.numbers(y), Settings(kernel="delta", standardize=False)
     )
     null = null_solution(assembly.problem)
     sharp = Solver(tol=1e-13, max_iter=200_000)

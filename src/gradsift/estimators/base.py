@@ -39,10 +39,10 @@ from gradsift.estimators.validation import (
 )
 from gradsift.exceptions import NothingSelectedWarning
 from gradsift.numerics.directions import Directions
-from gradsift.pairwise.assemble import Response
+from gradsift.pairwise.assemble import PairResponse
 from gradsift.pairwise.dimension import Dimension
 from gradsift.pairwise.field import KernelField
-from gradsift.pairwise.fit import Predictor, Sample
+from gradsift.pairwise.fit import PairPredictor, PairSample
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.responses.numbers import check_numbers
 from gradsift.solver import Solution, Status
@@ -372,13 +372,13 @@ def check_n_components(n_components: int | str) -> None:
 
 def numbers_sample(
     draft: Any, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any = None
-) -> Sample:
+) -> PairSample:
     """Training data for numbers; `draft` gets the attributes of the columns (see `blank`)."""
     X, y = check_fit_X(draft, X, y)
     kept, weight = check_weights(sample_weight, X)
-    response = Response.numbers(check_numbers(y[kept]))
+    response = PairResponse.numbers(check_numbers(y[kept]))
     unlabeled = None if X_unlabeled is None else check_new_X(draft, X_unlabeled)
-    return Sample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
+    return PairSample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
 
 
 def labels_sample(
@@ -388,7 +388,7 @@ def labels_sample(
     sample_weight: Any,
     X_unlabeled: Any = None,
     unlabeled_mark: Any = None,
-) -> tuple[Array, Sample]:
+) -> tuple[Array, PairSample]:
     """The classes, and training data for labels; `draft` learns about the columns.
 
     Rows whose numeric label is `unlabeled_mark` join those of `X_unlabeled`.
@@ -404,8 +404,8 @@ def labels_sample(
     classes, codes = check_labels(y[kept])
     extra = [part for part in extra if part.shape[0]]
     unlabeled = reduce(stack_rows, extra) if extra else None
-    response = Response.labels(codes, len(classes))
-    return classes, Sample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
+    response = PairResponse.labels(codes, len(classes))
+    return classes, PairSample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
 
 
 def score_predicted(model: Any, predicted: Array, y: Any, sample_weight: Any) -> float:
@@ -420,7 +420,7 @@ class NumberPredictions:
     """Mixin: `predict` from the columns that `field_` depends on, by `predictor_`."""
 
     field_: KernelField
-    predictor_: Predictor
+    predictor_: PairPredictor
 
     @same_bits
     def predict(self, X: Any) -> Array:
@@ -474,7 +474,7 @@ def class_weights(class_weight: Any, classes: Array, y: Array, weight: Array | N
     return np.asarray(found)
 
 
-def sample_class_weights(class_weight: Any, classes: Array, sample: Sample) -> Array:
+def sample_class_weights(class_weight: Any, classes: Array, sample: PairSample) -> Array:
     """The same for a checked sample."""
     return class_weights(class_weight, classes, classes[sample.response.codes()], sample.weight)
 
@@ -495,7 +495,7 @@ class LabelPredictions:
 
     def _scores(self, X: Source) -> Array:
         """(n, 1) log odds of the second class, or (n, n_classes) scores, before class weights."""
-        predictor: Predictor | None = getattr(self, "predictor_", None)
+        predictor: PairPredictor | None = getattr(self, "predictor_", None)
         if predictor is None:
             return self.field_.offset(X)
         index = self.field_.index

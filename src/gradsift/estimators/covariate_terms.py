@@ -48,8 +48,6 @@ SAME = 1e-8
 
 def with_covariates(sample: Sample, covariates: Any, source: Source, kept: IntArray) -> Sample:
     """The sample of the kept rows of a source, with its covariates as columns."""
-    if covariates is None:
-        return sample
     given = [(name, source.align_rows(values)) for name, values in read_columns(covariates)]
     wrong = [len(values) for _, values in given if len(values) != source.shape[0]]
     if wrong:

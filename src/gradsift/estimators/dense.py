@@ -31,7 +31,7 @@ from gradsift.estimators.base import (
 from gradsift.estimators.sparse_cv import make_folds
 from gradsift.pairwise.assemble import Settings
 from gradsift.pairwise.fit import (
-    Sample,
+    PairSample,
     choose_alpha,
     finish_ridge,
     fit_ridge,
@@ -53,7 +53,7 @@ from gradsift.solver.path import check_alphas
 class DenseRegressor(NumberPredictions, RegressorMixin, GradientEstimator):
     """A gradient field of numbers in which every variable stays."""
 
-    def _find(self, sample: Sample) -> dict[str, Any]:
+    def _find(self, sample: PairSample) -> dict[str, Any]:
         """The fitted attributes."""
         raise NotImplementedError
 
@@ -90,7 +90,7 @@ def ridge_settings(estimator: Any) -> Settings:
     )
 
 
-def find_ridge(estimator: Any, sample: Sample) -> dict[str, Any]:
+def find_ridge(estimator: Any, sample: PairSample) -> dict[str, Any]:
     """The fitted attributes of GL at one penalty."""
     fit = fit_ridge(sample, ridge_settings(estimator), estimator.alpha, estimator.n_components)
     return {"alpha_": fit.alpha, "predictor_": fit.predictor, **counted_attributes(fit)}
@@ -135,7 +135,7 @@ scale_, ranges_, field_, predictor_
     standardize: bool = True
     n_components: int | Literal["auto"] = "auto"
 
-    def _find(self, sample: Sample) -> dict[str, Any]:
+    def _find(self, sample: PairSample) -> dict[str, Any]:
         return find_ridge(self, sample)
 
 
@@ -217,7 +217,7 @@ def ridge_grid(alphas: Any) -> Array:
     return grid
 
 
-def choose_ridge(estimator: Any, sample: Sample, groups: Any = None) -> dict[str, Any]:
+def choose_ridge(estimator: Any, sample: PairSample, groups: Any = None) -> dict[str, Any]:
     """The fitted attributes of GL at the penalty of best held-out score."""
     if estimator.selection not in ("min", "1se"):
         raise ValueError(f"selection={estimator.selection!r}: use 'min' or '1se'.")
@@ -419,7 +419,7 @@ class OuterProductGradient(DenseRegressor):
     standardize: bool = True
     n_components: int | Literal["auto"] = "auto"
 
-    def _find(self, sample: Sample) -> dict[str, Any]:
+    def _find(self, sample: PairSample) -> dict[str, Any]:
         fit = fit_opg(
             sample, self.weights, self.standardize, self.fit_intercept, self.refined,
             self.n_components,
@@ -465,7 +465,7 @@ class MinimumAverageVariance(DenseRegressor):
     n_components: int | Literal["auto"] = "auto"
     standardize: bool = True
 
-    def _find(self, sample: Sample) -> dict[str, Any]:
+    def _find(self, sample: PairSample) -> dict[str, Any]:
         fit = fit_smooth(sample, self.standardize, self.n_components)
         return {"predictor_": fit.predictor, **counted_attributes(fit)}
 

@@ -290,6 +290,8 @@ def make_sample(
         learned=learned | {"encoder_": encoder, "feature_groups_": feature_groups},
         table=source,
     )
+    if covariates is None:
+        return sample
     return with_covariates(sample, covariates, source, kept)
 
 

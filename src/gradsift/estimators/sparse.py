@@ -29,8 +29,8 @@ from gradsift.estimators.validation import given
 from gradsift.pairwise.assemble import Assembly, Settings, assemble
 from gradsift.pairwise.fit import (
     AlphaRule,
+    PairSample,
     PredictWith,
-    Sample,
     SparseFit,
     SparseSettings,
     begin,
@@ -324,7 +324,7 @@ class SparseGradient(GradientEstimator):
     def _solver(self) -> SolverSettings:
         return given(self.solver, SolverSettings, "solver")
 
-    def _settings(self, sample: Sample) -> SparseSettings:
+    def _settings(self, sample: PairSample) -> SparseSettings:
         penalties, solver = self._penalties, self._solver
         if sample.unlabeled is not None and not penalties.smoothness > 0:
             raise ValueError(

@@ -46,8 +46,8 @@ from gradsift.pairwise.fit import (
     Fold,
     HeldOut,
     HeldOutLoss,
+    PairSample,
     PredictWith,
-    Sample,
     Score,
     SparseFit,
     SparseSettings,
@@ -227,7 +227,7 @@ class Choice:
 
 
 def fit_cross_validated(
-    sample: Sample,
+    sample: PairSample,
     settings: SparseSettings,
     how: CVSettings,
     classes: Array | None = None,
@@ -252,7 +252,7 @@ def fit_cross_validated(
 
 def cross_validate(
     started: Started,
-    sample: Sample,
+    sample: PairSample,
     settings: SparseSettings,
     how: CVSettings,
     score: Score,
@@ -305,7 +305,7 @@ def score_folds(
     return scores
 
 
-def make_folds(cv: Any, sample: Sample, groups: Any = None) -> list[Fold]:
+def make_folds(cv: Any, sample: PairSample, groups: Any = None) -> list[Fold]:
     """Folds as scikit-learn makes them, stratified for labels; 'loo' leaves one out at a time.
 
     The splitter sees the rows as the user numbered them; rows of weight zero drop out afterwards.
@@ -339,7 +339,7 @@ def make_folds(cv: Any, sample: Sample, groups: Any = None) -> list[Fold]:
 
 def choose(
     estimator: Any,
-    sample: Sample,
+    sample: PairSample,
     settings: SparseSettings,
     classes: Array | None = None,
     groups: Any = None,

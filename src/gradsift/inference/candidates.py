@@ -46,7 +46,7 @@ from gradsift.sift.features import (
 )
 from gradsift.sift.groups import Groups, Support, least_squares, pool, with_products
 from gradsift.sift.levels import Levels
-from gradsift.sift.response import Response
+from gradsift.sift.response import SiftResponse
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import SiftSettings
 
@@ -222,7 +222,7 @@ class Candidates:
 
 
 def sift_fits(
-    source: Source, response: Response, chosen: Sequence[ChosenGroup]
+    source: Source, response: SiftResponse, chosen: Sequence[ChosenGroup]
 ) -> tuple[Array, Fits]:
     """The winsorised response (n, q), and the fitted values of each term that was selected."""
     if not chosen:
@@ -240,7 +240,7 @@ def sift_fits(
 
 
 def chosen_groups(
-    source: Source, response: Response, chosen: Sequence[ChosenGroup]
+    source: Source, response: SiftResponse, chosen: Sequence[ChosenGroup]
 ) -> tuple[Groups, Support]:
     """The groups that the sift chose, with their features; they need no levels any more."""
     columns = np.array(sorted({v for g in chosen for v in g.variables}), dtype=np.intp)

@@ -58,7 +58,7 @@ from gradsift.solver.problem import GroupLasso
 
 
 @dataclass(frozen=True)
-class Response:
+class PairResponse:
     """The response as the data term wants it.
 
     Attributes
@@ -72,11 +72,11 @@ class Response:
     is_labels: bool = False
 
     @classmethod
-    def numbers(cls, y: Array) -> Response:
+    def numbers(cls, y: Array) -> PairResponse:
         return cls(np.asarray(y, dtype=float)[None, :])
 
     @classmethod
-    def labels(cls, codes: IntArray, n_classes: int) -> Response:
+    def labels(cls, codes: IntArray, n_classes: int) -> PairResponse:
         """codes are 0 .. n_classes - 1."""
         one_hot = (np.arange(n_classes)[:, None] == codes).astype(float)
         return cls(2.0 * one_hot[1:] - 1.0 if n_classes == 2 else one_hot, is_labels=True)
@@ -89,8 +89,8 @@ class Response:
             return (self.values[0] > 0).astype(int)
         return self.values.argmax(axis=0)
 
-    def take(self, rows: IntArray) -> Response:
-        return Response(self.values[:, rows], self.is_labels)
+    def take(self, rows: IntArray) -> PairResponse:
+        return PairResponse(self.values[:, rows], self.is_labels)
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class ReferenceSamples:
         How much each sample counts; one for those without a response.
     order : (N,) int array
         The samples along the response; those without one come last.
-    response : Response
+    response : PairResponse
         Of the first n samples.
     share : (n,) array
         Weights of those, with sum one.
@@ -115,7 +115,7 @@ class ReferenceSamples:
     source: Source
     weight: Array
     order: IntArray
-    response: Response
+    response: PairResponse
     share: Array
     paired: float = 1.0
 
@@ -149,7 +149,7 @@ class ReferenceSamples:
 
 
 def reference_samples(
-    source: Source, response: Response, weight: Array, unlabelled: Source | None
+    source: Source, response: PairResponse, weight: Array, unlabelled: Source | None
 ) -> ReferenceSamples:
     """The samples with a response, and below them those without one."""
     n = source.shape[0]
@@ -230,7 +230,7 @@ class Assembly:
     kernel: AnyKernel
     factor: Factor
     share: Array
-    response: Response
+    response: PairResponse
     settings: Settings
     sample_weight: Array | None
     paired: float = 1.0
@@ -263,7 +263,7 @@ class Assembly:
 
 @refuse_overflow
 def assemble(
-    source: Source, response: Response, settings: Settings, sample_weight: Array | None = None
+    source: Source, response: PairResponse, settings: Settings, sample_weight: Array | None = None
 ) -> Assembly:
     """Build the paper's problem on a source of raw columns.
 
@@ -348,7 +348,7 @@ def field_term(
 def pair_datafit(
     W: Array | sparse.csr_array[Any],
     L: Array,
-    response: Response,
+    response: PairResponse,
     share: Array,
     alpha_0: float | None = None,
     term: FieldTerm | None = None,
@@ -378,7 +378,7 @@ def pair_datafit(
     )
 
 
-def paper_loss(response: Response) -> Loss:
+def paper_loss(response: PairResponse) -> Loss:
     """Squares for numbers, the logistic loss for two classes, its multinomial form for more."""
     if not response.is_labels:
         return Squared()

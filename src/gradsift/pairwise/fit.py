@@ -26,7 +26,7 @@ from gradsift.numerics.kernels import TheoryRate
 from gradsift.numerics.repeated_rows import merge_rows
 from gradsift.pairwise.assemble import (
     Assembly,
-    Response,
+    PairResponse,
     Settings,
     assemble,
     paper_loss,
@@ -137,20 +137,20 @@ def settle_path(started: Started, path: PathResult, solver: Solver) -> PathResul
 
 PredictWith = Literal["directions", "taylor", "offset"]
 """Numbers: 'directions' or 'taylor'. Labels: 'directions' or 'offset', the field's own f0."""
-Predictor = AveragedPredictor | TaylorPredictor | LabelPredictor
+PairPredictor = AveragedPredictor | TaylorPredictor | LabelPredictor
 AlphaRule = float | Literal["theory"] | TheoryRate | None
 DEFAULT_FRACTION = 0.1
 """alpha=None means this part of alpha_max."""
 
 
 @dataclass(frozen=True)
-class Sample:
+class PairSample:
     """Checked training data. Rows of weight zero are gone; `kept` says which rows are left.
 
     Attributes
     ----------
     X : Source
-    response : Response
+    response : PairResponse
     weight : (n,) array or None
         None = all rows count the same.
     kept : (n,) int array
@@ -161,7 +161,7 @@ class Sample:
     """
 
     X: Source
-    response: Response
+    response: PairResponse
     weight: Array | None
     kept: IntArray
     n_rows: int
@@ -210,7 +210,7 @@ class FittedField:
     """
 
     field: KernelField
-    predictor: Predictor | None
+    predictor: PairPredictor | None
     importances: Array
     ranking: IntArray
     directions: Directions
@@ -229,7 +229,7 @@ class SparseFit(FittedField):
     alpha_max: float
 
 
-def fit_sparse(sample: Sample, settings: SparseSettings) -> SparseFit:
+def fit_sparse(sample: PairSample, settings: SparseSettings) -> SparseFit:
     """The sparse gradient field at the alpha asked for."""
     with one_blas_thread():
         started = start(sample, settings.problem)
@@ -242,7 +242,7 @@ def fit_sparse(sample: Sample, settings: SparseSettings) -> SparseFit:
         return finish(started, solution, settings)
 
 
-def start(sample: Sample, problem: Settings) -> Started:
+def start(sample: PairSample, problem: Settings) -> Started:
     """Assemble the problem, and find where its path begins."""
     problem = replace(problem, X_unlabeled=sample.unlabeled)
     return begin(assemble(sample.X, sample.response, problem, sample.weight))
@@ -281,7 +281,7 @@ def finish(started: Started, solution: Solution, settings: SparseSettings) -> Sp
 
 def make_predictor(
     assembly: Assembly, rows: Rows, v: Array, predict_with: PredictWith
-) -> Predictor | None:
+) -> PairPredictor | None:
     """What predicts from the selected columns; None = the offset function of the field."""
     if predict_with == "directions":
         labels = assembly.response.is_labels
@@ -295,7 +295,7 @@ def describe(
     v: Array,
     n_components: int | Literal["auto"],
     runner_up: Array,
-    predictor: Predictor | None,
+    predictor: PairPredictor | None,
 ) -> FittedField:
     """Importances, ranking and directions of coefficients B (rows) and v."""
     p = assembly.problem.n_features
@@ -342,7 +342,7 @@ class RidgeStarted(NamedTuple):
         return Rows(np.arange(source.shape[1]), expand(source, A)).drop_zeros(), v
 
 
-def start_ridge(sample: Sample, problem: Settings) -> RidgeStarted:
+def start_ridge(sample: PairSample, problem: Settings) -> RidgeStarted:
     """Assemble the problem, and find its own scale of penalties."""
     assembly = assemble(sample.X, sample.response, problem, sample.weight)
     inner = products(assembly.problem.source).inner
@@ -350,7 +350,7 @@ def start_ridge(sample: Sample, problem: Settings) -> RidgeStarted:
 
 
 def fit_ridge(
-    sample: Sample,
+    sample: PairSample,
     problem: Settings,
     alpha: float | None,
     n_components: int | Literal["auto"],
@@ -378,7 +378,7 @@ def finish_ridge(
 
 @refuse_overflow
 def ridge_fold_scores(
-    sample: Sample, problem: Settings, fold: Fold, alphas: Array, *, relative: bool
+    sample: PairSample, problem: Settings, fold: Fold, alphas: Array, *, relative: bool
 ) -> Array:
     """Minus the mean loss on the held-out rows at every alpha, of what the estimator predicts.
 
@@ -386,7 +386,7 @@ def ridge_fold_scores(
     alike where they are the same multiple of it.
     """
     weight = None if sample.weight is None else sample.weight[fold.train]
-    inside = Sample(
+    inside = PairSample(
         take_rows(sample.X, fold.train), sample.response.take(fold.train), weight,
         np.arange(len(fold.train)), len(fold.train),
     )  # fmt: skip
@@ -441,7 +441,7 @@ class HeldOut(NamedTuple):
     solution : Solution
     rows : Source
         The held-out rows, standardised as the training rows are.
-    truth : Response
+    truth : PairResponse
         Their response.
     weight : (n,) array
     """
@@ -449,7 +449,7 @@ class HeldOut(NamedTuple):
     assembly: Assembly
     solution: Solution
     rows: Source
-    truth: Response
+    truth: PairResponse
     weight: Array
 
 
@@ -482,7 +482,7 @@ def predict_held_out(fold: HeldOut, predict_with: PredictWith) -> Array:
 @refuse_overflow
 def fold_scores(
     X: Source | Array,
-    response: Response,
+    response: PairResponse,
     settings: Settings,
     fold: Fold,
     alphas: Array | Callable[[float], Array],

@@ -23,7 +23,7 @@ from gradsift.data import Scaling
 from gradsift.numerics.directions import orient
 from gradsift.numerics.sampling import orientation
 from gradsift.pairwise.dimension import SPAN, Dimension, choose_dimension
-from gradsift.pairwise.fit import Sample
+from gradsift.pairwise.fit import PairSample
 from gradsift.pairwise.local_linear import whiten
 from gradsift.protocols import Array, IntArray
 
@@ -101,7 +101,7 @@ class InverseFit(NamedTuple):
 
 @refuse_overflow
 def fit_inverse(
-    sample: Sample,
+    sample: PairSample,
     matrix: Inverse,
     n_slices: int,
     standardize: bool,

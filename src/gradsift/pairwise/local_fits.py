@@ -23,7 +23,7 @@ from gradsift.numerics.directions import Directions, find_directions
 from gradsift.numerics.distances import products, squared_distances
 from gradsift.pairwise.dimension import SPAN, Dimension, choose_dimension, count_directions
 from gradsift.pairwise.field import TaylorPredictor, taylor_average
-from gradsift.pairwise.fit import Sample, rank_variables
+from gradsift.pairwise.fit import PairSample, rank_variables
 from gradsift.pairwise.local_linear import (
     SLOPE_RIDGE,
     Planes,
@@ -122,7 +122,7 @@ class LocalFit:
 
 @refuse_overflow
 def fit_opg(
-    sample: Sample,
+    sample: PairSample,
     weights: Any,
     standardize: bool,
     intercept: bool,
@@ -158,7 +158,9 @@ def fit_opg(
 
 
 @refuse_overflow
-def fit_smooth(sample: Sample, standardize: bool, n_components: int | Literal["auto"]) -> LocalFit:
+def fit_smooth(
+    sample: PairSample, standardize: bool, n_components: int | Literal["auto"]
+) -> LocalFit:
     """MAVE from the directions of local slopes in whitened columns (OPG)."""
     p = sample.X.shape[1]
     with one_blas_thread():

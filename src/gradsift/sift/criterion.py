@@ -23,7 +23,7 @@ import numpy as np
 
 from gradsift.protocols import Array, IntArray
 from gradsift.sift.groups import Groups, Support
-from gradsift.sift.response import Response
+from gradsift.sift.response import SiftResponse
 
 Move = tuple[int | None, int | None]
 """The group that leaves the support, and the one that enters."""
@@ -117,7 +117,7 @@ def inverse_root(cov: Array) -> Array:
     return np.asarray((vectors / root) @ np.swapaxes(vectors, -1, -2))
 
 
-def robust_fit(groups: Groups, support: Support, response: Response) -> tuple[Array, Array]:
+def robust_fit(groups: Groups, support: Support, response: SiftResponse) -> tuple[Array, Array]:
     """Residual on the support and the stand-in response it was fitted to."""
     Y = response.start
     if not support:
@@ -180,7 +180,7 @@ def lack_of_fit(R: Array, n: float) -> float:
     return n * log_det(R.T @ R / n)
 
 
-def first_term(response: Response, R: Array, Y: Array) -> float:
+def first_term(response: SiftResponse, R: Array, Y: Array) -> float:
     """The first term of the criterion at a residual R of a stand-in response Y: `lack_of_fit`, or
     the deviance where there is a likelihood. The squared residuals of a working response hardly
     fall where a likelihood rises.
@@ -189,7 +189,7 @@ def first_term(response: Response, R: Array, Y: Array) -> float:
     return lack_of_fit(R, response.rows.total) if deviance is None else deviance
 
 
-def criterion(groups: Groups, support: Support, response: Response) -> float:
+def criterion(groups: Groups, support: Support, response: SiftResponse) -> float:
     """The criterion at a support, refitted (robustly) on it."""
     cost = complexity(groups, support, response.Y.shape[1])
     if not np.isfinite(cost):

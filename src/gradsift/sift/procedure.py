@@ -55,7 +55,7 @@ from gradsift.sift.ranking import (
     variable_losses,
 )
 from gradsift.sift.response import (
-    Response,
+    SiftResponse,
     given_noise,
     in_principal_axes,
     make_likelihood,
@@ -125,7 +125,7 @@ class Sift:
 
     source: Source
     """(n, p) standardised columns."""
-    response: Response
+    response: SiftResponse
     """(n, q), with the weights and clusters of the rows."""
     false_positives: float
     interactions: bool

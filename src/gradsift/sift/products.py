@@ -24,7 +24,7 @@ from gradsift.protocols import Array, IntArray
 from gradsift.sift.features import Single
 from gradsift.sift.groups import Groups, Support
 from gradsift.sift.levels import chi2_log_sf, pair_tests, squared_level
-from gradsift.sift.response import Response
+from gradsift.sift.response import SiftResponse
 from gradsift.sift.rows import Clusters, Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
@@ -307,7 +307,7 @@ class Classes(NamedTuple):
 
 
 def interactions_of(
-    groups: Groups, support: Support, response: Response, classes: Classes | None = None
+    groups: Groups, support: Support, response: SiftResponse, classes: Classes | None = None
 ) -> list[int]:
     """Products of a support that are not made by the link; all of them for numbers."""
     products = list(groups.index.products_of(support))

@@ -30,7 +30,7 @@ from gradsift.sift.features import clipped_columns
 from gradsift.sift.groups import Groups, Support
 from gradsift.sift.levels import association_log_p, chi2_log_sf, univariate_log_p
 from gradsift.sift.products import Screen, pair_log_p
-from gradsift.sift.response import Response
+from gradsift.sift.response import SiftResponse
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import SiftSettings
 
@@ -58,7 +58,9 @@ class Evidence:
     """The products of two columns; None without interactions."""
 
 
-def is_left_over(statistic: Array, selected: IntArray, n_columns: int, response: Response) -> bool:
+def is_left_over(
+    statistic: Array, selected: IntArray, n_columns: int, response: SiftResponse
+) -> bool:
     """Whether some column that is not selected is associated with the response, by the univariate
     statistics (3, p) of all columns, of which `n_columns` vary.
     """
@@ -138,7 +140,7 @@ def ridge_residual(W: Array, Y: Array, ridge: float) -> Array:
 
 
 def loss_without(
-    groups: Groups, support: Support, response: Response, leave_out: list[Support]
+    groups: Groups, support: Support, response: SiftResponse, leave_out: list[Support]
 ) -> Array:
     """Rise of log det of the residual covariance when each of these sub-supports is left out."""
     Y = robust_fit(groups, support, response)[1]
@@ -154,7 +156,7 @@ def groups_of(groups: Groups, support: Support, variable: int) -> Support:
 
 
 def variable_losses(
-    groups: Groups, support: Support, response: Response
+    groups: Groups, support: Support, response: SiftResponse
 ) -> tuple[list[int], Array, Array]:
     """Variables of a support, what the fit loses without each, and the log chi-square(df q) tail of
     that loss, which puts losses with different df on one scale.
@@ -203,7 +205,7 @@ def column_scores(
     source: Source,
     groups: Groups,
     supports: tuple[Support, Support],
-    response: Response,
+    response: SiftResponse,
     evidence: tuple[Evidence, Evidence],
     false_positives: float,
     n_columns: int,
@@ -216,7 +218,7 @@ def column_scores(
     groups : Groups
     supports : pair of supports
         The support and the relaxed one.
-    response : Response
+    response : SiftResponse
     evidence : pair of Evidence
         Against the residual of the support, and against the response.
     false_positives : float

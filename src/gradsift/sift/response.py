@@ -24,7 +24,7 @@ from gradsift.sift.settings import DEFAULT, SiftSettings
 
 
 @dataclass(frozen=True)
-class Response:
+class SiftResponse:
     Y: Array
     """(n, q) kept rows, centred, whitened, unscaled."""
     rows: Rows
@@ -84,7 +84,7 @@ class Response:
         return self.likelihood.deviance(fit / self.root * self.unit, self.weight)
 
 
-def make_likelihood(likelihood: Likelihood, rows: Rows, settings: SiftSettings) -> Response:
+def make_likelihood(likelihood: Likelihood, rows: Rows, settings: SiftSettings) -> SiftResponse:
     """A response with a likelihood: at first, normal scores of its score."""
     if rows.clusters is not None:
         raise ValueError("a response with a likelihood takes rows for independent: no groups.")
@@ -94,7 +94,9 @@ def make_likelihood(likelihood: Likelihood, rows: Rows, settings: SiftSettings) 
     return replace(whitened_response(Y, rows, False, settings), likelihood=likelihood)
 
 
-def make_response(Y: Array, rows: Rows, robust: bool, settings: SiftSettings = DEFAULT) -> Response:
+def make_response(
+    Y: Array, rows: Rows, robust: bool, settings: SiftSettings = DEFAULT
+) -> SiftResponse:
     """Centre and whiten the responses (q > 1: symmetric, so that no order of the classes is
     preferred).
     """
@@ -107,7 +109,7 @@ def make_response(Y: Array, rows: Rows, robust: bool, settings: SiftSettings = D
     return whitened_response(Y, rows, robust, settings)
 
 
-def whitened_response(Y: Array, rows: Rows, robust: bool, settings: SiftSettings) -> Response:
+def whitened_response(Y: Array, rows: Rows, robust: bool, settings: SiftSettings) -> SiftResponse:
     """The same for kept rows whose dependence is known."""
     Y = rows.centred(Y)
     weight = np.ones(len(Y)) if rows.weight is None else rows.weight
@@ -115,10 +117,10 @@ def whitened_response(Y: Array, rows: Rows, robust: bool, settings: SiftSettings
     values, vectors = np.linalg.eigh(cov)
     scale = 1 / np.sqrt(np.where(values > 1e-12 * max(values.max(), 1e-300), values, np.inf))
     Y = Y * scale if Y.shape[1] == 1 else Y @ (vectors * scale) @ vectors.T
-    return Response(Y, rows, robust, settings)
+    return SiftResponse(Y, rows, robust, settings)
 
 
-def in_principal_axes(response: Response, source: Source) -> Response:
+def in_principal_axes(response: SiftResponse, source: Source) -> SiftResponse:
     """Several responses (classes) along the principal axes of their covariances with the columns:
     these are the same in whatever order the classes are.
     """
@@ -137,7 +139,7 @@ def in_principal_axes(response: Response, source: Source) -> Response:
     return replace(response, Y=response.Y @ np.linalg.eigh(M)[1])
 
 
-def given_noise(response: Response, noise: Array) -> Response:
+def given_noise(response: SiftResponse, noise: Array) -> SiftResponse:
     """The same response, with the intraclass correlation of this noise (n, q), whose rows are not
     mapped.
     """

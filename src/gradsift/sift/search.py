@@ -28,7 +28,7 @@ from gradsift.sift.criterion import (
     robust_fit,
 )
 from gradsift.sift.groups import JOINT, PRODUCT, Groups, Support
-from gradsift.sift.response import Response
+from gradsift.sift.response import SiftResponse
 from gradsift.sift.saddlepoint import permutation_ratio
 
 # The path: supports of a group lasso, from the empty one down.
@@ -114,7 +114,7 @@ def solve(
         working = sorted({*working, *new.tolist()})
 
 
-def path(groups: Groups, response: Response, fixed: Support, tol: float = TOL) -> list[Support]:
+def path(groups: Groups, response: SiftResponse, fixed: Support, tol: float = TOL) -> list[Support]:
     """Distinct supports met while the scale falls from the empty solution to `path_end` of it, or
     to `most_df` n coefficients.
     """
@@ -179,7 +179,7 @@ class Fits:
     and the first term of the criterion of all.
     """
 
-    def __init__(self, groups: Groups, response: Response) -> None:
+    def __init__(self, groups: Groups, response: SiftResponse) -> None:
         self.groups, self.response = groups, response
         self.last: dict[Support, tuple[Array, Array]] = {}
         self.lacks: dict[Support, float] = {}
@@ -204,7 +204,7 @@ class Search:
     """Searches for the support of least criterion at some levels; `fixed` groups never leave."""
 
     def __init__(
-        self, groups: Groups, response: Response, fixed: Support, fits: Fits | None = None
+        self, groups: Groups, response: SiftResponse, fixed: Support, fits: Fits | None = None
     ) -> None:
         self.groups, self.response, self.fixed = groups, response, fixed
         self.fits = Fits(groups, response) if fits is None else fits
@@ -389,7 +389,7 @@ def exchanged(groups: Groups, support: Support, variable: int, other: int) -> Su
 
 
 def choose_supports(
-    groups: Groups, relaxed: Groups, supports: list[Support], response: Response, fixed: Support
+    groups: Groups, relaxed: Groups, supports: list[Support], response: SiftResponse, fixed: Support
 ) -> tuple[Support, Support]:
     """The best support that passes, and the best at relaxed levels (same groups), which need not.
 
