@@ -84,8 +84,11 @@ def keep(estimator: E, draft: E, **found: Any) -> E:
     return take_over(estimator, learned, vars(draft).get("_source"), found)
 
 
-class Summary(Protocol):
-    """The results that every fit of a gradient field has."""
+class FieldFit(Protocol):
+    """The results of a fit of a gradient field by pairs of samples."""
+
+    @property
+    def field(self) -> Any: ...
 
     @property
     def importances(self) -> Array: ...
@@ -97,35 +100,25 @@ class Summary(Protocol):
     def directions(self) -> Directions: ...
 
     @property
+    def dimension(self) -> Dimension | None: ...
+
+    @property
     def scaling(self) -> Scaling: ...
 
 
-def summary_attributes(fit: Summary) -> dict[str, Any]:
-    """The attributes that every fitted estimator has."""
+def field_attributes(fit: FieldFit) -> dict[str, Any]:
+    """The attributes of an estimator with such a fit."""
     return {
+        "field_": fit.field,
         "feature_importances_": fit.importances,
         "ranking_": fit.ranking,
         "components_": fit.directions.components,
         "eigenvalues_": fit.directions.eigenvalues,
         "n_components_": len(fit.directions.components),
+        "dimension_": fit.dimension,
         "mean_": fit.scaling.mean,
         "scale_": fit.scaling.scale,
     }
-
-
-class Counted(Summary, Protocol):
-    """The same where the number of directions is chosen by held-out prediction."""
-
-    @property
-    def field(self) -> Any: ...
-
-    @property
-    def dimension(self) -> Dimension | None: ...
-
-
-def counted_attributes(fit: Counted) -> dict[str, Any]:
-    """The attributes of estimators whose number of directions is chosen by held-out prediction."""
-    return {**summary_attributes(fit), "field_": fit.field, "dimension_": fit.dimension}
 
 
 def knows_gradient(estimator: Any) -> bool:

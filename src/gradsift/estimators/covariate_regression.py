@@ -38,9 +38,7 @@ def without_covariates(
     rows : (m,) int array
         Which rows these are.
     """
-    C, weight = sample.covariates, sample.weight
-    if C is None:
-        return sample, np.zeros((0, 1)), 0.0
+    C, weight = np.asarray(sample.covariates), sample.weight
     place = {int(k): j for j, k in enumerate(found.selected)}
     pairs = [(place[a], place[b]) for a, b, _ in found.interactions if {a, b} <= place.keys()]
     some = None if weight is None else weight[rows]

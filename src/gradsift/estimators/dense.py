@@ -22,7 +22,7 @@ from gradsift.estimators.base import (
     NumberPredictions,
     blank,
     check_n_components,
-    counted_attributes,
+    field_attributes,
     keep,
     labels_sample,
     numbers_sample,
@@ -93,7 +93,7 @@ def ridge_settings(estimator: Any) -> Settings:
 def find_ridge(estimator: Any, sample: PairSample) -> dict[str, Any]:
     """The fitted attributes of GL at one penalty."""
     fit = fit_ridge(sample, ridge_settings(estimator), estimator.alpha, estimator.n_components)
-    return {"alpha_": fit.alpha, "predictor_": fit.predictor, **counted_attributes(fit)}
+    return {"alpha_": fit.alpha, "predictor_": fit.predictor, **field_attributes(fit)}
 
 
 @dataclass(eq=False, repr=False)
@@ -233,7 +233,7 @@ def choose_ridge(estimator: Any, sample: PairSample, groups: Any = None) -> dict
         alpha = float(alphas[choose_alpha(scores, estimator.selection)])
         fit = finish_ridge(started, alpha, estimator.n_components)
     chosen = {"alpha_": alpha, "alphas_": alphas, "cv_scores_": scores}
-    return {**chosen, "predictor_": fit.predictor, **counted_attributes(fit)}
+    return {**chosen, "predictor_": fit.predictor, **field_attributes(fit)}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -424,7 +424,7 @@ class OuterProductGradient(DenseRegressor):
             sample, self.weights, self.standardize, self.fit_intercept, self.refined,
             self.n_components,
         )  # fmt: skip
-        return {"predictor_": fit.predictor, **counted_attributes(fit)}
+        return {"predictor_": fit.predictor, **field_attributes(fit)}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -467,7 +467,7 @@ class MinimumAverageVariance(DenseRegressor):
 
     def _find(self, sample: PairSample) -> dict[str, Any]:
         fit = fit_smooth(sample, self.standardize, self.n_components)
-        return {"predictor_": fit.predictor, **counted_attributes(fit)}
+        return {"predictor_": fit.predictor, **field_attributes(fit)}
 
 
 # Classical sufficient dimension reduction: SIR, SAVE and pHd.

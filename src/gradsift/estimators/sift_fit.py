@@ -210,7 +210,10 @@ def fit_sift(sample: Sample, params: SiftParameters, goal: Goal = "all") -> Sift
         rows = refit_rows(sample.response)
         say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
         Z = selected_columns(take_rows(sample.source, rows), table.scaling, found.selected)
-        sample, coefficients, explained = without_covariates(sample, Z, rows, found)
+        coefficients: Array = np.zeros((0, 1))
+        explained = 0.0
+        if sample.covariates is not None:
+            sample, coefficients, explained = without_covariates(sample, Z, rows, found)
         refit = refit_sample(sample, Z, rows, found.correlation, params.refit, eta)
         predictor = Predictor(table.scaling, found.selected, refit)
         if params.predict_with == "auto" and sample.groups is None and len(rows) == len(table):

@@ -16,7 +16,7 @@ from gradsift.estimators.base import (
     NumberPredictions,
     blank,
     check_n_components,
-    counted_attributes,
+    field_attributes,
     keep,
     labels_sample,
     numbers_sample,
@@ -379,7 +379,7 @@ def sparse_attributes(fit: SparseFit) -> dict[str, Any]:
     """The attributes of a fitted estimator of the paper."""
     proof = fit.solution.certificate
     return {
-        **counted_attributes(fit),
+        **field_attributes(fit),
         "alpha_": fit.solution.alpha,
         "alpha_max_": fit.alpha_max,
         "dual_gap_": proof.gap,
