@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from checkout import checkout
 from levels.tables import SETTINGS
 from selection.designs import DESIGNS, HELD_OUT
 from sklearn.metrics import average_precision_score
@@ -98,7 +99,7 @@ def report(kind: str, before: dict[str, Any], after: dict[str, Any]) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("checkout", type=Path, nargs="?")
+    parser.add_argument("checkout", type=checkout, nargs="?")
     parser.add_argument("kinds", nargs="*", default=list(MEASURES), metavar="designs|levels")
     parser.add_argument("--seeds", type=int, nargs=2, default=[9500, 9508])
     parser.add_argument("--measure", choices=list(MEASURES), help=argparse.SUPPRESS)
@@ -107,7 +108,7 @@ def main() -> int:
         json.dump(measured(asked.measure, range(*asked.seeds)), sys.stdout)
         return 0
     for kind in asked.kinds:
-        jobs = [start(root, kind, asked.seeds) for root in (asked.checkout.resolve(), HERE)]
+        jobs = [start(root, kind, asked.seeds) for root in (asked.checkout, HERE)]
         before, after = (json.loads(job.communicate()[0]) for job in jobs)
         report(kind, before, after)
     return 0

@@ -31,6 +31,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from checkout import checkout
 from golden.answers import (
     Answers,
     answers_of,
@@ -189,7 +190,7 @@ def main() -> int:
     for name in ("write", "check", "bits", "dump"):
         command = commands.add_parser(name)
         if name in ("bits", "dump"):
-            command.add_argument("path", type=Path)
+            command.add_argument("path", type=checkout if name == "bits" else Path)
         command.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     asked = parser.parse_args()
     unknown = set(asked.parts) - set(PARTS)
@@ -197,7 +198,7 @@ def main() -> int:
         parser.error(f"no part {sorted(unknown)}; there are {', '.join(PARTS)}")
     parts = asked.parts or list(PARTS)
     if asked.command == "bits":
-        return compare_bits(asked.path.resolve(), parts)
+        return compare_bits(asked.path, parts)
     if asked.command == "dump":
         return dump(asked.path, parts)
     return compare_with_record(parts, asked.command == "write")

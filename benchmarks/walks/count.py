@@ -1,7 +1,7 @@
 """How much there is to read: walks of calls, and counts of the source.
 
     python -m walks.count                       this checkout
-    python -m walks.count --beside CHECKOUT     and another one, counted by the same code
+    python -m walks.count --compare CHECKOUT    and another one, counted by the same code
     python -m walks.count --list                also what was counted, by name
 
 Run from `benchmarks/` with the package installed, or its `src` on PYTHONPATH. `tests/test_walks.py`
@@ -18,6 +18,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from checkout import checkout
 from walks import source
 from walks.trace import PACKAGE, walks
 
@@ -123,7 +124,7 @@ def checkout_name(checkout: Path) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--beside", type=Path, metavar="CHECKOUT", help="compare with it")
+    parser.add_argument("--compare", type=checkout, metavar="CHECKOUT", help="count it too")
     parser.add_argument("--list", action="store_true", help="also print what was counted")
     parser.add_argument("--json", action="store_true", help="print the counts as JSON")
     asked = parser.parse_args()
@@ -132,8 +133,8 @@ def main() -> None:
         print(json.dumps(found))
         return
     columns = {checkout_name(ROOM.parents[1]): found}
-    if asked.beside is not None:
-        columns = {checkout_name(asked.beside): counts_of(asked.beside), **columns}
+    if asked.compare is not None:
+        columns = {checkout_name(asked.compare): counts_of(asked.compare), **columns}
     print(markdown(columns))
     if asked.list:
         print("\n".join(lists()))
