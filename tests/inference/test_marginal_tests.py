@@ -12,7 +12,7 @@ from gradsift.inference.marginal_tests import by_label, column_association
 from gradsift.sift import SiftFit, make_sift
 from gradsift.sift.criterion import whiten_residual
 from gradsift.sift.features import wide_statistics
-from gradsift.sift.levels import association_log_p, pillai_log_p
+from gradsift.sift.groups import association_log_p, pillai_log_p
 from gradsift.sift.rows import make_rows
 from gradsift.sift.saddlepoint import exchangeable_log_p
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradsift.numerics.repeated_rows import MOST_ROWS, repeat_words, repeated_rows
+from gradsift.numerics.sampling import MOST_ROWS, repeat_words, repeated_rows
 
 
 def again(S, rng, r, times=2):

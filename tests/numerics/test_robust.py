@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradsift.numerics.robust import (
+from gradsift.numerics.statistics import (
     MAD_TO_SD,
     lower_quantiles,
     median,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradsift.pairwise.inverse_regression import (
+from gradsift.pairwise.dense import (
     cut_slices,
     leading_eigenvectors,
     mean_hessian,

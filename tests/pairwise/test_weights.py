@@ -10,7 +10,6 @@ from gradsift.pairwise.weights import (
     NearestNeighbors,
     Uniform,
     as_weights,
-    gaussian_weights,
     normalise,
     pair_weights,
 )
@@ -34,7 +33,7 @@ def loop_nearest(D, k, scale, form):
 
 def test_gaussian_and_uniform(D):
     by_hand = [[np.exp(-d / (2 * 0.8**2)) for d in row] for row in D]
-    np.testing.assert_allclose(gaussian_weights(D, 0.8), by_hand)
+    np.testing.assert_allclose(Gaussian(0.8).of_distances(D), by_hand)
     np.testing.assert_allclose(pair_weights(Gaussian(0.8), D, 3), by_hand)
     assert (pair_weights(Uniform(), D, 3) == 1.0).all()
     half_median = 0.5 * np.sqrt(np.median(D[D > 0]))

@@ -9,14 +9,16 @@ from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
 
 from gradsift.numerics.ard_kernels import ArdGaussian, DotProduct
-from gradsift.refit.evidence import linear_evidence, lower_inverse, maximise_evidence
-from gradsift.refit.evidence import negative_log_evidence as evidence_at
-from gradsift.refit.features import (
+from gradsift.refit.evidence import (
     RefitRows,
+    linear_evidence,
+    lower_inverse,
+    maximise_evidence,
     pivoted_features,
     residuals_and_leverages,
     solve_ridge,
 )
+from gradsift.refit.evidence import negative_log_evidence as evidence_at
 
 ETA = 0.2
 

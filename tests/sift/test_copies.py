@@ -10,8 +10,7 @@ import pytest
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
 from gradsift.data import ArraySource
 from gradsift.pairwise.fit import rank_variables
-from gradsift.sift.groups import pool
-from gradsift.sift.levels import univariate_levels
+from gradsift.sift.groups import pool, univariate_levels
 from gradsift.sift.rows import make_rows
 from gradsift.sift.search import earlier_copies
 

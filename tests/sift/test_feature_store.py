@@ -5,8 +5,8 @@ import pytest
 from helpers import assert_same_sums
 
 from gradsift.data import ArraySource, Source
-from gradsift.sift import feature_store, sift
-from gradsift.sift.feature_store import DenseFeatures, QuantisedFeatures, pooled_features
+from gradsift.sift import features, sift
+from gradsift.sift.features import DenseFeatures, QuantisedFeatures, pooled_features
 from gradsift.sift.rows import make_rows
 
 
@@ -32,7 +32,7 @@ def both(X, rows, monkeypatch):
     where = np.arange(X.shape[1])
     coded = pooled_features(ArraySource(X), where, rows)
     with monkeypatch.context() as patch:
-        patch.setattr(feature_store, "KEPT_COLUMNS", 10**6)
+        patch.setattr(features, "KEPT_COLUMNS", 10**6)
         kept = pooled_features(ArraySource(X), where, rows)
     assert isinstance(coded, QuantisedFeatures)
     assert isinstance(kept, DenseFeatures)
@@ -71,7 +71,7 @@ def test_fits_get_exact_features(monkeypatch):
 
 def test_what_was_used_last_is_forgotten_last(monkeypatch):
     coded, _ = both(columns_of_every_kind(60), make_rows(60, None), monkeypatch)
-    monkeypatch.setattr(feature_store, "REMEMBERED", 17)
+    monkeypatch.setattr(features, "REMEMBERED", 17)
     coded.stack([(0, 2), (1, 2)])
     coded.stack([(0, 2)])
     coded.stack([(5, 2)])
@@ -107,7 +107,7 @@ def test_long_tables_keep_single_precision(monkeypatch):
     X = columns_of_every_kind(300)[:, :100]
     y = X[:, 0] + X[:, 1] ** 2 + 0.3 * np.random.default_rng(0).normal(size=300)
     double = sift(ArraySource(X), y[:, None])
-    monkeypatch.setattr(feature_store, "DOUBLE_VALUES", 100)
+    monkeypatch.setattr(features, "DOUBLE_VALUES", 100)
     assert pooled_features(ArraySource(X), np.arange(9), make_rows(300, None)).Z.dtype == np.float32
     single = sift(ArraySource(X), y[:, None])
     assert single.selected.tolist() == double.selected.tolist()
@@ -147,7 +147,7 @@ def test_coded_features_select_the_same(seed, monkeypatch):
     y = X[:, 0] + X[:, 1] ** 2 + np.sin(2 * X[:, 2]) + X[:, 3] * X[:, 105] + 0.5 * X[:, 65]
     y = y + 0.5 * rng.normal(size=200)
     coded = sift(ArraySource(X), y[:, None])
-    monkeypatch.setattr(feature_store, "KEPT_COLUMNS", 10**6)
+    monkeypatch.setattr(features, "KEPT_COLUMNS", 10**6)
     kept = sift(ArraySource(X), y[:, None])
     assert coded.selected.tolist() == kept.selected.tolist()
     np.testing.assert_allclose(coded.chi_square_tails, kept.chi_square_tails, rtol=1e-6)

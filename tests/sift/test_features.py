@@ -19,7 +19,7 @@ from gradsift.sift.features import (
     univariate_features,
     whitening,
 )
-from gradsift.sift.levels import chi2_log_sf
+from gradsift.sift.groups import chi2_log_sf
 from gradsift.sift.rows import make_rows
 from gradsift.sift.settings import DEFAULT
 

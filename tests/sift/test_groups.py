@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from gradsift.sift.groups import JOINT, PRODUCT, GroupIndex
-from gradsift.sift.levels import NEVER, Levels
+from gradsift.sift.groups import JOINT, NEVER, PRODUCT, GroupIndex, Levels
 
 
 def test_every_number_says_its_kind_and_place():

@@ -8,7 +8,7 @@ from scipy.stats import chi2
 
 from gradsift.data import ArraySource
 from gradsift.sift import make_sift
-from gradsift.sift.response import make_response
+from gradsift.sift.criterion import make_response
 from gradsift.sift.rows import make_rows
 from gradsift.sift.saddlepoint import chi_square_of, largest_sum, permutation_ratio, places
 

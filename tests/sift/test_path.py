@@ -10,12 +10,18 @@ from gradsift.sift.criterion import (
     complexity,
     criterion,
     level_sums,
+    make_response,
     normal_equations,
     robust_fit,
 )
-from gradsift.sift.groups import least_squares, pool, with_products
-from gradsift.sift.levels import relaxed_levels, squared_level, univariate_levels
-from gradsift.sift.response import make_response
+from gradsift.sift.groups import (
+    least_squares,
+    pool,
+    relaxed_levels,
+    squared_level,
+    univariate_levels,
+    with_products,
+)
 from gradsift.sift.rows import make_rows
 from gradsift.sift.search import REMEMBERED_FITS, Fits, Search, group_lasso, path, solve
 from gradsift.sift.settings import DEFAULT

@@ -12,7 +12,7 @@ from gradsift import GradientSiftRegressor
 from gradsift._run.threads import one_blas_thread
 from gradsift.data import ArraySource
 from gradsift.sift import Limits, SiftSettings, make_sift, sift
-from gradsift.sift.levels import pair_tests, squared_level
+from gradsift.sift.groups import pair_tests, squared_level
 from gradsift.sift.ranking import Evidence
 from gradsift.sift.rows import make_rows
 

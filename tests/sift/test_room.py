@@ -10,9 +10,9 @@ from scipy import sparse
 
 from gradsift import GradientSiftRegressor
 from gradsift.data import ArraySource, open_source
-from gradsift.sift import feature_store, groups, sift
+from gradsift.sift import features, groups, sift
 from gradsift.sift.features import pool_size
-from gradsift.sift.levels import univariate_levels
+from gradsift.sift.groups import univariate_levels
 from gradsift.sift.rows import make_rows
 from gradsift.sift.settings import DEFAULT, Limits, SiftSettings
 
@@ -49,7 +49,7 @@ def test_a_compressed_table_counts_as_what_it_takes():
 
 @pytest.mark.parametrize("p", [1_000, 10_000])
 def test_a_fit_takes_three_tables_and_a_few_small_arrays(p, monkeypatch):
-    monkeypatch.setattr(feature_store, "in_own_pages", np.zeros)  # which tracemalloc sees
+    monkeypatch.setattr(features, "in_own_pages", np.zeros)  # which tracemalloc sees
     rng = np.random.default_rng(0)
     n = 100
     X = rng.normal(size=(n, p))

@@ -7,10 +7,8 @@ import pytest
 
 from gradsift.data import ArraySource
 from gradsift.sift import search
-from gradsift.sift.criterion import after_move, criterion
-from gradsift.sift.groups import pool
-from gradsift.sift.levels import univariate_levels
-from gradsift.sift.response import make_response
+from gradsift.sift.criterion import after_move, criterion, make_response
+from gradsift.sift.groups import pool, univariate_levels
 from gradsift.sift.rows import make_rows
 from gradsift.sift.search import Search
 from gradsift.sift.settings import DEFAULT

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradsift.sift.features as source_module
-import gradsift.sift.levels as levels
+import gradsift.sift.groups as levels
 from gradsift.data import ArraySource, Source
 from gradsift.sift import Limits, SiftSettings, sift
 

@@ -30,7 +30,7 @@ from gradsift._run.passes import each_block
 from gradsift.inference.settings import EffectPrior, FindingSettings, univariate_prior
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.sift import PARTS, ChosenGroup
-from gradsift.sift.criterion import robust_fit
+from gradsift.sift.criterion import SiftResponse, robust_fit
 from gradsift.sift.features import (
     BLOCK_VALUES,
     N_BINS,
@@ -44,9 +44,7 @@ from gradsift.sift.features import (
     univariate_scores,
     whitener,
 )
-from gradsift.sift.groups import Groups, Support, least_squares, pool, with_products
-from gradsift.sift.levels import Levels
-from gradsift.sift.response import SiftResponse
+from gradsift.sift.groups import Groups, Levels, Support, least_squares, pool, with_products
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import SiftSettings
 

@@ -62,16 +62,16 @@ from gradsift.inference.score_tests import (
 from gradsift.inference.settings import PRODUCT, TESTS, ColumnTestSettings
 from gradsift.numerics.statistics import benjamini_hochberg
 from gradsift.protocols import Array, IntArray
-from gradsift.sift.feature_store import feature_pieces
 from gradsift.sift.features import (
     Single,
     clipped,
     clipped_columns,
+    feature_pieces,
     known_columns,
     product_feature,
     single_columns,
 )
-from gradsift.sift.levels import chi2_log_sf, shares, univariate_log_p
+from gradsift.sift.groups import chi2_log_sf, shares, univariate_log_p
 from gradsift.sift.procedure import Sift, SiftFit
 
 PARTS = ("linear", "quadratic", "local", "product")

@@ -7,7 +7,7 @@ too. Where many columns carry a little of the signal, it can be answered for hun
 and the stronger question for few.
 
 The p-value is the smallest of three tests (linear, quadratic, local) by Pillai's trace, corrected
-for their number (`sift.levels.association_log_p`). Small p-values (p,) are checked against
+for their number (`sift.groups.association_log_p`). Small p-values (p,) are checked against
 permutations of the rows. q-values are those of Benjamini and Hochberg over all columns.
 
 References
@@ -31,7 +31,7 @@ from gradsift.inference.settings import TESTS, ColumnTestSettings
 from gradsift.numerics.statistics import benjamini_hochberg
 from gradsift.protocols import Array, IntArray
 from gradsift.sift.features import odd_rows
-from gradsift.sift.levels import association_log_p
+from gradsift.sift.groups import association_log_p
 from gradsift.sift.procedure import Sift, SiftFit
 from gradsift.sift.saddlepoint import exchangeable_log_p
 

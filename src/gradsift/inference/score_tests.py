@@ -47,7 +47,7 @@ from gradsift.inference.settings import TESTS, ColumnTestSettings
 from gradsift.numerics.logistic import fit_binary, with_ones
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.sift.features import clipped, clipped_columns
-from gradsift.sift.levels import chi2_log_sf
+from gradsift.sift.groups import chi2_log_sf
 from gradsift.sift.rows import Rows
 from gradsift.sift.saddlepoint import permutation_ratio
 from gradsift.sift.settings import SiftSettings

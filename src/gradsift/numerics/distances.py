@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradsift._run.passes import each_block
-from gradsift.numerics.robust import median
+from gradsift.numerics.statistics import median
 from gradsift.protocols import Array, IntArray, Source
 
 

@@ -189,8 +189,8 @@ class Settings:
         What to do with missing values; see `measure_scaling`.
     """
 
-    kernel: Any = "affine"
-    weights: Any = "gaussian"
+    kernel: object = "affine"
+    weights: object = "gaussian"
     standardize: bool = True
     penalty_factor: Array | None = None
     alpha_0: float | None = None

@@ -18,8 +18,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from gradsift.numerics.directions import Directions, find_directions
-from gradsift.numerics.repeated_rows import merge_rows
-from gradsift.numerics.sampling import evenly_spaced, folds_along
+from gradsift.numerics.sampling import evenly_spaced, folds_along, merge_rows
 from gradsift.pairwise.local_linear import best_bandwidth, fit_mave, smooth, whiten
 from gradsift.protocols import Array, IntArray, Source
 

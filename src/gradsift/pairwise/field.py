@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -16,11 +17,28 @@ from gradsift.numerics.kernels import (
 )
 from gradsift.numerics.sampling import spread_along
 from gradsift.pairwise.assemble import Assembly
+from gradsift.pairwise.local_linear import near_weights
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.solver import Rows
 
 MOST_EXPANSIONS = 4_000  # of the Taylor average: predicting costs this many distances per sample
 MOST_PAIRED = 1_000  # samples whose distances give its bandwidth
+
+
+class GradientField(Protocol):
+    """A gradient at any sample, along the columns `index`."""
+
+    @property
+    def scaling(self) -> Scaling:
+        """From the user's columns to those of the fit."""
+        ...
+
+    @property
+    def index(self) -> IntArray: ...
+
+    def gradient(self, X: Source | Array) -> Array:
+        """(c, n, len(index)), in the user's units."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -123,10 +141,7 @@ class TaylorPredictor:
         return np.concatenate([self._tile(tile) for tile in tiles], axis=1)
 
     def _tile(self, X_new: Array) -> Array:
-        D = squared_distances(X_new, self.X)
-        # relative to the nearest sample: far from all data the weights must not vanish together
-        weight = np.exp((D.min(axis=1, keepdims=True) - D) / (2.0 * self.scale**2)) * self.share
-        weight /= weight.sum(axis=1, keepdims=True)
+        weight = near_weights(X_new, self.X, self.share, self.scale)
         at_zero = self.anchors - np.einsum("cna,na->cn", self.fields, self.X)
         slopes = np.matmul(weight, self.fields)
         return at_zero @ weight.T + np.einsum("cna,na->cn", slopes, X_new)

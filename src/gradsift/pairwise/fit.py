@@ -1,9 +1,8 @@
 """Fitting the paper's problem: a checked sample and settings go in, a frozen answer comes out.
 
 `fit_sparse` solves the problem of `assemble` at one penalty, `fold_scores` scores a path of
-penalties on held-out rows, and `fit_ridge` has alpha sum_k ||f^k||_K^2 in place of the group lasso
-(gradient learning, GL; Mukherjee and Zhou, JMLR 7, 2006). Answers hold importances (p,), a ranking
-(p,), directions (d, p) and the field as a function of any sample.
+penalties on held-out rows. Answers hold importances (p,), a ranking (p,), directions (d, p) and the
+field as a function of any sample.
 """
 
 from __future__ import annotations
@@ -21,9 +20,8 @@ from gradsift._run.progress import follow
 from gradsift._run.threads import one_blas_thread
 from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
 from gradsift.numerics.directions import Directions
-from gradsift.numerics.distances import products
 from gradsift.numerics.kernels import TheoryRate
-from gradsift.numerics.repeated_rows import merge_rows
+from gradsift.numerics.sampling import merge_rows
 from gradsift.pairwise.assemble import (
     Assembly,
     PairResponse,
@@ -31,22 +29,15 @@ from gradsift.pairwise.assemble import (
     assemble,
     paper_loss,
 )
-from gradsift.pairwise.dimension import Counted, Dimension, count_directions
-from gradsift.pairwise.field import KernelField, TaylorPredictor, kernel_field, taylor_predictor
-from gradsift.pairwise.single_index import (
-    AveragedPredictor,
-    LabelPredictor,
-    index_predictor,
-    label_predictor,
-)
+from gradsift.pairwise.dimension import Dimension, count_directions
+from gradsift.pairwise.field import GradientField, kernel_field, taylor_predictor
+from gradsift.pairwise.single_index import index_predictor
 from gradsift.pairwise.weights import Adaptive, as_weights
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.solver import Rows, Solution, Solver, exact_norms, null_solution
 from gradsift.solver.checkpoint import digest, load_arrays, open_checkpoint, save_arrays
-from gradsift.solver.forward_backward import step_bound
 from gradsift.solver.path import PathResult, Step, fit_path, fit_to, steps_to
 from gradsift.solver.problem import row_norms
-from gradsift.solver.ridge import expand, solve_ridge
 
 # From sizes to an order of all variables, and from scores along a path to one alpha.
 
@@ -137,7 +128,8 @@ def settle_path(started: Started, path: PathResult, solver: Solver) -> PathResul
 
 PredictWith = Literal["directions", "taylor", "offset"]
 """Numbers: 'directions' or 'taylor'. Labels: 'directions' or 'offset', the field's own f0."""
-PairPredictor = AveragedPredictor | TaylorPredictor | LabelPredictor
+PairPredictor = Callable[[Array], Array]
+"""From selected columns of new samples, standardised, to predictions (c, n)."""
 AlphaRule = float | Literal["theory"] | TheoryRate | None
 DEFAULT_FRACTION = 0.1
 """alpha=None means this part of alpha_max."""
@@ -158,6 +150,8 @@ class PairSample:
     n_rows : int
     unlabeled : Source or None
         Samples without a response.
+    classes : array or None
+        Labels of the classes; None = numbers.
     """
 
     X: Source
@@ -166,6 +160,7 @@ class PairSample:
     kept: IntArray
     n_rows: int
     unlabeled: Source | None = None
+    classes: Array | None = None
 
     def distinct(self, standardize: bool) -> tuple[Scaling, Array, Array, Array]:
         """The scaling of the columns, and of rows without copies all columns, the response and the
@@ -197,19 +192,20 @@ class FittedField:
 
     Attributes
     ----------
-    field : KernelField
+    field : GradientField
         The gradient at any sample.
-    predictor : AveragedPredictor, TaylorPredictor, LabelPredictor or None
-        Predictions from the selected columns; None = by the offset function of the field.
+    predictor : callable or None
+        Predictions (c, n) from the columns ``field.index``, standardised; None = by the offset
+        function of the field.
     importances : (p,) array
-        ||f^k||_K.
+        ||f^k||_K, or the root mean square of the partial derivatives over the samples.
     ranking : (p,) int array
     directions : Directions
     dimension : Dimension or None
         The evidence on their number, where that was to be found.
     """
 
-    field: KernelField
+    field: GradientField
     predictor: PairPredictor | None
     importances: Array
     ranking: IntArray
@@ -284,8 +280,7 @@ def make_predictor(
 ) -> PairPredictor | None:
     """What predicts from the selected columns; None = the offset function of the field."""
     if predict_with == "directions":
-        labels = assembly.response.is_labels
-        return (label_predictor if labels else index_predictor)(assembly, rows)
+        return index_predictor(assembly, rows)
     return taylor_predictor(assembly, rows, v) if predict_with == "taylor" else None
 
 
@@ -306,115 +301,12 @@ def describe(
         predictor,
         importances,
         rank_variables(importances, runner_up),
-        *directions_of(assembly, rows, n_components),
-    )
-
-
-def directions_of(assembly: Assembly, rows: Rows, n_components: int | Literal["auto"]) -> Counted:
-    """Eigenvectors of B B', outputs side by side: summed over class contrasts."""
-    return count_directions(
-        assembly.source, assembly.response.values, assembly.share,
-        rows.index, rows.values, n_components,
+        # eigenvectors of B B', outputs side by side: summed over class contrasts
+        *count_directions(
+            assembly.source, assembly.response.values, assembly.share,
+            rows.index, rows.values, n_components,
+        ),
     )  # fmt: skip
-
-
-# Fitting gradient learning with a ridge penalty (GL): at one penalty, or scored at many.
-
-
-@dataclass(frozen=True)
-class RidgeFit(FittedField):
-    """The answer of gradient learning with a ridge penalty."""
-
-    alpha: float
-
-
-class RidgeStarted(NamedTuple):
-    """An assembled problem, the products X X' (n, n) of its rows, and its default penalty."""
-
-    assembly: Assembly
-    inner: Array
-    unit: float
-
-    def solve(self, alpha: float) -> tuple[Rows, Array]:
-        """Coefficients (B, v) at a penalty."""
-        source, datafit = self.assembly.problem.source, self.assembly.problem.datafit
-        A, v = solve_ridge(datafit, self.inner, alpha)
-        return Rows(np.arange(source.shape[1]), expand(source, A)).drop_zeros(), v
-
-
-def start_ridge(sample: PairSample, problem: Settings) -> RidgeStarted:
-    """Assemble the problem, and find its own scale of penalties."""
-    assembly = assemble(sample.X, sample.response, problem, sample.weight)
-    inner = products(assembly.problem.source).inner
-    return RidgeStarted(assembly, inner, default_ridge(assembly, inner))
-
-
-def fit_ridge(
-    sample: PairSample,
-    problem: Settings,
-    alpha: float | None,
-    n_components: int | Literal["auto"],
-) -> RidgeFit:
-    """Gradient learning (GL) with the penalty alpha sum_k ||f^k||_K^2: every variable stays in."""
-    if alpha is not None and not (isinstance(alpha, Real) and 0.0 < float(alpha) < np.inf):
-        raise ValueError(f"alpha={alpha!r}: the ridge penalty is a positive number or None.")
-    with one_blas_thread():
-        started = start_ridge(sample, problem)
-        return finish_ridge(started, started.unit if alpha is None else float(alpha), n_components)
-
-
-def finish_ridge(
-    started: RidgeStarted, alpha: float, n_components: int | Literal["auto"]
-) -> RidgeFit:
-    """The answer at a penalty, and what follows from it."""
-    assembly = started.assembly
-    rows, v = started.solve(alpha)
-    labels = assembly.response.is_labels
-    predictor = None if labels else taylor_predictor(assembly, rows, v)
-    nothing_out = np.zeros(assembly.problem.n_features)
-    found = describe(assembly, rows, v, n_components, nothing_out, predictor)
-    return RidgeFit(**vars(found), alpha=alpha)
-
-
-@refuse_overflow
-def ridge_fold_scores(
-    sample: PairSample, problem: Settings, fold: Fold, alphas: Array, *, relative: bool
-) -> Array:
-    """Minus the mean loss on the held-out rows at every alpha, of what the estimator predicts.
-
-    With `relative`, alphas are in units of the fold's own default: penalties of different folds are
-    alike where they are the same multiple of it.
-    """
-    weight = None if sample.weight is None else sample.weight[fold.train]
-    inside = PairSample(
-        take_rows(sample.X, fold.train), sample.response.take(fold.train), weight,
-        np.arange(len(fold.train)), len(fold.train),
-    )  # fmt: skip
-    started = start_ridge(inside, problem.take(fold.train))
-    assembly, truth = started.assembly, sample.response.take(fold.test)
-    held_out = standardised(take_rows(sample.X, fold.test), assembly.scaling)
-    count = np.ones(len(fold.test)) if sample.weight is None else sample.weight[fold.test]
-    scores = np.empty(len(alphas))
-    for i, alpha in enumerate(alphas * (started.unit if relative else 1.0)):
-        rows, v = started.solve(float(alpha))
-        if truth.is_labels:
-            guess = kernel_field(assembly, rows, v).offset_of(held_out).T
-        else:
-            guess = taylor_predictor(assembly, rows, v)(held_out.columns(rows.index))
-        losses = paper_loss(truth).value(guess, truth.values)
-        scores[i] = -float(losses @ count / count.sum())
-    return scores
-
-
-def default_ridge(assembly: Assembly, inner: Array) -> float:
-    """A thousandth of the largest curvature of the data term: scale-free, mild."""
-    datafit = assembly.problem.datafit
-    values, vectors = np.linalg.eigh(inner)
-    T = vectors * np.sqrt(np.maximum(values, 0.0))
-    phi, v = datafit.restrict(T), datafit.start()
-    zero = np.zeros((T.shape[1], datafit.n_tasks))
-    G, g = phi.gradient(phi.image(zero, v), zero, v)
-    return 5e-4 * step_bound(phi, G, np.zeros_like(g)) or 1.0
 
 
 # Held-out scores along a path: one fold at a time, folds as index arrays.
@@ -438,7 +330,9 @@ class HeldOut(NamedTuple):
     ----------
     assembly : Assembly
         The training rows.
-    solution : Solution
+    coefficients : Rows
+    v : array
+        Coefficients of the offset function.
     rows : Source
         The held-out rows, standardised as the training rows are.
     truth : PairResponse
@@ -447,7 +341,8 @@ class HeldOut(NamedTuple):
     """
 
     assembly: Assembly
-    solution: Solution
+    coefficients: Rows
+    v: Array
     rows: Source
     truth: PairResponse
     weight: Array
@@ -472,7 +367,7 @@ class HeldOutLoss:
 
 def predict_held_out(fold: HeldOut, predict_with: PredictWith) -> Array:
     """(c, n) predictions for the held-out rows."""
-    rows, v = fold.solution.rows.drop_zeros(), fold.solution.v
+    rows, v = fold.coefficients, fold.v
     predict = make_predictor(fold.assembly, rows, v, predict_with)
     if predict is None:
         return kernel_field(fold.assembly, rows, v).offset_of(fold.rows).T
@@ -529,7 +424,8 @@ def fold_scores(
         for i, first in enumerate(path.solutions):
             (last, _), solution = settle(started, first, solver)
             truth = response.take(fold.test)
-            scores[i] = score(HeldOut(last, solution, held_out, truth, weight))
+            rows = solution.rows.drop_zeros()
+            scores[i] = score(HeldOut(last, rows, solution.v, held_out, truth, weight))
         if kept is not None:
             save_arrays(kept.folder / SCORES, {"scores": scores})
             kept.clear()

@@ -1,7 +1,6 @@
 """Local linear fits: slopes in all columns (OPG), and smooth functions of a few coordinates.
 
-Slopes are least squares without a ridge, hence no part of the solvers in `solver.ridge` and
-`refit.ridge`.
+Slopes are least squares without a ridge, hence no part of `numerics.ridge`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from scipy import sparse
 
 from gradsift.data.source import BLOCK_BYTES
 from gradsift.numerics.distances import squared_distances
-from gradsift.numerics.repeated_rows import merge_rows
+from gradsift.numerics.sampling import merge_rows
 from gradsift.protocols import Array
 
 

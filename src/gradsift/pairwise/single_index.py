@@ -20,12 +20,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import softmax
 
 from gradsift.data.source import BLOCK_BYTES
 from gradsift.numerics.losses import Loss
 from gradsift.numerics.newton import minimise
-from gradsift.numerics.repeated_rows import merge_rows
-from gradsift.numerics.sampling import spread_along
+from gradsift.numerics.ridge import RowProducts, SpectralRidge
+from gradsift.numerics.sampling import merge_rows, spread_along
 from gradsift.pairwise.assemble import Assembly, paper_loss
 from gradsift.pairwise.local_linear import (
     best_bandwidth,
@@ -164,8 +165,8 @@ class LabelPredictor:
         return np.asarray(self.intercept[:, None] + self.slope * guess)
 
 
-def label_predictor(assembly: Assembly, rows: Rows) -> LabelPredictor:
-    """The predictor that goes with an answer for labels.
+def index_predictor(assembly: Assembly, rows: Rows) -> AveragedPredictor | LabelPredictor:
+    """The predictor that goes with an answer.
 
     Labels are predicted as numbers; one slope and an intercept per class turn what is predicted
     for samples left out into scores of least loss.
@@ -175,6 +176,8 @@ def label_predictor(assembly: Assembly, rows: Rows) -> LabelPredictor:
         assembly.source.columns(rows.index), response.values.T, assembly.share
     )
     linked = [link_index(X, y, rows.values, share) for y in Y.T]
+    if not response.is_labels:
+        return linked[0].predictor
     guess = np.array([link.left_out for link in linked])
     intercept, slope = calibrate(guess, Y.T, share, paper_loss(response))
     return LabelPredictor(tuple(link.predictor for link in linked), intercept, slope)
@@ -203,22 +206,10 @@ def calibrate(guess: Array, target: Array, share: Array, loss: Loss) -> tuple[Ar
     return np.asarray(x[:-1] - slope * middle), slope
 
 
-def index_predictor(assembly: Assembly, rows: Rows) -> AveragedPredictor:
-    """The predictor that goes with an answer for numbers."""
-    return fit_index(
-        assembly.source.columns(rows.index), assembly.response.values[0], rows.values,
-        assembly.share,
-    )  # fmt: skip
-
-
-def fit_index(X: Array, y: Array, B: Array, share: Array) -> AveragedPredictor:
-    """Learn index and link for selected columns X (n, a) and coefficients B (a, m)."""
-    X, Y, share, _ = merge_rows(X, y[:, None], share)
-    return link_index(X, Y[:, 0], B, share).predictor
-
-
 def link_index(X: Array, y: Array, B: Array, share: Array) -> Averaged:
-    """The same for rows without copies, with what it predicts for rows left out."""
+    """The average of predictors on selected columns X (n, a), no row of which is a copy of another,
+    with coefficients B (a, m).
+    """
     return average(list(members(X, y, B, share).values()), share)
 
 
@@ -248,8 +239,7 @@ def average(found: list[Linked], share: Array) -> Averaged:
     limits = np.finfo(float)
     errors = np.log(np.clip([linked.error for linked in found], limits.tiny, limits.max))
     n = 1.0 / float(share @ share)
-    weights = np.exp(-0.5 * STACKING_POWER * n * (errors - errors.min()))
-    weights /= weights.sum()
+    weights = softmax(-0.5 * STACKING_POWER * n * errors)
     left_out = weights @ np.array([linked.left_out for linked in found])
     return Averaged(AveragedPredictor(tuple(f.predictor for f in found), weights), left_out)
 
@@ -269,27 +259,15 @@ def _straight(found: Index, y: Array, share: Array) -> Linked:
 
 
 def ridge_index(X: Array, directions: Array, y: Array, share: Array) -> Index:
-    """Ridge regression on coordinates X @ directions, its penalty by leave-one-out.
-
-    Leaving sample i out changes its residual by 1 / (1 - h_i), with h_i its leverage.
-    """
-    coordinates = X @ directions
-    middle, level = share @ coordinates, float(share @ y)
-    root = np.sqrt(share)
-    P, s, Q = np.linalg.svd(root[:, None] * (coordinates - middle), full_matrices=False)
-    pull, total = P.T @ (root * (y - level)), max(float(s @ s), np.finfo(float).tiny)
-    ridges = RIDGES * total
-    shrink = s**2 / (s**2 + ridges[:, None])
-    fitted = level + ((shrink * pull) @ P.T) / root
-    leverage = np.minimum(share + shrink @ (P**2).T, 1.0 - 1e-9)
-    residual = (y - fitted) / (1.0 - leverage)
-    best = int(np.argmin(residual**2 @ share))
-    chosen, left_out = ridges[best], y - residual[best]
+    """Ridge regression on coordinates X @ directions, its penalty by leave-one-out."""
+    ridge = SpectralRidge.of(RowProducts(X @ directions, factored=True), share, y[:, None])
+    left_out = ridge.leave_one_out(RIDGES)[0][:, :, 0]
+    best = int(np.argmin(np.square(y - left_out) @ share))
+    level = float(ridge.mean[0])
     # without what leaving a sample out does to the mean: that alone would give the sample away
-    left_out = left_out + share * (y - level) / (1.0 - share)
-    weights = Q.T @ (s / (s**2 + chosen) * pull)
-    slope = (directions @ weights)[:, None]
-    return Index(slope, np.array([level - middle @ weights]), left_out[:, None])
+    places = left_out[best] + share * (y - level) / (1.0 - share)
+    weights = ridge.centred.values.T @ ridge.dual(RIDGES[best])
+    return Index(directions @ weights, level - ridge.middle @ weights, places[:, None])
 
 
 def _linked(found: Index, y: Array, share: Array, *, rising: bool = True) -> Linked:

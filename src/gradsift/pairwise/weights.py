@@ -224,11 +224,6 @@ def rule_for(weights: object, n_samples: int) -> AnyWeights:
     return base_rule(as_weights(weights))
 
 
-def gaussian_weights(sqdist: Array, scale: float) -> Array:
-    """exp(-d^2 / (2 s^2)), dense."""
-    return Gaussian(scale).of_distances(sqdist)
-
-
 def check_k(rule: NearestNeighbors, n_samples: int) -> int:
     """The number of neighbours, at most all others."""
     if rule.form not in ("paper", "plain"):
@@ -256,7 +251,7 @@ def neighbour_graph(
     its meaning.
     """
     # exp(-2 d^2/s^2) is exp(-d^2/(2 (s/2)^2))
-    values = gaussian_weights(near.sqdist, scale / 2 if form == "paper" else scale)
+    values = Gaussian(scale / 2 if form == "paper" else scale).of_distances(near.sqdist)
     if len(anchors) < n_samples:
         values *= n_samples / len(anchors)
     per_row = np.zeros(n_samples, dtype=np.intp)
@@ -294,7 +289,7 @@ def pair_weights(
         near = nearest_in(sqdist[anchors], anchors, check_k(rule, n))
         W: Any = neighbour_graph(near, anchors, n, scale, rule.form)
     else:
-        W = gaussian_weights(sqdist, scale)
+        W = Gaussian(scale).of_distances(sqdist)
     return _seen(W, scale, sqdist, sqdist, sample_weight)
 
 

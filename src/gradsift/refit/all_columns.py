@@ -198,11 +198,14 @@ def tune_noise(
 
 
 class KernelFit(NamedTuple):
-    """The function of Y, its predictions of rows left out, and what makes it a member."""
+    """The function of Y, its predictions of rows left out, what makes it a member, and those
+    predictions (n, q) for all rows, copies included.
+    """
 
     function: KernelMember
     left_out: LeftOut
     calibrated: Calibrated
+    held_out: Array
 
     def member(self) -> KernelMember:
         """The function on the scale of the link."""
@@ -293,7 +296,7 @@ class KernelColumns:
         member = KernelMember(
             self.scaling, settings.cut, self.landmarks, coefficients, intercept, left.length, form
         )
-        return KernelFit(member, left, response.of_rows(left.guess, left.variance))
+        return KernelFit(member, left, response.of_rows(left.guess, left.variance), left.guess)
 
 
 def fit_kernels(
@@ -308,8 +311,10 @@ def fit_kernels(
     counts = np.bincount(distinct, response.weights).astype(np.float64)[distinct[rows]]
     few = source if len(rows) == len(distinct) else take_rows(source, rows)
     columns = KernelColumns.of(few, counts, np.argsort(distinct[rows]), settings)
+    place = np.argsort(distinct[rows])[distinct]
     for form in columns.forms:
-        yield columns.fit(form, response.take(rows, counts))
+        fit = columns.fit(form, response.take(rows, counts))
+        yield fit._replace(held_out=fit.held_out[place])
 
 
 # ------------------------------------------------ ridge on the columns that stand out
@@ -551,6 +556,8 @@ class RidgeFit:
     ridge: SpectralRidge
     noise_ratio: float
     calibrated: Calibrated
+    held_out: Array
+    """(n, q) predictions of Y in held-out folds, averaged over rounds."""
 
     def member(self) -> LinearMember:
         """The ridge on the scale of the link."""
@@ -586,4 +593,5 @@ def fit_screened_ridge(
     scored = repeated_cv(grams, folds, W, Y, weights, settings)
     ridge = SpectralRidge.of(next(grams), weights, Y)
     calibrated = response.of_folds(scored.guess, scored.gain)
-    return [RidgeFit(cut, sets[-1], ridge, scored.noise_ratio, calibrated)]
+    held_out = scored.guess.mean(axis=0)
+    return [RidgeFit(cut, sets[-1], ridge, scored.noise_ratio, calibrated, held_out)]

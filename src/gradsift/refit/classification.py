@@ -15,11 +15,16 @@ from scipy.special import expit, logit, softmax
 
 from gradsift.numerics.ard_kernels import ArdKernel
 from gradsift.numerics.logistic import fit_binary, fit_multinomial, with_ones
-from gradsift.numerics.repeated_rows import merge_rows
-from gradsift.numerics.sampling import evenly_spaced
+from gradsift.numerics.sampling import evenly_spaced, merge_rows
 from gradsift.protocols import Array, IntArray
-from gradsift.refit.evidence import Refit, rank_candidates
-from gradsift.refit.features import Expansion, Features, RefitRows, pivoted_features
+from gradsift.refit.evidence import (
+    Expansion,
+    Features,
+    Refit,
+    RefitRows,
+    pivoted_features,
+    rank_candidates,
+)
 from gradsift.refit.settings import LABELS, RefitSettings
 
 LEAST_PRIOR = 1e-9

@@ -16,6 +16,7 @@ level + unit h on the scale of the link:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol, Self
 
@@ -23,8 +24,8 @@ import numpy as np
 from scipy.special import gammaln, logsumexp
 
 from gradsift.protocols import Array, IntArray
-from gradsift.refit.evidence import Refit
-from gradsift.refit.features import (
+from gradsift.refit.evidence import (
+    Refit,
     RefitRows,
     pivoted_features,
     residuals_and_leverages,
@@ -144,12 +145,29 @@ class NumberScore:
     def of_refit(self, refit: Refit, Z: Array) -> float:
         if refit.kernel is None:
             return 0.0
+        return float(normal_score(*self.left_out(refit, Z), self.weights) - self.null)
+
+    def left_out(self, refit: Refit, Z: Array) -> tuple[Array, Array]:
+        """Errors of the refit at rows left out in turn, and their variances, (n, 1) each."""
+        if refit.kernel is None:
+            return constant_left_out(self.Y, self.weights)
         rows = RefitRows(Z, self.Y, self.weights)
         ridge = solve_ridge(pivoted_features(refit.kernel, Z), refit.penalty, rows)
         residual, leverage = residuals_and_leverages(ridge, rows)
         left = 1.0 - leverage[:, None]
-        variance = ridge.scale * refit.penalty / left
-        return float(normal_score(residual / left, variance, self.weights) - self.null)
+        return residual / left, ridge.scale * refit.penalty / left
+
+    def spread(self, refit: Refit, Z: Array, shares: Array, held_out: Sequence[Array]) -> float:
+        """Errors of an average at held-out rows, in standard deviations that the refit expects.
+
+        `held_out` are predictions (n, 1) of the members, whose `shares` the refit lacks.
+        """
+        error, variance = self.left_out(refit, Z)
+        average = (1.0 - shares.sum()) * (self.Y - error)
+        for share, guess in zip(shares, held_out, strict=True):
+            average = average + share * guess
+        squares = self.weights @ np.square(self.Y - average)
+        return float(np.sqrt(squares / (self.weights @ variance))[0])
 
 
 def normal_score(error: Array, variance: Array, weights: Array) -> Array:
@@ -161,11 +179,16 @@ def normal_score(error: Array, variance: Array, weights: Array) -> Array:
 
 def mean_score(Y: Array, weights: Array) -> float:
     """Log score of single rows (n, q) under the mean of the others."""
+    return float(normal_score(*constant_left_out(Y, weights), weights))
+
+
+def constant_left_out(Y: Array, weights: Array) -> tuple[Array, Array]:
+    """Errors of the mean of the other rows, and their variances, (n, q) each."""
     total = weights.sum()
     alone = 1.0 - 1.0 / total
     centred = Y - weights @ Y / total
-    flat = np.atleast_2d(weights @ centred**2 / total / alone)
-    return float(normal_score(centred / alone, flat, weights))
+    variance = weights @ centred**2 / total / alone
+    return centred / alone, np.broadcast_to(variance, Y.shape)
 
 
 # ------------------------------------------------ classes

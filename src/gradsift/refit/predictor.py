@@ -34,7 +34,7 @@ from gradsift.refit.all_columns import (
     fit_screened_ridge,
 )
 from gradsift.refit.evidence import Refit
-from gradsift.refit.log_scores import LogScore, log_choices
+from gradsift.refit.log_scores import LogScore, NumberScore, log_choices
 from gradsift.refit.settings import RefitSettings
 
 
@@ -58,6 +58,8 @@ class Predictor:
         Nats by which each member predicts held-out rows better than a constant does.
     selected_gain : float
         The same for g, less log C(p, k) for the choice of k columns; nan if no members were tried.
+    spread : float
+        Of numbers, errors of the average at held-out rows, in standard deviations that g expects.
     """
 
     scaling: Scaling
@@ -67,6 +69,7 @@ class Predictor:
     shares: tuple[float, ...] = ()
     gains: tuple[float, ...] = ()
     selected_gain: float = np.nan
+    spread: float = 1.0
 
     def columns(self, X: Source | Array) -> Array:
         """The selected columns, standardised, (n, k)."""
@@ -98,6 +101,25 @@ class Predictor:
     def gradient(self, X: Source | Array) -> Array:
         """grad g (q, n, k) in the units of X."""
         return self.scaling.derivative(self.standard_gradient(X), self.index)
+
+    def std(self, X: Source | Array, use: Literal["auto", "selected"] = "auto") -> Array:
+        """(n,) standard deviations of new responses around predictions of numbers."""
+        assert self.refit.posterior is not None
+        posterior = self.refit.posterior
+        variance = posterior.variance(self.columns(X)) + posterior.noise
+        return np.asarray((self.spread if use == "auto" else 1.0) * np.sqrt(variance))
+
+    def gradient_std(self, X: Source | Array) -> Array:
+        """(1, n, k) standard deviations of the gradient of numbers, in the units of X."""
+        assert self.refit.posterior is not None
+        variance = self.refit.posterior.slope_variance(self.columns(X))
+        return self.scaling.derivative(np.sqrt(variance)[None], self.index)
+
+    def difference_std(self, A: Source | Array, B: Source | Array) -> Array:
+        """(n,) standard deviations of g(a) - g(b) of numbers."""
+        assert self.refit.posterior is not None
+        variance = self.refit.posterior.difference_variance(self.columns(A), self.columns(B))
+        return np.sqrt(variance)
 
 
 def selected_columns(X: Source | Array, scaling: Scaling, index: IntArray) -> Array:
@@ -136,12 +158,17 @@ def average(
     own_gain = response.of_refit(predictor.refit, Z) - chosen
     shares = stacking_shares(gains, own_gain, settings)
     kept = np.flatnonzero(shares > 0)
+    spread = 1.0
+    if len(kept) and isinstance(response, NumberScore):
+        held_out = [found[k].held_out for k in kept]
+        spread = response.spread(predictor.refit, Z, shares[kept], held_out)
     return replace(
         predictor,
         members=tuple(found[k].member() for k in kept),
         shares=tuple(shares[kept].tolist()),
         gains=tuple(gains[kept].tolist()),
         selected_gain=own_gain,
+        spread=spread,
     )
 
 

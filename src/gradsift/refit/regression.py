@@ -31,32 +31,31 @@ from math import fsum
 
 import numpy as np
 
-from gradsift.numerics.repeated_rows import merge_rows
-from gradsift.numerics.robust import (
+from gradsift.numerics.sampling import evenly_spaced, merge_rows
+from gradsift.numerics.statistics import (
     largest_tie,
     median,
     middle_quantiles,
     scale_about_zero,
     winsorise,
 )
-from gradsift.numerics.sampling import evenly_spaced
 from gradsift.protocols import Array, IntArray
 from gradsift.refit.evidence import (
     Candidate,
     EvidenceFit,
-    Refit,
-    fit_ard,
-    rank_candidates,
-    untuned_ard,
-)
-from gradsift.refit.features import (
     Expansion,
     Features,
+    Posterior,
+    Refit,
     RefitRows,
     Ridge,
+    fit_ard,
     pivoted_features,
+    posterior_of,
+    rank_candidates,
     residuals_and_leverages,
     solve_ridge,
+    untuned_ard,
 )
 from gradsift.refit.settings import NUMBERS, RefitSettings
 
@@ -251,14 +250,24 @@ def refit_regression(
         # nothing selected, or nothing to explain
         zero = Expansion.zero(X.shape[1])
         ones = np.ones(len(y))
-        return Refit(zero, np.array([mean]), np.inf, noise=noise, robust_weight=ones)
+        posterior = Posterior(None, np.zeros((0, 0)), 0.0, noise, fsum(counts))
+        return Refit(
+            zero, np.array([mean]), np.inf, noise=noise, robust_weight=ones, posterior=posterior
+        )
     robust = robust and largest_tie(y, sample_weight) <= settings.most_tied
     unit = np.sqrt(noise)
     # without the last digits, which are the rounding of another unit
     found = _refit_standard(X, np.round((y - mean) / unit, 10), counts, robust, settings)
+    assert found.posterior is not None
     function = replace(found.function, coefficients=unit * found.function.coefficients)
     level = mean + unit * found.intercept
-    return replace(found, function=function, intercept=level, noise=noise * found.noise)
+    return replace(
+        found,
+        function=function,
+        intercept=level,
+        noise=noise * found.noise,
+        posterior=found.posterior.times(noise),
+    )
 
 
 def _refit_standard(
@@ -287,13 +296,15 @@ def _refit_standard(
         solution = solve_robustly(
             features, best.noise_ratio, data, suspected, settings, leverage=m <= settings.landmarks
         )
+    ridge, total = solution.ridge, float((solution.robust_weight * data.weights).sum())
     all_weights = np.where(merged.member >= 0, solution.robust_weight[merged.member], 1.0)
     return Refit(
-        function=features.expansion(solution.ridge.beta),
+        function=features.expansion(ridge.beta),
         intercept=np.array([solution.mean]),
         penalty=best.noise_ratio,
         candidates=tuple(ranked),
-        noise=best.noise_ratio * float(solution.ridge.scale[0]),
+        noise=best.noise_ratio * float(ridge.scale[0]),
         robust_weight=all_weights,
         tail=solution.tail,
+        posterior=posterior_of(ridge, total),
     )

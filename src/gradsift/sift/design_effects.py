@@ -28,7 +28,7 @@ from scipy.special import betainccinv
 from scipy.stats import chi2
 
 from gradsift.protocols import Array, Source
-from gradsift.sift.feature_store import feature_pieces
+from gradsift.sift.features import feature_pieces
 from gradsift.sift.groups import Groups, Inflation, Prior
 from gradsift.sift.rows import Clusters, Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings

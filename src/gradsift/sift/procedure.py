@@ -23,7 +23,16 @@ import numpy as np
 from gradsift._run.progress import Say, silent
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.responses import Likelihood
-from gradsift.sift.criterion import criterion, robust_fit, whiten_residual
+from gradsift.sift.criterion import (
+    SiftResponse,
+    criterion,
+    given_noise,
+    in_principal_axes,
+    make_likelihood,
+    make_response,
+    robust_fit,
+    whiten_residual,
+)
 from gradsift.sift.design_effects import inflated, joint_kinds, product_kinds, univariate_kinds
 from gradsift.sift.features import (
     known_columns,
@@ -38,13 +47,15 @@ from gradsift.sift.groups import (
     PARTS,
     Groups,
     JointGroups,
+    Levels,
     Support,
     make_joint,
     pool,
+    relaxed_levels,
+    univariate_levels,
     with_joint,
     with_products,
 )
-from gradsift.sift.levels import Levels, relaxed_levels, univariate_levels
 from gradsift.sift.products import Classes, interactions_of, screen
 from gradsift.sift.ranking import (
     Evidence,
@@ -53,13 +64,6 @@ from gradsift.sift.ranking import (
     ranks,
     selected_scores,
     variable_losses,
-)
-from gradsift.sift.response import (
-    SiftResponse,
-    given_noise,
-    in_principal_axes,
-    make_likelihood,
-    make_response,
 )
 from gradsift.sift.rows import make_rows
 from gradsift.sift.search import TOL, Search, choose_supports, path

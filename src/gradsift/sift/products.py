@@ -21,10 +21,9 @@ import numpy as np
 from gradsift._run.threads import map_blocks
 from gradsift.numerics.logistic import fit_multinomial, score_statistic, with_ones
 from gradsift.protocols import Array, IntArray
+from gradsift.sift.criterion import SiftResponse
 from gradsift.sift.features import Single
-from gradsift.sift.groups import Groups, Support
-from gradsift.sift.levels import chi2_log_sf, pair_tests, squared_level
-from gradsift.sift.response import SiftResponse
+from gradsift.sift.groups import Groups, Support, chi2_log_sf, pair_tests, squared_level
 from gradsift.sift.rows import Clusters, Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 

@@ -25,12 +25,10 @@ import numpy as np
 
 from gradsift.numerics.statistics import benjamini_hochberg
 from gradsift.protocols import Array, IntArray, Source
-from gradsift.sift.criterion import log_det, normal_equations, robust_fit
+from gradsift.sift.criterion import SiftResponse, log_det, normal_equations, robust_fit
 from gradsift.sift.features import clipped_columns
-from gradsift.sift.groups import Groups, Support
-from gradsift.sift.levels import association_log_p, chi2_log_sf, univariate_log_p
+from gradsift.sift.groups import Groups, Support, association_log_p, chi2_log_sf, univariate_log_p
 from gradsift.sift.products import Screen, pair_log_p
-from gradsift.sift.response import SiftResponse
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import SiftSettings
 

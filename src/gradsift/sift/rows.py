@@ -12,8 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gradsift.numerics.robust import middle_quantiles
-from gradsift.numerics.statistics import intraclass_correlation
+from gradsift.numerics.statistics import intraclass_correlation, middle_quantiles
 from gradsift.protocols import Array, IntArray
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
@@ -159,6 +158,10 @@ class Rows:
     """Sum of the weights: the `n` of every formula."""
     clusters: Clusters | None = None
     """Which kept rows belong together; None = each is independent of the others."""
+    informative: float | None = None
+    """How many rows the response is informative about, where they are fewer: of survival times the
+    number of events. It bounds the size of a support.
+    """
 
     @property
     def root(self) -> Array | float:

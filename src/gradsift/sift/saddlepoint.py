@@ -27,9 +27,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gradsift.protocols import Array, IntArray, Source
-from gradsift.sift.feature_store import feature_pieces
-from gradsift.sift.features import summed_squares
-from gradsift.sift.levels import pillai_log_p, shares
+from gradsift.sift.features import feature_pieces, summed_squares
+from gradsift.sift.groups import pillai_log_p, shares
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 

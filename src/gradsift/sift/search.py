@@ -16,6 +16,7 @@ import numpy as np
 from gradsift.protocols import Array, IntArray
 from gradsift.sift.criterion import (
     Move,
+    SiftResponse,
     after_move,
     complexities,
     complexity,
@@ -28,7 +29,6 @@ from gradsift.sift.criterion import (
     robust_fit,
 )
 from gradsift.sift.groups import JOINT, PRODUCT, Groups, Support
-from gradsift.sift.response import SiftResponse
 from gradsift.sift.saddlepoint import permutation_ratio
 
 # The path: supports of a group lasso, from the empty one down.
