@@ -22,8 +22,8 @@ from gradsift import (
     alpha_max,
     significance,
 )
+from gradsift.answer import explain
 from gradsift.evaluate import held_out, score_model, stability
-from gradsift.explain import summarise_variables
 
 N = 24
 X = np.random.default_rng(0).normal(size=(N, 4))
@@ -167,7 +167,7 @@ def test_tools_around_a_model(model, kind):
         lambda X, y: held_out(model, X, y, cv=2),
         lambda X, y: stability(model, X, y, n_subsamples=2),
         lambda X, y: score_model(fitted, X, y),
-        lambda X, y: summarise_variables(fitted, X, y),
+        lambda X, y: explain(fitted, X, y),
         lambda X, y: significance(fitted, X, y),
         lambda X, y: aggregate(X, y, np.arange(N) // 2),
     ]

@@ -9,10 +9,10 @@ from scipy import sparse
 
 import gradsift
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
+from gradsift.answer import explain
 from gradsift.data import open_source
 from gradsift.evaluate import held_out, stability
 from gradsift.exceptions import ExtrapolationWarning
-from gradsift.explain import summarise_variables
 from gradsift.pipeline import load_model, save_model
 from gradsift.tables import Choices, prepare
 from gradsift.tables.frame import make_frame
@@ -115,7 +115,7 @@ def test_predictions_of_our_own_do_not_warn():
         assert notes(held_out, model, X, response) == []
         assert notes(stability, kind(), X, response, 3, 0) == []
         assert notes(model.fit, X, response) == []
-        assert notes(summarise_variables, model, X, response) == []
+        assert notes(explain, model, X, response) == []
 
 
 def test_a_saved_model_knows_the_ranges(tmp_path):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
-from gradsift.explain import summarise_variables
+from gradsift.answer import explain
 
 
 @pytest.fixture(scope="module")
@@ -65,16 +65,16 @@ def test_one_form_at_a_time(table):
 def test_summaries_as_a_frame(table):
     X, y = table
     model = GradientSiftRegressor().fit(X, y)
-    rows = summarise_variables(model, X, y)
-    frame = rows.to_frame()
-    assert frame["name"].tolist() == [row.name for row in rows]
-    assert frame["effect"].tolist() == [row.words for row in rows]
-    assert frame["change_low"].tolist() == [row.effect.change[1] for row in rows]
+    answer = explain(model, X, y)
+    frame = answer.to_frame()
+    assert frame["finding"].tolist() == [f.name for f in answer.findings]
+    assert set(frame["shape"]) == {"rises", "U-shaped"}
+    assert frame["low"].tolist() == [f.effect.comparisons[0].size.low for f in answer.findings]
 
 
 def test_nothing_selected_is_an_empty_frame():
     noise = np.random.default_rng(0).normal(size=(40, 6))
     with pytest.warns(match="no variable was selected"):
         model = GradientSiftRegressor(false_positives=1e-6).fit(noise[:, 1:], noise[:, 0])
-    assert summarise_variables(model, noise[:, 1:], noise[:, 0]).to_frame().empty
+    assert explain(model, noise[:, 1:], noise[:, 0]).to_frame().empty
     assert model.gradient(noise[:, 1:], as_frame=True).shape == (40, 0)

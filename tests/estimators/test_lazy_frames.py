@@ -13,9 +13,9 @@ from gradsift import (
     findings,
     significance,
 )
+from gradsift.answer import explain
 from gradsift.data import open_source
 from gradsift.evaluate import held_out, stability
-from gradsift.explain import summarise_variables
 
 RNG = np.random.default_rng(0)
 FRAME = pl.DataFrame({name: RNG.normal(size=60) for name in "abcd"})
@@ -57,7 +57,7 @@ def test_fitted_models(mixed):
         lambda X: model.score(X, Y),
         lambda X: significance(model, X, Y),
         lambda X: findings(model, X, Y),
-        lambda X: summarise_variables(model, X, Y),
+        lambda X: explain(model, X, Y),
     ]
     for call in calls:
         with pytest.raises(TypeError, match="X is a LazyFrame"):

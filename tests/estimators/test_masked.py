@@ -9,7 +9,6 @@ import gradsift
 from gradsift import GradientSelector, GradientSiftClassifier, GradientSiftRegressor, aggregate
 from gradsift.data import open_source
 from gradsift.evaluate import held_out, score_model, stability
-from gradsift.explain import summarise_variables
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 5))
@@ -34,11 +33,13 @@ def fit(name, table, y, **more):
     made = getattr(gradsift, name)
     if name in FUNCTIONS:
         return made(table, y, **({"n_alphas": 3} if name != "alpha_max" else {}), **more)
+    if "Survival" in name:
+        more = {"event": np.ones(60, dtype=bool), **more}
     return made().fit(table, y, **more)
 
 
 def response(name):
-    return LABELS if "Classifier" in name else Y
+    return LABELS if "Classifier" in name else np.exp(Y) if "Survival" in name else Y
 
 
 @pytest.mark.parametrize("name", [*ESTIMATORS, *FUNCTIONS])
@@ -106,7 +107,7 @@ def test_tools_around_a_model_refuse_a_masked_response(kind):
         lambda: held_out(kind(), X, hidden, cv=2),
         lambda: stability(kind(), X, hidden, n_subsamples=2),
         lambda: score_model(model, X, hidden),
-        lambda: summarise_variables(model, X, hidden),
+        lambda: gradsift.explain(model, X, hidden),
         lambda: gradsift.significance(model, X, hidden),
         lambda: gradsift.findings(model, X, hidden),
     ):

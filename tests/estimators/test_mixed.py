@@ -16,6 +16,7 @@ from gradsift import (
     GradientSiftClassifier,
     GradientSiftRegressor,
     SiftOptions,
+    explain,
     findings,
     significance,
 )
@@ -23,7 +24,6 @@ from gradsift.estimators.columns import encoded_model
 from gradsift.evaluate import held_out, stability
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.pipeline import load_model, save_model
-from gradsift.report import Findings, summarise
 from gradsift.tables import Recipe
 
 N = 150
@@ -245,16 +245,19 @@ def test_folds_half_samples_pipelines_and_pickles(fitted):
 
 def test_model_files_keep_the_encoder(fitted, tmp_path):
     found, table, _ = fitted
-    save_model(tmp_path / "m.gradsift", found, Recipe("y", "regression", (), {}))
+    save_model(tmp_path / "m.gradsift", found, Recipe("y", "regression"))
     back = load_model(tmp_path / "m.gradsift").model
     np.testing.assert_array_equal(back.predict(table), found.predict(table))
     assert back.encoder_ == found.encoder_
 
 
-def test_a_report_names_the_columns_of_the_table(fitted):
+def test_an_answer_names_the_columns_of_the_table(fitted):
     found, table, y = fitted
-    told = summarise(Findings(found, table, y))
-    assert {row["name"] for row in told["variables"]} == {"dose", "colour", "smoker"}
+    answer = explain(found, table, y)
+    assert set(answer.selected) == {"dose", "colour", "smoker"}
+    colour = next(f for f in answer.findings if f.name == "colour")
+    assert {level.label for level in colour.effect.levels} >= {"red", "blue"}
+    assert (colour.effect.comparisons[0].start, colour.effect.comparisons[0].end) == ("blue", "red")
 
 
 def test_numbers_in_odd_types_give_the_same_model():

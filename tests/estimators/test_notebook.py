@@ -36,11 +36,21 @@ def test_many_variables_are_capped(rng):
     X = rng.normal(size=(20, 30))
     html = RidgeGradientRegressor().fit(X, X[:, 0])._repr_html_()
     assert "30 of 30 variables selected" in html
-    assert "and 20 more" in html
-    assert html.count("<b>x") == 10
+    assert "20 more" in html
+    assert html[: html.index("<style")].count(", ") == 10
 
 
 def test_nothing_selected(rng):
     with pytest.warns(NothingSelectedWarning):
         model = GradientSiftRegressor(1e-9).fit(rng.normal(size=(30, 3)), np.arange(30.0))
     assert "0 of 3 variables selected" in model._repr_html_()
+
+
+def test_with_inference_the_answer_is_shown(rng):
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame(rng.normal(size=(100, 3)), columns=["<b>a</b>", "b", "c"])
+    model = GradientSiftRegressor(inference=True).fit(X, 2 * X["<b>a</b>"] + rng.normal(size=100))
+    html = model._repr_html_()
+    assert "&lt;b&gt;a&lt;/b&gt; goes with y." in html
+    assert "<b>a</b>" not in html
+    assert html.index("goes with") < html.index("sk-container")

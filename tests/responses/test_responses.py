@@ -5,7 +5,8 @@ import pytest
 from recipes import recipe
 
 from gradsift import findings
-from gradsift.responses import Labels, Numbers, Response
+from gradsift.responses import Counts, Labels, Likelihood, Numbers, Response, Survival
+from gradsift.responses.survival import survival_records
 
 MADE = recipe("A response")
 Exponential, GradientSiftExponential = MADE.Exponential, MADE.GradientSiftExponential
@@ -22,7 +23,21 @@ RESPONSES = {
     "two classes": lambda rng: Labels.of(rng.integers(2, size=40)),
     "three classes": lambda rng: Labels.of(rng.integers(3, size=40)),
     "exponential": lambda rng: Exponential.of(rng.exponential(size=40)),
+    "survival": lambda rng: Survival.of(some_times(rng, 40)),
+    "survival with entry and strata": lambda rng: Survival.of(some_times(rng, 40, more=True)),
+    "counts": lambda rng: Counts.of(rng.negative_binomial(2, 0.4, size=40)),
 }
+LIKELIHOODS = [
+    name for name in RESPONSES if name not in ("numbers", "two classes", "three classes")
+]
+
+
+def some_times(rng, n, *, more=False):
+    """Survival times with ties and censoring; entry times and strata too where `more`."""
+    time, event = np.ceil(6.0 * rng.exponential(size=n)), rng.random(n) < 0.6
+    if not more:
+        return survival_records(time, event)
+    return survival_records(time, event, time * rng.uniform(-1, 0.9, n), rng.integers(2, size=n))
 
 
 @pytest.fixture(params=RESPONSES)
@@ -39,8 +54,8 @@ def test_a_response_answers_the_protocol(response):
 
 def test_the_start_of_some_rows_is_that_of_their_own_response(response):
     rows = np.arange(0, 40, 2)
-    if isinstance(response, Exponential):  # ranks depend on the rows
-        some = Exponential.of(response.y[rows])
+    if isinstance(response, Likelihood):  # ranks depend on the rows
+        some = type(response).of(response.y[rows])
         np.testing.assert_array_equal(response.take(rows).start(), some.start())
     else:
         np.testing.assert_array_equal(response.take(rows).start(), response.start()[rows])
@@ -88,15 +103,33 @@ def test_a_row_of_weight_two_counts_as_two_rows(response, rng):
 # ------------------------------------------------ likelihoods
 
 
-def test_the_score_is_the_derivative_of_the_deviance(rng):
-    response = Exponential.of(rng.exponential(size=30)).given(rng.normal(size=(30, 1)))
-    eta, weight, h = rng.normal(size=(30, 1)), rng.uniform(0.5, 2, size=30), 1e-6
+@pytest.mark.parametrize("name", LIKELIHOODS)
+def test_the_score_is_the_derivative_of_the_deviance(name, rng):
+    response = RESPONSES[name](rng).given(rng.normal(size=(40, 1)))
+    eta, weight, h = rng.normal(size=(40, 1)), rng.uniform(0.5, 2, size=40), 1e-5
     score = response.score(eta, weight)[:, 0]
-    for i in range(30):
+    for i in range(40):
         up, down = eta.copy(), eta.copy()
         up[i], down[i] = up[i] + h, down[i] - h
         slope = (response.deviance(up, weight) - response.deviance(down, weight)) / (2 * h)
-        np.testing.assert_allclose(-slope / 2.0, weight[i] * score[i], atol=1e-5)
+        np.testing.assert_allclose(-slope / 2.0, weight[i] * score[i], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", LIKELIHOODS)
+def test_the_deviance_of_a_row_of_weight_two_is_that_of_two_rows(name, rng):
+    response = RESPONSES[name](rng)
+    eta, weight = rng.normal(size=(40, 1)), rng.integers(1, 4, size=40)
+    rows = np.repeat(np.arange(40), weight)
+    once = response.deviance(eta, weight.astype(float))
+    written_out = response.take(rows).deviance(eta[rows], np.ones(len(rows)))
+    np.testing.assert_allclose(once, written_out, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", LIKELIHOODS)
+def test_a_constant_added_to_eta_changes_nothing(name, rng):
+    response, eta, weight = RESPONSES[name](rng), rng.normal(size=(40, 1)), np.ones(40)
+    for method in (response.deviance, response.score):
+        np.testing.assert_allclose(method(eta + 3.0, weight), method(eta, weight), atol=1e-6)
 
 
 def test_a_penalised_fit_is_where_its_slope_is_zero(rng):

@@ -16,7 +16,6 @@ from gradsift.estimators.description import (
     MemberPart,
     ModelDescription,
     Optimality,
-    PenaltyChoice,
 )
 from gradsift.estimators.inference import findings, significance
 from gradsift.estimators.selector import GradientSelector
@@ -36,10 +35,12 @@ from gradsift.estimators.sparse_cv import (
     SparseGradientClassifierCV,
     SparseGradientRegressorCV,
 )
+from gradsift.estimators.survival import GradientSiftSurvival
 
 __all__ = [
     "GradientSiftRegressor",
     "GradientSiftClassifier",
+    "GradientSiftSurvival",
     "SparseGradientRegressor",
     "SparseGradientRegressorCV",
     "SparseGradientClassifier",
@@ -56,7 +57,6 @@ __all__ = [
     "PrincipalHessianDirections",
     "ModelDescription",
     "Optimality",
-    "PenaltyChoice",
     "EnsemblePart",
     "MemberPart",
     "gradient_path",

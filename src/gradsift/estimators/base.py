@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import reduce
-from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse as sp
 from scipy.special import expit, softmax
 from sklearn.base import (
@@ -30,6 +31,7 @@ from gradsift.data import Scaling, stack_rows, take_rows
 from gradsift.data.far import column_ranges
 from gradsift.data.responses import check_all_known, to_floats
 from gradsift.estimators.description import ModelDescription, short_form
+from gradsift.estimators.docstrings import documented
 from gradsift.estimators.sample import check_weights, read_weights
 from gradsift.estimators.validation import (
     check_fit_X,
@@ -38,18 +40,19 @@ from gradsift.estimators.validation import (
     ranged_columns,
 )
 from gradsift.exceptions import NothingSelectedWarning
-from gradsift.numerics.directions import Directions
 from gradsift.pairwise.assemble import PairResponse
-from gradsift.pairwise.dimension import Dimension
 from gradsift.pairwise.field import KernelField
-from gradsift.pairwise.fit import PairPredictor, PairSample
-from gradsift.protocols import Array, IntArray, Source
+from gradsift.pairwise.fit import FittedField, PairPredictor, PairSample
+from gradsift.protocols import Array, IntArray, Source, TableLike
 from gradsift.responses.numbers import check_numbers
 from gradsift.solver import Solution, Status
 
 E = TypeVar("E", bound=BaseEstimator)
 Goal = Literal["all", "predictions", "support"]
 """What a fitted model is for; see `GradientEstimator.fit_for`."""
+GOALS = get_args(Goal)
+ClassWeight: TypeAlias = Mapping[object, float] | str | None
+"""Weights of classes by label, 'balanced', or None: all the same."""
 
 
 def blank(estimator: E) -> E:
@@ -63,9 +66,16 @@ def blank(estimator: E) -> E:
     return draft
 
 
-def take_over(
-    estimator: E, learned: dict[str, Any], table: Source | None, found: dict[str, Any]
-) -> E:
+class Learned(NamedTuple):
+    """What the checks of a table learned: attributes, and the table itself, for the ranges of its
+    columns.
+    """
+
+    attributes: dict[str, object]
+    table: Source | None = None
+
+
+def take_over(estimator: E, learned: Learned, found: dict[str, object]) -> E:
     """Set all fitted attributes of an estimator in one step, in place of those of an earlier fit:
     what the checks learned, what the fit found, and the ranges of the columns that it uses.
 
@@ -73,43 +83,17 @@ def take_over(
     it as it was.
     """
     stays = {name: value for name, value in vars(estimator).items() if name[-1] != "_"}
+    attributes, table = learned
     ranges = {} if table is None else {"ranges_": column_ranges(table, ranged_columns(found))}
-    estimator.__dict__ = {**stays, **learned, **found, **ranges}
+    estimator.__dict__ = {**stays, **attributes, **found, **ranges}
     return estimator
 
 
-def keep(estimator: E, draft: E, **found: Any) -> E:
-    """`take_over`, of a table that was checked with a draft (`blank`)."""
-    learned = {name: value for name, value in vars(draft).items() if name[-1] == "_"}
-    return take_over(estimator, learned, vars(draft).get("_source"), found)
-
-
-class FieldFit(Protocol):
-    """The results of a fit of a gradient field by pairs of samples."""
-
-    @property
-    def field(self) -> Any: ...
-
-    @property
-    def importances(self) -> Array: ...
-
-    @property
-    def ranking(self) -> IntArray: ...
-
-    @property
-    def directions(self) -> Directions: ...
-
-    @property
-    def dimension(self) -> Dimension | None: ...
-
-    @property
-    def scaling(self) -> Scaling: ...
-
-
-def field_attributes(fit: FieldFit) -> dict[str, Any]:
-    """The attributes of an estimator with such a fit."""
+def field_attributes(fit: FittedField) -> dict[str, object]:
+    """The attributes of an estimator with the fit of a gradient field."""
     return {
         "field_": fit.field,
+        "predictor_": fit.predictor,
         "feature_importances_": fit.importances,
         "ranking_": fit.ranking,
         "components_": fit.directions.components,
@@ -121,7 +105,7 @@ def field_attributes(fit: FieldFit) -> dict[str, Any]:
     }
 
 
-def knows_gradient(estimator: Any) -> bool:
+def knows_gradient(estimator: BaseEstimator) -> bool:
     return bool(estimator.has_gradient)
 
 
@@ -164,7 +148,7 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             return self.components_.any(axis=0)
         return np.asarray(self.feature_importances_ > 0.0)
 
-    def _new_samples(self, X: Any) -> Source:
+    def _new_samples(self, X: TableLike) -> Source:
         """Samples that the model is asked about, checked, in the columns of its field."""
         return check_new_X(self, X)
 
@@ -185,7 +169,7 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return np.flatnonzero(mask) if indices else mask
 
     @same_bits
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: TableLike) -> Array:
         """Project samples on the directions: ``((X - mean_) / scale_) @ components_.T``.
 
         Parameters
@@ -222,7 +206,7 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Fields of the description that only some kinds of models have."""
         return {}
 
-    def fit_for(self, goal: Goal, X: Any, y: Any, **fit_params: Any) -> Self:
+    def fit_for(self, goal: Goal, X: TableLike, y: ArrayLike, **fit_params: object) -> Self:
         """`fit`, as far as a goal needs it, where an estimator knows how to do less.
 
         Parameters
@@ -238,12 +222,13 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self
             Attributes that the goal does not need may be missing.
         """
-        check_goal(goal)
+        if goal not in GOALS:
+            raise ValueError(f"goal={goal!r}: use one of {', '.join(map(repr, GOALS))}.")
         return self.fit(X, y, **fit_params)
 
     @available_if(knows_gradient)
     @same_bits
-    def gradient(self, X: Any, *, sparse: bool = False, as_frame: bool = False) -> Any:
+    def gradient(self, X: TableLike, *, sparse: bool = False, as_frame: bool = False) -> Any:
         """The gradient at any sample, in the units of the columns of X.
 
         Parameters
@@ -266,7 +251,12 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_is_fitted(self)
         if sparse and as_frame:
             raise ValueError("sparse=True and as_frame=True: ask for one of them.")
-        field, index = self._gradient_parts(X)
+        return self._all_columns(*self._gradient_parts(X), X, sparse, as_frame)
+
+    def _all_columns(
+        self, field: Array, index: IntArray, X: Any, sparse: bool, as_frame: bool
+    ) -> Any:
+        """Values (outputs, n, m) along some columns of X, as `gradient` returns them."""
         if as_frame:
             return gradient_frame(self, field, index, row_names(X))
         p = self.n_features_in_
@@ -277,7 +267,7 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         out[:, :, index] = field
         return out[0] if len(out) == 1 else out
 
-    def _gradient_parts(self, X: Any) -> tuple[Array, IntArray]:
+    def _gradient_parts(self, X: TableLike) -> tuple[Array, IntArray]:
         """The gradient (outputs, n, m) along some columns of X, and which they are; the others have
         none.
         """
@@ -289,7 +279,7 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         diagram = super()._repr_html_
         return lambda: short_form(self) + diagram()
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         if "text/html" in bundle:
             bundle["text/html"] = short_form(self) + bundle["text/html"]
@@ -302,13 +292,13 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return tags
 
 
-def row_names(X: Any) -> Any:
+def row_names(X: TableLike) -> object:
     """The index of a frame, the names of the observations of an AnnData, else None."""
     found = getattr(X, "index", getattr(X, "obs_names", None))
     return None if callable(found) else found
 
 
-def gradient_frame(model: Any, field: Array, along: IntArray, rows: Any) -> Any:
+def gradient_frame(model: BaseEstimator, field: Array, along: IntArray, rows: object) -> Any:
     """The gradient along the selected columns as a pandas frame; (class, name) for several."""
     pandas = require("pandas", "genomics", "a data frame")
     index = model.get_support(indices=True)
@@ -346,11 +336,6 @@ def warn_nothing_selected(fallback: str, advice: str) -> None:
     )
 
 
-def check_goal(goal: Goal) -> None:
-    if goal not in get_args(Goal):
-        raise ValueError(f"goal={goal!r}: use one of {', '.join(map(repr, get_args(Goal)))}.")
-
-
 def check_n_components(n_components: int | str) -> None:
     if n_components != "auto" and (
         isinstance(n_components, (str, bool))
@@ -363,50 +348,56 @@ def check_n_components(n_components: int | str) -> None:
 # The two tasks: a checked sample from what a user passed, and what a field predicts.
 
 
-def numbers_sample(
-    draft: Any, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any = None
-) -> PairSample:
-    """Training data for numbers; `draft` gets the attributes of the columns (see `blank`)."""
-    X, y = check_fit_X(draft, X, y)
-    kept, weight = check_weights(sample_weight, X)
-    response = PairResponse.numbers(check_numbers(y[kept]))
-    unlabeled = None if X_unlabeled is None else check_new_X(draft, X_unlabeled)
-    return PairSample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
-
-
-def labels_sample(
-    draft: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    X_unlabeled: Any = None,
-    unlabeled_mark: Any = None,
-) -> tuple[Array, PairSample]:
-    """The classes, and training data for labels; `draft` learns about the columns.
+def pair_sample(
+    estimator: GradientEstimator,
+    X: TableLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    X_unlabeled: TableLike | None = None,
+    unlabeled_mark: int | None = None,
+) -> tuple[PairSample, Learned]:
+    """Checked training data, of labels where the estimator is a classifier, and what was learned
+    of them.
 
     Rows whose numeric label is `unlabeled_mark` join those of `X_unlabeled`.
     """
-    X, y = check_fit_X(draft, X, y)
-    kept, weight = check_weights(sample_weight, X)
+    draft: Any = blank(estimator)
+    table, values = check_fit_X(draft, X, y)
+    n, (kept, weight) = table.shape[0], check_weights(sample_weight, table)
     extra = [] if X_unlabeled is None else [check_new_X(draft, X_unlabeled)]
-    if unlabeled_mark is not None and y.dtype.kind in "iuf":
-        labelled = y[kept] != unlabeled_mark
-        extra.append(take_rows(X, kept[~labelled]))
+    if unlabeled_mark is not None and values.dtype.kind in "iuf":
+        labelled = values[kept] != unlabeled_mark
+        extra.append(take_rows(table, kept[~labelled]))
         weight = None if weight is None else weight[labelled]
         kept = kept[labelled]
-    classes, codes = check_labels(y[kept])
+    classes = None
+    if is_classifier(estimator):
+        classes, codes = check_labels(values[kept])
+        response = PairResponse.labels(codes, len(classes))
+    else:
+        response = PairResponse.numbers(check_numbers(values[kept]))
     extra = [part for part in extra if part.shape[0]]
     unlabeled = reduce(stack_rows, extra) if extra else None
-    response = PairResponse.labels(codes, len(classes))
-    return classes, PairSample(take_rows(X, kept), response, weight, kept, X.shape[0], unlabeled)
+    sample = PairSample(take_rows(table, kept), response, weight, kept, n, unlabeled, classes)
+    learned = {name: value for name, value in vars(draft).items() if name[-1] == "_"}
+    if classes is not None:
+        weights = class_weights(draft.class_weight, classes, classes[codes], weight)
+        learned |= {"classes_": classes, "class_weight_": weights}
+    return sample, Learned(learned, table)
 
 
-def score_predicted(model: Any, predicted: Array, y: Any, sample_weight: Any) -> float:
+def score_predicted(
+    model: BaseEstimator, predicted: Array, y: ArrayLike, sample_weight: ArrayLike | None
+) -> float:
     """scikit-learn's score, of responses that are all known."""
     y = check_all_known(y)
     measure, y = (accuracy_score, y) if is_classifier(model) else (r2_score, to_floats(y, "y"))
     weight = None if sample_weight is None else read_weights(sample_weight, np.ravel(y))
     return float(measure(y, predicted, sample_weight=weight))
+
+
+SCORES = "Log odds of the second class, or one score per class when there are more than two."
+CORRECT = "Share of labels that are predicted right."
 
 
 class NumberPredictions:
@@ -416,39 +407,21 @@ class NumberPredictions:
     predictor_: PairPredictor
 
     @same_bits
-    def predict(self, X: Any) -> Array:
-        """Predict the response.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-
-        Returns
-        -------
-        y : (n,) array
-        """
+    @documented("Predict the response.", returns="y : (n,) array")
+    def predict(self, X: TableLike) -> Array:
         check_is_fitted(self)
         index = self.field_.index
         columns = check_new_X(self, X).columns(index)
         return self.predictor_(self.field_.scaling.apply(columns, index))[0]
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R² of the predictions.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array
-        sample_weight : (n,) array, optional
-
-        Returns
-        -------
-        score : float
-        """
+    @documented("R² of the predictions.", "score : float", sample_weight="(n,) array, optional")
+    def score(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         return score_predicted(self, self.predict(X), y, sample_weight)
 
 
-def class_weights(class_weight: Any, classes: Array, y: Array, weight: Array | None) -> Array:
+def class_weights(
+    class_weight: ClassWeight, classes: Array, y: Array, weight: Array | None
+) -> Array:
     """One positive number per class from None, 'balanced' or a dict, as in scikit-learn.
 
     'balanced' is inversely proportional to the number of samples of the class.
@@ -467,11 +440,6 @@ def class_weights(class_weight: Any, classes: Array, y: Array, weight: Array | N
     return np.asarray(found)
 
 
-def sample_class_weights(class_weight: Any, classes: Array, sample: PairSample) -> Array:
-    """The same for a checked sample."""
-    return class_weights(class_weight, classes, classes[sample.response.codes()], sample.weight)
-
-
 class LabelPredictions:
     """Mixin: scores, probabilities and labels, by `predictor_` from the columns that `field_`
     depends on; without one, by the offset function of `field_`.
@@ -483,71 +451,33 @@ class LabelPredictions:
     classes_: Array
     class_weight_: Array
     field_: KernelField
+    predictor_: PairPredictor | None
 
-    _new_samples: Callable[[Any], Source]
+    _new_samples: Callable[[TableLike], Source]
 
     def _scores(self, X: Source) -> Array:
         """(n, 1) log odds of the second class, or (n, n_classes) scores, before class weights."""
-        predictor: PairPredictor | None = getattr(self, "predictor_", None)
-        if predictor is None:
+        if self.predictor_ is None:
             return self.field_.offset(X)
         index = self.field_.index
-        return predictor(self.field_.scaling.apply(X.columns(index), index)).T
+        return self.predictor_(self.field_.scaling.apply(X.columns(index), index)).T
 
     @same_bits
-    def decision_function(self, X: Any) -> Array:
-        """Log odds of the second class, or one score per class when there are more than two.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-
-        Returns
-        -------
-        scores : (n,) array, or (n, n_classes)
-        """
+    @documented(SCORES, "scores : (n,) array, or (n, n_classes)")
+    def decision_function(self, X: TableLike) -> Array:
         check_is_fitted(self)
         return weighted_scores(self._scores(self._new_samples(X)), self.class_weight_)
 
-    def predict_proba(self, X: Any) -> Array:
-        """Class probabilities.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-
-        Returns
-        -------
-        probabilities : (n, n_classes) array
-        """
+    @documented("Class probabilities.", returns="probabilities : (n, n_classes) array")
+    def predict_proba(self, X: TableLike) -> Array:
         return probabilities(self.decision_function(X))
 
-    def predict(self, X: Any) -> Array:
-        """Most likely class.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-
-        Returns
-        -------
-        labels : (n,) array
-        """
+    @documented("Most likely class.", returns="labels : (n,) array")
+    def predict(self, X: TableLike) -> Array:
         return most_likely(self.decision_function(X), self.classes_)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of labels that are predicted right.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array
-        sample_weight : (n,) array, optional
-
-        Returns
-        -------
-        score : float
-        """
+    @documented(CORRECT, "score : float", sample_weight="(n,) array, optional")
+    def score(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         return score_predicted(self, self.predict(X), y, sample_weight)
 
 

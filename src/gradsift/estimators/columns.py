@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -485,22 +486,25 @@ def pairs_of_table(pairs: list[Any], origins: IntArray) -> list[Any]:
 
 
 @same_bits
-def mixed_gradient(model: Any, source: Source) -> Array:
-    """Gradient (outputs, n, p) at encoded samples, in the columns of the table. A category has no
-    derivative: its column holds the difference to its most frequent level.
+def mixed_gradient(model: Any, source: Source, *, std: bool = False) -> Array:
+    """Gradient (outputs, n, p) at encoded samples, in the columns of the table, or its standard
+    deviations. A category has no derivative: its column holds the difference to its most frequent
+    level.
     """
     columns, origins = model.encoder_.columns, model.encoder_.origins
+    predictor = model.predictor_
     X = source.columns(np.arange(source.shape[1]))
-    inside = model.predictor_.gradient(source)
+    inside = predictor.gradient_std(source) if std else predictor.gradient(source)
     out = np.zeros((len(inside), len(X), len(columns)))
     first = np.searchsorted(origins, np.arange(len(columns)))  # not what says where it is missing
-    for j, k in enumerate(model.predictor_.index.tolist()):
+    for j, k in enumerate(predictor.index.tolist()):
         if k in first and not columns[origins[k]].levels:
             out[:, :, origins[k]] = inside[:, :, j]
-    here = field_values(model, X)
     for k in model.get_support(indices=True).tolist():
         if columns[k].levels:
-            out[:, :, k] = here - field_values(model, most_frequent(model, X, k))
+            other = most_frequent(model, X, k)
+            change = predictor.difference_std if std else partial(field_change, model)
+            out[:, :, k] = change(X, other)
     return out
 
 
@@ -514,6 +518,7 @@ def most_frequent(model: Any, X: Array, k: int) -> Array:
     return changed
 
 
-def field_values(model: Any, X: Array) -> Array:
-    """(outputs, n) values of the function of the selected columns, at encoded samples."""
-    return np.asarray(model.predictor_.eta(X, "selected").T)
+def field_change(model: Any, X: Array, other: Array) -> Array:
+    """(outputs, n) differences of the function of the selected columns between encoded samples."""
+    values = (model.predictor_.eta(rows, "selected").T for rows in (X, other))
+    return np.asarray(np.subtract(*values))

@@ -14,8 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradsift.estimators.sample import Sample
-from gradsift.numerics.robust import middle_quantiles
-from gradsift.numerics.statistics import natural_splines
+from gradsift.numerics.statistics import middle_quantiles, natural_splines
 from gradsift.protocols import Array, IntArray
 from gradsift.sift import SiftResult
 

@@ -27,8 +27,7 @@ from gradsift.data.row_groups import group_sums
 from gradsift.estimators.covariates import Covariate, Covariates, products, read_columns
 from gradsift.estimators.sample import Sample
 from gradsift.numerics.logistic import with_ones
-from gradsift.numerics.robust import middle_quantiles, winsorise
-from gradsift.numerics.statistics import cubic_splines
+from gradsift.numerics.statistics import cubic_splines, middle_quantiles, winsorise
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.responses.numbers import CLIP
 

@@ -10,75 +10,59 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from gradsift._run.threads import one_blas_thread, same_bits
 from gradsift.estimators.base import (
+    ClassWeight,
     GradientEstimator,
     LabelPredictions,
     NumberPredictions,
-    blank,
     check_n_components,
     field_attributes,
-    keep,
-    labels_sample,
-    numbers_sample,
-    sample_class_weights,
+    pair_sample,
+    take_over,
 )
-from gradsift.estimators.sparse_cv import make_folds
+from gradsift.estimators.docstrings import completed, documented
+from gradsift.estimators.sparse_cv import Rule, make_folds
+from gradsift.estimators.splits import CV
 from gradsift.pairwise.assemble import Settings
-from gradsift.pairwise.fit import (
-    PairSample,
-    choose_alpha,
+from gradsift.pairwise.dense import (
     finish_ridge,
-    fit_ridge,
-    ridge_fold_scores,
-    start_ridge,
-)
-from gradsift.pairwise.inverse_regression import (
     fit_inverse,
+    fit_opg,
+    fit_ridge,
+    fit_smooth,
     mean_hessian,
+    ridge_fold_scores,
     slice_covariances,
     slice_means,
+    start_ridge,
 )
-from gradsift.pairwise.local_fits import fit_opg, fit_smooth
+from gradsift.pairwise.fit import PairSample, choose_alpha
 from gradsift.pairwise.weights import fixed_rule
-from gradsift.protocols import Array
+from gradsift.protocols import Array, TableLike
 from gradsift.solver.path import check_alphas
 
 
-class DenseRegressor(NumberPredictions, RegressorMixin, GradientEstimator):
-    """A gradient field of numbers in which every variable stays."""
+class DenseEstimator(GradientEstimator):
+    """An estimator in which every variable stays: `_find` computes its attributes."""
 
-    def _find(self, sample: PairSample) -> dict[str, Any]:
-        """The fitted attributes."""
+    def _find(self, sample: PairSample) -> dict[str, object]:
         raise NotImplementedError
 
     @same_bits
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the gradient field.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array
-        sample_weight : (n,) array, optional
-            How much each row counts; of pair (i, j), the product of both.
-
-        Returns
-        -------
-        self
-        """
-        check_n_components(self.n_components)
-        draft = blank(self)
-        found = self._find(numbers_sample(draft, X, y, sample_weight))
-        return keep(self, draft, **found)
+    @documented("Fit the model.")
+    def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        sample, learned = pair_sample(self, X, y, sample_weight)
+        return take_over(self, learned, self._find(sample))
 
 
-def ridge_settings(estimator: Any) -> Settings:
+def ridge_settings(estimator: BaseEstimator) -> Settings:
     """The problem that an estimator's parameters ask for, checked."""
     check_n_components(estimator.n_components)
     fixed_rule(estimator.weights, type(estimator).__name__)
@@ -90,14 +74,15 @@ def ridge_settings(estimator: Any) -> Settings:
     )
 
 
-def find_ridge(estimator: Any, sample: PairSample) -> dict[str, Any]:
+def find_ridge(estimator: BaseEstimator, sample: PairSample) -> dict[str, object]:
     """The fitted attributes of GL at one penalty."""
     fit = fit_ridge(sample, ridge_settings(estimator), estimator.alpha, estimator.n_components)
-    return {"alpha_": fit.alpha, "predictor_": fit.predictor, **field_attributes(fit)}
+    return {"alpha_": fit.alpha, **field_attributes(fit)}
 
 
+@completed
 @dataclass(eq=False, repr=False)
-class RidgeGradientRegressor(DenseRegressor):
+class RidgeGradientRegressor(NumberPredictions, RegressorMixin, DenseEstimator):
     """Gradient learning (GL; Mukherjee & Zhou) for regression: every variable stays in.
 
     Minimises 1/n^2 sum_ij w_ij (y_i - y_j + f(x_i) . (x_j - x_i))^2 + alpha sum_k ||f^k||_K^2, a
@@ -109,14 +94,18 @@ class RidgeGradientRegressor(DenseRegressor):
     alpha : float, optional
         Ridge penalty. None = a thousandth of the data term's largest curvature (halved: the
         penalty's own curvature is 2 alpha).
-    kernel, weights, standardize, n_components
-        As in `SparseGradientRegressor`; weights cannot be 'adaptive', as nothing is selected.
+    weights : str or object, default='gaussian'
+        As in `SparseGradientRegressor`, but for 'adaptive': nothing is selected.
+    kernel, standardize, n_components
+        As in `SparseGradientRegressor`.
 
     Attributes
     ----------
-    feature_importances_, ranking_, components_, eigenvalues_, dimension_, alpha_, mean_, \
-scale_, ranges_, field_, predictor_
-        As in `SparseGradientRegressor`; no exact zeros but for constant columns.
+    feature_importances_ : (p,) array
+        ||f^k||_K, in standardised columns; no exact zeros but for constant columns.
+    ranking_, components_, eigenvalues_, dimension_, alpha_, mean_, scale_, ranges_, field_, \
+predictor_
+        As in `SparseGradientRegressor`.
 
     Examples
     --------
@@ -130,31 +119,40 @@ scale_, ranges_, field_, predictor_
 
     alpha: float | None = None
     _: KW_ONLY
-    kernel: Any = "affine"
-    weights: Any = "gaussian"
+    kernel: object = "affine"
+    weights: object = "gaussian"
     standardize: bool = True
     n_components: int | Literal["auto"] = "auto"
 
-    def _find(self, sample: PairSample) -> dict[str, Any]:
+    def _find(self, sample: PairSample) -> dict[str, object]:
         return find_ridge(self, sample)
 
 
+@completed
 @dataclass(eq=False, repr=False)
-class RidgeGradientClassifier(LabelPredictions, ClassifierMixin, GradientEstimator):
+class RidgeGradientClassifier(LabelPredictions, ClassifierMixin, DenseEstimator):
     """Gradient learning (GL) for classification: logistic loss, ridge penalty, dense fields.
 
     Parameters
     ----------
     alpha : float, optional
         Ridge penalty. None = a thousandth of the data term's largest curvature (halved).
-    alpha_0, class_weight, kernel, weights, standardize, n_components
-        As in `SparseGradientClassifier`; weights cannot be 'adaptive', as nothing is selected.
+    alpha_0 : float, optional
+        As in `Penalties`: the penalty on the offset function.
+    weights, kernel, standardize, n_components
+        As in `RidgeGradientRegressor`.
+    class_weight
+        As in `SparseGradientClassifier`.
 
     Attributes
     ----------
-    classes_, class_weight_, feature_importances_, ranking_, components_, eigenvalues_, \
-dimension_, alpha_, mean_, scale_, ranges_, field_
-        As in `SparseGradientClassifier`; no exact zeros but for constant columns.
+    predictor_ : None
+        Labels are predicted by the offset function of `field_`.
+    classes_, class_weight_
+        As in `SparseGradientClassifier`.
+    feature_importances_, ranking_, components_, eigenvalues_, dimension_, alpha_, mean_, \
+scale_, ranges_, field_
+        As in `RidgeGradientRegressor`.
 
     Examples
     --------
@@ -168,34 +166,15 @@ dimension_, alpha_, mean_, scale_, ranges_, field_
 
     alpha: float | None = None
     _: KW_ONLY
-    kernel: Any = "affine"
-    weights: Any = "gaussian"
+    kernel: object = "affine"
+    weights: object = "gaussian"
     standardize: bool = True
     n_components: int | Literal["auto"] = "auto"
     alpha_0: float | None = None
-    class_weight: Any = None
+    class_weight: ClassWeight = None
 
-    @same_bits
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the log odds and their gradient.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array of labels, of any type
-        sample_weight : (n,) array, optional
-            Pair (i, j) counts w_ij times both weights.
-
-        Returns
-        -------
-        self
-        """
-        draft = blank(self)
-        classes, sample = labels_sample(draft, X, y, sample_weight)
-        shifts = sample_class_weights(self.class_weight, classes, sample)
-        found = find_ridge(self, sample)
-        del found["predictor_"]  # labels are predicted by the offset function of `field_`
-        return keep(self, draft, classes_=classes, class_weight_=shifts, **found)
+    def _find(self, sample: PairSample) -> dict[str, object]:
+        return find_ridge(self, sample)
 
 
 # GL with its ridge penalty chosen by held-out prediction.
@@ -205,7 +184,7 @@ WIDEST = 1e3
 """Default penalties reach from so many times that of `RidgeGradient*` down to one part of it."""
 
 
-def ridge_grid(alphas: Any) -> Array:
+def ridge_grid(alphas: ArrayLike) -> Array:
     """Penalties, largest first; multiples of the default where only their number is given."""
     if isinstance(alphas, Integral):
         if alphas < 1:
@@ -217,7 +196,9 @@ def ridge_grid(alphas: Any) -> Array:
     return grid
 
 
-def choose_ridge(estimator: Any, sample: PairSample, groups: Any = None) -> dict[str, Any]:
+def choose_ridge(
+    estimator: RidgeGradientCV, sample: PairSample, groups: ArrayLike | None
+) -> dict[str, object]:
     """The fitted attributes of GL at the penalty of best held-out score."""
     if estimator.selection not in ("min", "1se"):
         raise ValueError(f"selection={estimator.selection!r}: use 'min' or '1se'.")
@@ -233,11 +214,37 @@ def choose_ridge(estimator: Any, sample: PairSample, groups: Any = None) -> dict
         alpha = float(alphas[choose_alpha(scores, estimator.selection)])
         fit = finish_ridge(started, alpha, estimator.n_components)
     chosen = {"alpha_": alpha, "alphas_": alphas, "cv_scores_": scores}
-    return {**chosen, "predictor_": fit.predictor, **field_attributes(fit)}
+    return {**chosen, **field_attributes(fit)}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RidgeGradientRegressorCV(NumberPredictions, RegressorMixin, GradientEstimator):
+class RidgeGradientCV(GradientEstimator):
+    """The parameters that both estimators below have in common, and the fit."""
+
+    alphas: ArrayLike = 13
+    cv: CV = 5
+    selection: Rule = "min"
+    kernel: object = "affine"
+    weights: object = "gaussian"
+    standardize: bool = True
+    n_components: int | Literal["auto"] = "auto"
+
+    @same_bits
+    @documented("Choose alpha, then fit the gradient field; of labels, that of their log odds.")
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        sample, learned = pair_sample(self, X, y, sample_weight)
+        return take_over(self, learned, choose_ridge(self, sample, groups))
+
+
+@completed
+@dataclass(kw_only=True, eq=False, repr=False)
+class RidgeGradientRegressorCV(NumberPredictions, RegressorMixin, RidgeGradientCV):
     """Gradient learning (GL) for regression, its ridge penalty chosen by cross-validation.
 
     Parameters
@@ -275,44 +282,18 @@ field_, predictor_
     1
     """
 
-    alphas: Any = 13
-    cv: Any = 5
-    selection: Literal["min", "1se"] = "min"
-    kernel: Any = "affine"
-    weights: Any = "gaussian"
-    standardize: bool = True
-    n_components: int | Literal["auto"] = "auto"
 
-    @same_bits
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Choose alpha, then fit the gradient field.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array
-        sample_weight : (n,) array, optional
-            Pair (i, j) counts w_ij times both weights.
-        groups : (n,) array of labels, optional
-            Rows that belong together: folds hold out whole groups.
-
-        Returns
-        -------
-        self
-        """
-        draft = blank(self)
-        found = choose_ridge(self, numbers_sample(draft, X, y, sample_weight), groups)
-        return keep(self, draft, **found)
-
-
+@completed
 @dataclass(kw_only=True, eq=False, repr=False)
-class RidgeGradientClassifierCV(LabelPredictions, ClassifierMixin, GradientEstimator):
+class RidgeGradientClassifierCV(LabelPredictions, ClassifierMixin, RidgeGradientCV):
     """Gradient learning (GL) for classification, its ridge penalty chosen by cross-validation.
 
     Parameters
     ----------
-    alphas, cv, selection
-        As in `RidgeGradientRegressorCV`; folds are stratified.
+    cv : int, splitter, iterable or 'loo', default=5
+        Folds are stratified by class.
+    alphas, selection
+        As in `RidgeGradientRegressorCV`.
     alpha_0, class_weight, kernel, weights, standardize, n_components
         As in `RidgeGradientClassifier`.
 
@@ -322,10 +303,8 @@ class RidgeGradientClassifierCV(LabelPredictions, ClassifierMixin, GradientEstim
         Minus the log loss of the held-out rows.
     alpha_, alphas_
         As in `RidgeGradientRegressorCV`.
-    predictor_ : None
-        Labels are predicted by the offset function of `field_`.
-    classes_, class_weight_, feature_importances_, ranking_, components_, eigenvalues_, \
-dimension_, mean_, scale_, ranges_, field_
+    predictor_, classes_, class_weight_, feature_importances_, ranking_, components_, \
+eigenvalues_, dimension_, mean_, scale_, ranges_, field_
         As in `RidgeGradientClassifier`.
 
     Examples
@@ -338,45 +317,16 @@ dimension_, mean_, scale_, ranges_, field_
     2
     """
 
-    alphas: Any = 13
-    cv: Any = 5
-    selection: Literal["min", "1se"] = "min"
-    kernel: Any = "affine"
-    weights: Any = "gaussian"
-    standardize: bool = True
-    n_components: int | Literal["auto"] = "auto"
     alpha_0: float | None = None
-    class_weight: Any = None
-
-    @same_bits
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Choose alpha, then fit the log odds and their gradient.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array of labels, of any type
-        sample_weight : (n,) array, optional
-            Pair (i, j) counts w_ij times both weights.
-        groups : (n,) array of labels, optional
-            Rows that belong together: folds hold out whole groups.
-
-        Returns
-        -------
-        self
-        """
-        draft = blank(self)
-        classes, sample = labels_sample(draft, X, y, sample_weight)
-        shifts = sample_class_weights(self.class_weight, classes, sample)
-        found = choose_ridge(self, sample, groups)
-        return keep(self, draft, classes_=classes, class_weight_=shifts, **found)
+    class_weight: ClassWeight = None
 
 
 # Local linear fits: OPG and MAVE (Xia, Tong, Li and Zhu, 2002).
 
 
+@completed
 @dataclass(kw_only=True, eq=False, repr=False)
-class OuterProductGradient(DenseRegressor):
+class OuterProductGradient(NumberPredictions, RegressorMixin, DenseEstimator):
     """Outer product of gradients: an independent local linear fit at every sample.
 
     The special case of sparse gradient learning with K = delta and alpha = 0. Dense, and defined
@@ -413,22 +363,24 @@ class OuterProductGradient(DenseRegressor):
     array([[0.7, 0.7, 0. ]])
     """
 
-    weights: Any = "gaussian"
+    weights: object = "gaussian"
     fit_intercept: bool = False
     refined: bool = False
     standardize: bool = True
     n_components: int | Literal["auto"] = "auto"
 
-    def _find(self, sample: PairSample) -> dict[str, Any]:
+    def _find(self, sample: PairSample) -> dict[str, object]:
+        check_n_components(self.n_components)
         fit = fit_opg(
             sample, self.weights, self.standardize, self.fit_intercept, self.refined,
             self.n_components,
         )  # fmt: skip
-        return {"predictor_": fit.predictor, **field_attributes(fit)}
+        return field_attributes(fit)
 
 
+@completed
 @dataclass(kw_only=True, eq=False, repr=False)
-class MinimumAverageVariance(DenseRegressor):
+class MinimumAverageVariance(NumberPredictions, RegressorMixin, DenseEstimator):
     """MAVE (Xia, Tong, Li and Zhu, 2002): the directions along which a local linear fit is best.
 
     Directions and local fits are found in turn: neighbours are near in the directions themselves,
@@ -465,16 +417,17 @@ class MinimumAverageVariance(DenseRegressor):
     n_components: int | Literal["auto"] = "auto"
     standardize: bool = True
 
-    def _find(self, sample: PairSample) -> dict[str, Any]:
+    def _find(self, sample: PairSample) -> dict[str, object]:
+        check_n_components(self.n_components)
         fit = fit_smooth(sample, self.standardize, self.n_components)
-        return {"predictor_": fit.predictor, **field_attributes(fit)}
+        return field_attributes(fit)
 
 
 # Classical sufficient dimension reduction: SIR, SAVE and pHd.
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class InverseRegression(GradientEstimator):
+class InverseRegression(DenseEstimator):
     """The parameters that all have in common, and the fit."""
 
     n_components: int | Literal["auto"] = "auto"
@@ -483,44 +436,28 @@ class InverseRegression(GradientEstimator):
     has_gradient: ClassVar[bool] = False
     _matrix: ClassVar[Callable[..., Array]]
 
-    @same_bits
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the directions.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array of numbers
-        sample_weight : (n,) array, optional
-
-        Returns
-        -------
-        self
-        """
+    def _find(self, sample: PairSample) -> dict[str, object]:
         check_n_components(self.n_components)
         n_slices = check_n_slices(getattr(self, "n_slices", 2))
-        draft = blank(self)
-        sample = numbers_sample(draft, X, y, sample_weight)
         matrix = type(self)._matrix
         fit = fit_inverse(sample, matrix, n_slices, self.standardize, self.n_components)
-        return keep(
-            self,
-            draft,
-            components_=fit.components,
-            n_components_=len(fit.components),
-            eigenvalues_=fit.eigenvalues,
-            dimension_=fit.dimension,
-            mean_=fit.scaling.mean,
-            scale_=fit.scaling.scale,
-        )
+        return {
+            "components_": fit.components,
+            "n_components_": len(fit.components),
+            "eigenvalues_": fit.eigenvalues,
+            "dimension_": fit.dimension,
+            "mean_": fit.scaling.mean,
+            "scale_": fit.scaling.scale,
+        }
 
 
-def check_n_slices(n_slices: Any) -> int:
+def check_n_slices(n_slices: object) -> int:
     if isinstance(n_slices, bool) or not isinstance(n_slices, (int, np.integer)) or n_slices < 2:
         raise ValueError(f"n_slices={n_slices!r}: use a whole number >= 2.")
     return int(n_slices)
 
 
+@completed
 @dataclass(kw_only=True, eq=False, repr=False)
 class SlicedInverseRegression(InverseRegression):
     """SIR (Li, 1991): directions along which the mean of the columns moves with the response.
@@ -569,6 +506,7 @@ class SlicedInverseRegression(InverseRegression):
     _matrix = staticmethod(slice_means)
 
 
+@completed
 @dataclass(kw_only=True, eq=False, repr=False)
 class SlicedAverageVariance(InverseRegression):
     """SAVE (Cook and Weisberg, 1991): directions along which the spread of the columns changes.
@@ -603,6 +541,7 @@ class SlicedAverageVariance(InverseRegression):
     _matrix = staticmethod(slice_covariances)
 
 
+@completed
 @dataclass(kw_only=True, eq=False, repr=False)
 class PrincipalHessianDirections(InverseRegression):
     """pHd (Li, 1992): directions along which the response bends.

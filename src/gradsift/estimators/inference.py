@@ -10,6 +10,7 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.progress import stages
@@ -23,19 +24,20 @@ from gradsift.inference.conditional_tests import column_significance, univariate
 from gradsift.inference.findings import Findings
 from gradsift.inference.results import Significance
 from gradsift.inference.settings import TESTS
+from gradsift.protocols import TableLike
 from gradsift.sift import SiftResult
 
 
 def findings(
     model: GradientSift,
-    X: Any,
-    y: Any,
-    sample_weight: Any = None,
+    X: TableLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
     seed: int | None = None,
     *,
-    groups: Any = None,
-    covariates: Any = None,
-    offset: Any = None,
+    groups: ArrayLike | None = None,
+    covariates: TableLike | None = None,
+    offset: ArrayLike | None = None,
 ) -> Findings:
     """Sets of columns of which one acts on the response, with the probability that one does.
 
@@ -94,9 +96,11 @@ def findings(
     return sample.columns.findings(found_in(sample, model.sift_, params, seed))
 
 
-def with_findings(model: GradientSift, X: Any, y: Any, **fit_params: Any) -> GradientSift:
-    """A fitted model with the attributes that `inference=True` adds. It is a separate step, so that
-    a long run can write the fit before the findings are computed.
+def with_findings(
+    model: GradientSift, X: TableLike, y: ArrayLike, **fit_params: Any
+) -> GradientSift:
+    """A fitted model with the findings that `inference=True` adds, without its answer: who calls
+    this makes one with the names of its own table.
     """
     sample = make_sample(model, X, y, **fit_params)
     params = check_parameters(model, sample)
@@ -125,16 +129,16 @@ def found_in(sample: Sample, stored: SiftResult, params: SiftParameters, seed: i
 
 def significance(
     model: GradientSift,
-    X: Any,
-    y: Any,
+    X: TableLike,
+    y: ArrayLike,
     *,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     stand_in: float = TESTS.stand_in,
     findings: Any = None,
     strict: bool = False,
     columns: Any = None,
-    covariates: Any = None,
-    offset: Any = None,
+    covariates: TableLike | None = None,
+    offset: ArrayLike | None = None,
 ) -> Significance:
     """p- and q-values of every column, alone and together with those that could take its place.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gradsift._run.warn import warn_user
 from gradsift.data.arrays import array_like
@@ -87,7 +88,7 @@ class Sample:
         """Refuse what tests and findings cannot take into account: an offset of labels, `groups` of
         rows, or groups inside of which the response is `changing`.
         """
-        if not self.response.exchangeable:
+        if self.response.codes is not None and not self.response.exchangeable:
             raise ValueError(
                 f"{what} cannot take an offset of labels into account. Give it among the "
                 "covariates instead, where its weight is estimated."
@@ -111,7 +112,7 @@ would, or as few as one over it.
 
 
 def check_weights(
-    sample_weight: Any, X: Array | Source, kind: WeightKind = "importance"
+    sample_weight: ArrayLike | None, X: Array | Source, kind: WeightKind = "importance"
 ) -> tuple[IntArray, Array | None]:
     """(rows with positive weight, their weights as numbers of samples or None if all are one).
 
@@ -164,14 +165,12 @@ def relative_weights(weight: Array) -> Array:
     return np.asarray(weight * (weight.sum() / (weight @ weight)))
 
 
-def warn_of_counts(weight: Array | None, kind: WeightKind) -> None:
+def warn_of_counts(weight: Array) -> None:
     """Warn where counts of rows mean many more, or fewer, samples than relative weights would.
 
     The ratio of both is sum w^2 / sum w: one without weights, two if every row counts twice, and
     1 / n for weights that sum to one.
     """
-    if weight is None or kind == "importance":
-        return
     ratio = float(weight @ weight / weight.sum())
     if 1.0 / OTHER_EVIDENCE <= ratio <= OTHER_EVIDENCE:
         return
@@ -184,7 +183,7 @@ def warn_of_counts(weight: Array | None, kind: WeightKind) -> None:
     )
 
 
-def read_weights(sample_weight: Any, X: Array | Source) -> Array:
+def read_weights(sample_weight: ArrayLike | None, X: Array | Source) -> Array:
     """One finite number, not negative, for each row of X."""
     n = X.shape[0]
     weight = to_floats(sample_weight, "sample_weight")
@@ -215,13 +214,11 @@ FEW_GROUPS = 20
 
 
 def check_groups(
-    groups: Any, X: Source, kept: IntArray, weight: Array | None = None
+    groups: ArrayLike, X: Source, kept: IntArray, weight: Array | None = None
 ) -> IntArray | None:
     """The group of each kept row as a number; None where no two rows belong together. A row of
     weight 2 is two rows.
     """
-    if groups is None:
-        return None
     labels = np.asarray(array_like(groups, "groups"))
     codes = group_codes(X.align_rows(labels) if labels.ndim == 1 else labels, X.shape[0])[kept]
     codes = np.unique(codes, return_inverse=True)[1].astype(np.intp)
@@ -237,12 +234,10 @@ def check_groups(
     return codes
 
 
-def warn_of_few_groups(groups: IntArray | None, weight: Array | None, constant: bool) -> None:
+def warn_of_few_groups(groups: IntArray, weight: Array | None, constant: bool) -> None:
     """Warn where there are too few groups for the level of the sift to hold. `weight` are counts of
     rows; `constant`: the response never changes inside a group, so that each group counts once.
     """
-    if groups is None:
-        return
     size = np.bincount(groups, weight).astype(float)
     effective = size.sum() ** 2 / float(size @ size)
     if (len(size) if constant else effective) >= FEW_GROUPS:
@@ -255,7 +250,7 @@ def warn_of_few_groups(groups: IntArray | None, weight: Array | None, constant: 
     )
 
 
-def refuse_with_groups(groups: Any, what: str) -> None:
+def refuse_with_groups(groups: ArrayLike | None, what: str) -> None:
     """Tests and findings take rows for independent: refuse them where rows belong together."""
     if groups is not None:
         raise ValueError(
@@ -269,7 +264,7 @@ def refuse_with_groups(groups: Any, what: str) -> None:
 # Offsets: a known part of the response, such as a polygenic score, with a coefficient of one.
 
 
-def check_offset(offset: Any, X: Source, kept: IntArray, response: Response) -> Array:
+def check_offset(offset: ArrayLike | None, X: Source, kept: IntArray, response: Response) -> Array:
     """The offset of the kept rows, (n, 1), or (n, classes) with more than two classes."""
     values = read_offset(offset)
     values = X.align_rows(values) if values.ndim else np.full(X.shape[0], float(values))
@@ -278,7 +273,7 @@ def check_offset(offset: Any, X: Source, kept: IntArray, response: Response) -> 
     return as_shift(values, response.offset_columns)[kept]
 
 
-def read_offset(offset: Any) -> Array:
+def read_offset(offset: ArrayLike | None) -> Array:
     """An offset as numbers, none of them missing or infinite."""
     values = to_floats(offset, "offset")
     bad = np.argwhere(~np.isfinite(np.atleast_1d(values)))
@@ -302,7 +297,7 @@ def as_shift(values: Array, n_columns: int) -> Array:
     return values
 
 
-def offset_shift(offset: Any, n: int, expected: bool, n_columns: int) -> Array | float:
+def offset_shift(offset: ArrayLike | None, n: int, expected: bool, n_columns: int) -> Array | float:
     """The offset of n new rows; 0 where the model knows none."""
     if not expected:
         if offset is not None:

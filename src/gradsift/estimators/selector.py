@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 import sklearn
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
@@ -17,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gradsift.data import is_storage
 from gradsift.data.arrays import array_like
 from gradsift.data.formats.sparse import check_indices
-from gradsift.estimators.base import blank, keep
+from gradsift.estimators.base import Learned, take_over
 from gradsift.estimators.validation import check_new_X
+from gradsift.protocols import TableLike
 
 
 class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
@@ -51,11 +53,11 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     [3, 11]
     """
 
-    def __init__(self, estimator: Any, *, max_features: int | None = None) -> None:
+    def __init__(self, estimator: BaseEstimator, *, max_features: int | None = None) -> None:
         self.estimator = estimator
         self.max_features = max_features
 
-    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike, **fit_params: object) -> Self:
         """Fit a clone of the estimator.
 
         Parameters
@@ -78,7 +80,7 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         fitted = clone(self.estimator).fit(X, y, **fit_params)
         shared = ("ranking_", "n_features_in_", "feature_names_in_")
         found = {name: getattr(fitted, name) for name in shared if hasattr(fitted, name)}
-        return keep(self, blank(self), estimator_=fitted, **found)
+        return take_over(self, Learned({}), {"estimator_": fitted, **found})
 
     def transform(self, X: Any) -> Any:
         """Keep the selected columns.

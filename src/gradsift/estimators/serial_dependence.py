@@ -27,8 +27,7 @@ from gradsift._run.warn import warn_user
 from gradsift.data import Scaling
 from gradsift.estimators.sample import Sample
 from gradsift.exceptions import DependentRowsWarning, RepeatedRowsWarning
-from gradsift.numerics.repeated_rows import MOST_COLUMNS, repeat_words, repeated_rows
-from gradsift.numerics.sampling import evenly_spaced
+from gradsift.numerics.sampling import MOST_COLUMNS, evenly_spaced, repeat_words, repeated_rows
 from gradsift.numerics.statistics import autocorrelations, rank_classes, within_classes
 from gradsift.protocols import Array, IntArray
 
@@ -100,9 +99,9 @@ def first_of_copies(A: Array) -> NDArray[np.bool_]:
 
 
 def warn_of_row_order(sample: Sample, residual: Array, scaling: Scaling) -> None:
-    """Warn where rows depend on their neighbours and no groups were given."""
+    """Warn where rows, which no groups are known of, depend on their neighbours."""
     n, p = sample.source.shape
-    if sample.groups is not None or n < LEAST_ROWS or len(residual) != n:
+    if n < LEAST_ROWS or len(residual) != n:
         return
     index = evenly_spaced(p, MOST_COLUMNS)
     codes = sample.response.codes
@@ -128,10 +127,8 @@ def warn_of_row_order(sample: Sample, residual: Array, scaling: Scaling) -> None
 
 
 def warn_of_repeats(sample: Sample) -> None:
-    """Warn where rows are repeated measurements, or copies, and no groups were given."""
+    """Warn where rows, which no groups are known of, are repeated measurements or copies."""
     n, p = sample.source.shape
-    if sample.groups is not None:
-        return
     found = repeated_rows(sample.source.columns(evenly_spaced(p, MOST_COLUMNS)))
     if found:
         pair = [f"row {k}" for k in found[0]]

@@ -107,7 +107,8 @@ class SiftOptions:
 
     def check(self) -> None:
         """Refuse values that make no sense."""
-        check_max_features(self.max_features)
+        if self.max_features is not None:
+            check_max_features(self.max_features)
         if not self.tol > 0:
             raise ValueError(f"tol={self.tol} must be positive.")
         if not is_whole_number(self.seed) or not 0 <= self.seed < 2**32:
@@ -176,8 +177,9 @@ class SiftModel:
         Columns of which all products of two were tested.
     inference : Inference
     predictor : Predictor
-    link : Link or None
-        How predictions follow from it, where the response has a likelihood.
+    links : tuple of two Links, or None
+        How predictions follow from it, where the response has a likelihood: for predictions with
+        and without members on all columns.
     scaling : Scaling
         From the user's columns to those that importances and directions are reported in.
     covariate_coefficients : (k, q) array
@@ -190,7 +192,7 @@ class SiftModel:
     n_paired: int
     inference: Inference
     predictor: Predictor
-    link: Link | None
+    links: tuple[Link, Link] | None
     importances: Importances
     directions: Directions
     scaling: Scaling
@@ -216,18 +218,19 @@ def fit_sift(sample: Sample, params: SiftParameters, goal: Goal = "all") -> Sift
             sample, coefficients, explained = without_covariates(sample, Z, rows, found)
         refit = refit_sample(sample, Z, rows, found.correlation, params.refit, eta)
         predictor = Predictor(table.scaling, found.selected, refit)
-        if params.predict_with == "auto" and sample.groups is None and len(rows) == len(table):
+        every = len(rows) == len(table.share)
+        if params.predict_with == "auto" and sample.groups is None and every:
             say("predictors on all columns")
-            score = log_score(sample, refit, params.refit)
+            score = log_score(sample, refit, Z, params.refit)
             predictor = average(predictor, table.filled, Z, score, params.refit)
-        link = link_of(sample, predictor, Z, rows)
+        links = links_of(sample, predictor, rows)
         importances, directions = summarise(predictor, sample, rows, table.share, params)
     scaling = table.scaling
     if not params.options.standardize:
         p = len(scaling.mean)
         scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
     return SiftModel(
-        found, n_paired, inference, predictor, link, importances, directions, scaling,
+        found, n_paired, inference, predictor, links, importances, directions, scaling,
         coefficients, explained,
     )  # fmt: skip
 
@@ -248,7 +251,8 @@ def select(
 ) -> tuple[SiftResult, Inference]:
     """The columns that a sift selects, by its level or by tests, and the inference asked for."""
     columns, rate, say = sample.columns, params.false_discovery_rate, fit.problem.say
-    found = columns.result(fit.result(known_classes(sample), ranked=goal != "predictions"))
+    known = known_classes(sample) if isinstance(sample.response, Labels) else None
+    found = columns.result(fit.result(known, ranked=goal != "predictions"))
     association = significance = findings = None
     if goal == "all" and sample.groups is None and sample.response.exchangeable:
         association = column_association(fit, columns.n_encoded)
@@ -272,10 +276,9 @@ def find_from(problem: Sift, found: SiftResult, sample: Sample, seed: int) -> Fi
 
 
 def known_classes(sample: Sample) -> Classes | None:
-    """The classes of rows whose log odds have a known part; None for other rows."""
+    """The classes of labelled rows whose log odds have a known part; None for other rows."""
     rows = sample.independent()
-    if not isinstance(rows.response, Labels):
-        return None
+    assert isinstance(rows.response, Labels)
     labels = rows.response.adjusted_for(rows.covariates, rows.weight)
     if labels.offset is None:
         return None
@@ -340,9 +343,6 @@ class StandardTable:
     share: Array
     constant: list[int]
 
-    def __len__(self) -> int:
-        return len(self.share)
-
 
 def standard_table(sample: Sample, missing: str, say: Say = silent) -> StandardTable:
     """Measure means and scales in one pass over a sample, and standardise."""
@@ -360,16 +360,10 @@ def standard_table(sample: Sample, missing: str, say: Say = silent) -> StandardT
     filled = source
     if rows is not sample or (scaling.fill is not None and not is_whole(X)):
         filled = standardised(X, scaling)
-    constant = np.flatnonzero(np.isinf(row_scaling.scale)).tolist()
-    return StandardTable(
-        set_beside(source, unit_covariates(rows)), filled, scaling, share, constant
-    )
-
-
-def unit_covariates(sample: Sample) -> Array | None:
-    """The columns of covariates between -1 and 1: the sift scales them, and clips none."""
-    C = sample.covariates
-    return None if C is None else C / np.maximum(np.abs(C).max(axis=0), np.finfo(float).tiny)
+    constant, C = np.flatnonzero(np.isinf(row_scaling.scale)).tolist(), rows.covariates
+    if C is not None:  # between -1 and 1: the sift scales them, and clips none
+        source = set_beside(source, C / np.maximum(np.abs(C).max(axis=0), np.finfo(float).tiny))
+    return StandardTable(source, filled, scaling, share, constant)
 
 
 def sift_problem(
@@ -467,13 +461,17 @@ def refit_response(
     return refit_regression(Z, y, sample_weight=weight, robust=some.robust, settings=settings)
 
 
-def link_of(sample: Sample, predictor: Predictor, Z: Array, rows: IntArray) -> Link | None:
-    """How predictions follow from a predictor fitted to some rows."""
+def links_of(sample: Sample, predictor: Predictor, rows: IntArray) -> tuple[Link, Link] | None:
+    """How predictions follow from a predictor fitted to some rows, with and without members."""
     response = sample.response.take(rows)
     if not isinstance(response, Likelihood):
         return None
     weight = np.ones(len(rows)) if sample.weight is None else sample.weight[rows]
-    return response.link(predictor.refit.value(Z), weight)
+    X = take_rows(sample.source, rows)
+    return (
+        response.link(predictor.eta(X, "auto"), weight),
+        response.link(predictor.eta(X, "selected"), weight),
+    )
 
 
 def refit_likelihood(
@@ -489,7 +487,7 @@ def refit_likelihood(
 
 
 def log_score(
-    sample: Sample, refit: Refit, settings: RefitSettings
+    sample: Sample, refit: Refit, Z: Array, settings: RefitSettings
 ) -> NumberScore | ClassScore | None:
     """How predictors on all columns learn the response; None where none are tried."""
     response, weight = sample.response, sample.weight
@@ -497,9 +495,10 @@ def log_score(
         if response.offset is not None:  # predictors on all columns know no offset
             return None
         return ClassScore.of(response.codes, response.n_classes, weight, settings)
+    y = response.start()
     if isinstance(response, Likelihood):
-        return None
-    return NumberScore.of(response.start()[:, 0], weight, refit, settings)
+        y = response.working(refit.value(Z), np.ones(len(Z)) if weight is None else weight)
+    return NumberScore.of(y[:, 0], weight, refit, settings)
 
 
 def summarise(

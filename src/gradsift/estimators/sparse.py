@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 
 from gradsift._run.progress import follow
 from gradsift._run.threads import one_blas_thread, same_bits
 from gradsift.estimators.base import (
+    ClassWeight,
     GradientEstimator,
     LabelPredictions,
     NumberPredictions,
-    blank,
     check_n_components,
     field_attributes,
-    keep,
-    labels_sample,
-    numbers_sample,
-    sample_class_weights,
+    pair_sample,
+    take_over,
     warn_nothing_selected,
     warn_unless_converged,
 )
-from gradsift.estimators.description import Optimality, PenaltyChoice
+from gradsift.estimators.description import Optimality
+from gradsift.estimators.docstrings import completed, documented
 from gradsift.estimators.validation import given
 from gradsift.pairwise.assemble import Assembly, Settings, assemble
 from gradsift.pairwise.fit import (
@@ -37,7 +38,7 @@ from gradsift.pairwise.fit import (
     fit_sparse,
     settle_path,
 )
-from gradsift.protocols import Array
+from gradsift.protocols import Array, TableLike
 from gradsift.solver import Solver, null_solution
 from gradsift.solver.checkpoint import open_checkpoint
 from gradsift.solver.path import PathResult, check_alphas, fit_path, geometric_grid
@@ -48,39 +49,36 @@ from gradsift.solver.path import PathResult, check_alphas, fit_path, geometric_g
 Task = Literal["regression", "classification"]
 
 
-def _assemble(X: Any, y: Any, task: Task, sample_weight: Any, settings: Settings) -> Assembly:
-    if task == "regression":
-        draft = SparseGradientRegressor(missing=settings.missing)
-        sample = numbers_sample(draft, X, y, sample_weight)
-    elif task == "classification":
-        draft = SparseGradientClassifier(missing=settings.missing)
-        sample = labels_sample(draft, X, y, sample_weight)[1]
-    else:
+def _assemble(
+    X: TableLike, y: ArrayLike, task: Task, sample_weight: ArrayLike | None, settings: Settings
+) -> Assembly:
+    if task not in TASKS:
         raise ValueError(f"task={task!r}: use 'regression' or 'classification'.")
+    sample = pair_sample(TASKS[task](missing=settings.missing), X, y, sample_weight)[0]
     return assemble(sample.X, sample.response, settings, sample.weight)
 
 
 def gradient_path(
-    X: Any,
-    y: Any,
+    X: TableLike,
+    y: ArrayLike,
     *,
     task: Task = "regression",
-    kernel: Any = "affine",
-    weights: Any = "gaussian",
+    kernel: object = "affine",
+    weights: object = "gaussian",
     standardize: bool = True,
-    alphas: Any = None,
+    alphas: ArrayLike | None = None,
     n_alphas: int = 50,
     eps: float = 0.1,
-    penalty_factor: Any = None,
+    penalty_factor: Array | None = None,
     alpha_0: float | None = None,
     curl: float = 0.0,
     smoothness: float = 0.0,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     solver: str = "auto",
     tol: float = 1e-4,
     max_iter: int = 20_000,
     missing: Literal["error", "mean"] = "error",
-    checkpoint: Any = None,
+    checkpoint: str | Path | None = None,
     verbose: int = 0,
 ) -> PathResult:
     """Sparse gradients along decreasing penalties, each answer certified over all variables.
@@ -144,16 +142,16 @@ def gradient_path(
 
 
 def alpha_max(
-    X: Any,
-    y: Any,
+    X: TableLike,
+    y: ArrayLike,
     *,
     task: Task = "regression",
-    kernel: Any = "affine",
-    weights: Any = "gaussian",
+    kernel: object = "affine",
+    weights: object = "gaussian",
     standardize: bool = True,
-    penalty_factor: Any = None,
+    penalty_factor: Array | None = None,
     alpha_0: float | None = None,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     missing: Literal["error", "mean"] = "error",
 ) -> float:
     """The smallest penalty at which nothing is selected (the paper's lambda_max).
@@ -185,7 +183,9 @@ def alpha_max(
         return null_solution(_assemble(X, y, task, sample_weight, settings).problem).alpha
 
 
-def alpha_grid(X: Any, y: Any, *, n_alphas: int = 50, eps: float = 0.1, **settings: Any) -> Array:
+def alpha_grid(
+    X: TableLike, y: ArrayLike, *, n_alphas: int = 50, eps: float = 0.1, **settings: Any
+) -> Array:
     """`n_alphas` penalties from ``alpha_max`` down to `eps` times it, largest first.
 
     Parameters
@@ -261,7 +261,7 @@ class SolverSettings:
     tol: float = 1e-4
     max_iter: int = 20_000
     verbose: int = 0
-    checkpoint: Any = None
+    checkpoint: str | Path | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,10 +283,15 @@ class Penalties:
         samples, labelled or not (semi-supervised).
     """
 
-    penalty_factor: Any = None
+    penalty_factor: Array | None = None
     alpha_0: float | None = None
     curl: float = 0.0
     smoothness: float = 0.0
+
+
+LABELS_OR_NUMBERS = """(n,) array
+    Numbers, or labels of any type. With ``Penalties(smoothness=...)`` above 0, numeric labels of -1
+    mark unlabelled rows, as in scikit-learn's semi-supervised estimators."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -297,8 +302,8 @@ class SparseGradient(GradientEstimator):
     scikit-learn asks. Subclasses add parameters of their own in the same way.
     """
 
-    kernel: Any = "affine"
-    weights: Any = "gaussian"
+    kernel: object = "affine"
+    weights: object = "gaussian"
     standardize: bool = True
     n_components: int | Literal["auto"] = "auto"
     penalties: Penalties | None = None
@@ -353,6 +358,25 @@ class SparseGradient(GradientEstimator):
             predict_with,
         )
 
+    @same_bits
+    @documented("Fit the gradient field; of labels, that of their log odds.", y=LABELS_OR_NUMBERS)
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        X_unlabeled: TableLike | None = None,
+    ) -> Self:
+        sample, learned = pair_sample(self, X, y, sample_weight, X_unlabeled, self._mark)
+        fit = fit_sparse(sample, self._settings(sample))
+        warn_of_fit(self, fit)
+        return take_over(self, learned, sparse_attributes(fit))
+
+    @property
+    def _mark(self) -> int | None:
+        """scikit-learn's mark of rows without a label, where these have a say."""
+        return -1 if is_classifier(self) and self._penalties.smoothness > 0 else None
+
     def _particulars(self) -> dict[str, Any]:
         found = (
             self.alpha_,
@@ -361,21 +385,10 @@ class SparseGradient(GradientEstimator):
             self.kkt_violation_,
             self._solver.tol,
         )
-        out: dict[str, Any] = {"optimality": Optimality(*map(float, found))}
-        if hasattr(self, "cv_scores_"):
-            scoring = getattr(self, "scoring", None)
-            measure = "log loss" if is_classifier(self) else "mean squared error"
-            out["penalty_choice"] = PenaltyChoice(
-                float(self.alpha_),
-                self.alphas_,
-                -self.cv_scores_,
-                self.selection,
-                measure if scoring is None else f"negative score ({scoring})",
-            )
-        return out
+        return {"optimality": Optimality(*map(float, found))}
 
 
-def sparse_attributes(fit: SparseFit) -> dict[str, Any]:
+def sparse_attributes(fit: SparseFit) -> dict[str, object]:
     """The attributes of a fitted estimator of the paper."""
     proof = fit.solution.certificate
     return {
@@ -389,13 +402,14 @@ def sparse_attributes(fit: SparseFit) -> dict[str, Any]:
     }
 
 
-def warn_of_numbers(fit: SparseFit, max_iter: int) -> None:
-    """Say what a user should know about a fit to numbers."""
-    warn_unless_converged(fit.solution, max_iter)
-    if len(fit.field.index) == 0:
+def warn_of_fit(estimator: SparseGradient, fit: SparseFit) -> None:
+    """Say what a user should know about a fit."""
+    warn_unless_converged(fit.solution, given(estimator.solver, SolverSettings, "solver").max_iter)
+    if len(fit.field.index) == 0 and not is_classifier(estimator):
         warn_nothing_selected("the mean of y", "Use a smaller alpha, below alpha_max_.")
 
 
+@completed
 @dataclass(eq=False, repr=False)
 class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient):
     """Sparse gradient learning for regression (Ye & Xie).
@@ -493,30 +507,8 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
     alpha: AlphaRule = None
     predict_with: PredictWith = field(default="directions", kw_only=True)
 
-    @same_bits
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
-        """Fit the gradient field.
 
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array
-        sample_weight : (n,) array, optional
-            Pair (i, j) counts w_ij times both weights.
-        X_unlabeled : (u, p) array or data frame, optional
-            Samples without a response; they shape the field through ``Penalties(smoothness=...)``.
-
-        Returns
-        -------
-        self
-        """
-        draft = blank(self)
-        sample = numbers_sample(draft, X, y, sample_weight, X_unlabeled)
-        fit = fit_sparse(sample, self._settings(sample))
-        warn_of_numbers(fit, self._solver.max_iter)
-        return keep(self, draft, predictor_=fit.predictor, **sparse_attributes(fit))
-
-
+@completed
 @dataclass(eq=False, repr=False)
 class SparseGradientClassifier(LabelPredictions, ClassifierMixin, SparseGradient):
     """Sparse gradient learning for classification (Ye & Xie), any number of classes.
@@ -572,36 +564,8 @@ ranges_, field_
     """
 
     alpha: AlphaRule = None
-    class_weight: Any = field(default=None, kw_only=True)
+    class_weight: ClassWeight = field(default=None, kw_only=True)
     predict_with: PredictWith = field(default="offset", kw_only=True)
 
-    @same_bits
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
-        """Fit the log odds and their gradient.
 
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array of labels, of any type
-            With ``Penalties(smoothness=...)`` above 0, numeric labels of -1 mark unlabelled rows,
-            as in scikit-learn's semi-supervised estimators.
-        sample_weight : (n,) array, optional
-        X_unlabeled : (u, p) array or data frame, optional
-            More samples without a label.
-
-        Returns
-        -------
-        self
-        """
-        draft, mark = blank(self), unlabeled_mark(self._penalties.smoothness)
-        classes, sample = labels_sample(draft, X, y, sample_weight, X_unlabeled, mark)
-        shifts = sample_class_weights(self.class_weight, classes, sample)
-        fit = fit_sparse(sample, self._settings(sample))
-        warn_unless_converged(fit.solution, self._solver.max_iter)
-        found = {"predictor_": fit.predictor, **sparse_attributes(fit)}
-        return keep(self, draft, classes_=classes, class_weight_=shifts, **found)
-
-
-def unlabeled_mark(smoothness: float) -> int | None:
-    """The label of unlabelled rows, where these have a say: scikit-learn's -1."""
-    return -1 if smoothness > 0 else None
+TASKS = {"regression": SparseGradientRegressor, "classification": SparseGradientClassifier}

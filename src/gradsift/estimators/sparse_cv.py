@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal, Self, TypeAlias
 
 import numpy as np
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
-from numpy.typing import NDArray
-from scipy.special import expit, softmax
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer
 
@@ -24,23 +23,23 @@ from gradsift._run.progress import Steps, follow
 from gradsift._run.threads import one_blas_thread, same_bits
 from gradsift.data.row_groups import group_codes
 from gradsift.estimators.base import (
+    ClassWeight,
     LabelPredictions,
     NumberPredictions,
-    blank,
-    keep,
-    labels_sample,
-    numbers_sample,
-    sample_class_weights,
-    warn_unless_converged,
+    most_likely,
+    pair_sample,
+    probabilities,
+    take_over,
 )
+from gradsift.estimators.docstrings import completed, documented
 from gradsift.estimators.sparse import (
+    LABELS_OR_NUMBERS,
     SolverSettings,
     SparseGradient,
     sparse_attributes,
-    unlabeled_mark,
-    warn_of_numbers,
+    warn_of_fit,
 )
-from gradsift.estimators.splits import row_splits
+from gradsift.estimators.splits import CV, row_splits
 from gradsift.estimators.validation import check_max_features, given
 from gradsift.pairwise.fit import (
     Fold,
@@ -49,7 +48,6 @@ from gradsift.pairwise.fit import (
     PairSample,
     PredictWith,
     Score,
-    SparseFit,
     SparseSettings,
     Started,
     choose_alpha,
@@ -60,9 +58,13 @@ from gradsift.pairwise.fit import (
     settle_path,
     start,
 )
-from gradsift.protocols import Array
+from gradsift.protocols import Array, TableLike
 from gradsift.solver.checkpoint import digest, open_checkpoint
 from gradsift.solver.path import PathResult, check_alphas, fit_path, geometric_grid
+
+Scorer: TypeAlias = str | Callable[..., float]
+Rule = Literal["min", "1se"]
+"""Choose the alpha with the best held-out score, or the largest within a standard error of it."""
 
 # Scores of held-out rows: the loss, or any scorer of scikit-learn.
 
@@ -78,7 +80,7 @@ class Scoring:
         Labels of the classes; None = numbers.
     """
 
-    scoring: Any
+    scoring: Scorer
     classes: Array | None
     predict_with: PredictWith
 
@@ -131,13 +133,10 @@ class GivenScores(ClassifierMixin, BaseEstimator):
         return scores[:, 0] if len(self.classes) == 2 else scores
 
     def predict_proba(self, X: Array) -> Array:
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return np.asarray(softmax(scores, axis=1))
+        return probabilities(self.decision_function(X))
 
     def predict(self, X: Array) -> Array:
-        return np.asarray(self.classes[self.predict_proba(X).argmax(axis=1)])
+        return most_likely(self.decision_function(X), self.classes)
 
 
 # Choosing alpha by held-out prediction: folds, their scores, and the path on all samples.
@@ -161,7 +160,7 @@ class AlphaGrid:
 
     n_alphas: int = 50
     eps: float = 0.01
-    alphas: Any = None
+    alphas: ArrayLike | None = None
     max_features: int | None = None
 
     def __call__(self, alpha_max: float) -> Array:
@@ -171,25 +170,13 @@ class AlphaGrid:
         return check_alphas(self.alphas)
 
 
-def as_grid(alphas: Any) -> AlphaGrid:
+def as_grid(alphas: ArrayLike | AlphaGrid) -> AlphaGrid:
     """The grid from a number of penalties, from the penalties, or itself."""
     if isinstance(alphas, AlphaGrid):
         return alphas
     if isinstance(alphas, Integral):
         return AlphaGrid(n_alphas=int(alphas))
     return AlphaGrid(alphas=alphas)
-
-
-@dataclass(frozen=True)
-class CVSettings:
-    """How alpha is chosen."""
-
-    grid: AlphaGrid
-    cv: Any
-    selection: Literal["min", "1se"]
-    scoring: Any
-    n_jobs: int | None
-    checkpoint: Any
 
 
 @dataclass(frozen=True)
@@ -201,20 +188,19 @@ class Choice:
     path: PathResult
     settled: PathResult
 
-    def best(self, rule: Literal["min", "1se"]) -> int:
-        return choose_alpha(self.scores, rule)
-
-    def best_of_few(
-        self, rule: Literal["min", "1se"], penalised: NDArray[np.bool_], most: int | None
+    def best(
+        self, rule: Rule, penalised: NDArray[np.bool_] | None = None, most: int | None = None
     ) -> int:
-        """The same among those that select no more than `most` penalised variables."""
-        if most is None:
-            return self.best(rule)
+        """The place of the alpha that a rule chooses, among those that select no more than `most`
+        penalised variables.
+        """
+        if penalised is None or most is None:
+            return choose_alpha(self.scores, rule)
         counts = np.array([penalised[support].sum() for support in self.path.supports])
         few = np.flatnonzero(counts <= most)
         return int(few[choose_alpha(self.scores[few], rule)]) if len(few) else 0
 
-    def attributes(self) -> dict[str, Any]:
+    def attributes(self) -> dict[str, object]:
         """The attributes that the estimators below have on top."""
         return {
             "alphas_": self.alphas,
@@ -226,54 +212,55 @@ class Choice:
         }
 
 
-def fit_cross_validated(
+def choose(
+    estimator: SparseGradientRegressorCV | SparseGradientClassifierCV,
     sample: PairSample,
-    settings: SparseSettings,
-    how: CVSettings,
-    classes: Array | None = None,
-    groups: Any = None,
-) -> tuple[SparseFit, Choice]:
-    """The sparse gradient field at the alpha that predicts held-out rows best."""
-    if how.selection not in ("min", "1se"):
-        raise ValueError(f"selection={how.selection!r}: use 'min' or '1se'.")
-    check_max_features(how.grid.max_features)
+    groups: ArrayLike | None,
+) -> dict[str, object]:
+    """The attributes of the fit at the alpha that predicts held-out rows best."""
+    settings, grid = estimator._settings(sample), as_grid(estimator.alphas)
+    if estimator.selection not in ("min", "1se"):
+        raise ValueError(f"selection={estimator.selection!r}: use 'min' or '1se'.")
+    check_max_features(grid.max_features)
     score: Score = HeldOutLoss(settings.predict_with)
-    if how.scoring is not None:
-        score = Scoring(how.scoring, classes, settings.predict_with)
+    if estimator.scoring is not None:
+        score = Scoring(estimator.scoring, sample.classes, settings.predict_with)
     with one_blas_thread():
-        folds = make_folds(how.cv, sample, groups)
+        folds = make_folds(estimator.cv, sample, groups)
         started = start(sample, settings.problem)
-        choice = cross_validate(started, sample, settings, how, score, folds)
+        choice = cross_validate(estimator, started, sample, settings, score, folds)
         penalised = started.assembly.problem.penalty.limits(1.0) > 0
-        best = choice.best_of_few(how.selection, penalised, how.grid.max_features)
-        solution = choice.path.solutions[best]
-        return finish(started, solution, settings), choice
+        best = choice.best(estimator.selection, penalised, grid.max_features)
+        fit = finish(started, choice.path.solutions[best], settings)
+    warn_of_fit(estimator, fit)
+    return sparse_attributes(fit) | choice.attributes()
 
 
 def cross_validate(
+    estimator: SparseGradientRegressorCV | SparseGradientClassifierCV,
     started: Started,
     sample: PairSample,
     settings: SparseSettings,
-    how: CVSettings,
     score: Score,
     folds: list[Fold],
 ) -> Choice:
     """Scores of every fold, then the path on all samples."""
-    (assembly, null), solver = started, settings.solver
-    alphas, kept = how.grid(null.alpha), None
-    if how.checkpoint is not None:
+    (assembly, null), solver, grid = started, settings.solver, as_grid(estimator.alphas)
+    checkpoint = given(estimator.solver, SolverSettings, "solver").checkpoint
+    alphas, kept = grid(null.alpha), None
+    if checkpoint is not None:
         words = np.frombuffer(repr(score).encode(), dtype=np.uint8)
         split = digest([*(part for fold in folds for part in (fold.train, fold.test)), words])
-        kept = open_checkpoint(how.checkpoint, assembly.problem, alphas, solver, split)
+        kept = open_checkpoint(checkpoint, assembly.problem, alphas, solver, split)
     folders = [None if kept is None else kept.folder / f"fold-{i:03d}" for i in range(len(folds))]
     of_fold = partial(
-        fold_scores, sample.X, sample.response, assembly.settings, alphas=how.grid,
+        fold_scores, sample.X, sample.response, assembly.settings, alphas=grid,
         solver=solver, sample_weight=sample.weight, score=score,
     )  # fmt: skip
     k = len(alphas)
     with follow(settings.verbose, (len(folds) + 1) * k, k) as steps:
         scores = np.column_stack(
-            score_folds(of_fold, list(zip(folds, folders)), k, how.n_jobs, steps)
+            score_folds(of_fold, list(zip(folds, folders)), k, estimator.n_jobs, steps)
         )
         path = fit_path(
             assembly.problem, alphas, solver, null=null, progress=steps, checkpoint=kept
@@ -305,7 +292,7 @@ def score_folds(
     return scores
 
 
-def make_folds(cv: Any, sample: PairSample, groups: Any = None) -> list[Fold]:
+def make_folds(cv: CV, sample: PairSample, groups: ArrayLike | None = None) -> list[Fold]:
     """Folds as scikit-learn makes them, stratified for labels; 'loo' leaves one out at a time.
 
     The splitter sees the rows as the user numbered them; rows of weight zero drop out afterwards.
@@ -337,21 +324,7 @@ def make_folds(cv: Any, sample: PairSample, groups: Any = None) -> list[Fold]:
     return folds
 
 
-def choose(
-    estimator: Any,
-    sample: PairSample,
-    settings: SparseSettings,
-    classes: Array | None = None,
-    groups: Any = None,
-) -> tuple[SparseFit, Choice]:
-    """The fit that the parameters of a cross-validated estimator ask for."""
-    how = CVSettings(
-        as_grid(estimator.alphas), estimator.cv, estimator.selection, estimator.scoring,
-        estimator.n_jobs, given(estimator.solver, SolverSettings, "solver").checkpoint,
-    )  # fmt: skip
-    return fit_cross_validated(sample, settings, how, classes, groups)
-
-
+@completed
 @dataclass(kw_only=True, eq=False, repr=False)
 class SparseGradientRegressorCV(NumberPredictions, RegressorMixin, SparseGradient):
     """Sparse gradient learning for regression, alpha chosen by cross-validation.
@@ -370,8 +343,11 @@ class SparseGradientRegressorCV(NumberPredictions, RegressorMixin, SparseGradien
         A score of scikit-learn for the held-out rows. None = minus the mean loss (squared error).
     n_jobs : int, optional
         Folds fitted at a time, in processes that share the cores; the scores do not depend on it.
-    kernel, weights, standardize, n_components, penalties, solver, predict_with, missing
-        As in `SparseGradientRegressor`; ``SolverSettings(checkpoint=...)`` keeps what is done.
+    solver : SolverSettings, optional
+        ``SolverSettings(method, tol, max_iter, verbose, checkpoint)``; a checkpoint keeps what is
+        done.
+    kernel, weights, standardize, n_components, penalties, predict_with, missing
+        As in `SparseGradientRegressor`.
 
     Attributes
     ----------
@@ -400,56 +376,38 @@ field_, predictor_
     True
     """
 
-    alphas: Any = 50
-    cv: Any = 5
-    selection: Literal["min", "1se"] = "min"
-    scoring: Any = None
+    alphas: ArrayLike | AlphaGrid = 50
+    cv: CV = 5
+    selection: Rule = "min"
+    scoring: Scorer | None = None
     n_jobs: int | None = None
     predict_with: PredictWith = "directions"
 
     @same_bits
+    @documented("Choose alpha, then fit the gradient field.")
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        X_unlabeled: Any = None,
-        groups: Any = None,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        X_unlabeled: TableLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
-        """Choose alpha, then fit the gradient field.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array
-        sample_weight : (n,) array, optional
-            Pair (i, j) counts w_ij times both weights.
-        X_unlabeled : (u, p) array or data frame, optional
-            Samples without a response; they shape the field through ``Penalties(smoothness=...)``.
-        groups : (n,) array of labels, optional
-            Rows that belong together, such as the visits of a subject: folds hold out whole
-            groups.
-
-        Returns
-        -------
-        self
-        """
-        draft = blank(self)
-        sample = numbers_sample(draft, X, y, sample_weight, X_unlabeled)
-        fit, choice = choose(self, sample, self._settings(sample), groups=groups)
-        warn_of_numbers(fit, self._solver.max_iter)
-        found = sparse_attributes(fit) | choice.attributes()
-        return keep(self, draft, predictor_=fit.predictor, **found)
+        sample, learned = pair_sample(self, X, y, sample_weight, X_unlabeled, self._mark)
+        return take_over(self, learned, choose(self, sample, groups))
 
 
+@completed
 @dataclass(kw_only=True, eq=False, repr=False)
 class SparseGradientClassifierCV(LabelPredictions, ClassifierMixin, SparseGradient):
     """Sparse gradient learning for classification, alpha chosen by cross-validation.
 
     Parameters
     ----------
-    alphas, cv, selection, scoring, n_jobs, solver
-        As in `SparseGradientRegressorCV`; folds are stratified.
+    cv : int, splitter, iterable or 'loo', default=5
+        Folds, stratified by class; 'loo' leaves one sample out at a time.
+    alphas, selection, scoring, n_jobs, solver
+        As in `SparseGradientRegressorCV`.
     penalties, class_weight, predict_with, kernel, weights, standardize, n_components, missing
         As in `SparseGradientClassifier`.
 
@@ -477,45 +435,23 @@ dual_coef_, mean_, scale_, ranges_, field_, predictor_
     2
     """
 
-    alphas: Any = 50
-    cv: Any = 5
-    selection: Literal["min", "1se"] = "min"
-    scoring: Any = None
+    alphas: ArrayLike | AlphaGrid = 50
+    cv: CV = 5
+    selection: Rule = "min"
+    scoring: Scorer | None = None
     n_jobs: int | None = None
-    class_weight: Any = None
+    class_weight: ClassWeight = None
     predict_with: PredictWith = "offset"
 
     @same_bits
+    @documented("Choose alpha, then fit the log odds and their gradient.", y=LABELS_OR_NUMBERS)
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        X_unlabeled: Any = None,
-        groups: Any = None,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        X_unlabeled: TableLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
-        """Choose alpha, then fit the log odds and their gradient.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array of labels, of any type
-            With ``Penalties(smoothness=...)`` above 0, numeric labels of -1 mark unlabelled rows,
-            as in scikit-learn's semi-supervised estimators.
-        sample_weight : (n,) array, optional
-        X_unlabeled : (u, p) array or data frame, optional
-            More samples without a label.
-        groups : (n,) array of labels, optional
-            Rows that belong together: folds hold out whole groups.
-
-        Returns
-        -------
-        self
-        """
-        draft, mark = blank(self), unlabeled_mark(self._penalties.smoothness)
-        classes, sample = labels_sample(draft, X, y, sample_weight, X_unlabeled, mark)
-        shifts = sample_class_weights(self.class_weight, classes, sample)
-        fit, choice = choose(self, sample, self._settings(sample), classes, groups)
-        warn_unless_converged(fit.solution, self._solver.max_iter)
-        found = {"predictor_": fit.predictor, **sparse_attributes(fit)} | choice.attributes()
-        return keep(self, draft, classes_=classes, class_weight_=shifts, **found)
+        sample, learned = pair_sample(self, X, y, sample_weight, X_unlabeled, self._mark)
+        return take_over(self, learned, choose(self, sample, groups))

@@ -8,10 +8,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import (
+    BaseCrossValidator,
     GroupKFold,
     KFold,
     LeaveOneGroupOut,
@@ -24,16 +26,23 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
 from gradsift.data.slices import take_rows
-from gradsift.protocols import Array, IntArray
+from gradsift.protocols import Array, IntArray, TableLike
 
 Split = tuple[IntArray, IntArray]
 """Rows to learn from, rows held out."""
+CV: TypeAlias = int | str | Iterable[Split] | BaseCrossValidator | None
+"""A number of folds, 'loo', splits, or a splitter of scikit-learn."""
 MIN_SAMPLES = 3
 """Rows that a fit needs."""
 
 
 def row_splits(
-    cv: Any, y: Any, labels: bool, groups: IntArray | None = None, *, shuffle: bool = False
+    cv: CV,
+    y: Array | IntArray,
+    labels: bool,
+    groups: IntArray | None = None,
+    *,
+    shuffle: bool = False,
 ) -> Iterator[Split]:
     """Folds as scikit-learn makes them.
 
@@ -65,9 +74,10 @@ def row_splits(
     if isinstance(cv, str):
         cv = LeaveOneOut() if groups is None else LeaveOneGroupOut()
     elif cv is None or isinstance(cv, (int, np.integer)):
-        cv = numbered_folds(5 if cv is None else int(cv), y, labels, groups, shuffle)
+        folds = numbered_folds(5 if cv is None else int(cv), y, labels, groups, shuffle)
         if labels:
-            warn_of_empty_folds(y, cv.get_n_splits())
+            warn_of_empty_folds(y, folds.get_n_splits())
+        cv = folds
     splitter = check_cv(cv, y, classifier=labels)
     with warnings.catch_warnings():
         # said in our words
@@ -80,7 +90,9 @@ def row_splits(
     return check_whole(splits, groups, cv)
 
 
-def numbered_folds(count: int, y: Any, labels: bool, groups: IntArray | None, shuffle: bool) -> Any:
+def numbered_folds(
+    count: int, y: Array | IntArray, labels: bool, groups: IntArray | None, shuffle: bool
+) -> Any:
     """So many folds; no more than there are rows, groups or rows of the largest class."""
     if count < 2:
         raise ValueError(f"cv={count}: at least 2 folds are needed.")
@@ -97,7 +109,7 @@ def numbered_folds(count: int, y: Any, labels: bool, groups: IntArray | None, sh
     return StratifiedGroupKFold(count, **order) if labels else GroupKFold(count)
 
 
-def warn_of_empty_folds(y: Array, n_folds: int) -> None:
+def warn_of_empty_folds(y: Array | IntArray, n_folds: int) -> None:
     """Say so where a class has fewer rows than there are folds."""
     classes, counts = np.unique(y, return_counts=True)
     rarest = int(counts.argmin())
@@ -111,7 +123,7 @@ def warn_of_empty_folds(y: Array, n_folds: int) -> None:
         )
 
 
-def check_whole(splits: Iterable[Split], groups: IntArray, cv: Any) -> Iterator[Split]:
+def check_whole(splits: Iterable[Split], groups: IntArray, cv: CV) -> Iterator[Split]:
     """The splits, none of which may have rows of a group on both sides."""
     for i, (train, test) in enumerate(splits):
         both = np.intersect1d(groups[train], groups[test])
@@ -125,7 +137,7 @@ def check_whole(splits: Iterable[Split], groups: IntArray, cv: Any) -> Iterator[
         yield train, test
 
 
-def scored_splits(cv: Any, y: Array, labels: bool, groups: IntArray | None) -> list[Split]:
+def scored_splits(cv: CV, y: Array, labels: bool, groups: IntArray | None) -> list[Split]:
     """Shuffled folds to score in. Refused where one has too few rows, or rows of one value or
     class only, to learn from.
     """
@@ -144,7 +156,7 @@ def scored_splits(cv: Any, y: Array, labels: bool, groups: IntArray | None) -> l
 
 
 def half_samples(
-    y: Array, labels: bool, count: int, random_state: Any, groups: IntArray | None = None
+    y: Array, labels: bool, count: int, random_state: int | None, groups: IntArray | None = None
 ) -> list[IntArray]:
     """Rows of `count` subsamples of half the rows, or of half the groups as a whole; drawn within
     classes where there are labels, a group being of its most frequent class. Refused where half
@@ -183,7 +195,7 @@ class SampleParams:
     """
 
     groups: IntArray | None = None
-    covariates: Any = None
+    covariates: TableLike | None = None
     offset: Any = None
 
     def take(self, rows: IntArray) -> SampleParams:
@@ -203,7 +215,7 @@ class SampleParams:
         given = {"covariates": self.covariates, "offset": self.offset}
         return {name: values for name, values in given.items() if values is not None}
 
-    def for_fit(self, estimator: Any) -> dict[str, Any]:
+    def for_fit(self, estimator: BaseEstimator) -> dict[str, Any]:
         """Keyword arguments of `fit`: groups only if it takes them."""
         params = self.for_predict
         for name in params:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -30,7 +32,7 @@ from gradsift.data.slices import check_rows
 from gradsift.data.source import LabelledRows
 from gradsift.estimators.splits import MIN_SAMPLES
 from gradsift.exceptions import ExtrapolationWarning, MissingTargetWarning, RareClassWarning
-from gradsift.protocols import Array, IntArray, Source
+from gradsift.protocols import Array, IntArray, Source, TableLike
 from gradsift.responses.labels import class_codes
 
 S = TypeVar("S")
@@ -40,7 +42,7 @@ MOST_NAMES = 1_000_000
 """Names are kept up to so many columns; beyond, ask the source for those you need."""
 
 
-def column_names(X: Any) -> list[str] | None:
+def column_names(X: TableLike) -> list[str] | None:
     """Names of the columns of a data frame, None for arrays."""
     columns = getattr(X, "column_names", getattr(X, "columns", None))
     return None if columns is None or callable(columns) else [str(c) for c in columns]
@@ -55,6 +57,11 @@ def check_unique_names(names: list[str] | None) -> None:
             f"column names are not unique: {', '.join(repeated[:5])}. Rename the columns, or pass "
             "the values as an array."
         )
+
+
+def is_plain(X: object) -> bool:
+    """Whether X is an array of numbers in memory: neither a frame, nor masked, nor stored."""
+    return type(X) is np.ndarray and X.dtype.kind in "biuf"
 
 
 def check_table(X: Any) -> None:
@@ -101,7 +108,7 @@ def check_finite(X: Array, names: list[str] | None = None, *, allow_missing: boo
         refuse(ArraySource(X), label, allow_missing)
 
 
-def check_missing(estimator: Any) -> str:
+def check_missing(estimator: BaseEstimator) -> str:
     """What is done with missing values of encoded columns: 'error' or 'mean'."""
     missing = getattr(estimator, "missing", "error")
     counted = hasattr(estimator, "feature_groups")
@@ -114,37 +121,35 @@ def check_missing(estimator: Any) -> str:
     return "error" if missing == "error" else "mean"
 
 
-def check_fit_X(estimator: Any, X: Any, y: Any) -> tuple[Source, Any]:
+def check_fit_X(estimator: BaseEstimator, X: TableLike, y: ArrayLike) -> tuple[Source, Array]:
     """X as a source of columns, y as scikit-learn checks it.
 
     Arrays and data frames become a float64 array (C order). What is stored otherwise stays where
     it is, and is checked as it is read. A string y names the response inside such data; rows
     where it is missing are left out, with a warning. In an array, missing responses are refused.
-    `keep` measures the ranges of the columns that the fit uses, in `_source`.
     """
-    missing = check_missing(estimator)
-    X = sparse_frame(X)
-    if is_storage(X):
-        source, y = open_with_target(X, y)
-        check_shape(source, type(estimator).__name__)
-        y = validate_data(estimator, "no_validation", y)
-        check_rows(source, y)
-        remember_columns(estimator, source)
-        estimator._source = checked(source, missing)
-        return estimator._source, y
-    X, y = array_like(X), check_all_known(y)
-    check_table(X)
-    names = column_names(X)
-    X, y = validate_data(
-        estimator, X, y, dtype=np.float64, order="C",
+    missing, names, table = check_missing(estimator), None, X
+    if not is_plain(X):
+        table = sparse_frame(X)
+        if is_storage(table):
+            source, response = open_with_target(table, y)
+            check_shape(source, type(estimator).__name__)
+            response = validate_data(estimator, "no_validation", response)
+            check_rows(source, response)
+            remember_columns(estimator, source)
+            return checked(source, missing), response
+        table = array_like(table)
+        check_table(table)
+        names = column_names(table)
+    values, response = validate_data(
+        estimator, table, check_all_known(y), dtype=np.float64, order="C",
         ensure_all_finite=False, ensure_min_samples=MIN_SAMPLES,
     )  # fmt: skip
-    check_finite(X, names, allow_missing=missing == "mean")
-    estimator._source = ArraySource(X)
-    return estimator._source, y
+    check_finite(values, names, allow_missing=missing == "mean")
+    return ArraySource(values), response
 
 
-def open_with_target(X: Any, y: Any) -> tuple[Source, Any]:
+def open_with_target(X: TableLike, y: ArrayLike) -> tuple[Source, Any]:
     """The source, and its response where y is a name: the rows that have one."""
     if not isinstance(y, str):
         return open_source(X), check_all_known(y)
@@ -189,7 +194,7 @@ def check_shape(source: Source, name: str) -> None:
             )
 
 
-def remember_columns(estimator: Any, source: Source) -> None:
+def remember_columns(estimator: BaseEstimator, source: Source) -> None:
     """n_features_in_, and feature_names_in_ where there are names and not too many."""
     estimator.n_features_in_ = source.shape[1]
     names = source.names() if source.shape[1] <= MOST_NAMES else None
@@ -198,28 +203,31 @@ def remember_columns(estimator: Any, source: Source) -> None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
-def check_new_X(estimator: Any, X: Any) -> Source:
+def check_new_X(estimator: BaseEstimator, X: TableLike) -> Source:
     """X for a fitted estimator; of data that is stored elsewhere only what is read is checked.
 
     Rows far outside those of the fit get a warning.
     """
-    missing = check_missing(estimator)
-    X = sparse_frame(X)
-    if is_storage(X):
-        source = checked(open_source(X), missing)
-        check_same_columns(estimator, source)
-        warn_if_far(estimator, source)
-        return source
-    X = array_like(X)
-    check_table(X)
-    names = column_names(X)
-    X = validate_data(estimator, X, dtype=np.float64, ensure_all_finite=False, reset=False)
-    check_finite(X, names, allow_missing=missing == "mean")
-    warn_if_far(estimator, ArraySource(X), names)
-    return ArraySource(X)
+    missing, names, table = check_missing(estimator), None, X
+    if not is_plain(X):
+        table = sparse_frame(X)
+        if is_storage(table):
+            source = checked(open_source(table), missing)
+            check_same_columns(estimator, source)
+            warn_if_far(estimator, source)
+            return source
+        table = array_like(table)
+        check_table(table)
+        names = column_names(table)
+    values = validate_data(estimator, table, dtype=np.float64, ensure_all_finite=False, reset=False)
+    check_finite(values, names, allow_missing=missing == "mean")
+    warn_if_far(estimator, ArraySource(values), names)
+    return ArraySource(values)
 
 
-def warn_if_far(estimator: Any, source: Source, names: Sequence[str] | None = None) -> None:
+def warn_if_far(
+    estimator: BaseEstimator, source: Source, names: Sequence[str] | None = None
+) -> None:
     """Warn of rows far outside those of the fit, in the selected columns. Predictors on all columns
     need no warning, because they clip values.
     """
@@ -244,7 +252,7 @@ def ranged_columns(found: dict[str, Any]) -> IntArray:
     return np.flatnonzero(found["components_"].any(axis=0))
 
 
-def used_columns(estimator: Any) -> IntArray:
+def used_columns(estimator: BaseEstimator) -> IntArray:
     """The columns that predictions need: the selected, and those of members of an average."""
     used = estimator.get_support(indices=True)
     if getattr(estimator, "predict_with", "selected") == "auto":
@@ -252,7 +260,7 @@ def used_columns(estimator: Any) -> IntArray:
     return np.asarray(used, dtype=np.intp)
 
 
-def check_same_columns(estimator: Any, source: Source) -> None:
+def check_same_columns(estimator: BaseEstimator, source: Source) -> None:
     """The columns of the fit, in number and, where both have names, by name."""
     expected = estimator.n_features_in_
     if source.shape[1] != expected:
@@ -309,7 +317,7 @@ def check_columns(columns: Any, n_features: int, names: Array | None, parameter:
     return np.unique([column_number(c, known, n_features, parameter) for c in asked]).astype(int)
 
 
-def column_number(column: Any, known: dict[str, int], n_features: int, parameter: str) -> int:
+def column_number(column: object, known: dict[str, int], n_features: int, parameter: str) -> int:
     """The number of one column, given by its number or its name."""
     if isinstance(column, str):
         if column not in known:

@@ -17,14 +17,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgWarning
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 
 from gradsift._run.threads import same_bits
 from gradsift.data.responses import check_all_known, to_floats
 from gradsift.data.row_groups import group_codes
 from gradsift.data.slices import check_rows, take_rows
-from gradsift.estimators.splits import SampleParams, Split, scored_splits
+from gradsift.estimators.splits import CV, SampleParams, Split, scored_splits
 from gradsift.evaluate.baselines import baseline_model, predict_from_covariates
 from gradsift.evaluate.scores import (
     Scores,
@@ -41,7 +42,7 @@ from gradsift.exceptions import (
     NothingSelectedWarning,
     RareClassWarning,
 )
-from gradsift.protocols import Array, IntArray, Source
+from gradsift.protocols import Array, IntArray, Source, TableLike
 
 SELECTED, TOGETHER, SIMPLE, BASELINE = "selected", "together", "simple", "baseline"
 COVARIATES = "covariates"
@@ -166,16 +167,16 @@ class Fold(NamedTuple):
 
 
 def held_out(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    cv: Any = 5,
+    estimator: BaseEstimator,
+    X: TableLike,
+    y: ArrayLike,
+    cv: CV = 5,
     n_jobs: int | None = None,
     *,
     simple: bool = True,
-    groups: Any = None,
-    covariates: Any = None,
-    offset: Any = None,
+    groups: ArrayLike | None = None,
+    covariates: TableLike | None = None,
+    offset: ArrayLike | None = None,
 ) -> HeldOut:
     """Cross-validated scores of the whole procedure, selection included in every fold.
 
@@ -245,8 +246,8 @@ def held_out(
 
 
 def predict_fold(
-    estimator: Any,
-    X: Any,
+    estimator: BaseEstimator,
+    X: TableLike,
     y: Array,
     split: Split,
     classes: Array | None,
@@ -278,7 +279,7 @@ def predict_fold(
     return Fold(test, out, 0.0 if ensemble is None else ensemble.share)
 
 
-def encoded(model: Any, X: Any, params: SampleParams) -> Array:
+def encoded(model: BaseEstimator, X: TableLike, params: SampleParams) -> Array:
     """Columns of a table (None = no table) and of covariates as a fitted model encodes them."""
     parts = []
     if X is not None:
@@ -304,7 +305,7 @@ def predict_baseline(
         return predictions(model, new, classes)
 
 
-def ways_to_predict(model: Any) -> dict[str, Any]:
+def ways_to_predict(model: BaseEstimator) -> dict[str, Any]:
     """The fitted model, predicting from the selected variables alone and with all it has."""
     if "predict_with" not in model.get_params(deep=False):
         return {SELECTED: model, TOGETHER: model}
@@ -315,7 +316,7 @@ def ways_to_predict(model: Any) -> dict[str, Any]:
 
 
 def predictions(
-    model: Any, X: Any, classes: Array | None, params: SampleParams = NO_PARAMS
+    model: BaseEstimator, X: TableLike, classes: Array | None, params: SampleParams = NO_PARAMS
 ) -> Array:
     """Numbers, or probabilities of all classes: zero for those that the model has not met."""
     with warnings.catch_warnings():
@@ -323,9 +324,10 @@ def predictions(
         warnings.simplefilter("ignore", ExtrapolationWarning)
         if classes is None:
             return np.asarray(model.predict(X, **params.for_predict), dtype=float)
-        out = np.zeros((X.shape[0], len(classes)))
         known = np.searchsorted(classes, model.classes_)
-        out[:, known] = model.predict_proba(X, **params.for_predict)
+        likely = model.predict_proba(X, **params.for_predict)
+        out = np.zeros((len(likely), len(classes)))
+        out[:, known] = likely
     return out
 
 
@@ -364,7 +366,12 @@ def score_folds(
 
 
 def score_model(
-    model: Any, X: Any, y: Any, *, covariates: Any = None, offset: Any = None
+    model: BaseEstimator,
+    X: TableLike,
+    y: ArrayLike,
+    *,
+    covariates: TableLike | None = None,
+    offset: ArrayLike | None = None,
 ) -> Scores:
     """The scores of a fitted model on one set of rows.
 

@@ -17,14 +17,15 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import clone, is_classifier
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone, is_classifier
 
 from gradsift.data.responses import check_all_known
 from gradsift.data.row_groups import group_codes
 from gradsift.data.slices import check_rows, take_rows
 from gradsift.estimators.splits import SampleParams, half_samples
 from gradsift.exceptions import FewGroupsWarning, NothingSelectedWarning
-from gradsift.protocols import Array, IntArray
+from gradsift.protocols import Array, IntArray, TableLike
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,9 @@ class Stability:
         return float(1.0 - np.mean(missed))
 
 
-def _support(estimator: Any, X: Any, y: Array, fit_params: dict[str, Any]) -> IntArray:
+def _support(
+    estimator: BaseEstimator, X: TableLike, y: Array, fit_params: dict[str, Any]
+) -> IntArray:
     if (y == y[0]).all():
         return np.zeros(0, dtype=int)  # no change to explain
     with warnings.catch_warnings():
@@ -99,16 +102,16 @@ def _support(estimator: Any, X: Any, y: Array, fit_params: dict[str, Any]) -> In
 
 
 def stability(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: Any,
-    y: Any,
+    y: ArrayLike,
     n_subsamples: int = 20,
-    random_state: Any = None,
+    random_state: int | None = None,
     n_jobs: int | None = None,
     *,
-    groups: Any = None,
-    covariates: Any = None,
-    offset: Any = None,
+    groups: ArrayLike | None = None,
+    covariates: TableLike | None = None,
+    offset: ArrayLike | None = None,
 ) -> Stability:
     """Repeat the selection on random halves of the rows.
 

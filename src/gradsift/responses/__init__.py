@@ -5,8 +5,19 @@ of `Likelihood` are its kinds.
 """
 
 from gradsift.responses.base import Response
+from gradsift.responses.counts import Counts
 from gradsift.responses.labels import Labels, class_contrasts
 from gradsift.responses.likelihood import Likelihood, Link
 from gradsift.responses.numbers import Numbers
+from gradsift.responses.survival import Survival
 
-__all__ = ["Labels", "Likelihood", "Link", "Numbers", "Response", "class_contrasts"]
+__all__ = [
+    "Counts",
+    "Labels",
+    "Likelihood",
+    "Link",
+    "Numbers",
+    "Response",
+    "Survival",
+    "class_contrasts",
+]

@@ -20,6 +20,13 @@ class Response(Protocol):
     """What predictions are where nothing is selected, in words."""
 
     @classmethod
+    def records(cls, y: object) -> Array | None:
+        """(n, ...) rows of what a user passed as y, where it is more than one column (a time and
+        an event, several outcomes), with an error that says what is wrong; None where it is one.
+        """
+        ...
+
+    @classmethod
     def of(cls, y: Array, weight: Array | None = None) -> Self:
         """The response of values y (n,), checked, with an error that says what is wrong; `weight`
         are counts of rows.

@@ -43,6 +43,11 @@ class Labels:
     fallback: ClassVar[str] = "the class shares"
 
     @classmethod
+    def records(cls, y: object) -> Array | None:
+        """Nothing: y is one column."""
+        return None
+
+    @classmethod
     def of(cls, y: Array, weight: Array | None = None) -> Self:
         """The response of labels y (n,), checked; weights have no influence."""
         classes, codes = class_codes(y)

@@ -21,9 +21,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
@@ -53,12 +54,17 @@ class Likelihood(ABC):
         A known part of eta.
     """
 
-    y: Array
+    y: NDArray[Any]
     offset: Array | None = None
     robust: ClassVar[bool] = False  # the likelihood says what an outlier is
     codes: ClassVar[None] = None
     offset_columns: ClassVar[int] = 1
     fallback: ClassVar[str] = "one value for all rows"
+
+    @classmethod
+    def records(cls, y: object) -> Array | None:
+        """(n, ...) values of a y that is more than one column; None where it is one."""
+        return None
 
     @classmethod
     @abstractmethod
@@ -92,7 +98,7 @@ class Likelihood(ABC):
     @property
     def values(self) -> Array:
         """(n,) values of the response."""
-        return self.y
+        return np.asarray(self.y)
 
     @property
     def exchangeable(self) -> bool:
@@ -119,6 +125,13 @@ class Likelihood(ABC):
         """Standard deviation of the noise of the working response at eta = 0."""
         information = self.information(np.zeros((len(weight), 1)), weight)[:, 0]
         return float(1.0 / np.sqrt(np.average(information, weights=weight)))
+
+    def informative_rows(self, weight: Array) -> float:
+        """The total information at eta = 0, in rows; at most that of all rows. It is the number of
+        events of survival times and of rare counts.
+        """
+        total = weight @ self.information(np.zeros((len(weight), 1)), weight)[:, 0]
+        return float(min(total, weight.sum()))
 
     def working(self, eta: Array, weight: Array) -> Array:
         """(n, 1) the working response at eta."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradsift.data.responses import to_floats
 from gradsift.numerics.logistic import with_ones
-from gradsift.numerics.robust import largest_tie, winsorise
+from gradsift.numerics.statistics import largest_tie, winsorise
 from gradsift.protocols import Array, IntArray
 
 CLIP = 3.0
@@ -41,6 +41,11 @@ class Numbers:
     robust: bool = True
     codes: ClassVar[None] = None  # numbers have no classes
     fallback: ClassVar[str] = "the mean of y"
+
+    @classmethod
+    def records(cls, y: object) -> Array | None:
+        """Nothing: y is one column."""
+        return None
 
     @classmethod
     def of(cls, y: Array, weight: Array | None = None) -> Self:

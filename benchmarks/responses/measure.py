@@ -1,0 +1,288 @@
+"""Survival times and counts: selection on designs, false variables on noise, held-out concordance.
+
+    python -m responses.measure designs --seeds 500 520   survival designs, beside Coxnet
+    python -m responses.measure counts --seeds 500 520    counts, beside log(1 + y) and y as numbers
+    python -m responses.measure nulls --seeds 500 540     false variables where nothing is true
+    python -m responses.measure real --repeats 2          repeated 5-fold concordance on real tables
+
+Run from `benchmarks/` with the package installed, on one thread. Coxnet, Cox, boosting and forest
+are those of scikit-survival (`pip install scikit-survival`; GPL, for comparison only). Real tables
+lie in `../shared/data/survival` next to the repository, and in scikit-survival.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from gradsift import GradientSiftRegressor, GradientSiftSurvival
+from gradsift.responses.survival import concordance, survival_records
+
+SHAPES = ("linear", "curved", "threshold", "product")
+SHARED = Path(__file__).parents[3] / "shared" / "data" / "survival"
+
+
+# ------------------------------------------------------------------- designs
+
+
+def columns(rng: np.random.Generator, n: int, p: int) -> Any:
+    """Normal columns, neighbours correlated by .5."""
+    X = rng.standard_normal((n, p))
+    for j in range(1, p):
+        X[:, j] = 0.5 * X[:, j - 1] + np.sqrt(0.75) * X[:, j]
+    return X
+
+
+def effect(rng: np.random.Generator, X: Any, shape: str) -> tuple[Any, Any]:
+    """The columns that act, and eta (n,)."""
+    some = np.sort(rng.choice(np.arange(2, X.shape[1] - 2, 3), 5, replace=False))
+    a, b, c, d, e = np.clip(X[:, some] / X[:, some].std(axis=0), -3, 3).T
+    if shape == "linear":
+        return some, 0.6 * (a - b + c - d + e)
+    some = some[:4]
+    if shape == "curved":
+        return some, 0.7 * a**2 + np.sin(2 * b) - 0.7 * c**2 + 0.9 * np.cos(2 * d)
+    if shape == "threshold":
+        return some, 1.4 * (a > 0.3) - 1.4 * (b < -0.3) + 1.4 * (c > 0.8) - 1.2 * (d > 0)
+    return some, 0.9 * a * b + 0.7 * c - 0.6 * d
+
+
+def times(rng: np.random.Generator, eta: Any, censored: float, ties: bool = False) -> Any:
+    """Weibull times, censored independently with about this share."""
+    n = len(eta)
+    death = (rng.exponential(size=n) * np.exp(-(eta - np.mean(eta)))) ** (1 / 1.5)
+    end = rng.exponential(size=n)
+    ratio = np.sort(death / end)
+    end = end * ratio[int((1.0 - censored) * (n - 1))]
+    time, event = np.minimum(death, end), death <= end
+    if ties:
+        time = np.ceil(8.0 * time / np.quantile(time, 0.9))
+    return survival_records(time, event)
+
+
+def tallies(rng: np.random.Generator, eta: Any, kind: str) -> tuple[Any, Any]:
+    """Counts of mean 3 and their exposure."""
+    n, e = len(eta), np.ones(len(eta))
+    if kind == "exposure":
+        e = np.exp(rng.normal(size=n))
+    mu = np.exp(eta)
+    mu = 3.0 * mu / mu.mean() * e
+    if kind != "Poisson":
+        mu = mu * rng.gamma(2.0, 0.5, n)
+    y = rng.poisson(mu)
+    return np.where(rng.random(n) < (0.4 if kind == "many zeros" else 0.0), 0, y), e
+
+
+def average_precision(ranking: Any, true: Any) -> float:
+    ranks = np.sort(ranking[true])
+    return float(np.mean(np.arange(1, len(ranks) + 1) / ranks))
+
+
+def judged(model: Any, true: Any) -> tuple[float, float, float]:
+    """Average precision, F1, false variables."""
+    selected = model.get_support(indices=True)
+    hits = np.isin(selected, true).sum()
+    return (
+        average_precision(model.ranking_, true),
+        2.0 * hits / (len(selected) + len(true)),
+        float(len(selected) - hits),
+    )
+
+
+def coxnet(X: Any, y: Any) -> Any:
+    """Coefficients of Coxnet at the penalty that 5-fold concordance chooses."""
+    from sklearn.model_selection import GridSearchCV
+    from sksurv.linear_model import CoxnetSurvivalAnalysis
+
+    Z, target = standard(X), structured(y)
+    path = CoxnetSurvivalAnalysis(l1_ratio=1.0, n_alphas=30, alpha_min_ratio=0.05).fit(Z, target)
+    grid = GridSearchCV(
+        CoxnetSurvivalAnalysis(l1_ratio=1.0),
+        {"alphas": [[a] for a in path.alphas_]},
+        error_score=0.5,
+        cv=5,
+    )
+    return grid.fit(Z, target).best_estimator_
+
+
+def coxnet_ranking(model: Any) -> Any:
+    size = np.abs(model.coef_[:, -1])
+    ranking = np.empty(len(size), dtype=int)
+    ranking[np.argsort(-size, kind="stable")] = np.arange(1, len(size) + 1)
+    return ranking
+
+
+def standard(X: Any) -> Any:
+    sd = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(sd > 0, sd, 1.0)
+
+
+def structured(y: Any) -> Any:
+    return np.array(list(zip(y["event"], y["time"])), dtype=[("event", "?"), ("time", "f8")])
+
+
+# ------------------------------------------------------------------- measurements
+
+
+def designs(seeds: range) -> None:
+    found: dict[Any, list[Any]] = defaultdict(list)
+    for seed in seeds:
+        for shape in SHAPES:
+            for censored in (0.3, 0.7):
+                rng = np.random.default_rng([seed, len(shape), int(10 * censored)])
+                X = columns(rng, 200, 500)
+                true, eta = effect(rng, X, shape)
+                y = times(rng, eta, censored)
+                model = GradientSiftSurvival(predict_with="selected").fit(X, y)
+                found[shape, censored, "gradsift"].append(judged(model, true))
+                rival = coxnet(X, y)
+                kept = np.flatnonzero(rival.coef_[:, -1])
+                hits = np.isin(kept, true).sum()
+                ap = average_precision(coxnet_ranking(rival), true)
+                f1 = 2.0 * hits / (len(kept) + len(true))
+                found[shape, censored, "Coxnet"].append((ap, f1, float(len(kept) - hits)))
+    table(found, ("hazard", "censored", "method"), ("average precision", "F1", "false"))
+
+
+def counts(seeds: range) -> None:
+    found: dict[Any, list[Any]] = defaultdict(list)
+    for seed in seeds:
+        for shape in ("linear", "curved"):
+            for kind in ("Poisson", "overdispersed", "many zeros", "exposure"):
+                rng = np.random.default_rng([seed, len(shape), len(kind)])
+                X = columns(rng, 250, 200)
+                true, eta = effect(rng, X, shape)
+                y, e = tallies(rng, eta, kind)
+                plain = GradientSiftRegressor(predict_with="selected")
+                law = GradientSiftRegressor(predict_with="selected", family="negative-binomial")
+                for name, fit in {
+                    "counts": lambda law=law, X=X, y=y, e=e: law.fit(X, y, exposure=e),
+                    "log(1 + y)": lambda m=plain, X=X, y=y, e=e: m.fit(X, np.log1p(y / e)),
+                    "numbers": lambda m=plain, X=X, y=y, e=e: m.fit(X, y / e),
+                }.items():
+                    start = process_time()
+                    model = fit()
+                    seconds = process_time() - start
+                    found[kind, name].append((*judged(model, true), seconds))
+    table(found, ("law", "response"), ("average precision", "F1", "false", "CPU s"))
+
+
+def null_tables(rng: np.random.Generator) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Tables in which nothing acts, and how to fit them."""
+    X, zero = rng.standard_normal((200, 200)), np.zeros(200)
+    heavy, genotypes = np.exp(X), rng.binomial(2, 0.3, size=(200, 200)).astype(float)
+
+    def survival(X: Any, y: Any) -> Callable[[], Any]:
+        return lambda: GradientSiftSurvival().fit_for("support", X, y)
+
+    def count(X: Any, y: Any) -> Callable[[], Any]:
+        return lambda: GradientSiftRegressor(family="poisson").fit_for("support", X, y)
+
+    for events in (8, 20, 50, 100):
+        yield f"{events} events", survival(X, times(rng, zero, 1.0 - events / 200))
+    yield "100 events, heavy-tailed columns", survival(heavy, times(rng, zero, 0.5))
+    yield "60 events, genotypes", survival(genotypes, times(rng, zero, 0.7))
+    yield "100 events, eight distinct times", survival(X, times(rng, zero, 0.5, ties=True))
+    end = rng.exponential(np.exp(X[:, :3].sum(axis=1)))
+    death = rng.exponential(size=200)
+    y = survival_records(np.minimum(death, end), death <= end)
+    yield "censoring that depends on columns", survival(X, y)
+    yield "counts of mean .3", count(X, rng.poisson(0.3, 200))
+    yield "counts of mean 5, genotypes", count(genotypes, rng.poisson(5 * rng.gamma(2, 0.5, 200)))
+    y = rng.poisson(3 * rng.gamma(0.5, 2.0, 200))
+    yield "dispersed counts, heavy-tailed columns", count(heavy, y)
+
+
+def nulls(seeds: range) -> None:
+    found: dict[Any, list[Any]] = defaultdict(list)
+    for seed in seeds:
+        for name, fit in null_tables(np.random.default_rng([seed, 36])):
+            found[(name,)].append((float(fit().get_support().sum()),))
+    table(found, ("table",), ("false variables",))
+
+
+def real_tables() -> Iterator[tuple[str, Any, Any]]:
+    """Name, columns and survival times of real tables."""
+    for file in sorted(SHARED.glob("*.npz")):
+        data = np.load(file, allow_pickle=False)
+        yield file.stem, data["X"].astype(float), survival_records(data["time"], data["event"])
+    from sksurv import datasets
+
+    for name in ("veterans_lung_cancer", "breast_cancer", "whas500", "gbsg2"):
+        X, y = getattr(datasets, f"load_{name}")()
+        event, time = (y[field] for field in y.dtype.names)
+        import pandas as pd
+
+        yield name, pd.get_dummies(X).astype(float).to_numpy(), survival_records(time, event)
+
+
+def rivals() -> dict[str, Callable[[], Any]]:
+    from sksurv.ensemble import ComponentwiseGradientBoostingSurvivalAnalysis, RandomSurvivalForest
+    from sksurv.linear_model import CoxPHSurvivalAnalysis
+
+    return {
+        "ridge Cox": lambda: CoxPHSurvivalAnalysis(alpha=10.0),
+        "boosting": lambda: ComponentwiseGradientBoostingSurvivalAnalysis(random_state=0),
+        "forest": lambda: RandomSurvivalForest(
+            200, min_samples_leaf=5, max_features="sqrt", random_state=0
+        ),
+    }
+
+
+def real(repeats: int) -> None:
+    from sklearn.model_selection import RepeatedStratifiedKFold
+
+    found: dict[Any, list[Any]] = defaultdict(list)
+    for name, X, y in real_tables():
+        folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=repeats, random_state=36)
+        for train, test in folds.split(X, y["event"]):
+            model = GradientSiftSurvival(missing="mean").fit_for("predictions", X[train], y[train])
+            for way in ("auto", "selected"):
+                model.set_params(predict_with=way)
+                score = concordance(y[test], model.predict(X[test]))
+                found[name, f"gradsift, {way}"].append((score,))
+            Z = standard(X)
+            risk = coxnet(Z[train], y[train]).predict(Z[test])
+            found[name, "Coxnet"].append((concordance(y[test], risk),))
+            for rival, make in rivals().items():
+                if rival == "ridge Cox" and X.shape[1] > 1000:
+                    continue
+                risk = make().fit(Z[train], structured(y[train])).predict(Z[test])
+                found[name, rival].append((concordance(y[test], risk),))
+        here = {k: v for k, v in found.items() if k[0] == name}
+        table(here, ("table", "method"), ("concordance",))
+
+
+def table(found: dict[Any, list[Any]], keys: tuple[str, ...], names: tuple[str, ...]) -> None:
+    """Means with standard errors as a Markdown table."""
+    n = len(next(iter(found.values())))
+    print(f"{n} tables or folds a row, means (standard errors)", flush=True)
+    print("| " + " | ".join([*keys, *names]) + " |\n|" + "---|" * (len(keys) + len(names)))
+    for key, values in found.items():
+        mean, error = np.mean(values, axis=0), np.std(values, axis=0) / np.sqrt(len(values))
+        cells = [f"{m:.3f} ({e:.3f})" for m, e in zip(mean, error)]
+        print("| " + " | ".join([*map(str, key), *cells]) + " |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["designs", "counts", "nulls", "real"])
+    parser.add_argument("--seeds", type=int, nargs=2, default=(500, 520))
+    parser.add_argument("--repeats", type=int, default=2)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if args.what == "real":
+        real(args.repeats)
+    else:
+        {"designs": designs, "counts": counts, "nulls": nulls}[args.what](range(*args.seeds))
+
+
+if __name__ == "__main__":
+    main()
