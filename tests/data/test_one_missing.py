@@ -102,7 +102,7 @@ def test_a_converted_response_of_numbers_stays_one_of_numbers(tmp_path):
         table = open_table(out, Choices("y"))
         assert table.recipe.task == "regression"
         np.testing.assert_array_equal(table.y, X[1:, 1])
-        assert "1 row without 'y' was left out" in table.notes
+        assert "1 row without 'y'" in [note.text for note in table.notes]
 
 
 def adata(labels):
@@ -198,7 +198,7 @@ def test_a_phenotype_without_a_value_is_missing(tmp_path, phenotype, missing):
     path.with_suffix(".fam").write_text(fam)
     assert np.flatnonzero(np.isnan(read_target(path, "phenotype"))).tolist() == missing
     table = open_table(path, Choices("phenotype"))
-    assert "3 rows without 'phenotype' were left out" in table.notes
+    assert "3 rows without 'phenotype'" in [note.text for note in table.notes]
     assert set(table.y) == {1, 2}
     assert table.X.shape == (N - 3, 6)
 
@@ -236,7 +236,7 @@ def test_other_files_have_the_same_holes(tmp_path):
     for path in sorted(tmp_path.iterdir()):
         found = open_table(path, Choices("label"))
         assert len(found.y) == N - 3, path
-        assert "3 rows without 'label' were left out" in found.notes
+        assert "3 rows without 'label'" in [note.text for note in found.notes]
 
 
 def test_a_target_without_any_value_is_refused(tmp_path):
@@ -301,8 +301,8 @@ def test_files_and_frames_agree_on_what_is_a_duplicate(tmp_path):
 def test_files_and_frames_agree_on_what_is_text(tmp_path):
     cells = ["low", *map(str, X[1:, 0])]
     (tmp_path / "t.csv").write_text("a,y\n" + "".join(f"{a},{y}\n" for a, y in zip(cells, X[:, 1])))
-    with pytest.raises(ValueError, match=r"'a' holds numbers, but 1 of its 40 .*'low' \(line 2\)"):
-        open_table(tmp_path / "t.csv", Choices("y"))
+    table = open_table(tmp_path / "t.csv", Choices("y"))
+    assert any("'low'" in note.text and note.columns == ("a",) for note in table.notes)
     with pytest.raises(ValueError, match=r"'a' holds numbers, but 1 of its 40 .*'low' \(line 2\)"):
         convert(tmp_path / "t.csv", tmp_path / "t.zarr", target="y")
     with pytest.raises((ValueError, TypeError), match=r"low|text|numeric"):

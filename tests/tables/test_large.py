@@ -55,10 +55,9 @@ def test_filters_hold_a_few_blocks(wide):
     assert isinstance(table.X, ColumnsSource)
     assert table.X.shape == (N, P - P // 3)
     assert table.X.names(np.array([0, 1, 2])) == ["x1", "x2", "x4"]
-    assert (
-        "5,000 of 15,000 columns left out: their rarer allele is less frequent than 0.1"
-        in table.notes
-    )
+    assert "5,000 of 15,000 columns: their rarer allele is less frequent than 0.1" in [
+        note.text for note in table.notes
+    ]
     assert held < 150e6
 
 
@@ -70,7 +69,7 @@ def test_groups_hold_a_few_blocks_beside_the_result(wide, how):
             covariate_names=("donor",),
         )
     )  # fmt: skip
-    assert table.X.shape == (30, P)
+    assert table.X.shape == (30, P - P // 3)
     assert table.covariates is None
     assert set(table.y) == {"ill", "well"}
     assert held < 150e6
@@ -96,7 +95,7 @@ def test_labels_that_change_inside_a_group_are_refused(tmp_path, rng):
     asked = {"covariates": tmp_path / "y.csv", "covariate_names": ("donor",), "group": "donor"}
     with pytest.raises(ValueError, match="label changes inside a group: row 1 has 'w'"):
         opened(tmp_path, aggregate="mean", **asked)
-    with pytest.raises(ValueError, match="say which column by --group"):
+    with pytest.raises(ValueError, match="and no column of groups"):
         opened(tmp_path, aggregate="mean")
 
 

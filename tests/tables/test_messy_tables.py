@@ -30,7 +30,7 @@ def test_a_usable_table_is_read_right(name, tmp_path):
     ids = None if found.ids is None else tuple(found.ids[:2])
     assert ids == messy.ids
     for part in messy.says:
-        assert part in "\n".join(found.notes)
+        assert part in "\n".join(note.text for note in found.notes)
 
 
 @pytest.mark.parametrize("name", [name for name, messy in MESSY.items() if not messy.names])
@@ -42,7 +42,17 @@ def test_another_says_where_and_what_helps(name, tmp_path):
         assert part in str(refused.value)
 
 
-READABLE = [n for n, m in MESSY.items() if m.names and not m.choices and m.ids != ("1", "2")]
+PLAINLY = ("a", "b"), ("s1", "s2")
+SKIPPED = ("read as", "taken off", "between thousands", "decimal commas")
+READABLE = [
+    n
+    for n, m in MESSY.items()
+    if (m.names, m.ids) == PLAINLY
+    and not m.choices
+    and "apostrophes" not in n
+    and not any(word in said for word in SKIPPED for said in m.says)
+]
+"""Tables of plain numbers: the others are no matter of `convert`."""
 
 
 @pytest.mark.parametrize("name", READABLE)

@@ -23,7 +23,7 @@ def test_storage_too_large_for_memory_stays_where_it_is(numbers, monkeypatch):
     np.testing.assert_allclose(table.y, y)
     assert table.names is None
     with pytest.raises(
-        ValueError, match=r"--log works on tables in memory; X\.npy is too large for that"
+        ValueError, match=r"X\.npy is too large to be taken into memory .* log does not work"
     ):
         open_table(folder / "X.npy", Choices("y", log=True), target_from=folder / "y.csv")
     with pytest.raises(ValueError, match="holds no response"):
@@ -34,13 +34,16 @@ def test_target_from_another_table(numbers):
     X, y, folder = numbers
     text = "a,b,c,d,e\n" + "\n".join(",".join(map(str, row)) for row in X)
     (folder / "X.csv").write_text(text)
-    table = open_table(folder / "X.csv", Choices("y"), target_from=folder / "y.csv")
+    with pytest.raises(ValueError, match=r"no column of y\.csv names samples of X\.csv"):
+        open_table(folder / "X.csv", Choices("y"), target_from=folder / "y.csv")
+    in_order = Choices("y", by="position", use=("c",))
+    table = open_table(folder / "X.csv", in_order, target_from=folder / "y.csv")
     np.testing.assert_allclose(table.y, y)
     assert table.names == ("a", "b", "c", "d", "e")
     short = folder / "short.csv"
     short.write_text("y\n1\n2\n")
-    with pytest.raises(ValueError, match=r"short\.csv has 2 rows, X\.csv 12"):
-        open_table(folder / "X.csv", Choices("y"), target_from=short)
+    with pytest.raises(ValueError, match=r"short\.csv has 2 rows and X\.csv 12"):
+        open_table(folder / "X.csv", in_order, target_from=short)
     with pytest.raises(ValueError, match="no column 'z'"):
         open_table(folder / "X.csv", Choices("z"), target_from=folder / "y.csv")
 
@@ -65,31 +68,33 @@ def test_missing_values_that_a_model_needs_are_told_by_name_and_line(numbers):
     _, _, folder = numbers
     rows = [f"{i},{(7 * i) % 5},{'fm'[i % 2]},{i * i}" for i in range(12)]
     (folder / "t.csv").write_text("\n".join(["a,b,sex,y", *rows]))
-    recipe = open_table(folder / "t.csv", Choices("y")).recipe
+    recipe = open_table(folder / "t.csv", Choices("y", use=("a",), missing="error")).recipe
     (folder / "new.csv").write_text("sex,b,a\nf,1,2\nm,NA,2\nf,3,\n")
-    words = (
-        r"2 values that the model needs are missing \(in 'a', 'b'\), the first in column 'b', "
-        r"line 3\. The model was fitted to rows without them: write a value there, "
-        r"leave out 2 rows, "
-        r"or fit again with gradsift select --missing mean\."
-    )
+    words = r"2 values that the model needs are missing, the first in column 'b', line 3\."
     with pytest.raises(ValueError, match=words):
         open_new(folder / "new.csv", recipe)
     found = open_new(folder / "new.csv", recipe, used=np.array([2, 3]), fill=np.zeros(4))
     assert found.X.shape == (3, 4)
+    filled = open_table(folder / "t.csv", Choices("y", use=("a",))).recipe
+    with pytest.warns(UserWarning, match="2 missing values are filled with the mean"):
+        open_new(folder / "new.csv", filled)
+    (folder / "new.csv").write_text("sex,b\nf,1\n")
+    with pytest.warns(UserWarning, match="the table lacks 'a': filled as missing values are"):
+        assert np.isnan(open_new(folder / "new.csv", filled).X[0, 0])
+    (folder / "new.csv").write_text("other\n1\n")
+    with pytest.raises(ValueError, match="lacks 'a', 'b', 'sex', which the model uses"):
+        open_new(folder / "new.csv", filled)
 
 
-def test_a_missing_category_is_said_of_the_fit_and_of_new_rows(numbers):
+def test_a_missing_category_is_a_level_of_its_own_if_the_fit_had_some(numbers):
     _, _, folder = numbers
-    rows = [f"{i},{['f', 'm', ''][i % 3]},x,{i * i}" for i in range(12)]
+    rows = [f"{(7 * i) % 5}.5,{['f', 'm', ''][i % 3]},x,{i * i}" for i in range(12)]
     (folder / "t.csv").write_text("\n".join(["a,sex,unit,y", *rows]))
     table = open_table(folder / "t.csv", Choices("y"))
-    told = "'sex' holds text: taken for 2 categories; 4 rows without a category of 'sex' count as"
-    assert any(told in note for note in table.notes)
-    assert "'unit' holds 'x' in every row, which explains nothing" in table.notes
+    assert table.names == ("a", "sex=f", "sex=m", "sex=(missing)")
+    assert any("'unit' (constant: the same in every row)" in note.text for note in table.notes)
     (folder / "new.csv").write_text("a,sex,unit\n1,,x\n2,f,x\n")
-    with pytest.warns(UserWarning, match="1 row without a category of 'sex' counts as none"):
-        open_new(folder / "new.csv", table.recipe)
+    assert open_new(folder / "new.csv", table.recipe).X.tolist() == [[1, 0, 0, 1], [2, 1, 0, 0]]
 
 
 def test_a_fingerprint_changes_with_the_content(tmp_path):

@@ -1,14 +1,17 @@
+"""From a frame to a table: what is read, left out, filled and encoded, and what is said of it."""
+
 import numpy as np
 import pytest
 
 from gradsift.data.categories import number_text, to_text
-from gradsift.data.read_options import ReadOptions
 from gradsift.tables import Choices, prepare
+from gradsift.tables.columns import Column, TableEncoder, with_levels
 from gradsift.tables.frame import make_frame, read_rows
-from gradsift.tables.task import read_target_as
+from gradsift.tables.leakage import find_leaks
 
 HEADER = ["who", "sex", "dose", "count", "out"]
 ROWS = [["a", "f", "1", "3", "yes"], ["b", "m", "2", "0", "no"], ["c", "f", "", "1", "yes"]]
+N = 60
 
 
 @pytest.fixture
@@ -16,16 +19,35 @@ def frame():
     return read_rows(HEADER, ROWS)
 
 
+def texts(table, kind=None):
+    return [note.text for note in table.notes if kind in (None, note.kind)]
+
+
+def table_with(rng, **columns):
+    """Two columns that are related to y, noise, and the columns that are given."""
+    X = rng.normal(size=(N, 2))
+    y = columns.pop("y", X[:, 0] + rng.normal(size=N))
+    every = {"a": X[:, 0], "b": X[:, 1], **columns, "y": y}
+    made = [
+        v if v.dtype.kind in "fM" else to_text(v.tolist()) for v in map(np.asarray, every.values())
+    ]
+    return make_frame(list(every), [v.astype(float) if v.dtype.kind in "iu" else v for v in made])
+
+
 def test_what_is_plain_to_see_is_decided_and_said(frame):
-    table = prepare(frame, Choices("out", missing="mean"))
-    assert table.names == ("dose", "count", "sex=f", "sex=m")
-    assert table.recipe.origins == ("dose", "count", "sex", "sex")
+    table = prepare(frame, Choices("out"))
+    assert table.names == ("sex=f", "sex=m", "dose", "count")
+    assert table.feature_groups == ("sex", "sex", "dose", "count")
     assert table.ids.tolist() == ["a", "b", "c"]
     assert table.y.tolist() == ["yes", "no", "yes"]
-    np.testing.assert_array_equal(table.X[:, 2:], [[1, 0], [0, 1], [1, 0]])
-    assert any("'who' names the rows" in note for note in table.notes)
-    assert any("'sex' holds text: taken for 2 categories" in note for note in table.notes)
-    assert any("task: classification" in note for note in table.notes)
+    np.testing.assert_array_equal(table.X[:, :2], [[1, 0], [0, 1], [1, 0]])
+    assert table.task == "classification"
+    assert texts(table) == [
+        "'who' (identifier: another text in every row)",
+        "'sex': categories",
+        "missing values: 33% of 'dose'",
+    ]
+    assert [note.change for note in table.notes] == ["use", "categorical, drop", "missing"]
 
 
 def test_choices_are_followed(frame):
@@ -33,34 +55,41 @@ def test_choices_are_followed(frame):
         "dose", "regression", drop=("out",), categorical=("count",), keep=("sex",), id="who"
     )
     table = prepare(frame, asked)
-    assert table.names == ("count=0", "count=3", "sex=f", "sex=m")
+    assert table.names == ("sex=f", "sex=m", "count=0", "count=3")
     assert [table.names[k] for k in table.keep] == ["sex=f", "sex=m"]
     assert table.y.tolist() == [1.0, 2.0]
-    assert any("1 row without 'dose' was left out" in note for note in table.notes)
+    assert "1 row without 'dose'" in texts(table, "left out")
 
 
-def test_rows_with_holes_can_be_dropped(frame):
+def test_rows_with_missing_values_can_be_dropped_or_refused(frame):
     table = prepare(frame, Choices("out", missing="drop"))
     assert table.ids.tolist() == ["a", "b"]
     assert len(table.X) == len(table.y) == 2
+    with pytest.raises(ValueError, match=r"1 value is missing .* column 'dose', line 4") as refused:
+        prepare(frame, Choices("out", missing="error"))
+    assert refused.value.change == "missing=auto, missing=drop, drop"
 
 
 def test_log(frame):
-    table = prepare(frame, Choices("out", log=True, missing="mean"))
-    np.testing.assert_allclose(table.X[:2, 0], np.log2([2, 3]))
-    negative = read_rows(["x", "y"], [["-1", "2"], ["1", "3"], ["4", "9.5"]])
-    with pytest.raises(ValueError, match="--log needs values of at least 0, but 'x'"):
+    table = prepare(frame, Choices("out", log=True))
+    np.testing.assert_allclose(table.X[:2, 2], np.log2([2, 3]))
+    negative = read_rows(["x", "y"], [["-1", "2"], ["1", "3.5"], ["4", "1.5"]])
+    with pytest.raises(ValueError, match="log needs values of at least 0, but 'x'"):
         prepare(negative, Choices("y", log=True))
 
 
 def test_a_recipe_makes_the_same_columns_of_a_new_table(frame):
-    recipe = prepare(frame, Choices("out", missing="mean")).recipe
-    new = read_rows(["dose", "sex", "count"], [["5", "x", "2"]])
-    np.testing.assert_array_equal(recipe.columns(new), [[5, 2, 0, 0]])
-    with pytest.raises(ValueError, match="the table lacks 'count'"):
-        recipe.columns(read_rows(["dose", "sex"], [["5", "f"]]))
-    with pytest.raises(ValueError, match="column 'dose' should hold numbers but holds 'high'"):
-        recipe.columns(read_rows(["dose", "sex", "count"], [["high", "f", "1"]]))
+    recipe = prepare(frame, Choices("out")).recipe
+    new = read_rows(["dose", "sex", "count"], [["5", "x", "2"], ["high", "f", "1"]])
+    X, notes = recipe.columns(new)
+    np.testing.assert_array_equal(X, [[0, 0, 5, 2], [1, 0, np.nan, 1]])
+    said = [note.text for note in notes]
+    assert any("categories of 'sex' that the model has not seen ('x')" in text for text in said)
+    assert "1 cell of 'dose' cannot be read as numbers: filled" in said
+    X, notes = recipe.columns(read_rows(["dose", "sex"], [["5", "f"]]))
+    assert [note.text for note in notes] == [
+        "the table lacks 'count': filled as missing values are"
+    ]
 
 
 def test_messages(frame):
@@ -68,93 +97,183 @@ def test_messages(frame):
         prepare(frame, Choices("Out"))
     with pytest.raises(ValueError, match=r"no column 'z'. It has 'who'"):
         prepare(frame, Choices("out", drop=("z",)))
-    many = read_rows(["t", "x", "y"], [[f"w{k % 25}", "1", str(k)] for k in range(50)])
-    with pytest.raises(ValueError, match=r"'t' holds 25 different texts.*--drop t"):
-        prepare(many, Choices("y"))
-    with pytest.raises(ValueError, match="holds text: it cannot be regressed on"):
-        prepare(frame, Choices("out", "regression", missing="mean"))
-    with pytest.raises(ValueError, match="no column of numbers is left"):
+    with pytest.raises(ValueError, match="holds text such as 'yes': it cannot be regressed on"):
+        prepare(frame, Choices("out", "regression"))
+    with pytest.raises(ValueError, match="no variable is left"):
         prepare(read_rows(["y"], [["1"], ["2"]]), Choices("y"))
+    with pytest.raises(ValueError, match="'sex' cannot be in both drop and keep"):
+        prepare(frame, Choices("out", drop=("sex",), keep=("sex",)))
 
 
-def column(cells):
-    """A table of 30 rows with these cells first, and numbers below."""
-    cells = [*cells, *(f"{k}.5" for k in range(30 - len(cells)))]
-    return read_rows(["x", "z", "y"], [[c, str(k), str(k**2)] for k, c in enumerate(cells)])
+CELLS = {
+    "units": ([f"{k}.5 kg" for k in range(N)], "unit 'kg' taken off", 0.5),
+    "percent": ([f"{k * 7 % 61} %" for k in range(N)], "unit '%' taken off", 0.0),
+    "decimal commas": ([f"{k},25" for k in range(N)], "decimal commas", 0.25),
+    "thousands": ([f"1'{k:03d}.5" for k in range(N)], '"\'" between thousands', 1000.5),
+    "bounds": (["<0.3", *(f"{k}.5" for k in range(1, N))], "'<x' read as x", 0.3),
+    "words": (["lost", *(f"{k}.5" for k in range(1, N))], "'lost' read as missing", np.nan),
+    "other minus signs": ([f"\u2212{k}.5" for k in range(1, N + 1)], None, -1.5),
+}
 
 
-def test_numbers_written_otherwise_are_neither_names_nor_categories():
-    with pytest.raises(
-        ValueError, match=r"'x' holds numbers, but 1 of its 30 cells.*'<0.1' \(line 2"
-    ):
-        prepare(column(["<0.1"]), Choices("y"))
-    commas = column([f"{k},25" for k in range(30)])
-    with pytest.raises(
-        ValueError, match=r"'x' holds numbers, but 30 of its 30 .*'0,25'.*--decimal ','"
-    ):
-        prepare(commas, Choices("y"))
-    minus = column([f"\u2212{k}.25" for k in range(30)])
-    with pytest.raises(
-        ValueError, match=r"'x' holds numbers, but 30 of its 30 .* a plain minus sign"
-    ):
-        prepare(minus, Choices("y"))
-    cells = [[f"{k}.25", f"{k},5", str(k**2)] for k in range(30)]
-    points = read_rows(["x", "z", "y"], cells, ReadOptions(decimal=","))
-    with pytest.raises(
-        ValueError, match=r"'0\.25'.* Give --decimal \. if all numbers .*so"
-    ) as told:
-        prepare(points, Choices("y"))
-    assert "--thousands" not in str(told.value)
-    assert prepare(commas, Choices("y", id="x")).ids[0] == "0,25"
-    assert prepare(column([f"s{k}" for k in range(30)]), Choices("y")).ids[0] == "s0"
+@pytest.mark.parametrize("kind", CELLS)
+def test_numbers_however_they_are_written_are_numbers(kind, rng):
+    cells, words, first = CELLS[kind]
+    table = prepare(table_with(rng, x=np.array(cells)), Choices("y"))
+    column = table.X[:, list(table.names).index("x")]
+    np.testing.assert_equal(column[0], first)
+    said = [text for text in texts(table, "read") if text.startswith("'x'")]
+    assert said == ([] if words is None else [f"'x': {words}"])
 
 
-def test_numbers_with_a_unit_are_told_so():
-    cells = [[str(7 * k % 30), f"{k}.5 kg", str(k**2)] for k in range(30)]
-    words = (
-        r"'x' holds numbers with a unit \('0.5 kg', .*write them without 'kg', or give --drop x\."
+DATES = {
+    "ISO": "2024-01-{:02d}",
+    "German": "{:02d}.01.2024",
+    "American": "01/{:02d}/2024",
+    "names of months": "Jan {}, 2024",
+    "clocks": "2024-01-{:02d}T12:30:00",
+    "numbers": "202401{:02d}",
+}
+
+
+@pytest.mark.parametrize("kind", DATES)
+def test_dates_become_days_and_what_differs_from_them(kind, rng):
+    day = rng.integers(1, 29, size=N)
+    cells = np.array([DATES[kind].format(k) for k in day])
+    cells = cells.astype(float) if kind == "numbers" else cells
+    table = prepare(table_with(rng, when=cells), Choices("y"))
+    names = list(table.names)
+    np.testing.assert_array_equal(table.X[:, names.index("when: days")], day - day.min())
+    np.testing.assert_array_equal(table.X[:, names.index("when: weekday")], (day - 1) % 7 + 1)
+    assert "'when': dates" in texts(table, "encoded")
+
+
+LEFT_OUT = {
+    "texts that all differ": ([f"p{k}" for k in range(N)], "identifier"),
+    "numbers that count up": (np.arange(N), "identifier"),
+    "an address": ([f"{k % 40} Main St" for k in range(N)], "free text"),
+    "an empty column": ([None] * N, "constant: empty"),
+    "one value": (np.full(N, 3.0), "constant: the same in every row"),
+}
+
+
+@pytest.mark.parametrize("kind", LEFT_OUT)
+def test_what_is_no_variable_is_left_out_with_one_note_and_use_undoes_it(kind, rng):
+    values, role = LEFT_OUT[kind]
+    frame = table_with(rng, x=np.array(values))
+    table = prepare(frame, Choices("y"))
+    assert table.names == ("a", "b")
+    (said,) = texts(table, "left out")
+    assert said.startswith(f"'x' ({role}")
+    if kind != "an empty column":
+        assert prepare(frame, Choices("y", use=("x",))).names[2].startswith("x")
+
+
+def test_a_donor_is_a_group_of_rows_and_suggested_as_one(rng):
+    donor = np.repeat(np.arange(12), 5)
+    y = np.where(donor % 2 == 1, "ill", "well")
+    table = prepare(table_with(rng, donor=donor, y=y), Choices("y"))
+    assert table.names == ("a", "b")
+    assert [note.change for note in table.notes if note.kind == "suggestion"] == ["group=donor"]
+
+
+def test_the_event_of_a_survival_time_is_no_variable(rng):
+    X = rng.normal(size=(N, 1))
+    frame = make_frame(
+        ["x", "status", "time"],
+        [X[:, 0], rng.integers(0, 2, N).astype(float), rng.exponential(size=N)],
     )
-    with pytest.raises(ValueError, match=words):
-        prepare(read_rows(["a", "x", "y"], cells), Choices("y"))
-    for k, row in enumerate(cells):
-        row[1] = f"{k}{'ABC'[k % 3]}"
-    with pytest.raises(ValueError, match="'x' holds 30 different texts"):
-        prepare(read_rows(["a", "x", "y"], cells), Choices("y"))
+    table = prepare(frame, Choices("time"))
+    assert table.names == ("x",)
+    assert any("looks like survival" in text for text in texts(table, "suggestion"))
+
+
+def test_columns_that_know_the_target_are_left_out_loudly(rng):
+    y = rng.normal(size=N)
+    part = rng.normal(size=N)
+    frame = table_with(rng, y=y, copy=np.exp(y), part=part, rest=y - part)
+    table = prepare(frame, Choices("y"))
+    assert table.names == ("a", "b")
+    loud = texts(table, "caution")
+    assert any("'copy' left out, because it knows the target" in text for text in loud)
+    assert any("'y' is a sum of" in text for text in loud)
+    assert "copy" in prepare(frame, Choices("y", use=("copy",))).names
+
+
+def test_products_and_classes_apart_are_leaks(rng):
+    one, other = rng.exponential(size=(2, N)) + 0.1
+    found = find_leaks([(["p", "q", "r"], np.column_stack([one, other, rng.normal(size=N)]))], {},
+                       one * other, "y", ordered=True)  # fmt: skip
+    assert set(found.certain) == {"p", "q"}
+    labels = np.repeat(["no", "yes"], N // 2)
+    apart = np.where(labels == "yes", 5.0, 0.0) + rng.random(N)
+    found = find_leaks([(["x", "z"], np.column_stack([apart, rng.random(N)]))], {}, labels, "y",
+                       ordered=False)  # fmt: skip
+    assert found.certain == {"x": "tells the classes apart without an error"}
+
+
+def test_copies_in_few_rows_may_be_chance(rng):
+    X, y = rng.integers(0, 2, size=(20, 300)).astype(float), np.tile([0.0, 1, 1, 0], 5)
+    X[:, 0] = y
+    found = find_leaks([([f"x{k}" for k in range(300)], X)], {}, y, "y", ordered=False)
+    assert found.certain == {}
+    assert "x0" in found.perhaps
+
+
+def test_missing_values_that_go_with_the_target_are_counted(rng):
+    x = rng.normal(size=N)
+    gone = rng.random(N) < 0.4
+    frame = table_with(rng, y=3.0 * gone + rng.normal(size=N), x=np.where(gone, np.nan, x))
+    table = prepare(frame, Choices("y"))
+    assert "x is missing" in table.names
+    np.testing.assert_array_equal(table.X[:, list(table.names).index("x is missing")], gone)
+    assert "x is missing" not in prepare(frame, Choices("y", missing="mean")).names
+    by_chance = table_with(rng, x=np.where(gone, np.nan, x))
+    assert "x is missing" not in prepare(by_chance, Choices("y")).names
+
+
+def test_rare_levels_are_joined_and_unknown_ones_count_as_them():
+    cells = to_text([*(f"c{k % 8}" for k in range(160)), *(f"rare{k}" for k in range(40))])
+    column = with_levels(Column("x", "category"), cells)
+    assert column.levels == (*(f"c{k}" for k in range(8)), "(other)")
+    X, notes = column.encode(to_text(["c0", "never seen"]))
+    assert X[:, -1].tolist() == [0, 1]
+    assert notes == []
+
+
+def test_answers_with_an_order_are_one_number(rng):
+    answers = np.array(["low", "high", "medium"])[np.arange(N) % 3]
+    table = prepare(table_with(rng, x=answers), Choices("y"))
+    assert table.X[:3, list(table.names).index("x")].tolist() == [0, 2, 1]
+
+
+def test_an_encoder_is_equal_after_a_round_trip_through_a_model_file():
+    from gradsift.pipeline._as_data import Reader, Writer
+
+    column = with_levels(
+        Column("d", "date", format="%Y-%m-%d"), to_text(["2024-01-01", "2025-02-03"])
+    )
+    encoder = TableEncoder(("d", "x"), {"d": column})
+    writer = Writer()
+    assert Reader(writer.arrays).value(writer.tree(encoder)) == encoder
 
 
 def test_categories_that_differ_in_capitals_are_said():
-    cells = [[str(7 * k % 30), ["ja", "Ja", "nein"][k % 3], str(k**2)] for k in range(30)]
-    notes = prepare(read_rows(["a", "x", "y"], cells), Choices("y")).notes
-    assert any("'Ja', 'ja' in 'x' differ in capitals only and count as 2" in n for n in notes)
+    cells = [[str(7 * k % 30), ["ja", "Ja", "nein"][k % 3], str(k**2 % 17)] for k in range(30)]
+    table = prepare(read_rows(["a", "x", "y"], cells), Choices("y"))
+    assert any(
+        "'Ja', 'ja' in 'x' differ in capitals only and count as 2" in t for t in texts(table)
+    )
 
 
-def test_columns_with_the_same_odd_text_are_told_of_once():
-    cells = [[f"{k}.5", f"{k}.25", f"{7 * k % 30}.1", str(k)] for k in range(30)]
-    for k in range(3):
-        cells[k][k] = "lost"
-    words = r"Give --na lost .* --drop a.* The same holds for 'b', 'c'\."
-    with pytest.raises(ValueError, match=words) as told:
-        prepare(read_rows(["a", "b", "c", "y"], cells), Choices("y"))
-    assert str(told.value).count("--na lost") == 1
-
-
-@pytest.mark.parametrize(
-    ("y", "task"),
-    [
-        (np.array([0.0, 1.0] * 5), "classification"),
-        (np.array([1.5, 2.5] * 5), "classification"),
-        (np.repeat([1.0, 2.0, 3.0], 10), "classification"),
-        (np.arange(30.0), "regression"),
-        (np.linspace(0, 1, 9), "regression"),
-        (np.array(["a", "b", "c"], dtype=object), "classification"),
-    ],
-)
-def test_the_task_is_told_from_the_target(y, task):
-    assert read_target_as(y, "auto", "y").task == task
-    assert "--task" in read_target_as(y, "auto", "y").note or y.dtype.kind in "Of"
-    assert read_target_as(y, "regression", "y").note == ""
-    with pytest.raises(ValueError, match="--task tree"):
-        read_target_as(y, "tree", "y")
+def test_codes_for_missing_targets_and_rows_that_repeat_are_said(rng):
+    y = np.r_[np.full(4, -9.0), rng.random(N - 4) * 9]
+    X = rng.normal(size=(N, 6)).round(3)
+    X[7] = X[3]
+    table = prepare(make_frame([*"abcdef", "y"], [*X.T, y]), Choices("y"))
+    notes = {note.change: note.text for note in table.notes if note.kind == "caution"}
+    assert "-9 is the only negative number in 'y', in 4 rows" in notes["na=-9"]
+    assert "group" in notes
 
 
 def test_large_class_numbers_stay_apart():
@@ -167,24 +286,6 @@ def test_large_class_numbers_stay_apart():
     assert encoded.names == ("day=20231001", "day=20231002")
 
 
-def test_digits_stored_as_text_may_name_the_rows():
-    names = to_text([f"{k:04d}" for k in range(30)])
-    table = make_frame(["who", "x", "y"], [names, np.arange(30.0) ** 2, np.arange(30.0) % 11])
-    assert prepare(table, Choices("y")).ids[3] == "0003"
-
-
 @pytest.mark.parametrize("value", [1.23456789e300, -1e-320, np.inf, 0.1 + 0.2, 2.0**60, 1e16])
 def test_numbers_as_text_are_read_back(value):
     assert float(number_text(value)) == value
-
-
-def test_missing_values_are_refused_with_their_places_and_the_options_that_help():
-    rows = [["1", "2", "5"], ["", "3", "6"], ["4", "?", "7"], ["5", "6", "8"]]
-    frame = read_rows(["a", "b", "y"], rows)
-    with pytest.raises(ValueError, match="2 values are missing") as refused:
-        prepare(frame, Choices("y"))
-    assert str(refused.value) == (
-        "2 values are missing (1 in 'a', 1 in 'b'), the first in column 'a', line 3. Give "
-        "--missing mean to fill with the means of the columns, --missing drop to leave out 2 rows, "
-        "or --drop a."
-    )

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from gradsift.tables import BEWARE, Choices, prepare
+from gradsift.tables import Choices, prepare
 from gradsift.tables.frame import make_frame
-from gradsift.tables.task import order_note, read_target_as
+from gradsift.tables.task import order_note, read_task
 
 N = 300
 
@@ -26,18 +26,18 @@ def prepared(X, y, **asked):
 def test_a_rating_is_said_to_be_read_as_classes_and_recommended_as_numbers(rng):
     X, y = ratings(rng, [0, 1, 2, 3, 4])
     table = prepared(X, y)
-    notes = "\n".join(table.notes)
-    assert table.recipe.task == "classification"
-    assert "because 'stars' has 5 different whole numbers only (1 to 5)" in notes
-    assert "--task regression reads them as amounts" in notes
-    assert f"{BEWARE}the classes of 'stars' follow an order: 'x1' rises or falls" in notes
+    notes = {note.kind: note for note in table.notes}
+    assert table.task == "classification"
+    assert "'stars' holds the 5 whole numbers 1 to 5" in notes["suggestion"].text
+    assert "the classes of 'stars' follow an order: 'x1' rises or falls" in notes["caution"].text
+    assert {note.change for note in notes.values()} == {"task=regression"}
     assert prepared(X, y, task="regression").notes == ()
 
 
 @pytest.mark.parametrize("order", [[2, 0, 3, 1, 4], [0, 3, 0, 3, 0], [0, 2, 4, 2, 0]])
 def test_classes_without_an_order_get_no_such_advice(rng, order):
     X, y = ratings(rng, order)
-    assert not any("follow an order" in note for note in prepared(X, y).notes)
+    assert not any("follow an order" in note.text for note in prepared(X, y).notes)
 
 
 def test_noise_gets_no_such_advice():
@@ -59,15 +59,21 @@ def test_missing_values_do_not_matter(rng):
 
 
 @pytest.mark.parametrize(
-    ("y", "parts"),
+    ("y", "task", "said"),
     [
-        (np.array([0.0, 1.0] * 20), ["classification", "two values", "--task regression"]),
-        (np.repeat([0.0, 2.0, 7.0], 9), ["classification", "3 different", "--task regression"]),
-        (np.repeat(np.arange(12.0), 9), ["regression", "12 different", "--task classification"]),
-        (np.linspace(0, 1, 50), ["regression", "50 different numbers"]),
+        (np.array([0.0, 1.0] * 20), "classification", []),
+        (np.array([1.5, 2.5] * 5), "classification", []),
+        (np.repeat([1.0, 2.0, 3.0], 10), "classification", ["task=regression"]),
+        (np.repeat([0.0, 2.0, 7.0], 9), "classification", ["task=regression"]),
+        (np.repeat(np.arange(12.0), 9), "regression", []),
+        (np.linspace(0, 1, 50), "regression", []),
+        (np.array([0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 5, 9, 14.0] * 3), "regression", [""]),
+        (np.array(["a", "b", "c"], dtype=object), "classification", []),
     ],
 )
-def test_every_reading_is_said_with_its_reason(y, parts):
-    note = read_target_as(y, "auto", "y").note
-    for part in parts:
-        assert part in note
+def test_the_task_follows_from_the_target(y, task, said):
+    found, notes = read_task(y, "auto", "y")
+    assert found == task
+    assert [note.change for note in notes] == said
+    with pytest.raises(ValueError, match="task 'tree'"):
+        read_task(y, "tree", "y")

@@ -12,7 +12,7 @@ from gradsift.data.read_options import PLAIN, ReadOptions
 
 MISSING = frozenset(
     {"", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NaT", "NULL", "null"}
-    | {"None", "?", "-", "."}
+    | {"None", "?", "-", ".", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!", "#WERT!"}
 )
 """Texts that stand for a missing value, whatever the file; spaces around them do not count.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -86,7 +85,7 @@ class ReadOptions:
             raise ValueError("--comment needs at least one character.")
         if self.encoding is not None:
             try:
-                codecs.lookup(self.encoding)
+                "".encode(self.encoding)  # a codec that is no encoding of text raises too
             except LookupError:
                 raise ValueError(
                     f"--encoding {self.encoding!r} is not known: use for instance utf-8, utf-16, "

@@ -38,6 +38,8 @@ CELL_CHARACTERS = 1 << 20
 REMARK = "#"
 """How remarks above the header begin, unless said otherwise."""
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars (|)"}
+SEPARATOR = re.compile(r"sep=([,;|\t])", re.IGNORECASE)
+"""The first line by which spreadsheets are told the delimiter."""
 QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -143,6 +145,7 @@ class TextTable:
         self._remark = options.comment
         self._skip_remarks()
         head = self._lines.peek()
+        options = self.options
         self.delimiter = options.delimiter or delimiter_of(head, name, options)
         if options.delimiter is None and self.delimiter != BLANK:
             self.notes.append(f"{name}: cells are separated by {DELIMITERS[self.delimiter]}")
@@ -156,7 +159,9 @@ class TextTable:
         """Go to the header, past blank lines and remarks."""
         mark, count = self._remark or REMARK, 0
         while head := self._lines.peek():
-            if head[0].startswith(mark):
+            if count == 0 and (given := SEPARATOR.fullmatch(head[0].strip("\r\n"))):
+                self.options = self.options.given(delimiter=self.options.delimiter or given[1])
+            elif head[0].startswith(mark):
                 if self._remark is None and _names_columns(head, self.options):
                     break
                 count += 1
@@ -180,6 +185,8 @@ class TextTable:
         elif beyond and width > 1:
             header = ["", *header]  # as R writes row names
         names = [one_line(name) for name in header]
+        if all(re.fullmatch(r"'[^']+'", name) for name in names):
+            names = [name[1:-1] for name in names]
         self.row_names = not names[0]
         names[0] = names[0] or ROW_NAMES
         self.width = len(names)
@@ -343,7 +350,8 @@ def _names_columns(lines: Sequence[str], options: ReadOptions) -> bool:
     mark = options.delimiter or delimiter_of(pair, "", options)
     names, cells = (line.split() if mark == BLANK else line.split(mark) for line in pair)
     numbers = [options.number(cell.strip()) is not None for cell in cells]
-    return len(names) == len(cells) > 1 and any(numbers)
+    named = not pair[0].startswith(f"{REMARK} ")  # such as #SampleID
+    return len(names) == len(cells) > 1 and (named or any(numbers))
 
 
 def checked_names(names: Sequence[str], file: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from gradsift.data.cells import Texts
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.data.text import check_names
 from gradsift.protocols import Array, IntArray
+from gradsift.tables.notes import Note
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,12 @@ class Frame:
     numbers : (n, len(names)) array
         NaN where nothing is written.
     texts : dict
-        Name -> (n,) object array of str, None where nothing is written.
+        Name -> (n,) object array of str, None where nothing is written; or dates.
     order : tuple of str
         All names, as the file has them.
     class_names : dict
         Column -> names of the classes its numbers stand for, in order, where the file tells.
-    notes : tuple of str
+    notes : tuple of Note
         What was decided while reading.
     id : str, optional
         The column that the file itself marks as the names of the rows.
@@ -67,8 +69,11 @@ class Frame:
         How the file was read.
     expects_missing : bool
         Whether missing values belong to the format (genotypes), so that they are filled.
-    beside : dict
+    given : dict
         Name -> (n,) column of another table on the same rows, such as covariates.
+    declared : dict
+        Columns that a data frame declares to be categorical -> their levels in order, lowest
+        first; none where they have no order.
     """
 
     names: tuple[str, ...]
@@ -76,12 +81,18 @@ class Frame:
     texts: dict[str, Texts]
     order: tuple[str, ...]
     class_names: dict[str, tuple[str, ...]]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     id: str | None = None
     places: Places = field(default_factory=Places)
     options: ReadOptions = PLAIN
     expects_missing: bool = False
-    beside: dict[str, Any] = field(default_factory=dict)
+    given: dict[str, Any] = field(default_factory=dict)
+    declared: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def where(self) -> dict[str, int]:
+        """Places of the columns of numbers."""
+        return {name: k for k, name in enumerate(self.names)}
 
     @property
     def n_rows(self) -> int:
@@ -91,20 +102,28 @@ class Frame:
         """One column, numbers or text."""
         if name in self.texts:
             return self.texts[name]
-        if name in self.beside and name not in self.names:
-            return self.beside[name]
-        return np.asarray(self.numbers[:, self.names.index(name)])
+        if name in self.given and name not in self.where:
+            return self.given[name]
+        return np.asarray(self.numbers[:, self.where[name]])
 
     def take(self, rows: IntArray) -> Frame:
         texts = {name: values[rows] for name, values in self.texts.items()}
-        beside = {name: values[rows] for name, values in self.beside.items()}
+        given = {name: values[rows] for name, values in self.given.items()}
         return replace(
             self,
             numbers=self.numbers[rows],
             texts=texts,
             places=self.places.take(rows),
-            beside=beside,
+            given=given,
         )
+
+    def without(self, names: Collection[str]) -> Frame:
+        """The same without some columns; what is known from other tables stays."""
+        kept = np.array([name not in names for name in self.names], dtype=bool)
+        texts = {name: values for name, values in self.texts.items() if name not in names}
+        frame = self if kept.all() else self.only(kept)
+        order = tuple(name for name in frame.order if name not in names)
+        return replace(frame, texts=texts, order=order)
 
     def only(self, kept: NDArray[np.bool_]) -> Frame:
         """The same with some of the columns of numbers, by a mask."""
@@ -127,7 +146,7 @@ def make_frame(
     kept: dict[str, Any] = {}
     texts: dict[str, Any] = {}
     for name, column in zip(order, columns):
-        (texts if column.dtype.kind == "O" else kept)[name] = column
+        (texts if column.dtype.kind in "OM" else kept)[name] = column
     n = len(columns[0]) if len(columns) else 0
     numbers = np.empty((n, len(kept)))
     for k, column in enumerate(kept.values()):
@@ -174,24 +193,3 @@ def names_apart(names: Sequence[str], taken: Collection[str] = ()) -> list[str]:
         used.add(unique)
         out.append(unique)
     return out
-
-
-def counted(count: int, noun: str) -> str:
-    """A number of things.
-
-    Examples
-    --------
-    >>> counted(1, "row"), counted(12_000, "row")
-    ('1 row', '12,000 rows')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def is_or_are(count: int) -> str:
-    return "is" if count == 1 else "are"
-
-
-def listed(names: Sequence[str], most: int = 3) -> str:
-    """'a', 'b', 'c' and 4 more."""
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -13,7 +13,6 @@ from gradsift._run.suggest import did_you_mean
 from gradsift.data import checked, read_target, take_rows
 from gradsift.data.categories import to_column, whole_labels
 from gradsift.data.missing import known
-from gradsift.data.odd_cells import as_argument
 from gradsift.data.opening import holds_target, names_beside, read_ids
 from gradsift.data.row_groups import (
     aggregate_response,
@@ -23,23 +22,25 @@ from gradsift.data.row_groups import (
 )
 from gradsift.data.source import ColumnsSource
 from gradsift.protocols import IntArray, Source
-from gradsift.tables.beside import aggregated_beside, choose_rows, target_of_samples
-from gradsift.tables.blocks import RowGroups, became, check_group_given, read_groups
-from gradsift.tables.checks import check_columns_exist
+from gradsift.tables.columns import TableEncoder
+from gradsift.tables.covariate_file import aggregated_given, choose_rows, target_of_samples
 from gradsift.tables.frame import Frame, names_apart
-from gradsift.tables.joining import Samples
+from gradsift.tables.match import Samples
+from gradsift.tables.notes import Note, TableError
 from gradsift.tables.prepare import (
     Table,
+    check_columns_exist,
     check_some_known,
     left_out,
     prepare,
     response,
-    with_beside,
+    with_given,
 )
 from gradsift.tables.reading import arrow_rows
 from gradsift.tables.recipe import Choices, Recipe
+from gradsift.tables.row_groups import RowGroups, became, check_group_given, read_groups
 from gradsift.tables.stored import fits_memory, opened
-from gradsift.tables.task import read_target_as
+from gradsift.tables.task import read_task
 from gradsift.tables.variants import common_columns, variant_places
 
 
@@ -59,11 +60,11 @@ class Rows:
         Their targets.
     ids : array of str, or None
         Their names.
-    beside : dict
+    given : dict
         What other files know of them.
     drop : tuple of str
         Columns that are yet to be left out.
-    notes : list of str
+    notes : list of Note
     """
 
     source: Source
@@ -71,9 +72,9 @@ class Rows:
     chosen: IntArray
     y: Any
     ids: NDArray[Any] | None
-    beside: dict[str, Any]
+    given: dict[str, Any]
     drop: tuple[str, ...]
-    notes: list[str]
+    notes: list[Note]
 
 
 def open_large(
@@ -99,19 +100,18 @@ def open_large(
     rows = _rows(path, choices, target_from)
     groups = None
     if choices.group is not None:
-        groups = _stored_groups(path, choices.group, rows.beside, rows.chosen)
+        groups = _stored_groups(path, choices.group, rows.given, rows.chosen)
     made = groups if choices.aggregate is not None else None
     small = made is not None and fits_memory(made.count, rows.source.shape[1])
     _check_applies(path, choices, small)
     left = _columns(rows, choices)
-    reading = read_target_as(rows.y, choices.task, choices.target)
-    notes = (*rows.notes, *left.notes, *([reading.note] if reading.note else []))
-    by_name = holds_target(path)  # a new table may hold other columns beside
+    task, said = read_task(rows.y, choices.task, choices.target)
+    notes = (*rows.notes, *left.notes, *said)
+    by_name = holds_target(path)  # a new table may hold other columns
     recipe = Recipe(
         choices.target,
-        reading.task,
-        tuple(left.source.names() or ()) if by_name else (),
-        {},
+        task,
+        TableEncoder(tuple(left.source.names() or ()) if by_name else ()),
         choices.id if by_name else None,
         missing=choices.missing,
         stored=None if by_name else left.numbers,
@@ -119,9 +119,9 @@ def open_large(
     y = response(rows.y, recipe)
     table = Table(left.source, y, None, recipe, rows.ids, left.keep, notes, groups)
     if made is None:
-        table = with_beside(table, rows.beside, choices)
+        table = with_given(table, rows.given, choices)
     else:
-        table = _aggregated(table, made, rows.beside, choices, scratch, small)
+        table = _aggregated(table, made, rows.given, choices, scratch, small)
     return replace(table, places=variant_places(path))
 
 
@@ -131,7 +131,7 @@ def _rows(path: Path, choices: Choices, target_from: Path | None) -> Rows:
     aside = [choices.id, choices.group, None if target_from else choices.target, *choices.drop]
     source, notes = opened(path, [name for name in own if name in aside])
     ids, families = storage_ids(path, choices)
-    samples = Samples(path.name, source.shape[0], ids, families, choices.id)
+    samples = Samples(path.name, source.shape[0], ids, families, choices.id, stored=True)
     if target_from is not None:
         found, said = target_of_samples(samples, target_from, choices)
         notes += said
@@ -139,16 +139,16 @@ def _rows(path: Path, choices: Choices, target_from: Path | None) -> Rows:
         found = read_target(path, choices.target)
     y = to_column(np.asarray(found).tolist())
     if len(y) != source.shape[0]:
-        raise ValueError(f"{len(y)} targets were found for {source.shape[0]} rows.")
-    listed, beside, said = choose_rows(samples, choices)
+        raise TableError(f"{len(y)} targets were found for {source.shape[0]} rows.")
+    listed, given, said = choose_rows(samples, choices)
     there = known(y[listed])
     check_some_known(there, choices.target)
     notes += [*said, *([] if there.all() else [left_out(there, choices.target)])]
     rows = listed[there]
     names = None if ids is None else np.array([str(name) for name in ids])[rows]
-    beside = {name: values[there] for name, values in beside.items()}
+    given = {name: values[there] for name, values in given.items()}
     drop = tuple(name for name in choices.drop if name not in own)
-    return Rows(source, listed, rows, y[rows], names, beside, drop, notes)
+    return Rows(source, listed, rows, y[rows], names, given, drop, notes)
 
 
 class Columns(NamedTuple):
@@ -159,12 +159,12 @@ class Columns(NamedTuple):
     """Their numbers in the file; None = all."""
     keep: IntArray
     """Those never to be penalised, by their number among them."""
-    notes: list[str]
+    notes: list[Note]
 
 
 def _columns(rows: Rows, choices: Choices) -> Columns:
-    """What --drop, --maf and --max-missing leave, and where --keep is among it."""
-    source, p, notes = rows.source, rows.source.shape[1], list[str]()
+    """What `drop`, `maf` and `max_missing` leave, and where `keep` is among it."""
+    source, p, notes = rows.source, rows.source.shape[1], list[Note]()
     chosen, none = take_rows(source, rows.chosen), np.zeros(0, dtype=np.intp)
     special = {*choices.keep, *rows.drop}
     if not special and not choices.filters:
@@ -180,7 +180,7 @@ def _columns(rows: Rows, choices: Choices) -> Columns:
         common, notes = common_columns(take_rows(source, rows.listed), choices, variables)
         left &= common
     if not left.any():
-        raise ValueError(f"no column is left beside the target {choices.target!r}.")
+        raise TableError(f"no column is left next to the target {choices.target!r}.")
     numbers = np.flatnonzero(left)
     return Columns(ColumnsSource(chosen, numbers), numbers, np.flatnonzero(keep[numbers]), notes)
 
@@ -188,7 +188,7 @@ def _columns(rows: Rows, choices: Choices) -> Columns:
 def _aggregated(
     table: Table,
     groups: RowGroups,
-    beside: dict[str, Any],
+    given: dict[str, Any],
     choices: Choices,
     scratch: Path | None,
     small: bool,
@@ -197,19 +197,19 @@ def _aggregated(
     how: Any = choices.aggregate
     codes = group_codes(groups.labels, len(table.y))
     labels = np.unique(groups.labels).astype(str)
-    source = checked(table.X, table.recipe.missing)
+    source = checked(table.X, "error" if table.recipe.missing == "error" else "mean")
     labels_given = table.recipe.task == "classification"  # numbers of classes have no mean
     y = aggregate_response(table.y.astype(str) if labels_given else table.y, codes)
-    beside = {name: values for name, values in beside.items() if name != groups.column}
-    beside = aggregated_beside(beside, groups.labels)
+    given = {name: values for name, values in given.items() if name != groups.column}
+    given = aggregated_given(given, groups.labels)
     notes = (*table.notes, became(len(codes), len(labels), groups.column, how))
     if not small and not fits_memory(len(labels), source.shape[1]):
         X = groups_on_disk(source, codes, how, scratch)
         y = whole_labels(y) if labels_given else y
         table = replace(table, X=X, y=y, ids=labels, groups=None, notes=notes)
-        return with_beside(table, beside, choices)
+        return with_given(table, given, choices)
     frame = _grouped_frame(source, codes, how, {groups.column: labels}, {choices.target: y})
-    frame = replace(frame, notes=notes, options=choices.options, beside=beside)
+    frame = replace(frame, notes=notes, options=choices.options, given=given)
     asked = replace(choices, task=table.recipe.task, id=None, drop=(), group=None, aggregate=None)
     return prepare(frame, asked)
 
@@ -244,42 +244,38 @@ def own_columns(path: Path) -> list[str]:
     return list(arrow_rows(path)[0].schema.names) if holds_target(path) else []
 
 
-def _stored_groups(path: Path, group: str, beside: dict[str, Any], rows: IntArray) -> RowGroups:
+def _stored_groups(path: Path, group: str, given: dict[str, Any], rows: IntArray) -> RowGroups:
     """Which rows of a stored table belong together."""
-    values = beside.get(group)
+    values = given.get(group)
     if values is None:
         there = own_columns(path) or names_beside(path)
         if group not in there:
-            it = as_argument(group)
-            raise ValueError(
-                f"--group {it}: {path.name} has no such column"
-                f"{did_you_mean(group, there) or '.'} If another table on the same samples has it, "
-                f"give --covariates FILE --covariate-names {it}."
+            raise TableError(
+                f"{path.name} has no column {group!r}{did_you_mean(group, there) or '.'} If it is "
+                "in another table on the same samples, give that as the one of covariates.",
+                "group, covariates, covariate_names",
             )
         values = to_column(np.asarray(read_target(path, group)).tolist())[rows]
-    labels = Frame((), np.zeros((len(rows), 0)), {}, (), {}, beside={group: values})
+    labels = Frame((), np.zeros((len(rows), 0)), {}, (), {}, given={group: values})
     return read_groups(labels, group)
 
 
 def _check_applies(path: Path, choices: Choices, small: bool) -> None:
     """Refuse what only works on a table in memory; `small`: that of its groups is one."""
     asked: dict[str, Any] = {
-        "--categorical": choices.categorical,
-        "--log": choices.log and not small,
-        "--transpose": choices.options.transpose,
-        "--id": None if holds_target(path) else choices.id,
+        "categorical": choices.categorical,
+        "log": choices.log and not small,
+        "transpose": choices.options.transpose,
+        "id": None if holds_target(path) else choices.id,
+        "missing=drop": choices.missing == "drop",
+        "missing=indicator": choices.missing == "indicator",
     }
-    for option, given in asked.items():
+    for choice, given in asked.items():
         if given:
-            raise ValueError(
-                f"{option} works on tables in memory; {path.name} is too large for that and is "
-                "read column by column."
+            raise TableError(
+                f"{path.name} is too large to be taken into memory and is read column by column, "
+                f"where {choice} does not work."
             )
-    if choices.missing == "drop":
-        raise ValueError(
-            f"--missing drop works on tables in memory; {path.name} is too large for that and is "
-            "read column by column: use --missing mean."
-        )
 
 
 def storage_ids(path: Path, choices: Choices) -> tuple[Any, Any]:

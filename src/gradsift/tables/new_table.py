@@ -16,17 +16,19 @@ from gradsift.data.missing import known
 from gradsift.data.opening import holds_target
 from gradsift.data.read_options import ReadOptions
 from gradsift.data.slices import take_rows
-from gradsift.data.text import BEWARE
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.protocols import Array, IntArray
-from gradsift.tables.beside import choose_rows, split_beside, target_of_samples
-from gradsift.tables.frame import Frame, counted, is_or_are, listed
-from gradsift.tables.joining import Samples
+from gradsift.tables.columns import Column, as_texts
+from gradsift.tables.covariate_file import choose_rows, split_given, target_of_samples
+from gradsift.tables.frame import Frame
 from gradsift.tables.large import own_columns, storage_ids
-from gradsift.tables.opening import frame_in_memory, with_rows_beside, with_target
+from gradsift.tables.match import Samples
+from gradsift.tables.notes import Note, TableError, counted, is_or_are, listed
+from gradsift.tables.opening import frame_in_memory, with_other_tables, with_target
 from gradsift.tables.prepare import response
 from gradsift.tables.reading import can_be_transposed
-from gradsift.tables.recipe import Choices, Recipe, as_texts
+from gradsift.tables.recipe import Choices, Recipe
+from gradsift.tables.roles import parse_columns
 from gradsift.tables.stored import opened
 
 
@@ -40,8 +42,8 @@ class NewTable(NamedTuple):
     offset: Any = None
 
     @property
-    def told(self) -> dict[str, Any]:
-        """What predictions are told about the rows."""
+    def sample_params(self) -> dict[str, Any]:
+        """What a prediction needs to know of the rows."""
         given = {"covariates": self.covariates, "offset": self.offset}
         return {name: values for name, values in given.items() if values is not None}
 
@@ -101,32 +103,33 @@ def open_new(
     if not can_be_transposed(path):
         options = replace(options, transpose=False)
     needed = recipe.needed(used)
-    beside = {recipe.target} if recipe.id is None else {recipe.target, recipe.id}
-    frame = frame_in_memory(path, options, needed | beside)
-    if frame is None and holds_target(path) and not recipe.levels and not recipe.log:
+    named = {recipe.target} if recipe.id is None else {recipe.target, recipe.id}
+    frame = frame_in_memory(path, options, needed | named)
+    if frame is None and holds_target(path) and recipe.encoder.is_plain and not recipe.log:
         return _where_it_lies(path, recipe, asked, target_from)
     if frame is None:
-        raise ValueError(
+        raise TableError(
             f"{path.name} is too large to be taken into memory: give a table with fewer rows, or "
             f"with only the columns that the model uses ({listed(sorted(needed))})."
         )
     if target_from is not None:
         frame = with_target(frame, path, target_from, asked)
-    frame = with_rows_beside(frame, path, asked, leave_out=False)
+    frame = with_other_tables(frame, path, asked, leave_out=False)
     names = None
     if recipe.id is not None and recipe.id in frame.order:
-        names = np.array([str(v) for v in as_texts(frame, recipe.id)])
+        names = as_texts(frame.column(recipe.id)).astype(str)
     y = None
     if recipe.target in frame.order:
-        y = new_response(frame.column(recipe.target), recipe)
-    X = recipe.columns(frame, used, fill)
-    _check_holes(X, frame, recipe, used)
+        parsed, _ = parse_columns(only_column(frame, recipe.target), (), frame.options.decimal)
+        column = parsed.get(recipe.target, Column(recipe.target))
+        y = new_response(column.read(frame.column(recipe.target)), recipe)
+    X, notes = recipe.columns(frame, used, fill)
     for note in frame.notes:
-        if note.startswith(BEWARE):
-            warnings.warn(f"{note.removeprefix(BEWARE)}.", UserWarning, stacklevel=2)
-    for note in (*recipe.unseen(frame), *_filled(X, recipe, used)):
-        warnings.warn(f"{note}.", ExtrapolationWarning, stacklevel=2)
-    return NewTable(X, names, y, *split_beside(frame.beside, asked))
+        if note.kind == "caution":
+            warnings.warn(f"{note.text}.", UserWarning, stacklevel=2)
+    for note in needed_notes(X, frame, recipe, used, notes):
+        warnings.warn(f"{note.text}.", ExtrapolationWarning, stacklevel=2)
+    return NewTable(X, names, y, *split_given(frame.given, asked))
 
 
 def _where_it_lies(
@@ -138,7 +141,7 @@ def _where_it_lies(
     own, (source, _) = own_columns(path), opened(path)
     asked = asked if asked.id in own else replace(asked, id=None)
     ids, families = storage_ids(path, asked)
-    samples = Samples(path.name, source.shape[0], ids, families, asked.id)
+    samples = Samples(path.name, source.shape[0], ids, families, asked.id, stored=True)
     y = None
     if target_from is not None:
         y = target_of_samples(samples, target_from, asked)[0]
@@ -149,36 +152,43 @@ def _where_it_lies(
         recipe.of_named(source) if recipe.names else recipe.of_stored(source),
         None if ids is None else np.array([str(name) for name in ids]),
         None if y is None else new_response(y, recipe),
-        *split_beside(found.beside, asked),
+        *split_given(found.given, asked),
     )
 
 
-def _check_holes(X: Array, frame: Frame, recipe: Recipe, used: IntArray | None) -> None:
-    """Refuse missing values that nothing fills, where they are needed."""
-    if recipe.missing == "mean":
-        return
+def only_column(frame: Frame, name: str) -> Frame:
+    return frame.without(set(frame.order) - {name})
+
+
+def needed_notes(
+    X: Array, frame: Frame, recipe: Recipe, used: IntArray | None, notes: list[Note]
+) -> list[Note]:
+    """What is odd about new rows: refused where nothing fills missing values that the model needs,
+    or where the table has none of its columns.
+    """
     columns = np.arange(X.shape[1]) if used is None else used
-    holes = np.isnan(X[:, columns])
-    if not holes.any():
-        return
-    counts, (row, k) = holes.sum(axis=0), np.argwhere(holes)[0].tolist()
-    lost = [recipe.names[columns[j]] for j in np.flatnonzero(counts)]
-    first, total = recipe.names[columns[k]], int(counts.sum())
-    raise ValueError(
-        f"{counted(total, 'value')} that the model needs {is_or_are(total)} missing (in "
-        f"{listed(lost)}), the first in column {first!r}, {frame.places.of(first, row)}. The "
-        "model was fitted to rows without them: write a value there, leave out "
-        f"{counted(int(holes.any(axis=1).sum()), 'row')}, or fit again with gradsift select "
-        "--missing mean."
-    )
-
-
-def _filled(X: Array, recipe: Recipe, used: IntArray | None) -> list[str]:
-    """A note on missing values of a new table that get the means of the fit."""
-    columns = X if used is None else X[:, used]
-    count = int(np.isnan(columns).sum()) if recipe.missing == "mean" else 0
-    what = f"{counted(count, 'missing value')} {is_or_are(count)}"
-    return [f"{what} filled with the mean of the column at the fit"] * (count > 0)
+    lost = [name for note in notes for name in note.columns if name not in set(frame.order)]
+    needed = recipe.needed(used)
+    if needed and needed <= set(lost):
+        raise TableError(f"the table lacks {listed(sorted(needed))}, which the model uses.")
+    gone = np.isnan(X[:, columns])
+    total = int(gone.sum())
+    if total == 0:
+        return notes
+    if recipe.missing in ("error", "drop"):
+        row, k = np.argwhere(gone)[0].tolist()
+        first = recipe.encoder.origin_names[columns[k]]
+        raise TableError(
+            f"{counted(total, 'value')} that the model needs {is_or_are(total)} missing, the first "
+            f"in column {first!r}, {frame.places.of(first, row)}. The model was fitted to rows "
+            "without them: write a value there, or fit again so that they are filled.",
+            "missing=auto",
+        )
+    known = total - sum(int(gone[:, k].all()) for k in range(len(columns))) * len(X)
+    if known > 0:
+        what = f"{counted(known, 'missing value')} {is_or_are(known)}"
+        return [*notes, Note("new rows", f"{what} filled with the mean of the column at the fit")]
+    return notes
 
 
 def new_response(values: Any, recipe: Recipe) -> NDArray[Any] | None:

@@ -11,23 +11,32 @@ from pathlib import Path
 from gradsift.data import read_target
 from gradsift.data.opening import main_target, read_ids
 from gradsift.data.read_options import ReadOptions
-from gradsift.tables.beside import choose_rows, target_of_samples
-from gradsift.tables.frame import Frame, listed
-from gradsift.tables.joining import (
+from gradsift.tables.covariate_file import (
+    by_of,
+    choose_rows,
+    read_on_samples,
+    target_of_samples,
+)
+from gradsift.tables.frame import Frame
+from gradsift.tables.large import open_large
+from gradsift.tables.match import (
     FAMILY,
     INDIVIDUAL,
     Samples,
+    sample_columns,
     samples_of,
+    turned,
     with_column,
     without_plink_codes,
 )
-from gradsift.tables.large import open_large
+from gradsift.tables.notes import TableError, listed
 from gradsift.tables.prepare import (
     Table,
     prepare,
 )
 from gradsift.tables.reading import (
     arrow_rows,
+    can_be_transposed,
     check_transposed,
     read_arrow,
     read_frame,
@@ -56,8 +65,8 @@ def open_table(
     path : Path
     choices : Choices
     target_from : Path, optional
-        Another table with the target. Its rows are found by identifier, in any order; where
-        nothing names the samples in both, they must be in the same order.
+        Another table with the target. Its rows are found by the pair of columns whose values
+        match best, in any order.
     scratch : Path, optional
         Folder on a disk with room for what fits no memory; None = that for temporary files.
 
@@ -73,30 +82,32 @@ def open_table(
         return open_large(path, choices, target_from, scratch)
     if target_from is not None:
         frame = with_target(frame, path, target_from, choices)
+    elif in_rows(frame, path, choices):
+        frame = read_frame(path, replace(choices.options, transpose=True))
     elif reader_for(path) is None and choices.target not in frame.order:
         read_target(path, choices.target)  # says what it has instead
     elif reader_for(path) is not None and {INDIVIDUAL, choices.target} <= set(frame.order):
         frame = _known_to_plink(frame, choices.target)
     places = variant_places(path, frame.names)
-    frame = with_rows_beside(frame, path, choices)
+    frame = with_other_tables(frame, path, choices)
     return replace(prepare(without_rare(frame, choices), choices), places=places)
 
 
-def with_rows_beside(
+def with_other_tables(
     frame: Frame, path: Path, choices: Choices, *, leave_out: bool = True
 ) -> Frame:
-    """The samples that count, and what other files know of them."""
+    """The samples that count, with the columns that other files have of them."""
     if not choices.asks_for_samples:
         return frame
     found = choose_rows(_samples(frame, path, choices), choices, leave_out=leave_out)
     frame = frame if len(found.rows) == frame.n_rows else frame.take(found.rows)
-    return replace(frame, beside=found.beside, notes=(*frame.notes, *found.notes))
+    return replace(frame, given=found.given, notes=(*frame.notes, *found.notes))
 
 
 def _samples(frame: Frame, path: Path, choices: Choices) -> Samples:
     """What names the samples of a table in memory."""
     if choices.id is None and reader_for(path) is None:
-        return Samples(path.name, frame.n_rows, *read_ids(path))
+        return Samples(path.name, frame.n_rows, *read_ids(path), stored=True)
     return samples_of(frame, path.name, choices.id)
 
 
@@ -108,13 +119,10 @@ def target_of(path: Path, target: str | None, target_from: Path | None) -> str:
         names = [n for n in read_frame(target_from).order if n not in (FAMILY, INDIVIDUAL)]
         if len(names) == 1:
             return names[0]
-        raise ValueError(
-            f"{target_from.name} has {listed(names, 5)}: say which is the target with --target "
-            "(or --pheno-name)."
-        )
+        raise TableError(f"{target_from.name} has {listed(names, 5)}: which is it?", "target")
     kept = main_target(path) if path.suffix.lower() in GENOTYPES else None
     if kept is None:
-        raise ValueError(f"say which column of {path.name} is the target.")
+        raise TableError(f"say which column of {path.name} is the target.", "target")
     return kept
 
 
@@ -127,7 +135,7 @@ def frame_in_memory(path: Path, options: ReadOptions, asked: Collection[str] = (
     options : ReadOptions
         How it is written.
     asked : collection of str
-        Names that have a role: formats that keep columns beside the table add only these to it.
+        Names that have a role: formats that keep columns next to the table add only these to it.
     """
     reader = reader_for(path)
     if reader is None:
@@ -141,11 +149,23 @@ def frame_in_memory(path: Path, options: ReadOptions, asked: Collection[str] = (
         stored, n_rows = arrow_rows(path)
         if not fits_memory(n_rows, len(stored.schema.names)):
             return None
-    return read_frame(path, options)
+    return read_frame(path, options, asked)
+
+
+def in_rows(frame: Frame, path: Path, choices: Choices) -> bool:
+    """Whether the target is the name of a row: the table has its variables in rows."""
+    first = frame.order[0] if frame.order else ""
+    if choices.target in frame.order or first not in frame.texts or not can_be_transposed(path):
+        return False
+    return not choices.options.transpose and choices.target in frame.texts[first].tolist()
 
 
 def with_target(frame: Frame, path: Path, target_from: Path, choices: Choices) -> Frame:
-    """The frame with the target from another table."""
+    """The frame with the target from another table, whose samples may be its columns."""
+    if by_of(choices) is None and can_be_transposed(path) and not choices.options.transpose:
+        other = read_on_samples(target_from, choices, Samples(path.name, frame.n_rows, None))
+        if samples := sample_columns(frame, other, choices.target):
+            frame = turned(frame, samples, path.name)
     values, notes = target_of_samples(_samples(frame, path, choices), target_from, choices)
     frame = with_column(frame, choices.target, values)
     return replace(frame, notes=(*frame.notes, *notes))

@@ -4,49 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import norm
 
+from gradsift._run.suggest import did_you_mean
 from gradsift.data.categories import number_text, whole_labels
-from gradsift.data.missing import known
-from gradsift.data.odd_cells import as_argument
-from gradsift.data.text import BEWARE
 from gradsift.protocols import Array, IntArray
-from gradsift.tables.beside import aggregated_beside, checked_offset, split_beside
-from gradsift.tables.blocks import (
+from gradsift.tables.columns import (
+    MISSING,
+    Column,
+    TableEncoder,
+    as_texts,
+    encoded_twice,
+    is_missing,
+    with_levels,
+)
+from gradsift.tables.covariate_file import aggregated_given, checked_offset, split_given
+from gradsift.tables.frame import Frame
+from gradsift.tables.leakage import Leaks, find_leaks, other_responses
+from gradsift.tables.notes import Note, TableError, counted, is_or_are, listed
+from gradsift.tables.recipe import Choices, Recipe
+from gradsift.tables.roles import assign_roles, block_columns, parse_columns
+from gradsift.tables.row_groups import (
     RowGroups,
     aggregated,
-    block_columns,
-    block_notes,
     check_group_given,
     read_groups,
     repeat_notes,
-    without_log,
 )
-from gradsift.tables.checks import (
-    check_columns_exist,
-    check_encoded_names,
-    check_roles,
-    leak_notes,
-)
-from gradsift.tables.frame import Frame, counted, is_or_are, listed
-from gradsift.tables.leaks import find_leaks
-from gradsift.tables.recipe import Choices, Recipe, as_texts
-from gradsift.tables.suspects import (
-    code_notes,
-    constant_notes,
-    date_notes,
-    identifier_notes,
-)
-from gradsift.tables.task import order_note, read_target_as
-from gradsift.tables.text_columns import text_columns
+from gradsift.tables.task import Task, order_note, read_task
 from gradsift.tables.variants import VariantPlaces
 
 MANY_DROPPED = 0.5
-"""Part of the rows above which dropping those with missing values calls for a warning."""
+"""Part of the rows above which dropping those with missing values calls for a caution."""
+MISSING_CODES = (-9, -99, -999, -9999)
+"""Numbers that often stand for a missing value."""
+FALSE_INDICATORS = 0.01
+"""Expected number of columns of which it only seems that missing values go with the target."""
+LEAST_MISSING = 0.02
+"""Part of the rows in which a column is missing, and known, for that to be asked."""
+OUT = ("identifier", "group of rows", "free text", "constant", "another response", "event")
+"""Roles of columns that are left out with one note."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,12 @@ class Table:
     y : (n,) array
     names : sequence of str
         One per column; None = ask the source.
+    recipe : Recipe
+        How a new table becomes such columns.
     ids : (n,) array of str, or None
     keep : (k,) int array
         Columns never to be penalised.
-    notes : tuple of str
+    notes : tuple of Note
         What was decided on the user's behalf.
     groups : RowGroups, optional
         Which rows belong together.
@@ -80,15 +84,24 @@ class Table:
     recipe: Recipe
     ids: NDArray[Any] | None = None
     keep: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     groups: RowGroups | None = None
     covariates: dict[str, Any] | None = None
     offset: Any = None
     places: VariantPlaces | None = None
 
     @property
-    def told(self) -> dict[str, Any]:
-        """What fits, folds and half samples are told about the rows."""
+    def task(self) -> Task:
+        return self.recipe.task
+
+    @property
+    def feature_groups(self) -> tuple[str, ...] | None:
+        """The column of the user's table behind each column of X; None where they are the same."""
+        return self.recipe.feature_groups
+
+    @property
+    def sample_params(self) -> dict[str, Any]:
+        """What a fit needs to know of the rows: groups, covariates and offset."""
         labels = None if self.groups is None else self.groups.labels
         given = {"groups": labels, "covariates": self.covariates, "offset": self.offset}
         return {name: values for name, values in given.items() if values is not None}
@@ -109,161 +122,419 @@ def prepare(frame: Frame, choices: Choices) -> Table:
     Examples
     --------
     >>> from gradsift.tables.frame import read_rows
-    >>> frame = read_rows(["who", "sex", "dose", "out"], [["a", "f", "1", "yes"],
-    ...     ["b", "m", "2", "no"], ["c", "f", "3", "yes"]])
-    >>> table = prepare(frame, Choices(target="out", id="who"))
-    >>> table.names, table.recipe.task
-    (('dose', 'sex=f', 'sex=m'), 'classification')
+    >>> frame = read_rows(["who", "sex", "dose", "out"], [["a", "f", "1 mg", "yes"],
+    ...     ["b", "m", "2 mg", "no"], ["c", "f", "3 mg", "yes"]])
+    >>> table = prepare(frame, Choices("out"))
+    >>> table.names, table.task
+    (('sex=f', 'sex=m', 'dose'), 'classification')
     """
-    asked = choices.roles
-    wanted = [choices.target, *chain(*asked.values())]
-    check_columns_exist(frame.order, [name for name in wanted if name not in frame.beside])
-    check_roles(choices.target, {option: set(names) for option, names in asked.items()})
-    check_group_given(choices)
-    notes = list(frame.notes)
-    found = text_columns(frame, choices)
-    there = known(frame.column(choices.target))
-    check_some_known(there, choices.target)
-    if not there.all():
-        notes.append(left_out(there, choices.target))
-        frame = frame.take(np.flatnonzero(there))
-    y = frame.column(choices.target)
-    reading = read_target_as(y, choices.task, choices.target)
-    notes += [note for note in (reading.note, *found.notes) if note]
-
-    out = {choices.target, choices.group, found.id, frame.id, *choices.drop, *found.levels}
-    numbers = _with_values(frame, [name for name in frame.names if name not in out], notes)
+    check_choices(frame, choices)
+    parsed, notes = parse_columns(frame, choices.categorical, frame.options.decimal)
+    frame, y, lost = rows_with_target(frame, parsed, choices)
+    task, suggested = read_task(y, choices.task, choices.target)
+    special = find_roles(frame, parsed, y, choices)
+    special, leaks = without_leaks(frame, special, y, choices, task)
+    encoder = make_encoder(frame, special, choices)
+    encoder, marked = with_indicators(encoder, frame, y, choices.missing)
+    missing = "mean" if frame.expects_missing and choices.missing == "error" else choices.missing
     recipe = Recipe(
         choices.target,
-        reading.task,
-        numbers,
-        found.levels_of(frame),
-        found.id,
-        choices.log,
-        "mean" if frame.expects_missing and choices.missing == "error" else choices.missing,
+        task,
+        encoder,
+        row_names(frame, special, choices),
+        choices.log and choices.aggregate is None,
+        missing,
         class_names(y, frame.class_names.get(choices.target, ())),
         frame.options,
     )
-    check_encoded_names(recipe.names, recipe.origins, choices.target)
-    X, frame = _whole_rows(
-        recipe if choices.aggregate is None else without_log(recipe), frame, notes
-    )
-    y = frame.column(choices.target)
-    notes += _warnings(X, y, frame, recipe, choices.group)
-    if reading.whole and (advice := order_note(y, X, recipe.names, choices.target)):
-        notes.append(advice)
-    keep = np.array(
-        [k for k, origin in enumerate(recipe.origins) if origin in choices.keep], dtype=np.intp
-    )
-    ids = None if found.id is None else np.array([str(v) for v in as_texts(frame, found.id)])
-    table = Table(X, response(y, recipe), recipe.names, recipe, ids, keep, tuple(notes))
-    return _grouped(table, frame, choices)
+    check_encoded_names(encoder, special, choices.target)
+    X, rows, filled = whole_rows(recipe, frame)
+    if len(rows) < len(X):
+        X, frame, y = X[rows], frame.take(rows), y[rows]
+    said = [*frame.notes, *notes, *lost, *suggested, *role_notes(special), *leak_notes(leaks)]
+    said += [*encoding_notes(encoder), *filled, *marked]
+    said += row_notes(X, y, frame, recipe, choices)
+    keep = [k for k, origin in enumerate(encoder.origin_names) if origin in choices.keep]
+    ids = None if recipe.id is None else as_texts(frame.column(recipe.id)).astype(str)
+    table = Table(
+        X, response(y, recipe), recipe.names, replace(recipe, log=choices.log), ids,
+        np.array(keep, dtype=np.intp), tuple(said),
+    )  # fmt: skip
+    return with_groups(table, frame, choices)
 
 
-def _grouped(table: Table, frame: Frame, choices: Choices) -> Table:
-    """A table with its groups, or one row for each of them, and with what is known beside it."""
-    if choices.group is None:
-        return with_beside(table, frame.beside, choices)
-    groups = read_groups(frame, choices.group)
-    if choices.aggregate is None:
-        return with_beside(replace(table, groups=groups), frame.beside, choices)
-    X, y, ids, note = aggregated(table.X, table.y, groups, choices.aggregate, table.recipe)
-    table = replace(table, X=X, y=y, ids=ids, notes=(*table.notes, note))
-    beside = {name: v for name, v in frame.beside.items() if name != choices.group}
-    return with_beside(table, aggregated_beside(beside, groups.labels), choices)
+def check_choices(frame: Frame, choices: Choices) -> None:
+    """Refuse names that the table does not have, and columns with two roles."""
+    asked = {choice: set(names) for choice, names in choices.roles.items()}
+    wanted = [choices.target, *chain(*choices.roles.values())]
+    check_columns_exist(frame.order, [name for name in wanted if name not in frame.given])
+    for choice, names in asked.items():
+        if choices.target in names:
+            raise TableError(f"{choices.target!r} is the target: it cannot be in {choice} too.")
+    alike = {"categorical", "keep", "use"}
+    for one, other in combinations(asked, 2):
+        both = sorted(asked[one] & asked[other])
+        if both and not {one, other} <= alike:
+            raise TableError(f"{listed(both)} cannot be in both {one} and {other}.")
+    check_group_given(choices)
 
 
-def with_beside(table: Table, beside: dict[str, Any], choices: Choices) -> Table:
-    """A table with the covariates and the offset among what is known beside it."""
-    covariates, offset = split_beside(beside, choices)
-    if choices.offset is not None:
-        if offset is None:
-            raise ValueError(
-                f"--offset {as_argument(choices.offset)}: the table of covariates (--covariates) "
-                "has no such column."
-            )
-        offset = checked_offset(offset, choices.offset)
-    return replace(table, covariates=covariates, offset=offset)
+def check_columns_exist(order: Sequence[str], asked: Sequence[str]) -> None:
+    """Refuse names that the table does not have."""
+    there = set(order)
+    lost = [name for name in asked if name not in there]
+    if lost:
+        hint = did_you_mean(lost[0], order) or f" It has {listed(order, 5)}."
+        raise TableError(f"the table has no column {listed(lost)}.{hint}")
 
 
-def _with_values(frame: Frame, numbers: Sequence[str], notes: list[str]) -> tuple[str, ...]:
-    """The columns in which something is written."""
-    where = {name: k for k, name in enumerate(frame.names)}
-    empty: NDArray[np.bool_] = np.asarray(np.isnan(frame.numbers).all(axis=0))
-    out = [name for name in numbers if empty[where[name]]]
-    if out:
-        notes.append(
-            f"{listed(out)} {'is' if len(out) == 1 else 'are'} empty in every row: left out"
+def rows_with_target(
+    frame: Frame, parsed: dict[str, Column], choices: Choices
+) -> tuple[Frame, NDArray[Any], list[Note]]:
+    """The rows in which the target is known, their targets, and a note on the others."""
+    target = choices.target
+    column = parsed.get(target, Column(target))
+    if column.role == "number" and column.style and choices.task == "classification":
+        column = Column(target, "category")
+    y = column.read(frame.column(target))
+    if column.role == "date":
+        raise TableError(
+            f"the target {target!r} holds dates: write the days since a start instead."
         )
-    return tuple(name for name in numbers if not empty[where[name]])
+    there = ~is_missing(y)
+    check_some_known(there, target)
+    if there.all():
+        return frame, y, []
+    return frame.take(np.flatnonzero(there)), y[there], [left_out(there, target)]
 
 
-def _whole_rows(recipe: Recipe, frame: Frame, notes: list[str]) -> tuple[Array, Frame]:
-    """The columns, without rows that are to be dropped; and what is said of missing values."""
-    X = recipe.columns(frame)
-    holes = np.isnan(X)
-    if not holes.any():
-        return X, frame
-    counts = holes.sum(axis=0)
-    total, worst = int(counts.sum()), sorted(np.flatnonzero(counts), key=lambda k: -counts[k])
-    some = ", ".join(f"{int(counts[k])} in {recipe.names[k]!r}" for k in worst[:3])
-    some += f" and {counted(len(worst) - 3, 'column')} more" if len(worst) > 3 else ""
-    drop = f"--drop {as_argument(recipe.origins[worst[0]])}"
-    if recipe.missing == "error":
-        row, k = (int(i) for i in np.argwhere(holes)[0])
-        raise ValueError(
-            f"{counted(total, 'value')} {is_or_are(total)} missing ({some}), the first in column "
-            f"{recipe.names[k]!r}, {frame.places.of(recipe.origins[k], row)}. Give --missing mean "
-            f"to fill with the means of the columns, --missing drop to leave out "
-            f"{counted(int(holes.any(axis=1).sum()), 'row')}, or {drop}."
-        )
-    if recipe.missing == "mean":
-        notes.append(
-            f"{counted(total, 'missing value')} ({some}) {is_or_are(total)} filled with the mean "
-            "of their column"
-        )
-        return X, frame
-    whole = ~holes.any(axis=1)
-    if not whole.any():
-        raise ValueError(
-            f"--missing drop would drop all {len(X)} rows: none has a value in every column "
-            f"(missing: {some}). Give --missing mean, or {drop}."
-        )
-    dropped = int((~whole).sum())
-    many = BEWARE if dropped > MANY_DROPPED * len(X) else ""
-    was = "was" if dropped == 1 else "were"
-    notes.append(f"{many}{dropped:,} of {len(X):,} rows {was} left out for missing values ({some})")
-    return X[whole], frame.take(np.flatnonzero(whole))
-
-
-def _warnings(X: Array, y: Any, frame: Frame, recipe: Recipe, group: str | None) -> list[str]:
-    """Copies of the target are refused; what looks wrong otherwise is said."""
-    ordered, levels = recipe.task == "regression", tuple(recipe.levels)
-    response(y, recipe)
-    leaks = find_leaks(y, X, recipe.origins, frame.column, levels, ordered=ordered)
-    suspects = [name for name in (*recipe.numbers, *levels) if name not in leaks.finer]
-    blocks = () if group is not None else block_columns(frame, y, suspects)
-    return [
-        *constant_notes(X, recipe.origins),
-        *leak_notes(recipe.target, leaks, len(y)),
-        *identifier_notes(frame, recipe.numbers),
-        *date_notes(frame, recipe.numbers, levels),
-        *block_notes(blocks, recipe.target),
-        *(repeat_notes(X, frame.places) if group is None else []),
-        *code_notes(y, recipe.target),
-    ]
-
-
-def left_out(there: NDArray[np.bool_], target: str) -> str:
+def left_out(there: NDArray[np.bool_], target: str) -> Note:
     """A note on the rows without a target."""
-    count = int((~there).sum())
-    was = "was" if count == 1 else "were"
-    return f"{counted(count, 'row')} without {target!r} {was} left out"
+    return Note("left out", f"{counted(int((~there).sum()), 'row')} without {target!r}", (target,))
 
 
 def check_some_known(there: NDArray[np.bool_], target: str) -> None:
     if not there.any():
-        raise ValueError(f"the target {target!r} is missing in all {len(there)} rows.")
+        raise TableError(f"the target {target!r} is missing in all {len(there)} rows.")
+
+
+def find_roles(
+    frame: Frame, parsed: dict[str, Column], y: NDArray[Any], choices: Choices
+) -> dict[str, Column]:
+    """Every column that is no plain number, with its role, asked for or seen."""
+    given: dict[str, Column] = {choices.target: Column(choices.target, "target")}
+    given |= {name: Column(name, "dropped") for name in choices.drop}
+    if choices.group is not None:
+        given[choices.group] = Column(choices.group, "dropped")
+    for name, why in ((choices.id, "as asked"), (frame.id, "names the rows")):
+        if name is not None and name not in given and name not in choices.use:
+            given[name] = Column(name, "identifier", why)
+    used = {*choices.use, *choices.keep, *choices.categorical}
+    rest = frame.without(given)
+    left = {name: column for name, column in parsed.items() if name not in given}
+    return given | assign_roles(rest, left, y, choices.target, used)
+
+
+def without_leaks(
+    frame: Frame, special: dict[str, Column], y: NDArray[Any], choices: Choices, task: Task
+) -> tuple[dict[str, Column], Leaks]:
+    """Columns that know the target, and other responses next to a spectrum, are no variables."""
+    used = {*choices.use, *choices.keep}
+    plain = [None if n in special or n in used else n for n in frame.names]
+    read = {
+        n: c.read(frame.column(n)) for n, c in special.items() if c.is_variable and n not in used
+    }
+    numbers = {n: v for n, v in read.items() if v.dtype.kind == "f"}
+    numbers |= {n: np.where(np.isnat(v), np.nan, v.astype(float)) for n, v in read.items()
+                if v.dtype.kind == "M"}  # fmt: skip
+    blocks: list[Any] = [(plain, frame.numbers)]
+    if numbers:
+        blocks.append((list(numbers), np.column_stack(list(numbers.values()))))
+    codes = {name: codes_of(values) for name, values in read.items() if values.dtype.kind == "O"}
+    labels = y.astype(str) if y.dtype.kind == "O" else y
+    leaks = find_leaks(blocks, codes, labels, choices.target, ordered=task == "regression")
+    out = {name: Column(name, "leak", why) for name, why in leaks.certain.items()}
+    names = [name for name in frame.names if name not in {*special, *out}]
+    if task == "regression" and len(names) >= 30:
+        X = (
+            frame.numbers
+            if len(names) == len(frame.names)
+            else frame.without({*special, *out}).numbers
+        )
+        found = [n for n in other_responses(names, X, choices.target) if n not in used]
+        out |= {n: Column(n, "another response", "measured with a spectrum") for n in found}
+    return special | out, leaks
+
+
+def codes_of(texts: NDArray[Any]) -> IntArray:
+    """Numbers of the distinct texts, -1 where one is missing."""
+    there = ~is_missing(texts)
+    out = np.full(len(there), -1, dtype=np.intp)
+    out[there] = np.unique(texts[there].astype(str), return_inverse=True)[1]
+    return out
+
+
+def make_encoder(frame: Frame, special: dict[str, Column], choices: Choices) -> TableEncoder:
+    """The variables of a frame, with their levels."""
+    out = {name for name, column in special.items() if not column.is_variable}
+    variables = tuple(name for name in frame.order if name not in out)
+    learned = {
+        name: with_levels(special[name], frame.column(name))
+        for name in variables
+        if name in special
+    }
+    return TableEncoder(variables, learned)
+
+
+def row_names(frame: Frame, special: dict[str, Column], choices: Choices) -> str | None:
+    """The column that names the rows: as asked, as the file has it, or the first identifier."""
+    found = [name for name in frame.order if special.get(name, Column(name)).role == "identifier"]
+    unique = [n for n in found if special[n].why.startswith("another") or n == frame.id]
+    return choices.id or frame.id if choices.id or frame.id in found else next(iter(unique), None)
+
+
+def with_indicators(
+    encoder: TableEncoder, frame: Frame, y: NDArray[Any], missing: str
+) -> tuple[TableEncoder, list[Note]]:
+    """Columns that say where numbers are missing: of all where that is asked for, or where it goes
+    with the target.
+    """
+    if missing not in ("auto", "indicator"):
+        return encoder, []
+    masks: dict[str, NDArray[np.bool_]] = {}
+    plain = [n for n in encoder.table if n not in encoder.special and n in frame.where]
+    gaps: NDArray[np.bool_] = np.asarray(np.isnan(frame.numbers).any(axis=0))
+    for name in plain:
+        if gaps[frame.where[name]]:
+            masks[name] = np.isnan(frame.column(name))
+    for name, column in encoder.special.items():
+        if column.role != "category":
+            gone = is_missing(column.read(frame.column(name)))
+            if gone.any():
+                masks[name] = gone
+    chosen = list(masks) if missing == "indicator" else follow_target(masks, y)
+    special = encoder.special | {
+        name: replace(encoder.special.get(name, Column(name)), indicator=True) for name in chosen
+    }
+    notes = []
+    if chosen and missing == "auto":
+        said = f"whether {listed(chosen)} is missing goes with the target: counted as well"
+        notes.append(Note("encoded", said, tuple(chosen), "missing=mean"))
+    return replace(encoder, special=special), notes
+
+
+def follow_target(masks: dict[str, NDArray[np.bool_]], y: NDArray[Any]) -> list[str]:
+    """Columns whose missing values go with the target, beyond chance."""
+    if not masks:
+        return []
+    values, codes = np.unique(y.astype(str) if y.dtype.kind == "O" else y, return_inverse=True)
+    if y.dtype.kind == "O" or len(values) == 2:
+        targets = (codes[:, None] == np.arange(len(values))).astype(float)
+    else:
+        targets = codes[:, None].astype(float)  # ranks
+    names = [n for n, gone in masks.items() if LEAST_MISSING < gone.mean() < 1 - LEAST_MISSING]
+    limit = norm.isf(FALSE_INDICATORS / 2 / max(len(names) * targets.shape[1], 1))
+    spread = targets.std(axis=0)
+    out = []
+    for name in names:
+        gone = masks[name] - masks[name].mean()
+        r = (
+            gone
+            @ (targets - targets.mean(axis=0))
+            / len(y)
+            / np.maximum(spread * gone.std(), 1e-300)
+        )
+        if np.abs(r).max() * np.sqrt(len(y)) > limit:
+            out.append(name)
+    return out
+
+
+def whole_rows(recipe: Recipe, frame: Frame) -> tuple[Array, IntArray, list[Note]]:
+    """The encoded columns, the rows that count, and what is said of missing values."""
+    X, _ = recipe.columns(frame)
+    names, origins = recipe.names, recipe.encoder.origin_names
+    counts, gaps = {}, np.zeros(len(X), dtype=bool)
+    for k in np.flatnonzero(np.isnan(X).any(axis=0)).tolist():
+        gone = np.isnan(X[:, k])
+        counts[origins[k]], gaps = int(gone.sum()), gaps | gone
+    levels = {f"{c.name}={MISSING}": c.name for c in recipe.encoder.of("category")}
+    for k, name in enumerate(names if levels else ()):
+        if name in levels:
+            counts[levels[name]], gaps = int(X[:, k].sum()), gaps | (X[:, k] > 0)
+    rows = np.arange(len(X))
+    if not counts:
+        return X, rows, []
+    worst = sorted(counts, key=lambda name: -counts[name])
+    shares = [f"{100 * counts[n] / len(X):.2g}% of {n!r}" for n in worst[:3]]
+    more = f" and {counted(len(worst) - 3, 'column')} more" if len(worst) > 3 else ""
+    some = ", ".join(shares) + more
+    if recipe.missing == "error":
+        row = int(np.argmax(gaps))
+        first = next((origins[k] for k in np.flatnonzero(np.isnan(X[row]))), worst[0])
+        total = sum(counts.values())
+        raise TableError(
+            f"{counted(total, 'value')} {is_or_are(total)} missing ({some}), the first in column "
+            f"{first!r}, {frame.places.of(first, row)}.",
+            "missing=auto, missing=drop, drop",
+        )
+    if recipe.missing != "drop":
+        numbers = [
+            name
+            for name in worst
+            if recipe.encoder.special.get(name, Column(name)).role != "category"
+        ]
+        notes = [Note("filled", f"missing values: {some}", tuple(worst), "missing")]
+        return X, rows, notes if numbers else []
+    rows = np.flatnonzero(~gaps)
+    if len(rows) == 0:
+        raise TableError(
+            f"none of {len(X)} rows has a value in every column (missing: {some}).",
+            "missing=auto, drop",
+        )
+    lost = len(X) - len(rows)
+    kind: Any = "caution" if lost > MANY_DROPPED * len(X) else "left out"
+    said = f"{lost:,} of {len(X):,} rows, left out for missing values ({some})"
+    return X, rows, [Note(kind, said, tuple(worst), "missing")]
+
+
+def role_notes(special: dict[str, Column]) -> list[Note]:
+    """One note on all columns that are left out, one on what they suggest."""
+    parts, names = [], list[str]()
+    for role in OUT:
+        found = [c for c in special.values() if c.role == role and c.why != "as asked"]
+        if found:
+            whys = {column.why for column in found}
+            why = f": {found[0].why}" if len(whys) == 1 and found[0].why else ""
+            parts.append(f"{listed([c.name for c in found])} ({role}{why})")
+            names += [column.name for column in found]
+    notes = [Note("left out", "; ".join(parts), tuple(names), "use")] if parts else []
+    groups = [c.name for c in special.values() if c.role == "group of rows"]
+    if groups:
+        said = f"rows with one value of {listed(groups)} seem to belong together"
+        notes.append(Note("suggestion", said, tuple(groups), f"group={groups[0]}"))
+    events = [column.name for column in special.values() if column.role == "event"]
+    if events:
+        said = (
+            f"this looks like survival, of which {listed(events)} and the target are one response: "
+            "gradsift.GradientSiftSurvival explains both together"
+        )
+        notes.append(Note("suggestion", said, tuple(events)))
+    return notes
+
+
+def leak_notes(leaks: Leaks) -> list[Note]:
+    """Columns that know the target, by how they do."""
+    found: dict[str, list[str]] = {}
+    for name, why in leaks.certain.items():
+        found.setdefault(why, []).append(name)
+    notes = [
+        Note("caution", f"{listed(names)} left out, because it knows the target: {why}",
+             tuple(names), "use")
+        for why, names in found.items()
+    ]  # fmt: skip
+    if leaks.perhaps:
+        verb = "tells" if len(leaks.perhaps) == 1 else "tell"
+        said = f"{listed(leaks.perhaps)} {verb} the target exactly, which may be chance"
+        notes.append(Note("caution", said, leaks.perhaps, "drop"))
+    return notes
+
+
+def encoding_notes(encoder: TableEncoder) -> list[Note]:
+    """One note on columns that are no plain numbers, one on levels that may be the same."""
+    parts, names = [], list[str]()
+    for role, what in (("category", "categories"), ("ordered category", "ordered categories"),
+                       ("date", "dates")):  # fmt: skip
+        found = [column.name for column in encoder.of(role)]
+        if found:
+            parts.append(f"{listed(found, 5)}: {what}")
+            names += found
+    notes = [Note("encoded", "; ".join(parts), tuple(names), "categorical, drop")] if parts else []
+    for column in encoder.of("category"):
+        alike: dict[str, list[str]] = {}
+        for level in column.levels:
+            alike.setdefault(level.casefold(), []).append(level)
+        notes += [
+            Note("caution", f"{listed(same)} in {column.name!r} differ in capitals only and count "
+                 f"as {len(same)} categories: write them alike if they are one", (column.name,))
+            for same in alike.values() if len(same) > 1
+        ]  # fmt: skip
+    return notes
+
+
+def row_notes(
+    X: Array, y: NDArray[Any], frame: Frame, recipe: Recipe, choices: Choices
+) -> list[Note]:
+    """What looks odd about the rows and the target."""
+    target, notes = recipe.target, list[Note]()
+    if choices.group is None:
+        left = frame.without(set(frame.order) - set(recipe.encoder.table))
+        blocks = list(block_columns(left, recipe.encoder.special, y))
+        if blocks:
+            said = (
+                f"the target {target!r} never changes among rows that agree in {listed(blocks)}: "
+                "if these are rows of one subject, sample or batch, more is selected than is true"
+            )
+            notes.append(Note("caution", said, tuple(blocks), f"group={blocks[0]}"))
+        notes += repeat_notes(X, frame.places)
+    if y.dtype.kind == "f":
+        notes += code_notes(y, target)
+        if recipe.task == "classification" and choices.task == "auto":
+            advice = order_note(y, X, recipe.names, target)
+            notes += [advice] if advice is not None else []
+    return notes
+
+
+def code_notes(y: Array, target: str) -> list[Note]:
+    """A note on a negative number among others that are not, where it often means missing."""
+    if y.min() not in MISSING_CODES:
+        return []
+    code, count = int(y.min()), int((y == y.min()).sum())
+    if count < 2 or (y[y != code] < 0).any():
+        return []
+    said = (
+        f"{code} is the only negative number in {target!r}, in {count} rows: is it missing there?"
+    )
+    return [Note("caution", said, (target,), f"na={code}")]
+
+
+def check_encoded_names(encoder: TableEncoder, special: dict[str, Column], target: str) -> None:
+    """Some columns are left, each with a name of its own."""
+    if not encoder.names:
+        out = " ".join(note.text for note in role_notes(special))
+        raise TableError(f"no variable is left next to the target {target!r}. {out}".strip(), "use")
+    if twice := encoded_twice(encoder.names):
+        pairs = zip(encoder.origin_names, encoder.names, strict=True)
+        behind = [origin for origin, name in pairs if name == twice[0]]
+        raise TableError(
+            f"two columns would be called {twice[0]!r}: they come from {listed(behind)} of the "
+            "table, where categories are named COLUMN=CATEGORY. Rename one, or leave it out.",
+            "drop",
+        )
+
+
+def with_groups(table: Table, frame: Frame, choices: Choices) -> Table:
+    """A table with its groups, or one row for each of them, and with its covariates."""
+    if choices.group is None:
+        return with_given(table, frame.given, choices)
+    groups = read_groups(frame, choices.group)
+    if choices.aggregate is None:
+        return with_given(replace(table, groups=groups), frame.given, choices)
+    X, y, ids, note = aggregated(table.X, table.y, groups, choices.aggregate, table.recipe)
+    table = replace(table, X=X, y=y, ids=ids, notes=(*table.notes, note))
+    given = {name: v for name, v in frame.given.items() if name != choices.group}
+    return with_given(table, aggregated_given(given, groups.labels), choices)
+
+
+def with_given(table: Table, given: dict[str, Any], choices: Choices) -> Table:
+    """A table with the covariates and the offset that other tables have."""
+    covariates, offset = split_given(given, choices)
+    if choices.offset is not None:
+        if offset is None:
+            raise TableError(
+                f"the table of covariates has no column {choices.offset!r}.", "offset, covariates"
+            )
+        offset = checked_offset(offset, choices.offset)
+    return replace(table, covariates=covariates, offset=offset)
 
 
 def response(y: Array | NDArray[Any], recipe: Recipe) -> NDArray[Any]:
@@ -272,7 +543,7 @@ def response(y: Array | NDArray[Any], recipe: Recipe) -> NDArray[Any]:
     """
     if recipe.task == "regression":
         if y.dtype.kind == "O":
-            raise ValueError(f"the target {recipe.target!r} holds text: it cannot be regressed on.")
+            raise TableError(f"the target {recipe.target!r} holds text: it cannot be regressed on.")
         return y
     if y.dtype.kind == "O":
         return whole_labels(y.astype(str))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+import re
+import shutil
+import sys
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from datetime import date
 from importlib.util import find_spec
-from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -18,9 +23,10 @@ from gradsift.data.categories import number_text, to_column, to_text
 from gradsift.data.cells import Cells, Texts, no_rows, read_cells, without_codes
 from gradsift.data.damaged import reading
 from gradsift.data.formats.arrow import open_dataset, was_text
-from gradsift.data.opening import format_module
+from gradsift.data.opening import SUFFIXES, format_module
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.data.text import (
+    BEWARE,
     ROW_NAMES,
     TextTable,
     check_names,
@@ -30,12 +36,13 @@ from gradsift.data.text import (
 )
 from gradsift.data.unpacking import check_archive
 from gradsift.protocols import Array
-from gradsift.tables.frame import Frame, Places, listed, make_frame, names_apart, read_rows
+from gradsift.tables.frame import Frame, Places, make_frame, names_apart, read_rows
+from gradsift.tables.notes import Note, TableError, listed
 
-Reader = Callable[[Path, ReadOptions], Frame]
+Reader = Callable[..., Frame]
 
 
-def read_frame(path: Path, options: ReadOptions = PLAIN) -> Frame:
+def read_frame(path: Path, options: ReadOptions = PLAIN, wanted: Collection[str] = ()) -> Frame:
     """The table in a file, in memory.
 
     Parameters
@@ -43,6 +50,8 @@ def read_frame(path: Path, options: ReadOptions = PLAIN) -> Frame:
     path : Path
     options : ReadOptions
         How the table is written.
+    wanted : collection of str
+        Columns that the right sheet of a workbook has.
 
     Returns
     -------
@@ -62,22 +71,33 @@ def read_frame(path: Path, options: ReadOptions = PLAIN) -> Frame:
     """
     reader = reader_for(path)
     if reader is None:
-        raise ValueError(
-            f"cannot tell the format of {path.name!r}: expected a name ending in "
-            f"{', '.join(sorted(READERS))} (text also with .gz)."
-        )
+        raise TableError(f"{path.name} is no table: expected text, a workbook, Parquet or .npz.")
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
     check_transposed(path, options)
-    return with_options(reader(path, options), options)
+    found = reader(path, options, wanted) if reader is read_workbook else reader(path, options)
+    return with_options(found, options)
+
+
+@contextmanager
+def standard_input(path: Path) -> Iterator[Path]:
+    """The path of a table; '-' is standard input, which is kept in a file meanwhile."""
+    if str(path) != "-":
+        yield path
+        return
+    with TemporaryDirectory() as folder:
+        kept = Path(folder) / "standard-input.csv"
+        with kept.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield kept
 
 
 def reader_for(path: Path) -> Reader | None:
     """The function that reads such a file, or folder of them, into memory, if any."""
     if path.is_dir():
         return read_arrow if format_module(path) == "arrow" else None
-    name = path.name.lower().removesuffix(".gz")
-    return READERS.get(Path(name).suffix)
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    return None if suffix in SUFFIXES and suffix not in READERS else READERS.get(suffix, read_csv)
 
 
 def with_options(frame: Frame, options: ReadOptions) -> Frame:
@@ -89,12 +109,15 @@ def with_options(frame: Frame, options: ReadOptions) -> Frame:
 def check_transposed(path: Path, options: ReadOptions) -> None:
     """Refuse --transpose where rows and columns have fixed places."""
     if options.transpose and not can_be_transposed(path):
-        raise ValueError(f"--transpose reads text tables and workbooks, not {path.name}.")
+        raise TableError(
+            f"variables can be in rows of text tables and workbooks, not of {path.name}.",
+            "transpose",
+        )
 
 
 def can_be_transposed(path: Path) -> bool:
     """Whether a file may have its variables in rows."""
-    return reader_for(path) in (read_csv, read_excel)
+    return reader_for(path) in (read_csv, read_workbook)
 
 
 def read_csv(path: Path, options: ReadOptions) -> Frame:
@@ -115,8 +138,20 @@ def read_csv(path: Path, options: ReadOptions) -> Frame:
         return _transposed(found, table.header[1:], path.name, notes)
     texts = {header[k]: column for k, column in found.texts.items()}
     names = tuple(title for title in header if title not in texts)
-    frame = Frame(names, found.numbers, texts, header, {}, notes, places=Places(found.lines))
+    frame = Frame(
+        names, found.numbers, texts, header, {}, as_notes(notes), places=Places(found.lines)
+    )
     return with_index(frame) if table.row_names else frame
+
+
+def as_notes(said: Sequence[str]) -> tuple[Note, ...]:
+    """What the reader of text files says; cautions begin with a word."""
+    return tuple(
+        Note("caution", text.removeprefix(BEWARE), (), "encoding")
+        if text.startswith(BEWARE)
+        else Note("read", text, (), "delimiter, encoding")
+        for text in said
+    )
 
 
 def _read_by_python(path: Path, options: ReadOptions) -> Frame:
@@ -126,7 +161,7 @@ def _read_by_python(path: Path, options: ReadOptions) -> Frame:
         raise no_rows(path.name)
     cells, lines = zip(*found)
     frame = read_rows(table.header, cells, options)
-    frame = replace(frame, notes=notes, places=Places(np.array(lines)))
+    frame = replace(frame, notes=as_notes(notes), places=Places(np.array(lines)))
     return with_index(frame) if table.row_names else frame
 
 
@@ -135,7 +170,7 @@ def _transposed(found: Cells, samples: Sequence[str], name: str, notes: tuple[st
     lines: dict[str, int] = {}
     for title, line in zip(found.header, found.lines.tolist()):
         if title in lines:
-            raise ValueError(
+            raise TableError(
                 f"{name}: lines {lines[title]} and {line} both hold the variable {title!r}: give "
                 "every row a name of its own."
             )
@@ -147,9 +182,10 @@ def _transposed(found: Cells, samples: Sequence[str], name: str, notes: tuple[st
     texts |= {found.header[k]: column for k, column in found.texts.items()}
     names = tuple(title for title in found.header if title not in texts)
     order = (label, *found.header)
-    note = f"{name}: variables are in rows, {len(samples)} samples in columns"
+    said = f"{name}: variables are in rows, {len(samples)} samples in columns"
+    every = (*as_notes(notes), Note("read", said, (), "transpose"))
     places = Places(columns={label: 1, **lines})
-    return Frame(names, found.numbers, texts, order, {}, (*notes, note), id=label, places=places)
+    return Frame(names, found.numbers, texts, order, {}, every, id=label, places=places)
 
 
 def with_index(frame: Frame) -> Frame:
@@ -179,106 +215,146 @@ def counts_rows(values: Array) -> bool:
     return bool(len(values) and values[0] in (0, 1) and (np.diff(values) == 1).all())
 
 
-WORKBOOK = "an Excel workbook"
+WORKBOOK = "a workbook"
 WORKBOOK_COPIES = 5
-"""Memory per byte of a workbook's XML: its shared texts are all held as Python objects."""
+"""Memory per byte of a workbook's XML."""
+CELL_BYTES = 64
+"""Memory of a cell of a sheet, empty or not: all between the first and the last are held."""
+HEADER_ROWS = 30
+"""Rows of a sheet in which its header is looked for."""
+CELL_PLACE = re.compile(rb'<c [^>]*?\br="([A-Z]{1,3})(\d{1,7})"')
 
 
-def read_excel(path: Path, options: ReadOptions) -> Frame:
-    """One sheet of a workbook: the first with cells, unless another is asked for."""
-    openpyxl = require("openpyxl", "cli", "reading Excel files")
-    check_archive(path, WORKBOOK, WORKBOOK_COPIES)
-    with reading(path, WORKBOOK), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # styles and extensions that do not matter here
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    try:
-        sheet, notes = _sheet(book, path.name, options.sheet)
-        rows = list(_sheet_rows(sheet, path))
-    finally:
-        book.close()
-    if not rows:
-        raise ValueError(f"the sheet {sheet.title!r} of {path.name} is empty.")
-    if len(rows) == 1:
-        raise no_rows(path.name)
-    lines, cells = [line for line, _ in rows], list(zip(*(row for _, row in rows)))
-    if options.transpose:
-        lines, cells = list(range(1, len(cells) + 1)), [row for _, row in rows]
-    named = _named_columns(cells, lines, path.name)
-    columns = [to_column(column[1:], options) for column in named.values()]
-    frame = make_frame(checked_names(list(named), path.name), columns)
-    at_lines = dict(zip(named, (line for line, _ in rows))) if options.transpose else None
-    places = Places(columns=at_lines) if at_lines else Places(np.array(lines[1:]))
-    frame = replace(frame, notes=notes, places=places)
-    unnamed = cells[0][0] is None or options.transpose
-    return with_index(frame) if unnamed else frame
+def read_workbook(path: Path, options: ReadOptions, wanted: Collection[str] = ()) -> Frame:
+    """One sheet of a workbook: the one asked for; else the largest whose header has a column that
+    is wanted, else the first with cells.
+    """
+    calamine = require("python_calamine", "cli", "reading workbooks")
+    if path.suffix.lower() != ".xls":
+        check_archive(path, WORKBOOK, WORKBOOK_COPIES)
+        check_sheets(path)
+    with reading(path, WORKBOOK):
+        book = calamine.CalamineWorkbook.from_path(path)
+        titles = list(book.sheet_names)
+    chosen = _asked_sheet(titles, path.name, options.sheet)
+    sheets = {}
+    for title in titles if chosen is None else [chosen]:
+        with reading(path, WORKBOOK):
+            rows = book.get_sheet_by_name(title).to_python(skip_empty_area=False)
+        sheets[title] = [[None if cell == "" else cell for cell in row] for row in rows]
+    if chosen is None:
+        fits = [t for t, rows in sheets.items() if _header_row(rows, wanted) is not None]
+        some = [t for t, rows in sheets.items() if any(any(c is not None for c in r) for r in rows)]
+        chosen = max(fits, key=lambda t: len(sheets[t])) if fits else next(iter(some or titles))
+    notes: tuple[Note, ...] = ()
+    if len(titles) > 1 and options.sheet is None:
+        notes = (Note("read", f"{path.name}: sheet {chosen!r} of {listed(titles)}", (), "sheet"),)
+    return replace(_sheet_frame(path.name, sheets[chosen], options, wanted), notes=notes)
 
 
-def _sheet(book: Any, name: str, asked: str | None) -> tuple[Any, tuple[str, ...]]:
-    """The sheet asked for, or the first; and a note where there is a choice."""
-    sheets = {sheet.title: sheet for sheet in book.worksheets}
-    if not sheets:
-        raise ValueError(f"{name} has no sheet with cells, only charts.")
-    if asked is not None:
-        chosen = sheets.get(asked)
-        if chosen is None and asked.isdecimal() and 1 <= int(asked) <= len(sheets):
-            chosen = book.worksheets[int(asked) - 1]
-        if chosen is None:
-            raise ValueError(f"--sheet {asked!r}: {name} has {listed(list(sheets), 10)}.")
-        return chosen, ()
-    first = book.worksheets[0]
-    if len(sheets) == 1:
-        return first, ()
-    return first, (f"{name}: the first of {len(sheets)} sheets, {first.title!r} (--sheet chooses)",)
-
-
-def _named_columns(
-    columns: Sequence[Sequence[Any]], lines: Sequence[int], name: str
-) -> dict[str, Sequence[Any]]:
-    """Name -> column with its name on top; columns with neither name nor cells are left out."""
-    out: dict[str, Sequence[Any]] = {}
-    titles = []
-    for k, column in enumerate(columns):
-        title = "" if column[0] is None else one_line(str(column[0]))
-        below = [(line, cell) for line, cell in zip(lines[1:], column[1:]) if cell is not None]
-        if not title and k == 0:
-            title = ROW_NAMES
-        elif not title and below:
-            raise ValueError(
-                f"column {k + 1} of {name} has no name in the header (line {lines[0]}) but holds "
-                f"{str(below[0][1])!r} in line {below[0][0]}: give it a name."
+def check_sheets(path: Path) -> None:
+    """Refuse a workbook with a cell so far out that all cells before it would fill the memory."""
+    with reading(path, WORKBOOK), ZipFile(path) as archive:
+        for name in archive.namelist():
+            if not re.fullmatch(r"xl/worksheets/[^/]+\.xml", name):
+                continue
+            width = height = 0
+            with archive.open(name) as file:
+                tail = b""
+                while piece := file.read(1 << 20):
+                    for column, row in CELL_PLACE.findall(tail + piece):
+                        height = max(height, int(row))
+                        width = max(width, column_number(column))
+                    tail = piece[-256:]
+            area = width * height
+            check_memory(
+                CELL_BYTES * area,
+                f"a sheet of {path.name} with {height:,} rows and {width:,} columns",
+                "Remove cells that are far from the table.",
             )
-        elif not title:
-            continue
-        titles.append(title)
-        out[title] = column
-    check_names(titles)
+
+
+def column_number(letters: bytes) -> int:
+    """The number of a column of a sheet.
+
+    Examples
+    --------
+    >>> column_number(b"A"), column_number(b"AB")
+    (1, 28)
+    """
+    out = 0
+    for letter in letters:
+        out = 26 * out + letter - 64
     return out
 
 
-def _sheet_rows(sheet: Any, path: Path) -> Iterator[tuple[int, tuple[Any, ...]]]:
-    """(line, cells) of a sheet, all as wide as the first, which is the header.
+def _asked_sheet(titles: Sequence[str], name: str, asked: str | None) -> str | None:
+    if not titles:
+        raise TableError(f"{name} has no sheet with cells.")
+    if asked is None or asked in titles:
+        return asked
+    if asked.isdecimal() and 1 <= int(asked) <= len(titles):
+        return titles[int(asked) - 1]
+    raise TableError(f"{name} has no sheet {asked!r}: it has {listed(titles, 10)}.", "sheet")
 
-    Empty rows inside the table are rows without a value; those above and below it are none.
-    """
-    rows = sheet.iter_rows(values_only=True)
-    width = blank = 0
-    for line in count(1):
-        with reading(path, WORKBOOK):
-            cells = next(rows, None)
-        if cells is None:
-            return
-        if not any(cell is not None for cell in cells):
-            blank += 1 if width else 0
-            continue
-        for above in range(blank, 0, -1):
-            yield line - above, (None,) * width
-        blank, width = 0, width or len(cells)
-        if any(cell is not None for cell in cells[width:]):
-            raise ValueError(
-                f"{path.name}: line {line} has {len(cells)} cells but the header names {width} "
-                "columns."
-            )
-        yield line, (*cells[:width], *(None,) * (width - len(cells)))
+
+def _header_row(rows: Sequence[Sequence[Any]], wanted: Collection[str]) -> int | None:
+    """The first rows that name a column that is wanted."""
+    names = {str(name) for name in wanted}
+    for k, row in enumerate(rows[:HEADER_ROWS]):
+        if names & {one_line(str(cell)) for cell in row if cell is not None}:
+            return k
+    return None
+
+
+def _sheet_frame(
+    name: str, rows: list[list[Any]], options: ReadOptions, wanted: Collection[str]
+) -> Frame:
+    """The table in a sheet; empty rows inside of it are rows without a value."""
+    full = [k for k, row in enumerate(rows) if any(cell is not None for cell in row)]
+    if not full:
+        raise TableError(f"the sheet of {name} is empty.", "sheet")
+    top = None if options.transpose else _header_row(rows, wanted)
+    lines = list(range(full[0] if top is None else top, full[-1] + 1))
+    if len(lines) == 1:
+        raise no_rows(name)
+    cells = list(zip(*(rows[k] for k in lines)))
+    numbers = [k + 1 for k in lines]
+    if options.transpose:
+        cells = [tuple(rows[k]) for k in lines]
+        numbers = list(range(1, len(cells[0]) + 1))
+    named = _named_columns(cells, numbers)
+    columns = [_sheet_column(column[1:], options) for column in named.values()]
+    titles = checked_names(list(named), name)
+    frame = make_frame(titles, columns)
+    if options.transpose:
+        places = Places(columns=dict(zip(named, (k + 1 for k in lines))))
+    else:
+        places = Places(np.array(numbers[1:]))
+    frame = replace(frame, places=places)
+    return with_index(frame) if cells[0][0] is None or options.transpose else frame
+
+
+def _sheet_column(cells: Sequence[Any], options: ReadOptions) -> Any:
+    """Numbers, dates or texts of a column of a sheet."""
+    there = [cell for cell in cells if cell is not None]
+    if there and all(isinstance(cell, date) for cell in there):
+        return np.array([np.datetime64("NaT") if c is None else c for c in cells], "datetime64[s]")
+    whole = [
+        int(c) if isinstance(c, float) and c.is_integer() and abs(c) < 1e15 else c for c in cells
+    ]
+    return to_column(whole, options)
+
+
+def _named_columns(columns: Sequence[Sequence[Any]], lines: Sequence[int]) -> dict[str, Any]:
+    """Name -> column with its name on top; columns with neither name nor cells are left out."""
+    kept, titles = [], []
+    for k, column in enumerate(columns):
+        title = "" if column[0] is None else one_line(str(column[0]))
+        if title or any(cell is not None for cell in column[1:]):
+            titles.append(title or (ROW_NAMES if k == 0 else f"column {k + 1}"))
+            kept.append(column)
+    return dict(zip(names_apart(titles), kept, strict=True))
 
 
 def arrow_kind(path: Path) -> str:
@@ -341,12 +417,12 @@ def read_npz(path: Path, options: ReadOptions) -> Frame:
     if key is None and len(matrices) == 1:
         key = matrices[0]
     if key is None:
-        raise ValueError(
+        raise TableError(
             f"{path.name} holds {', '.join(sorted(arrays)) or 'nothing'}: expected a matrix X."
         )
     found = arrays[key]
     if found.ndim != 2 or found.dtype.kind not in "biuf":
-        raise ValueError(
+        raise TableError(
             f"{key} in {path.name} has shape {found.shape} and type {found.dtype}: expected "
             "numbers in two dimensions, one row per sample."
         )
@@ -388,7 +464,7 @@ TEXT = (
 )  # fmt: skip
 READERS: dict[str, Reader] = {
     **dict.fromkeys(TEXT, read_csv),
-    ".xlsx": read_excel,
+    **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"), read_workbook),
     ".npz": read_npz,
     ".parquet": read_arrow,
     ".feather": read_arrow,

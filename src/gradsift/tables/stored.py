@@ -18,7 +18,8 @@ from gradsift.data.text import ROW_NAMES
 from gradsift.exceptions import SkippedColumnsWarning
 from gradsift.protocols import Source
 from gradsift.tables.frame import Frame, make_frame, names_apart
-from gradsift.tables.joining import INDIVIDUAL
+from gradsift.tables.match import INDIVIDUAL
+from gradsift.tables.notes import Note
 
 IN_MEMORY = 1 << 30
 """Bytes of numbers up to which a table is taken into memory, whatever its format."""
@@ -32,12 +33,12 @@ def fits_memory(n_rows: int, n_columns: int) -> bool:
     return size <= IN_MEMORY and COPIES * size <= available_memory()
 
 
-def opened(path: Path, exclude: Sequence[str] = ()) -> tuple[Source, list[str]]:
+def opened(path: Path, exclude: Sequence[str] = ()) -> tuple[Source, list[Note]]:
     """A source, and what its reader warns of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SkippedColumnsWarning)
         source = open_source(path, exclude=exclude)
-    return source, [str(w.message).rstrip(".") for w in caught]
+    return source, [Note("left out", str(w.message).rstrip(".")) for w in caught]
 
 
 def stored_frame(path: Path, source: Source, asked: Collection[str]) -> Frame:

@@ -1,22 +1,23 @@
-"""Whether the target is one of numbers or of classes, why, and how to ask for the other."""
+"""Whether the target is one of numbers or of classes, and what else it could be."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import f as f_distribution
 
-from gradsift.data.categories import number_text, text_levels
+from gradsift.data.categories import number_text
 from gradsift.data.source import windows
-from gradsift.data.text import BEWARE
 from gradsift.protocols import Array, IntArray
-from gradsift.tables.recipe import Task
+from gradsift.tables.notes import Note, TableError
 
+Task = Literal["regression", "classification"]
 MOST_CLASSES = 10
-"""Distinct whole numbers up to which a target is taken for class numbers."""
+"""Distinct whole numbers in a row up to which a target is taken for class numbers."""
+MOST_CODES = 5
+"""... where these are not in a row."""
 LEAST_RATINGS = 4
 """Whole numbers in a row, from which on they look like ratings or counts."""
 SURE = 0.01
@@ -26,26 +27,10 @@ IN_ORDER = 0.8
 WIDTH = 8192
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How a target is read.
+def read_task(y: Array | NDArray[Any], asked: str, target: str) -> tuple[Task, list[Note]]:
+    """The task, and what else the target may be.
 
-    Attributes
-    ----------
-    task : {'regression', 'classification'}
-    note : str
-        Which reading was taken, why, and the option for the other. Empty where the user chose.
-    whole : bool
-        Whether whole numbers were taken for classes, three at least.
-    """
-
-    task: Task
-    note: str = ""
-    whole: bool = False
-
-
-def read_target_as(y: Array | NDArray[Any], asked: str, target: str) -> Reading:
-    """The task, and a sentence on why.
+    Texts, two values, and few whole numbers in a row are classes.
 
     Parameters
     ----------
@@ -56,37 +41,43 @@ def read_target_as(y: Array | NDArray[Any], asked: str, target: str) -> Reading:
 
     Examples
     --------
-    >>> read_target_as(np.repeat([1.0, 2.0, 3.0], 9), "auto", "grade").task
+    >>> read_task(np.repeat([1.0, 2.0, 3.0], 9), "auto", "grade")[0]
     'classification'
     """
-    if asked in ("regression", "classification"):
-        return Reading(cast(Task, asked))
-    if asked != "auto":
-        raise ValueError(f"--task {asked}: use auto, regression or classification.")
+    if asked not in ("auto", "regression", "classification"):
+        raise TableError(f"task {asked!r}: use auto, regression or classification.")
     if y.dtype.kind == "O":
-        count = len(text_levels(y))
-        return Reading("classification", f"task: classification, because {target!r} holds "
-                       f"{count} different texts")  # fmt: skip
+        if asked == "regression":
+            raise TableError(
+                f"the target {target!r} holds text such as {y[0]!r}: it cannot be regressed on.",
+                "task=classification",
+            )
+        return "classification", []
     distinct = np.unique(np.asarray(y, dtype=float))
     count, whole = len(distinct), bool((distinct == np.round(distinct)).all())
-    what = f"{target!r} has {count} different {'whole numbers' if whole else 'numbers'}"
-    as_numbers = "--task regression reads them as amounts"
-    if count == 2:
-        return Reading("classification", f"task: classification, because {target!r} has two "
-                       f"values ({as_numbers})")  # fmt: skip
-    if whole and count <= min(MOST_CLASSES, len(y) / 5):
-        span = f"{number_text(distinct[0])} to {number_text(distinct[-1])}"
-        note = f"task: classification, because {what} only ({span}), read as classes without order"
-        if count >= LEAST_RATINGS and np.ptp(distinct) == count - 1:
-            note += f"; if they are ratings or counts, {as_numbers}"
-        else:
-            note += f" ({as_numbers})"
-        return Reading("classification", note, whole=count > 2)
-    other = " (--task classification reads them as classes)" if whole and count <= 30 else ""
-    return Reading("regression", f"task: regression, because {what}{other}")
+    in_a_row = whole and count > 1 and distinct[-1] - distinct[0] == count - 1
+    most = min(MOST_CLASSES if in_a_row else MOST_CODES, len(y) / 5)
+    few = count == 2 or (whole and count <= most)
+    task: Task = "classification" if few else "regression"
+    task = task if asked == "auto" else cast(Task, asked)
+    notes = []
+    span = f"{number_text(distinct[0])} to {number_text(distinct[-1])}"
+    if few and count >= 3 and asked == "auto":
+        other = ", perhaps ordered answers" if count >= LEAST_RATINGS else ""
+        said = f"{target!r} holds the {count} whole numbers {span}: read as classes{other}"
+        notes.append(Note("suggestion", said, (target,), "task=regression"))
+    elif whole and task == "regression" and distinct[0] in (0, 1) and count > 2:
+        mean, variance = float(np.mean(y)), float(np.var(y))
+        if variance > mean and mean < 0.5 * distinct[-1] and len(np.unique(y)) < 0.5 * len(y):
+            said = (
+                f"{target!r} looks like a count ({span}): it is read as an amount; "
+                "GradientSiftRegressor(family='poisson') explains counts"
+            )
+            notes.append(Note("suggestion", said, (target,)))
+    return task, notes
 
 
-def order_note(y: Array, X: Array, names: Any, target: str) -> str | None:
+def order_note(y: Array, X: Array, names: Any, target: str) -> Note | None:
     """A recommendation to read classes as numbers, where variables rise from class to class.
 
     Parameters
@@ -111,11 +102,11 @@ def order_note(y: Array, X: Array, names: Any, target: str) -> str | None:
     best = int(clear[np.argmax(between[clear])])
     if not rising[best] or straight[clear].sum() < IN_ORDER * between[clear].sum():
         return None
-    return (
-        f"{BEWARE}the classes of {target!r} follow an order: {names[best]!r} rises or falls from "
-        "class to class. If the numbers are ratings or amounts, --task regression is the better "
-        "reading"
+    said = (
+        f"the classes of {target!r} follow an order: {names[best]!r} rises or falls from class to "
+        "class, so that they may be amounts"
     )
+    return Note("caution", said, (target, names[best]), "task=regression")
 
 
 def class_trend(X: Array, values: Array, codes: IntArray) -> tuple[Array, Array, NDArray[np.bool_]]:

@@ -14,7 +14,8 @@ from gradsift._run.passes import each_block
 from gradsift.data import ArraySource, NamedSource
 from gradsift.data.opening import variants
 from gradsift.protocols import Array, Source
-from gradsift.tables.frame import Frame, counted
+from gradsift.tables.frame import Frame
+from gradsift.tables.notes import Note, TableError, counted
 from gradsift.tables.recipe import Choices
 
 BIM = ("chromosome", "position", "allele", "other_allele")
@@ -23,7 +24,7 @@ GENOTYPES = (".bed", ".pgen", ".bgen")
 
 
 def without_rare(frame: Frame, choices: Choices) -> Frame:
-    """A frame without the columns that --maf and --max-missing leave out, and notes on how many."""
+    """A frame without the columns that `maf` and `max_missing` leave out, and notes on how many."""
     if not choices.filters:
         return frame
     special = {choices.target, *choices.keep, *choices.drop, choices.group, choices.id}
@@ -35,8 +36,8 @@ def without_rare(frame: Frame, choices: Choices) -> Frame:
 
 def common_columns(
     source: Source, choices: Choices, variables: NDArray[np.bool_] | None = None
-) -> tuple[NDArray[np.bool_], list[str]]:
-    """Which columns --maf and --max-missing leave, from one pass over them; and notes on how many.
+) -> tuple[NDArray[np.bool_], list[Note]]:
+    """Which columns `maf` and `max_missing` leave, from one pass over them; and notes on how many.
 
     Parameters
     ----------
@@ -52,9 +53,9 @@ def common_columns(
     [True, False, False]
     """
     maf, most = choices.maf, choices.max_missing
-    for value, option, top in ((most, "--max-missing", 1.0), (maf, "--maf", 0.5)):
+    for value, option, top in ((most, "max_missing", 1.0), (maf, "maf", 0.5)):
         if value is not None and not 0.0 <= value <= top:
-            raise ValueError(f"{option} {value:g}: use a share from 0 to {top:g}.")
+            raise TableError(f"{option} {value:g}: use a share from 0 to {top:g}.")
     judged = np.empty((3, source.shape[1]), dtype=bool)
     job = partial(judge, maf, most)
     for where, found in each_block(source, lambda _: job):
@@ -64,20 +65,20 @@ def common_columns(
     missing, rare, _ = judged
     rare &= ~missing
     count = source.shape[1] if variables is None else int(variables.sum())
-    out_of, notes = counted(count, "column"), list[str]()
+    out_of, notes = counted(count, "column"), list[Note]()
     if most is not None:
         notes.append(
-            f"{int(missing.sum()):,} of {out_of} left out: missing in more than {most:g} of the "
-            "samples"
-        )
+            Note("left out", f"{int(missing.sum()):,} of {out_of}: missing in more than {most:g} "
+                 "of the samples", (), "max_missing")
+        )  # fmt: skip
     if maf is not None:
         notes.append(
-            f"{int(rare.sum()):,} of {out_of} left out: their rarer allele is less frequent than "
-            f"{maf:g}"
-        )
+            Note("left out", f"{int(rare.sum()):,} of {out_of}: their rarer allele is less "
+                 f"frequent than {maf:g}", (), "maf")
+        )  # fmt: skip
     kept = ~(missing | rare)
     if not (kept if variables is None else kept & variables).any():
-        raise ValueError("--maf and --max-missing leave no column: give other values.")
+        raise TableError("the limits leave no column: give other values.", "maf, max_missing")
     return kept, notes
 
 
@@ -94,10 +95,10 @@ def judge(maf: float | None, most: float | None, block: Array) -> NDArray[np.boo
     return out
 
 
-def not_alleles(source: Source, column: int) -> ValueError:
+def not_alleles(source: Source, column: int) -> TableError:
     name = (source.names(np.array([column])) or [f"x{column}"])[0]
-    return ValueError(
-        f"--maf counts alleles, but column {name!r} holds values outside of 0 to 2. It works "
+    return TableError(
+        f"maf counts alleles, but column {name!r} holds values outside of 0 to 2. It works "
         "on genotypes, such as PLINK's .bed and .pgen."
     )
 

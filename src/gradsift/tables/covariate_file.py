@@ -1,4 +1,4 @@
-"""Which samples of a table count, and what other files know of them: lists, covariates."""
+"""Which samples of a table count, and what other files hold of them: lists, covariates."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradsift.data.missing import known
-from gradsift.data.odd_cells import as_argument
 from gradsift.data.row_groups import aggregate_response, group_codes
-from gradsift.data.text import BEWARE
 from gradsift.protocols import IntArray
-from gradsift.tables.frame import Frame, counted, listed, read_rows
-from gradsift.tables.joining import (
+from gradsift.tables.frame import Frame, read_rows
+from gradsift.tables.match import (
     FAMILY,
     INDIVIDUAL,
     PLINK_MISSING,
     Samples,
     joined_rows,
     joined_target,
+    samples_of,
     taken,
 )
+from gradsift.tables.notes import Note, TableError, counted, listed
 from gradsift.tables.reading import read_frame
 from gradsift.tables.recipe import Choices
-from gradsift.tables.text_columns import row_names
 
 PARENTS = ("PAT", "MAT")
 """Columns of PLINK's tables of samples that are names, too."""
@@ -36,9 +35,9 @@ class Chosen(NamedTuple):
     """The rows that count, and what other files know of them."""
 
     rows: IntArray
-    beside: dict[str, Any]
+    given: dict[str, Any]
     """Name -> one value for each of the rows, NaN or None where it is missing."""
-    notes: list[str]
+    notes: list[Note]
 
 
 def choose_rows(samples: Samples, choices: Choices, *, leave_out: bool = True) -> Chosen:
@@ -51,54 +50,57 @@ def choose_rows(samples: Samples, choices: Choices, *, leave_out: bool = True) -
     leave_out : bool
         Whether samples that are not in the table of covariates are left out.
     """
-    rows, notes = np.arange(samples.n), list[str]()
+    rows, notes = np.arange(samples.n), list[Note]()
     for path, keep in ((choices.keep_samples, True), (choices.remove_samples, False)):
         if path is not None:
             inside = in_list(samples, path)
             rows = rows[inside[rows] == keep]
             notes.append(list_note(samples, path, keep, int(inside.sum())))
     if len(rows) == 0:
-        raise ValueError(f"no sample of {samples.file} is left by the lists of samples.")
+        raise TableError(f"no sample of {samples.file} is left by the lists of samples.")
     if choices.covariates is None:
         return Chosen(rows, {}, notes)
     file = choices.covariates.name
-    other = read_beside(choices.covariates, choices, samples)
-    where, said = joined_rows(samples, other, file, choices.id)
+    other = read_on_samples(choices.covariates, choices, samples)
+    where, said = joined_rows(samples, other, file, by_of(choices))
     where = where[rows]
     lost = int((where < 0).sum())
     if leave_out and lost:
         rows, where = rows[where >= 0], where[where >= 0]
-        notes.append(f"{BEWARE}{counted(lost, 'sample')} without covariates in {file} left out")
-    beside = {}
+        said_lost = f"{counted(lost, 'sample')} without covariates in {file} left out"
+        notes.append(Note("caution", said_lost))
+    given = {}
     if choices.target in other.order and not choices.covariate_names:
-        said = [*said, f"{choices.target!r} of {file} is the target, and no covariate"]
+        text = f"{choices.target!r} of {file} is the target, and no covariate"
+        said = [*said, Note("read", text, (choices.target,))]
     for name in covariate_names(other, samples, choices):
         values, missing = without_minus_nine(other, name)
-        beside[name] = taken(values, where)
+        given[name] = taken(values, where)
         said += missing
-    return Chosen(rows, beside, [*notes, *said])
+    return Chosen(rows, given, [*notes, *said])
 
 
 def covariate_names(other: Frame, samples: Samples, choices: Choices) -> list[str]:
     """The columns of a table of covariates that do not name its rows."""
-    names = {choices.id, samples.column, row_names(other), FAMILY, INDIVIDUAL, *PARENTS}
+    key = samples_of(other, "", None).column
+    names = {choices.id, samples.column, key, FAMILY, INDIVIDUAL, *PARENTS}
     found = [name for name in other.order if name not in {*names, choices.target}]
     wanted = choices.covariate_names
     if choices.target in wanted:
-        raise ValueError(
-            f"--covariate-names {as_argument(choices.target)}: this is the target, which cannot be "
-            "adjusted for."
+        raise TableError(
+            f"{choices.target!r} is the target, which cannot be adjusted for.",
+            "covariate_names",
         )
     lost = [name for name in wanted if name not in other.order]
     if lost or not found:
         file = choices.covariates.name if choices.covariates is not None else ""
-        what = f"no column {listed(lost)}" if lost else "no column beside the names of the samples"
-        raise ValueError(f"{file} has {what}. It has {listed(other.order, 5)}.")
+        what = f"no column {listed(lost)}" if lost else "no column but the names of the samples"
+        raise TableError(f"{file} has {what}. It has {listed(other.order, 5)}.")
     extra = [n for n in (choices.group, choices.offset) if n is not None and n in other.order]
     return list(dict.fromkeys([*wanted, *extra])) if wanted else found
 
 
-def without_minus_nine(other: Frame, name: str) -> tuple[Any, list[str]]:
+def without_minus_nine(other: Frame, name: str) -> tuple[Any, list[Note]]:
     """A covariate; -9 is missing in PLINK's tables."""
     values = other.column(name)
     if INDIVIDUAL not in other.order:
@@ -106,10 +108,11 @@ def without_minus_nine(other: Frame, name: str) -> tuple[Any, list[str]]:
     out, coded = values.copy(), values == (PLINK_MISSING if values.dtype.kind == "O" else -9.0)
     out[coded] = None if values.dtype.kind == "O" else np.nan
     count = int(coded.sum())
-    return out, [f"{counted(count, 'missing value')} of {name!r} by PLINK's code -9"] * (count > 0)
+    said = f"{counted(count, 'missing value')} of {name!r} by PLINK's code -9"
+    return out, [Note("read", said, (name,))] * (count > 0)
 
 
-def read_beside(path: Path, choices: Choices, samples: Samples) -> Frame:
+def read_on_samples(path: Path, choices: Choices, samples: Samples) -> Frame:
     """Another table on the same samples; PLINK's may have no header."""
     options = replace(choices.options, transpose=False, sheet=None)
     lines = plain_lines(path)
@@ -118,14 +121,19 @@ def read_beside(path: Path, choices: Choices, samples: Samples) -> Frame:
         what = "PC" if path.suffix == ".eigenvec" else "column"
         header = [FAMILY, INDIVIDUAL, *(f"{what}{k}" for k in range(1, width - 1))]
         return read_rows(header, lines, options)
-    return read_frame(path, options)
+    return read_frame(path, options, (choices.target, *choices.covariate_names))
 
 
-def target_of_samples(samples: Samples, path: Path, choices: Choices) -> tuple[Any, list[str]]:
+def target_of_samples(samples: Samples, path: Path, choices: Choices) -> tuple[Any, list[Note]]:
     """The target of samples, from another table; and notes."""
-    other = read_beside(path, choices, samples)
-    values, notes = joined_target(samples, other, path.name, choices.target, choices.id)
+    other = read_on_samples(path, choices, samples)
+    values, notes = joined_target(samples, other, path.name, choices.target, by_of(choices))
     return values, [*other.notes, *notes]
+
+
+def by_of(choices: Choices) -> str | None:
+    """How rows of other tables are found: as asked, by the identifier, or by what matches best."""
+    return choices.by or choices.id
 
 
 def plain_lines(path: Path) -> list[list[str]]:
@@ -150,9 +158,9 @@ def without_header(first: Sequence[str], samples: Samples) -> bool:
 def in_list(samples: Samples, path: Path) -> Any:
     """Which samples a list names: by family and individual, or by one name in each line."""
     if samples.ids is None:
-        raise ValueError(
-            f"{samples.file} does not name its samples, so that {path.name} cannot be matched: "
-            "give the column that names them with --id."
+        raise TableError(
+            f"{samples.file} does not name its samples, so that {path.name} cannot be matched.",
+            "id",
         )
     lines = [line for line in plain_lines(path) if not line[0].startswith("#")]
     single = {line[0] for line in lines if len(line) == 1}
@@ -165,44 +173,46 @@ def in_list(samples: Samples, path: Path) -> Any:
         ]
     )
     if not inside.any():
-        raise ValueError(
+        raise TableError(
             f"no sample of {samples.file} (such as {samples.ids[0]!r}) is in {path.name}: write "
             "one name in each line, or family and individual as in PLINK."
         )
     return inside
 
 
-def list_note(samples: Samples, path: Path, keep: bool, count: int) -> str:
+def list_note(samples: Samples, path: Path, keep: bool, count: int) -> Note:
     what = "kept" if keep else "left out"
-    return f"{count:,} of {samples.n:,} samples are in {path.name}: they were {what}"
+    said = f"{count:,} of {samples.n:,} samples are in {path.name}: they were {what}"
+    return Note("left out", said)
 
 
-def split_beside(
-    beside: dict[str, Any], choices: Choices
+def split_given(
+    given: dict[str, Any], choices: Choices
 ) -> tuple[dict[str, Any] | None, Any | None]:
-    """(covariates or None, offset or None) among what is known beside a table."""
+    """(covariates or None, offset or None) among the columns of other tables."""
     aside = {choices.group, choices.offset}
-    covariates = {name: values for name, values in beside.items() if name not in aside}
-    return covariates or None, beside.get(choices.offset) if choices.offset else None
+    covariates = {name: values for name, values in given.items() if name not in aside}
+    return covariates or None, given.get(choices.offset) if choices.offset else None
 
 
 def checked_offset(values: Any, name: str) -> Any:
     """An offset of numbers, one for each row."""
     if values.dtype.kind == "O" or not known(values).all():
         row = 0 if values.dtype.kind == "O" else int(np.argmin(known(values)))
-        raise ValueError(
-            f"--offset {as_argument(name)}: the value of row {row + 1} is no number. An offset is "
-            "known of every sample: remove the others with --remove-samples."
+        raise TableError(
+            f"the offset {name!r} of row {row + 1} is no number. It must be known of every sample: "
+            "leave the others out.",
+            "remove_samples",
         )
     return values
 
 
-def aggregated_beside(beside: dict[str, Any], labels: Any) -> dict[str, Any]:
+def aggregated_given(given: dict[str, Any], labels: Any) -> dict[str, Any]:
     """What is known of each group: the same in all its rows, or the mean of numbers."""
     out = {}
-    for name, values in beside.items():
+    for name, values in given.items():
         try:
             out[name] = aggregate_response(values, group_codes(labels, len(values)))
         except ValueError as error:
-            raise ValueError(f"the covariate {name!r} changes inside a group: {error}") from error
+            raise TableError(f"the covariate {name!r} changes inside a group: {error}") from error
     return out

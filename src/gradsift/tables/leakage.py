@@ -1,0 +1,319 @@
+"""Columns that know the target: copies, exact sums and products, classes apart, telling gaps.
+
+A column is left out only where that it knows the target by chance is out of the question: the
+expected number of such columns among all that were tried is worked out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from gradsift.data.source import windows
+from gradsift.protocols import Array, IntArray
+from gradsift.tables.notes import listed
+
+PAIRS = 64
+WIDTH = 8192
+LEAST_KNOWN = 0.5
+"""Part of the rows in which a column must have a value to be compared."""
+CHANCE = np.log(1e-6)
+"""Expected number of such columns by pure chance below which a column is left out."""
+WORTH_A_WORD = np.log(0.01)
+"""... below which one is mentioned."""
+NARROW = 200
+"""Variables up to which one that tells the classes apart is a leak; of more, one may do so by its
+nature, as a gene does."""
+MOST_SUMMANDS = 500
+"""Columns among which sums and products are looked for."""
+MOST_CHANNELS = 500
+"""Columns of a spectrum that are looked at."""
+EXACT = 1e-9
+"""Part of its variance that rounding leaves of a target that is a sum."""
+
+
+@dataclass(frozen=True)
+class Leaks:
+    """Columns that know the target.
+
+    Attributes
+    ----------
+    certain : dict
+        Name -> how.
+    perhaps : tuple of str
+        Columns that tell it exactly in so few rows, or among so many columns, that it may be
+        chance.
+    """
+
+    certain: dict[str, str] = field(default_factory=dict)
+    perhaps: tuple[str, ...] = ()
+
+
+def find_leaks(
+    numbers: Sequence[tuple[Sequence[str], Array]],
+    categories: Mapping[str, IntArray],
+    y: NDArray[np.generic],
+    target: str,
+    *,
+    ordered: bool,
+) -> Leaks:
+    """Look for the target among the variables.
+
+    Parameters
+    ----------
+    numbers : sequence of (names, (n, k) array)
+        Variables that are numbers, NaN where they are missing; in blocks, so that a wide table
+        need not be copied. A name None is no variable.
+    categories : mapping
+        Name -> codes (n,) of the levels, -1 where the category is missing.
+    y : (n,) array
+        Numbers, or labels.
+    target : str
+    ordered : bool
+        Whether the target is one of numbers (regression) or of classes.
+    """
+    values, codes = np.unique(y, return_inverse=True)
+    count = sum(len(names) for names, _ in numbers) + len(categories)
+    if len(values) < 2 or len(codes) < 3 or count == 0:
+        return Leaks()
+    sizes = np.bincount(codes)
+    arrangements = float(gammaln(len(codes) + 1) - gammaln(sizes + 1).sum())
+    tried, renamings = np.log(count), float(gammaln(len(values) + 1))
+    certain: dict[str, str] = {}
+    perhaps: list[str] = []
+
+    def add(names: Sequence[str], log_chance: float, why: str, least: float = CHANCE) -> None:
+        if log_chance < least:
+            certain.update({name: why for name in names if name not in certain})
+        elif log_chance < 0.0:
+            perhaps.extend(names)
+
+    for names, X in numbers:
+        if ordered:
+            alike, log_chance = _same_order(X, codes), np.log(2) + tried - arrangements
+            add(_of(names, alike), log_chance, "an exact function of the target", WORTH_A_WORD)
+        else:
+            alike, log_chance = _same_classes(X, codes), tried + renamings - arrangements
+            add(_of(names, alike), log_chance, "the target under another name")
+    _categories(categories, codes, tried + renamings - arrangements, ordered, add)
+    if not ordered and count <= NARROW and len(codes) >= 30 and sizes.min() >= 5:
+        for names, X in numbers:
+            add(_of(names, _apart(X, codes)), tried + renamings - arrangements,
+                "tells the classes apart without an error")  # fmt: skip
+            add(_of(names, _one_value(X, codes)), CHANCE - 1.0,
+                "one value in all rows of a class and hardly in another")  # fmt: skip
+            add(_of(names, _missing_in_one(np.isnan(X), codes)), CHANCE - 1.0,
+                "missing in one class only")  # fmt: skip
+        gone = np.zeros((len(y), len(categories)), dtype=bool)
+        for k, levels in enumerate(categories.values()):
+            gone[:, k] = levels < 0
+        found = _missing_in_one(gone, codes)
+        add(_of(list(categories), found), CHANCE - 1.0, "missing in one class only")
+    if y.dtype.kind in "iuf" and len(values) > 2 and len(y) >= 12:
+        certain.update(_arithmetic(numbers, y.astype(float), target, certain))
+    return Leaks(certain, tuple(dict.fromkeys(name for name in perhaps if name not in certain)))
+
+
+def _of(names: Sequence[str], found: IntArray) -> list[str]:
+    return [name for name in (names[int(k)] for k in found) if name is not None]
+
+
+def _categories(
+    categories: Mapping[str, IntArray], codes: IntArray, renamed: float, ordered: bool,
+    add: Callable[..., None],
+) -> None:  # fmt: skip
+    """Categories that are the target renamed, or each of which goes with one value of it."""
+    classes, n = codes.max() + 1, len(codes)
+    if 2 * classes > n:
+        return
+    for name, levels in categories.items():
+        there = levels >= 0
+        if there.mean() < LEAST_KNOWN:
+            continue
+        both = len(np.unique(levels[there] * classes + codes[there]))
+        count, seen = len(np.unique(levels[there])), len(np.unique(codes[there]))
+        if both == count == seen > 1:
+            add([name], renamed, "the target under another name")
+        elif both == count > 1 and count <= 0.2 * n and not ordered:
+            by_chance = renamed - float(gammaln(classes + 1)) + count * np.log(classes)
+            add([name], by_chance, "each of its values goes with one class")
+
+
+def _pairs(codes: IntArray, alike: bool) -> tuple[IntArray, IntArray]:
+    """Rows to compare: pairs of one class, or of two."""
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(len(codes), size=(2, 40 * PAIRS))
+    fit = np.flatnonzero((a != b) & ((codes[a] == codes[b]) == alike))[:PAIRS]
+    return a[fit], b[fit]
+
+
+def _suspects(
+    X: Array, agree: Callable[[Array, Array], NDArray[np.bool_]], a: IntArray, b: IntArray
+) -> IntArray:
+    """Columns for which all pairs agree, of those where a value is known in both rows."""
+    found = []
+    for where in windows(X.shape[1], WIDTH):
+        one, other = X[a, where], X[b, where]
+        gone = np.isnan(one) | np.isnan(other)
+        good = (agree(one, other) | gone).all(axis=0) & ~gone.all(axis=0)
+        found.append(where.start + np.flatnonzero(good))
+    return np.concatenate(found) if found else np.zeros(0, dtype=np.intp)
+
+
+def _same_classes(X: Array, codes: IntArray) -> IntArray:
+    """Columns whose values are the classes under other names."""
+    (a, b), (c, d) = _pairs(codes, True), _pairs(codes, False)
+    a, b = np.concatenate([a, c]), np.concatenate([b, d])
+    alike = (codes[a] == codes[b])[:, None]
+    suspects = _suspects(X, lambda one, other: (one == other) == alike, a, b)
+    return np.array([k for k in suspects if _one_to_one(X[:, k], codes)], dtype=np.intp)
+
+
+def _one_to_one(column: Array, codes: IntArray) -> bool:
+    there = ~np.isnan(column)
+    if there.mean() < LEAST_KNOWN:
+        return False
+    levels, codes = np.unique(column[there], return_inverse=True)[1], codes[there]
+    both = len(np.unique(levels * (codes.max() + 1) + codes))
+    return bool(both == levels.max() + 1 == len(np.unique(codes)) > 1)
+
+
+def _same_order(X: Array, codes: IntArray) -> IntArray:
+    """Columns that rank the rows as the target does, or the other way round."""
+    a, b = _pairs(codes, False)
+    up = np.sign(codes[a] - codes[b])[:, None]
+    rising = _suspects(X, lambda one, other: np.sign(one - other) == up, a, b)
+    falling = _suspects(X, lambda one, other: np.sign(one - other) == -up, a, b)
+    found = [k for k in np.union1d(rising, falling) if _monotone(X[:, k], codes)]
+    return np.array(found, dtype=np.intp)
+
+
+def _monotone(column: Array, codes: IntArray) -> bool:
+    there = ~np.isnan(column)
+    if there.mean() < LEAST_KNOWN:
+        return False
+    order = np.lexsort((column[there], codes[there]))
+    step, up = np.sign(np.diff(column[there][order])), np.sign(np.diff(codes[there][order]))
+    return bool(up.any() and ((step == up).all() or (step == -up).all()))
+
+
+def _ranges(X: Array, codes: IntArray) -> tuple[Array, Array]:
+    """Smallest and largest values of all columns in each class."""
+    classes = range(codes.max() + 1)
+    low = np.stack([np.fmin.reduce(X[codes == c], axis=0) for c in classes])
+    return low, np.stack([np.fmax.reduce(X[codes == c], axis=0) for c in classes])
+
+
+def _apart(X: Array, codes: IntArray) -> IntArray:
+    """Columns in which the classes lie in intervals apart."""
+    low, high = _ranges(X, codes)
+    order = np.argsort(low, axis=0)
+    low, high = np.take_along_axis(low, order, 0), np.take_along_axis(high, order, 0)
+    with np.errstate(invalid="ignore"):
+        apart = (high[:-1] < low[1:]).all(axis=0)
+    return np.flatnonzero(apart & (np.isnan(X).mean(axis=0) < LEAST_KNOWN))
+
+
+def _one_value(X: Array, codes: IntArray) -> IntArray:
+    """Columns with one value in all rows of a class that hardly occurs in another class."""
+    low, high = _ranges(X, codes)
+    out = []
+    for c, k in np.argwhere(low == high):
+        others = X[codes != c, k]
+        varies = len(np.unique(others[~np.isnan(others)])) > 5
+        if varies and (others == low[c, k]).mean() < 0.05:
+            out.append(k)
+    return np.unique(np.array(out, dtype=np.intp))
+
+
+def _missing_in_one(gone: NDArray[np.bool_], codes: IntArray) -> IntArray:
+    """Columns that are missing in nearly all rows of a class and in hardly any of another."""
+    share = np.stack([gone[codes == c].mean(axis=0) for c in range(codes.max() + 1)])
+    return np.flatnonzero(np.ptp(share, axis=0) > 0.9)
+
+
+def _arithmetic(
+    numbers: Sequence[tuple[Sequence[str], Array]], y: Array, target: str, known: Mapping[str, str]
+) -> dict[str, str]:
+    """Columns whose weighted sum, or product of powers, is the target."""
+    count = sum(len(names) for names, _ in numbers)
+    if count > MOST_SUMMANDS:
+        return {}
+    names = [name for some, _ in numbers for name in some]
+    X = np.column_stack([X for _, X in numbers])
+    free = [k for k, name in enumerate(names) if name is not None and name not in known]
+    free = [k for k in free if np.isfinite(X[:, k]).all()]
+    found: dict[str, str] = {}
+    for sums, what in ((True, "a sum"), (False, "a product")):
+        left = [k for k in free if names[k] not in found]
+        if not sums:
+            left = [k for k in left if (X[:, k] > 0).all()]
+        if len(left) < 2 or (not sums and (y <= 0).any()):
+            continue
+        Z, t = (X[:, left], y) if sums else (np.log(X[:, left]), np.log(y))
+        for identity in _identities(Z, t):
+            parts = [names[left[k]] for k in identity]
+            found |= dict.fromkeys(parts, f"{target!r} is {what} of {listed(parts, 5)}")
+    return found
+
+
+def _identities(X: Array, y: Array) -> list[list[int]]:
+    """Sets of columns whose weighted sum is the target: the column closest to the residual is
+    taken until nothing is left of it, at most a quarter as many as rows; then all that can go, go.
+    """
+    rows = np.linspace(0, len(y) - 1, min(len(y), 4000)).astype(int)
+    X, y = X[rows] - X[rows].mean(axis=0), y[rows] - y[rows].mean()
+    size = np.sqrt((X**2).sum(axis=0))
+    free = size > 0
+    Z = np.divide(X, size, out=np.zeros_like(X), where=free)
+
+    def left_of(chosen: list[int]) -> Array:
+        part = Z[:, chosen]
+        return np.asarray(y - part @ np.linalg.lstsq(part, y, rcond=None)[0])
+
+    def nothing(residual: Array) -> bool:
+        return float(residual @ residual) < EXACT * float(y @ y)
+
+    out: list[list[int]] = []
+    while free.sum() >= 2 and len(out) < 8:
+        chosen: list[int] = []
+        residual = y
+        while len(chosen) < min(30, len(y) // 4, int(free.sum())) and not nothing(residual):
+            score = np.abs(Z.T @ residual) * free
+            score[chosen] = 0
+            chosen.append(int(score.argmax()))
+            residual = left_of(chosen)
+        if not nothing(residual):
+            break
+        for k in list(chosen):
+            rest = [j for j in chosen if j != k]
+            chosen = rest if len(rest) > 1 and nothing(left_of(rest)) else chosen
+        out.append(chosen)
+        free[chosen] = False
+    return out
+
+
+def other_responses(names: Sequence[str], X: Array, target: str) -> list[str]:
+    """Numbers next to a spectrum, a block of columns called by numbers each of which is close to
+    its neighbour: other responses of the same samples.
+    """
+    channel = re.compile(r"[A-Za-z_. ]{0,4}\d+([.,]\d+)?\s*(nm|cm-1)?")
+    called = [k for k, name in enumerate(names) if channel.fullmatch(name)]
+    if len(called) < 30 or len(called) < 0.5 * len(names):
+        return []
+    if names[called[0]][:1] == target[:1] and target[-1:].isdigit():
+        return []
+    block = X[:, called[:MOST_CHANNELS]]
+    spread = np.nanstd(block, axis=0)
+    block = (block - np.nanmean(block, axis=0)) / np.maximum(spread, 1e-300)
+    with np.errstate(invalid="ignore"):
+        alike = np.nanmean(block[:, 1:] * block[:, :-1], axis=0)
+    others = sorted(set(range(len(names))) - set(called))
+    if np.median(alike) < 0.95 or len(others) > 20:
+        return []
+    return [names[k] for k in others if len(np.unique(X[:, k])) > 0.1 * len(X)]

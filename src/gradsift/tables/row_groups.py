@@ -1,0 +1,91 @@
+"""Rows that belong together: given by a column, or suspected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradsift.data.categories import whole_labels
+from gradsift.data.missing import known
+from gradsift.data.row_groups import aggregate
+from gradsift.numerics.sampling import repeat_words, repeated_rows
+from gradsift.protocols import Array
+from gradsift.tables.columns import as_texts
+from gradsift.tables.frame import Frame, Places
+from gradsift.tables.notes import Note, TableError, counted
+from gradsift.tables.recipe import Choices, Recipe, log_columns
+
+
+@dataclass(frozen=True)
+class RowGroups:
+    """The rows that belong together, by the column that says so."""
+
+    column: str
+    labels: NDArray[Any]
+
+    @property
+    def count(self) -> int:
+        return len(np.unique(self.labels))
+
+
+def read_groups(frame: Frame, column: str) -> RowGroups:
+    """The labels in a column, none of which may be missing; groups are in their order."""
+    labels = as_texts(frame.column(column))
+    there = known(labels)
+    if not there.all():
+        place = frame.places.of(column, int(np.argmin(there)))
+        raise TableError(
+            f"{counted(int((~there).sum()), 'row')} without a group in {column!r}, the first in "
+            f"{place}. Write the group of each row there.",
+            "group",
+        )
+    return RowGroups(column, whole_labels(labels.astype(str)))
+
+
+def aggregated(
+    X: Array, y: Any, groups: RowGroups, how: Any, recipe: Recipe
+) -> tuple[Array, Any, NDArray[Any], Note]:
+    """One row for each group: columns, target, labels, and a note on it. Logarithms are taken of
+    what was aggregated.
+    """
+    labels = recipe.task == "classification"  # numbers of classes have no mean
+    table = aggregate(X, y.astype(str) if labels else y, groups.labels, how)
+    made, target = table.X, whole_labels(table.y) if labels else table.y
+    if recipe.log:
+        amounts = recipe.encoder.amounts
+        made[:, amounts] = log_columns(made[:, amounts], [recipe.names[k] for k in amounts])
+    return made, target, table.groups.astype(str), became(len(X), len(made), groups.column, how)
+
+
+def became(n_rows: int, n_groups: int, column: str, how: str) -> Note:
+    """A note on rows that were made one of each group."""
+    said = (
+        f"{counted(n_rows, 'row')} became {n_groups:,}, one for each value of {column!r} "
+        f"(the {how} of its rows). A new table must be made likewise before it is predicted"
+    )
+    return Note("read", said, (column,), "aggregate")
+
+
+def check_group_given(choices: Choices) -> None:
+    """Refuse to make one row of each group where nothing says which these are."""
+    if choices.aggregate is not None and choices.group is None:
+        raise TableError("one row of each group is asked for, and no column of groups.", "group")
+
+
+def without_log(recipe: Recipe) -> Recipe:
+    return replace(recipe, log=False)
+
+
+def repeat_notes(X: Array, places: Places) -> list[Note]:
+    """A note on rows that are measurements of the same sample, or copies."""
+    found = repeated_rows(X)
+    if not found:
+        return []
+    pair = [f"sample {k + 1}" for k in found[0][:2]]
+    if places.columns is None:
+        pair = [places.of("", k) for k in found[0][:2]]
+    said = repeat_words(found, pair, len(X)).removesuffix(".")
+    return [Note("caution", f"{said}: leave copies out, or name their groups", (), "group")]
