@@ -37,7 +37,7 @@ $(BIN)/python:
 
 # One stamp file per set of extras: nothing is installed twice, and a changed pyproject.toml installs anew.
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[cli,report]'
+	$(BIN)/python -m pip install --quiet --editable '.[cli,plot]'
 	@touch $@
 
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/python

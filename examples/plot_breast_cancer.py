@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 
 from gradsift import GradientSiftClassifier
+from gradsift.displays import ProjectionDisplay
 from gradsift.evaluate import held_out
-from gradsift.explain.displays import ProjectionDisplay
 
 data = load_breast_cancer(as_frame=True)
 X, y = data.data, np.where(data.target == 1, "benign", "malignant")

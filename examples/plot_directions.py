@@ -14,7 +14,7 @@ from scipy.linalg import subspace_angles
 
 from gradsift import GradientSiftRegressor
 from gradsift.data.simulate import two_index
-from gradsift.explain.displays import EigenvaluesDisplay, ProjectionDisplay
+from gradsift.displays import EigenvaluesDisplay, ProjectionDisplay
 
 X, y, support = two_index(n_samples=300, n_features=30, random_state=0)
 model = GradientSiftRegressor().fit(X, y)

@@ -5,15 +5,14 @@ When does one variable change what another does?
 400 batches; the yield depends on temperature times pressure. Neither is correlated with the
 yield. Where pressure is low, heat does harm; where it is high, heat helps.
 
-What you learn: partners of a variable, and the picture of a pair.
+What you learn: a pair of variables in an answer, and its picture.
 """
 
 import numpy as np
 import pandas as pd
 
-from gradsift import GradientSiftRegressor
-from gradsift.explain import summarise_variables
-from gradsift.explain.displays import InteractionDisplay
+from gradsift import GradientSiftRegressor, explain
+from gradsift.displays import GradientFieldDisplay
 
 rng = np.random.default_rng(2)
 table = pd.DataFrame(rng.normal(size=(400, 30)), columns=[f"sensor{k}" for k in range(30)])
@@ -25,12 +24,12 @@ for name in ("temperature", "pressure"):
     print(f"correlation of {name} with the yield: {np.corrcoef(table[name], y)[0, 1]:.2f}")
 
 # %%
-model = GradientSiftRegressor().fit(table, y)
-for row in summarise_variables(model, table, y):
-    print(row.rank, row.name, row.words, row.partners)
+model = GradientSiftRegressor(inference=True).fit(table, y)
+print(explain(model, table, y, target="yield"))
 
 # %%
-InteractionDisplay.from_estimator(model, table, y, "temperature", "pressure")
+# The slope along the temperature at every batch, laid out by pressure: it changes its sign.
+GradientFieldDisplay.from_estimator(model, table, "temperature", against="pressure")
 
 # %%
 # At a single batch, the gradient says what to do.

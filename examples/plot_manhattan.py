@@ -11,9 +11,9 @@ What you learn: Manhattan and QQ pictures of tests that include curved and joint
 import matplotlib.pyplot as plt
 import numpy as np
 
-from gradsift import GradientSiftRegressor
-from gradsift.explain import correlations, summarise_variables
-from gradsift.explain.displays import ManhattanDisplay, QQDisplay
+from gradsift import GradientSiftRegressor, explain
+from gradsift.displays import ManhattanDisplay, QQDisplay
+from gradsift.inference import correlations
 
 rng = np.random.default_rng(0)
 G = rng.binomial(2, rng.uniform(0.2, 0.5, size=400), size=(600, 400)).astype(float)
@@ -29,8 +29,7 @@ print([order.index(k) + 1 for k in (50, 150, 250, 350)])
 
 # %%
 model = GradientSiftRegressor(inference=True).fit(G, trait)
-for row in summarise_variables(model, G, trait, names=names):
-    print(row.rank, row.name, row.words, row.partners)
+print(explain(model, G, trait, names=names, target="trait"))
 
 # %%
 fig, ax = plt.subplots(figsize=(8, 3), layout="constrained")

@@ -10,7 +10,7 @@ What you learn: `gradient_path`, its picture, and what the certificate says.
 
 from gradsift import gradient_path
 from gradsift.data.simulate import turlach
-from gradsift.explain.displays import PathDisplay
+from gradsift.displays import PathDisplay
 
 X, y, support = turlach(n_features=30, random_state=0)
 path = gradient_path(X, y, n_alphas=25, eps=0.05)

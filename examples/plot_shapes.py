@@ -2,18 +2,17 @@
 What words does it have for effects?
 ====================================
 
-Six columns act in six ways, among 40. The report says what each does in a few words; they come
-from a curve with a 95 % band, drawn here with the true effect beside it.
+Six columns act in six ways, among 40. The report says what each does in a few words. The slope at
+every sample is drawn here together with the true one.
 
-What you learn: `summarise_variables`, `EffectDisplay`, and a table of it all.
+What you learn: `explain` as a table, `GradientFieldDisplay`, and how to read it.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from gradsift import GradientSiftRegressor
-from gradsift.explain import summarise_variables
-from gradsift.explain.displays import EffectDisplay
+from gradsift import GradientSiftRegressor, explain
+from gradsift.displays import GradientFieldDisplay
 
 effects = {
     "x0": lambda x: 1.2 * x,
@@ -26,14 +25,13 @@ effects = {
 rng = np.random.default_rng(0)
 X = rng.normal(size=(400, 40))
 y = sum(f(X[:, k]) for k, f in enumerate(effects.values())) + 0.5 * rng.normal(size=400)
-model = GradientSiftRegressor().fit(X, y)
-table = summarise_variables(model, X, y).to_frame()
-print(table[["rank", "name", "effect"]].to_string(index=False))
+model = GradientSiftRegressor(inference=True).fit(X, y)
+table = explain(model, X, y).to_frame()
+print(table[["finding", "certainty", "shape", "size"]].to_string(index=False))
 
 # %%
 fig, axes = plt.subplots(2, 3, figsize=(10, 5.4), layout="constrained")
 grid = np.linspace(-2, 2, 100)
 for ax, (name, true) in zip(axes.flat, effects.items()):
-    EffectDisplay.from_estimator(model, X, y, name, ax=ax)
-    middle = true(X[:, int(name[1])]).mean()
-    ax.plot(grid, true(grid) - middle, "--", color="#D55E00", linewidth=1)
+    GradientFieldDisplay.from_estimator(model, X, name, ax=ax)
+    ax.plot(grid, np.gradient(true(grid), grid), "--", color="#009E73", linewidth=2)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from gradsift import GradientSiftRegressor
-from gradsift.explain.displays import ConfidenceDisplay
+from gradsift.displays import ConfidenceDisplay
 
 rng = np.random.default_rng(2)
 wavelength = np.arange(900, 1300, 4)

@@ -15,7 +15,7 @@ from sklearn.linear_model import LassoCV
 
 from gradsift import GradientSiftRegressor
 from gradsift.data.simulate import turlach
-from gradsift.explain.displays import EffectDisplay
+from gradsift.displays import GradientFieldDisplay
 
 X, y, support = turlach(n_features=200, random_state=0)
 print("columns that act:", support)
@@ -32,7 +32,8 @@ model = GradientSiftRegressor().fit(X, y)
 print("GradientSift selects", model.get_support(indices=True).tolist())
 
 # %%
-# What the first two do, with 95 % bands. The points are the samples.
+# What the first two do: the slope at every sample. That of a parabola goes from below zero to
+# above it, that of a line is the same everywhere.
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
 for ax, name in zip(axes, ["x0", "x1"]):
-    EffectDisplay.from_estimator(model, X, y, name, ax=ax)
+    GradientFieldDisplay.from_estimator(model, X, name, ax=ax)

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestRegressor
 
 from gradsift import GradientSiftRegressor
-from gradsift.explain import correlations
+from gradsift.inference import correlations
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(250, 500))

@@ -18,8 +18,8 @@ from joblib import Parallel, delayed
 from gradsift import gradient_path
 from gradsift._run.atomic import atomic_write
 from gradsift._run.extras import require
+from gradsift.displays import style
 from gradsift.exceptions import NothingSelectedWarning
-from gradsift.explain.displays import style
 from gradsift.protocols import Array, IntArray
 
 T = TypeVar("T")

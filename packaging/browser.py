@@ -22,8 +22,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PINNED = json.loads((ROOT / "packaging" / "pyodide.json").read_text())
-TEMPLATES = ("jinja2", "markupsafe")
-"""What the report needs beside the packages of Pyodide: of markupsafe, the part in Python."""
 
 
 def read_wheel(requirement: str, below: str = "") -> dict[str, bytes]:
@@ -62,15 +60,11 @@ def short_lock(lock: dict) -> dict:
 
 
 def pack_python(path: Path) -> None:
-    """gradsift, and what its report needs, as one archive of Python files."""
+    """gradsift as one archive of Python files."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:
         for file in sorted((ROOT / "src" / "gradsift").rglob("*")):
             if file.is_file() and "__pycache__" not in file.parts:
                 out.write(file, file.relative_to(ROOT / "src"))
-        for package in TEMPLATES:
-            for name, content in read_wheel(package).items():
-                if not name.endswith((".so", ".pyd", ".c")):
-                    out.writestr(name, content)
 
 
 def write_example(path: Path) -> None:

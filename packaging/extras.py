@@ -14,13 +14,12 @@ from pathlib import Path
 FIT = "from gradsift import GradientSiftRegressor as G; import numpy as np; \
 X = np.random.default_rng(0).normal(size=(60, 5)); m = G().fit(X, X[:, 1] ** 2); "
 USES = {
-    "": FIT + "assert m.get_support(indices=True).tolist() == [1]",
+    "": FIT + "from gradsift import explain; \
+m.set_params(inference=True).fit(X, X[:, 1] ** 2); assert 'goes with' in m.answer_.to_html()",
     "cli": "import subprocess as s, sys; \
 s.run([sys.executable, '-m', 'gradsift', 'info'], check=True)",
     "plot": FIT + "import matplotlib; matplotlib.use('agg'); \
-from gradsift.explain.displays import ImportanceDisplay as D; D.from_estimator(m)",
-    "report": FIT + "from gradsift.report import Findings, build_report; \
-assert len(build_report(Findings(m, X, X[:, 1] ** 2))) > 1000",
+from gradsift.displays import LoadingsDisplay as D; D.from_estimator(m)",
     "big": FIT + "import dask.array as da; m.predict(da.from_array(X, chunks=(60, 2)))",
     "genomics": FIT + "import anndata, gradsift as gs; a = anndata.AnnData(X); \
 a.obs['y'] = X[:, 1] ** 2; gs.tl.select(a, 'y'); assert a.var['gradsift_selected'].sum() == 1",

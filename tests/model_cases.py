@@ -8,6 +8,7 @@ from gradsift import (
     AlphaGrid,
     GradientSiftClassifier,
     GradientSiftRegressor,
+    GradientSiftSurvival,
     Penalties,
     SolverSettings,
     SparseGradientClassifierCV,
@@ -17,8 +18,15 @@ from gradsift import (
 from gradsift.numerics.kernels import Gaussian
 from gradsift.pairwise.weights import NearestNeighbors
 from gradsift.tables import Recipe
+from gradsift.tables.columns import Column, TableEncoder
 
-RECIPE = Recipe("y", "regression", ("a", "b"), {"sex": ("f", "m")}, id="who", log=True)
+RECIPE = Recipe(
+    "y",
+    "regression",
+    TableEncoder(("a", "b", "sex"), {"sex": Column("sex", "category", levels=("f", "m"))}),
+    id="who",
+    log=True,
+)
 
 
 def sample(seed=0, n=60, p=30):
@@ -45,6 +53,12 @@ FITS = {
     "sift with findings": lambda X, y: GradientSiftRegressor(inference=True).fit(X, y),
     "sift of labels": lambda X, y: GradientSiftClassifier().fit(X, labels(y)),
     "sift of truth values": lambda X, y: GradientSiftClassifier().fit(X, y > 0),
+    "sift of survival times": lambda X, y: GradientSiftSurvival().fit(
+        X, np.exp(y / 4), event=np.arange(len(y)) % 4 > 0
+    ),
+    "sift of counts": lambda X, y: GradientSiftRegressor(family="poisson").fit(
+        X, np.round(np.exp(np.abs(y) / 2))
+    ),
     "paper": lambda X, y: SparseGradientRegressor(
         kernel=Gaussian(2.0), weights=NearestNeighbors(9)
     ).fit(X, y),

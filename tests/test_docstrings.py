@@ -4,6 +4,7 @@ import doctest
 import inspect
 import re
 
+import numpy as np
 import pytest
 
 import gradsift
@@ -66,7 +67,10 @@ def test_fitted_attributes_are_documented(name):
         model.set_params(alphas=3, cv=2)
     if "inference" in model.get_params():
         model.set_params(inference=True, false_discovery_rate=0.2)
-    model.fit(X, y > 0 if "Classifier" in name else y)
+    if "Survival" in name:
+        model.fit(X, np.exp(y), event=np.arange(len(y)) % 3 > 0)
+    else:
+        model.fit(X, y > 0 if "Classifier" in name else y)
     body = section(kind.__doc__, "Attributes").replace("\\\n", " ")
     lines = [x for x in body.splitlines() if x and not x[0].isspace()]
     names = [n.strip() for line in lines for n in line.split(" : ")[0].split(",")]

@@ -32,7 +32,7 @@ def test_types_are_shipped():
 
 def test_the_recipe_has_the_version_and_the_minimums_of_the_package():
     assert f'set version = "{gradsift.__version__}"' in RECIPE
-    asked = [*PROJECT["dependencies"], *EXTRAS["cli"], *EXTRAS["plot"], *EXTRAS["report"]]
+    asked = [*PROJECT["dependencies"], *EXTRAS["cli"], *EXTRAS["plot"]]
     for required in map(Requirement, asked):
         if required.name != "gradsift":
             name = {"matplotlib": "matplotlib-base"}.get(required.name, required.name)
@@ -55,7 +55,7 @@ def test_tools_of_developers_are_named():
 
 def test_everything_a_user_can_use_is_in_all():
     (everything,) = EXTRAS["all"]
-    named = {*Requirement(everything).extras, "all", "plot"}  # report brings plot
+    named = {*Requirement(everything).extras, "all"}
     assert named == set(EXTRAS) - FOR_DEVELOPERS
 
 

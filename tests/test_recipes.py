@@ -8,9 +8,8 @@ import pytest
 from matplotlib import pyplot as plt
 from recipes import ROOT, recipe
 
-from gradsift import GradientSiftRegressor, SparseGradientRegressor
+from gradsift import GradientSiftRegressor, SparseGradientRegressor, displays
 from gradsift.data import opening
-from gradsift.explain import displays
 from gradsift.numerics import kernels
 
 
@@ -65,7 +64,7 @@ def test_what_the_recipes_name_is_there():
     package = ROOT / "src" / "gradsift"
     rooms = {path.stem for path in package.iterdir() if path.suffix in ("", ".py")}
     assert {room for room in rooms if room[:2] != "__"} - set(re.findall(r"`(\w+)`", page)) == set()
-    tops = (ROOT, package, package / "explain", package / "data")
+    tops = (ROOT, package, package / "data")
     named = re.findall(r"`((?!build)[a-z]+/[\w/]*(?:\.\w+)?)`", page)
     assert len(named) > 10
     assert [f for f in named if not any((top / f).exists() for top in tops)] == []

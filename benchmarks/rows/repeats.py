@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gradsift.numerics.repeated_rows import repeated_rows
+from gradsift.numerics.sampling import repeated_rows
 
 Random = np.random.Generator
 Maker = Callable[[Random, int], np.ndarray]

@@ -12,25 +12,22 @@ import matplotlib as mpl
 import numpy as np
 from sklearn.datasets import make_friedman1
 
-from gradsift import AlphaGrid, GradientSiftRegressor, SparseGradientRegressorCV
-from gradsift.evaluate import held_out, stability
-from gradsift.explain.displays import (
+from gradsift import AlphaGrid, Answer, GradientSiftRegressor, SparseGradientRegressorCV, explain
+from gradsift.displays import (
     ConfidenceDisplay,
     CVDisplay,
-    EffectDisplay,
     EigenvaluesDisplay,
-    GradientCovarianceDisplay,
     GradientFieldDisplay,
-    ImportanceDisplay,
-    InteractionDisplay,
     LoadingsDisplay,
+    ManhattanDisplay,
     PathDisplay,
     ProjectionDisplay,
+    QQDisplay,
+    VolcanoDisplay,
 )
-from gradsift.report import Findings, write_report
 
 
-def photograph(findings: Findings, png: Path) -> None:
+def photograph(answer: Answer, png: Path) -> None:
     """The top of a report in Chromium, where there is one."""
     chromium = shutil.which("chromium")
     if chromium is None:
@@ -39,25 +36,28 @@ def photograph(findings: Findings, png: Path) -> None:
     from playwright.sync_api import sync_playwright
 
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
-        page_file = write_report(Path(folder) / "report.html", findings)
+        page_file = Path(folder) / "report.html"
+        page_file.write_text(answer.to_html(), encoding="utf-8")
         flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
         browser = play.chromium.launch(executable_path=chromium, args=flags)
-        page = browser.new_page(viewport={"width": 1120, "height": 1500})
+        page = browser.new_page(viewport={"width": 1120, "height": 860})
         page.goto(page_file.as_uri())
         page.screenshot(path=png)
         browser.close()
 
 
-def draw_spectrum() -> ConfidenceDisplay:
+def draw_spectrum() -> dict[str, Any]:
     """Two wavelengths of a smooth spectrum act, 80 samples."""
     rng = np.random.default_rng(0)
     peaks = np.exp(-0.5 * ((np.arange(200)[:, None] - np.arange(0, 200, 5)) / 4.0) ** 2)
     X = rng.normal(size=(80, 40)) @ peaks.T
     y = X[:, 60] - X[:, 140] + rng.normal(size=80)
     names = [f"{900 + 4 * k} nm" for k in range(200)]
-    return ConfidenceDisplay.from_estimator(
-        GradientSiftRegressor(inference=True).fit(X, y), names=names
-    )
+    model = GradientSiftRegressor(inference=True).fit(X, y)
+    return {
+        "confidence": ConfidenceDisplay.from_estimator(model, names=names),
+        "manhattan": ManhattanDisplay.from_estimator(model, names=names),
+    }
 
 
 def main(folder: Path) -> None:
@@ -69,9 +69,6 @@ def main(folder: Path) -> None:
     path = SparseGradientRegressorCV(cv=5, alphas=AlphaGrid(n_alphas=30, eps=0.03)).fit(X, y)
     called = {"target": "y"}
     displays: dict[str, Any] = {
-        "importance": ImportanceDisplay.from_estimator(model, names=names),
-        "effect": EffectDisplay.from_estimator(model, X, y, "x3", names=names, **called),
-        "pair": InteractionDisplay.from_estimator(model, X, y, "x1", "x2", names=names, **called),
         "field": GradientFieldDisplay.from_estimator(model, X, "x3", names=names, **called),
         "against": GradientFieldDisplay.from_estimator(
             model, X, "x1", against="x2", names=names, **called
@@ -79,10 +76,11 @@ def main(folder: Path) -> None:
         "projection": ProjectionDisplay.from_estimator(model, X, y, **called),
         "loadings": LoadingsDisplay.from_estimator(model, names=names),
         "eigenvalues": EigenvaluesDisplay.from_estimator(model),
-        "covariance": GradientCovarianceDisplay.from_estimator(model, X, names=names),
         "path": PathDisplay.from_estimator(path, names=names),
         "cv": CVDisplay.from_estimator(path),
-        "confidence": draw_spectrum(),
+        "volcano": VolcanoDisplay.from_estimator(model, X, y, names=names),
+        "qq": QQDisplay.from_estimator(model),
+        **draw_spectrum(),
     }
     folder.mkdir(parents=True, exist_ok=True)
     for name, display in displays.items():
@@ -91,11 +89,7 @@ def main(folder: Path) -> None:
         }  # the same bytes whatever the version of matplotlib says of itself
         display.figure_.savefig(folder / f"{name}.png", dpi=80, metadata=plain)
 
-    findings = Findings(
-        model, X, y, names, target="yield", source="friedman.csv",
-        held_out=held_out(model, X, y), stability=stability(model, X, y, random_state=0),
-    )  # fmt: skip
-    photograph(findings, folder / "report.png")
+    photograph(explain(model, X, y, names=names, target="yield"), folder / "report.png")
 
 
 if __name__ == "__main__":

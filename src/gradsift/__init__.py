@@ -6,12 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gradsift.answer import Answer, explain
     from gradsift.data.row_groups import aggregate
     from gradsift.estimators import (
         AlphaGrid,
         GradientSelector,
         GradientSiftClassifier,
         GradientSiftRegressor,
+        GradientSiftSurvival,
         MinimumAverageVariance,
         OuterProductGradient,
         Penalties,
@@ -42,6 +44,7 @@ __version__ = "0.1.0"  # the one place: pyproject.toml reads it from here
 __all__ = [
     "GradientSiftRegressor",
     "GradientSiftClassifier",
+    "GradientSiftSurvival",
     "SiftOptions",
     "SparseGradientRegressor",
     "SparseGradientRegressorCV",
@@ -62,6 +65,8 @@ __all__ = [
     "alpha_max",
     "alpha_grid",
     "findings",
+    "explain",
+    "Answer",
     "aggregate",
     "Adaptive",
     "AlphaGrid",
@@ -76,6 +81,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Answer": "gradsift.answer",
+    "explain": "gradsift.answer",
     "aggregate": "gradsift.data.row_groups",
     "Gaussian": "gradsift.numerics.kernels",
     "Landmarks": "gradsift.numerics.kernels",

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from gradsift.explain.displays import (
+from gradsift.displays import (
     ManhattanDisplay,
     ProjectionDisplay,
     QQDisplay,
     VolcanoDisplay,
 )
-from gradsift.explain.displays.scale import positions_of
+from gradsift.displays.scale import positions_of
 
 __all__ = ["volcano", "manhattan", "qq", "projection"]
 

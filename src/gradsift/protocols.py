@@ -19,6 +19,10 @@ from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[np.floating[Any]]
 IntArray: TypeAlias = NDArray[np.integer[Any]]
+TableLike: TypeAlias = object
+"""A table as users pass it: an (n, p) array, a data frame, a sparse matrix, a path, a `Source`, or
+whatever else `gradsift.data` opens. It is checked as it is read.
+"""
 HessianProduct: TypeAlias = Callable[[Array, Array], tuple[Array, Array]]
 
 

@@ -35,7 +35,7 @@ def read(path):
 @pytest.fixture
 def grades(rng):
     X = rng.normal(size=(120, 5))
-    place = np.digitize(X[:, 2], [-0.4, 0.4])
+    place = np.digitize(X[:, 2] + 0.1 * rng.normal(size=120), [-0.4, 0.4])
     y = np.array(CLASSES)[place].astype(object)
     write("t.csv", X[:90], y[:90])
     write("new.csv", X[90:], y[90:])
@@ -49,8 +49,8 @@ def select(*more):
 
 def test_predictions_report_and_summary_have_numeric_order(grades):
     select()
-    assert json.loads(Path("o/summary.json").read_text())["scores"]["classes"] == ["1", "2", "10"]
-    assert "the 3 classes of y (1, 2 and 10)" in Path("o/report.html").read_text()
+    assert json.loads(Path("o/summary.json").read_text())["classes"] == ["1", "2", "10"]
+    assert "y (1 or 2 or 10)" in Path("o/report.html").read_text()
     assert {row["observed"] for row in read("o/projection.csv")} == {"1", "2", "10"}
     assert run(["predict", "o", "new.csv", "--out", "p.csv"]) == 0
     rows = read("p.csv")
@@ -71,9 +71,8 @@ def test_a_model_that_was_saved_with_texts_for_classes_still_serves(grades):
         assert run(["report", "old.gradsift", table, "--out", "r.html", "--force"]) == 0
         assert run(["report", "o", table, "--out", "s.html", "--force"]) == 0
         page = Path("r.html").read_text()
-        assert "the right class" in page
-        for said in ("give the right class", "rows that the fit has not seen"):
-            assert (said in page) == (said in Path("s.html").read_text())
+        said = "rows that the fit has not seen"
+        assert (said in page) == (said in Path("s.html").read_text()) == (table == "new.csv")
 
 
 @pytest.mark.parametrize("odd", ["", "other"])
@@ -84,8 +83,8 @@ def test_a_new_table_may_lack_labels_or_have_others(grades, odd):
     write("new.csv", X[90:], y[90:])
     assert run(["report", "o", "new.csv", "--out", "r.html"]) == 0
     page = Path("r.html").read_text()
-    right = page.partition("give the right class")[2].split()[0]
-    assert int(right.replace("&nbsp;", "").replace("\u00a0", "").rstrip("%")) > 70
+    right = page.partition("it predicts with accuracy ")[2][:4]
+    assert float(right) > 0.7
 
 
 def test_numbers_of_classes_are_no_amounts_when_groups_become_rows(grades, capsys):
@@ -106,7 +105,7 @@ def test_groups_and_categories_have_numeric_order(grades):
     command = ["select", "t.csv", "--target", "y", "--group", "g5", "--aggregate", "mean"]
     more = ["--categorical", "g6", "--cv", "0", "--stability", "0", "--out", "o"]
     assert run([*command, *more]) == 0
-    assert load_model(Path("o")).recipe.levels == {"g6": tuple(map(str, range(12)))}
+    assert load_model(Path("o")).recipe.encoder.special["g6"].levels == tuple(map(str, range(12)))
     rows = read("o/projection.csv")
     assert [row["row"] for row in rows] == [str(k + 1) for k in range(30)]
     assert [row["observed"] for row in rows] == y[::4].astype(str).tolist()
@@ -135,5 +134,5 @@ def test_large_whole_numbers_are_written_whole_and_in_order(rng):
     X = rng.normal(size=(90, 4))
     write("t.csv", X, np.array(LARGE)[np.digitize(X[:, 2], [-0.4, 0.4])])
     select("--task", "classification")
-    found = json.loads(Path("o/summary.json").read_text())["scores"]["classes"]
+    found = json.loads(Path("o/summary.json").read_text())["classes"]
     assert found == [str(value) for value in LARGE]

@@ -33,7 +33,7 @@ def cells(rng):
     donor = np.repeat(np.arange(24), 6)
     ill = donor % 2 == 1
     X = rng.normal(size=(24, 8))[donor] + rng.normal(size=(144, 8))
-    X[:, 2] += 8.0 * ill
+    X[:, 2] += 4.0 * ill
     write(
         {"donor": donor}
         | {f"g{k}": X[:, k] for k in range(8)}
@@ -51,21 +51,23 @@ def test_the_column_of_groups_is_no_variable(cells, capsys):
     assert "never changes among rows" not in printed
     model = load_model(Path("gradsift-out")).model
     assert model.n_groups_ == 24
-    assert [v["name"] for v in summary()["variables"]] == ["g2"]
-    assert "144 rows belong to 24 groups (donor)" in " ".join(summary()["decisions"])
+    assert summary()["selected"] == ["g2"]
+    assert "144 rows belong to 24 groups (donor)" in " ".join(
+        note["text"] for note in summary()["notes"]
+    )
 
 
 def test_folds_and_half_samples_are_of_groups(cells):
     asked = ["--target", "state", "--group", "donor", "--cv", "3", "--stability", "2"]
     assert run(["select", "t.csv", *asked, "--no-interactions"]) == 0
-    assert summary()["variables"][0]["name"] == "g2"
+    assert summary()["selected"][0] == "g2"
 
 
 @pytest.mark.parametrize("how", ["mean", "sum"])
 def test_one_row_for_each_group(cells, how, capsys):
     asked = ["--target", "state", "--group", "donor", "--aggregate", how, "--log"]
     Path("t.csv").write_text(Path("t.csv").read_text().replace("-", ""))  # no negative numbers
-    assert run(["select", "t.csv", *asked, *QUICK]) == 0
+    assert run(["select", "t.csv", *asked, *QUICK, "--details"]) == 0
     assert "144 rows became 24" in capsys.readouterr().out.replace("\n", " ")
     found = load_model(Path("gradsift-out"))
     assert found.model.n_groups_ is None
@@ -74,11 +76,11 @@ def test_one_row_for_each_group(cells, how, capsys):
 
 def test_aggregate_needs_a_column_of_groups(cells, capsys):
     assert run(["select", "t.csv", "--target", "state", "--aggregate", "mean", *QUICK]) != 0
-    assert "say which column by --group" in capsys.readouterr().err
+    assert "and no column of groups. [--group]" in capsys.readouterr().err
 
 
 def test_without_the_option_the_column_and_the_flag_are_named(cells, capsys):
     assert run(["select", "t.csv", "--target", "state", *QUICK]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "'state' never changes among rows that agree in 'donor'" in printed
+    assert "'donor' (group of rows: the target never changes inside of its values)" in printed
     assert "--group donor" in printed

@@ -1,6 +1,7 @@
 """Reading options from the command line: for select and convert, and kept for predict."""
 
 import csv
+import io
 
 import numpy as np
 import openpyxl
@@ -36,9 +37,8 @@ def predictions(path="predictions.csv"):
 
 def test_predict_reads_as_the_fit_did_and_needs_only_the_columns_in_use(folder, capsys):
     write(folder / "t.csv", [0, 1, 2, 3], Y)
-    assert run(["select", "t.csv", *QUICK, "--out", "o"]) == 2
-    assert "--decimal ','" in capsys.readouterr().err
-    assert run(["select", "t.csv", *QUICK, "--out", "o", "--decimal", ","]) == 0
+    assert run(["select", "t.csv", *QUICK, "--out", "o", "--details"]) == 0
+    assert "decimal commas" in capsys.readouterr().out
     assert run(["predict", "o", "t.csv"]) == 0
     whole = predictions()
     assert np.corrcoef(list(whole.values()), Y)[0, 1] > 0.99
@@ -46,8 +46,7 @@ def test_predict_reads_as_the_fit_did_and_needs_only_the_columns_in_use(folder, 
     assert run(["predict", "o", "new.csv", "--out", "few.csv"]) == 0
     assert predictions("few.csv") == whole
     write(folder / "points.csv", [1], mark=".")
-    assert run(["predict", "o", "points.csv", "--out", "p.csv"]) == 2
-    assert run(["predict", "o", "points.csv", "--out", "p.csv", "--decimal", "."]) == 0
+    assert run(["predict", "o", "points.csv", "--out", "p.csv"]) == 0
     assert predictions("p.csv") == whole
     assert run(["transform", "o", "new.csv"]) == 0
     write(folder / "others.csv", [0, 2])
@@ -61,8 +60,8 @@ def test_missing_values_of_a_new_table_are_counted(folder, capsys):
     holed[2, 1] = ""
     rows = "".join(f"{','.join(map(str, row))},{y}\n" for row, y in zip(holed, Y))
     (folder / "t.csv").write_text("a,b,c,d,y\n" + rows)
-    assert run(["select", "t.csv", *QUICK, "--out", "o", "--missing", "mean"]) == 0
-    assert "1 missing value (1 in 'b') is filled" in " ".join(capsys.readouterr().out.split())
+    assert run(["select", "t.csv", *QUICK, "--out", "o", "--missing", "mean", "--details"]) == 0
+    assert "missing values: 1.2% of 'b'" in " ".join(capsys.readouterr().out.split())
     assert run(["predict", "o", "t.csv"]) == 0
     assert "1 missing value is filled with the mean" in capsys.readouterr().err
 
@@ -74,12 +73,12 @@ def test_sheets_are_chosen_by_name_or_number(folder, capsys):
     for row in [["a", "b", "y"], *([*X[i, :2], Y[i]] for i in range(N))]:
         sheet.append(list(row))
     book.save(folder / "t.xlsx")
-    assert run(["select", "t.xlsx", *QUICK, "--out", "o"]) == 2
-    capsys.readouterr()
+    assert run(["select", "t.xlsx", *QUICK, "--out", "o", "--details"]) == 0
+    assert "sheet 'data' of 'Sheet', 'data' [--sheet]" in capsys.readouterr().out
     for k, sheet in enumerate(["data", "2"]):
         assert run(["select", "t.xlsx", *QUICK, "--out", f"o{k}", "--sheet", sheet]) == 0
-    assert run(["select", "t.xlsx", *QUICK, "--out", "o", "--sheet", "none"]) == 2
-    assert "t.xlsx has 'Sheet', 'data'" in capsys.readouterr().err
+    assert run(["select", "t.xlsx", *QUICK, "--out", "p", "--sheet", "none"]) == 2
+    assert "t.xlsx has no sheet 'none': it has 'Sheet', 'data'" in capsys.readouterr().err
 
 
 def test_genes_in_rows_for_select_predict_and_convert(folder, capsys):
@@ -106,6 +105,7 @@ def test_genes_in_rows_for_select_predict_and_convert(folder, capsys):
         ("--delimiter", "ab", "use one character"),
         ("--thousands", "7", "use one character such as"),
         ("--encoding", "klingon", "is not known"),
+        ("--encoding", "rot13", "is not known"),
         ("--thousands", ".", "are both '.'"),
     ],
 )
@@ -113,3 +113,11 @@ def test_options_that_mean_nothing_are_refused(folder, capsys, option, value, me
     write(folder / "t.csv", [0, 1], Y)
     assert run(["select", "t.csv", *QUICK, option, value]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_table_is_read_from_standard_input(folder, monkeypatch, capsys):
+    write(folder / "t.csv", [0, 1], Y)
+    with (folder / "t.csv").open("rb") as file:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(file))
+        assert run(["select", "-", *QUICK, "--out", "o"]) == 0
+    assert "80 rows" in capsys.readouterr().out

@@ -67,7 +67,7 @@ def test_a_signal_leaves_whole_results_and_nothing_else(number, folder):
 
 def test_a_signal_during_the_fit_leaves_nothing_behind(folder):
     job = select(*LONG)
-    wait_for(job, "sifting")
+    wait_for(job, "selecting among")
     job.send_signal(signal.SIGTERM)
     assert "nothing unfinished was written" in job.communicate(timeout=120)[0]
     assert os.listdir() == ["t.csv"]

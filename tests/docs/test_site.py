@@ -17,9 +17,8 @@ ROOT = Path(__file__).parents[2]
 API = (ROOT / "docs" / "api" / "index.rst").read_text(encoding="utf-8")
 LISTED = set(re.findall(r"^   ([\w.]+)$", API, re.MULTILINE))
 ROOMS = (
-    "explain",
-    "explain.displays",
-    "report",
+    "answer",
+    "displays",
     "evaluate",
     "inference",
     "data",
@@ -27,7 +26,7 @@ ROOMS = (
     "tl",
     "pl",
 )
-NOT_FOR_READERS = {"tables.BEWARE"}
+NOT_FOR_READERS = {"tables.BEWARE", "answer.FRAME", "answer.make_answer", "answer.EffectSample"}
 TOCTREE = re.compile(r"^```\{toctree\}\n((?:.*\n)*?)```$", re.MULTILINE)
 OUTSIDE = {"README.md"}  # the page of the repository: docs/index.md takes its place
 

@@ -33,6 +33,7 @@ with atheris.instrument_imports(include=["gradsift", "openpyxl", "csv", "zipfile
     from gradsift.data import convert, open_source
     from gradsift.pipeline import load_model, save_model
     from gradsift.tables import Choices, Recipe, prepare, read_frame
+    from gradsift.tables.columns import TableEncoder
 
 import openpyxl
 import pyarrow as pa
@@ -119,7 +120,7 @@ def good_file(suffix: str) -> bytes:
         path = FOLDER / "good.gradsift"
         Z = np.random.default_rng(0).normal(size=(30, 3))
         fitted = GradientSiftRegressor().fit(Z, Z[:, 0])
-        save_model(path, fitted, Recipe("y", "regression", ("a", "b", "c"), {}))
+        save_model(path, fitted, Recipe("y", "regression", TableEncoder(("a", "b", "c"))))
         out.write(path.read_bytes())
     elif suffix == ".xlsx":
         book = openpyxl.Workbook()

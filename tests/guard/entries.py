@@ -24,6 +24,7 @@ from gradsift import (
     GradientSelector,
     GradientSiftClassifier,
     GradientSiftRegressor,
+    GradientSiftSurvival,
     Landmarks,
     MinimumAverageVariance,
     NearestNeighbors,
@@ -43,6 +44,7 @@ from gradsift import (
     aggregate,
     alpha_grid,
     alpha_max,
+    explain,
     findings,
     gradient_path,
     significance,
@@ -243,6 +245,33 @@ def findings_call(kind: type) -> Callable[..., None]:
     return call
 
 
+def survival_call(
+    X: Any, y: Any, weight: Any, shape: tuple[int, int], params: dict[str, Any]
+) -> None:
+    """Times that rise with y, every third row censored."""
+    y = np.asarray(y, dtype=float)
+    time = np.exp((y - y.min()) / max(np.ptp(y), 1e-300))
+    event = np.arange(len(y)) % 3 > 0
+    model = GradientSiftSurvival(**params)
+    with only_expected_warnings():
+        model.fit(X, time, event=event, sample_weight=weight)
+        check_shapes(model, shape[1])
+        survival = model.predict_survival_function(X, [1.0, 2.0])
+    assert survival.shape == (shape[0], 2)
+    assert ((survival >= 0) & (survival <= 1)).all()
+
+
+def explain_call(kind: type) -> Callable[..., None]:
+    def call(X: Any, y: Any, weight: Any, shape: tuple[int, int], params: dict[str, Any]) -> None:
+        with only_expected_warnings():
+            answer = explain(kind(**params).fit(X, y, sample_weight=weight), X, y)
+        assert answer.headline
+        assert len(answer.to_frame()) >= len(answer.findings)
+        assert answer.to_html().startswith("<!doctype html>")
+
+    return call
+
+
 def aggregate_call(
     X: Any, y: Any, weight: Any, shape: tuple[int, int], params: dict[str, Any]
 ) -> None:
@@ -281,6 +310,7 @@ SLICES: Params = {**COMMON, "n_slices": Choice([2, 5, 500], [1, 0, 2.5, "ten", T
 ENTRIES: dict[str, Entry] = {
     "GradientSiftRegressor": Entry(False, SIFT, estimator(GradientSiftRegressor)),
     "GradientSiftClassifier": Entry(True, SIFT, estimator(GradientSiftClassifier)),
+    "GradientSiftSurvival": Entry(False, SIFT, survival_call),
     "SparseGradientRegressor": Entry(
         False, {**SPARSE, **PENALTY}, estimator(SparseGradientRegressor, **FEW)
     ),
@@ -321,6 +351,12 @@ ENTRIES: dict[str, Entry] = {
     "significance of labels": Entry(True, TESTS, significance_call(GradientSiftClassifier)),
     "findings of numbers": Entry(False, DRAWS, findings_call(GradientSiftRegressor)),
     "findings of labels": Entry(True, DRAWS, findings_call(GradientSiftClassifier)),
+    "explain of numbers": Entry(
+        False, {"interactions": YES_OR_NO}, explain_call(GradientSiftRegressor)
+    ),
+    "explain of labels": Entry(
+        True, {"interactions": YES_OR_NO}, explain_call(GradientSiftClassifier)
+    ),
     "aggregate": Entry(False, {"how": Choice(["mean", "sum"], ["median", None])}, aggregate_call),
     "alpha_grid of labels": Entry(True, {**TOP, **GRID, **ALPHA_0}, grid_call("classification")),
 }

@@ -34,7 +34,7 @@ PROMISES: list[tuple[str, str, str]] = [
     ),
     (
         "The target is never among the variables, nor is a copy of it",
-        "tests/tables/test_leaks.py",
+        "tests/tables/test_leakage.py",
         "test_",
     ),
     (

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
 from gradsift.pipeline import load_model, save_model
 from gradsift.tables import Recipe
+from gradsift.tables.columns import TableEncoder
 
 MODELS = ("sift", "labels", "paper")
 
@@ -34,7 +35,7 @@ def good_file(name: str) -> bytes:
     }[name]()
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.gradsift"
-        save_model(path, model, Recipe("y", "regression", tuple("abcdefgh"), {}))
+        save_model(path, model, Recipe("y", "regression", TableEncoder(tuple("abcdefgh"))))
         return path.read_bytes()
 
 

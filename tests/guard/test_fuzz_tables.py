@@ -105,9 +105,10 @@ def prepared(draw):
         draw(st.just(()) | lists),
         draw(st.just(()) | lists),
         draw(st.just(()) | lists),
+        draw(st.just(()) | lists),
         draw(st.none() | some),
         draw(st.booleans()),
-        draw(st.sampled_from(["error", "mean", "drop"])),
+        draw(st.sampled_from(["auto", "error", "mean", "indicator", "drop"])),
     )
 
 
@@ -123,8 +124,8 @@ def test_a_table_is_prepared_soundly():
         n, p = ready.X.shape
         assert len(ready.y) == n <= frame.n_rows
         assert len(ready.names) == len(set(ready.names)) == p
-        assert choices.target not in ready.recipe.origins
-        assert not set(choices.drop) & set(ready.recipe.origins)
+        assert choices.target not in ready.recipe.encoder.table
+        assert not set(choices.drop) & set(ready.recipe.encoder.table)
         if choices.missing == "drop":
             assert not np.isnan(ready.X).any()
         assert ready.ids is None or len(ready.ids) == n

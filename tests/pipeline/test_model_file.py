@@ -10,6 +10,7 @@ from model_cases import FITS, RECIPE, model_of, sample
 from gradsift import GradientSiftRegressor, RidgeGradientRegressor, SparseGradientRegressor
 from gradsift.pipeline import load_model, record_training, save_model
 from gradsift.pipeline._as_data import CLASSES, ESTIMATORS, conforms, field_types
+from gradsift.tables.columns import TableEncoder
 
 
 @pytest.mark.parametrize("name", FITS)
@@ -99,5 +100,5 @@ def test_every_class_of_the_list_declares_its_types():
 
 
 def test_a_recipe_is_plain_data():
-    changed = replace(RECIPE, levels={})
+    changed = replace(RECIPE, encoder=TableEncoder(("a", "b")))
     assert changed.names == ("a", "b")

@@ -17,8 +17,6 @@ from gradsift.evaluate.baselines import ALPHAS
 from gradsift.exceptions import NothingSelectedWarning
 from gradsift.pipeline import Settings, record_training, select
 from gradsift.pipeline._select import make_estimator
-from gradsift.report import summarise
-from gradsift.report.words import headline
 from gradsift.sift import Limits, SiftSettings
 from gradsift.tables import Choices, Recipe, Table, prepare
 from gradsift.tables.frame import make_frame
@@ -33,14 +31,19 @@ def table_of(columns, y, **choices):
     return prepare(make_frame([*columns, "y"], parts), Choices("y", **choices))
 
 
+def notes(found, words):
+    """The notes that hold some words."""
+    return [note.text for note in found.answer.notes if words in note.text]
+
+
 def test_note_says_among_which_columns_products_were_looked_for(rng, monkeypatch):
     columns = {f"x{k}": rng.normal(size=60) for k in range(30)}
     table = table_of(columns, rng.normal(size=60))
-    quick = Settings(cv=0, repeats=0)
-    assert not [note for note in select(table, quick).notes if "products" in note]
+    quick = Settings(cv=0)
+    assert not notes(select(table, quick), "Products")
     few = SiftSettings(limits=Limits(most_columns=12, most_products=0))
     monkeypatch.setattr(GradientSiftRegressor, "sift_settings", few)
-    (note,) = [note for note in select(table, quick).notes if "products" in note]
+    (note,) = notes(select(table, quick), "Products")
     assert "the 12 most promising of 30 columns" in note
 
 
@@ -61,16 +64,19 @@ def test_scores_are_honest_where_there_are_text_columns(rng):
     predicted = np.empty(len(table.y))
     for train, test in folds.split(table.X):
         model = GradientSiftRegressor(
-            3.0, interactions=False, feature_groups=table.recipe.origins, predict_with="selected"
+            3.0, interactions=False, feature_groups=table.feature_groups, predict_with="selected"
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NothingSelectedWarning)
             predicted[test] = model.fit(table.X[train], table.y[train]).predict(table.X[test])
     left = np.square(table.y - predicted)
     expected = [1 - left[test].mean() / table.y.var(ddof=1) for _, test in folds.split(table.X)]
-    np.testing.assert_allclose(found.held_out.selected.values["R²"], expected, rtol=1e-9)
-    assert found.held_out.mean < 0.0
-    assert max(count for _, count, _ in found.picked) < 6  # no level of noise is stable
+    score = found.answer.prediction.score
+    assert score.mean == pytest.approx(np.mean(expected), rel=1e-9)
+    assert score.mean < 0.0
+    assert found.answer.prediction.is_constant
+    (sheet,) = found.answer.sheets
+    assert max(share for _, share, _ in sheet.rows) < 1.0  # no level of noise is stable
 
 
 def test_the_fit_leaves_the_procedure_as_it_was(rng):
@@ -78,7 +84,7 @@ def test_the_fit_leaves_the_procedure_as_it_was(rng):
     table = noise_with_texts(rng, n=80, count=5)
     settings = Settings(false_positives=1.0)
     before = make_estimator(table, settings).get_params()
-    found = select(table, Settings(false_positives=1.0, cv=0, repeats=0))
+    found = select(table, Settings(false_positives=1.0, cv=0))
     after = found.model.get_params()
     assert {**after, "predict_with": "auto", "inference": False} == before
 
@@ -101,38 +107,39 @@ def strong(rng, n=200):
 def test_at_most_so_many_are_returned_however_strong_the_others(rng, most, method):
     columns, y = strong(rng)
     table = table_of(columns, y, keep=("age",))
-    settings = Settings(method=method, max_features=most, cv=2, repeats=0)
+    settings = Settings(method=method, max_features=most, cv=2)
     found = select(table, settings)
-    assert 0 < found.n_selected <= most
-    assert found.columns == 8
-    assert "age" not in {row.name for row in found.variables}
-    assert found.covariate_names == ["age"]
+    answer = found.answer
+    assert 0 < len(answer.selected) <= most
+    assert answer.variables == 8
+    assert "age" not in {f.name for f in answer.findings}
+    assert answer.adjusted_for == ("age",)
     age = list(table.names).index("age")
     assert found.model.get_support()[age]
     if method == "sift":
-        assert found.n_selected == most
+        assert len(answer.selected) == most
 
 
 def test_a_category_is_one_variable(rng):
     columns, y = strong(rng)
-    found = select(table_of(columns, y), Settings(cv=0, repeats=2))
-    assert found.n_selected == len(found.variables) <= found.columns == 9
-    row = next(row for row in found.variables if row.name == "kind")
-    assert row.came_back == 1.0
-    assert found.level_effects[row.column].levels[0] == "y"
+    answer = select(table_of(columns, y), Settings(cv=0, repeats=2)).answer
+    assert answer.variables == 9
+    kind = next(f for f in answer.findings if f.name == "kind")
+    assert kind.effect.comparisons[0].end == "y"
+    (sheet,) = answer.sheets
+    assert ("kind", 1.0, "yes") in sheet.rows
 
 
 def test_repeated_rows_are_said_once(rng):
     X = rng.normal(size=(60, 3))
     X[50:] = X[:10]
     columns, y = dict(zip("abc", X.T)), X[:, 0] + X[:, 1] ** 2
-    found = select(table_of(columns, y), Settings(cv=0, repeats=0))
+    found = select(table_of(columns, y), Settings(cv=0))
     words = "20 of 60 rows are repeated measurements of a sample, or copies (such as row 1 and row"
-    assert sum(words in note for note in found.notes) == 1
-    assert not any("repeated measurements" in said for said in found.warnings)
+    assert len(notes(found, words)) == len(notes(found, "repeated measurements")) == 1
     once = table_of({k: v[:50] for k, v in columns.items()}, y[:50])
-    alone = select(once, Settings(cv=0, repeats=0))
-    assert not any("repeated measurements" in note for note in alone.notes)
+    alone = select(once, Settings(cv=0))
+    assert not notes(alone, "repeated measurements")
 
 
 def test_rows_of_few_values_that_are_equal_are_no_repetitions(rng):
@@ -188,20 +195,23 @@ def test_both_scores_equal_an_independent_computation(name):
     X, y = real(name)
     labels = y.dtype.kind == "U"
     columns = {f"x{k}": X[:, k] for k in range(X.shape[1])}
-    held = select(table_of(columns, y), Settings(repeats=0)).held_out
+    prediction = select(table_of(columns, y), Settings()).answer.prediction
     folds = (StratifiedKFold if labels else KFold)(5, shuffle=True, random_state=0)
     sift = GradientSiftClassifier if labels else GradientSiftRegressor
-    for way, scores in (("selected", held.selected), ("auto", held.together)):
+    sizes = [len(test) for _, test in folds.split(X, y)]
+    scores = {score.name: score.mean for score in prediction.others}
+    together = scores.get("averaged with predictors on all columns", prediction.score.mean)
+    for way, found in (("selected", prediction.score.mean), ("auto", together)):
         model = sift(predict_with=way)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NothingSelectedWarning)
             expected = fold_scores(clone(model), X, y, folds)
-        found = (held.selected if scores is None else scores).values[held.metric]
-        np.testing.assert_allclose(found, expected, atol=1e-9)
+        assert found == pytest.approx(np.average(expected, weights=sizes), abs=1e-9)
     if not labels:
         expected = fold_scores(make_pipeline(StandardScaler(), RidgeCV(ALPHAS)), X, y, folds)
-        np.testing.assert_allclose(held.simple.values["R²"], expected, atol=1e-6)
-    assert held.baseline.mean(held.metric) < held.mean
+        found = scores["ridge regression on all columns"]
+        assert found == pytest.approx(np.average(expected, weights=sizes), abs=1e-6)
+    assert not prediction.is_constant
 
 
 def test_columns_that_never_change_are_no_variables(rng):
@@ -210,13 +220,12 @@ def test_columns_that_never_change_are_no_variables(rng):
     y = X[:, 0] + 0.1 * rng.normal(size=60)
     kinds = {"kind": np.repeat(["only"], 60), "sex": np.tile(["f", "m"], 30)}
     columns = dict(zip("abcd", X.T)) | kinds
-    found = select(table_of(columns, y, categorical=("kind",)), Settings(cv=0, repeats=0))
-    assert found.columns == 4  # a, b, d and sex
-    assert headline(found) == "a explains y, out of 4 variables"
-    assert "of 4 variables" in summarise(found)["associated"]["words"]
-    assert sum("2 columns ('c', 'kind') hold the same value" in note for note in found.notes) == 1
-    plain = Recipe("y", "regression", (), {})
+    found = select(table_of(columns, y), Settings(cv=0))
+    assert found.answer.variables == 4  # a, b, d and sex
+    assert found.answer.headline == "a goes with y."
+    assert len(notes(found, "'c', 'kind' (constant")) == 1
+    plain = Recipe("y", "regression")
     stored = Table(ArraySource(X), y, tuple("abcd"), plain)
-    found = select(stored, Settings(cv=0, repeats=0))
-    assert found.columns == 3
-    assert sum("1 column holds the same value" in note for note in found.notes) == 1
+    found = select(stored, Settings(cv=0))
+    assert found.answer.variables == 3
+    assert len(notes(found, "1 column never changes")) == 1

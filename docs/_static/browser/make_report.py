@@ -3,9 +3,7 @@
 from datetime import datetime
 from pathlib import Path
 
-from gradsift.pipeline import Settings, record_training, select, write_files
-from gradsift.report import build_report
-from gradsift.report.words import headline
+from gradsift.pipeline import Settings, select, write_files
 from gradsift.tables import Choices, fingerprint, open_table
 from gradsift.tables.reading import read_frame
 
@@ -15,25 +13,19 @@ def column_names(path):
     return list(read_frame(Path(path)).order)
 
 
-def make_report(path, target, say, drop=(), missing="error"):
+def make_report(path, target, say, drop=(), missing="auto"):
     """The headline, and the text of every file that can be shown or kept."""
     path, out = Path(path), Path("/tmp/gradsift-out")
     out.mkdir(exist_ok=True)
     table = open_table(path, Choices(target, drop=tuple(drop), missing=missing))
-    for note in table.notes:
-        say(note)
-    findings = select(
-        table,
-        Settings(),
-        say,
-        source=path.name,
-        command=f"gradsift select {path.name} --target {target}",
-        fingerprint=fingerprint(path),
-        created=datetime.now().astimezone().isoformat(timespec="seconds"),
-    )
+    made = {
+        "source": path.name,
+        "command": f"gradsift select {path.name} --target {target}",
+        "data": fingerprint(path),
+        "date": datetime.now().astimezone().isoformat(timespec="seconds"),
+    }
+    selection = select(table, Settings(), say, made)
     say("writing the report")
-    training = record_training(findings.model, table.X, table.y, table.keep.tolist())
-    write_files(out, findings, table.recipe, training)
-    (out / "report.html").write_text(build_report(findings), encoding="utf-8")
+    write_files(out, selection, table)
     kept = [file for file in sorted(out.iterdir()) if file.suffix in (".html", ".csv", ".json")]
-    return headline(findings), {file.name: file.read_text(encoding="utf-8") for file in kept}
+    return selection.answer.headline, {f.name: f.read_text(encoding="utf-8") for f in kept}

@@ -24,6 +24,7 @@ from gradsift.cli._options import (
     Rule,
     Table,
     Task,
+    Use,
     Way,
     names,
     reads_table,
@@ -82,6 +83,7 @@ def select(
         Method, typer.Option(help="GradientSift, or the paper's estimator.")
     ] = Method.sift,
     drop: Drop = None,
+    use: Use = None,
     id: Annotated[str | None, typer.Option(help="The column that names the rows.")] = None,
     keep: Annotated[
         Names, typer.Option(help="Columns never penalised, such as age,sex.", metavar=SEVERAL)
@@ -105,8 +107,14 @@ def select(
         typer.Option(
             "--target-from",
             "--pheno",
-            help="Another table that holds the target; samples are found by --id, or by FID and "
-            "IID.",
+            help="Another table that holds the target; its rows are found by --by.",
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            help="How rows of other tables are found: COLUMN, COLUMN=COLUMN of both, or position. "
+            "Unless given, by the columns whose values match best."
         ),
     ] = None,
     covariates: Covariates = None,
@@ -129,8 +137,12 @@ def select(
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Take log2(1 + x) of the columns.")] = False,
     missing: Annotated[
-        Missing, typer.Option(help="Missing values: refuse, fill with the mean, drop the rows.")
-    ] = Missing.error,
+        Missing,
+        typer.Option(
+            help="Missing values: fill, and mark where that goes with the target (auto); fill "
+            "(mean); fill and mark (indicator); drop the rows; refuse."
+        ),
+    ] = Missing.auto,
     false_positives: Annotated[
         float, typer.Option(help="Expected number of false variables (sift).")
     ] = 0.3,
@@ -165,9 +177,17 @@ def select(
         ),
     ] = Way.selected,
     stability: Annotated[
-        int | None,
-        typer.Option(min=0, help="Half samples to select again on; 10 unless the table is large."),
-    ] = None,
+        int, typer.Option(min=0, help="Half samples to select again on; 0 = none.")
+    ] = 0,
+    associated: Annotated[
+        bool,
+        typer.Option(
+            "--associated", help="Also list what is associated with the target one by one (sift)."
+        ),
+    ] = False,
+    details: Annotated[
+        bool, typer.Option("--details", help="Print all findings, predictions and notes.")
+    ] = False,
     threads: Annotated[int | None, typer.Option(min=1, help="Most threads to use.")] = None,
     seed: Annotated[
         int,
@@ -178,8 +198,8 @@ def select(
 ) -> None:
     """Find the variables that matter, and write a report about them.
 
-    Writes selected.csv, findings.csv, associated.csv, directions.csv, projection.csv, summary.json,
-    model.gradsift and report.html.
+    Writes findings.csv, selected.csv, directions.csv, projection.csv, summary.json, model.gradsift
+    and report.html; tests.csv, stability.csv and associated.csv where asked for.
     """
     from gradsift.cli._select import run
     from gradsift.pipeline import Settings
@@ -190,18 +210,21 @@ def select(
     if target is None and target_from is None and table.suffix.lower() not in GENOTYPES:
         raise typer.BadParameter("give the column to explain with --target.")
     choices = Choices(
-        target_of(table, target, target_from), task.value, names(drop), names(categorical),
-        names(keep), id, log, missing.value, ReadOptions(**reading), group,
+        target_of(table, target, target_from), task.value, names(drop), names(use),
+        names(categorical), names(keep), id, log, missing.value, ReadOptions(**reading), group,
         None if aggregate is None else aggregate.value, covariates, names(covariate_names), offset,
-        keep_samples, remove_samples, maf, max_missing,
+        keep_samples, remove_samples, maf, max_missing, by,
     )  # fmt: skip
     settings = Settings(
         method=method.value, false_positives=false_positives, false_discovery_rate=fdr,
         interactions=interactions, cv=cv, time_order=time_order,
         selection=selection.value, max_features=max_features, predict_with=WAYS[predict_with],
-        repeats=stability, seed=seed, n_jobs=threads or 1,
+        repeats=stability, associated=associated, seed=seed, n_jobs=threads or 1,
     )  # fmt: skip
-    run(table, choices, settings, out, force=force, target_from=target_from, threads=threads)
+    run(
+        table, choices, settings, out, force=force, target_from=target_from, threads=threads,
+        details=details,
+    )  # fmt: skip
 
 
 @app.command()

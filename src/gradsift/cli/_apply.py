@@ -6,26 +6,36 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gradsift.cli._printable import printable
+from gradsift._run.printable import printable
+from gradsift.answer import Answer, Prediction, explain
 from gradsift.data.missing import known
+from gradsift.data.slices import take_rows
 from gradsift.data.source import ArraySource
-from gradsift.estimators.splits import SampleParams
+from gradsift.estimators.names import names_of_best
 from gradsift.estimators.validation import used_columns, warn_if_far
+from gradsift.evaluate import score_model
 from gradsift.exceptions import ExtrapolationWarning
-from gradsift.explain import names_of_best
-from gradsift.pipeline import load_model, new_file, projected, without_holes, write_rows
+from gradsift.pipeline import (
+    Training,
+    as_note,
+    load_model,
+    new_file,
+    new_rows_prediction,
+    projected,
+    without_missing,
+    write_rows,
+)
 from gradsift.protocols import Source
-from gradsift.report import Findings, build_report, check_report_packages, predictor_name
 from gradsift.tables import Choices, Recipe, fingerprint, open_new, open_table
 from gradsift.tables.new_table import NewTable
 from gradsift.tables.prepare import left_out
-from gradsift.tables.variants import variant_places
 
 Given = dict[str, Any]
 """How the new table is written, where that is said: option -> value."""
@@ -48,12 +58,12 @@ def predict(
     with new_file(out, force=force, inputs=inputs) as file, told():
         model, table = opened(model_path, path, reading, way, beside)
         X, ids = table.X, table.ids
-        predictions = model.predict(X, **table.told)
+        predictions = model.predict(X, **table.sample_params)
         names = ids if ids is not None else [str(i + 1) for i in range(len(predictions))]
         header, columns = ["row", "predicted"], [names, predictions]
         if model.describe().labels:
             header += [f"probability of {c}" for c in model.classes_]
-            columns += list(np.asarray(model.predict_proba(X, **table.told)).round(6).T)
+            columns += list(np.asarray(model.predict_proba(X, **table.sample_params)).round(6).T)
         write_rows(file, header, zip(*columns))
         who = predictor_name(model)
     print(f"{len(predictions)} predictions in {out}, with {who}")
@@ -73,7 +83,7 @@ def transform(
     with new_file(out, force=force, inputs=inputs) as file, told():
         model, table = opened(model_path, path, reading, None, beside)
         head = [f"direction{i + 1}" for i in range(len(model.components_))]
-        write_rows(file, *projected(model, table.X, table.ids, head, table.y, table.told))
+        write_rows(file, *projected(model, table.X, table.ids, head, table.y, table.sample_params))
     print(f"{table.X.shape[0]} samples on {len(head)} direction(s) in {out}")
 
 
@@ -87,50 +97,70 @@ def report(
     target_from: Path | None = None,
     beside: Asked = (None, None),
 ) -> None:
-    """The report, with effects and scores on this table."""
-    check_report_packages()
+    """The page, with effects and scores on this table."""
     inputs = [model_path, path, target_from, beside[0]]
     with new_file(out, force=force, inputs=inputs) as file, told():
-        page = report_page(model_path, path, reading, target_from, beside)
-        file.write_text(page, encoding="utf-8")
+        answer = answer_on(model_path, path, reading, target_from, beside)
+        file.write_text(answer.to_html(), encoding="utf-8")
     print(f"the report is in {out}")
 
 
-def report_page(
+def answer_on(
     model_path: Path,
     path: Path,
     reading: Given,
     target_from: Path | None = None,
     beside: Asked = (None, None),
-) -> str:
-    """The page of a saved model on a table."""
+) -> Answer:
+    """The answer of a saved model on a table: findings of the fit, effects of its rows."""
     model, recipe, training = load_model(model_path)
     check_covariates_given(model, beside)
     table = open_labelled(path, recipe, reading, target_from, beside)
-    X, ids, y = table.X, table.ids, labels_of(model, table.y)
-    names: Any = recipe.names or None
+    X, y = table.X, labels_of(model, table.y)
     say_far(model, X, recipe)
-    if isinstance(X, Source):
-        names = names_of_best(model, X)
-    findings = Findings(
+    names: Any = names_of_best(model, X) if isinstance(X, Source) else recipe.names or None
+    answer = explain(
         model,
-        without_holes(model, X),
+        without_missing(model, X),
         y,
         names=names,
-        groups=recipe.origins if recipe.levels else None,
-        covariates=() if training is None else training.covariates,
-        sample_params=SampleParams(None, table.covariates, table.offset),
-        places=variant_places(path),
+        feature_groups=recipe.feature_groups,
         target=recipe.target,
-        source=path.name,
-        n_samples=None if training is None else len(training.digests),
-        unseen=None if training is None else training.unseen(X, y),
-        sample_names=None if ids is None else ids.tolist(),
-        fingerprint=fingerprint(path),
-        created=datetime.now().astimezone().isoformat(timespec="seconds"),
-        command=f"gradsift report {model_path.name} {path.name}",
+        **table.sample_params,
     )
-    return build_report(findings)
+    params = {k: v for k, v in table.sample_params.items() if k != "groups"}
+    made = {
+        "command": f"gradsift report {model_path.name} {path.name}",
+        "data": fingerprint(path),
+        "date": datetime.now().astimezone().isoformat(timespec="seconds"),
+    }
+    prediction, note = scores_on(model, X, y, params, training)
+    return replace(
+        answer,
+        prediction=prediction,
+        notes=(as_note(note),),
+        source=path.name,
+        made=tuple(made.items()),
+    )
+
+
+def scores_on(
+    model: Any, X: Any, y: Any, params: Given, training: Training | None
+) -> tuple[Prediction | None, str]:
+    """Scores on the rows of a table that the fit has not seen, and a note on how many they are."""
+    unseen = np.zeros(len(y), dtype=bool) if training is None else training.unseen(X, y)
+    rows, count = np.flatnonzero(unseen), len(y)
+    fitted = f"the model was fitted to {len(training.digests):,} rows; " if training else ""
+    if len(rows) == 0 or isinstance(X, Source):
+        return None, f"{fitted}no score is given, as none of these {count:,} rows is new to it"
+    some = {name: take_rows(values, rows) for name, values in params.items() if name == "offset"}
+    if "covariates" in params:
+        some["covariates"] = {k: np.asarray(v)[rows] for k, v in params["covariates"].items()}
+    scores = score_model(model, take_rows(X, rows), np.asarray(y)[rows], **some)
+    known = count - len(rows)
+    aside = f", and {known:,} rows of the fit, which do not count in the score" if known else ""
+    text = f"{fitted}effects are those of these {count:,} rows{aside}"
+    return new_rows_prediction(scores, model.describe().labels, len(rows)), text
 
 
 def open_labelled(
@@ -164,7 +194,7 @@ def open_labelled(
         raise ValueError(f"{path.name} has no values of {recipe.target!r}, which the report needs.")
     there = known(y, texts=False)
     if not there.all():
-        warnings.warn(f"{left_out(there, recipe.target)}.", stacklevel=2)
+        warnings.warn(f"{left_out(there, recipe.target).text} left out.", stacklevel=2)
         new = new.take(np.flatnonzero(there))
         y = y[there]
     return new._replace(y=np.array(y.tolist()) if y.dtype.kind == "O" else y)
@@ -238,3 +268,16 @@ def told() -> Iterator[None]:
     said = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
     for message in dict.fromkeys(said):
         print(f"beware: {printable(message)}", file=sys.stderr)
+
+
+def predictor_name(model: Any) -> str:
+    """What a saved model predicts with."""
+    ensemble, some = model.describe().ensemble, bool(np.any(model.get_support()))
+    if ensemble is None or not ensemble.used:
+        return "the selected variables alone" if some else "no variable, as none was selected"
+    members = ", ".join(
+        f"{m.kind} on {m.n_columns:,} columns ({m.share:.0%})" for m in ensemble.members
+    )
+    if not some:
+        return f"{members}, as no variable was selected"
+    return f"the selected variables averaged with {members}"

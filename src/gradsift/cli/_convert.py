@@ -6,7 +6,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from gradsift.cli._printable import printable
+from gradsift._run.printable import printable
 from gradsift.data import convert
 from gradsift.data.read_options import ReadOptions
 

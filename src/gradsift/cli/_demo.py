@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.datasets import load_diabetes
 
 from gradsift import SparseGradientRegressor
+from gradsift.cli._progress import Progress
 from gradsift.cli._select import console, results, show
 from gradsift.data.simulate import circles, turlach
 from gradsift.pipeline import Settings, select, select_in_stages, write_each
@@ -31,15 +32,18 @@ def run(out: Path) -> None:
     table = prepare(make_frame(names, columns), Choices("progression"))
     stages = select_in_stages(
         table,
-        Settings(),
-        source="diabetes with 40 columns of noise",
-        command="gradsift demo",
-        fingerprint="scikit-learn: load_diabetes",
-        created=datetime.now().astimezone().isoformat(timespec="seconds"),
+        settings := Settings(),
+        made={
+            "source": "diabetes with 40 columns of noise",
+            "command": "gradsift demo",
+            "data": "scikit-learn: load_diabetes",
+            "date": datetime.now().astimezone().isoformat(timespec="seconds"),
+        },
     )
-    with results(out, force=True) as place:
-        findings = write_each(place, table, stages)
-    show(findings, out, perf_counter() - start)
+    progress = Progress(settings.cv, settings.repeats)
+    with progress.shown(), results(out, force=True) as place:
+        selection = write_each(place, table, progress.follow(stages))
+    show(selection, out, perf_counter() - start)
 
     X, y, support = turlach(n_features=200, random_state=0)
     known_answer("y = (2 x1 - 1)^2 + x2 + .. + x5 + noise, 200 columns", X, y, support)
@@ -60,9 +64,8 @@ def known_answer(title: str, X: Array, y: Array, support: IntArray) -> None:
     console.rule(f"Simulated: {title}", align="left")
     names = [f"x{k}" for k in range(1, X.shape[1] + 1)]
     table = simulated(names, X, y)
-    findings = select(table, Settings(cv=0, repeats=0))
-    found = ", ".join(names[k] for k in findings.model.get_support(indices=True))
-    console.print(f"selected in {findings.seconds:.2f} s: [bold]{found}[/bold]")
+    found = select(table, Settings(cv=0))
+    console.print(f"selected in {found.seconds:.2f} s: {', '.join(found.answer.selected)}")
     console.print(f"the truth: {', '.join(names[k] for k in support)}")
 
 

@@ -12,8 +12,8 @@ from types import FrameType
 
 import typer
 
+from gradsift._run.printable import printable
 from gradsift.cli._app import app
-from gradsift.cli._printable import printable
 
 UsageError = typer.BadParameter.__base__  # typer brings its own click and exports only this child
 USAGE, DATA, NOT_CONVERGED, INTERRUPTED = 1, 2, 3, 130
@@ -82,6 +82,10 @@ def stopped(code: int) -> int:
 def refused(error: BaseException) -> int:
     """One plain sentence on an error of the data, and its exit code."""
     said = printable(error)
+    if change := getattr(error, "change", ""):  # of a table that cannot be used
+        from gradsift.pipeline import option_words
+
+        said += option_words(change)
     if isinstance(error, MemoryError):
         said = f"out of memory{f' ({said})' if said else ''}: use fewer columns or rows, or store"
         said += " the table by columns with `gradsift convert`."

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 CORE = ("gradsift", "numpy", "scipy", "scikit-learn")
 EXTRAS = (
-    "typer", "rich", "pyarrow", "openpyxl", "matplotlib", "jinja2", "dask", "distributed",
+    "typer", "rich", "pyarrow", "openpyxl", "matplotlib", "dask", "distributed",
     "zarr", "anndata", "bed-reader", "pgenlib", "bgen", "pynndescent",
 )  # fmt: skip
 

@@ -27,9 +27,11 @@ class Method(StrEnum):
 
 
 class Missing(StrEnum):
-    error = "error"
+    auto = "auto"
     mean = "mean"
+    indicator = "indicator"
     drop = "drop"
+    error = "error"
 
 
 class Aggregate(StrEnum):
@@ -53,8 +55,8 @@ WAYS: dict[Way, Literal["selected", "auto"]] = {Way.selected: "selected", Way.al
 Table = Annotated[
     Path,
     typer.Argument(
-        help="CSV, TSV (also .gz), Excel, Parquet, Arrow, Feather, .npz, .npy, .h5ad, Zarr or "
-        "PLINK .bed, .pgen or .bgen."
+        help="CSV, TSV (also .gz; - reads standard input), Excel, .ods, Parquet, Arrow, Feather, "
+        ".npz, .npy, .h5ad, Zarr or PLINK .bed, .pgen or .bgen."
     ),
 ]
 Model = Annotated[
@@ -88,7 +90,7 @@ Covariates = Annotated[
         "--covariates",
         "--covar",
         help="Another table of known influences, such as age, batch or principal components. They "
-        "are adjusted for and are never findings; samples are found by --id, or by FID and IID.",
+        "are adjusted for and are never findings; its rows are found by --by.",
     ),
 ]
 Offset = Annotated[
@@ -105,6 +107,13 @@ Drop = Annotated[
     Names,
     typer.Option(
         help="Columns to leave out; this and other lists may be given several times.",
+        metavar=SEVERAL,
+    ),
+]
+Use = Annotated[
+    Names,
+    typer.Option(
+        help="Columns that are variables, whatever they look like: undoes what was left out.",
         metavar=SEVERAL,
     ),
 ]

@@ -1,24 +1,37 @@
-"""The main job from table to files: select, find out how sure, write everything a person needs."""
+"""The main job from table to files: select, score, and write everything a person needs."""
 
 from gradsift.pipeline._files import projected, write_each, write_files, write_rows
 from gradsift.pipeline._folder import Place, new_file, results_place
 from gradsift.pipeline._model_file import load_model, save_model
-from gradsift.pipeline._select import Settings, select, select_in_stages, without_holes
+from gradsift.pipeline._notes import as_note, note_words, option_words
+from gradsift.pipeline._scores import new_rows_prediction
+from gradsift.pipeline._select import (
+    Selection,
+    Settings,
+    select,
+    select_in_stages,
+    without_missing,
+)
 from gradsift.pipeline._training import Training, record_training
 
 __all__ = [
     "Place",
+    "Selection",
     "Settings",
     "Training",
+    "as_note",
     "load_model",
+    "new_file",
+    "new_rows_prediction",
+    "note_words",
+    "option_words",
     "projected",
     "record_training",
     "results_place",
     "save_model",
     "select",
     "select_in_stages",
-    "new_file",
-    "without_holes",
+    "without_missing",
     "write_each",
     "write_files",
     "write_rows",

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gradsift as public
+from gradsift import answer
 from gradsift.data import ArraySource, Scaling
 from gradsift.data.mixed import MixedColumn, TableEncoder
 from gradsift.data.read_options import ReadOptions
@@ -49,29 +50,41 @@ from gradsift.pipeline._training import Training
 from gradsift.protocols import Source
 from gradsift.refit import Predictor, Refit
 from gradsift.refit.all_columns import KernelMember, LinearMember
-from gradsift.refit.evidence import Candidate, EvidenceFit
-from gradsift.refit.features import Expansion
+from gradsift.refit.evidence import Candidate, EvidenceFit, Expansion, Features, Posterior
+from gradsift.responses.counts import LogMean
+from gradsift.responses.survival import BaselineHazard
 from gradsift.sift import ChosenGroup, SiftResult
 from gradsift.solver import Certificate, Rows, Solution, Status
 from gradsift.solver.path import PathResult
+from gradsift.tables import columns
+from gradsift.tables.parse import NumberStyle
 
 ESTIMATORS: dict[str, type] = {
     cls.__name__: cls
     for cls in (
         public.GradientSiftRegressor,
         public.GradientSiftClassifier,
+        public.GradientSiftSurvival,
         public.SparseGradientRegressor,
         public.SparseGradientClassifier,
         public.SparseGradientRegressorCV,
         public.SparseGradientClassifierCV,
     )
 }
+ANSWER = (
+    answer.Answer, answer.Comparison, answer.Direction, answer.Effect, answer.Estimate,
+    answer.Finding, answer.Level, answer.Line, answer.Member, answer.Note, answer.Prediction,
+    answer.Score, answer.Sheet,
+)  # fmt: skip
 CLASSES: dict[str, type] = {
     "ArraySource": ArraySource,
     "Scaling": Scaling,
     "Training": Training,
-    "TableEncoder": TableEncoder,
+    "MixedEncoder": TableEncoder,
     "MixedColumn": MixedColumn,
+    "TableEncoder": columns.TableEncoder,
+    "Column": columns.Column,
+    "NumberStyle": NumberStyle,
     "ReadOptions": ReadOptions,
     "Covariate": Covariate,
     "Covariates": Covariates,
@@ -87,12 +100,16 @@ CLASSES: dict[str, type] = {
     "ReducedModel": ReducedModel,
     "Finding": Finding,
     "Predictor": Predictor,
+    "BaselineHazard": BaselineHazard,
+    "LogMean": LogMean,
     "Refit": Refit,
     "LinearMember": LinearMember,
     "KernelMember": KernelMember,
     "Candidate": Candidate,
     "EvidenceFit": EvidenceFit,
     "Expansion": Expansion,
+    "Features": Features,
+    "Posterior": Posterior,
     "refit.Gaussian": ard_kernels.ArdGaussian,
     "refit.Anova": ard_kernels.Anova,
     "refit.Linear": ard_kernels.DotProduct,
@@ -121,6 +138,7 @@ CLASSES: dict[str, type] = {
     "weights.Uniform": weights.Uniform,
     "weights.NearestNeighbors": weights.NearestNeighbors,
     "weights.Adaptive": weights.Adaptive,
+    **{f"answer.{cls.__name__}": cls for cls in ANSWER},
 }
 """What a model may consist of, by the names that files use. They stay when a class moves."""
 

@@ -1,34 +1,34 @@
-"""Findings as files: those of a finished stage before the next one begins."""
+"""A selection as files: that of a finished stage before the next one begins."""
 
 from __future__ import annotations
 
 import csv
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from shutil import copytree, ignore_patterns
 from typing import Any
 
 import numpy as np
 
-from gradsift._run.progress import Say, silent
-from gradsift.explain import best_selected
-from gradsift.explain.displays.style import readable
-from gradsift.pipeline._folder import MANIFEST, Place
+from gradsift._run.printable import printable
+from gradsift.answer import FRAME
+from gradsift.estimators.splits import SampleParams
+from gradsift.pipeline._folder import Place
 from gradsift.pipeline._model_file import NAME as MODEL
 from gradsift.pipeline._model_file import save_model
-from gradsift.pipeline._training import Training, record_training
-from gradsift.report import Findings, build_report, check_report_packages, summarise
-from gradsift.tables import Recipe, Table
+from gradsift.pipeline._select import Selection, column_names, without_missing
+from gradsift.pipeline._training import record_training
+from gradsift.tables import Table
 from gradsift.tables.variants import BIM
 
+SHEETS = {"Tests": "tests.csv", "Associated": "associated.csv", "Half samples": "stability.csv"}
+"""Files of tables that were asked for."""
 
-def write_each(
-    place: Place, table: Table, stages: Iterable[Findings], say: Say = silent
-) -> Findings:
-    """Write what every stage found before the next one begins, and at last the report; whatever
-    stops the run, the folder holds what was finished.
+
+def write_each(place: Place, table: Table, stages: Iterable[Selection]) -> Selection:
+    """Write what every stage found before the next one begins; whatever stops the run, the folder
+    holds what was finished.
 
     Parameters
     ----------
@@ -36,136 +36,78 @@ def write_each(
         From `results_place`.
     table : Table
         The model file holds how it was made, and fingerprints of its rows.
-    stages : iterable of Findings
+    stages : iterable of Selection
         From `select_in_stages`.
-    say : callable, optional
-        Told what is being done.
 
     Returns
     -------
-    findings : Findings
-        Those of the last stage.
+    selection : Selection
+        That of the last stage.
     """
-    for findings in stages:
-        training = record_training(findings.model, table.X, table.y, table.keep.tolist())
+    for selection in stages:
         with place.version() as out:
-            write_files(out, findings, table.recipe, training)
-    try:
-        check_report_packages()
-    except ImportError:
-        return findings
-    say("writing the report")
-    with place.version() as out:
-        copytree(place.folder, out, ignore=ignore_patterns(MANIFEST), dirs_exist_ok=True)
-        (out / "report.html").write_text(build_report(findings), encoding="utf-8")
-    return findings
+            write_files(out, selection, table)
+    return selection
 
 
-def write_files(
-    out: Path, findings: Findings, recipe: Recipe, training: Training | None = None
-) -> None:
-    """The tables (selected, findings, associated, directions, projection), model.gradsift and
-    summary.json.
+def write_files(out: Path, selection: Selection, table: Table) -> None:
+    """findings.csv, selected.csv, directions.csv, projection.csv, what was asked for besides,
+    summary.json, model.gradsift and report.html.
     """
-    model, summary = findings.model, summarise(findings)
-    tested = findings.described.significance is not None
-    header = [*SELECTED, *TESTED] if tested else [*SELECTED]
-    rows = map(selected_row, summary["variables"])
-    if findings.places is not None:
-        header += BIM
-    write_rows(out / "selected.csv", header, rows)
-    if summary["findings"] is not None:
-        write_rows(out / "findings.csv", FINDINGS, finding_lines(summary["findings"]))
-    if summary["associated"] is not None:
-        write_rows(
-            out / "associated.csv", ASSOCIATED, map(plain_row, summary["associated"]["variables"])
-        )
+    model, answer = selection.model, selection.answer
+    write_rows(out / "findings.csv", FRAME, (map(plain, row) for row in answer.records()))
+    write_selected(out / "selected.csv", model, table)
     head = [f"direction{i + 1}" for i in range(len(model.components_))]
+    names = column_names(model, table)
+    order = best_first(model)
     write_rows(
         out / "directions.csv",
         ["name", *head],
-        (
-            [findings.all_names[k], *map(short, model.components_[:, k])]
-            for k in best_selected(model).tolist()
-        ),
+        ([name_of(names, k), *map(short, model.components_[:, k])] for k in order),
     )
-    write_rows(
-        out / "projection.csv",
-        *projected(
-            model,
-            findings.X,
-            findings.sample_names,
-            head,
-            findings.y,
-            findings.sample_params.for_predict,
-        ),
+    params = SampleParams(None, table.covariates, table.offset).for_predict
+    ids = None if table.ids is None else table.ids.tolist()
+    X = without_missing(model, table.X)
+    write_rows(out / "projection.csv", *projected(model, X, ids, head, table.y, params))
+    for sheet in answer.sheets:
+        write_rows(out / SHEETS[sheet.title], sheet.head, (map(plain, row) for row in sheet.rows))
+    save_model(
+        out / MODEL,
+        model,
+        table.recipe,
+        record_training(model, table.X, table.y, table.keep.tolist()),
     )
-    save_model(out / MODEL, model, recipe, training)
-    (out / "summary.json").write_text(
-        json.dumps(summary, indent=1, ensure_ascii=False), encoding="utf-8"
-    )
+    (out / "summary.json").write_text(json.dumps(answer.to_dict(), indent=1), encoding="utf-8")
+    (out / "report.html").write_text(answer.to_html(), encoding="utf-8")
 
 
-SELECTED = [
-    "rank", "name", "importance", "finding", "confidence", "came_back", "by_chance", "sign",
-    "effect", "about",
-    "change", "change_low", "change_high", "per_sd", "per_unit", "acts_with", "stand_ins",
-]  # fmt: skip
-FINDINGS = [
-    "finding", "finding_confidence", "certainty", "shape", "name", "confidence", "correlation",
-    "selected", "partners", "rival", "came_back", "by_chance",
-]  # fmt: skip
-ASSOCIATED = ["name", "p_value", "q_value", "selected"]
-TESTED = ["p_value", "q_value", "finding_q_value", "rival"]
+def write_selected(path: Path, model: Any, table: Table) -> None:
+    """Variables that the model predicts with: rank, name and importance, and where variants lie."""
+    names, groups = column_names(model, table), table.feature_groups
+    sure = getattr(model, "confidence_", None)
+    rows: dict[str, list[Any]] = {}
+    kept = set(table.keep.tolist())
+    for k in best_first(model):
+        name = name_of(names, k) if groups is None else str(groups[k])
+        if name not in rows and k not in kept:
+            confidence = "" if sure is None else short(sure[k])
+            importance = short(model.feature_importances_[k])
+            rows[name] = [len(rows) + 1, name, importance, confidence]
+    head = ["rank", "name", "importance", "confidence"]
+    places = {} if table.places is None else table.places.of(list(rows))
+    if table.places is not None:
+        head += BIM
+    write_rows(path, head, ([*row, *places.get(name, ())] for name, row in rows.items()))
 
 
-def selected_row(row: dict[str, Any]) -> list[Any]:
-    """One line of selected.csv from a row of the summary."""
-    stand_ins = "; ".join(f"{name} ({r:+.2f})" for name, r in row["stand_ins"])
-    return [
-        row["rank"],
-        row["name"],
-        short(row["importance"]),
-        "" if row["finding"] is None else row["finding"],
-        *(short(row[k]) for k in ("confidence", "came_back", "by_chance")),
-        row["sign"],
-        row["effect"],
-        row["output"] or "",
-        *(short(row[k]) for k in ("change", "change_low", "change_high", "per_sd", "per_unit")),
-        "; ".join(row["partners"]),
-        stand_ins,
-        *test_cells(row["test"]),
-        *(row["place"] or []),
-    ]
+def best_first(model: Any) -> list[int]:
+    """Selected columns, best ranked first."""
+    support = model.get_support(indices=True)
+    return [int(k) for k in support[np.argsort(model.ranking_[support], kind="stable")]]
 
 
-def finding_lines(found: Sequence[dict[str, Any]]) -> Iterator[list[Any]]:
-    """Lines of findings.csv: one for each member of each finding."""
-    for row in found:
-        for name, confidence, correlation, selected in row["members"]:
-            yield [
-                row["number"],
-                short(row["confidence"]),
-                row["certainty"],
-                short(row["q_value"]),
-                row["shape"],
-                name,
-                short(confidence),
-                short(correlation),
-                "yes" if selected else "no",
-                "; ".join(row["partners"]),
-                "; ".join(row["rival"] or []),
-                short(row["came_back"]),
-                short(row["by_chance"]),
-            ]
-
-
-def test_cells(test: dict[str, Any] | None) -> list[Any]:
-    """The cells of a test; none where there was none."""
-    if test is None:
-        return []
-    numbers = (short(test[k]) for k in ("p_value", "q_value", "finding_q_value"))
-    return [*numbers, "; ".join(test["rival"] or [])]
+def name_of(names: Sequence[str] | None, k: int) -> str:
+    return f"x{k}" if names is None else str(names[k])
 
 
 def projected(
@@ -174,10 +116,10 @@ def projected(
     ids: Any,
     head: Sequence[str],
     y: Any = None,
-    told: dict[str, Any] | None = None,
+    params: dict[str, Any] | None = None,
 ) -> tuple[list[str], Iterable[list[Any]]]:
     """Header and rows: the name of each sample, its place on the directions, what is predicted."""
-    places, predictions = np.asarray(model.transform(X)), model.predict(X, **(told or {}))
+    places, predictions = np.asarray(model.transform(X)), model.predict(X, **(params or {}))
     names = ids if ids is not None else [str(i + 1) for i in range(len(predictions))]
     outcomes = (
         {"predicted": predictions} if y is None else {"observed": y, "predicted": predictions}
@@ -189,21 +131,19 @@ def projected(
     return ["row", *head, *outcomes], rows
 
 
-def plain_row(row: Sequence[Any]) -> list[Any]:
-    """Numbers with six digits, the rest as it is."""
-    return [*map(plain, row)]
-
-
 def short(value: Any) -> str:
     """Six digits; nothing where there is no number."""
     return "" if value is None else f"{float(value):.6g}"
 
 
 def plain(value: Any) -> Any:
-    return short(value) if isinstance(value, (float, np.floating)) else value
+    """Numbers with six digits, truth values as words, the rest as it is."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return short(value) if value is None or isinstance(value, (float, np.floating)) else value
 
 
-def write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def write_rows(path: Path, header: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
     """A CSV file whose texts no spreadsheet takes for formulas and no terminal for commands."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -221,10 +161,11 @@ def harmless(cell: Any) -> Any:
     Examples
     --------
     >>> harmless("=1+1"), harmless("-1.5"), harmless("-"), harmless("gene\\x1b[31m")
-    ("'=1+1", '-1.5', '-', 'gene\ufffd[31m')
+    ("'=1+1", '-1.5', '-', 'gene\\\\x1b[31m')
     """
     if not isinstance(cell, str):
         return cell
-    text = readable(cell)
-    formula = len(text) > 1 and text[0] in "=+-@" and not NUMBER.fullmatch(text)
+    text = printable(cell)
+    core = text.strip()  # line breaks became spaces
+    formula = len(core) > 1 and core[0] in "=+-@" and not NUMBER.fullmatch(core)
     return f"'{text}" if formula else text

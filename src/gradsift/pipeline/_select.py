@@ -1,17 +1,14 @@
-"""The main job: from a table to a fitted model and how sure one can be of it."""
+"""The main job: from a table to a fitted model and its answer."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import TimeSeriesSplit
 
 from gradsift import (
@@ -24,24 +21,27 @@ from gradsift import (
     SparseGradientRegressorCV,
 )
 from gradsift._run.progress import Say, progress_to, silent
+from gradsift.answer import Answer, Note, explain
 from gradsift.data import FilledSource, fill_holes
 from gradsift.data.row_groups import constant_in_groups, group_codes
 from gradsift.estimators.inference import with_findings
-from gradsift.estimators.splits import SampleParams
+from gradsift.estimators.names import names_of_best
 from gradsift.evaluate import held_out, stability
-from gradsift.exceptions import NothingSelectedWarning, RepeatedRowsWarning
-from gradsift.explain import names_of_best
+from gradsift.pipeline._notes import (
+    Warned,
+    alarm_notes,
+    fit_notes,
+    gathered,
+    table_notes,
+    warning_notes,
+)
+from gradsift.pipeline._scores import association_sheet, prediction_of, stability_sheet, test_sheet
 from gradsift.protocols import Source
-from gradsift.report import Findings
-from gradsift.report.text import join
-from gradsift.tables import BEWARE, Table
-from gradsift.tables.suspects import constant_words
+from gradsift.tables import Table
 
-Stage = Callable[[Findings], dict[str, Any]]
-"""Findings so far -> fields of `Findings` that a stage adds."""
+Stage = Callable[["Selection"], "Selection"]
+"""What is found out after the fit."""
 Method = Literal["sift", "sparse-gradient"]
-MOST_REPEATED = 5_000_000
-"""Numbers in a table up to which the fit is repeated on half samples, unless asked otherwise."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,10 @@ class Settings:
     predict_with : {'selected', 'auto'}
         What the model predicts with (sift): the selected variables alone, or their average with
         predictors on all columns, where these have a part.
-    repeats : int, optional
-        Half samples to repeat the selection on; None = 10, or none for large tables.
+    repeats : int
+        Half samples to repeat the selection on.
+    associated : bool
+        Also list the variables that are associated with the target one by one.
     seed : int
     n_jobs : int
     time_order : bool
@@ -83,7 +85,8 @@ class Settings:
     selection: Literal["min", "1se"] = "min"
     max_features: int | None = None
     predict_with: Literal["selected", "auto"] = "selected"
-    repeats: int | None = None
+    repeats: int = 0
+    associated: bool = False
     seed: int = 0
     n_jobs: int = 1
     time_order: bool = False
@@ -95,8 +98,10 @@ def make_estimator(table: Table, settings: Settings) -> Any:
     Filling missing values, whole categories and the limit to the selection are part of its fit.
     Clones of it are fitted to all rows, to folds and to half samples, and nothing else is.
     """
-    labels = table.recipe.task == "classification"
-    missing: Literal["error", "mean"] = "mean" if table.recipe.missing == "mean" else "error"
+    labels = table.task == "classification"
+    missing: Literal["error", "mean"] = (
+        "error" if table.recipe.missing in ("error", "drop") else "mean"
+    )
     if settings.method == "sift":
         sift = GradientSiftClassifier if labels else GradientSiftRegressor
         return sift(
@@ -104,7 +109,7 @@ def make_estimator(table: Table, settings: Settings) -> Any:
             false_discovery_rate=settings.false_discovery_rate,
             interactions=settings.interactions,
             always_keep=table.keep.tolist() or None,
-            feature_groups=table.recipe.origins if table.recipe.levels else None,
+            feature_groups=table.feature_groups,
             predict_with="auto",  # so that both ways to predict can be scored
             missing=missing,
             options=SiftOptions(max_features=settings.max_features, seed=settings.seed),
@@ -133,19 +138,30 @@ def make_estimator(table: Table, settings: Settings) -> Any:
     )
 
 
-class Origin(TypedDict, total=False):
-    """Where a table came from, and how it was run: goes into `Findings` as it is."""
+@dataclass(frozen=True)
+class Selection:
+    """A fitted model with its answer, so far.
 
-    source: str
-    command: str
-    fingerprint: str
-    created: str
+    Attributes
+    ----------
+    model : fitted estimator
+    answer : Answer
+    seconds : float
+        Of the fit.
+    warned : Warned
+        Warnings of the run.
+    """
+
+    model: Any
+    answer: Answer
+    seconds: float
+    warned: Warned = field(default_factory=Warned)
 
 
 def select(
-    table: Table, settings: Settings, say: Say = silent, **origin: Unpack[Origin]
-) -> Findings:
-    """Fit, and find out how sure one can be.
+    table: Table, settings: Settings, say: Say = silent, made: dict[str, str] | None = None
+) -> Selection:
+    """Fit, say what was found, and how well it predicts.
 
     Parameters
     ----------
@@ -153,13 +169,13 @@ def select(
         From `gradsift.tables.open_table`.
     settings : Settings
     say : callable, optional
-        Told what is being done.
-    **origin : str
-        `source`, `command`, `fingerprint` and `created`, as in `Findings`.
+        Called with what is being done.
+    made : dict, optional
+        How the run came about, such as `source` (the file), `command` and `created`.
 
     Returns
     -------
-    findings : Findings
+    selection : Selection
 
     Examples
     --------
@@ -167,69 +183,99 @@ def select(
     >>> from gradsift.tables.frame import make_frame
     >>> X = np.random.default_rng(0).normal(size=(80, 4))
     >>> frame = make_frame(["a", "b", "c", "d", "y"], [*X.T, X[:, 1] ** 2])
-    >>> found = select(prepare(frame, Choices("y")), Settings(cv=0, repeats=0))
-    >>> [(row.name, row.effect.words) for row in found.variables]
-    [('b', 'U-shaped')]
+    >>> found = select(prepare(frame, Choices("y")), Settings(cv=0))
+    >>> print(found.answer.headline)
+    b goes with y.
     """
-    *_, findings = select_in_stages(table, settings, say, **origin)
-    return findings
+    *_, selection = select_in_stages(table, settings, say, made)
+    return selection
 
 
 def select_in_stages(
-    table: Table, settings: Settings, say: Say = silent, **origin: Unpack[Origin]
-) -> Iterator[Findings]:
-    """The findings after each stage of `select`, so that they can be written before the next one
-    begins: the fit, the findings, held-out folds, half samples.
+    table: Table, settings: Settings, say: Say = silent, made: dict[str, str] | None = None
+) -> Iterator[Selection]:
+    """The selection after each stage, so that it can be written before the next one begins: the
+    fit with its findings, held-out folds, half samples.
     """
-    settings, notes = affordable(table, settings)
+    settings, limits = affordable(table, settings)
     procedure = make_estimator(table, settings)
-    caught: list[warnings.WarningMessage] = []
-    with gathered(caught):
+    warned = Warned()
+    with gathered(warned):
         model, seconds = fit_to_all(procedure, table, settings, say)
-    findings = Findings(
-        model,
-        without_holes(model, table.X),
-        table.y,
-        names=known_names(model, table),
-        groups=table.recipe.origins if table.recipe.levels else None,
-        covariates=tuple(table.keep.tolist()),
-        sample_params=SampleParams(None, table.covariates, table.offset),
-        places=table.places,
-        target=table.recipe.target,
-        sample_names=None if table.ids is None else table.ids.tolist(),
-        settings=vars(settings),
-        seed=settings.seed,
-        seconds=seconds,
-        notes=(
-            *table.notes,
-            *group_notes(table),
-            *notes,
-            *stored_constants(model, table),
-            *pair_notes(model),
-        ),
-        **complaints(caught, table),
-        **origin,
-    )
+        answer = answer_of(model, table, settings, made or {}, seconds)
+    notes = (*table_notes(table), *limits, *fit_notes(model, table))
+    found = Selection(model, replace(answer, notes=notes), seconds, warned)
     stages = later_stages(procedure, table, settings, say)
     for done, stage in enumerate(stages.values()):
-        to_come = f"{BEWARE}written before the run ended, without {join(list(stages)[done:])}"
-        yield replace(findings, notes=(*findings.notes, to_come))
-        with gathered(caught):
-            found = stage(findings)
-        findings = replace(findings, **found, **complaints(caught, table))
-    yield findings
+        missing = " and ".join(list(stages)[done:])
+        unfinished = Note(f"This was written before the run ended, without {missing}.", True)
+        yield finished(found, table, unfinished)
+        with gathered(warned):
+            found = stage(found)
+    yield finished(found, table)
+
+
+def finished(found: Selection, table: Table, *more: Note) -> Selection:
+    """The selection with the notes of warnings and alarms; cautions come first."""
+    answer = found.answer
+    notes = (
+        *more,
+        *alarm_notes(found.model, answer, table),
+        *warning_notes(found.warned, table),
+        *answer.notes,
+    )
+    once = {note.text: note for note in sorted(notes, key=lambda note: not note.caution)}
+    return replace(found, answer=replace(answer, notes=tuple(once.values())))
+
+
+def answer_of(
+    model: Any, table: Table, settings: Settings, made: dict[str, str], seconds: float
+) -> Answer:
+    """The answer of the fit, with tests and associations where they were asked for."""
+    names = column_names(model, table)
+    answer = explain(
+        model,
+        without_missing(model, table.X),
+        table.y,
+        names=names,
+        feature_groups=table.feature_groups,
+        target=table.recipe.target,
+        **table.sample_params,
+    )
+    sheets = [test_sheet(model, answer, names)] if settings.false_discovery_rate else []
+    sheets += [association_sheet(model, names)] if settings.associated else []
+    how = {name: str(value) for name, value in vars(settings).items() if value is not None}
+    how |= certificate(model) | {"seconds of the fit": f"{seconds:.2f}"}
+    told = {name: text for name, text in made.items() if name != "source"}
+    return replace(
+        answer,
+        sheets=tuple(sheet for sheet in sheets if sheet is not None),
+        source=made.get("source", ""),
+        made=tuple((told | how).items()),
+    )
+
+
+def certificate(model: Any) -> dict[str, str]:
+    """What proves the optimality of the paper's estimators."""
+    proof = model.describe().optimality
+    if proof is None:
+        return {}
+    values = {name: getattr(proof, name) for name in ("alpha", "alpha_max", "dual_gap")}
+    return {name: f"{value:.3g}" for name, value in values.items()}
 
 
 def fit_to_all(procedure: Any, table: Table, settings: Settings, say: Say) -> tuple[Any, float]:
-    """The procedure fitted to all rows, and the seconds that took."""
+    """The procedure fitted to all rows, with findings where there can be some; the seconds."""
     n, p = table.X.shape
-    say(f"sifting {p:,} columns of {n:,} rows")
+    say(f"selecting among {p:,} columns of {n:,} rows")
     start = perf_counter()
     model = clone(procedure)
     with progress_to(say):
-        model.fit(table.X, table.y, **table.told)
-    if settings.method == "sift":
-        model.set_params(predict_with=settings.predict_with)
+        model.fit(table.X, table.y, **table.sample_params)
+        if settings.method == "sift":
+            model.set_params(predict_with=settings.predict_with)
+        if knows_findings(table, settings):
+            model = with_findings(model, table.X, table.y, **table.sample_params)
     return model, perf_counter() - start
 
 
@@ -237,82 +283,30 @@ def later_stages(procedure: Any, table: Table, settings: Settings, say: Say) -> 
     """What is to be found out after the fit, where it is asked for: in words, and how."""
     X, y, n_jobs = table.X, table.y, settings.n_jobs
 
-    def confidence(findings: Findings) -> dict[str, Any]:
-        start = perf_counter()
-        with progress_to(say):
-            model = with_findings(findings.model, X, y, **table.told)
-        return {"model": model, "seconds": (findings.seconds or 0.0) + perf_counter() - start}
-
-    def scores(_: Findings) -> dict[str, Any]:
+    def scores(found: Selection) -> Selection:
         say(f"scoring {settings.cv} held-out folds")
         folds = TimeSeriesSplit(settings.cv) if settings.time_order else settings.cv
-        return {"held_out": held_out(procedure, X, y, cv=folds, n_jobs=n_jobs, **table.told)}
+        held = held_out(procedure, X, y, cv=folds, n_jobs=n_jobs, **table.sample_params)
+        prediction = prediction_of(held, found.answer.target)
+        return replace(found, answer=replace(found.answer, prediction=prediction))
 
-    def halves(_: Findings) -> dict[str, Any]:
-        repeats = settings.repeats or 0
-        say(f"selecting again on {repeats} half samples")
-        found = stability(procedure, X, y, repeats, settings.seed, n_jobs=n_jobs, **table.told)
-        return {"stability": found}
+    def halves(found: Selection) -> Selection:
+        say(f"selecting again on {settings.repeats} half samples")
+        again = stability(
+            procedure, X, y, settings.repeats, settings.seed, n_jobs=n_jobs, **table.sample_params
+        )
+        names = column_names(found.model, table)
+        sheet = stability_sheet(again, found.model, found.answer, names)
+        return replace(found, answer=replace(found.answer, sheets=(*found.answer.sheets, sheet)))
 
-    stages: dict[str, tuple[Any, Stage]] = {
-        "the confidence of findings": (knows_findings(table, settings), confidence),
+    stages: dict[str, tuple[int, Stage]] = {
         "held-out scores": (settings.cv, scores),
         "half samples": (settings.repeats, halves),
     }
     return {name: stage for name, (wanted, stage) in stages.items() if wanted}
 
 
-@contextmanager
-def gathered(caught: list[warnings.WarningMessage]) -> Iterator[None]:
-    """Warnings go into a list instead of to stderr."""
-    with warnings.catch_warnings(record=True) as met:
-        warnings.simplefilter("always")
-        yield
-    caught += met
-
-
-def group_notes(table: Table) -> list[str]:
-    """What was made of rows that belong together."""
-    if table.groups is None:
-        return []
-    if same_in_groups(table):
-        how = "the target never changes inside of one, so that their means were compared"
-    else:
-        how = "levels allow for what rows of a group have in common"
-    return [
-        f"{len(table.y):,} rows belong to {table.groups.count:,} groups ({table.groups.column}): "
-        f"{how}, and folds and half samples are of whole groups"
-    ]
-
-
-def stored_constants(model: Any, table: Table) -> list[str]:
-    """A note on columns that never change, of a table that only the fit has read through."""
-    count = int(np.isinf(model.scale_).sum()) if isinstance(table.X, Source) else 0
-    return [constant_words(count)] if count else []
-
-
-def pair_notes(model: Any) -> list[str]:
-    """Which products of two columns were tested, where it was not those of all."""
-    paired, p = getattr(model, "n_paired_columns_", 0), len(model.scale_)
-    if not 0 < paired < p:
-        return []
-    return [
-        f"products of two columns were looked for among the {paired:,} most promising of {p:,} "
-        "columns only: those of all would take too long"
-    ]
-
-
-def complaints(caught: Sequence[warnings.WarningMessage], table: Table) -> dict[str, Any]:
-    """What the findings repeat of warnings: once each, and nothing that they say anyway."""
-    # that nothing was selected is the first thing the findings say, and a table that is in memory
-    # has a note on rows that repeat others
-    said = {NothingSelectedWarning, *(() if isinstance(table.X, Source) else {RepeatedRowsWarning})}
-    told = [w for w in caught if issubclass(w.category, UserWarning) and w.category not in said]
-    slow = any(issubclass(w.category, ConvergenceWarning) for w in caught)
-    return {"converged": not slow, "warnings": tuple(dict.fromkeys(str(w.message) for w in told))}
-
-
-def known_names(model: Any, table: Table) -> Any:
+def column_names(model: Any, table: Table) -> Any:
     """The names of the columns; of a table read column by column, those that will be shown."""
     if table.names is None and isinstance(table.X, Source):
         return names_of_best(model, table.X)
@@ -325,40 +319,34 @@ def knows_findings(table: Table, settings: Settings) -> bool:
     """
     if settings.method != "sift":
         return False
-    if table.offset is not None and table.recipe.task != "regression":
+    if table.offset is not None and table.task != "regression":
         return False
-    return table.groups is None or same_in_groups(table)
+    return table.groups is None or constant_in_groups(
+        table.y, group_codes(table.groups.labels, len(table.y))
+    )
 
 
-def same_in_groups(table: Table) -> bool:
-    """Whether the response never changes inside of a group of rows."""
-    assert table.groups is not None
-    return constant_in_groups(table.y, group_codes(table.groups.labels, len(table.y)))
-
-
-def affordable(table: Table, settings: Settings) -> tuple[Settings, list[str]]:
+def affordable(table: Table, settings: Settings) -> tuple[Settings, list[Note]]:
     """The settings with what this table allows of folds and half samples, and notes."""
-    n, p = table.X.shape
-    cv, repeats, notes = settings.cv, settings.repeats, []
-    if repeats is None:
-        repeats = 0 if isinstance(table.X, Source) or n * p > MOST_REPEATED else 10
+    notes = []
     if settings.method == "sift" and not knows_findings(table, settings):
         why = (
-            "the target differs inside of groups: --aggregate mean makes one row of each group"
+            "the target differs inside of groups; --aggregate mean makes one row of each group"
             if table.groups is not None
-            else "labels have an offset: give it among the covariates instead"
+            else "labels have an offset; give it among the covariates instead"
         )
-        notes.append(f"findings were not looked for, because {why}")
-    if isinstance(table.X, Source) and (cv or repeats):
-        notes.append(
-            f"{BEWARE}the table is too large to be taken into memory and was read column by "
-            "column: no held-out score and no half samples"
+        notes.append(Note(f"Confidence was not computed, because {why}.", caution=True))
+    if isinstance(table.X, Source) and (settings.cv or settings.repeats):
+        text = (
+            "The table does not fit into memory and was read column by column: there are no "
+            "held-out scores. Score the model on other rows with gradsift report."
         )
-        cv = repeats = 0
-    return replace(settings, cv=cv, repeats=repeats), notes
+        notes.append(Note(text, caution=True))
+        settings = replace(settings, cv=0, repeats=0)
+    return settings, notes
 
 
-def without_holes(model: Any, X: Any) -> Any:
+def without_missing(model: Any, X: Any) -> Any:
     """The table as the fit saw it: column means in place of missing values."""
     if isinstance(X, Source):
         return FilledSource(X, model.mean_)

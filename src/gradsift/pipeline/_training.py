@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from gradsift.data.slices import take_columns
 from gradsift.estimators.validation import used_columns
-from gradsift.explain import best_unselected
 from gradsift.protocols import IntArray
 
 MORE_COLUMNS = 32
@@ -70,3 +69,11 @@ def row_digests(X: Any, y: Any, columns: IntArray) -> NDArray[np.int64]:
         for row, text in zip(values, texts, strict=True)
     ]
     return np.frombuffer(b"".join(found), dtype="<i8").astype(np.int64)
+
+
+def best_unselected(model: Any, most: int) -> IntArray:
+    """Columns that were not selected, best ranked first, at most `most` of them."""
+    support = model.get_support()
+    # ranks are 1 .. p: the ones asked for lie among the first, whatever the number of columns
+    near = np.flatnonzero(~support & (model.ranking_ <= most + support.sum()))
+    return np.asarray(near[np.argsort(model.ranking_[near], kind="stable")][:most])

@@ -8,9 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 from gradsift._run.extras import require
+from gradsift.answer import Answer, explain
 from gradsift.data.missing import as_response, known
 from gradsift.estimators import GradientSiftClassifier, GradientSiftRegressor
-from gradsift.explain import correlations
+from gradsift.inference import correlations
 from gradsift.protocols import Array
 from gradsift.tl._columns import about_chosen
 from gradsift.tl._reading import (
@@ -91,7 +92,8 @@ def select(
           inference its ``confidence``, and ``finding`` (the number in the table of findings, 0 =
           none);
         - ``varm["gradsift_edr"]``, the directions, and ``obsm["X_gradsift"]``, rows placed on them;
-        - ``uns["gradsift"]``: how it was called, and tables of findings and interactions.
+        - ``uns["gradsift"]``: how it was called, the ``headline``, and tables of ``findings`` (as
+          ``Answer.to_frame``) and ``interactions``.
 
     Examples
     --------
@@ -128,13 +130,16 @@ def select(
     model = kind(**settings).fit(X[rows], response, groups=group, covariates=known_influences)
     _forget(adata, key_added)
     _write_var(adata, model, genes, key_added)
-    if len(model.describe().classes) in (0, 2):
+    if len(getattr(model, "classes_", ())) in (0, 2):
         _write_signs(adata, correlations(X[rows], response), genes, key_added)
     adata.varm[f"{key_added}_edr"] = genes.spread(model.components_.T, 0.0)
     adata.obsm[f"X_{key_added}"] = np.asarray(model.transform(X))
+    names = adata.var_names[genes.index].astype(str).tolist()
+    told = {"groups": group, "covariates": known_influences}
+    answer = explain(model, X[rows], response, names=names, target=target, **told)
     called: dict[str, Any] = {"target": target, "covariates": np.array(covariates, dtype=str)}
     called |= {"task": "classification" if labels else "regression", "groups": groups or ""}
-    adata.uns[key_added] = called | _tables(adata.var_names[genes.index], model)
+    adata.uns[key_added] = called | _tables(names, model, answer)
     return adata if copy else None
 
 
@@ -152,14 +157,13 @@ def _write_var(adata: Any, model: Any, genes: Genes, key: str) -> None:
         "score": (model.sift_.scores, np.nan),
         "importance": (model.feature_importances_, 0.0),
     }
-    described = model.describe()
-    tested = described.significance or getattr(model, "association_", None)
+    tested = getattr(model, "significance_", None) or model.association_
     if tested is not None:
         found["pvals"], found["pvals_adj"] = (tested.p_values, np.nan), (tested.q_values, np.nan)
-    if described.findings is not None:
-        found["confidence"] = described.confidence, np.nan
-        number = np.zeros(described.n_features, dtype=np.int64)
-        for k, finding in reversed(list(enumerate(described.findings, start=1))):
+    if hasattr(model, "findings_"):
+        found["confidence"] = model.confidence_, np.nan
+        number = np.zeros(model.n_features_in_, dtype=np.int64)
+        for k, finding in reversed(list(enumerate(model.findings_, start=1))):
             number[finding.columns] = k  # the most certain finding of a gene is the first
         found["finding"] = number, 0
     for name, (values, fill) in found.items():
@@ -172,19 +176,14 @@ def _write_signs(adata: Any, r: Array, genes: Genes, key: str) -> None:
     adata.var[f"{key}_stat"] = adata.var[f"{key}_score"].to_numpy() * signs
 
 
-def _tables(names: Any, model: Any) -> dict[str, Any]:
-    """Findings and interactions with the names of genes, as tables that a file can hold."""
+def _tables(names: list[str], model: Any, answer: Answer) -> dict[str, Any]:
+    """The answer and interactions with the names of genes, as tables that a file holds."""
     pandas = require("pandas", "genomics", "a table")
-    label = [str(name) for name in names]
-    pairs = [(label[i.first], label[i.second], i.strength) for i in model.interactions_]
-    out = {"interactions": pandas.DataFrame(pairs, columns=["first", "second", "strength"])}
-    found = model.describe().findings
-    if found is not None:
-        rows = [
-            (k, f.confidence, f.shape, ", ".join(label[c] for c in f.columns.tolist()))
-            for k, f in enumerate(found, start=1)
-        ]
-        out["findings"] = pandas.DataFrame(
-            rows, columns=["finding", "confidence", "shape", "members"]
-        )
-    return out
+    pairs = [(names[i.first], names[i.second], i.strength) for i in model.interactions_]
+    found = answer.to_frame()
+    found["confidence"] = found["confidence"].astype(float)
+    return {
+        "headline": answer.headline,
+        "findings": found,
+        "interactions": pandas.DataFrame(pairs, columns=["first", "second", "strength"]),
+    }

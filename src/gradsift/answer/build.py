@@ -1,0 +1,469 @@
+"""From a fitted model and its table to an answer.
+
+findings of the model              ->  claims: variables, a confidence, perhaps a partner
+one additive model of all of them  ->  effects
+support and directions             ->  what the model predicts with
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gradsift._run.threads import same_bits
+from gradsift.answer.answer import Answer
+from gradsift.answer.effects import (
+    EffectModel,
+    EffectSample,
+    Variable,
+    fit_effects,
+    own_effects,
+    pair_effects,
+)
+from gradsift.answer.results import CLEAR, Direction, Effect, Finding, Member
+from gradsift.data.opening import open_source
+from gradsift.data.responses import check_all_known, to_floats
+from gradsift.data.row_groups import constant_in_groups, group_codes, group_means
+from gradsift.data.scaling import fill_holes
+from gradsift.data.slices import check_rows
+from gradsift.numerics.sampling import evenly_spaced
+from gradsift.protocols import Array, IntArray, Source
+
+NEAR_COPY = 0.9
+"""Correlation from which a selected column outside of a set stands for it."""
+MOST_ROWS = 2_000
+"""Rows that the additive model is fitted to."""
+ROWS_PER_VARIABLE, MOST_FURTHER, MOST_FINDINGS = 5, 10, 30
+"""Selected variables that are in no finding join the additive model, at most so many, while it has
+enough rows for each of its variables. Of models without confidence, so many variables are shown.
+"""
+MOST_WEIGHTS, LEAST_WEIGHT = 8, 0.05
+"""Weights of a direction that are shown, and the smallest of them."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A finding of the model, about variables."""
+
+    keys: tuple[int, ...]
+    weights: tuple[float | None, ...]
+    confidence: float | None
+    partner: int | None = None
+
+
+@dataclass(eq=False)
+class Columns:
+    """The variables behind the columns of a model.
+
+    A variable is called by the number of its first column in the table that the model was fitted
+    to. Categories are one variable: columns of a frame, or groups of 0/1 columns.
+    """
+
+    source: Source
+    fill: Array
+    encoder: Any
+    names: Sequence[str] | None
+    feature_groups: Sequence[str] | None
+    rows: IntArray
+    groups: IntArray | None
+
+    def __post_init__(self) -> None:
+        self._known: dict[int, Variable] = {}
+        self._first: dict[str, list[int]] = {}
+        for k, label in enumerate(self.feature_groups or ()):
+            self._first.setdefault(label, []).append(k)
+
+    def name(self, k: int) -> str:
+        """What a column of the table is called."""
+        if self.encoder is not None:
+            return str(self.encoder.columns[k].name)
+        return f"x{k}" if self.names is None else str(self.names[k])
+
+    def key(self, k: int) -> int:
+        """The variable of a column."""
+        if self.encoder is not None or self.feature_groups is None:
+            return k
+        together = self._first[self.feature_groups[k]]
+        return together[0] if len(together) > 1 and self.variable(together[0]).categories else k
+
+    def keys(self, columns: Sequence[int] | IntArray) -> list[int]:
+        """The variables of some columns, each once."""
+        return list(dict.fromkeys(self.key(int(k)) for k in columns))
+
+    def variable(self, k: int) -> Variable:
+        """The values of a variable, at the rows that effects are estimated from."""
+        if k not in self._known:
+            self._known[k] = self._read(k)
+        return self._known[k]
+
+    def _read(self, k: int) -> Variable:
+        if self.encoder is not None:
+            column = self.encoder.columns[k]
+            own = np.flatnonzero(self.encoder.origins == k)[: max(len(column.levels), 1)]
+            return as_variable(column.name, self._values(own), tuple(column.levels))
+        if self.feature_groups is not None:
+            label = self.feature_groups[k]
+            together = self._first[label]
+            values = self._values(np.array(together)) if len(together) > 1 else None
+            if values is not None and is_one_hot(values) and together[0] == k:
+                levels = tuple(self.name(j).removeprefix(f"{label}=") for j in together)
+                return as_variable(label, values, levels)
+        return Variable(self.name(k), self._values(np.array([k])))
+
+    def _values(self, columns: IntArray) -> Array:
+        values = fill_holes(
+            np.asarray(self.source.columns(columns), dtype=float), self.fill[columns]
+        )
+        if self.groups is not None:
+            return group_means(self.groups, None, values)
+        return values[self.rows]
+
+
+def is_one_hot(values: Array) -> bool:
+    """Whether columns hold 0 and 1, at most one 1 in each row."""
+    return bool(np.isin(values, (0.0, 1.0)).all() and (values.sum(axis=1) <= 1.0).all())
+
+
+def as_variable(name: str, values: Array, levels: tuple[str, ...]) -> Variable:
+    """Numbers; or categories, those without a row left out, rows of none as one more."""
+    if not levels:
+        return Variable(name, values)
+    none = 1.0 - values.sum(axis=1, keepdims=True)
+    if (np.abs(none) > 1e-9).any():
+        values, levels = np.hstack([values, none]), (*levels, "(none)")
+    there = np.flatnonzero(values.any(axis=0))
+    if len(there) < 2:
+        return Variable(name, values[:, :1])
+    return Variable(name, values[:, there], tuple(levels[k] for k in there))
+
+
+@same_bits
+def explain(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    groups: Any = None,
+    covariates: Any = None,
+    offset: Any = None,
+    names: Sequence[str] | None = None,
+    feature_groups: Sequence[str] | None = None,
+    target: str = "y",
+) -> Answer:
+    """What a fitted model found: which variables, how sure that is, and what each of them does.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        `GradientSift*` with ``inference=True`` for findings with a confidence. Of other models, the
+        selected variables are described.
+    X : (n, p) array, data frame or source
+        The table of the fit, or other rows of the same columns: effects are estimated from them.
+    y : (n,) array
+    sample_weight, groups, covariates, offset : optional
+        As in `fit`.
+    names : sequence of str, optional
+        Names of the columns; None = as the model knows them.
+    feature_groups : sequence of str, optional
+        The variable behind each column; None = as the model knows them.
+    target : str
+        What the response is called.
+
+    Returns
+    -------
+    answer : Answer
+        `print` shows it as text; `to_html`, `to_frame` and `to_dict` give other forms.
+
+    Examples
+    --------
+    >>> from gradsift import GradientSiftRegressor, explain
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(150, 20))
+    >>> y = 2 * X[:, 3] + X[:, 7] ** 2 + 0.5 * rng.normal(size=150)
+    >>> model = GradientSiftRegressor(inference=True).fit(X, y)
+    >>> for finding in explain(model, X, y).findings:
+    ...     print(finding.name, finding.certainty, finding.effect.comparisons[0].shape)
+    x3 clear rises
+    x7 clear U-shaped
+    """
+    encoder = getattr(model, "encoder_", None)
+    y = np.ravel(check_all_known(y))
+    check_rows(X, y)
+    if isinstance(X, Source):
+        source = X
+    elif encoder is not None:
+        source = open_source(encoder.encode(X))
+    else:
+        frame = hasattr(X, "columns") or isinstance(X, list)
+        source = open_source(to_floats(X, "X") if frame else X)
+    n = source.shape[0]
+    known = getattr(model, "covariates_", None)
+    sample = EffectSample(
+        y,
+        getattr(model, "classes_", None),
+        None if sample_weight is None else np.asarray(sample_weight, dtype=float),
+        None if offset is None else np.asarray(offset, dtype=float),
+        None if groups is None else group_codes(groups, n),
+        None if known is None or covariates is None else known.encode(covariates),
+    )
+    if names is None:
+        names = getattr(model, "feature_names_in_", None)
+    groups_of = feature_groups or getattr(model, "feature_groups_", None)
+    return make_answer(model, source, sample, names=names, feature_groups=groups_of, target=target)
+
+
+def make_answer(
+    model: Any,
+    source: Source,
+    sample: EffectSample,
+    *,
+    names: Sequence[str] | None,
+    feature_groups: Sequence[str] | None,
+    target: str = "y",
+) -> Answer:
+    """The answer of a model, from encoded columns and a checked sample."""
+    means = sample.groups is not None and constant_in_groups(sample.y, sample.groups)
+    columns = Columns(
+        source=source,
+        fill=np.nan_to_num(model.mean_) if hasattr(model, "mean_") else np.zeros(source.shape[1]),
+        encoder=getattr(model, "encoder_", None),
+        names=names,
+        feature_groups=feature_groups,
+        rows=evenly_spaced(len(sample.y), MOST_ROWS),
+        groups=sample.groups if means else None,
+    )
+    few = independent(sample) if means else sample.take(columns.rows)
+    selected = columns.keys(best_selected(model))
+    kept = columns.keys(kept_columns(model))
+    claims = claims_of(model, columns, [k for k in selected if k not in kept])
+    shown = list(dict.fromkeys(k for c in claims for k in shown_keys(c)))
+    rest = [k for k in selected if k not in {j for c in claims for j in c.keys} | {*shown, *kept}]
+    room = max(len(few.y) // ROWS_PER_VARIABLE - len(shown) - len(kept), 0)
+    inside = [*shown, *(k for k in kept if k not in shown), *rest[: min(room, MOST_FURTHER)]]
+    pairs = [(c.keys[0], c.partner) for c in claims if c.partner is not None]
+    joint = fit_effects({k: columns.variable(k) for k in inside}, pairs, few)
+    findings = [described(c, joint, columns, selected) for c in claims]
+    adjusted = mostly_clear(findings)
+    findings = [
+        by_itself(f, c, columns, few, always=not adjusted) for f, c in zip(findings, claims)
+    ]
+    covariates = () if getattr(model, "covariates_", None) is None else model.covariates_.names
+    return Answer(
+        target=target,
+        classes=() if sample.classes is None else tuple(map(str, sample.classes)),
+        rows=len(sample.y),
+        variables=count_variables(model, columns, kept),
+        findings=tuple(in_order(findings)),
+        selected=tuple(columns.variable(k).name for k in selected if k not in kept),
+        adjusted_for=(*covariates, *(columns.variable(k).name for k in kept)),
+        adjusted=adjusted,
+        directions=directions_of(model, columns),
+    )
+
+
+def independent(sample: EffectSample) -> EffectSample:
+    """One row for each group of rows, whose response is one value."""
+    assert sample.groups is not None
+    first = np.unique(sample.groups, return_index=True)[1]
+    C, offset = sample.covariates, sample.offset
+    means = None if C is None else group_means(sample.groups, None, C)
+    return EffectSample(
+        sample.y[first], sample.classes, None, None if offset is None else offset[first], None,
+        means,
+    )  # fmt: skip
+
+
+# ---- what the model says
+
+
+def best_selected(model: Any) -> IntArray:
+    """Selected columns, best ranked first."""
+    support = model.get_support(indices=True)
+    return np.asarray(support[np.argsort(model.ranking_[support], kind="stable")])
+
+
+def kept_columns(model: Any) -> list[int]:
+    """Columns that were selected because that was asked for."""
+    asked = getattr(model, "always_keep", None)
+    if asked is None:
+        penalties = getattr(model, "penalties", None)
+        factor = getattr(penalties, "penalty_factor", None)
+        return [] if factor is None else np.flatnonzero(np.asarray(factor) == 0.0).tolist()
+    values = np.asarray(asked)
+    if values.dtype.kind == "b":
+        return np.flatnonzero(values).tolist()
+    if values.dtype.kind in "OU":
+        place = {str(name): k for k, name in enumerate(model.feature_names_in_)}
+        return [place[str(name)] for name in values]
+    return [int(k) % model.n_features_in_ for k in values]
+
+
+def count_variables(model: Any, columns: Columns, kept: Sequence[int]) -> int:
+    """Variables there were to choose from: not those kept, nor columns that never change."""
+    p, scale = model.n_features_in_, getattr(model, "scale_", None)
+    if columns.encoder is not None or scale is None:
+        return p - len(kept)
+    varies = np.isfinite(scale)
+    if not varies.any():
+        varies[:] = True
+    if columns.feature_groups is None:
+        return int(varies.sum()) - len(kept)
+    labels = {columns.feature_groups[k] for k in np.flatnonzero(varies).tolist()}
+    return len(labels) - len(kept)
+
+
+def claims_of(model: Any, columns: Columns, selected: Sequence[int]) -> list[Claim]:
+    """Findings of the model, one for each set of variables and each pair; of a model without
+    findings, the selected variables.
+    """
+    found = getattr(model, "findings_", None)
+    if found is None:
+        return [Claim((k,), (None,), None) for k in selected[:MOST_FINDINGS]]
+    claims: list[Claim] = []
+    for f in found:
+        sums: dict[int, float] = {}
+        for k, weight in zip(f.columns.tolist(), f.members.tolist()):
+            sums[columns.key(k)] = sums.get(columns.key(k), 0.0) + weight
+        keys = sorted(sums, key=lambda k: -sums[k])
+        partners = [k for k in columns.keys(f.partners) if k not in keys]
+        claim = Claim(
+            tuple(keys),
+            tuple(min(sums[k], f.confidence) for k in keys),
+            float(f.confidence),
+            partners[0] if partners else None,
+        )
+        if not any(same_claim(claim, known) for known in claims):
+            claims.append(claim)
+    return [with_curve_first(c, columns) for c in claims]
+
+
+def same_claim(claim: Claim, known: Claim) -> bool:
+    """Whether a claim says no more than one that is more certain: the other side of a pair, or
+    another level of a category.
+    """
+    if claim.partner is None or known.partner is None:
+        return claim.partner is None and known.partner is None and claim.keys[0] in known.keys
+    return claim.partner in known.keys and known.partner in claim.keys
+
+
+def with_curve_first(claim: Claim, columns: Columns) -> Claim:
+    """A pair with numbers first and categories as their partner."""
+    if claim.partner is None:
+        return claim
+    first, second = columns.variable(claim.keys[0]), columns.variable(claim.partner)
+    if first.is_curve or not second.is_curve:
+        return claim
+    return Claim((claim.partner,), (claim.confidence,), claim.confidence, claim.keys[0])
+
+
+def shown_keys(claim: Claim) -> list[int]:
+    """Variables whose effect is shown: the most probable one, and its partner."""
+    return [claim.keys[0], *(() if claim.partner is None else (claim.partner,))]
+
+
+def directions_of(model: Any, columns: Columns) -> tuple[Direction, ...]:
+    """The directions, with the names of encoded columns."""
+    components = np.asarray(getattr(model, "components_", np.zeros((0, 1))))
+    values = np.asarray(getattr(model, "eigenvalues_", np.zeros(0)), dtype=float)
+    total = float(values.sum()) or 1.0
+    encoded = None if columns.encoder is None else columns.encoder.names
+    out = []
+    for row, value in zip(components, values):
+        order = np.argsort(-np.abs(row), kind="stable")[:MOST_WEIGHTS]
+        order = order[np.abs(row[order]) > LEAST_WEIGHT * np.abs(row).max(initial=0.0)]
+        named = ((columns.name(k) if encoded is None else encoded[k], float(row[k])) for k in order)
+        out.append(Direction(float(value) / total, tuple(named)))
+    return tuple(out)
+
+
+# ---- findings
+
+
+def described(
+    claim: Claim, joint: EffectModel, columns: Columns, selected: Sequence[int]
+) -> Finding:
+    """A claim with its effects given all others."""
+    first = claim.keys[0]
+    if claim.partner is None:
+        effects = own_effects(joint, first)
+    else:
+        effects = pair_effects(joint, first, claim.partner)
+    used = predicts_with(claim, columns, selected)
+    return Finding(
+        members=tuple(
+            Member(columns.variable(k).name, w) for k, w in zip(claim.keys, claim.weights)
+        ),
+        confidence=claim.confidence,
+        effect=effects[0],
+        others=tuple(effects[1:]),
+        partner="" if claim.partner is None else columns.variable(claim.partner).name,
+        used="" if used is None else columns.variable(used).name,
+    )
+
+
+def predicts_with(claim: Claim, columns: Columns, selected: Sequence[int]) -> int | None:
+    """The selected variable that stands for a claim: a member, or a near-copy of the first."""
+    inside = [k for k in (*claim.keys, *shown_keys(claim)) if k in selected]
+    if inside:
+        return inside[0]
+    x = columns.variable(claim.keys[0]).values[:, 0]
+    r = {k: correlation(x, columns.variable(k).values[:, 0]) for k in selected}
+    best = max(r, key=lambda k: r[k], default=None)
+    return best if best is not None and r[best] >= NEAR_COPY else None
+
+
+def correlation(x: Array, z: Array) -> float:
+    """Absolute correlation of two columns; 0 where one never changes."""
+    x, z = x - x.mean(), z - z.mean()
+    size = float(np.linalg.norm(x) * np.linalg.norm(z))
+    return abs(float(x @ z)) / size if size > 0 else 0.0
+
+
+def is_sure(f: Finding) -> bool:
+    return f.confidence is None or f.confidence >= CLEAR
+
+
+def mostly_clear(findings: Sequence[Finding]) -> bool:
+    """Whether effects given the others are clear for half of the clear findings or more.
+
+    Where classes are far apart they are not: many sets of variables separate them as well.
+    """
+    single = [f for f in findings if is_sure(f) and not f.partner]
+    return 2 * sum(not f.effect.is_clear for f in single) <= len(single)
+
+
+def by_itself(
+    f: Finding, claim: Claim, columns: Columns, sample: EffectSample, *, always: bool
+) -> Finding:
+    """The finding with its effect alone: `always`, or where it is not clear given the others."""
+    if f.partner or not (always or (is_sure(f) and not f.effect.is_clear)):
+        return f
+    key = claim.keys[0]
+    effects: list[Effect] = own_effects(fit_effects({key: columns.variable(key)}, [], sample), key)
+    if not (always or effects[0].is_clear):
+        return f
+    return replace(f, effect=effects[0], others=tuple(effects[1:]), alone=True)
+
+
+def in_order(findings: Sequence[Finding]) -> list[Finding]:
+    """By confidence, then size; a variable that also acts in a clear pair is below it."""
+
+    def rank(f: Finding) -> tuple[float, float]:
+        return (-round(f.confidence or 0.0, 2), -f.effect.largest)
+
+    pairs = [f for f in findings if f.partner and is_sure(f)]
+    home: Mapping[str, Finding] = {
+        name: pair for pair in reversed(pairs) for name in (pair.members[0].name, pair.partner)
+    }
+    out: list[Finding] = []
+    for f in sorted(findings, key=rank):
+        pair = None if f.partner else home.get(f.members[0].name)
+        if pair is None:
+            out.append(f)
+            own = [g for g in findings if not g.partner and home.get(g.members[0].name) is f]
+            out += [replace(g, within=f.name) for g in sorted(own, key=rank)]
+    return out

@@ -1,0 +1,395 @@
+"""Effects as contrasts of the predictions of one additive model.
+
+A prediction *at* a value is the mean over all rows if each of them had this value, all else as it
+is: the g-formula (Robins 1986), `avg_comparisons` of R's marginaleffects. The size of an effect is
+the mean prediction in the upper quarter of the rows less that in the lower quarter, or that in the
+outer quarters less that in the middle half, whichever is larger; of categories, the highest less
+the lowest. The word for the shape is the sign of the same contrast, so that word, size and interval
+cannot disagree. Covariances are those of the coefficients (delta method).
+
+References
+----------
+J. Robins (1986). A new approach to causal inference in mortality studies. Mathematical Modelling 7,
+1393-1512.
+V. Arel-Bundock, N. Greifer, A. Heiss (2024). How to interpret statistical models using
+marginaleffects. Journal of Statistical Software 111.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from scipy.special import expit, softmax
+from scipy.stats import studentized_range
+
+from gradsift.answer import additive
+from gradsift.answer.results import Comparison, Effect, Estimate, Level, Line, Shape
+from gradsift.protocols import Array, IntArray
+
+FEW_VALUES = 6
+"""Numbers with at most so many values are shown value by value."""
+LEAST_SHARE = 0.05
+"""Categories with a smaller part of the rows are shown, and not compared."""
+WIDTH = 1.96
+"""Rounding: standard errors either side of a 95 % interval."""
+GRID, BINS, PER_QUARTER = 41, 24, 5
+"""Points of a curve, bins of the rows below it, and values that stand for a quarter of the rows."""
+MIDDLE = (0.025, 0.975)
+"""Quantiles of the values that a curve is between."""
+OUTER = "the outer quarters"
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """A variable of the user's table: (n, 1) numbers, or (n, k) of 0 and 1 for k categories."""
+
+    name: str
+    values: Array
+    categories: tuple[str, ...] = ()
+
+    @property
+    def is_curve(self) -> bool:
+        """Whether it has a curve: it holds numbers, and more than a few."""
+        return not self.categories and len(np.unique(self.values)) > FEW_VALUES
+
+
+@dataclass(frozen=True, eq=False)
+class EffectSample:
+    """The rows that effects are estimated from.
+
+    Attributes
+    ----------
+    y : (n,) array
+        Numbers or labels.
+    classes : (C,) array or None
+    weight : (n,) array or None
+    offset : (n,) or (n, C) array, or None
+    groups : (n,) int array or None
+    covariates : (n, k) array or None
+        Columns that are adjusted for.
+    """
+
+    y: Array
+    classes: Array | None = None
+    weight: Array | None = None
+    offset: Array | None = None
+    groups: IntArray | None = None
+    covariates: Array | None = None
+
+    def take(self, rows: IntArray) -> EffectSample:
+        def some(values: Array | None) -> Array | None:
+            return None if values is None else values[rows]
+
+        groups = (
+            None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)[1]
+        )
+        return EffectSample(
+            self.y[rows], self.classes, some(self.weight), some(self.offset), groups,
+            some(self.covariates),
+        )  # fmt: skip
+
+    @property
+    def outcomes(self) -> list[str]:
+        """What predictions are about: '' for numbers, the second of two classes, or all."""
+        if self.classes is None:
+            return [""]
+        return [str(c) for c in (self.classes[1:] if len(self.classes) == 2 else self.classes)]
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """Values (m, k) that a variable is set to; predictions are averaged over them."""
+
+    label: str
+    values: Array
+    share: float = float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Mean predictions (s, outputs) at s settings, and their slopes in the coefficients
+    (s, outputs, c).
+    """
+
+    mean: Array
+    slope: Array
+    covariance: Array
+    bounded: bool
+
+    def contrast(self, weights: Array, output: int, width: float = WIDTH) -> Estimate:
+        """A weighted sum of the predictions of one output, `width` standard errors either side."""
+        (value,), (error,) = (a.tolist() for a in self._mean_and_error(weights[None], output))
+        error *= width
+        most = float(np.abs(weights).sum()) / 2 if self.bounded else np.inf  # of probabilities
+        return Estimate(value, max(value - error, -most), min(value + error, most))
+
+    def means(self, weights: Array, output: int) -> list[Estimate]:
+        """One mean for each row of weights; probabilities stay between 0 and 1."""
+        mean, error = self._mean_and_error(weights, output)
+        ends = (0.0, 1.0) if self.bounded else (-np.inf, np.inf)
+        three = np.clip([mean, mean - WIDTH * error, mean + WIDTH * error], *ends)
+        return [Estimate(*column) for column in three.T.tolist()]
+
+    def _mean_and_error(self, weights: Array, output: int) -> tuple[Array, Array]:
+        slope = weights @ self.slope[:, output]
+        variance = np.einsum("sc,cd,sd->s", slope, self.covariance, slope, optimize=True)
+        return weights @ self.mean[:, output], np.sqrt(np.maximum(variance, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class EffectModel:
+    """The additive model of some variables: the columns of each, and the fit."""
+
+    variables: Mapping[int, Variable]
+    where: Mapping[int, list[int]]
+    fit: additive.AdditiveFit
+    X: Array
+    outcomes: Sequence[str]
+
+    def at(self, settings: Sequence[dict[int, Array]]) -> Predictions:
+        """Mean predictions over the rows if some variables had given values."""
+        fit, target, means, slopes = self.fit, self.fit.target, [], []
+        Q = additive.contrasts(fit.coefficients.shape[1])
+        weight = target.weight / target.weight.sum()
+        for values in settings:
+            D = self._design_at(values)
+            eta = D @ fit.coefficients + target.offset
+            if not target.labels:
+                P = target.unit * eta + target.centre
+                slope = (target.unit * (weight @ D))[None]
+            else:
+                if eta.shape[1] == 1:
+                    P = expit(eta)
+                    bend = (P * (1 - P))[:, :, None]
+                else:
+                    P = softmax(eta, axis=1)
+                    bend = P[:, :, None] * (Q[None] - (P @ Q)[:, None, :])
+                slope = np.einsum("n,ncf,nm->cfm", weight, bend, D, optimize=True)
+            means.append(weight @ P)
+            slopes.append(slope.reshape(P.shape[1], -1))
+        return Predictions(np.array(means), np.array(slopes), fit.covariance, target.labels)
+
+    def _design_at(self, values: dict[int, Array]) -> Array:
+        """The design with the columns of some variables replaced."""
+        design, splines = self.fit.design, self.fit.splines
+        D, X, changed = design.matrix.copy(), self.X.copy(), set()
+        for v, row in values.items():
+            for j, value in zip(self.where[v], row[len(row) - len(self.where[v]) :]):
+                X[:, j] = value
+                D[:, design.blocks[j]] = splines[j](X[:1, j])
+                changed.add(j)
+        for q, pair in enumerate(design.pairs):
+            if changed & set(pair):
+                a, b = (additive.clipped(splines[j], X[:, j]) for j in pair)
+                own = slice(additive.PER_PAIR * q, additive.PER_PAIR * (q + 1))
+                columns = (additive.products(a, b) - design.centre[own]) / design.spread[own]
+                D[:, design.pair_columns(q)] = columns
+        return D
+
+
+def fit_effects(
+    found: Mapping[int, Variable], pairs: Sequence[tuple[int, int]], sample: EffectSample
+) -> EffectModel:
+    """Fit the additive model of some variables and products of them.
+
+    Categories have a column each but for the most frequent, which the others are compared with.
+    """
+    columns: list[Array] = []
+    variables, where = {}, {}
+    for v, variable in found.items():
+        if variable.categories:
+            order = np.argsort(-variable.values.sum(axis=0), kind="stable")
+            named = tuple(variable.categories[k] for k in order)
+            variable = Variable(variable.name, variable.values[:, order], named)
+        variables[v] = variable
+        values = variable.values[:, len(variable.categories[:1]) :]
+        where[v] = list(range(len(columns), len(columns) + values.shape[1]))
+        columns += list(values.T)
+    C = sample.covariates
+    lines = [] if C is None else list(C.T)
+    n = len(sample.y)
+    X = np.column_stack([*columns, *lines]) if columns or lines else np.zeros((n, 0))
+    both = [(i, j) for a, b in pairs for i, j in product(where[a], where[b])]
+    target = additive.target_of(
+        sample.y, sample.classes, weight=sample.weight, offset=sample.offset, groups=sample.groups
+    )
+    fit = additive.fit_additive(X, target, both, len(lines))
+    return EffectModel(variables, where, fit, X, sample.outcomes)
+
+
+# ---- what a variable is set to
+
+
+def value_text(value: float) -> str:
+    """A value of a variable with three digits.
+
+    Examples
+    --------
+    >>> value_text(0.12345), value_text(1987.4), value_text(12345.6), value_text(-0.0)
+    ('0.123', '1,987', '12,346', '0')
+    """
+    value += 0.0
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def quarters(variable: Variable) -> list[Setting]:
+    """The lower quarter, the middle half and the upper quarter of the rows, called by their mean
+    values. Where more than three quarters of the rows have one value, such as zero, the others are
+    compared with it.
+    """
+    x = variable.values[:, 0]
+    places = (np.arange(4 * PER_QUARTER) + 0.5) / (4 * PER_QUARTER)
+    q = np.quantile(x, places, method="nearest")
+    low, middle, high = q[:PER_QUARTER], q[PER_QUARTER:-PER_QUARTER], q[-PER_QUARTER:]
+    inside = (np.arange(PER_QUARTER) + 0.5) / PER_QUARTER
+    above, below = x[x > middle[-1]], x[x < middle[0]]
+    if len(np.unique(x)) == 2:
+        low, high = x.min(keepdims=True), x.max(keepdims=True)
+    elif low[0] == middle[-1] and len(above):
+        high = np.quantile(above, inside, method="nearest")
+    elif high[-1] == middle[0] and len(below):
+        low = np.quantile(below, inside, method="nearest")
+    shares = (0.25, 0.5, 0.25)
+    return [
+        Setting(value_text(float(v.mean())), v[:, None], s)
+        for v, s in zip((low, middle, high), shares)
+    ]
+
+
+def settings_of(variable: Variable) -> list[Setting]:
+    """What a variable is shown at: its categories or few values, else quarters of the rows."""
+    if variable.categories:
+        eye, share = np.eye(len(variable.categories)), variable.values.mean(axis=0)
+        return [Setting(c, eye[[k]], float(share[k])) for k, c in enumerate(variable.categories)]
+    values, counts = np.unique(variable.values[:, 0], return_counts=True)
+    if len(values) > FEW_VALUES:
+        names = ("lower quarter", "middle half", "upper quarter")
+        parts = quarters(variable)
+        return [Setting(f"{n}, mean {s.label}", s.values, s.share) for n, s in zip(names, parts)]
+    share = counts / counts.sum()
+    return [Setting(value_text(v), np.array([[v]]), float(s)) for v, s in zip(values, share)]
+
+
+def averages(sizes: Sequence[int]) -> Array:
+    """Weights (groups, points) that average over the points of each group."""
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    return (owner == np.arange(len(sizes))[:, None]) / np.asarray(sizes)[:, None]
+
+
+# ---- effects
+
+
+def own_effects(model: EffectModel, v: int) -> list[Effect]:
+    """What one variable does to each outcome, the largest clear one first."""
+    variable, shown = model.variables[v], settings_of(model.variables[v])
+    W = averages([len(s.values) for s in shown])
+    found = model.at([{v: r} for s in shown for r in s.values])
+    effects = []
+    for output, outcome in enumerate(model.outcomes):
+        means = found.means(W, output)
+        levels = tuple(Level(s.label, m, s.share) for s, m in zip(shown, means))
+        if variable.categories:
+            one = between_categories(found, W, shown, output)
+        else:
+            one = rise_or_turn(model, v, output)
+        lines = (curve(model, v, output),) if variable.is_curve else ()
+        effects.append(Effect(outcome, (one,), levels, lines, spread_of(variable)))
+    return sorted(effects, key=lambda e: (not e.is_clear, -e.largest))
+
+
+def between_categories(
+    found: Predictions, W: Array, shown: Sequence[Setting], output: int
+) -> Comparison:
+    """The highest category compared with the lowest. The interval allows for their choice (Tukey);
+    categories of few rows are left out.
+    """
+    means = [m.value for m in found.means(W, output)]
+    shares = np.array([s.share for s in shown])
+    enough = np.flatnonzero(shares >= min(LEAST_SHARE, np.sort(shares)[-2])).tolist()
+    low, high = min(enough, key=lambda k: means[k]), max(enough, key=lambda k: means[k])
+    width = float(studentized_range.ppf(0.95, len(enough), np.inf) / np.sqrt(2.0))
+    size = found.contrast(W[high] - W[low], output, width)
+    shape: Shape = "differs" if size.excludes_zero else "unclear"
+    return Comparison(shown[low].label, shown[high].label, means[low], means[high], size, shape)
+
+
+def rise_or_turn(model: EffectModel, v: int, output: int) -> Comparison:
+    """Upper less lower quarter, or both less the middle half, whichever is larger."""
+    low, middle, high = quarters(model.variables[v])
+    parts = (low, middle, high)
+    W = averages([len(s.values) for s in parts])
+    found = model.at([{v: r} for s in parts for r in s.values])
+    first, between, last = (m.value for m in found.means(W, output))
+    rise = found.contrast(W[2] - W[0], output)
+    turn = found.contrast(0.5 * (W[0] + W[2]) - W[1], output)
+    if abs(turn.value) > abs(rise.value) and turn.excludes_zero:
+        shape: Shape = "U-shaped" if turn.value > 0 else "inverted U"
+        return Comparison(middle.label, OUTER, between, (first + last) / 2, turn, shape)
+    shape = "unclear" if not rise.excludes_zero else "rises" if rise.value > 0 else "falls"
+    return Comparison(low.label, high.label, first, last, rise, shape)
+
+
+def curve(model: EffectModel, v: int, output: int, held: tuple[int, Setting] | None = None) -> Line:
+    """Predictions along the middle of a variable, perhaps at a setting of another."""
+    low, high = np.quantile(model.variables[v].values[:, 0], MIDDLE)
+    grid, other, label = np.linspace(low, high, GRID), {}, ""
+    if held is not None:
+        other = {held[0]: held[1].values.mean(axis=0)}
+        label = f"{model.variables[held[0]].name} {held[1].label}"
+    along = model.at([{v: np.array([g]), **other} for g in grid])
+    return Line(label, tuple(grid.tolist()), tuple(along.means(np.eye(GRID), output)))
+
+
+def spread_of(variable: Variable) -> tuple[float, ...]:
+    """How full each bin along the curve is, the fullest 1; empty without a curve."""
+    if not variable.is_curve:
+        return ()
+    x = variable.values[:, 0]
+    counts = np.histogram(x, BINS, tuple(np.quantile(x, MIDDLE)))[0]
+    return tuple((counts / max(counts.max(), 1)).tolist())
+
+
+def pair_effects(model: EffectModel, a: int, b: int) -> list[Effect]:
+    """The effect of a variable at two values of its partner, on each outcome."""
+    starts, ends = zip(ends_of(model, a), ends_of(model, b))
+    (a0, b0), (a1, b1) = starts, ends
+    corners = [(s, t) for t in (b0, b1) for s in (a0, a1)]
+    points = [[{a: r, b: t} for r in s.values for t in q.values] for s, q in corners]
+    found = model.at([p for group in points for p in group])
+    W = averages([*map(len, points)])
+    variable, partner = model.variables[a], model.variables[b]
+    effects = []
+    for output, outcome in enumerate(model.outcomes):
+        means = found.means(W, output)
+        levels = tuple(
+            Level(f"{s.label}, {partner.name} {t.label}", m) for (s, t), m in zip(corners, means)
+        )
+        both = []
+        for at, first in ((b0, 0), (b1, 2)):
+            size = found.contrast(W[first + 1] - W[first], output)
+            before, after = means[first].value, means[first + 1].value
+            shape: Shape = "unclear"
+            if size.excludes_zero:
+                shape = "rises" if size.value > 0 else "falls"
+                shape = "differs" if variable.categories else shape
+            given = f"{partner.name} {at.label}"
+            both.append(Comparison(a0.label, a1.label, before, after, size, shape, given))
+        lines: tuple[Line, ...] = ()
+        if variable.is_curve:
+            lines = tuple(curve(model, a, output, (b, end)) for end in (b0, b1))
+        effects.append(Effect(outcome, tuple(both), levels, lines, spread_of(variable)))
+    return sorted(effects, key=lambda e: (not e.is_clear, -e.largest))
+
+
+def ends_of(model: EffectModel, v: int) -> tuple[Setting, Setting]:
+    """The two settings of a variable that its own effect is between."""
+    variable = model.variables[v]
+    if not variable.categories:
+        low, _, high = quarters(variable)
+        return low, high
+    named = {s.label: s for s in settings_of(variable)}
+    (one,) = own_effects(model, v)[0].comparisons
+    return named[one.start], named[one.end]

@@ -1,0 +1,314 @@
+"""An answer as one HTML page: the first screen answers, questions below it are folded.
+
+It needs no other file and no JavaScript; it is readable in dark mode, on a phone and on paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradsift.answer.pictures import (
+    Axis,
+    curve_picture,
+    level_picture,
+    rules,
+    safe,
+    scale,
+    svg,
+    whisker,
+)
+from gradsift.answer.results import AnswerData, Effect, Finding
+from gradsift.answer.words import (
+    adjusted_text,
+    confidence_meaning,
+    confidence_text,
+    described,
+    headline,
+    others_text,
+    percent,
+    prediction_text,
+    shows_interval,
+    size_meaning,
+    size_text,
+    unit,
+)
+
+MOST_ROWS, MOST_CARDS, MOST_MEMBERS, MOST_LINES = 12, 6, 20, 60
+"""Findings and pictures on the first screen; members of a set and lines of a table below it."""
+LONG_HEADLINE = 90
+ENDS = (8.0, 312.0)
+"""Places of the axis of the forest plot, in a picture of width 320."""
+
+STYLE = """<style>
+.gs{--ink:#1b1f24;--muted:#5b6570;--faint:#e3e6ea;--paper:#fff;--card:#f7f8fa;--blue:#0066a8;
+ --warm:#b34700;color:var(--ink);background:var(--paper);
+ font:15px/1.45 system-ui,-apple-system,"Segoe UI",sans-serif}
+@media (prefers-color-scheme:dark){.gs{--ink:#e8eaed;--muted:#a2abb5;--faint:#343a41;
+ --paper:#15181c;--card:#1d2126;--blue:#5ab2f0;--warm:#ff9a56}}
+.gs main{max-width:1180px;margin:0 auto;padding:22px 24px 60px}
+.gs h1{font-size:28px;line-height:1.2;margin:2px 0 12px;overflow-wrap:anywhere}
+.gs h1.long{font-size:22px}
+.gs p{margin:6px 0;overflow-wrap:anywhere}
+.gs .hint{color:var(--muted);font-size:13px;margin:0}
+.gs table{border-collapse:collapse;width:100%}
+.gs .forest td,.gs .forest th{padding:0 12px 0 0;text-align:left;font-weight:400}
+.gs .forest th{font-weight:600;min-width:130px;max-width:280px;overflow-wrap:anywhere}
+.gs .forest .c{width:84px;white-space:nowrap}.gs .forest .p{width:30%}
+.gs .forest .p svg{display:block;width:100%}
+.gs .forest .maybe th,.gs .forest .sub th{font-weight:400}
+.gs .forest .sub th{padding-left:16px;color:var(--muted)}
+.gs .forest .head *,.gs .forest .group td{color:var(--muted);font-size:12px;font-weight:400}
+.gs .size{font-weight:600;white-space:nowrap}
+.gs .say{color:var(--muted);margin-left:8px;overflow-wrap:anywhere}
+.gs .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(250px,1fr));gap:12px;
+ margin:14px 0 10px}
+.gs figure{margin:0;background:var(--card);border-radius:10px;padding:10px 12px 6px;min-width:0}
+.gs figure svg{width:100%;display:block}
+.gs figcaption{font-size:13px;color:var(--muted);overflow-wrap:anywhere}
+.gs figcaption b{font-size:15px;color:var(--ink)}
+.gs .grid{stroke:var(--faint)}.gs .zero{stroke:var(--muted)}
+.gs .whisker{stroke-width:2.5;stroke:var(--blue)}.gs .dot{fill:var(--blue)}
+.gs .dot.maybe{fill:var(--paper);stroke:var(--muted);stroke-width:2}
+.gs .tick{fill:var(--muted);font-size:11px}.gs .label{fill:var(--ink);font-size:12px}
+.gs .rows{fill:var(--muted);opacity:.35}.gs .band{fill:var(--blue);opacity:.16}
+.gs .curve{fill:none;stroke:var(--blue);stroke-width:2.2}.gs .s1.curve{stroke:var(--warm)}
+.gs .s1.band{fill:var(--warm)}.gs .k0{color:var(--blue)}.gs .k1{color:var(--warm)}
+.gs .caution{border-left:3px solid var(--warm);padding:2px 10px;margin:6px 0;font-size:13px}
+.gs details{border-top:1px solid var(--faint);padding:9px 0}
+.gs summary{cursor:pointer;font-weight:600}.gs .scroll{overflow-x:auto}
+.gs .data td,.gs .data th{border-bottom:1px solid var(--faint);padding:4px 12px 4px 0;
+ text-align:left;overflow-wrap:anywhere;vertical-align:top}
+@media (max-width:760px){.gs main{padding:14px 14px 40px}.gs h1,.gs h1.long{font-size:21px}
+ .gs .forest tr{display:grid;grid-template-columns:minmax(0,1fr) auto;padding:6px 0;
+  border-top:1px solid var(--faint)}
+ .gs .forest th,.gs .forest .c{width:auto;min-width:0}
+ .gs .forest .p,.gs .forest .t{grid-column:1/3;width:auto}
+ .gs .forest .head{border:0}.gs .head .t,.gs .head th,.gs .head .c{display:none}}
+@media print{.gs main{max-width:none;padding:0}.gs figure,.gs tr{break-inside:avoid}}
+</style>"""
+
+
+# ---- the first screen
+
+
+def forest(a: AnswerData, findings: Sequence[Finding]) -> str:
+    """Confidence, size and interval of every finding on one axis; of a pair, its effect at two
+    values of the partner.
+    """
+    ends = [0.0]
+    for f in findings:
+        for c in f.effect.comparisons:
+            ends += [c.size.low, c.size.high] if shows_interval(f) else [c.size.value]
+    axis = Axis.around(ends, bool(a.classes))
+
+    def row(css: str, cells: tuple[str, str, str, str]) -> str:
+        name, sure, drawn, text = cells
+        return (
+            f'<tr class="{css}"><th scope="row">{safe(name)}</th><td class="c">{safe(sure)}</td>'
+            f'<td class="p">{drawn}</td><td class="t">{text}</td></tr>'
+        )
+
+    head = "finding", "confidence" if a.has_confidence else ""
+    rows, group = [row("head", (*head, safe(unit(a)), "change (95% interval)"))], ""
+    for f in findings:
+        if f.certainty != group:
+            group = f.certainty
+            rows.append(f'<tr class="group"><td colspan="4">{group}</td></tr>')
+        css = "clear" if shows_interval(f) else "maybe"
+        pair = len(f.effect.comparisons) > 1
+        if pair:
+            rows.append(row(css, (f.name, confidence_text(f), "", "")))
+        for c in f.effect.comparisons:
+            size = size_text(c, f.effect.outcome != "", interval=shows_interval(f))
+            say = described(a, f, f.effect, c)
+            drawn = rules(axis, ENDS, 0, 28) + whisker(c.size, axis, 14, ENDS, css)
+            text = f'<span class="size">{safe(size)}</span><span class="say">{safe(say)}</span>'
+            name = f"at {c.given}" if pair else f.name
+            sure = "" if pair else confidence_text(f)
+            picture = svg(320, 28, f"{name}: {size}", drawn)
+            rows.append(row(f"{css} sub" if pair or f.within else css, (name, sure, picture, text)))
+    rows.append(row("head", ("", "", svg(320, 16, unit(a), scale(axis, ENDS, 12)), "")))
+    return f'<table class="forest">{"".join(rows)}</table>'
+
+
+def cards(a: AnswerData, findings: Sequence[Finding]) -> str:
+    """A small picture of each finding, all on one axis of the response."""
+    means = [m for f in findings for line in f.effect.lines for m in line.y]
+    means += [level.mean for f in findings for level in f.effect.levels]
+    if not means:
+        return ""
+    axis = Axis.around([v for m in means for v in (m.low, m.high)], bool(a.classes))
+    return f'<div class="cards">{"".join(card(a, f, axis) for f in findings)}</div>'
+
+
+def card(a: AnswerData, f: Finding, axis: Axis) -> str:
+    """One picture, with the names of its axes."""
+    e = f.effect
+    what = f"predicted {a.target}" if not a.classes else f"probability of {e.outcome}, %"
+    what += ", alone" if f.alone else ""
+    lines = [(k, line.label) for k, line in enumerate(e.lines) if line.label]
+    key = "".join(f'<br><span class="k{k}">{safe(label)}</span>' for k, label in lines)
+    title = f"{f.name}: {'; '.join(described(a, f, e, c) for c in e.comparisons)}"
+    if e.lines:
+        drawing = curve_picture(e, axis, f.members[0].name, title)
+    else:
+        drawing = level_picture(e, axis, what, title)
+    head = f"<b>{safe(f.name)}</b><br>{safe(what)}{key}"
+    return f"<figure><figcaption>{head}</figcaption>{drawing}</figure>"
+
+
+def on_first_screen(a: AnswerData) -> tuple[Finding, ...]:
+    """Findings with a picture at the top."""
+    sure = a.of("clear", "selected") or a.of("likely") or a.of("possible")
+    return tuple(f for f in sure if not f.within)[:MOST_CARDS]
+
+
+def answer_html(a: AnswerData) -> str:
+    """Sentence, forest plot, curves and prediction."""
+    about = [s for s in (a.source, f"{a.rows:,} rows", f"{a.variables:,} variables") if s]
+    css = ' class="long"' if len(headline(a)) > LONG_HEADLINE else ""
+    parts = [f'<p class="hint">{safe(" · ".join(about))}</p><h1{css}>{safe(headline(a))}</h1>']
+    parts += [f'<p class="caution">{safe(n.text)}</p>' for n in a.notes if n.caution]
+    if a.findings:
+        shown = a.findings[:MOST_ROWS]
+        parts.append(forest(a, shown))
+        if len(a.findings) > len(shown):
+            parts.append(f'<p class="hint">and {len(a.findings) - len(shown)} more below</p>')
+        for text in (size_meaning(a), confidence_meaning(a)):
+            parts.append(f'<p class="hint">{safe(text)}</p>')
+    parts.append(cards(a, on_first_screen(a)))
+    predicted = prediction_text(a.prediction) if a.prediction else ""
+    for text in (predicted, others_text(a), adjusted_text(a)):
+        parts += [paragraph(text)] if text else []
+    if decisions := " ".join(n.text for n in a.notes if n.decision):
+        parts.append(f'<p class="hint">Data: {safe(decisions)}</p>')
+    return "".join(parts)
+
+
+def first_screen(a: AnswerData) -> str:
+    """The first screen for a notebook."""
+    return f'<div class="gs">{STYLE}{answer_html(a)}</div>'
+
+
+# ---- what is folded away
+
+
+def data_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A table of texts; long ones are cut."""
+    cells = "".join(f"<th>{safe(h)}</th>" for h in head)
+    shown = rows[:MOST_LINES]
+    body = "".join(f"<tr>{''.join(f'<td>{safe(c)}</td>' for c in row)}</tr>" for row in shown)
+    hidden = len(rows) - len(shown)
+    more = f'<p class="hint">and {hidden:,} more</p>' if hidden else ""
+    return f'<div class="scroll"><table class="data"><tr>{cells}</tr>{body}</table></div>{more}'
+
+
+def paragraph(text: str) -> str:
+    return f"<p>{safe(text)}</p>"
+
+
+def level_rows(f: Finding, e: Effect) -> list[list[str]]:
+    """Predictions at every level."""
+    scale_ = 100.0 if e.outcome else 1.0
+    rows = []
+    for level in e.levels:
+        m = level.mean
+        mean, low, high = (f"{scale_ * v:.3g}" for v in (m.value, m.low, m.high))
+        share = "" if level.share != level.share else f"{level.share:.0%}"
+        rows.append([f.name, e.outcome, level.label, share, mean, f"{low} to {high}"])
+    return rows
+
+
+def how_sure(a: AnswerData) -> str:
+    """Meaning of the confidence, and the members of sets."""
+    text = paragraph(confidence_meaning(a))
+    if a.has_confidence:
+        text += paragraph(
+            "It is the probability by a Bayesian model of a few smooth effects and products, "
+            "measured on planted effects: of findings of 95% and more, 98% were right; below, it "
+            "is an order and no percentage, so that a word stands in its place. Columns that are "
+            "alike share the confidence of one effect: one of them may be possible only, "
+            "although its own effect is large. So intervals are shown of clear findings only."
+        )
+    sets = [(f, m) for f in a.findings if len(f.members) > 1 for m in f.members[:MOST_MEMBERS]]
+    rows = [[f.name, m.name, percent(m.confidence or 0.0)] for f, m in sets]
+    return text + (data_table(["one of", "member", "it is this one"], rows) if rows else "")
+
+
+def in_numbers(a: AnswerData) -> str:
+    """Pictures that the first screen has no room for, and predictions at all levels."""
+    rest = [f for f in a.findings if f not in on_first_screen(a)][:MOST_ROWS]
+    rows = [row for f in a.findings for e in (f.effect, *f.others) for row in level_rows(f, e)]
+    head = ["finding", "class", "at", "rows", "predicted, %" if a.classes else "predicted"]
+    return cards(a, rest) + data_table([*head, "95% interval"], rows)
+
+
+def how_well(a: AnswerData) -> str:
+    p = a.prediction
+    assert p is not None
+    rows = [[s.name, f"{s.mean:.3f}", f"{s.spread:.3f}"] for s in (p.score, *p.others)]
+    return data_table([p.where, p.metric, "standard deviation over folds"], rows)
+
+
+def combinations(a: AnswerData) -> str:
+    """The directions."""
+    text = paragraph(
+        f"Directions along which {a.target} changes: weights of standardised variables, and the "
+        "share of the squared gradient along each."
+    )
+    rows = [
+        [f"{d.share:.0%}", ", ".join(f"{name} {w:+.2f}" for name, w in d.weights)]
+        for d in a.directions
+    ]
+    return text + data_table(["share", "weights"], rows)
+
+
+def the_rest(a: AnswerData) -> str:
+    """Other variables, and what stands for findings in the model."""
+    text = paragraph(others_text(a)) if others_text(a) else ""
+    for f in a.findings:
+        if f.used not in {m.name for m in f.members} | {f.partner}:
+            instead = f"with {f.used} in its place" if f.used else "without it"
+            text += paragraph(f"{f.name}: the model predicts {instead}.")
+    return text + paragraph(
+        "That no effect is shown is no proof that there is none: rows may be too few."
+    )
+
+
+def sections(a: AnswerData) -> list[tuple[str, str]]:
+    """Questions and their answers as HTML."""
+    out = [("How sure is this?", how_sure(a))]
+    if a.findings:
+        out.append(("What do they do, in numbers?", in_numbers(a)))
+    if a.prediction:
+        out.append(("How well does it predict?", how_well(a)))
+    if a.directions:
+        out.append(("Which combinations?", combinations(a)))
+    out.append(("What about the rest of the table?", the_rest(a)))
+    if a.sheets:
+        text = "".join(
+            f"<h3>{safe(s.title)}</h3>{paragraph(s.text)}{data_table(s.head, cells(s.rows))}"
+            for s in a.sheets
+        )
+        out.append(("For statisticians", text))
+    notes = "".join(paragraph(n.text) for n in a.notes if not n.caution)
+    return [*out, ("How was it made?", notes + data_table(["", ""], a.made))]
+
+
+def cells(rows: Sequence[Sequence[str | float]]) -> list[list[str]]:
+    """Numbers with three digits."""
+    return [[f"{c:.3g}" if isinstance(c, float) else str(c) for c in row] for row in rows]
+
+
+def page(a: AnswerData) -> str:
+    """One self-contained HTML page."""
+    folded = "".join(
+        f"<details><summary>{safe(ask)}</summary>{inside}</details>" for ask, inside in sections(a)
+    )
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f'<meta name="color-scheme" content="light dark"><title>{safe(headline(a))}</title>{STYLE}'
+        f'</head><body class="gs" style="margin:0"><main>{answer_html(a)}{folded}</main></body>'
+        "</html>\n"
+    )

@@ -1,0 +1,273 @@
+"""The words and numbers of an answer: one function for each, used by the console and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor, isfinite, log10
+
+from gradsift._run.printable import printable
+from gradsift.answer.results import (
+    CLEAR,
+    LIKELY,
+    POSSIBLE,
+    AnswerData,
+    Comparison,
+    Effect,
+    Finding,
+    Prediction,
+)
+
+MOST_NAMED = 4
+"""Findings that a headline names."""
+NEAR_ZERO = 0.1
+"""R² of a baseline below which it is not worth a word."""
+
+
+# ---- text from a file, as a screen may have it
+
+
+def shortened(text: str, width: int) -> str:
+    """A text of at most `width` characters, its middle left out.
+
+    Examples
+    --------
+    >>> shortened("ENSG00000141510", 9)
+    'ENSG0…510'
+    """
+    tail = width // 3
+    return text if len(text) <= width else f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def join(names: Sequence[str], most: int | None = None) -> str:
+    """A list in words.
+
+    Examples
+    --------
+    >>> join(["a", "b", "c"]), join(list("abcdef"), 3)
+    ('a, b and c', 'a, b and 4 more')
+    """
+    names = list(names)
+    if most is not None and len(names) > most:
+        names = [*names[: most - 1], f"{len(names) - most + 1:,} more"]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+# ---- numbers
+
+
+def percent(p: float) -> str:
+    """A probability.
+
+    Examples
+    --------
+    >>> percent(0.9962), percent(0.962)
+    ('> 99%', '96%')
+    """
+    return "> 99%" if p > 0.99 else f"{100 * p:.0f}%"
+
+
+def confidence_text(f: Finding) -> str:
+    """The confidence as a number where numbers were measured to hold; else a word says it."""
+    if f.confidence is None or f.certainty != "clear":
+        return ""
+    return percent(f.confidence)
+
+
+def decimals(c: Comparison, share: bool) -> int:
+    """Decimals of a size and of the predictions it is between: two digits of its error, but three
+    of the predictions at most, and two of the size at least.
+    """
+    scale = 100.0 if share else 1.0
+    half, size = 0.5 * scale * (c.size.high - c.size.low), abs(scale * c.size.value)
+    wanted = 2 if not isfinite(half) or half <= 0 else 1 - floor(log10(half))
+    largest = scale * max(abs(c.before), abs(c.after), abs(c.size.value))
+    if largest > 0:
+        wanted = min(wanted, 2 - floor(log10(largest)))
+    if size > 0:
+        wanted = max(wanted, (0 if share else 1) - floor(log10(size)))
+    return min(max(wanted, 0), 1 if share and size < 2 else 0 if share else 6)
+
+
+def rounded(value: float, c: Comparison, share: bool) -> float:
+    return round((100.0 if share else 1.0) * value, decimals(c, share)) + 0.0
+
+
+def number(value: float, c: Comparison, share: bool) -> str:
+    """A prediction with the decimals of a size; probabilities in per cent."""
+    text = f"{rounded(value, c, share):,.{decimals(c, share)}f}"
+    return f"{text}%" if share else text
+
+
+def size_text(c: Comparison, share: bool, *, interval: bool = True) -> str:
+    """The size with its interval, '+63 (47 to 78)'; of probabilities in percentage points.
+
+    It is the difference of the two predictions as they are printed.
+    """
+    places = decimals(c, share)
+    size = rounded(c.after, c, share) - rounded(c.before, c, share) + 0.0
+    text = f"{size:+,.{places}f}"
+    if float(text.replace(",", "")) == 0.0:
+        text = text.lstrip("+-")
+    if not interval:
+        return text
+    low, high = (f"{rounded(v, c, share):,.{places}f}" for v in (c.size.low, c.size.high))
+    return f"{text} ({low} to {high})"
+
+
+def shows_interval(f: Finding) -> bool:
+    """Intervals are of the effect, not of whether it is this variable that acts: they are shown
+    where that is clear.
+    """
+    return f.certainty in ("clear", "selected")
+
+
+# ---- a finding
+
+
+def values_texts(a: AnswerData, f: Finding, e: Effect, c: Comparison) -> list[str]:
+    """What is predicted at the two values that a size compares, the longest form first."""
+    share, first = e.outcome != "", f.members[0].name
+    before, after = (number(v, c, share) for v in (c.before, c.after))
+    what = f"{e.outcome} " if len(a.classes) > 2 else ""
+    given = f", {c.given}" if c.given else ""
+    if c.shape == "unclear":
+        full = f"{what}no clear direction ({first} {c.start} to {c.end}{given})"
+        return [full, f"{what}no clear direction{given}", f"unclear{given}", "unclear"]
+    if c.shape == "differs":
+        return [f"{what}{c.start} {before}, {c.end} {after}{given}", f"{what}highest: {c.end}"]
+    if c.shape in ("U-shaped", "inverted U"):
+        full = f"{what}{c.shape}: {before} at {first} {c.start}, {after} in {c.end}"
+        return [full, f"{what}{c.shape}: {before} in the middle", f"{what}{c.shape}"]
+    short = f"{what}{before} → {after}"
+    given = f", {c.given}" if c.given else ""
+    return [
+        f"{short} ({first} {c.start} → {c.end}{given})",
+        f"{short}{given}" if given else f"{short} ({c.start} → {c.end})",
+        short,
+        f"{what}{c.shape}",
+    ]
+
+
+def remark(a: AnswerData, f: Finding) -> str:
+    """What qualifies a finding."""
+    if f.within:
+        return f", on average: see {f.within}"
+    return ", alone" if f.alone and a.adjusted else ""
+
+
+def described(a: AnswerData, f: Finding, e: Effect, c: Comparison) -> str:
+    """The values that a size compares, and what qualifies it."""
+    return f"{values_texts(a, f, e, c)[0]}{remark(a, f)}"
+
+
+def fitting(a: AnswerData, f: Finding, c: Comparison, width: int) -> str:
+    """The same in the longest form that fits."""
+    forms = [printable(text) for text in values_texts(a, f, f.effect, c)]
+    more = printable(remark(a, f))
+    for text in [*(f"{form}{more}" for form in forms), *forms]:
+        if len(text) <= width:
+            return text
+    return ""
+
+
+# ---- sentences
+
+
+def subject(a: AnswerData) -> str:
+    """The response, with its classes."""
+    if not a.classes:
+        return a.target
+    few = len(a.classes) < 4
+    return f"{a.target} ({' or '.join(a.classes) if few else f'{len(a.classes)} classes'})"
+
+
+def headline(a: AnswerData) -> str:
+    """The answer in one sentence."""
+    what = subject(a)
+    clear, likely = names_of(a.of("clear")), names_of(a.of("likely"))
+    possible = names_of(a.of("possible"))
+    if a.findings and not a.has_confidence:
+        named = names_of(a.findings)
+        verb = "was" if len(named) == 1 else "were"
+        return f"{join(named, MOST_NAMED)} {verb} selected to predict {what}."
+    if clear:
+        return f"{join(clear, MOST_NAMED)} {'goes' if len(clear) == 1 else 'go'} with {what}."
+    if likely:
+        verb = "goes" if len(likely) == 1 else "go"
+        return f"{join(likely, MOST_NAMED)} likely {verb} with {what}."
+    if possible:
+        return f"Nothing clearly goes with {what}; {join(possible, 3)} possibly."
+    if a.variables == 0:
+        return f"There was no variable to choose for {what}."
+    return f"None of {a.variables:,} variables is shown to go with {what}."
+
+
+def names_of(findings: Sequence[Finding]) -> list[str]:
+    """Names of findings. A pair of two others is something that they do, and not one more."""
+    single = {f.members[0].name for f in findings if not f.partner}
+    return [f.name for f in findings if not {f.members[0].name, f.partner} <= single]
+
+
+def unit(a: AnswerData) -> str:
+    """What sizes are measured in."""
+    if not a.classes:
+        return f"change of {a.target}"
+    of = f" of {a.classes[1]}" if len(a.classes) == 2 else ""
+    return f"change of the probability{of}, percentage points"
+
+
+def confidence_meaning(a: AnswerData) -> str:
+    """What confidence is, in one line."""
+    if not a.has_confidence:
+        return "How sure this is was not computed."
+    clear, likely, possible = (f"{100 * level:.0f}%" for level in (CLEAR, LIKELY, POSSIBLE))
+    levels = f"clear from {clear}, likely from {likely}, possible from {possible}"
+    return (
+        f"Confidence: that the variable itself goes with {a.target}, and no other in its place "
+        f"({levels})."
+    )
+
+
+def size_meaning(a: AnswerData) -> str:
+    """What sizes compare."""
+    kinds = {c.shape for f in a.findings for c in f.effect.comparisons}
+    of = a.target
+    if a.classes:
+        of = f"the probability of {a.classes[1]}" if len(a.classes) == 2 else "the probability"
+    what = "lower → upper quarter of the rows"
+    if kinds == {"differs"}:
+        what = "lowest → highest category"
+    elif "differs" in kinds:
+        what += ", or lowest → highest category"
+    how = "the others as they are" if a.adjusted else "each variable alone"
+    points = " in percentage points" if a.classes else ""
+    return f"Change: of {of}{points}, {what}, {how}; 95% interval."
+
+
+def prediction_text(p: Prediction) -> str:
+    """The scores in one or two sentences."""
+    if p.is_constant:
+        first = f"On {p.where} it predicts no better than a constant"
+    else:
+        spread = f" (standard deviation {p.score.spread:.2f})" if isfinite(p.score.spread) else ""
+        first = f"On {p.where} it predicts with {p.metric} {p.score.mean:.2f}{spread}"
+    rest = [f"{s.name} {s.mean:.2f}" for s in p.others if abs(s.mean) > NEAR_ZERO]
+    text = f"{first}{f'; {join(rest)}' if rest else ''}."
+    return f"{text} {p.advice}" if p.advice else text
+
+
+def others_text(a: AnswerData) -> str:
+    """What became of the other variables."""
+    parts = []
+    if a.also_used:
+        used = join(a.also_used, 3)
+        parts.append(f"The model also predicts with {used}, without clear evidence.")
+    if a.others == 1:
+        parts.append("The other variable shows no effect of its own.")
+    elif a.others:
+        parts.append(f"The other {a.others:,} variables show no effect of their own.")
+    return " ".join(parts)
+
+
+def adjusted_text(a: AnswerData) -> str:
+    return f"Adjusted for {join(a.adjusted_for, MOST_NAMED)}." if a.adjusted_for else ""

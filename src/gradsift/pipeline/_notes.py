@@ -1,0 +1,222 @@
+"""What a reader should know of a table and a run, as notes: one sentence each, and what to do."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from gradsift.answer import Answer, Note
+from gradsift.data.slices import take_columns
+from gradsift.data.text import BEWARE
+from gradsift.exceptions import (
+    DependentRowsWarning,
+    FewGroupsWarning,
+    NothingSelectedWarning,
+    RepeatedRowsWarning,
+)
+from gradsift.protocols import Array, Source
+from gradsift.tables import Note as TableNote
+from gradsift.tables import Table
+
+TOO_GOOD_R2, TOO_GOOD_ACCURACY = 0.995, 0.999
+"""Held-out scores beyond belief."""
+FEWEST = 10
+"""Rows below which anything fits."""
+MOST_CHECKED = 20
+"""Selected columns that are compared with the target."""
+DECISIONS = ("joined", "left out", "filled", "suggestion")
+"""Kinds of notes on a table that the first screen repeats: they change what is analysed."""
+BRIEF: dict[type[Warning], str] = {
+    DependentRowsWarning: (
+        "Rows depend on the rows before them, so that confidences are too high; give what was "
+        "measured together (day, plate, subject) with --group or --covariates."
+    ),
+    FewGroupsWarning: (
+        "Rows come in few groups, so that confidences are rough; take the order of the findings "
+        "for a ranking."
+    ),
+    ConvergenceWarning: (
+        "The fit stopped before it reached its tolerance; treat the numbers as approximate."
+    ),
+}
+"""Warnings whose messages are long, in one sentence."""
+
+
+@dataclass
+class Warned:
+    """The warnings of a run."""
+
+    caught: list[warnings.WarningMessage] = field(default_factory=list)
+
+    @property
+    def converged(self) -> bool:
+        """Whether every fit reached its tolerance."""
+        return not any(issubclass(w.category, ConvergenceWarning) for w in self.caught)
+
+
+@contextmanager
+def gathered(warned: Warned) -> Iterator[None]:
+    """Warnings are kept instead of written to stderr."""
+    with warnings.catch_warnings(record=True) as met:
+        warnings.simplefilter("always")
+        yield
+    warned.caught += met
+
+
+def as_note(text: str) -> Note:
+    """A note of a table: a clause that becomes a sentence, a caution where it is marked as one."""
+    caution = text.startswith(BEWARE)
+    clause = text.removeprefix(BEWARE).rstrip(".")
+    word = clause.split(" ")[0].rstrip(":,;")
+    if word.isalpha() and word.isascii():  # names of files and columns stay as they are
+        clause = clause[0].upper() + clause[1:]
+    return Note(f"{clause}.", caution)
+
+
+def note_words(note: TableNote) -> str:
+    """A note of a table, with the option that changes what was decided.
+
+    Examples
+    --------
+    >>> note_words(TableNote("left out", "'id' (identifier)", ("id",), "use"))
+    "left out: 'id' (identifier) [--use]"
+    """
+    kind = "" if note.kind in ("read", "joined", "new rows", "caution") else f"{note.kind}: "
+    text = f"{kind}{note.text}{option_words(note.change)}"
+    return f"{BEWARE}{text}" if note.kind == "caution" else text
+
+
+def option_words(change: str) -> str:
+    """Names of choices as options of the command line, in brackets."""
+    options = [
+        f"--{choice.replace('_', '-').replace('=', ' ', 1)}" for choice in change.split(", ")
+    ]
+    return f" [{', '.join(options)}]" if change else ""
+
+
+def table_notes(table: Table) -> list[Note]:
+    """Decisions that were made when the table was read."""
+    notes = [
+        replace(as_note(note_words(note)), decision=note.kind in DECISIONS) for note in table.notes
+    ]
+    if table.groups is not None:
+        count, column = table.groups.count, table.groups.column
+        groups = f"{count:,} groups ({column})"
+        notes.append(Note(f"{len(table.y):,} rows belong to {groups}; folds hold whole groups."))
+    return notes
+
+
+def fit_notes(model: Any, table: Table) -> list[Note]:
+    """Limits of the fit: columns that never change, products that were not looked at."""
+    notes = []
+    constant = int(np.isinf(model.scale_).sum()) if isinstance(table.X, Source) else 0
+    if constant:
+        what = (
+            "1 column never changes and was"
+            if constant == 1
+            else f"{constant:,} columns never change and were"
+        )
+        notes.append(Note(f"{what} left out."))
+    paired, p = getattr(model, "n_paired_columns_", 0), len(model.scale_)
+    if 0 < paired < p:
+        text = (
+            f"Products of two columns were looked for among the {paired:,} most promising of {p:,} "
+            "columns only: those of all would take too long."
+        )
+        notes.append(Note(text))
+    return notes
+
+
+def warning_notes(warned: Warned, table: Table) -> list[Note]:
+    """Warnings as cautions, each once; nothing that the answer says anyway."""
+    # that nothing was selected is the headline, and a table in memory has a note on repeated rows
+    said = {NothingSelectedWarning, *(() if isinstance(table.X, Source) else {RepeatedRowsWarning})}
+    texts = [
+        BRIEF.get(w.category, str(w.message))
+        for w in warned.caught
+        if issubclass(w.category, UserWarning) and w.category not in said
+    ]
+    return [as_note(f"{BEWARE}{text}") for text in dict.fromkeys(texts)]
+
+
+def alarm_notes(model: Any, answer: Answer, table: Table) -> list[Note]:
+    """Signs of a leak: a held-out score beyond belief, or a column that alone gives the target."""
+    columns = model.get_support(indices=True)[:MOST_CHECKED].tolist()
+    labels = bool(answer.classes)
+    alone = []
+    if not isinstance(table.X, Source):  # reading columns again would take long
+        values = take_columns(table.X, np.array(columns, dtype=np.intp))
+        alone = [k for k, x in zip(columns, values.T) if reproduces(x, table.y, labels)]
+    names = table.names or []
+    out = []
+    for k in alone:
+        name = names[k] if k < len(names) else f"x{k}"
+        text = (
+            f"{name} alone gives {answer.target}: a copy or a consequence of it? Leave it out with "
+            "--drop if it would not be known beforehand."
+        )
+        out.append(Note(text, caution=True))
+    p = answer.prediction
+    bar = TOO_GOOD_ACCURACY if labels else TOO_GOOD_R2
+    if p is not None and not alone and p.score.mean > bar:
+        text = (
+            f"{p.metric} {p.score.mean:.4f} on held-out rows is rarely true: does a column hold "
+            "the target, or are rows copies of others?"
+        )
+        out.append(Note(text, caution=True))
+    return out
+
+
+def reproduces(x: Array, y: Any, labels: bool) -> bool:
+    """Whether one column alone gives the target: each row from its neighbours along the column.
+
+    Numbers: rows are predicted by the mean of other rows with the same value, or by the line
+    through the two next to them, and R² is beyond belief. Labels: sorted by the column, every class
+    lies in one piece.
+
+    Examples
+    --------
+    >>> x = np.linspace(0, 1, 200)
+    >>> reproduces(x, x**2, labels=False), reproduces(x, np.cos(900 * x), labels=False)
+    (True, False)
+    """
+    there = np.isfinite(x)
+    x, y = x[there], np.asarray(y)[there]
+    if len(x) < FEWEST or len(np.unique(y)) < 2:
+        return False
+    order = np.argsort(x, kind="stable")
+    x, y = x[order], y[order]
+    start = np.flatnonzero(np.r_[True, np.diff(x) > 0])
+    size = np.diff(np.r_[start, len(x)])
+    if labels:
+        codes = np.unique(y, return_inverse=True)[1]
+        alike = np.minimum.reduceat(codes, start) == np.maximum.reduceat(codes, start)
+        return bool(alike.all() and (np.diff(codes) != 0).sum() == codes.max())
+    y = y.astype(float)
+    total = np.add.reduceat(y, start)
+    again = np.repeat(size, size)
+    others = (np.repeat(total, size) - y) / np.maximum(again - 1, 1)
+    guess = np.where(again > 1, others, np.repeat(between(x[start], total / size), size))
+    left = np.square(y - guess).sum() / np.square(y - y.mean()).sum()
+    return bool(1.0 - left > TOO_GOOD_R2)
+
+
+def between(x: Array, y: Array) -> Array:
+    """Each y on the straight line through its two neighbours along x, which is strictly rising."""
+    if len(x) < 3:
+        return np.full(len(x), y.mean())
+    a = np.r_[1, np.arange(len(x) - 2), len(x) - 3]
+    b = np.r_[2, np.arange(2, len(x)), len(x) - 2]
+    return np.asarray(y[a] + (x - x[a]) / (x[b] - x[a]) * (y[b] - y[a]))
+
+
+def giveaways(X: Any, y: Any, columns: list[int], labels: bool) -> list[int]:
+    """Of some columns, those each of which alone reproduces the target."""
+    values = take_columns(X, np.array(columns, dtype=np.intp))
+    return [k for j, k in enumerate(columns) if reproduces(values[:, j], y, labels)]

@@ -1,0 +1,132 @@
+"""Held-out scores, half samples and tests in the form that an answer has them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradsift.answer import Answer, Prediction, Score, Sheet
+from gradsift.evaluate import HeldOut, Scores, Stability
+from gradsift.inference.marginal_tests import RATE
+from gradsift.protocols import IntArray
+
+CLEARLY_BETTER = 0.05
+"""Difference of R² or accuracy from which another way to predict is worth advice, where it is also
+larger than the standard deviation over the folds.
+"""
+MOST_LISTED = 1_000
+"""Rows of a sheet."""
+NAMES = {
+    "together": "averaged with predictors on all columns",
+    "covariates": "covariates alone",
+}
+
+
+def prediction_of(held: HeldOut, target: str) -> Prediction:
+    """The scores of held-out folds, with advice where something else predicts clearly better."""
+    metric = held.metric
+
+    def score(way: str, name: str, scores: Scores) -> Score:
+        if way == "simple":
+            name = f"{name} on all columns"
+        elif way == "baseline":
+            name = f"always the {name}"
+        return Score(NAMES.get(way, name), scores.mean(metric), scores.spread(metric))
+
+    model, *others = (score(*way) for way in held.ways(target))
+    best = max(others, key=lambda s: s.mean)
+    gain, advice = best.mean - model.mean, ""
+    if gain > max(CLEARLY_BETTER, best.spread, model.spread):
+        advice = f"For predicting, use {best.name}."
+    where = f"{held.n_folds} held-out folds"
+    return Prediction(metric, model, tuple(others), where, not held.better_than_nothing, advice)
+
+
+def new_rows_prediction(scores: Scores, labels: bool, count: int) -> Prediction:
+    """The scores of a saved model on rows that its fit has not seen."""
+    metric = "accuracy" if labels else "R²"
+    if scores.mean(metric) != scores.mean(metric):  # one row, or one value of the target
+        metric = "RMSE"
+    rows = f"{count:,} row{'' if count == 1 else 's'} that the fit has not seen"
+    return Prediction(metric, Score("the model", scores.mean(metric), float("nan")), (), rows)
+
+
+def variable_labels(model: Any, names: Sequence[str] | None, columns: IntArray) -> list[str]:
+    """The variables of some columns: themselves, or the category that they are part of."""
+    groups = getattr(model, "feature_groups_", None)
+    if groups is not None:
+        return [str(groups[k]) for k in columns.tolist()]
+    return [f"x{k}" if names is None else str(names[k]) for k in columns.tolist()]
+
+
+def test_sheet(model: Any, answer: Answer, names: Sequence[str] | None) -> Sheet | None:
+    """p- and q-values of the tests that a false discovery rate was asked of."""
+    found = getattr(model, "significance_", None)
+    if found is None:
+        return None
+    order = np.argsort(found.p_values, kind="stable")[:MOST_LISTED]
+    order = order[np.isfinite(found.p_values[order])]
+    selected = model.get_support()
+    rows: dict[str, tuple[str | float, ...]] = {}
+    for k, label in zip(order.tolist(), variable_labels(model, names, order)):
+        p, q, together = (
+            float(values[k]) for values in (found.p_values, found.q_values, found.finding_q_values)
+        )
+        if p < 1.0:
+            rows.setdefault(label, (label, p, q, together, "yes" if selected[k] else "no"))
+    text = (
+        "Each variable is tested given the best model that does without it. q is the share of "
+        "false ones among all up to this row."
+    )
+    clear = {m.name for f in answer.of("clear") for m in f.members[:1]}
+    if any(name in clear and float(row[2]) > 0.5 for name, row in rows.items()):
+        text += (
+            " A clear finding can have a large q: all columns count as tests, and a near-copy can "
+            "take its place."
+        )
+    head = ("variable", "p", "q", "q with its near-copies", "selected")
+    return Sheet("Tests", text, head, tuple(rows.values()))
+
+
+def association_sheet(model: Any, names: Sequence[str] | None) -> Sheet | None:
+    """Variables that are associated with the response one by one."""
+    found = getattr(model, "association_", None)
+    if found is None:
+        return None
+    columns = found.associated(model.false_discovery_rate or RATE)
+    selected = model.get_support()
+    rows: dict[str, tuple[str | float, ...]] = {}
+    shown = columns[:MOST_LISTED]
+    for k, label in zip(shown.tolist(), variable_labels(model, names, shown)):
+        used = "yes" if selected[k] else "no"
+        rows.setdefault(label, (label, float(found.p_values[k]), float(found.q_values[k]), used))
+    text = (
+        f"{len(columns):,} columns are associated one by one at a false discovery rate of "
+        f"{model.false_discovery_rate or RATE:.0%}, nothing else held fixed: near-copies of what "
+        "acts, and what shares a cause with it, are on this list too."
+    )
+    return Sheet("Associated", text, ("variable", "p", "q", "selected"), tuple(rows.values()))
+
+
+def stability_sheet(
+    again: Stability, model: Any, answer: Answer, names: Sequence[str] | None
+) -> Sheet:
+    """How often half samples selected each variable."""
+    counts: Counter[str] = Counter()
+    for columns in again.selections:
+        counts.update(set(variable_labels(model, names, columns)))
+    total = len(again.selections)
+    selected = set(answer.selected)
+    order = sorted(counts.items(), key=lambda item: (-item[1], item[0] not in selected, item[0]))
+    rows = tuple(
+        (name, float(count) / total, "yes" if name in selected else "no")
+        for name, count in order[:MOST_LISTED]
+    )
+    text = (
+        f"The selection was repeated on {total} half samples. Near-copies take turns, and half of "
+        "the rows show less than all: a clear finding can come back rarely."
+    )
+    return Sheet("Half samples", text, ("variable", "share", "selected"), rows)

@@ -1,0 +1,265 @@
+"""One object behind all forms: they agree with each other, and with what was planted."""
+
+import html
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from answer_cases import TABLES
+
+from gradsift import GradientSiftClassifier, GradientSiftRegressor, explain
+from gradsift.answer import FRAME, Note
+from gradsift.answer.words import size_text
+from gradsift.inference.findings import certainty
+
+NAMES = [*TABLES, "sparse"]
+
+
+def comparisons(answer):
+    return [
+        (f, e, c) for f in answer.findings for e in (f.effect, *f.others) for c in e.comparisons
+    ]
+
+
+def contradictions(answer):
+    """What a reader could find to disagree."""
+    page, frame = html.unescape(answer.to_html()), answer.to_frame()
+    text = answer.to_console(100, details=True)
+    found = []
+    for f in answer.findings:
+        if f.certainty == "clear" and not f.used:
+            found.append(f"{f.name} is clear, and the model does not use it")
+        if f.certainty == "clear" and not f.effect.is_clear:
+            found.append(f"{f.name} is clear and has no direction")
+        for c in f.effect.comparisons:
+            size = size_text(
+                c, f.effect.outcome != "", interval=f.certainty in ("clear", "selected")
+            )
+            found += [
+                f"{size} is not in the {n}"
+                for n, s in (("page", page), ("text", text))
+                if size not in s
+            ]
+    for f, _, c in comparisons(answer):
+        if (c.shape == "unclear") == c.size.excludes_zero:
+            found.append(f"{f.name}: {c.shape} against {c.size}")
+        if c.shape in ("rises", "falls") and (c.shape == "rises") != (c.after > c.before):
+            found.append(f"{f.name} {c.shape} from {c.before} to {c.after}")
+        if not np.isclose(c.after - c.before, c.size.value, atol=1e-9):
+            found.append(f"{f.name}: {c.after} - {c.before} is not {c.size.value}")
+    sure = [round(f.confidence or 0.0, 2) for f in answer.findings if not f.within]
+    if sure != sorted(sure, reverse=True):
+        found.append("order against confidence")
+    if len(frame) != len(comparisons(answer)):
+        found.append("rows of the frame")
+    words = [f.certainty for f in answer.findings if f.confidence is not None]
+    if words != [certainty(f.confidence) for f in answer.findings if f.confidence is not None]:
+        found.append("words against confidences")
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_contradicts_anything(answers, name):
+    assert contradictions(answers[name]) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_the_console_has_twenty_lines_that_fit(answers, name, width):
+    lines = answers[name].to_console(width).split("\n")
+    assert len(lines) <= 19  # the place of the files is one more
+    assert max(map(len, lines)) <= width
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_is_small(answers, name):
+    assert len(answers[name].to_html().encode()) < 60_000
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_plain_data_is_json(answers, name):
+    data = json.loads(json.dumps(answers[name].to_dict(), allow_nan=False))
+    assert data["headline"] == answers[name].headline
+    assert len(data["findings"]) == len(answers[name].findings)
+    assert list(answers[name].to_frame()) == list(FRAME)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pictures_have_a_text_alternative(answers, name):
+    page = answers[name].to_html()
+    assert page.count("<svg") == page.count('role="img" aria-label="')
+    assert 'aria-label=""' not in page
+
+
+def test_pairs_are_shown_by_their_conditional_effects(answers):
+    found = {f.name: f for f in answers["trial"].findings}
+    low, high = found["bmi × bp"].effect.comparisons
+    assert low.size.high < 0 < high.size.low
+    assert low.given.startswith("bp ")
+    placebo, drug = found["dose × arm"].effect.comparisons
+    by_arm = {c.given: c for c in (placebo, drug)}
+    assert by_arm["arm placebo"].shape == "unclear"
+    assert by_arm["arm drug"].shape == "rises"
+    assert found["site"].effect.comparisons[0].end == "west"
+    assert "bmi" not in found
+
+
+def test_three_classes_are_named(answers):
+    text = answers["wine"].to_console(100)
+    assert re.search(r"Barolo \d+% → 9\d%", text)
+    assert "percentage points" in text
+
+
+def test_many_zeros_are_compared_with_the_others(answers):
+    (finding,) = [f for f in answers["counts"].findings if f.name == "x2"]
+    (one,) = finding.effect.comparisons
+    assert one.start == "0"
+    assert float(one.end) >= 1.0
+    assert one.shape == "rises"
+
+
+def test_noise_has_a_headline_and_no_table(answers):
+    assert answers["noise"].of("clear") == ()
+    assert "clearly" in answers["noise"].headline or "is shown" in answers["noise"].headline
+
+
+def test_findings_without_confidence_say_so(answers):
+    answer = answers["sparse"]
+    assert {f.certainty for f in answer.findings} == {"selected"}
+    assert "were selected to predict y" in answer.headline or "was selected" in answer.headline
+    assert "was not computed" in answer.to_console()
+
+
+def test_sizes_add_up_with_the_values_beside_them(answers):
+    """'+63 (47 to 78)  122 → 185': the difference of what is printed."""
+    lines = answers["diabetes"].to_console(100).split("\n")
+    found = [re.search(r"([+-][\d.]+) \(.*?\)\s+([\d.]+) → ([\d.]+)", line) for line in lines]
+    sizes = [tuple(map(float, match.groups())) for match in found if match]
+    assert len(sizes) >= 3
+    assert all(after - before == pytest.approx(size) for size, before, after in sizes)
+
+
+def test_the_same_answer_from_fit_and_from_explain():
+    X, y, _ = TABLES["trial"]()
+    model = GradientSiftRegressor(inference=True).fit(X, y)
+    assert model.answer_.to_dict() == explain(model, X, y).to_dict()
+
+
+@pytest.fixture
+def small(rng):
+    X = rng.normal(size=(160, 5))
+    return X, X[:, 0] + X[:, 1] + rng.normal(size=160)
+
+
+def test_covariates_and_kept_columns_are_adjusted_for_and_no_findings(small, rng):
+    X, y = small
+    age = rng.normal(size=160)
+    model = GradientSiftRegressor(inference=True, always_keep=[1]).fit(
+        X, y + 3 * age, covariates={"age": age}
+    )
+    answer = model.answer_
+    assert answer.adjusted_for == ("age", "x1")
+    assert [f.name for f in answer.of("clear")] == ["x0"]
+    assert answer.variables == 4
+    assert "Adjusted for age and x1." in answer.to_console()
+    size = answer.findings[0].effect.comparisons[0].size
+    assert size.high - size.low < 1.4  # less than the noise of age would make it
+
+
+def test_groups_are_the_rows_where_the_response_is_theirs(small):
+    X, y = small
+    groups = np.repeat(np.arange(160), 4)
+    model = GradientSiftRegressor(inference=True).fit(X[groups], y[groups], groups=groups)
+    plain = GradientSiftRegressor(inference=True).fit(X, y)
+    one, two = (m.answer_.findings[0].effect.comparisons[0].size for m in (model, plain))
+    assert one.high - one.low == pytest.approx(two.high - two.low, rel=1e-6)
+
+
+def test_weights_and_an_offset_count(small, rng):
+    X, y = small
+    part = 5 * rng.normal(size=160)
+    weight = np.where(np.arange(160) < 80, 1.25, 1.0)
+    model = GradientSiftRegressor(inference=True).fit(X, y + part, weight, offset=part)
+    by_hand = explain(model, X, y + part, sample_weight=weight, offset=part)
+    for answer in (model.answer_, by_hand):
+        one = next(f for f in answer.findings if f.name == "x0").effect.comparisons[0]
+        assert one.size.low < 2.54 < one.size.high  # quarters of a normal column are 2.54 apart
+
+
+def test_a_group_of_columns_of_0_and_1_is_a_category(rng):
+    kind = rng.integers(3, size=150)
+    X = np.column_stack([rng.normal(size=150), np.eye(3)[kind]])
+    y = 2.0 * (kind == 1) + rng.normal(size=150)
+    groups = ["a", "kind", "kind", "kind"]
+    model = GradientSiftRegressor(inference=True, feature_groups=groups).fit(X, y)
+    answer = explain(model, X, y, names=["a", "kind=p", "kind=q", "kind=r"])
+    (finding,) = answer.of("clear")
+    assert finding.name == "kind"
+    assert {level.label for level in finding.effect.levels} == {"p", "q", "r"}
+    assert finding.effect.comparisons[0].end == "q"
+    assert answer.variables == 2
+
+
+def test_near_copies_are_one_finding(small, rng):
+    X, y = small
+    X = np.column_stack([X, X[:, 0] + 0.02 * rng.normal(size=160)])
+    answer = GradientSiftRegressor(inference=True).fit(X, y).answer_
+    (pair,) = [f for f in answer.findings if {m.name for m in f.members} == {"x0", "x5"}]
+    assert "(or x" in pair.name
+    assert "it is this one" in answer.to_html()
+
+
+def test_effects_on_other_rows(small):
+    X, y = small
+    model = GradientSiftRegressor(inference=True).fit(X[:100], y[:100])
+    answer = explain(model, X[100:], y[100:])
+    assert answer.rows == 60
+    assert [f.confidence for f in answer.findings] == [f.confidence for f in model.answer_.findings]
+
+
+def test_cautions_come_on_the_first_screen_and_notes_below(answers):
+    from dataclasses import replace
+
+    answer = replace(answers["diabetes"], notes=(Note("Mind the gap.", True), Note("A detail.")))
+    assert "Caution: Mind the gap." in answer.to_console()
+    assert "A detail." not in answer.to_console()
+    assert "A detail." in answer.to_console(details=True)
+    page = answer.to_html()
+    assert page.index("Mind the gap.") < page.index("<details>") < page.index("A detail.")
+
+
+def test_a_frame_with_missing_categories(rng):
+    X = pd.DataFrame({"a": rng.normal(size=120), "kind": rng.choice(["p", "q"], 120)})
+    X.loc[:9, "kind"] = None
+    y = np.where(X["kind"] == "p", "yes", rng.choice(["yes", "no"], 120))
+    model = GradientSiftClassifier(inference=True, missing="indicator").fit(X, y)
+    assert contradictions(model.answer_) == []
+
+
+# ---- coverage and words, a small version of benchmarks/effects.py
+
+
+def test_sizes_are_covered_and_words_are_right():
+    inside, right = [], []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(200, 12))
+        truth = {0: lambda x: x, 1: lambda x: -np.tanh(2 * x), 2: lambda x: x**2}
+        y = sum(f(X[:, k]) for k, f in truth.items()) + rng.normal(size=200)
+        model = GradientSiftRegressor(inference=True).fit(X, y)
+        words = {"x0": "rises", "x1": "falls", "x2": "U-shaped"}
+        for f in model.answer_.findings:
+            if f.name in words:
+                (c,) = f.effect.comparisons
+                right.append(c.shape == words[f.name])
+                k = int(f.name[1:])
+                q = np.quantile(X[:, k], (np.arange(20) + 0.5) / 20, method="nearest")
+                at = truth[k](q)
+                low, mid, high = at[:5].mean(), at[5:15].mean(), at[15:].mean()
+                true = (low + high) / 2 - mid if f.name == "x2" else high - low
+                inside.append(c.size.low <= true <= c.size.high)
+    assert len(right) >= 30
+    assert np.mean(right) > 0.95
+    assert np.mean(inside) > 0.85

@@ -1,0 +1,106 @@
+"""Answers of every kind, small."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+
+from gradsift import (
+    GradientSiftClassifier,
+    GradientSiftRegressor,
+    SparseGradientRegressor,
+    explain,
+)
+from gradsift.exceptions import DependentRowsWarning, NothingSelectedWarning
+
+NASTY = [
+    "<script>window.hacked = 1</script>",
+    '"><img src=x onerror="window.hacked = 2">',
+    "</style><script>window.hacked = 3</script>",
+    "]]>--><svg onload='window.hacked = 4'>",
+    "[bold]o[/bold]x \x1b[31mred \u202eright",
+    "nul\x00 line\nbreak",
+    "=1+1",
+    "日本語 العربية 🧬",
+]
+
+
+def diabetes():
+    data = load_diabetes(as_frame=True)
+    return data.data, data.target, "progression"
+
+
+def wine():
+    data = load_wine(as_frame=True)
+    return data.data, np.array(["Barolo", "Grignolino", "Barbera"])[data.target], "cultivar"
+
+
+def breast():
+    data = load_breast_cancer(as_frame=True)
+    return data.data, np.array(["malignant", "benign"])[data.target], "diagnosis"
+
+
+def trial():
+    """Products of two numbers, and of a number with a category."""
+    rng = np.random.default_rng(0)
+    n = 180
+    X = pd.DataFrame(
+        {name: rng.normal(size=n) for name in ("bmi", "bp", "dose", "age", "z1", "z2")}
+    )
+    X["arm"] = rng.choice(["placebo", "drug"], n)
+    X["site"] = rng.choice(["north", "south", "west"], n)
+    drug = (X["arm"] == "drug").to_numpy()
+    y = 50 + 2 * X["age"] + 3 * X["bmi"] * X["bp"] + np.where(drug, 3 * X["dose"], 0.0)
+    return X, y + 2 * (X["site"] == "west") + rng.normal(size=n), "response"
+
+
+def counts():
+    """Columns and a response with many zeros."""
+    rng = np.random.default_rng(1)
+    X = rng.poisson(0.15, size=(300, 8)).astype(float)
+    return X, rng.poisson(np.exp(1.2 * X[:, 2] - 1.0)).astype(float), "visits"
+
+
+def rare():
+    """A class of few rows among three."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(240, 6))
+    y = np.where(X[:, 0] > 1.6, "rare", np.where(X[:, 1] > 0, "up", "down"))
+    return X, y, "kind"
+
+
+def noise():
+    rng = np.random.default_rng(3)
+    return rng.normal(size=(50, 10)), rng.normal(size=50), "y"
+
+
+def nasty():
+    """Hostile names of columns, categories, classes and the response."""
+    rng = np.random.default_rng(4)
+    X = pd.DataFrame({f"{name} {k}": rng.normal(size=150) for k, name in enumerate(NASTY)})
+    X[NASTY[0]] = rng.choice(NASTY[1:4], 150)
+    score = 2 * X.iloc[:, 0] + 2 * X.iloc[:, 4] + 2.0 * (X[NASTY[0]] == NASTY[1])
+    return X, np.array(NASTY)[np.digitize(score, [-1, 1.5])], NASTY[1]
+
+
+TABLES = {f.__name__: f for f in (diabetes, wine, breast, trial, counts, rare, noise, nasty)}
+
+
+def make_answer(name, **params):
+    """The answer on one of the tables."""
+    X, y, target = TABLES[name]()
+    labels = np.asarray(y).dtype.kind in "UO"
+    kind = GradientSiftClassifier if labels else GradientSiftRegressor
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NothingSelectedWarning)
+        warnings.simplefilter("ignore", DependentRowsWarning)
+        model = kind(inference=True, **params).fit(X, y)
+    return explain(model, X, y, target=target)
+
+
+def without_confidence():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(80, 6))
+    y = X[:, 0] + 0.3 * rng.normal(size=80)
+    return explain(SparseGradientRegressor().fit(X, y), X, y)
