@@ -48,10 +48,11 @@ from gradsift.pairwise.single_index import (
 )
 from gradsift.pipeline._training import Training
 from gradsift.protocols import Source
-from gradsift.refit import Predictor, Refit
+from gradsift.refit import OutcomePredictors, Predictor, Refit
 from gradsift.refit.all_columns import KernelMember, LinearMember
 from gradsift.refit.evidence import Candidate, EvidenceFit, Expansion, Features, Posterior
 from gradsift.responses.counts import LogMean
+from gradsift.responses.ordinal import Cuts
 from gradsift.responses.survival import BaselineHazard
 from gradsift.sift import ChosenGroup, SiftResult
 from gradsift.solver import Certificate, Rows, Solution, Status
@@ -102,6 +103,8 @@ CLASSES: dict[str, type] = {
     "Predictor": Predictor,
     "BaselineHazard": BaselineHazard,
     "LogMean": LogMean,
+    "Cuts": Cuts,
+    "OutcomePredictors": OutcomePredictors,
     "Refit": Refit,
     "LinearMember": LinearMember,
     "KernelMember": KernelMember,
