@@ -59,6 +59,7 @@ from gradsift.solver import Certificate, Rows, Solution, Status
 from gradsift.solver.path import PathResult
 from gradsift.tables import columns
 from gradsift.tables.parse import NumberStyle
+from gradsift.tables.response import ResponseColumns
 
 ESTIMATORS: dict[str, type] = {
     cls.__name__: cls
@@ -87,6 +88,7 @@ CLASSES: dict[str, type] = {
     "Column": columns.Column,
     "NumberStyle": NumberStyle,
     "ReadOptions": ReadOptions,
+    "ResponseColumns": ResponseColumns,
     "Covariate": Covariate,
     "Covariates": Covariates,
     "SiftResult": SiftResult,
