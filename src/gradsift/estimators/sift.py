@@ -192,7 +192,7 @@ class GradientSift(GradientEstimator):
         fit = fit_sift(sample, params, goal)
         warn_of_fit(sample, fit)
         learned, found = Learned(sample.learned, sample.table), attributes(sample, fit)
-        if goal == "all" and self.inference and not isinstance(sample.response, Likelihood):
+        if goal == "all" and self.inference:
             fitted = take_over(blank(self), Learned(sample.learned, None), found)
             found["answer_"] = answer_of(fitted, sample)
         return take_over(self, learned, found)
@@ -412,8 +412,8 @@ def warn_of_fit(sample: Sample, fit: SiftModel) -> None:
 
 def answer_of(model: GradientSift, sample: Sample) -> Answer:
     """What a fit found, in words and numbers; the response without a known part."""
-    labels = isinstance(sample.response, Labels)
     response: Any = sample.response
+    labels = isinstance(response, Labels)
     rows = EffectSample(
         model.classes_[response.codes] if labels else np.asarray(response.values),
         model.classes_ if labels else None,
@@ -421,6 +421,7 @@ def answer_of(model: GradientSift, sample: Sample) -> Answer:
         response.offset if labels else None,
         sample.groups,
         sample.covariates,
+        response if isinstance(response, Likelihood) else None,
     )
     known = sample.learned
     names, groups = known.get("feature_names_in_"), known["feature_groups_"]
