@@ -9,10 +9,12 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from gradsift import (
     GradientSiftClassifier,
     GradientSiftRegressor,
+    GradientSiftSurvival,
     SparseGradientRegressor,
     explain,
 )
 from gradsift.exceptions import DependentRowsWarning, NothingSelectedWarning
+from gradsift.responses.survival import survival_records
 
 NASTY = [
     "<script>window.hacked = 1</script>",
@@ -84,19 +86,43 @@ def nasty():
     return X, np.array(NASTY)[np.digitize(score, [-1, 1.5])], NASTY[1]
 
 
-TABLES = {f.__name__: f for f in (diabetes, wine, breast, trial, counts, rare, noise, nasty)}
+def deaths():
+    """Survival times, of which a third are censored."""
+    rng = np.random.default_rng(6)
+    X = pd.DataFrame({name: rng.normal(size=240) for name in ("age", "bmi", "dose", "crp")})
+    X["arm"] = rng.choice(["placebo", "drug"], 240)
+    risk = 0.8 * X["age"] + 0.6 * X["crp"] ** 2 - 1.0 * (X["arm"] == "drug")
+    death, end = rng.exponential(np.exp(-risk)), rng.exponential(2.0, size=240)
+    return X, survival_records(np.minimum(death, end), death < end), "death"
+
+
+def exposed():
+    """Counts over times of different lengths, with a Poisson law."""
+    rng = np.random.default_rng(7)
+    X, years = rng.normal(size=(250, 6)), rng.uniform(0.5, 5.0, size=250)
+    return X, (rng.poisson(years * np.exp(0.7 * X[:, 1] - 0.5)), years), "falls a year"
+
+
+TABLES = {
+    f.__name__: f
+    for f in (diabetes, wine, breast, trial, counts, rare, noise, nasty, deaths, exposed)
+}
 
 
 def make_answer(name, **params):
     """The answer on one of the tables."""
     X, y, target = TABLES[name]()
-    labels = np.asarray(y).dtype.kind in "UO"
-    kind = GradientSiftClassifier if labels else GradientSiftRegressor
+    given = {}
+    if isinstance(y, tuple):
+        y, given["exposure"] = y
+        params["family"] = "poisson"
+    kinds = {"U": GradientSiftClassifier, "O": GradientSiftClassifier, "V": GradientSiftSurvival}
+    kind = kinds.get(np.asarray(y).dtype.kind, GradientSiftRegressor)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NothingSelectedWarning)
         warnings.simplefilter("ignore", DependentRowsWarning)
-        model = kind(inference=True, **params).fit(X, y)
-    return explain(model, X, y, target=target)
+        model = kind(inference=True, **params).fit(X, y, **given)
+    return explain(model, X, y, target=target, **given)
 
 
 def without_confidence():

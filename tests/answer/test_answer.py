@@ -9,10 +9,18 @@ import pandas as pd
 import pytest
 from answer_cases import TABLES
 
-from gradsift import GradientSiftClassifier, GradientSiftRegressor, explain
+from gradsift import (
+    GradientSiftClassifier,
+    GradientSiftRegressor,
+    GradientSiftSurvival,
+    explain,
+)
 from gradsift.answer import FRAME, Note
+from gradsift.answer.build import risk_groups
 from gradsift.answer.words import size_text
 from gradsift.inference.findings import certainty
+from gradsift.responses import Survival
+from gradsift.responses.survival import survival_records
 
 NAMES = [*TABLES, "sparse"]
 
@@ -34,21 +42,20 @@ def contradictions(answer):
         if f.certainty == "clear" and not f.effect.is_clear:
             found.append(f"{f.name} is clear and has no direction")
         for c in f.effect.comparisons:
-            size = size_text(
-                c, f.effect.outcome != "", interval=f.certainty in ("clear", "selected")
-            )
+            size = size_text(c, f.effect.scale, interval=f.certainty in ("clear", "selected"))
             found += [
                 f"{size} is not in the {n}"
                 for n, s in (("page", page), ("text", text))
                 if size not in s
             ]
     for f, _, c in comparisons(answer):
-        if (c.shape == "unclear") == c.size.excludes_zero:
+        if (c.shape == "unclear") == c.size.excludes(1.0 if c.is_ratio else 0.0):
             found.append(f"{f.name}: {c.shape} against {c.size}")
         if c.shape in ("rises", "falls") and (c.shape == "rises") != (c.after > c.before):
             found.append(f"{f.name} {c.shape} from {c.before} to {c.after}")
-        if not np.isclose(c.after - c.before, c.size.value, atol=1e-9):
-            found.append(f"{f.name}: {c.after} - {c.before} is not {c.size.value}")
+        size = c.after / c.before if c.is_ratio else c.after - c.before
+        if not np.isclose(size, c.size.value, rtol=1e-9, atol=1e-9):
+            found.append(f"{f.name}: from {c.before} to {c.after} is not {c.size.value}")
     sure = [round(f.confidence or 0.0, 2) for f in answer.findings if not f.within]
     if sure != sorted(sure, reverse=True):
         found.append("order against confidence")
@@ -120,6 +127,46 @@ def test_many_zeros_are_compared_with_the_others(answers):
     assert one.shape == "rises"
 
 
+def test_survival_times_have_hazard_ratios_and_curves(answers):
+    answer = answers["deaths"]
+    found = {f.name: f for f in answer.of("clear")}
+    (age,), (crp,), (arm,) = (found[k].effect.comparisons for k in ("age", "crp", "arm"))
+    assert age.is_ratio
+    assert age.size.low < np.exp(0.8 * 2.54) < age.size.high
+    assert (age.shape, crp.shape, arm.end) == ("rises", "U-shaped", "placebo")
+    assert "hazard rises" in answer.to_console(100)
+    assert "Hazard ratio" in answer.to_console()
+    assert set(answer.to_frame()["scale"]) == {"hazard"}
+    low, _, high = answer.risk_groups
+    assert low.median > 3 * high.median
+    assert sum(g.at_risk[0][1] for g in answer.risk_groups) == 240
+    page = answer.to_html()
+    assert "at risk at 0" in page
+    assert "time by which half had the event: lowest third of risk" in page
+
+
+def test_kaplan_meier_is_the_product_over_event_times(rng):
+    """Against the definition, with late entries."""
+    time, event = rng.exponential(size=60), rng.random(60) < 0.6
+    entry = np.where(rng.random(60) < 0.3, 0.5 * time, -np.inf)
+    risk = np.arange(60.0)
+    groups = risk_groups(Survival(survival_records(time, event, entry)), risk, None)
+    for g, rows in zip(groups, np.split(np.arange(60), 3), strict=True):
+        share = 1.0
+        for (t, found), wanted in zip(g.steps[1:], np.sort(time[rows][event[rows]]), strict=True):
+            there = (entry[rows] < wanted) & (time[rows] >= wanted)
+            share *= 1.0 - 1.0 / there.sum()
+            assert (t, found) == pytest.approx((wanted, share))
+
+
+def test_counts_have_rate_ratios_and_rates_for_one_unit(answers):
+    (finding,) = answers["exposed"].of("clear")
+    (one,) = finding.effect.comparisons
+    assert one.size.low < np.exp(0.7 * 2.54) < one.size.high
+    assert one.before * one.after == pytest.approx(np.exp(-1.0), rel=0.4)
+    assert "Rate ratio" in answers["exposed"].to_console()
+
+
 def test_noise_has_a_headline_and_no_table(answers):
     assert answers["noise"].of("clear") == ()
     assert "clearly" in answers["noise"].headline or "is shown" in answers["noise"].headline
@@ -145,6 +192,15 @@ def test_the_same_answer_from_fit_and_from_explain():
     X, y, _ = TABLES["trial"]()
     model = GradientSiftRegressor(inference=True).fit(X, y)
     assert model.answer_.to_dict() == explain(model, X, y).to_dict()
+
+
+def test_the_same_answer_of_survival_times_in_any_form():
+    X, y, _ = TABLES["deaths"]()
+    model = GradientSiftSurvival(inference=True).fit(X, y["time"], event=y["event"])
+    table = np.column_stack([y["time"], y["event"]])
+    known = model.answer_.to_dict()
+    assert known == explain(model, X, y["time"], event=y["event"]).to_dict()
+    assert known == explain(model, X, table).to_dict()
 
 
 @pytest.fixture

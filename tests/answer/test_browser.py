@@ -8,7 +8,7 @@ from chromium import CHROMIUM, FLAGS, NO_CHROMIUM
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)
 
-KINDS = ["diabetes", "wine", "trial", "rare", "noise", "nasty", "sparse"]
+KINDS = ["diabetes", "wine", "trial", "rare", "noise", "nasty", "sparse", "deaths"]
 
 
 @pytest.fixture(scope="module")

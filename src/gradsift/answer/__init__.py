@@ -14,6 +14,7 @@ from gradsift.answer.results import (
     Member,
     Note,
     Prediction,
+    RiskGroup,
     Score,
     Sheet,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "Member",
     "Note",
     "Prediction",
+    "RiskGroup",
     "Score",
     "Sheet",
     "explain",

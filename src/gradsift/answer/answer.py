@@ -15,7 +15,7 @@ from gradsift.answer.results import AnswerData
 
 FRAME = (
     "finding", "confidence", "certainty", "members", "partner", "used", "outcome", "given", "shape",
-    "from", "to", "before", "after", "size", "low", "high", "alone",
+    "from", "to", "before", "after", "size", "low", "high", "scale", "alone",
 )  # fmt: skip
 """Columns of the data frame and of findings.csv."""
 
@@ -43,6 +43,8 @@ class Answer(AnswerData):
         Whether effects are given the other findings, or each variable alone.
     prediction : Prediction or None
     directions : tuple of Direction
+    risk_groups : tuple of RiskGroup
+        Thirds of the rows by their risk, of survival times.
     notes : tuple of Note
     sheets : tuple of Sheet
     source : str
@@ -88,7 +90,7 @@ class Answer(AnswerData):
                     yield (
                         f.name, f.confidence, f.certainty, members, f.partner, f.used, e.outcome,
                         c.given, c.shape, c.start, c.end, c.before, c.after, c.size.value,
-                        c.size.low, c.size.high, f.alone,
+                        c.size.low, c.size.high, e.scale, f.alone,
                     )  # fmt: skip
 
     def to_frame(self) -> Any:

@@ -23,14 +23,15 @@ from gradsift.answer.effects import (
     own_effects,
     pair_effects,
 )
-from gradsift.answer.results import CLEAR, Direction, Effect, Finding, Member
+from gradsift.answer.results import CLEAR, Direction, Effect, Finding, Member, RiskGroup
 from gradsift.data.opening import open_source
 from gradsift.data.responses import check_all_known, to_floats
 from gradsift.data.row_groups import constant_in_groups, group_codes, group_means
 from gradsift.data.scaling import fill_holes
-from gradsift.data.slices import check_rows
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.protocols import Array, IntArray, Source
+from gradsift.responses import Counts, Likelihood, Ordinal, Survival
+from gradsift.responses.survival import RiskSets, survival_records
 
 NEAR_COPY = 0.9
 """Correlation from which a selected column outside of a set stands for it."""
@@ -40,6 +41,14 @@ ROWS_PER_VARIABLE, MOST_FURTHER, MOST_FINDINGS = 5, 10, 30
 """Selected variables that are in no finding join the additive model, at most so many, while it has
 enough rows for each of its variables. Of models without confidence, so many variables are shown.
 """
+KINDS: dict[str, type[Likelihood]] = {
+    "BaselineHazard": Survival,
+    "LogMean": Counts,
+    "Cuts": Ordinal,
+}
+"""The response behind the link of a fitted model."""
+MOST_STEPS = 60
+"""Steps of a Kaplan-Meier curve."""
 MOST_WEIGHTS, LEAST_WEIGHT = 8, 0.05
 """Weights of a direction that are shown, and the smallest of them."""
 
@@ -146,13 +155,10 @@ def explain(
     X: Any,
     y: Any,
     *,
-    sample_weight: Any = None,
-    groups: Any = None,
-    covariates: Any = None,
-    offset: Any = None,
     names: Sequence[str] | None = None,
     feature_groups: Sequence[str] | None = None,
     target: str = "y",
+    **fit_params: Any,
 ) -> Answer:
     """What a fitted model found: which variables, how sure that is, and what each of them does.
 
@@ -163,15 +169,16 @@ def explain(
         selected variables are described.
     X : (n, p) array, data frame or source
         The table of the fit, or other rows of the same columns: effects are estimated from them.
-    y : (n,) array
-    sample_weight, groups, covariates, offset : optional
-        As in `fit`.
+    y : (n,) array, or any other form that `fit` takes
     names : sequence of str, optional
         Names of the columns; None = as the model knows them.
     feature_groups : sequence of str, optional
         The variable behind each column; None = as the model knows them.
     target : str
         What the response is called.
+    **fit_params
+        What else `fit` was given, of these rows: `sample_weight`, `groups`, `covariates`, `offset`;
+        `exposure` of counts; `event`, `entry` and `strata` of survival times.
 
     Returns
     -------
@@ -191,8 +198,6 @@ def explain(
     x7 clear U-shaped
     """
     encoder = getattr(model, "encoder_", None)
-    y = np.ravel(check_all_known(y))
-    check_rows(X, y)
     if isinstance(X, Source):
         source = X
     elif encoder is not None:
@@ -200,20 +205,51 @@ def explain(
     else:
         frame = hasattr(X, "columns") or isinstance(X, list)
         source = open_source(to_floats(X, "X") if frame else X)
-    n = source.shape[0]
-    known = getattr(model, "covariates_", None)
-    sample = EffectSample(
-        y,
-        getattr(model, "classes_", None),
-        None if sample_weight is None else np.asarray(sample_weight, dtype=float),
-        None if offset is None else np.asarray(offset, dtype=float),
-        None if groups is None else group_codes(groups, n),
-        None if known is None or covariates is None else known.encode(covariates),
-    )
+    sample = sample_of(model, source.shape[0], y, **fit_params)
     if names is None:
         names = getattr(model, "feature_names_in_", None)
     groups_of = feature_groups or getattr(model, "feature_groups_", None)
     return make_answer(model, source, sample, names=names, feature_groups=groups_of, target=target)
+
+
+def sample_of(
+    model: Any,
+    n: int,
+    y: Any,
+    sample_weight: Any = None,
+    groups: Any = None,
+    covariates: Any = None,
+    offset: Any = None,
+    exposure: Any = None,
+    event: Any = None,
+    entry: Any = None,
+    strata: Any = None,
+) -> EffectSample:
+    """The n rows of a model's response, and what belongs to them."""
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    part = None if offset is None else np.asarray(offset, dtype=float)
+    if exposure is not None:
+        part = np.log(np.asarray(exposure, dtype=float)) + (0.0 if part is None else part)
+    link, response = getattr(model, "link_", None), None
+    if link is not None:
+        kind = KINDS[type(link).__name__]
+        records = kind.records(y) if event is None else survival_records(y, event, entry, strata)
+        response = kind.of(np.ravel(check_all_known(y)) if records is None else records, weight)
+        response = response if part is None else response.given(part.reshape(n, -1))
+        y, part = response.values, None
+    y = np.ravel(check_all_known(y))
+    if len(y) != n:
+        raise ValueError(f"X has {n} rows and y has {len(y)}.")
+    known = getattr(model, "covariates_", None)
+    return EffectSample(
+        y,
+        getattr(model, "classes_", None),
+        weight,
+        part,
+        None if groups is None else group_codes(groups, n),
+        None if known is None or covariates is None else known.encode(covariates),
+        response,
+    )
 
 
 def make_answer(
@@ -254,7 +290,7 @@ def make_answer(
     covariates = () if getattr(model, "covariates_", None) is None else model.covariates_.names
     return Answer(
         target=target,
-        classes=() if sample.classes is None else tuple(map(str, sample.classes)),
+        classes=class_names(sample),
         rows=len(sample.y),
         variables=count_variables(model, columns, kept),
         findings=tuple(in_order(findings)),
@@ -262,19 +298,45 @@ def make_answer(
         adjusted_for=(*covariates, *(columns.variable(k).name for k in kept)),
         adjusted=adjusted,
         directions=directions_of(model, columns),
+        risk_groups=risk_groups(few.response, joint.fit.fitted[:, 0], few.weight),
     )
+
+
+def class_names(sample: EffectSample) -> tuple[str, ...]:
+    """Names of the classes, also of ordered ones; empty for numbers."""
+    classes = getattr(sample.response, "classes", sample.classes)
+    return () if classes is None else tuple(map(str, classes))
 
 
 def independent(sample: EffectSample) -> EffectSample:
     """One row for each group of rows, whose response is one value."""
     assert sample.groups is not None
     first = np.unique(sample.groups, return_index=True)[1]
-    C, offset = sample.covariates, sample.offset
-    means = None if C is None else group_means(sample.groups, None, C)
-    return EffectSample(
-        sample.y[first], sample.classes, None, None if offset is None else offset[first], None,
-        means,
-    )  # fmt: skip
+    C = sample.covariates
+    one = replace(sample, weight=None, groups=None, covariates=None).take(first)
+    return replace(one, covariates=None if C is None else group_means(sample.groups, None, C))
+
+
+def risk_groups(response: Any, risk: Array, weight: Array | None) -> tuple[RiskGroup, ...]:
+    """Kaplan-Meier curves of thirds of the rows by their risk, of survival times."""
+    if not isinstance(response, Survival) or not np.ptp(risk) > 0:
+        return ()
+    y, weight = response.y, np.ones(len(risk)) if weight is None else weight
+    step = 10.0 ** np.floor(np.log10(y["time"].max()))
+    step = max(s * step for s in (0.1, 0.2, 0.25, 0.5, 1.0) if y["time"].max() >= 4 * s * step)
+    ticks = np.arange(0.0, y["time"].max() + step / 2, step)
+    third = np.searchsorted(np.quantile(risk, [1 / 3, 2 / 3]), risk)
+    out = []
+    for k, label in enumerate(("lowest third of risk", "middle third", "highest third of risk")):
+        sets = RiskSets.of(np.flatnonzero(third == k), y, weight)
+        own = weight[sets.rows]
+        share = np.cumprod(1.0 - sets.of_events(own) / sets.at_risk(own))
+        some = evenly_spaced(len(share), MOST_STEPS)
+        steps = [(0.0, 1.0), *zip(sets.times[some].tolist(), share[some].tolist())]
+        y_own = y[sets.rows]
+        left = [int(((y_own["entry"] <= t) & (y_own["time"] >= t)).sum()) for t in ticks]
+        out.append(RiskGroup(label, tuple(steps), tuple(zip(ticks.tolist(), left))))
+    return tuple(out)
 
 
 # ---- what the model says

@@ -92,7 +92,7 @@ def rows_of(a: AnswerData, f: Finding) -> list[Row]:
     """The lines of a finding: one, or two of a pair."""
     out = []
     for k, c in enumerate(f.effect.comparisons):
-        size = size_text(c, f.effect.outcome != "", interval=shows_interval(f))
+        size = size_text(c, f.effect.scale, interval=shows_interval(f))
         head = (f.certainty, f.name, confidence_text(f)) if k == 0 else ("", "", "")
         out.append(Row(f, c, *head, size))
     return out
@@ -126,7 +126,7 @@ def detail_lines(a: AnswerData, f: Finding, width: int) -> list[str]:
         names = ", ".join(m.name for m in f.members)
         lines += textwrap.wrap(printable(f"one of: {names}"), width, subsequent_indent="  ")
     for e in (f.effect, *f.others):
-        scale = 100.0 if e.outcome else 1.0
+        scale = 100.0 if e.scale == "probability" else 1.0
         for level in e.levels:
             m = level.mean
             mean, low, high = (scale * v for v in (m.value, m.low, m.high))

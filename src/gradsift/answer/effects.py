@@ -4,8 +4,9 @@ A prediction *at* a value is the mean over all rows if each of them had this val
 is: the g-formula (Robins 1986), `avg_comparisons` of R's marginaleffects. The size of an effect is
 the mean prediction in the upper quarter of the rows less that in the lower quarter, or that in the
 outer quarters less that in the middle half, whichever is larger; of categories, the highest less
-the lowest. The word for the shape is the sign of the same contrast, so that word, size and interval
-cannot disagree. Covariances are those of the coefficients (delta method).
+the lowest. Of rates and hazards, sizes are ratios of geometric means in place of differences. The
+word for the shape is the sign of the same contrast, so that word, size and interval cannot
+disagree. Covariances are those of the coefficients (delta method).
 
 References
 ----------
@@ -22,12 +23,13 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from scipy.special import expit, softmax
 from scipy.stats import studentized_range
 
 from gradsift.answer import additive
-from gradsift.answer.results import Comparison, Effect, Estimate, Level, Line, Shape
+from gradsift.answer.results import Comparison, Effect, Estimate, Level, Line, Scale, Shape
+from gradsift.answer.targets import LikelihoodTarget, Target, label_target, number_target
 from gradsift.protocols import Array, IntArray
+from gradsift.responses import Likelihood
 
 FEW_VALUES = 6
 """Numbers with at most so many values are shown value by value."""
@@ -39,6 +41,8 @@ GRID, BINS, PER_QUARTER = 41, 24, 5
 """Points of a curve, bins of the rows below it, and values that stand for a quarter of the rows."""
 MIDDLE = (0.025, 0.975)
 """Quantiles of the values that a curve is between."""
+MOST_LOG = 20.0
+"""Largest logarithm of an end of an interval of ratios."""
 OUTER = "the outer quarters"
 
 
@@ -63,13 +67,16 @@ class EffectSample:
     Attributes
     ----------
     y : (n,) array
-        Numbers or labels.
+        Numbers or labels; of a response with a likelihood, its values.
     classes : (C,) array or None
     weight : (n,) array or None
     offset : (n,) or (n, C) array, or None
+        Of numbers and labels.
     groups : (n,) int array or None
     covariates : (n, k) array or None
         Columns that are adjusted for.
+    response : Likelihood or None
+        In place of y, classes and offset.
     """
 
     y: Array
@@ -78,25 +85,32 @@ class EffectSample:
     offset: Array | None = None
     groups: IntArray | None = None
     covariates: Array | None = None
+    response: Likelihood | None = None
 
     def take(self, rows: IntArray) -> EffectSample:
         def some(values: Array | None) -> Array | None:
             return None if values is None else values[rows]
 
-        groups = (
-            None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)[1]
-        )
+        groups = self.groups
         return EffectSample(
-            self.y[rows], self.classes, some(self.weight), some(self.offset), groups,
+            self.y[rows],
+            self.classes,
+            some(self.weight),
+            some(self.offset),
+            None if groups is None else np.unique(groups[rows], return_inverse=True)[1],
             some(self.covariates),
-        )  # fmt: skip
+            None if self.response is None else self.response.take(rows),
+        )
 
     @property
-    def outcomes(self) -> list[str]:
-        """What predictions are about: '' for numbers, the second of two classes, or all."""
+    def target(self) -> Target:
+        """What the additive model is about."""
+        if self.response is not None:
+            weight = np.ones(len(self.y)) if self.weight is None else self.weight
+            return LikelihoodTarget(self.response, weight, self.groups)
         if self.classes is None:
-            return [""]
-        return [str(c) for c in (self.classes[1:] if len(self.classes) == 2 else self.classes)]
+            return number_target(self.y, self.weight, self.offset, self.groups)
+        return label_target(self.y, self.classes, self.weight, self.offset, self.groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,33 +124,49 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Mean predictions (s, outputs) at s settings, and their slopes in the coefficients
-    (s, outputs, c).
+    """Mean predictions (s, outcomes) at s settings, and their slopes in the coefficients
+    (s, outcomes, c); of rates and hazards, of their logarithms.
     """
 
     mean: Array
     slope: Array
     covariance: Array
-    bounded: bool
+    scale: Scale
 
-    def contrast(self, weights: Array, output: int, width: float = WIDTH) -> Estimate:
-        """A weighted sum of the predictions of one output, `width` standard errors either side."""
-        (value,), (error,) = (a.tolist() for a in self._mean_and_error(weights[None], output))
-        error *= width
-        most = float(np.abs(weights).sum()) / 2 if self.bounded else np.inf  # of probabilities
-        return Estimate(value, max(value - error, -most), min(value + error, most))
+    @property
+    def is_ratio(self) -> bool:
+        return self.scale in ("rate", "hazard")
 
-    def means(self, weights: Array, output: int) -> list[Estimate]:
-        """One mean for each row of weights; probabilities stay between 0 and 1."""
-        mean, error = self._mean_and_error(weights, output)
-        ends = (0.0, 1.0) if self.bounded else (-np.inf, np.inf)
-        three = np.clip([mean, mean - WIDTH * error, mean + WIDTH * error], *ends)
-        return [Estimate(*column) for column in three.T.tolist()]
+    @property
+    def no_change(self) -> float:
+        """The size of an effect that does nothing."""
+        return 1.0 if self.is_ratio else 0.0
 
-    def _mean_and_error(self, weights: Array, output: int) -> tuple[Array, Array]:
-        slope = weights @ self.slope[:, output]
+    def contrast(self, weights: Array, outcome: int, width: float = WIDTH) -> Estimate:
+        """A difference of means, or their ratio, `width` standard errors either side. Weights sum
+        to zero.
+        """
+        most = MOST_LOG if self.is_ratio else np.inf
+        if self.scale == "probability":
+            most = float(np.abs(weights).sum()) / 2
+        return self._estimates(weights[None], outcome, width, (-most, most))[0]
+
+    def means(self, weights: Array, outcome: int) -> list[Estimate]:
+        """One mean for each row of weights, of rates and hazards the geometric one."""
+        most = MOST_LOG if self.is_ratio else np.inf
+        ends = (0.0, 1.0) if self.scale == "probability" else (-most, most)
+        return self._estimates(weights, outcome, WIDTH, ends)
+
+    def _estimates(
+        self, weights: Array, outcome: int, width: float, ends: tuple[float, float]
+    ) -> list[Estimate]:
+        mean, slope = weights @ self.mean[:, outcome], weights @ self.slope[:, outcome]
         variance = np.einsum("sc,cd,sd->s", slope, self.covariance, slope, optimize=True)
-        return weights @ self.mean[:, output], np.sqrt(np.maximum(variance, 0.0))
+        error = width * np.sqrt(np.maximum(variance, 0.0))
+        three = np.clip([mean, mean - error, mean + error], *ends)
+        if self.is_ratio:
+            three = np.exp(three)
+        return [Estimate(*column) for column in three.T.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,30 +177,30 @@ class EffectModel:
     where: Mapping[int, list[int]]
     fit: additive.AdditiveFit
     X: Array
-    outcomes: Sequence[str]
+
+    @property
+    def outcomes(self) -> tuple[str, ...]:
+        return self.fit.target.outcomes
+
+    @property
+    def scale(self) -> Scale:
+        return self.fit.target.scale
 
     def at(self, settings: Sequence[dict[int, Array]]) -> Predictions:
         """Mean predictions over the rows if some variables had given values."""
-        fit, target, means, slopes = self.fit, self.fit.target, [], []
-        Q = additive.contrasts(fit.coefficients.shape[1])
-        weight = target.weight / target.weight.sum()
+        fit, means, slopes = self.fit, [], []
+        predicted = fit.target.means(fit.fitted)
+        weight = fit.target.weight / fit.target.weight.sum()
         for values in settings:
             D = self._design_at(values)
-            eta = D @ fit.coefficients + target.offset
-            if not target.labels:
-                P = target.unit * eta + target.centre
-                slope = (target.unit * (weight @ D))[None]
-            else:
-                if eta.shape[1] == 1:
-                    P = expit(eta)
-                    bend = (P * (1 - P))[:, :, None]
-                else:
-                    P = softmax(eta, axis=1)
-                    bend = P[:, :, None] * (Q[None] - (P @ Q)[:, None, :])
-                slope = np.einsum("n,ncf,nm->cfm", weight, bend, D, optimize=True)
+            P, bend = predicted(D @ fit.coefficients)
+            slope = np.einsum("n,ncf,nm->cfm", weight, bend, D, optimize=True)
             means.append(weight @ P)
             slopes.append(slope.reshape(P.shape[1], -1))
-        return Predictions(np.array(means), np.array(slopes), fit.covariance, target.labels)
+        mean, slopes_ = np.array(means), np.array(slopes)
+        if self.scale == "rate":
+            mean, slopes_ = np.log(mean), slopes_ / mean[:, :, None]
+        return Predictions(mean, slopes_, fit.covariance, self.scale)
 
     def _design_at(self, values: dict[int, Array]) -> Array:
         """The design with the columns of some variables replaced."""
@@ -213,11 +243,9 @@ def fit_effects(
     n = len(sample.y)
     X = np.column_stack([*columns, *lines]) if columns or lines else np.zeros((n, 0))
     both = [(i, j) for a, b in pairs for i, j in product(where[a], where[b])]
-    target = additive.target_of(
-        sample.y, sample.classes, weight=sample.weight, offset=sample.offset, groups=sample.groups
+    return EffectModel(
+        variables, where, additive.fit_additive(X, sample.target, both, len(lines)), X
     )
-    fit = additive.fit_additive(X, target, both, len(lines))
-    return EffectModel(variables, where, fit, X, sample.outcomes)
 
 
 # ---- what a variable is set to
@@ -296,7 +324,7 @@ def own_effects(model: EffectModel, v: int) -> list[Effect]:
         else:
             one = rise_or_turn(model, v, output)
         lines = (curve(model, v, output),) if variable.is_curve else ()
-        effects.append(Effect(outcome, (one,), levels, lines, spread_of(variable)))
+        effects.append(Effect(outcome, (one,), levels, lines, spread_of(variable), model.scale))
     return sorted(effects, key=lambda e: (not e.is_clear, -e.largest))
 
 
@@ -312,8 +340,9 @@ def between_categories(
     low, high = min(enough, key=lambda k: means[k]), max(enough, key=lambda k: means[k])
     width = float(studentized_range.ppf(0.95, len(enough), np.inf) / np.sqrt(2.0))
     size = found.contrast(W[high] - W[low], output, width)
-    shape: Shape = "differs" if size.excludes_zero else "unclear"
-    return Comparison(shown[low].label, shown[high].label, means[low], means[high], size, shape)
+    shape: Shape = "differs" if size.excludes(found.no_change) else "unclear"
+    ends = shown[low].label, shown[high].label, means[low], means[high]
+    return Comparison(*ends, size, shape, is_ratio=found.is_ratio)
 
 
 def rise_or_turn(model: EffectModel, v: int, output: int) -> Comparison:
@@ -322,14 +351,24 @@ def rise_or_turn(model: EffectModel, v: int, output: int) -> Comparison:
     parts = (low, middle, high)
     W = averages([len(s.values) for s in parts])
     found = model.at([{v: r} for s in parts for r in s.values])
-    first, between, last = (m.value for m in found.means(W, output))
-    rise = found.contrast(W[2] - W[0], output)
+    turns = np.array([W[0], W[1], W[2], 0.5 * (W[0] + W[2])])
+    first, between, last, outer = (m.value for m in found.means(turns, output))
     turn = found.contrast(0.5 * (W[0] + W[2]) - W[1], output)
-    if abs(turn.value) > abs(rise.value) and turn.excludes_zero:
-        shape: Shape = "U-shaped" if turn.value > 0 else "inverted U"
-        return Comparison(middle.label, OUTER, between, (first + last) / 2, turn, shape)
-    shape = "unclear" if not rise.excludes_zero else "rises" if rise.value > 0 else "falls"
-    return Comparison(low.label, high.label, first, last, rise, shape)
+    bend: Shape = "U-shaped" if turn.value > found.no_change else "inverted U"
+    turned = Comparison(middle.label, OUTER, between, outer, turn, bend, is_ratio=found.is_ratio)
+    rise = found.contrast(W[2] - W[0], output)
+    word = word_of(rise, found)
+    rising = Comparison(low.label, high.label, first, last, rise, word, is_ratio=found.is_ratio)
+    return (
+        turned if turned.strength > rising.strength and turn.excludes(found.no_change) else rising
+    )
+
+
+def word_of(size: Estimate, found: Predictions) -> Shape:
+    """The word for a contrast of two values of a variable."""
+    if not size.excludes(found.no_change):
+        return "unclear"
+    return "rises" if size.value > found.no_change else "falls"
 
 
 def curve(model: EffectModel, v: int, output: int, held: tuple[int, Setting] | None = None) -> Line:
@@ -370,17 +409,16 @@ def pair_effects(model: EffectModel, a: int, b: int) -> list[Effect]:
         both = []
         for at, first in ((b0, 0), (b1, 2)):
             size = found.contrast(W[first + 1] - W[first], output)
-            before, after = means[first].value, means[first + 1].value
-            shape: Shape = "unclear"
-            if size.excludes_zero:
-                shape = "rises" if size.value > 0 else "falls"
-                shape = "differs" if variable.categories else shape
+            values = means[first].value, means[first + 1].value
+            shape = word_of(size, found)
+            shape = "differs" if variable.categories and shape != "unclear" else shape
             given = f"{partner.name} {at.label}"
-            both.append(Comparison(a0.label, a1.label, before, after, size, shape, given))
+            both.append(Comparison(a0.label, a1.label, *values, size, shape, given, found.is_ratio))
         lines: tuple[Line, ...] = ()
         if variable.is_curve:
             lines = tuple(curve(model, a, output, (b, end)) for end in (b0, b1))
-        effects.append(Effect(outcome, tuple(both), levels, lines, spread_of(variable)))
+        spread = spread_of(variable)
+        effects.append(Effect(outcome, tuple(both), levels, lines, spread, model.scale))
     return sorted(effects, key=lambda e: (not e.is_clear, -e.largest))
 
 

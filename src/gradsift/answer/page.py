@@ -7,18 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gradsift.answer.effects import value_text
 from gradsift.answer.pictures import (
     Axis,
     curve_picture,
     level_picture,
+    median_text,
     rules,
     safe,
     scale,
+    step_picture,
     svg,
     whisker,
 )
 from gradsift.answer.results import AnswerData, Effect, Finding
 from gradsift.answer.words import (
+    RATIOS,
     adjusted_text,
     confidence_meaning,
     confidence_text,
@@ -26,6 +30,7 @@ from gradsift.answer.words import (
     headline,
     others_text,
     percent,
+    predicted,
     prediction_text,
     shows_interval,
     size_meaning,
@@ -73,6 +78,8 @@ STYLE = """<style>
 .gs .rows{fill:var(--muted);opacity:.35}.gs .band{fill:var(--blue);opacity:.16}
 .gs .curve{fill:none;stroke:var(--blue);stroke-width:2.2}.gs .s1.curve{stroke:var(--warm)}
 .gs .s1.band{fill:var(--warm)}.gs .k0{color:var(--blue)}.gs .k1{color:var(--warm)}
+.gs .s2.curve{stroke:var(--ink);stroke-dasharray:6 3}.gs .k2{color:var(--ink)}
+.gs .wide{max-width:560px}
 .gs .caution{border-left:3px solid var(--warm);padding:2px 10px;margin:6px 0;font-size:13px}
 .gs details{border-top:1px solid var(--faint);padding:9px 0}
 .gs summary{cursor:pointer;font-weight:600}.gs .scroll{overflow-x:auto}
@@ -95,11 +102,11 @@ def forest(a: AnswerData, findings: Sequence[Finding]) -> str:
     """Confidence, size and interval of every finding on one axis; of a pair, its effect at two
     values of the partner.
     """
-    ends = [0.0]
+    ends = [1.0 if a.scale in RATIOS else 0.0]
     for f in findings:
         for c in f.effect.comparisons:
             ends += [c.size.low, c.size.high] if shows_interval(f) else [c.size.value]
-    axis = Axis.around(ends, bool(a.classes))
+    axis = Axis.around(ends, a.scale, ratio=a.scale in RATIOS)
 
     def row(css: str, cells: tuple[str, str, str, str]) -> str:
         name, sure, drawn, text = cells
@@ -109,7 +116,8 @@ def forest(a: AnswerData, findings: Sequence[Finding]) -> str:
         )
 
     head = "finding", "confidence" if a.has_confidence else ""
-    rows, group = [row("head", (*head, safe(unit(a)), "change (95% interval)"))], ""
+    title = f"{RATIOS.get(a.scale, 'change')} (95% interval)"
+    rows, group = [row("head", (*head, safe(unit(a)), title))], ""
     for f in findings:
         if f.certainty != group:
             group = f.certainty
@@ -119,7 +127,7 @@ def forest(a: AnswerData, findings: Sequence[Finding]) -> str:
         if pair:
             rows.append(row(css, (f.name, confidence_text(f), "", "")))
         for c in f.effect.comparisons:
-            size = size_text(c, f.effect.outcome != "", interval=shows_interval(f))
+            size = size_text(c, f.effect.scale, interval=shows_interval(f))
             say = described(a, f, f.effect, c)
             drawn = rules(axis, ENDS, 0, 28) + whisker(c.size, axis, 14, ENDS, css)
             text = f'<span class="size">{safe(size)}</span><span class="say">{safe(say)}</span>'
@@ -137,15 +145,15 @@ def cards(a: AnswerData, findings: Sequence[Finding]) -> str:
     means += [level.mean for f in findings for level in f.effect.levels]
     if not means:
         return ""
-    axis = Axis.around([v for m in means for v in (m.low, m.high)], bool(a.classes))
+    ends = [v for m in means for v in (m.low, m.high)]
+    axis = Axis.around(ends, a.scale, ratio=a.scale == "hazard")
     return f'<div class="cards">{"".join(card(a, f, axis) for f in findings)}</div>'
 
 
 def card(a: AnswerData, f: Finding, axis: Axis) -> str:
     """One picture, with the names of its axes."""
     e = f.effect
-    what = f"predicted {a.target}" if not a.classes else f"probability of {e.outcome}, %"
-    what += ", alone" if f.alone else ""
+    what = predicted(a, e.outcome) + (", alone" if f.alone else "")
     lines = [(k, line.label) for k, line in enumerate(e.lines) if line.label]
     key = "".join(f'<br><span class="k{k}">{safe(label)}</span>' for k, label in lines)
     title = f"{f.name}: {'; '.join(described(a, f, e, c) for c in e.comparisons)}"
@@ -209,7 +217,7 @@ def paragraph(text: str) -> str:
 
 def level_rows(f: Finding, e: Effect) -> list[list[str]]:
     """Predictions at every level."""
-    scale_ = 100.0 if e.outcome else 1.0
+    scale_ = 100.0 if e.scale == "probability" else 1.0
     rows = []
     for level in e.levels:
         m = level.mean
@@ -241,6 +249,21 @@ def in_numbers(a: AnswerData) -> str:
     rows = [row for f in a.findings for e in (f.effect, *f.others) for row in level_rows(f, e)]
     head = ["finding", "class", "at", "rows", "predicted, %" if a.classes else "predicted"]
     return cards(a, rest) + data_table([*head, "95% interval"], rows)
+
+
+def over_time(a: AnswerData) -> str:
+    """Kaplan-Meier curves by thirds of the risk, and the numbers at risk."""
+    groups = a.risk_groups
+    text = paragraph(
+        f"The share of rows without an event ({a.target}), by Kaplan and Meier, for thirds of the "
+        "rows by the risk that these variables predict; rows of the fit, so that the curves are "
+        "farther apart than those of new rows would be."
+    )
+    head = ["", "half by", *(f"at risk at {value_text(t)}" for t, _ in groups[0].at_risk)]
+    rows = [[g.label, median_text(g), *(f"{count:,}" for _, count in g.at_risk)] for g in groups]
+    key = " · ".join(f'<span class="k{k}">{safe(g.label)}</span>' for k, g in enumerate(groups))
+    drawn = f'<figure class="wide"><figcaption>{key}</figcaption>{step_picture(groups)}</figure>'
+    return text + drawn + data_table(head, rows)
 
 
 def how_well(a: AnswerData) -> str:
@@ -278,6 +301,8 @@ def the_rest(a: AnswerData) -> str:
 def sections(a: AnswerData) -> list[tuple[str, str]]:
     """Questions and their answers as HTML."""
     out = [("How sure is this?", how_sure(a))]
+    if a.risk_groups:
+        out.append(("How many have no event over time?", over_time(a)))
     if a.findings:
         out.append(("What do they do, in numbers?", in_numbers(a)))
     if a.prediction:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from math import floor, log10
+from math import floor, inf, log, log10
 
 import numpy as np
 
 from gradsift._run.printable import printable
 from gradsift.answer.effects import value_text
-from gradsift.answer.results import Effect, Estimate
+from gradsift.answer.results import Effect, Estimate, RiskGroup, Scale
 from gradsift.answer.words import shortened
 
+FACTORS = (1e-4, 1e4)
+"""Ratios that an axis may show."""
 PAD = 0.03
 """Room at either end of an axis, as a part of it."""
 MOST_LEVELS = 7
@@ -29,30 +31,52 @@ def safe(text: object) -> str:
 
 @dataclass(frozen=True)
 class Axis:
-    """A scale from values to places, with a few round ticks; `share`: labels in per cent."""
+    """From values to places, with a few round ticks; probabilities in per cent, ratios by their
+    logarithm.
+    """
 
     low: float
     high: float
     ticks: tuple[float, ...]
-    share: bool
+    scale: Scale
+    ratio: bool = False
 
     @classmethod
-    def around(cls, values: Sequence[float], share: bool, count: int = 4) -> Axis:
+    def around(
+        cls, values: Sequence[float], scale: Scale, count: int = 4, *, ratio: bool = False
+    ) -> Axis:
         """An axis that holds some values."""
+        if ratio:
+            values = np.log(np.clip(values, *FACTORS)).tolist()
         low, high = min(values), max(values)
         gap = (high - low) or abs(high) or 1.0
-        scale = 10.0 ** floor(log10(gap / count))
-        step = min((m * scale for m in (1, 2, 2.5, 5, 10)), key=lambda s: abs(s - gap / count))
-        ticks = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
-        return cls(low - PAD * gap, high + PAD * gap, tuple((ticks + 0.0).tolist()), share)
+        ticks = factors(low, high) if ratio else round_numbers(low, high, gap, count)
+        return cls(low - PAD * gap, high + PAD * gap, ticks, scale, ratio)
 
     def at(self, value: float, start: float, end: float) -> float:
         """The place of a value between two ends, inside of which it stays."""
+        if self.ratio:
+            value = log(min(max(value, FACTORS[0]), FACTORS[1]))
         part = min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
         return start + part * (end - start)
 
     def label(self, tick: float) -> str:
-        return f"{100 * tick:.0f}" if self.share else value_text(tick)
+        return f"{100 * tick:.0f}" if self.scale == "probability" else value_text(tick)
+
+
+def round_numbers(low: float, high: float, gap: float, count: int) -> tuple[float, ...]:
+    """About `count` round numbers between two."""
+    scale = 10.0 ** floor(log10(gap / count))
+    step = min((m * scale for m in (1, 2, 2.5, 5, 10)), key=lambda s: abs(s - gap / count))
+    ticks = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
+    return tuple((ticks + 0.0).tolist())
+
+
+def factors(low: float, high: float) -> tuple[float, ...]:
+    """Powers of 2, 4, 10 or more between two logarithms."""
+    base = next(b for b in (2.0, 4.0, 10.0, 100.0, 1e4, 1e9) if (high - low) / log(b) < 5.5)
+    first, last = np.ceil(low / log(base) - 1e-9), np.floor(high / log(base) + 1e-9)
+    return tuple((base ** np.arange(first, last + 1)).tolist())
 
 
 def tag(name: str, css: str, text: str | None = None, **at: float | str) -> str:
@@ -77,7 +101,8 @@ def whisker(e: Estimate, axis: Axis, y: float, ends: tuple[float, float], css: s
 
 def rules(axis: Axis, ends: tuple[float, float], top: float, bottom: float) -> str:
     """Vertical lines at the ticks, zero darker."""
-    at = [(axis.at(t, *ends), "zero" if t == 0 else "grid") for t in axis.ticks]
+    none = 1.0 if axis.ratio else 0.0
+    at = [(axis.at(t, *ends), "zero" if t == none else "grid") for t in axis.ticks]
     return "".join(tag("line", css, x1=x, x2=x, y1=top, y2=bottom) for x, css in at)
 
 
@@ -90,7 +115,7 @@ def scale(axis: Axis, ends: tuple[float, float], y: float) -> str:
 def curve_picture(e: Effect, axis: Axis, name: str, title: str) -> str:
     """Curves with their bands, and the rows below them."""
     x = e.lines[0].x
-    across = Axis(x[0], x[-1], Axis.around([x[0], x[-1]], False, 3).ticks, False)
+    across = Axis(x[0], x[-1], Axis.around([x[0], x[-1]], "number", 3).ticks, "number")
     parts = [scale(across, (LEFT, RIGHT), 152), x_title(name, (LEFT + RIGHT) / 2)]
     for t in axis.ticks:
         y = axis.at(t, BOTTOM, TOP)
@@ -127,6 +152,32 @@ def level_picture(e: Effect, axis: Axis, name: str, title: str) -> str:
         parts.append(tag("text", "label", label, x=ends[0] - 8, y=y + 4, text_anchor="end"))
         parts.append(whisker(level.mean, axis, y, ends, "clear"))
     return svg(300, TALL, title, *parts)
+
+
+def step_picture(groups: Sequence[RiskGroup]) -> str:
+    """Shares without an event by time, as steps."""
+    end = groups[0].at_risk[-1][0]
+    end = max(end, *(g.steps[-1][0] for g in groups))
+    across = Axis(0.0, end, tuple(t for t, _ in groups[0].at_risk), "number")
+    up = Axis(0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0), "probability")
+    parts = [scale(across, (LEFT, RIGHT), 138), x_title("time", (LEFT + RIGHT) / 2)]
+    for t in up.ticks:
+        y = up.at(t, BOTTOM, TOP)
+        parts.append(tag("line", "grid", x1=LEFT, x2=RIGHT, y1=y, y2=y))
+        parts.append(tag("text", "tick", up.label(t), x=LEFT - 6, y=y + 4, text_anchor="end"))
+    for k, g in enumerate(groups):
+        points, before = [], 1.0
+        for t, share in [*g.steps, (end, g.steps[-1][1])]:
+            x = across.at(t, LEFT, RIGHT)
+            points += [f"{x:.1f},{up.at(s, BOTTOM, TOP):.1f}" for s in (before, share)]
+            before = share
+        parts.append(tag("polyline", f"curve s{k}", points=" ".join(points)))
+    text = "; ".join(f"{g.label} {median_text(g)}" for g in groups)
+    return svg(300, TALL, f"time by which half had the event: {text}", *parts)
+
+
+def median_text(g: RiskGroup) -> str:
+    return value_text(g.median) if g.median < inf else "not reached"
 
 
 def x_title(name: str, x: float) -> str:

@@ -6,12 +6,15 @@ All forms of an answer (console, page, data frame, JSON) are made of these and c
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf, log
 from typing import Literal
 
 from gradsift.inference.findings import CLEAR, LIKELY, POSSIBLE, certainty
 
 Shape = Literal["rises", "falls", "U-shaped", "inverted U", "differs", "unclear"]
 Certainty = Literal["clear", "likely", "possible", "selected"]
+Scale = Literal["number", "probability", "rate", "hazard"]
+"""What is predicted; changes of the last two are ratios, of the others differences."""
 NEAR_NAME = 12
 """Longest name of a second member that stands in the name of a finding."""
 
@@ -30,6 +33,8 @@ __all__ = [
     "Member",
     "Note",
     "Prediction",
+    "RiskGroup",
+    "Scale",
     "Score",
     "Shape",
     "Sheet",
@@ -44,9 +49,9 @@ class Estimate:
     low: float
     high: float
 
-    @property
-    def excludes_zero(self) -> bool:
-        return self.low > 0 or self.high < 0
+    def excludes(self, value: float) -> bool:
+        """Whether a value is outside of the interval."""
+        return self.low > value or self.high < value
 
 
 @dataclass(frozen=True)
@@ -81,11 +86,13 @@ class Comparison:
     before, after : float
         Predictions there.
     size : Estimate
-        The difference.
+        The difference; of rates and hazards, the ratio.
     shape : str
-        The word for it; 'unclear' where the interval holds zero.
+        The word for it; 'unclear' where the interval holds no change.
     given : str
         The value of the partner, in a pair.
+    is_ratio : bool
+        Whether the size is a ratio, so that 1 is no change.
     """
 
     start: str
@@ -95,6 +102,12 @@ class Comparison:
     size: Estimate
     shape: Shape
     given: str = ""
+    is_ratio: bool = False
+
+    @property
+    def strength(self) -> float:
+        """The size without its sign; of a ratio its logarithm."""
+        return abs(log(self.size.value)) if self.is_ratio else abs(self.size.value)
 
 
 @dataclass(frozen=True)
@@ -104,7 +117,7 @@ class Effect:
     Attributes
     ----------
     outcome : str
-        The class whose probability it is about; '' where the response is a number.
+        The class whose probability it is about; '' where the response is one number.
     comparisons : tuple of Comparison
         One; of a pair two, the effect of the first variable at two values of the second.
     levels : tuple of Level
@@ -113,6 +126,8 @@ class Effect:
         Curves of numbers, none of categories; two of a pair.
     spread : tuple of float
         How the rows lie along the curve, the fullest bin 1.
+    scale : str
+        'number', 'probability', 'rate' (expected counts), or 'hazard' (relative to the average).
     """
 
     outcome: str
@@ -120,6 +135,7 @@ class Effect:
     levels: tuple[Level, ...]
     lines: tuple[Line, ...] = ()
     spread: tuple[float, ...] = ()
+    scale: Scale = "number"
 
     @property
     def is_clear(self) -> bool:
@@ -129,7 +145,7 @@ class Effect:
     @property
     def largest(self) -> float:
         """The largest size, without its sign."""
-        return max(abs(c.size.value) for c in self.comparisons)
+        return max(c.strength for c in self.comparisons)
 
 
 @dataclass(frozen=True)
@@ -251,6 +267,22 @@ class Direction:
 
 
 @dataclass(frozen=True)
+class RiskGroup:
+    """Rows of similar predicted risk: the share without an event by time (Kaplan-Meier), as steps
+    (time, share), and the rows at risk at some times.
+    """
+
+    label: str
+    steps: tuple[tuple[float, float], ...]
+    at_risk: tuple[tuple[float, int], ...]
+
+    @property
+    def median(self) -> float:
+        """The time by which half had the event; infinite where fewer did."""
+        return next((t for t, share in self.steps if share <= 0.5), inf)
+
+
+@dataclass(frozen=True)
 class Sheet:
     """A table for statisticians that was asked for: tests, half samples, associations."""
 
@@ -274,6 +306,7 @@ class AnswerData:
     adjusted: bool = True
     prediction: Prediction | None = None
     directions: tuple[Direction, ...] = ()
+    risk_groups: tuple[RiskGroup, ...] = ()
     notes: tuple[Note, ...] = ()
     sheets: tuple[Sheet, ...] = ()
     source: str = ""
@@ -282,6 +315,11 @@ class AnswerData:
     def of(self, *words: Certainty) -> tuple[Finding, ...]:
         """Findings of these certainties."""
         return tuple(f for f in self.findings if f.certainty in words)
+
+    @property
+    def scale(self) -> Scale:
+        """What is predicted, the same for all findings."""
+        return self.findings[0].effect.scale if self.findings else "number"
 
     @property
     def has_confidence(self) -> bool:

@@ -15,10 +15,18 @@ from gradsift.answer.results import (
     Effect,
     Finding,
     Prediction,
+    Scale,
 )
 
 MOST_NAMED = 4
 """Findings that a headline names."""
+RATIOS = {"rate": "rate ratio", "hazard": "hazard ratio"}
+SIZES = {
+    "number": "Change: of {of}",
+    "probability": "Change: of {of} in percentage points",
+    "rate": "Rate ratio (×): of the expected {of}",
+    "hazard": "Hazard ratio (×): of {of}",
+}
 NEAR_ZERO = 0.1
 """R² of a baseline below which it is not worth a word."""
 
@@ -73,14 +81,18 @@ def confidence_text(f: Finding) -> str:
     return percent(f.confidence)
 
 
-def decimals(c: Comparison, share: bool) -> int:
+def decimals(c: Comparison, scale: Scale) -> int:
     """Decimals of a size and of the predictions it is between: two digits of its error, but three
-    of the predictions at most, and two of the size at least.
+    of the predictions at most, and two of the size at least. Of values that a
+    ratio is between, two digits of the smaller one.
     """
-    scale = 100.0 if share else 1.0
-    half, size = 0.5 * scale * (c.size.high - c.size.low), abs(scale * c.size.value)
+    if c.is_ratio:
+        return three_digits(10.0 * min(c.before, c.after))
+    share = scale == "probability"
+    unit = 100.0 if share else 1.0
+    half, size = 0.5 * unit * (c.size.high - c.size.low), abs(unit * c.size.value)
     wanted = 2 if not isfinite(half) or half <= 0 else 1 - floor(log10(half))
-    largest = scale * max(abs(c.before), abs(c.after), abs(c.size.value))
+    largest = unit * max(abs(c.before), abs(c.after), abs(c.size.value))
     if largest > 0:
         wanted = min(wanted, 2 - floor(log10(largest)))
     if size > 0:
@@ -88,30 +100,59 @@ def decimals(c: Comparison, share: bool) -> int:
     return min(max(wanted, 0), 1 if share and size < 2 else 0 if share else 6)
 
 
-def rounded(value: float, c: Comparison, share: bool) -> float:
-    return round((100.0 if share else 1.0) * value, decimals(c, share)) + 0.0
+def three_digits(value: float) -> int:
+    """Decimals of a positive number so that it has three digits.
 
-
-def number(value: float, c: Comparison, share: bool) -> str:
-    """A prediction with the decimals of a size; probabilities in per cent."""
-    text = f"{rounded(value, c, share):,.{decimals(c, share)}f}"
-    return f"{text}%" if share else text
-
-
-def size_text(c: Comparison, share: bool, *, interval: bool = True) -> str:
-    """The size with its interval, '+63 (47 to 78)'; of probabilities in percentage points.
-
-    It is the difference of the two predictions as they are printed.
+    Examples
+    --------
+    >>> three_digits(0.0312), three_digits(1.2), three_digits(1234.5)
+    (4, 2, 0)
     """
-    places = decimals(c, share)
-    size = rounded(c.after, c, share) - rounded(c.before, c, share) + 0.0
+    return min(max(2 - floor(log10(value)), 0), 6) if value > 0 else 2
+
+
+def rounded(value: float, c: Comparison, scale: Scale) -> float:
+    """A value in the unit of the words, with the decimals of a size."""
+    return round((100.0 if scale == "probability" else 1.0) * value, decimals(c, scale)) + 0.0
+
+
+def number(value: float, c: Comparison, scale: Scale) -> str:
+    """A prediction with the decimals of a size; probabilities in per cent."""
+    text = f"{rounded(value, c, scale):,.{decimals(c, scale)}f}"
+    return f"{text}%" if scale == "probability" else text
+
+
+def size_text(c: Comparison, scale: Scale, *, interval: bool = True) -> str:
+    """The size with its interval, '+63 (47 to 78)'; of probabilities in percentage points, of
+    rates and hazards as a factor, '× 2.31 (1.60 to 3.34)'.
+
+    A difference is that of the two predictions as they are printed.
+    """
+    if c.is_ratio:
+        value, low, high = (ratio_text(v) for v in (c.size.value, c.size.low, c.size.high))
+        return f"× {value} ({low} to {high})" if interval else f"× {value}"
+    places = decimals(c, scale)
+    size = rounded(c.after, c, scale) - rounded(c.before, c, scale) + 0.0
     text = f"{size:+,.{places}f}"
     if float(text.replace(",", "")) == 0.0:
         text = text.lstrip("+-")
     if not interval:
         return text
-    low, high = (f"{rounded(v, c, share):,.{places}f}" for v in (c.size.low, c.size.high))
+    low, high = (f"{rounded(v, c, scale):,.{places}f}" for v in (c.size.low, c.size.high))
     return f"{text} ({low} to {high})"
+
+
+def ratio_text(value: float) -> str:
+    """A ratio with two decimals, small ones with two digits.
+
+    Examples
+    --------
+    >>> ratio_text(2.314), ratio_text(0.0231), ratio_text(123.4)
+    ('2.31', '0.023', '123')
+    """
+    if value >= 100:
+        return f"{value:,.0f}" if value < 1e6 else "> 1,000,000"
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}" if value >= 1e-4 else "< 0.0001"
 
 
 def shows_interval(f: Finding) -> bool:
@@ -126,9 +167,9 @@ def shows_interval(f: Finding) -> bool:
 
 def values_texts(a: AnswerData, f: Finding, e: Effect, c: Comparison) -> list[str]:
     """What is predicted at the two values that a size compares, the longest form first."""
-    share, first = e.outcome != "", f.members[0].name
-    before, after = (number(v, c, share) for v in (c.before, c.after))
-    what = f"{e.outcome} " if len(a.classes) > 2 else ""
+    first = f.members[0].name
+    before, after = (number(v, c, e.scale) for v in (c.before, c.after))
+    what = f"{e.outcome} " if len(a.classes) > 2 else "hazard " if e.scale == "hazard" else ""
     given = f", {c.given}" if c.given else ""
     if c.shape == "unclear":
         full = f"{what}no clear direction ({first} {c.start} to {c.end}{given})"
@@ -138,7 +179,7 @@ def values_texts(a: AnswerData, f: Finding, e: Effect, c: Comparison) -> list[st
     if c.shape in ("U-shaped", "inverted U"):
         full = f"{what}{c.shape}: {before} at {first} {c.start}, {after} in {c.end}"
         return [full, f"{what}{c.shape}: {before} in the middle", f"{what}{c.shape}"]
-    short = f"{what}{before} → {after}"
+    short = f"{what}{f'{c.shape} ' if e.scale == 'hazard' else ''}{before} → {after}"
     given = f", {c.given}" if c.given else ""
     return [
         f"{short} ({first} {c.start} → {c.end}{given})",
@@ -210,10 +251,19 @@ def names_of(findings: Sequence[Finding]) -> list[str]:
 
 def unit(a: AnswerData) -> str:
     """What sizes are measured in."""
+    if a.scale in RATIOS:
+        return RATIOS[a.scale]
     if not a.classes:
         return f"change of {a.target}"
     of = f" of {a.classes[1]}" if len(a.classes) == 2 else ""
     return f"change of the probability{of}, percentage points"
+
+
+def predicted(a: AnswerData, outcome: str) -> str:
+    """What a picture shows along a variable."""
+    if a.scale == "probability":
+        return f"probability of {outcome}, %"
+    return "hazard, 1 = average" if a.scale == "hazard" else f"predicted {a.target}"
 
 
 def confidence_meaning(a: AnswerData) -> str:
@@ -231,17 +281,22 @@ def confidence_meaning(a: AnswerData) -> str:
 def size_meaning(a: AnswerData) -> str:
     """What sizes compare."""
     kinds = {c.shape for f in a.findings for c in f.effect.comparisons}
-    of = a.target
-    if a.classes:
-        of = f"the probability of {a.classes[1]}" if len(a.classes) == 2 else "the probability"
     what = "lower → upper quarter of the rows"
     if kinds == {"differs"}:
         what = "lowest → highest category"
     elif "differs" in kinds:
         what += ", or lowest → highest category"
     how = "the others as they are" if a.adjusted else "each variable alone"
-    points = " in percentage points" if a.classes else ""
-    return f"Change: of {of}{points}, {what}, {how}; 95% interval."
+    if a.scale == "hazard":
+        what += " (hazard 1 = average)"
+    return f"{SIZES[a.scale].format(of=of_what(a))}, {what}, {how}; 95% interval."
+
+
+def of_what(a: AnswerData) -> str:
+    """What changes."""
+    if a.scale != "probability":
+        return a.target
+    return f"the probability of {a.classes[1]}" if len(a.classes) == 2 else "the probability"
 
 
 def prediction_text(p: Prediction) -> str:

@@ -194,7 +194,7 @@ class GradientSift(GradientEstimator):
         fit = fit_sift(sample, params, goal)
         warn_of_fit(sample, fit)
         learned, found = Learned(sample.learned, sample.table), attributes(sample, fit)
-        if goal == "all" and self.inference and has_answer(sample.response):
+        if goal == "all" and self.inference and not several_outcomes(sample.response):
             fitted = take_over(blank(self), Learned(sample.learned, None), found)
             found["answer_"] = answer_of(fitted, sample)
         return take_over(self, learned, found)
@@ -356,7 +356,7 @@ def learned_of_response(
     model: GradientSift, response: Response, weight: Array | None, names: list[str] | None
 ) -> dict[str, Any]:
     """Attributes that follow from the response: its classes, or the names of its outcomes."""
-    if isinstance(response, Numbers) and response.n_outcomes > 1:
+    if several_outcomes(response):
         return {"outcome_names_": names}
     if not isinstance(response, Labels | Ordinal):
         return {}
@@ -430,17 +430,14 @@ def warn_of_fit(sample: Sample, fit: SiftModel) -> None:
         warn_nothing_selected(fallback, NO_VARIABLE)
 
 
-def has_answer(response: Response) -> bool:
-    """Whether words exist for a response: one column of numbers, or labels."""
-    return isinstance(response, Labels) or (
-        isinstance(response, Numbers) and response.n_outcomes == 1
-    )
+def several_outcomes(response: Response) -> bool:
+    return isinstance(response, Numbers) and response.n_outcomes > 1
 
 
 def answer_of(model: GradientSift, sample: Sample) -> Answer:
     """What a fit found, in words and numbers; the response without a known part."""
-    labels = isinstance(sample.response, Labels)
     response: Any = sample.response
+    labels = isinstance(response, Labels)
     rows = EffectSample(
         model.classes_[response.codes] if labels else np.asarray(response.values),
         model.classes_ if labels else None,
@@ -448,6 +445,7 @@ def answer_of(model: GradientSift, sample: Sample) -> Answer:
         response.offset if labels else None,
         sample.groups,
         sample.covariates,
+        response if isinstance(response, Likelihood) else None,
     )
     known = sample.learned
     names, groups = known.get("feature_names_in_"), known["feature_groups_"]

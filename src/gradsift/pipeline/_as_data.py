@@ -76,7 +76,7 @@ ESTIMATORS: dict[str, type] = {
 ANSWER = (
     answer.Answer, answer.Comparison, answer.Direction, answer.Effect, answer.Estimate,
     answer.Finding, answer.Level, answer.Line, answer.Member, answer.Note, answer.Prediction,
-    answer.Score, answer.Sheet,
+    answer.RiskGroup, answer.Score, answer.Sheet,
 )  # fmt: skip
 CLASSES: dict[str, type] = {
     "ArraySource": ArraySource,
