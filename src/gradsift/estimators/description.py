@@ -14,7 +14,7 @@ from gradsift._run.printable import printable
 from gradsift.data.mixed import TableEncoder
 
 MOST = 10
-"""Selected variables that a notebook names."""
+"""Words: selected variables that a notebook names."""
 
 
 def short_form(model: Any) -> str:

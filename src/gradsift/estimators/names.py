@@ -10,6 +10,7 @@ import numpy as np
 from gradsift.protocols import IntArray, Source
 
 MOST_NAMED = 20_000
+"""Memory: names that are kept, those of the best columns."""
 
 
 class Names(Sequence[str]):

@@ -102,12 +102,12 @@ class Sample:
 # Sample weights: counts of rows, or weights relative to those of other rows.
 
 MOST_RATIO = 1e12
-"""Largest ratio of two weights: beyond it, the lighter row is lost in rounding."""
+"""Rounding: largest ratio of two weights; beyond it, the lighter row is lost."""
 MOST_COPIES = 1e6
-"""Largest weight that can be a count of rows."""
+"""Words: largest weight that can be a count of rows; larger ones are refused."""
 OTHER_EVIDENCE = 1.5
-"""A warning is given where counts of rows mean this many times as many samples as relative weights
-would, or as few as one over it.
+"""Words: a warning is given where counts of rows mean this many times as many samples as relative
+weights would, or as few as one over it.
 """
 
 
@@ -208,9 +208,9 @@ AGGREGATE = (
     "--aggregate mean)"
 )
 LEAST_GROUPS = 3
-"""Fewer groups do not allow an estimate of the variance between groups."""
+"""Theory: fewer groups do not allow an estimate of the variance between groups."""
 FEW_GROUPS = 20
-"""A warning is given below this effective number of groups, that of groups of equal size."""
+"""Words: a warning is given below this effective number of groups, that of groups of equal size."""
 
 
 def check_groups(

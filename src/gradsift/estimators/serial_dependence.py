@@ -32,15 +32,20 @@ from gradsift.numerics.statistics import autocorrelations, rank_classes, within_
 from gradsift.protocols import Array, IntArray
 
 LAGS = 5
+"""Words: autocorrelations that the warning looks at."""
 LEAST_ROWS = 30
+"""Words: no warning is given for fewer rows."""
 RESIDUAL_Z, COLUMNS_Z = 2.33, 3.1
-"""Standard errors (1 / sqrt n at most, for independent rows) that the first autocorrelation of the
-residual and the upper quartile of those of columns have to reach: probabilities .01 and .001.
+"""Words: standard errors (1 / sqrt n at most, for independent rows) that the first autocorrelation
+of the residual and the upper quartile of those of columns have to reach for a warning:
+probabilities .01 and .001.
 """
 MATTERS = 1.1
-"""Ratio of variances from which on a warning is given."""
+"""Words: ratio of variances from which on a warning is given."""
 N_CLASSES = 10
-"""Classes of rows with nearly the same response, where it is numbers."""
+"""Words: classes of rows with nearly the same response, where it is numbers; only the warning uses
+them.
+"""
 
 SERIES_ADVICE = (
     "Pass blocks of consecutive rows that are longer than the dependence as groups, e.g. "

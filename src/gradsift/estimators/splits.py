@@ -33,7 +33,7 @@ Split = tuple[IntArray, IntArray]
 CV: TypeAlias = int | str | Iterable[Split] | BaseCrossValidator | None
 """A number of folds, 'loo', splits, or a splitter of scikit-learn."""
 MIN_SAMPLES = 3
-"""Rows that a fit needs."""
+"""Words: rows that a fit needs; fewer are refused."""
 
 
 def row_splits(

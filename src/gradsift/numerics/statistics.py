@@ -115,10 +115,11 @@ def cubic_splines(z: Array, knots: Array) -> Array:
 # of -x are minus those of x.
 
 MAD_TO_SD = 1.4826
-"""Standard deviation of a normal variable over its median absolute deviation."""
+"""Theory: standard deviation of a normal variable over its median absolute deviation."""
 
 ROUNDING = 1e-12
-"""A sum of weights that falls short of a level by less, relative to it, has reached it."""
+"""Rounding: a sum of weights that falls short of a level by less, relative to it, has reached it.
+"""
 
 
 def lower_quantiles(X: Array, levels: Array, weights: Array) -> Array:

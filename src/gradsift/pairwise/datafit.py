@@ -28,8 +28,9 @@ from gradsift.pairwise.quadratic_terms import FieldTerm
 from gradsift.protocols import Array, HessianProduct, IntArray, MeanHessian, Restricted
 
 GRAM_ROWS = 32
-"""Samples whose matrices of the Gram form are made at a time."""
-GRAM_NUMBERS = 8_000_000  # most numbers the Gram form may keep (64 MB)
+"""Memory: samples whose matrices of the Gram form are made at a time."""
+GRAM_NUMBERS = 8_000_000
+"""Memory: most numbers the Gram form may keep (64 MB)."""
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,10 @@ from gradsift.protocols import Array, IntArray, Source
 # an approximate one.
 
 
-IN_MEMORY = 1 << 27  # numbers (1 GB) up to which the columns are loaded to search in them
-TILE_BYTES = 64 << 20  # one tile of distances
+IN_MEMORY = 1 << 27
+"""Memory: numbers (1 GB) up to which the columns are loaded to search in them."""
+TILE_BYTES = 64 << 20
+"""Memory: one tile of distances."""
 
 
 class Near(NamedTuple):

@@ -114,10 +114,12 @@ def residuals_and_leverages(
 
 
 BLOCK = 2_000
-"""Rows evaluated at once: memory is BLOCK x number of points."""
+"""Memory: rows evaluated at once, times the number of points."""
 
 PIVOT_TOLERANCE = 1e-12
-"""A point is left out when it adds less than this to the kernel's variance (largest value 1)."""
+"""Rounding: a point is left out when it adds less than this to the kernel's variance (largest value
+1).
+"""
 
 
 def row_blocks(n: int) -> Iterator[slice]:
@@ -285,14 +287,18 @@ def diagonal(kernel: ArdKernel, A: Array, B: Array | None = None, at_once: int =
 
 
 NOISE_BOUNDS = (np.log(1e-5), np.log(1e2))
-"""Box of log eta. The floor keeps B positive definite in double precision without any jitter."""
+"""Rounding: box of log eta; its floor keeps B positive definite in double precision without any
+jitter.
+"""
 LINEAR_NOISE_BOUNDS = (np.log(1e-10), NOISE_BOUNDS[1])
 """The same for the linear kernel, which needs no B. An exact sum of nearly dependent columns has
 large slopes and no noise: under the other floor, kernels that bend would explain it better.
 """
 
 UNUSABLE = 1e10
-"""Value reported where B cannot be factorised; its zero gradient makes a line search step back."""
+"""Rounding: value reported where B cannot be factorised; its zero gradient makes a line search step
+back.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,7 +358,7 @@ def negative_log_evidence(
 
 
 AT_ONCE = 64
-"""Rows up to which LAPACK inverts a triangle at once; its way is slow for larger ones."""
+"""Time: rows up to which LAPACK inverts a triangle at once; its way is slow for larger ones."""
 
 
 def lower_inverse(L: Array) -> Array:

@@ -353,7 +353,7 @@ def criterion(groups: Groups, support: Support, response: SiftResponse) -> float
 
 
 TOGETHER = 1_000_000
-"""Values of the coefficients that are computed together (8 MB)."""
+"""Memory: values of the coefficients that are computed together (8 MB)."""
 
 
 @dataclass(frozen=True)

@@ -42,9 +42,9 @@ from gradsift.sift.settings import DEFAULT, SiftSettings
 # ------------------------------------------------ levels
 
 NEVER = 1e6
-"""A squared level that nothing reaches, and that can be added up."""
+"""Theory: a squared level that nothing reaches, and that can be added up."""
 AT_A_TIME = 1 << 16
-"""Columns whose tails are computed at a time: they take many temporaries."""
+"""Memory: columns whose tails are computed at a time; they take many temporaries."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ def pair_tests(p: int, selected: int) -> Array:
 Support = tuple[int, ...]
 PARTS = ("linear", "quadratic", "local", "joint", "product")
 JOINT, PRODUCT = 3, 4
-"""Places of the last two kinds of groups in `PARTS`."""
+"""Format: places of the last two kinds of groups in `PARTS`."""
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,9 @@ from gradsift.sift.rows import Clusters, Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 BLOCK, PIECE = 64, 256
-"""Columns screened at a time, against so many others; the first number divides the second."""
+"""Time: columns screened at a time, against so many others; the first number divides the second."""
 HELD_VALUES = 50_000_000
-"""Values of a strip of columns (200 MB in single precision)."""
+"""Memory: values of a strip of columns (200 MB in single precision)."""
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ Statistic = Callable[[Single], Callable[[Single], Single]]
 """Of columns A (n, a), then of columns B (n, b): squares (a, b)."""
 
 MOST_SUMS = 4_000_000
-"""Sums over clusters made at a time (16 MB)."""
+"""Memory: sums over clusters made at a time (16 MB)."""
 LEAST_PART = 1e-3
 """Part of the rows that a product of columns counts as at least."""
 
@@ -289,7 +289,8 @@ def cluster_sums(A: Single, B: Single, clusters: Clusters) -> Iterator[tuple[sli
 
 
 SETTLED = 1e-12
-"""Newton steps of the logistic models that promise less, for each sample, are not made."""
+"""Rounding: Newton steps of the logistic models that promise less, for each sample, are not made.
+"""
 
 
 class Classes(NamedTuple):

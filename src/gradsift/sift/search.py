@@ -47,7 +47,7 @@ from gradsift.sift.saddlepoint import permutation_ratio
 
 
 MOST_NEW = 20
-"""Groups that join the working set at a time: changes time, and solutions by less than `tol`."""
+"""Time: groups that join the working set at a time; changes solutions by less than `tol`."""
 TOL = 1e-3
 """Accuracy of the path, which only proposes supports."""
 
@@ -138,11 +138,12 @@ def path(groups: Groups, response: SiftResponse, fixed: Support, tol: float = TO
 
 
 TIE = 1e-6
-"""Criteria that differ by less are equal: rounding, which is another on another processor."""
+"""Rounding: criteria that differ by less are equal, whatever the processor."""
 COPY = 1e-9
-"""Columns are copies of each other if their correlation is so close to 1 or -1."""
+"""Rounding: columns are copies of each other if their correlation is so close to 1 or -1."""
 REMEMBERED_FITS = 32
-"""Fits of which residual and stand-in response are kept, for searches that meet them again."""
+"""Memory: fits of which residual and stand-in response are kept, for searches that meet them again.
+"""
 
 
 def levels_given(groups: Groups, support: Support) -> Array:
