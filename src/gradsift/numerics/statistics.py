@@ -131,11 +131,6 @@ def lower_quantiles(X: Array, levels: Array, weights: Array) -> Array:
     return np.take_along_axis(np.take_along_axis(X, order, axis=0), rank, axis=0)
 
 
-def places(levels: Array, n: int) -> IntArray:
-    """Where the lower quantiles of n values are among the sorted ones."""
-    return np.asarray(np.clip(np.ceil(levels * (1.0 - ROUNDING) * n) - 1, 0, n - 1), dtype=np.intp)
-
-
 def middle_quantiles(X: Array, levels: Array, weights: Array | None = None) -> Array:
     """Midway between lower and upper quantile: those of -X are minus those of X.
 
@@ -148,7 +143,9 @@ def middle_quantiles(X: Array, levels: Array, weights: Array | None = None) -> A
     """
     if weights is None:
         n, ordered = len(X), np.sort(X, axis=0)
-        lower, upper = ordered[places(levels, n)], ordered[n - 1 - places(1.0 - levels, n)]
+        at = np.stack([levels, 1.0 - levels]) * (1.0 - ROUNDING) * n
+        low, high = np.clip(np.ceil(at) - 1, 0, n - 1).astype(np.intp)
+        lower, upper = ordered[low], ordered[n - 1 - high]
     else:
         lower = lower_quantiles(X, levels, weights)
         upper = -lower_quantiles(-X, 1.0 - levels, weights)
@@ -162,7 +159,7 @@ def median(X: Array, weights: Array | None = None) -> Array:
 
 def scale_about_zero(X: Array, weights: Array | None = None) -> Array:
     """Robust standard deviation of the columns of X about zero: 1.4826 median |x|."""
-    return MAD_TO_SD * median(np.abs(X), weights)
+    return MAD_TO_SD * np.asarray(middle_quantiles(np.abs(X), np.array([0.5]), weights)[0])
 
 
 def largest_tie(y: Array, weights: Array | None = None) -> float:

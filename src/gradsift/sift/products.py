@@ -23,7 +23,7 @@ from gradsift.numerics.logistic import fit_multinomial, score_statistic, with_on
 from gradsift.protocols import Array, IntArray
 from gradsift.sift.criterion import SiftResponse
 from gradsift.sift.features import Single
-from gradsift.sift.groups import Groups, Support, chi2_log_sf, pair_tests, squared_level
+from gradsift.sift.groups import Groups, Support, pair_tests, squared_level
 from gradsift.sift.rows import Clusters, Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
@@ -198,13 +198,6 @@ def screen(
         for _, level, i, j in zip(*pairs, strict=True)
     }
     return Screen(columns, passed_levels, *best)
-
-
-def pair_log_p(result: Screen, q: int, selected: int) -> Array:
-    """Log chi-square tail of a column's best product, times the number of its partners."""
-    every = chi2_log_sf(result.best, q) + np.log(max(len(result.columns), 1))
-    some = chi2_log_sf(result.best_selected, q) + np.log(max(selected, 1))
-    return np.asarray(np.minimum(every, some))
 
 
 # The product screen where rows belong together.
