@@ -21,7 +21,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradsift._run.warn import warn_user
 from gradsift.data import Scaling
@@ -71,10 +70,6 @@ class RowOrder(NamedTuple):
     """Variance of a score over that of independent rows."""
     sure: bool
 
-    @property
-    def dependent(self) -> bool:
-        return self.sure and self.inflation >= MATTERS
-
 
 def row_order(X: Array, residual: Array, classes: IntArray) -> RowOrder:
     """How rows depend on their neighbours.
@@ -96,13 +91,6 @@ def row_order(X: Array, residual: Array, classes: IntArray) -> RowOrder:
     return RowOrder(float(of_residual[0]), float(of_columns[0]), inflation, bool(sure))
 
 
-def first_of_copies(A: Array) -> NDArray[np.bool_]:
-    """(n,) where a row differs from the row before. Equal rows in a row are taken as a count, as a
-    weight is, and not as dependence.
-    """
-    return np.append(True, (A[1:] != A[:-1]).any(axis=1))
-
-
 def warn_of_row_order(sample: Sample, residual: Array, scaling: Scaling) -> None:
     """Warn where rows, which no groups are known of, depend on their neighbours."""
     n, p = sample.source.shape
@@ -113,11 +101,13 @@ def warn_of_row_order(sample: Sample, residual: Array, scaling: Scaling) -> None
     if codes is None:
         codes = rank_classes(np.asarray(sample.response.values, float), min(N_CLASSES, n // 10))
     X = scaling.apply(sample.source.columns(index), index)
-    rows = np.flatnonzero(first_of_copies(np.column_stack([X, residual, codes])))
+    # equal rows in a row are taken as a count, as a weight is, and not as dependence
+    every = np.column_stack([X, residual, codes])
+    rows = np.flatnonzero(np.append(True, (every[1:] != every[:-1]).any(axis=1)))
     if len(rows) < LEAST_ROWS:
         return
     found = row_order(X[rows], residual[rows], codes[rows])
-    if not found.dependent:
+    if not (found.sure and found.inflation >= MATTERS):
         return
     sorted_rows = sample.response.codes is not None and in_blocks(codes)
     warn_user(

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from typing import NamedTuple
 
@@ -222,10 +223,6 @@ class Posterior:
     noise: float
     rows: float
 
-    def times(self, factor: float) -> Posterior:
-        """With all variances times a factor."""
-        return replace(self, prior=factor * self.prior, noise=factor * self.noise)
-
     def variance(self, Z: Array) -> Array:
         """(n,) variance of g at standardised rows Z (n, d), its constant part included."""
         constant = np.full(len(Z), self.noise / self.rows)
@@ -423,14 +420,6 @@ class Hope(NamedTuple):
     least: float
 
 
-def objective(kernel: ArdKernel, rows: RefitRows) -> Callable[[Array], tuple[float, Array]]:
-    """`negative_log_evidence` on some rows, as a function of theta."""
-    if isinstance(kernel, DotProduct):
-        return linear_evidence(kernel, rows)
-    evaluate = kernel.evaluator(rows.X)
-    return lambda theta: negative_log_evidence(theta, kernel, rows, evaluate)
-
-
 def maximise_evidence(
     kernel: ArdKernel,
     rows: RefitRows,
@@ -441,8 +430,13 @@ def maximise_evidence(
     hope: Hope | None = None,
 ) -> EvidenceFit:
     """Hyperparameters of largest (penalised) evidence, by L-BFGS from the kernel's own theta."""
-    linear = isinstance(kernel, DotProduct)
-    bounds = [*kernel.bounds, LINEAR_NOISE_BOUNDS if linear else NOISE_BOUNDS]
+    objective: Callable[[Array], tuple[float, Array]]
+    if isinstance(kernel, DotProduct):
+        objective, noise_bounds = linear_evidence(kernel, rows), LINEAR_NOISE_BOUNDS
+    else:
+        evaluate, noise_bounds = kernel.evaluator(rows.X), NOISE_BOUNDS
+        objective = partial(negative_log_evidence, kernel=kernel, rows=rows, evaluate=evaluate)
+    bounds = [*kernel.bounds, noise_bounds]
     low, high = np.array(bounds).T
     start = np.clip(np.append(kernel.theta, log_noise), low, high)
     iterations = count(1)
@@ -452,7 +446,7 @@ def maximise_evidence(
             raise StopIteration
 
     found = minimize(
-        objective(kernel, rows),
+        objective,
         start,
         jac=True,
         method="L-BFGS-B",
@@ -512,15 +506,17 @@ def fit_ard(
     return maximise_evidence(kernel, rows, np.log(noise_ratio))
 
 
-def fit_rotated(rows: RefitRows, settings: RefitSettings, ard: EvidenceFit) -> EvidenceFit:
+def fit_rotated(
+    rows: RefitRows, settings: RefitSettings, ard: EvidenceFit, cost: float
+) -> EvidenceFit:
     """The best of a few rotations, each in the axes of the fit before.
 
     Better axes give a better gradient and so better axes again. The loop ends when a round wins
-    less than one angle costs, or when the first rotation is not worth its angles: later rounds win
-    little.
+    less than one angle costs, or when the first rotation is not worth the `cost` of all angles:
+    later rounds win little.
     """
     best = rotate(rows, settings, ard)
-    if best.loss + angles_cost(rows.X.shape[1], settings) > ard.loss:
+    if best.loss + cost > ard.loss:
         return best
     for _ in range(settings.rotation_rounds - 1):
         following = rotate(rows, settings, best)
@@ -537,38 +533,20 @@ def rotate(rows: RefitRows, settings: RefitSettings, previous: EvidenceFit) -> E
     Under the prior, the slope along an axis has variance s / l^2. Matching this to the eigenvalue
     gives the length scale to start from.
     """
-    eigenvalues, axes, scale = gradient_axes(rows, previous)
+    features = pivoted_features(previous.kernel, rows.X)
+    ridge = solve_ridge(features, previous.noise_ratio, rows)
+    F = features.expansion(ridge.beta).gradient(rows.X)
+    share = rows.weights / rows.weights.sum()
+    covariance = np.einsum("cni,n,cnj->ij", F, share, F, optimize=True)
+    eigenvalues, axes = np.linalg.eigh(covariance)
+    # in the order in which a pickle stores it: products with it are the same bits after loading
+    eigenvalues, axes = eigenvalues[::-1], np.ascontiguousarray(axes[:, ::-1])
+    scale = float(ridge.scale.sum())
     log_scales = 0.5 * np.log(scale / np.maximum(eigenvalues, 1e-12 * scale))
     # a starting point: flat directions must not start where the evidence has no slope
     start = np.clip(log_scales, np.log(0.3), np.log(30.0))
     kernel = ArdGaussian(start, axes, settings.prior(rows.X.shape[1]))
     return maximise_evidence(kernel, rows, np.log(previous.noise_ratio))
-
-
-def angles_cost(d: int, settings: RefitSettings) -> float:
-    """Nats that the angles of a rotation of d axes cost."""
-    return float(settings.per_angle * d * (d - 1) / 2)
-
-
-def gradient_axes(rows: RefitRows, fit: EvidenceFit) -> tuple[Array, Array, float]:
-    """Falling eigenvalues and eigenvectors of sum_c F_c'W F_c / sum w, and the sum of the s_c."""
-    features = pivoted_features(fit.kernel, rows.X)
-    ridge = solve_ridge(features, fit.noise_ratio, rows)
-    F = features.expansion(ridge.beta).gradient(rows.X)
-    total = rows.weights.sum()
-    covariance = np.einsum("cni,n,cnj->ij", F, rows.weights / total, F, optimize=True)
-    eigenvalues, axes = np.linalg.eigh(covariance)
-    # in the order in which a pickle stores it: products with it are the same bits after loading
-    axes = np.ascontiguousarray(axes[:, ::-1])
-    return eigenvalues[::-1], axes, float(ridge.scale.sum())
-
-
-def fit_anova(rows: RefitRows, settings: RefitSettings, to_beat: float) -> EvidenceFit:
-    """Product kernel from c = 1/2, l = 3; given up early when it cannot come down to `to_beat`."""
-    d = rows.X.shape[1]
-    kernel = Anova(np.full(d, np.log(0.5)), np.full(d, np.log(3.0)))
-    hope = Hope(settings.anova_trial, to_beat + settings.anova_hope)
-    return maximise_evidence(kernel, rows, np.log(settings.start_noise), hope=hope)
 
 
 def rank_candidates(
@@ -585,10 +563,14 @@ def rank_candidates(
         Candidate(linear, linear.loss + settings.linear_per_variable * d),
     ]
     if 1 < d <= settings.most_rotated:
-        rotated = fit_rotated(rows, settings, ard)
-        found.append(Candidate(rotated, rotated.loss + angles_cost(d, settings)))
+        cost = settings.per_angle * d * (d - 1) / 2
+        rotated = fit_rotated(rows, settings, ard, cost)
+        found.append(Candidate(rotated, rotated.loss + cost))
     if d > 1:
-        anova = fit_anova(rows, settings, min(c.score for c in found))
+        # from c = 1/2, l = 3; given up early when it cannot come down to the others
+        kernel = Anova(np.full(d, np.log(0.5)), np.full(d, np.log(3.0)))
+        hope = Hope(settings.anova_trial, min(c.score for c in found) + settings.anova_hope)
+        anova = maximise_evidence(kernel, rows, np.log(settings.start_noise), hope=hope)
         found.append(Candidate(anova, anova.loss))
     return sorted(found, key=lambda candidate: candidate.score)
 

@@ -70,14 +70,10 @@ class Responses:
     robust: bool = True
     """Whether rows may lose weight."""
 
-    @property
-    def spread(self) -> float:
-        """The robust spread of y."""
-        return float(scale_about_zero(self.y - median(self.y, self.weights), self.weights))
-
     def robust_weight(self, residuals: Array, settings: RefitSettings) -> Array:
         """min(1, (c sd / |r|)^2), or ones without alarm; sd is a share of the spread at least."""
-        floor = settings.noise_floor * self.spread
+        spread = float(scale_about_zero(self.y - median(self.y, self.weights), self.weights))
+        floor = settings.noise_floor * spread
         sd = max(float(scale_about_zero(residuals, self.weights)), floor)
         size = np.abs(residuals)
         if not self.robust or sd <= 0.0 or size.max() <= settings.outlier_z * sd:
@@ -266,7 +262,11 @@ def refit_regression(
         function=function,
         intercept=level,
         noise=noise * found.noise,
-        posterior=found.posterior.times(noise),
+        posterior=replace(
+            found.posterior,
+            prior=noise * found.posterior.prior,
+            noise=noise * found.posterior.noise,
+        ),
     )
 
 
