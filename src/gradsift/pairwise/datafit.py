@@ -83,12 +83,8 @@ class PairDatafit:
         return float(total + self._ridge * np.vdot(v, v))
 
     def gradient(self, E: Array, v: Array) -> tuple[Array, Array]:
-        M, pull = self._pull_back(E, v)
+        M, pull = self._collect(self.pairs.weight * self.loss.slope(E, self.target), v)
         return M, pull + 2.0 * self._ridge * v
-
-    def _pull_back(self, E: Array, v: Array) -> tuple[Array, Array]:
-        """Gradients of the loss alone in U and in v."""
-        return self._collect(self.pairs.weight * self.loss.slope(E, self.target), v)
 
     def _collect(self, S: Array, v: Array) -> tuple[Array, Array]:
         """What slopes S at the predictions are as slopes in U and in v."""
