@@ -67,8 +67,8 @@ def count_directions(
     B: Array,
     n_components: int | Literal["auto"],
 ) -> tuple[Directions, Dimension | None]:
-    """Directions of coefficients B (a, m) of the columns `index`, as many as asked for; with 'auto',
-    as many as held-out prediction of the responses Y (c, n) asks for, and the evidence.
+    """Directions of coefficients B (a, m) of the columns `index`, as many as asked for; with
+    'auto', as many as held-out prediction of the responses Y (c, n) asks for, and the evidence.
     """
     p = source.shape[1]
     if n_components != "auto":

@@ -386,7 +386,7 @@ class Neighbours:
 
 def neighbours(equations: NormalEquations, support: Support) -> Neighbours:
     """Fits one move away from a support."""
-    at, inside = equations.index(support), {}
+    at, inside = equations.index(support), dict[int | None, int]()
     for g in support:
         inside[g] = at.index(equations.where[g].start)
     products, corr = equations.gram[at], equations.corr[at]
