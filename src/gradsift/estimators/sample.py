@@ -147,7 +147,7 @@ def check_weights(
         raise ValueError(
             f"sample_weight is taken as counts of rows, but its largest value is "
             f"{weight.max():.3g} and it sums to {weight.sum():.3g} samples. Set "
-            "weight_kind='importance' for weights that say how much a row counts beside others."
+            "weight_kind='importance' for weights that only compare rows with each other."
         )
     return rows, None if (weight == 1.0).all() else weight
 
@@ -177,7 +177,7 @@ def warn_of_counts(weight: Array) -> None:
     effective = weight.sum() / ratio
     warn_user(
         f"sample_weight is taken as counts of rows: {weight.sum():.6g} samples in {len(weight)} "
-        "rows. If it says how much a row counts beside others, as survey weights do, set "
+        "rows. If it says how much a row counts relative to others, as survey weights do, set "
         f"weight_kind='importance': then they are as good as {effective:.6g} samples.",
         CountedRowsWarning,
     )

@@ -2,8 +2,8 @@
 
 With many columns and few rows, all columns together often predict better than the few that are
 selected. Members h are fitted by least squares to Y (n, q), which a `LogScore` derives from the
-response, on standardised columns cut off at `cut` standard deviations: one wild value must carry no
-fit away, and make no row a stranger to all others. Both are a `SpectralRidge`.
+response, on standardised columns cut off at `cut` standard deviations: an outlying value would
+dominate a ridge, and make its row unlike all others for a kernel. Both are a `SpectralRidge`.
 
 Ridge (`fit_screened_ridge`, up to `ridge_rows` rows):
 

@@ -10,10 +10,10 @@ the residual variance, and the search for each of the k variables lowers it furt
 as half a coefficient.
 
 Numbers are fitted robustly: least squares against y (n, q) is replaced by least squares against
-fit + winsorised(y - fit), the stand-in response, in rounds, so that outlying rows stay in the fit
-with bounded influence (Huber, Robust Statistics, 1981, chapter 7). Labels have no outliers
-(`robust=False`), and a response with many equal values (zeros) has no robust scale. Features Z of a
-support are (df, n), the response Y (n, q).
+fit + winsorised(y - fit), the pseudo-response, in rounds, so that outlying rows stay in the fit
+with bounded influence (pseudo-observations; Huber, Robust Statistics, 1981, chapter 7). Labels have
+no outliers (`robust=False`), and a response with many equal values (zeros) has no robust scale.
+Features Z of a support are (df, n), the response Y (n, q).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class SiftResponse:
 
     @cached_property
     def start(self) -> Array:
-        """The stand-in for an empty fit, rows scaled."""
+        """The pseudo-response of an empty fit, rows scaled."""
         return self.adapted(np.zeros_like(self.Y))
 
     @property
@@ -95,7 +95,7 @@ class SiftResponse:
         return np.asarray(D @ beta / self.unit * self.root)
 
     def lack_of_fit(self, R: Array, Y: Array) -> float:
-        """The first term of the criterion at a residual R of a stand-in response Y, rows scaled: n
+        """The first term of the criterion at a residual R of a pseudo-response Y, rows scaled: n
         log det(R'R / n), or the deviance where there is a likelihood. The squared residuals of a
         working response hardly fall where a likelihood rises.
         """
@@ -252,7 +252,7 @@ def inverse_root(cov: Array) -> Array:
 
 
 def robust_fit(groups: Groups, support: Support, response: SiftResponse) -> tuple[Array, Array]:
-    """Residual on the support and the stand-in response it was fitted to."""
+    """Residual on the support and the pseudo-response it was fitted to."""
     Y = response.start
     if not support:
         return Y, Y

@@ -230,7 +230,7 @@ class Sift:
         before, after = (criterion(f.groups, f.support, self.response) for f in (fit, found))
         if before - after < self.levels.new[0]:
             return fit
-        # columns that are not selected are ranked by what they say without their wild values
+        # columns that are not selected are ranked by features that are cut off
         return replace(found, marginal=fit.marginal)
 
     def explains_more(self, fit: SiftFit) -> bool:
@@ -452,12 +452,12 @@ class SiftFit:
 
     @cached_property
     def residual(self) -> Array:
-        """(n, q) of the fit to the (stand-in) response, rows scaled."""
+        """(n, q) of the fit to the pseudo-response, rows scaled."""
         return robust_fit(self.groups, self.support, self.problem.response)[0]
 
     @property
-    def stand_in(self) -> Array:
-        """(n, q) the stand-in response of the fit, rows scaled."""
+    def pseudo_response(self) -> Array:
+        """(n, q) the pseudo-response of the fit, rows scaled."""
         return robust_fit(self.groups, self.support, self.problem.response)[1]
 
     @property
@@ -466,7 +466,7 @@ class SiftFit:
         the whitened response.
         """
         response = self.problem.response
-        return np.asarray((self.stand_in - self.residual) / response.root * response.unit)
+        return np.asarray((self.pseudo_response - self.residual) / response.root * response.unit)
 
     @cached_property
     def evidence(self) -> Evidence:

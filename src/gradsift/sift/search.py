@@ -142,7 +142,7 @@ TIE = 1e-6
 COPY = 1e-9
 """Rounding: columns are copies of each other if their correlation is so close to 1 or -1."""
 REMEMBERED_FITS = 32
-"""Memory: fits of which residual and stand-in response are kept, for searches that meet them again.
+"""Memory: fits of which residual and pseudo-response are kept, for searches that meet them again.
 """
 
 
@@ -186,7 +186,7 @@ class Fits:
         self.lacks: dict[Support, float] = {}
 
     def __getitem__(self, support: Support) -> tuple[Array, Array]:
-        """Residual and stand-in response."""
+        """Residual and pseudo-response."""
         known = self.last.pop(support, None)
         if known is None:
             known = robust_fit(self.groups, support, self.response)
@@ -240,7 +240,7 @@ class Search:
     def search(self, support: Support, ends: dict[Support, Support] | None = None) -> Support:
         """Go to `better` supports until there is none.
 
-        A move is judged with the stand-in response of the support it starts from, which another
+        A move is judged with the pseudo-response of the support it starts from, which another
         support may change: supports can follow each other in a circle, of which the best is taken.
         `ends` remembers where supports lead to, for further searches.
         """
@@ -313,7 +313,7 @@ def residuals_without(
 def best_move(
     groups: Groups, support: Support, moves: list[Move], Y: Array, now: float
 ) -> Support | None:
-    """The support with the smallest criterion for the stand-in response Y, if below `now`."""
+    """The support with the smallest criterion for the pseudo-response Y, if below `now`."""
     n, q = groups.rows.total, Y.shape[1]
     cost = complexities(groups, support, moves, q)
     allowed = np.flatnonzero(np.isfinite(cost))
