@@ -16,9 +16,10 @@ NUMBER_MAKERS = {"array", "linspace", "logspace", "geomspace", "arange", "log", 
 
 OF_TUPLES = {"_", "_asdict", "_fields", "_make", "_replace"}
 """Public names of named tuples, which begin with an underscore all the same."""
-HARMLESS = ("Rounding:", "Time:", "Memory:", "Words:", "Format:")
-"""How the explanation of a constant begins that changes no answer: it bounds a rounding error, is
-one of time or memory, of what is printed, or of a file.
+HARMLESS = ("Rounding:", "Time:", "Memory:", "Words:", "Format:", "Theory:")
+"""How the explanation of a number begins that nobody chose to change answers by: it bounds a
+rounding error, is one of time or memory, of what is printed or refused, of a file or a list, or
+follows from theory.
 """
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -185,16 +186,23 @@ def annotations(function: Function) -> Iterator[ast.expr]:
 
 # ------------------------------------------------ numbers that change answers
 def setting_fields(package: Path) -> list[str]:
-    """Fields with a number for a default of the classes called ...Settings or Limits."""
+    """Fields with a number for a default of the classes called ...Settings or Limits; without those
+    whose explanation begins by saying that they change no answer.
+    """
     found = []
     for module in modules(package):
         if module.room not in MATHEMATICS:
             continue
         for node in ast.walk(module.tree):
             if isinstance(node, ast.ClassDef) and node.name.endswith(("Settings", "Limits")):
-                fields = [line for line in node.body if isinstance(line, ast.AnnAssign)]
-                numbers = [line for line in fields if line.value and is_number(line.value)]
-                found += [f"{module.name}.{node.name}.{ast.unparse(n.target)}" for n in numbers]
+                found += [
+                    f"{module.name}.{node.name}.{ast.unparse(line.target)}"
+                    for line in node.body
+                    if isinstance(line, ast.AnnAssign)
+                    and line.value
+                    and is_number(line.value)
+                    and not explained(node.body, line).startswith(HARMLESS)
+                ]
     return found
 
 
@@ -213,15 +221,15 @@ def loose_numbers(package: Path) -> list[str]:
                 targets, value = [node.target], node.value
             else:
                 continue
-            if is_number(value) and not explained(module.tree, node).startswith(HARMLESS):
+            if is_number(value) and not explained(module.tree.body, node).startswith(HARMLESS):
                 names = [name for target in targets for name in target_names(target)]
                 found += [f"{module.name}.{name}" for name in names]
     return found
 
 
-def explained(tree: ast.Module, constant: ast.stmt) -> str:
-    """The string that stands right after a constant."""
-    after = tree.body[tree.body.index(constant) + 1 :][:1]
+def explained(body: list[ast.stmt], constant: ast.stmt) -> str:
+    """The string that stands right after a constant or a field."""
+    after = body[body.index(constant) + 1 :][:1]
     for line in after:
         if isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant):
             return str(line.value.value)

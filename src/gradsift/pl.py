@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from gradsift.displays import (
 )
 from gradsift.displays.scale import positions_of
 
+if TYPE_CHECKING:
+    from anndata import AnnData
+    from matplotlib.axes import Axes
+
 __all__ = ["volcano", "manhattan", "qq", "projection"]
 
 PLACES = ("chromosome", "start")
@@ -21,7 +25,11 @@ PLACES = ("chromosome", "start")
 
 
 def volcano(
-    adata: Any, *, key: str = "gradsift", false_discovery_rate: float = 0.1, ax: Any = None
+    adata: AnnData,
+    *,
+    key: str = "gradsift",
+    false_discovery_rate: float = 0.1,
+    ax: Axes | None = None,
 ) -> VolcanoDisplay:
     """Evidence for every gene against its correlation with the target.
 
@@ -53,7 +61,11 @@ def volcano(
 
 
 def manhattan(
-    adata: Any, *, key: str = "gradsift", false_discovery_rate: float = 0.1, ax: Any = None
+    adata: AnnData,
+    *,
+    key: str = "gradsift",
+    false_discovery_rate: float = 0.1,
+    ax: Axes | None = None,
 ) -> ManhattanDisplay:
     """P-values along chromosomes or another scale.
 
@@ -91,7 +103,7 @@ def manhattan(
     ).plot(ax=ax)
 
 
-def qq(adata: Any, *, key: str = "gradsift", ax: Any = None) -> QQDisplay:
+def qq(adata: AnnData, *, key: str = "gradsift", ax: Axes | None = None) -> QQDisplay:
     """P-values in order, against those that as many genes without effect would have.
 
     Parameters
@@ -110,7 +122,9 @@ def qq(adata: Any, *, key: str = "gradsift", ax: Any = None) -> QQDisplay:
     return QQDisplay(p_values=p[np.isfinite(p)]).plot(ax=ax)
 
 
-def projection(adata: Any, *, key: str = "gradsift", ax: Any = None) -> ProjectionDisplay:
+def projection(
+    adata: AnnData, *, key: str = "gradsift", ax: Axes | None = None
+) -> ProjectionDisplay:
     """Rows on the directions that explain the target, coloured by it.
 
     Parameters
@@ -139,7 +153,7 @@ def projection(adata: Any, *, key: str = "gradsift", ax: Any = None) -> Projecti
     ).plot(ax=ax)
 
 
-def _column(adata: Any, key: str, name: str) -> Any:
+def _column(adata: AnnData, key: str, name: str) -> Any:
     column = f"{key}_{name}"
     if column not in adata.var:
         raise ValueError(_missing(f"var has no column {column!r}"))

@@ -69,7 +69,7 @@ def test_planes_solve_their_normal_equations(rng, d):
 
 @pytest.mark.parametrize("scale", [np.inf, 0.4])
 def test_a_smooth_function_is_a_weighted_least_squares_fit(rng, scale, monkeypatch):
-    monkeypatch.setattr(room, "SLOPE_RIDGE", 0.0)
+    monkeypatch.setattr(room, "RIDGE", 0.0)
     u, Y, share = rng.normal(size=20), rng.normal(size=(20, 1)), np.full(20, 0.05)
     at = np.array([-0.5, 0.3])
     got = smooth(at[:, None], u[:, None], Y, share, scale)[:, 0]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradsift.sift import criterion as moves_module
-from gradsift.sift.criterion import NormalEquations, after_move, log_det, neighbours
+from gradsift.sift.criterion import NormalEquations, after_move, log_det, log_dets, neighbours
 
 SIZES = {0: 1, 1: 8, 2: 1, 3: 3, 4: 8, 5: 1}
 SUPPORT = (1, 2, 3)
@@ -30,8 +30,8 @@ def test_every_move_gives_the_fit_of_its_own_equations(q, copy, together, monkey
     of = equations(q, copy=copy)
     near = neighbours(of, SUPPORT)
     moves = [(out, new) for out in (None, *SUPPORT) for new in (None, 0, 4, 5)]
-    found = near.log_dets(moves)
-    for move, value, cov in zip(moves, found, near.covariances(moves), strict=True):
+    found = near.after(moves)[1]
+    for move, value, cov in zip(moves, log_dets(found), found, strict=True):
         _, expected = of.fit(after_move(SUPPORT, move))
         np.testing.assert_allclose(cov, expected, rtol=1e-8, atol=1e-10)
         assert value == pytest.approx(log_det(expected), abs=1e-8)
@@ -40,7 +40,7 @@ def test_every_move_gives_the_fit_of_its_own_equations(q, copy, together, monkey
 def test_coefficients_of_groups_that_leave_are_exactly_zero():
     of = equations(2)
     at = {g: of.index((g,)) for g in SUPPORT}
-    B, cov = neighbours(of, SUPPORT).without(list(SUPPORT))
+    B, cov = neighbours(of, SUPPORT).after([(g, None) for g in SUPPORT])
     for g, found, left in zip(SUPPORT, B, cov, strict=True):
         full = np.zeros_like(of.corr)
         full[of.index(SUPPORT)] = found
@@ -54,5 +54,5 @@ def test_the_empty_support_has_neighbours():
     of = equations(2)
     one = of.where[1]
     alone = NormalEquations(of.gram[one, one], of.corr[one], of.cov, {1: slice(0, 8)}, of.ridge)
-    cov = neighbours(alone, ()).covariances([(None, 1)])[0]
+    cov = neighbours(alone, ()).after([(None, 1)])[1][0]
     np.testing.assert_allclose(cov, alone.fit((1,))[1])

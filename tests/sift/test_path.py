@@ -94,18 +94,18 @@ def test_the_order_in_which_groups_are_named_does_not_matter(problem):
 def test_the_last_fits_are_remembered(problem):
     groups, response = problem
     fits = Fits(groups, response)
-    first = fits.robust_fit((0, 21))
-    assert fits.robust_fit((0, 21))[0] is first[0]
+    first = fits[0, 21]
+    assert fits[0, 21][0] is first[0]
     np.testing.assert_array_equal(first[0], robust_fit(groups, (0, 21), response)[0])
     for g in range(2 * REMEMBERED_FITS):
-        fits.robust_fit((g % len(groups.size),))
+        fits[(g % len(groups.size),)]
     assert len(fits.last) == REMEMBERED_FITS
 
 
 def test_search_never_raises_the_criterion_and_finds_the_truth(problem):
     groups, response = problem
     for start in ((), (5, 47), (0, 21, 13)):
-        end = Search(groups, response, ()).search(start)
+        end = Search(groups, response, (), Fits(groups, response)).search(start)
         assert criterion(groups, end, response) <= criterion(groups, start, response)
         assert groups.variables(end) == [0, 1]
 
@@ -120,17 +120,17 @@ def test_of_supports_in_a_circle_the_best_is_taken(problem, monkeypatch):
         return following[support]
 
     monkeypatch.setattr(Search, "better", turning)
-    assert Search(groups, response, ()).search((5,)) == (0, 21)
+    assert Search(groups, response, (), Fits(groups, response)).search((5,)) == (0, 21)
     assert len(asked) == 4
 
 
 def test_a_second_search_does_not_go_the_same_way_again(problem, monkeypatch):
     groups, response = problem
     ends = {}
-    end = Search(groups, response, ()).search((5, 47), ends)
+    end = Search(groups, response, (), Fits(groups, response)).search((5, 47), ends)
     assert ends[5, 47] == ends[end] == end
     monkeypatch.setattr(Search, "better", None)
-    assert Search(groups, response, ()).search((5, 47), ends) == end
+    assert Search(groups, response, (), Fits(groups, response)).search((5, 47), ends) == end
 
 
 def test_a_further_group_of_a_known_variable_is_cheaper(problem):

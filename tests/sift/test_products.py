@@ -12,6 +12,7 @@ from gradsift import GradientSiftRegressor
 from gradsift._run.threads import one_blas_thread
 from gradsift.data import ArraySource
 from gradsift.sift import Limits, SiftSettings, make_sift, sift
+from gradsift.sift.criterion import robust_fit, whiten_residual
 from gradsift.sift.groups import pair_tests, squared_level
 from gradsift.sift.ranking import Evidence
 from gradsift.sift.rows import make_rows
@@ -123,7 +124,8 @@ def test_level_is_that_of_the_pairs_that_were_tested() -> None:
     few = SiftSettings(limits=Limits(most_columns=20, most_products=0))
     problem = make_sift(ArraySource(X), y[:, None], always_keep=sorted(pair), settings=few)
     groups = problem.run().groups
-    R = problem.unit_residual(groups, problem.fixed(groups))
+    residual = robust_fit(groups, problem.fixed(groups), problem.response)[0]
+    R = whiten_residual(residual, groups.rows.total)
     evidence = Evidence(R, problem.univariate_statistics(groups, R))
     found = problem.with_products(evidence, groups, sorted(pair)).products
     assert len(found.columns) == 20

@@ -10,7 +10,7 @@ from gradsift.sift import search
 from gradsift.sift.criterion import after_move, criterion, make_response
 from gradsift.sift.groups import pool, univariate_levels
 from gradsift.sift.rows import make_rows
-from gradsift.sift.search import Search
+from gradsift.sift.search import Fits, Search
 from gradsift.sift.settings import DEFAULT
 
 
@@ -42,7 +42,9 @@ def test_the_best_of_all_moves_is_made(stand_in, support):
     groups, response = stand_in
     best = min(one_move(groups, support), key=lambda T: criterion(groups, T, response))
     lower = criterion(groups, best, response) < criterion(groups, support, response)
-    assert Search(groups, response, ()).better(support) == (best if lower else None)
+    assert Search(groups, response, (), Fits(groups, response)).better(support) == (
+        best if lower else None
+    )
 
 
 def test_no_group_is_tried_twice_in_a_support(stand_in, monkeypatch):
@@ -54,7 +56,7 @@ def test_no_group_is_tried_twice_in_a_support(stand_in, monkeypatch):
         tried.extend(after_move(support, move) for move in moves)
 
     monkeypatch.setattr(search, "best_move", noted)
-    Search(groups, response, ()).better((0, 3, 5))
+    Search(groups, response, (), Fits(groups, response)).better((0, 3, 5))
     assert sorted(tried) == sorted(one_move(groups, (0, 3, 5)))
 
 
@@ -62,7 +64,7 @@ def test_a_stand_in_is_replaced_before_anything_is_added(stand_in):
     groups, response = stand_in
     now = criterion(groups, (1,), response)
     assert criterion(groups, (1, 2), response) < now  # an addition that would do
-    assert Search(groups, response, ()).better((1,)) == (0,)
+    assert Search(groups, response, (), Fits(groups, response)).better((1,)) == (0,)
 
 
 def test_the_empty_support_is_no_start(stand_in, monkeypatch):
@@ -77,6 +79,6 @@ def test_the_empty_support_is_no_start(stand_in, monkeypatch):
         return choose(self, starts)
 
     monkeypatch.setattr(Search, "choose", noted)
-    search.choose_supports(groups, groups, [(0, 2)], response, ())
+    search.choose_supports(groups, [(0, 2)], response, (), 0.3)
     assert seen
     assert () not in seen

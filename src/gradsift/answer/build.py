@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from gradsift._run.threads import same_bits
 from gradsift.answer.answer import Answer
@@ -151,7 +152,7 @@ def as_variable(name: str, values: Array, levels: tuple[str, ...]) -> Variable:
 
 @same_bits
 def explain(
-    model: Any,
+    model: BaseEstimator,
     X: Any,
     y: Any,
     *,
@@ -253,7 +254,7 @@ def sample_of(
 
 
 def make_answer(
-    model: Any,
+    model: BaseEstimator,
     source: Source,
     sample: EffectSample,
     *,
@@ -342,13 +343,13 @@ def risk_groups(response: Any, risk: Array, weight: Array | None) -> tuple[RiskG
 # ---- what the model says
 
 
-def best_selected(model: Any) -> IntArray:
+def best_selected(model: BaseEstimator) -> IntArray:
     """Selected columns, best ranked first."""
     support = model.get_support(indices=True)
     return np.asarray(support[np.argsort(model.ranking_[support], kind="stable")])
 
 
-def kept_columns(model: Any) -> list[int]:
+def kept_columns(model: BaseEstimator) -> list[int]:
     """Columns that were selected because that was asked for."""
     asked = getattr(model, "always_keep", None)
     if asked is None:
@@ -364,7 +365,7 @@ def kept_columns(model: Any) -> list[int]:
     return [int(k) % model.n_features_in_ for k in values]
 
 
-def count_variables(model: Any, columns: Columns, kept: Sequence[int]) -> int:
+def count_variables(model: BaseEstimator, columns: Columns, kept: Sequence[int]) -> int:
     """Variables there were to choose from: not those kept, nor columns that never change."""
     p, scale = model.n_features_in_, getattr(model, "scale_", None)
     if columns.encoder is not None or scale is None:
@@ -378,7 +379,7 @@ def count_variables(model: Any, columns: Columns, kept: Sequence[int]) -> int:
     return len(labels) - len(kept)
 
 
-def claims_of(model: Any, columns: Columns, selected: Sequence[int]) -> list[Claim]:
+def claims_of(model: BaseEstimator, columns: Columns, selected: Sequence[int]) -> list[Claim]:
     """Findings of the model, one for each set of variables and each pair; of a model without
     findings, the selected variables.
     """
@@ -427,7 +428,7 @@ def shown_keys(claim: Claim) -> list[int]:
     return [claim.keys[0], *(() if claim.partner is None else (claim.partner,))]
 
 
-def directions_of(model: Any, columns: Columns) -> tuple[Direction, ...]:
+def directions_of(model: BaseEstimator, columns: Columns) -> tuple[Direction, ...]:
     """The directions, with the names of encoded columns."""
     components = np.asarray(getattr(model, "components_", np.zeros((0, 1))))
     values = np.asarray(getattr(model, "eigenvalues_", np.zeros(0)), dtype=float)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from gradsift._run.printable import printable
 from gradsift.answer import Answer, Prediction, explain
@@ -144,7 +145,7 @@ def answer_on(
 
 
 def scores_on(
-    model: Any, X: Any, y: Any, params: Given, training: Training | None
+    model: BaseEstimator, X: Any, y: Any, params: Given, training: Training | None
 ) -> tuple[Prediction | None, str]:
     """Scores on the rows of a table that the fit has not seen, and a note on how many they are."""
     unseen = np.zeros(len(y), dtype=bool) if training is None else training.unseen(X, y)
@@ -198,7 +199,7 @@ def open_labelled(
     return new._replace(y=np.array(y.tolist()) if y.dtype.kind == "O" else y)
 
 
-def labels_of(model: Any, y: Any) -> Any:
+def labels_of(model: BaseEstimator, y: Any) -> Any:
     """Labels of a new table as those of the model. Where the ones are whole numbers and the others
     texts, because other labels are new, both become texts.
     """
@@ -233,7 +234,7 @@ def opened(
     return model, table
 
 
-def say_far(model: Any, X: Any, recipe: Recipe) -> None:
+def say_far(model: BaseEstimator, X: Any, recipe: Recipe) -> None:
     """Rows far outside those of the fit, said once and by the names of the table, which the model
     does not know.
     """
@@ -242,7 +243,7 @@ def say_far(model: Any, X: Any, recipe: Recipe) -> None:
         warnings.filterwarnings("ignore", ".* rows are far outside", ExtrapolationWarning)
 
 
-def check_covariates_given(model: Any, beside: Asked) -> None:
+def check_covariates_given(model: BaseEstimator, beside: Asked) -> None:
     """Refuse to predict without what the model was fitted with."""
     described = model.describe()
     needed = described.covariates
@@ -268,7 +269,7 @@ def told() -> Iterator[None]:
         print(f"beware: {printable(message)}", file=sys.stderr)
 
 
-def predictor_name(model: Any) -> str:
+def predictor_name(model: BaseEstimator) -> str:
     """What a saved model predicts with."""
     ensemble, some = model.describe().ensemble, bool(np.any(model.get_support()))
     if ensemble is None or not ensemble.used:

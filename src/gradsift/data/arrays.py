@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 
-def refuse_lazy(table: Any, what: str = "X") -> None:
+def refuse_lazy(table: object, what: str = "X") -> None:
     """Refuse a lazy frame of polars, and say what to pass in its place: every column is read many
     times, and its plan would be carried out each time.
     """
@@ -20,7 +20,7 @@ def refuse_lazy(table: Any, what: str = "X") -> None:
         )
 
 
-def array_like(values: Any, what: str = "X") -> Any:
+def array_like(values: object, what: str = "X") -> Any:
     """What was passed, with missing values in place of masked cells: NaN among numbers, else None.
     NumPy drops a mask without a word, and whatever was under it would count as a value. It also
     takes anything for an array, if only one of a single object: such are refused.

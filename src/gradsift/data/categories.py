@@ -97,7 +97,7 @@ def number_text(value: float) -> str:
     return next(text for d in (15, 17) if float(text := f"{value:.{d}g}") == value)
 
 
-def as_levels(values: Any) -> list[str | None]:
+def as_levels(values: object) -> list[str | None]:
     """A column of categories as texts, None where it is missing; whole numbers without a point.
 
     Examples
@@ -108,7 +108,7 @@ def as_levels(values: Any) -> list[str | None]:
     return [None if is_hole(v) else level_text(v) for v in np.asarray(values).tolist()]
 
 
-def numbers_or_levels(values: Any) -> Array | Texts:
+def numbers_or_levels(values: object) -> Array | Texts:
     """A column of a data frame, of X or of covariates: numbers, NaN where one is missing, or the
     texts of categories, None where one is missing.
 
@@ -138,7 +138,7 @@ def numbers_or_levels(values: Any) -> Array | Texts:
     return out
 
 
-def level_text(value: Any) -> str:
+def level_text(value: object) -> str:
     if isinstance(value, float):
         return number_text(value)
     return value.strip() if isinstance(value, str) else str(value)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 
 @contextmanager
-def reading(path: Any, what: str) -> Iterator[None]:
+def reading(path: object, what: str) -> Iterator[None]:
     """Around calls of a library that reads files: its errors become one about this file.
 
     Libraries answer damage with errors of every class (KeyError, EOFError, zlib.error, ...). A file
@@ -39,7 +38,7 @@ def reading(path: Any, what: str) -> Iterator[None]:
         ) from error
 
 
-def file_name(path: Any) -> str:
+def file_name(path: object) -> str:
     """What to call a file in a message."""
     if isinstance(path, (str, os.PathLike)):
         return os.path.basename(os.fspath(path).rstrip("/"))

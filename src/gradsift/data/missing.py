@@ -21,7 +21,7 @@ MISSING = frozenset(
 NUMBERS = (bool, int, float, Decimal, np.bool_, np.number)
 
 
-def is_hole(value: Any) -> bool:
+def is_hole(value: object) -> bool:
     """Whether a value in memory is missing: None, NaN, NaT or a data frame's NA."""
     if value is None:
         return True
@@ -33,7 +33,7 @@ def is_hole(value: Any) -> bool:
         return False
 
 
-def is_missing(value: Any, options: ReadOptions = PLAIN) -> bool:
+def is_missing(value: object, options: ReadOptions = PLAIN) -> bool:
     """Whether a value read from a file is missing: a hole, or a text that stands for one."""
     if isinstance(value, str):
         text = value.strip()
@@ -41,7 +41,7 @@ def is_missing(value: Any, options: ReadOptions = PLAIN) -> bool:
     return is_hole(value)
 
 
-def to_number(cell: Any, options: ReadOptions = PLAIN) -> float | None:
+def to_number(cell: object, options: ReadOptions = PLAIN) -> float | None:
     """The number in a cell, NaN where it is missing, None where it is text.
 
     Examples
@@ -58,7 +58,7 @@ def to_number(cell: Any, options: ReadOptions = PLAIN) -> float | None:
     return float("nan") if is_hole(cell) else None
 
 
-def known(values: Any, *, texts: bool = True) -> NDArray[np.bool_]:
+def known(values: object, *, texts: bool = True) -> NDArray[np.bool_]:
     """Where values are not missing.
 
     Parameters
@@ -79,7 +79,7 @@ def known(values: Any, *, texts: bool = True) -> NDArray[np.bool_]:
     return np.ones(values.shape, dtype=bool)
 
 
-def as_response(values: Any) -> NDArray[Any]:
+def as_response(values: object) -> NDArray[Any]:
     """A response read from a file: unchanged where it is whole; else NaN or None marks its holes.
 
     Examples

@@ -117,7 +117,7 @@ class TableEncoder:
         return [text for column, (_, values) in made if (text := column.unseen(values))]
 
 
-def is_mixed(X: Any) -> bool:
+def is_mixed(X: object) -> bool:
     """Whether a data frame has a column that is not plainly one of numbers."""
     if not hasattr(X, "columns") or callable(X.columns):
         return False

@@ -14,7 +14,7 @@ from gradsift.data.missing import is_hole, known
 from gradsift.protocols import Array
 
 
-def refuse_times(values: Any, what: str) -> None:
+def refuse_times(values: object, what: str) -> None:
     """Refuse an array of dates or times, which NumPy would turn into numbers of some unit."""
     if isinstance(values, np.ndarray) and holds_times(values):
         raise ValueError(
@@ -22,7 +22,7 @@ def refuse_times(values: Any, what: str) -> None:
         )
 
 
-def to_floats(values: Any, what: str) -> Array:
+def to_floats(values: object, what: str) -> Array:
     """Numbers as float64, refused where a value is none. A single number is an array of none.
 
     Examples

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from gradsift._run.memory import check_memory
 from gradsift._run.passes import each_block
@@ -27,7 +28,7 @@ PIECES = 4
 """
 
 
-def group_codes(groups: Any, n_rows: int) -> IntArray:
+def group_codes(groups: ArrayLike, n_rows: int) -> IntArray:
     """The group of each row as a number from 0, in the order of the labels.
 
     Parameters
@@ -57,7 +58,7 @@ def group_codes(groups: Any, n_rows: int) -> IntArray:
     return np.unique(labels, return_inverse=True)[1].reshape(-1)
 
 
-def constant_in_groups(values: Any, codes: IntArray) -> bool:
+def constant_in_groups(values: NDArray[Any], codes: IntArray) -> bool:
     """Whether a column never changes inside a group.
 
     Examples

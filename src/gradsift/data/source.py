@@ -355,7 +355,7 @@ def stack_rows(above: Source, below: Source) -> Source:
     return StackedSource(above, below)
 
 
-def set_beside(source: Source, more: Array | None) -> Source:
+def append_columns(source: Source, more: Array | None) -> Source:
     """A source with the columns of an array after its own; itself where there are none."""
     if more is None or more.shape[1] == 0:
         return source

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift.displays import style
@@ -15,6 +16,9 @@ from gradsift.displays.scale import Positions, positions_of, scale_axis
 from gradsift.estimators.names import variable_names
 from gradsift.inference.findings import Finding
 from gradsift.protocols import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LEAST_DRAWN = 0.002
 """Columns of less confidence are not drawn: the line at zero stands for them."""
@@ -55,7 +59,7 @@ class ConfidenceDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, names: Sequence[str] | None = None, ax: Any = None
+        cls, estimator: BaseEstimator, *, names: Sequence[str] | None = None, ax: Axes | None = None
     ) -> Self:
         """Draw the confidences of a sift that was fitted with ``inference=True``.
 
@@ -79,7 +83,7 @@ class ConfidenceDisplay(Display):
             names=names,
         ).plot(ax=ax)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         at, P = self.positions.at, self.confidence
         colours = np.full(len(P), style.MUTED, dtype=object)
         for number, finding in enumerate(self.findings):

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import is_classifier
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, is_classifier
 
 from gradsift.displays import style
 from gradsift.displays._display import Display
 from gradsift.estimators.names import variable_names
-from gradsift.protocols import Array
+from gradsift.protocols import Array, TableLike
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -55,13 +59,13 @@ class ProjectionDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: BaseEstimator,
+        X: TableLike,
+        y: ArrayLike,
         *,
         target: str = "response",
         sample_names: Sequence[str] | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> Self:
         """Project samples with a fitted estimator, and draw them.
 
@@ -89,11 +93,15 @@ class ProjectionDisplay(Display):
             sample_names=sample_names,
         ).plot(ax=ax)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         n = len(self.y)
         across = self.projection[:, 0]
         names = self.sample_names or [f"sample {k}" for k in range(n)]
-        points = {"s": 26 if n <= 200 else 12, "linewidths": 0.4, "edgecolors": style.MUTED}
+        points: dict[str, Any] = {
+            "s": 26 if n <= 200 else 12,
+            "linewidths": 0.4,
+            "edgecolors": style.MUTED,
+        }
         if not self.labels:
             if self.projection.shape[1] == 1:
                 marks = ax.scatter(across, self.y, color=style.BLUE, **points)
@@ -161,12 +169,12 @@ class LoadingsDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
         names: Sequence[str] | None = None,
         most: int = 20,
         most_directions: int = 6,
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> Self:
         """Draw the loadings of a fitted estimator.
 
@@ -199,7 +207,7 @@ class LoadingsDisplay(Display):
         r, count = self.loadings.shape
         return 2.4 + 0.6 * max(r, 3), 1.2 + 0.28 * max(count, 3)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         r, count = self.loadings.shape
         directions = [f"{k + 1}" for k in range(r)]
         limit = float(np.abs(self.loadings).max(initial=0.0)) or 1.0
@@ -217,7 +225,12 @@ class LoadingsDisplay(Display):
         texts = []
         for (d, j), value in np.ndenumerate(self.loadings):
             shade = "#fefefe" if abs(value) > 0.65 * limit else "#111111"
-            at = {"ha": "center", "va": "center", "fontsize": "small", "color": shade}
+            at: dict[str, Any] = {
+                "ha": "center",
+                "va": "center",
+                "fontsize": "small",
+                "color": shade,
+            }
             ax.text(d + 0.5, j + 0.5, f"{round(value, 2) + 0.0:.2f}", **at)
         for name, row in zip(self.names, self.loadings.T):
             texts += [f"{name}, direction {d}: {value:.3f}" for d, value in zip(directions, row)]
@@ -255,7 +268,7 @@ class EigenvaluesDisplay(Display):
     _size = 5.0, 3.2
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: BaseEstimator, *, ax: Axes | None = None) -> Self:
         """Draw the eigenvalues of a fitted estimator.
 
         Parameters
@@ -271,7 +284,7 @@ class EigenvaluesDisplay(Display):
             ax=ax
         )
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         total = float(self.eigenvalues.sum()) or 1.0
         shown = min(len(self.eigenvalues), self.most)
         share = self.eigenvalues[:shown] / total

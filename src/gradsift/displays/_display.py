@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from gradsift.displays import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class Display:
@@ -21,7 +24,7 @@ class Display:
     figure_: Any
     hover_: style.Hover
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw.
 
         Parameters
@@ -44,6 +47,6 @@ class Display:
         """Width and height of a new figure, in inches."""
         raise NotImplementedError
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         """Draw on these axes, and fill `hover_`."""
         raise NotImplementedError

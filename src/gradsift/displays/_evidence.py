@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from gradsift.displays import style
@@ -14,7 +16,10 @@ from gradsift.displays._display import Display
 from gradsift.displays.scale import Positions, positions_of, scale_axis
 from gradsift.estimators.names import variable_names
 from gradsift.inference import Association, Significance, correlations
-from gradsift.protocols import Array
+from gradsift.protocols import Array, TableLike
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SMALLEST = 1e-300
 """P-values below this are drawn here."""
@@ -33,7 +38,7 @@ def minus_log10(p_values: Array) -> Array:
     return np.abs(-np.log10(np.maximum(p_values, SMALLEST)))
 
 
-def tests_of(estimator: Any) -> Significance | Association:
+def tests_of(estimator: BaseEstimator) -> Significance | Association:
     """Tests of the columns of a fitted sift: of each given all others where a
     `false_discovery_rate` was asked for, else of each by itself.
     """
@@ -59,7 +64,7 @@ class EvidenceDisplay(Display):
         found = np.flatnonzero(self.q_values <= self.false_discovery_rate)
         return [str(self.names[k]) for k in found.tolist()]
 
-    def _draw_evidence(self, ax: Any, across: Array, small: float, large: float) -> None:
+    def _draw_evidence(self, ax: Axes, across: Array, small: float, large: float) -> None:
         """Dots at `across`, of a small size, or a large one where they are discoveries."""
         height = minus_log10(self.p_values)
         found = self.q_values <= self.false_discovery_rate
@@ -105,7 +110,7 @@ class QQDisplay(Display):
     _size = 4.2, 4.0
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: BaseEstimator, *, ax: Axes | None = None) -> Self:
         """Draw the p-values of a fitted sift.
 
         Parameters
@@ -124,7 +129,7 @@ class QQDisplay(Display):
         """-log p in the middle, divided by what chance gives there (log 2): 1 where all is well."""
         return float(-np.log(np.median(self.p_values)) / np.log(2.0))
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         count = len(self.p_values)
         expected = minus_log10((np.arange(1, count + 1) - 0.5) / count)
         end = float(expected[0])
@@ -166,11 +171,11 @@ class ManhattanDisplay(EvidenceDisplay):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
         names: Sequence[str] | None = None,
         false_discovery_rate: float = 0.1,
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> Self:
         """Draw the p-values of a fitted sift.
 
@@ -196,7 +201,7 @@ class ManhattanDisplay(EvidenceDisplay):
             false_discovery_rate=false_discovery_rate,
         ).plot(ax=ax)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         self._draw_evidence(ax, self.positions.at, small=8, large=22)
         scale_axis(ax, self.positions, "−log₁₀ p")
 
@@ -238,13 +243,13 @@ class VolcanoDisplay(EvidenceDisplay):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: BaseEstimator,
+        X: TableLike,
+        y: ArrayLike,
         *,
         names: Sequence[str] | None = None,
         false_discovery_rate: float = 0.1,
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> Self:
         """Draw a fitted sift of numbers or two classes.
 
@@ -270,7 +275,7 @@ class VolcanoDisplay(EvidenceDisplay):
             false_discovery_rate=false_discovery_rate,
         ).plot(ax=ax)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         self._draw_evidence(ax, self.effects, small=10, large=24)
         ax.axvline(0.0, color=style.FAINT, linewidth=0.8, zorder=0)
         reach = float(np.abs(self.effects).max(initial=0.0)) * 1.15 or 1.0

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from gradsift._run.suggest import did_you_mean
 from gradsift.data.slices import take_columns
 from gradsift.displays import style
 from gradsift.displays._display import Display
 from gradsift.estimators.names import variable_names
-from gradsift.protocols import Array
+from gradsift.protocols import Array, TableLike
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_GROUPS, PER_GROUP = 12, 8
 
@@ -60,8 +64,8 @@ class GradientFieldDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
+        estimator: BaseEstimator,
+        X: TableLike,
         variable: int | str,
         *,
         against: int | str | None = None,
@@ -69,7 +73,7 @@ class GradientFieldDisplay(Display):
         names: Sequence[str] | None = None,
         target: str = "response",
         sample_names: Sequence[str] | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> Self:
         """Draw the derivative along one variable of a fitted estimator.
 
@@ -113,7 +117,7 @@ class GradientFieldDisplay(Display):
             sample_names=sample_names,
         ).plot(ax=ax)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         n = len(self.x)
         names = self.sample_names or [f"sample {k}" for k in range(n)]
         ax.axhline(0.0, color=style.MUTED, lw=0.8)
@@ -159,7 +163,9 @@ def mean_in_groups(x: Array, g: Array) -> tuple[Array, Array]:
     return np.bincount(group, weights=x) / size, np.bincount(group, weights=g) / size
 
 
-def gradient_along(estimator: Any, X: Any, column: int) -> tuple[list[str | None], Array]:
+def gradient_along(
+    estimator: BaseEstimator, X: TableLike, column: int
+) -> tuple[list[str | None], Array]:
     """(names of outputs, (outputs, n) derivatives along one column): the response, the log odds of
     the second of two classes, or those of every class.
     """

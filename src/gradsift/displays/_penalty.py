@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 
 from gradsift.displays import style
 from gradsift.displays._display import Display
 from gradsift.estimators.names import variable_names
 from gradsift.protocols import Array
 from gradsift.solver.path import PathResult
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_NAMED, MOST_LINES = 10, 200
 PENALTY = "penalty alpha (smaller to the right)"
@@ -78,7 +81,7 @@ class PathDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, names: Sequence[str] | None = None, ax: Any = None
+        cls, estimator: BaseEstimator, *, names: Sequence[str] | None = None, ax: Axes | None = None
     ) -> Self:
         """Draw the path of a fitted `SparseGradient*CV`, its chosen alpha marked.
 
@@ -100,7 +103,7 @@ class PathDisplay(Display):
         names = variable_names(estimator, names)
         return cls.from_path(estimator.path_, names=names, alpha=estimator.alpha_).plot(ax=ax)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         peak = self.importances.max(axis=0)
         order = np.argsort(-peak, kind="stable")[: np.count_nonzero(peak)]
         # names go to those that are large where the path ends or at the chosen alpha
@@ -168,7 +171,7 @@ class CVDisplay(Display):
     _size = 7.0, 3.8
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: BaseEstimator, *, ax: Axes | None = None) -> Self:
         """Draw the curve of a fitted `SparseGradient*CV`.
 
         Parameters
@@ -194,7 +197,7 @@ class CVDisplay(Display):
             loss="log loss" if is_classifier(estimator) else "mean squared error",
         ).plot(ax=ax)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         folds = self.scores.shape[1]
         mean = -self.scores.mean(axis=1)
         error = self.scores.std(axis=1, ddof=1) / np.sqrt(folds) if folds > 1 else 0.0 * mean

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradsift.displays import style
 from gradsift.protocols import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LEAST_COLUMNS = 20
 """Fewer columns are no scale."""
@@ -106,7 +109,7 @@ def positions_of(names: Sequence[str]) -> Positions:
     return positions
 
 
-def scale_axis(ax: Any, positions: Positions, label: str) -> None:
+def scale_axis(ax: Axes, positions: Positions, label: str) -> None:
     """Mark the scale below, or the chromosomes with lines between them."""
     at, unit = positions.at, positions.unit
     ax.set_xlim(at.min(), at.max())

@@ -9,7 +9,7 @@ from functools import reduce
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse as sp
 from scipy.special import expit, softmax
 from sklearn.base import (
@@ -20,6 +20,7 @@ from sklearn.base import (
 )
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -42,7 +43,7 @@ from gradsift.estimators.validation import (
 )
 from gradsift.exceptions import NothingSelectedWarning
 from gradsift.pairwise.assemble import PairResponse
-from gradsift.pairwise.field import KernelField
+from gradsift.pairwise.field import GradientField, KernelField
 from gradsift.pairwise.fit import FittedField, PairPredictor, PairSample
 from gradsift.protocols import Array, IntArray, Source, TableLike
 from gradsift.responses.numbers import check_numbers
@@ -130,7 +131,7 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return len(self.components_)
 
     @property
-    def _field(self) -> Any:
+    def _field(self) -> GradientField:
         """`scaling`, `index`, the columns the gradient depends on, and `gradient(X)`, (outputs, n,
         len(index)) in the user's units.
         """
@@ -143,17 +144,17 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             return Scaling(self.mean_, self.scale_)
         return replace(self._field.scaling, mean=self.mean_, scale=self.scale_)
 
-    def _used(self) -> Any:
+    def _used(self) -> NDArray[np.bool_]:
         """(n_features,) bool array: the selected columns, or those in a direction."""
         if not self.has_gradient:
-            return self.components_.any(axis=0)
+            return np.asarray(self.components_.any(axis=0))
         return np.asarray(self.feature_importances_ > 0.0)
 
     def _new_samples(self, X: TableLike) -> Source:
         """Samples that the model is asked about, checked, in the columns of its field."""
         return check_new_X(self, X)
 
-    def get_support(self, indices: bool = False) -> Any:
+    def get_support(self, indices: bool = False) -> NDArray[Any]:
         """Selected variables; of estimators that select none, those with a part in a direction.
 
         Parameters
@@ -275,7 +276,7 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return self._field.gradient(self._new_samples(X)), self._field.index
 
     @property
-    def _repr_html_(self) -> Any:
+    def _repr_html_(self) -> Callable[[], str]:
         # scikit-learn's is a property that raises AttributeError when diagrams are switched off
         diagram = super()._repr_html_
         return lambda: short_form(self) + diagram()
@@ -286,7 +287,7 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             bundle["text/html"] = short_form(self) + bundle["text/html"]
         return bundle
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = getattr(self, "missing", "error") != "error"

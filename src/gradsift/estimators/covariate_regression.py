@@ -41,7 +41,8 @@ def without_covariates(
     place = {int(k): j for j, k in enumerate(found.selected)}
     pairs = [(place[a], place[b]) for a, b, _ in found.interactions if {a, b} <= place.keys()]
     some = None if weight is None else weight[rows]
-    effects = effect_columns(Z, pairs, room_for(C[rows]), some)
+    room = max(0, len(rows) // ROWS_PER_COLUMN - C.shape[1] - 1)
+    effects = effect_columns(Z, pairs, room, some)
     coefficients = sample.response.take(rows).coefficients(C[rows], effects, some)
     share = explained_share(C, sample.response.start(), weight)
     return replace(sample, response=sample.response.given(C @ coefficients)), coefficients, share
@@ -64,11 +65,6 @@ def effect_columns(
         if out.shape[1] + more.shape[1] <= room:
             out = np.column_stack([out, more])
     return out
-
-
-def room_for(C: Array) -> int:
-    """Number of columns that a regression on covariates C may have in addition."""
-    return max(0, len(C) // ROWS_PER_COLUMN - C.shape[1] - 1)
 
 
 def explained_share(C: Array, Y: Array, weight: Array | None) -> float:

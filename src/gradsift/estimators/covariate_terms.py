@@ -42,7 +42,9 @@ BENDS = (1, 3, 7, 15)
 JUMPS = np.arange(4, 61) / 64
 """Quantiles at which an effect may jump."""
 SAME = 1e-8
-"""Relative length of a column given others, below which it is a linear combination of these."""
+"""Rounding: relative length of a column given others, below which it is a linear combination of
+these.
+"""
 
 
 def with_covariates(sample: Sample, covariates: Any, source: Source, kept: IntArray) -> Sample:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -35,7 +35,6 @@ from gradsift.pairwise.dense import (
     finish_ridge,
     fit_inverse,
     fit_opg,
-    fit_ridge,
     fit_smooth,
     mean_hessian,
     ridge_fold_scores,
@@ -76,8 +75,14 @@ def ridge_settings(estimator: BaseEstimator) -> Settings:
 
 def find_ridge(estimator: BaseEstimator, sample: PairSample) -> dict[str, object]:
     """The fitted attributes of GL at one penalty."""
-    fit = fit_ridge(sample, ridge_settings(estimator), estimator.alpha, estimator.n_components)
-    return {"alpha_": fit.alpha, **field_attributes(fit)}
+    problem, alpha = ridge_settings(estimator), estimator.alpha
+    if alpha is not None and not (isinstance(alpha, Real) and 0.0 < float(alpha) < np.inf):
+        raise ValueError(f"alpha={alpha!r}: the ridge penalty is a positive number or None.")
+    with one_blas_thread():
+        started = start_ridge(sample, problem)
+        alpha = started.unit if alpha is None else float(alpha)
+        fit = finish_ridge(started, alpha, estimator.n_components)
+    return {"alpha_": alpha, **field_attributes(fit)}
 
 
 @completed

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,10 +15,10 @@ from gradsift._run.printable import printable
 from gradsift.data.mixed import TableEncoder
 
 MOST = 10
-"""Selected variables that a notebook names."""
+"""Words: selected variables that a notebook names."""
 
 
-def short_form(model: Any) -> str:
+def short_form(model: BaseEstimator) -> str:
     """A fitted estimator in a notebook: its answer, or the selected variables where it has none; ''
     before `fit`, and without a ranking. Column names are data: they are escaped.
     """

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from gradsift.protocols import IntArray, Source
 
 MOST_NAMED = 20_000
+"""Memory: names that are kept, those of the best columns."""
 
 
 class Names(Sequence[str]):
@@ -51,7 +53,7 @@ class Names(Sequence[str]):
         return self._known.get(k, f"x{k}")
 
 
-def names_of_best(model: Any, source: Source) -> Names:
+def names_of_best(model: BaseEstimator, source: Source) -> Names:
     """What a source calls the best ranked columns of a fitted model."""
     count = source.shape[1]
     best: IntArray = np.flatnonzero(model.ranking_ <= MOST_NAMED)
@@ -64,7 +66,7 @@ def names_of_best(model: Any, source: Source) -> Names:
     return Names(count, None if found is None else dict(zip(best.tolist(), found)))
 
 
-def variable_names(model: Any, names: Sequence[str] | None = None) -> Sequence[str]:
+def variable_names(model: BaseEstimator, names: Sequence[str] | None = None) -> Sequence[str]:
     """Names as given, as the fitted model knows them, or 'x0', 'x1' and so on.
 
     Parameters

@@ -102,12 +102,12 @@ class Sample:
 # Sample weights: counts of rows, or weights relative to those of other rows.
 
 MOST_RATIO = 1e12
-"""Largest ratio of two weights: beyond it, the lighter row is lost in rounding."""
+"""Rounding: largest ratio of two weights; beyond it, the lighter row is lost."""
 MOST_COPIES = 1e6
-"""Largest weight that can be a count of rows."""
+"""Words: largest weight that can be a count of rows; larger ones are refused."""
 OTHER_EVIDENCE = 1.5
-"""A warning is given where counts of rows mean this many times as many samples as relative weights
-would, or as few as one over it.
+"""Words: a warning is given where counts of rows mean this many times as many samples as relative
+weights would, or as few as one over it.
 """
 
 
@@ -147,7 +147,7 @@ def check_weights(
         raise ValueError(
             f"sample_weight is taken as counts of rows, but its largest value is "
             f"{weight.max():.3g} and it sums to {weight.sum():.3g} samples. Set "
-            "weight_kind='importance' for weights that say how much a row counts beside others."
+            "weight_kind='importance' for weights that only compare rows with each other."
         )
     return rows, None if (weight == 1.0).all() else weight
 
@@ -177,7 +177,7 @@ def warn_of_counts(weight: Array) -> None:
     effective = weight.sum() / ratio
     warn_user(
         f"sample_weight is taken as counts of rows: {weight.sum():.6g} samples in {len(weight)} "
-        "rows. If it says how much a row counts beside others, as survey weights do, set "
+        "rows. If it says how much a row counts relative to others, as survey weights do, set "
         f"weight_kind='importance': then they are as good as {effective:.6g} samples.",
         CountedRowsWarning,
     )
@@ -208,9 +208,9 @@ AGGREGATE = (
     "--aggregate mean)"
 )
 LEAST_GROUPS = 3
-"""Fewer groups do not allow an estimate of the variance between groups."""
+"""Theory: fewer groups do not allow an estimate of the variance between groups."""
 FEW_GROUPS = 20
-"""A warning is given below this effective number of groups, that of groups of equal size."""
+"""Words: a warning is given below this effective number of groups, that of groups of equal size."""
 
 
 def check_groups(

@@ -7,11 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 import sklearn
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import get_tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -108,7 +108,7 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             return X[:, self.get_support(indices=True).tolist()]
         return super().transform(X if sparse.issparse(X) else array_like(X))
 
-    def _get_support_mask(self) -> Any:
+    def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         mask = np.asarray(self.estimator_.get_support())
         if self.max_features is None:
@@ -130,7 +130,7 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         mapping.add(caller="fit_transform", callee="fit")
         return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         inside = get_tags(self.estimator).input_tags

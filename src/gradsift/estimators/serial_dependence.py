@@ -21,7 +21,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradsift._run.warn import warn_user
 from gradsift.data import Scaling
@@ -32,15 +31,20 @@ from gradsift.numerics.statistics import autocorrelations, rank_classes, within_
 from gradsift.protocols import Array, IntArray
 
 LAGS = 5
+"""Words: autocorrelations that the warning looks at."""
 LEAST_ROWS = 30
+"""Words: no warning is given for fewer rows."""
 RESIDUAL_Z, COLUMNS_Z = 2.33, 3.1
-"""Standard errors (1 / sqrt n at most, for independent rows) that the first autocorrelation of the
-residual and the upper quartile of those of columns have to reach: probabilities .01 and .001.
+"""Words: standard errors (1 / sqrt n at most, for independent rows) that the first autocorrelation
+of the residual and the upper quartile of those of columns have to reach for a warning:
+probabilities .01 and .001.
 """
 MATTERS = 1.1
-"""Ratio of variances from which on a warning is given."""
+"""Words: ratio of variances from which on a warning is given."""
 N_CLASSES = 10
-"""Classes of rows with nearly the same response, where it is numbers."""
+"""Words: classes of rows with nearly the same response, where it is numbers; only the warning uses
+them.
+"""
 
 SERIES_ADVICE = (
     "Pass blocks of consecutive rows that are longer than the dependence as groups, e.g. "
@@ -66,10 +70,6 @@ class RowOrder(NamedTuple):
     """Variance of a score over that of independent rows."""
     sure: bool
 
-    @property
-    def dependent(self) -> bool:
-        return self.sure and self.inflation >= MATTERS
-
 
 def row_order(X: Array, residual: Array, classes: IntArray) -> RowOrder:
     """How rows depend on their neighbours.
@@ -91,13 +91,6 @@ def row_order(X: Array, residual: Array, classes: IntArray) -> RowOrder:
     return RowOrder(float(of_residual[0]), float(of_columns[0]), inflation, bool(sure))
 
 
-def first_of_copies(A: Array) -> NDArray[np.bool_]:
-    """(n,) where a row differs from the row before. Equal rows in a row are taken as a count, as a
-    weight is, and not as dependence.
-    """
-    return np.append(True, (A[1:] != A[:-1]).any(axis=1))
-
-
 def warn_of_row_order(sample: Sample, residual: Array, scaling: Scaling) -> None:
     """Warn where rows, which no groups are known of, depend on their neighbours."""
     n, p = sample.source.shape
@@ -110,11 +103,13 @@ def warn_of_row_order(sample: Sample, residual: Array, scaling: Scaling) -> None
         values = values if values.ndim == 1 else values[:, 0]
         codes = rank_classes(values, min(N_CLASSES, n // 10))
     X = scaling.apply(sample.source.columns(index), index)
-    rows = np.flatnonzero(first_of_copies(np.column_stack([X, residual, codes])))
+    # equal rows in a row are taken as a count, as a weight is, and not as dependence
+    every = np.column_stack([X, residual, codes])
+    rows = np.flatnonzero(np.append(True, (every[1:] != every[:-1]).any(axis=1)))
     if len(rows) < LEAST_ROWS:
         return
     found = row_order(X[rows], residual[rows], codes[rows])
-    if not found.dependent:
+    if not (found.sure and found.inflation >= MATTERS):
         return
     sorted_rows = sample.response.codes is not None and in_blocks(codes)
     warn_user(

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import d2_tweedie_score
 from sklearn.utils.multiclass import check_classification_targets
@@ -199,7 +199,7 @@ class GradientSift(GradientEstimator):
             found["answer_"] = answer_of(fitted, sample)
         return take_over(self, learned, found)
 
-    def _used(self) -> Any:
+    def _used(self) -> NDArray[np.bool_]:
         return self.support_ if hasattr(self, "support_") else super()._used()
 
     @property

@@ -20,7 +20,7 @@ from gradsift._run.progress import Say, silent, stages
 from gradsift._run.threads import one_blas_thread
 from gradsift.data import Scaling, measure_scaling, standardised, take_rows
 from gradsift.data.predicted import is_whole, with_predicted
-from gradsift.data.source import set_beside
+from gradsift.data.source import append_columns
 from gradsift.estimators.base import Goal
 from gradsift.estimators.columns import several_of_each
 from gradsift.estimators.covariate_regression import without_covariates
@@ -361,7 +361,7 @@ def standard_table(sample: Sample, missing: str, say: Say = silent) -> StandardT
         filled = standardised(X, scaling)
     constant, C = np.flatnonzero(np.isinf(row_scaling.scale)).tolist(), rows.covariates
     if C is not None:  # between -1 and 1: the sift scales them, and clips none
-        source = set_beside(source, C / np.maximum(np.abs(C).max(axis=0), np.finfo(float).tiny))
+        source = append_columns(source, C / np.maximum(np.abs(C).max(axis=0), np.finfo(float).tiny))
     return StandardTable(source, filled, scaling, share, constant)
 
 

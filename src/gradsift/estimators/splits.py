@@ -33,7 +33,7 @@ Split = tuple[IntArray, IntArray]
 CV: TypeAlias = int | str | Iterable[Split] | BaseCrossValidator | None
 """A number of folds, 'loo', splits, or a splitter of scikit-learn."""
 MIN_SAMPLES = 3
-"""Rows that a fit needs."""
+"""Words: rows that a fit needs; fewer are refused."""
 
 
 def row_splits(
@@ -92,7 +92,7 @@ def row_splits(
 
 def numbered_folds(
     count: int, y: Array | IntArray, labels: bool, groups: IntArray | None, shuffle: bool
-) -> Any:
+) -> BaseCrossValidator:
     """So many folds; no more than there are rows, groups or rows of the largest class."""
     if count < 2:
         raise ValueError(f"cv={count}: at least 2 folds are needed.")

@@ -37,9 +37,11 @@ from gradsift.responses.labels import class_codes
 
 S = TypeVar("S")
 FEW_CASES = 8
-"""Rows of a class below which the sift's level is no promise (`docs/levels.md`)."""
+"""Words: rows of a class below which a warning says that the sift's level is no promise
+(`docs/levels.md`).
+"""
 MOST_NAMES = 1_000_000
-"""Names are kept up to so many columns; beyond, ask the source for those you need."""
+"""Memory: names are kept up to so many columns; beyond, ask the source for those you need."""
 
 
 def column_names(X: TableLike) -> list[str] | None:

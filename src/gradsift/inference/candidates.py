@@ -53,7 +53,7 @@ Raw = Callable[[slice, slice], Array]
 """From some rows and some candidates to their raw features (k, f, rows)."""
 
 FEATURE_VALUES = 3_000_000
-"""Feature values made at a time (24 MB, and some temporaries of that size)."""
+"""Memory: feature values made at a time (24 MB, and some temporaries of that size)."""
 
 # --------------------------------------------------------------------------- orthonormal features
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from gradsift.data import open_source
-from gradsift.protocols import Array
+from gradsift.protocols import Array, TableLike
 
 
-def correlations(X: Any, y: Any) -> Array:
+def correlations(X: TableLike, y: ArrayLike) -> Array:
     """Correlation of every column with the response, or with the second of two classes.
 
     Parameters
@@ -44,7 +45,7 @@ def correlations(X: Any, y: Any) -> Array:
     return np.clip(out, -1.0, 1.0)
 
 
-def as_numbers(y: Any) -> Array:
+def as_numbers(y: NDArray[Any]) -> Array:
     """Numbers as they are; two classes as 0 and 1."""
     if y.dtype.kind == "f":
         return np.asarray(y, dtype=np.float64)

@@ -37,7 +37,7 @@ from gradsift.sift import ChosenGroup, Sift
 from gradsift.sift.rows import Rows
 
 CLEAR, LIKELY, POSSIBLE = 0.95, 0.8, 0.3
-"""Confidences from which on a finding is clear, likely or possible."""
+"""Words: confidences from which on a finding is called clear, likely or possible."""
 
 
 def certainty(confidence: float) -> str:

@@ -30,9 +30,10 @@ from scipy.special import gammaln
 from gradsift.inference.settings import TESTS, ColumnTestSettings
 from gradsift.numerics.statistics import benjamini_hochberg
 from gradsift.protocols import Array, IntArray
+from gradsift.sift.criterion import robust_fit, whiten_residual
 from gradsift.sift.features import odd_rows
 from gradsift.sift.groups import association_log_p
-from gradsift.sift.procedure import Sift, SiftFit
+from gradsift.sift.procedure import SiftFit
 from gradsift.sift.saddlepoint import exchangeable_log_p
 
 RATE = 0.1
@@ -84,7 +85,8 @@ def column_association(
         return None
     statistic, R = fit.marginal, sift.unit_response
     if sift.always:
-        R = sift.unit_residual(groups, sift.fixed(groups))
+        residual = robust_fit(groups, sift.fixed(groups), sift.response)[0]
+        R = whiten_residual(residual, groups.rows.total)
         statistic = sift.univariate_statistics(groups, R)
     rows = groups.rows.total - len(sift.always)
     log_p = association_log_p(statistic, rows, q, sift.settings)[:n_columns]
@@ -92,23 +94,16 @@ def column_association(
     labels = None if sift.labels is None else sift.labels[:n_columns]
     counted = tested & np.isin(np.arange(n_columns), sift.varying)
     near = np.flatnonzero(q_values(log_p, labels, counted) <= settings.checked_q_value)
-    log_p[near] = np.maximum(log_p[near], least_log_p(sift, near))
+    # a column that differs from its median in k of n rows has C(n, k) different permutations
+    n = groups.rows.total
+    k = np.minimum(odd_rows(sift.source, near, groups.rows, sift.settings), n / 2)
+    log_p[near] = np.maximum(log_p[near], gammaln(k + 1) + gammaln(n - k + 1) - gammaln(n + 1))
     if not sift.response.robust:
         how = sift.source, near, R, groups.rows, rows, sift.settings
         log_p[near] = np.maximum(log_p[near], exchangeable_log_p(*how))
     q_found = q_values(log_p, labels, counted)
     p_found = np.exp(by_label(log_p, labels))
     return Association(np.where(tested, p_found, np.nan), np.where(tested, q_found, np.nan))
-
-
-def least_log_p(sift: Sift, columns: IntArray) -> Array:
-    """log of the smallest possible p-value of a permutation test of each column: one that differs
-    from its median in k of n rows has C(n, k) different permutations.
-    """
-    rows = sift.response.rows
-    n = rows.total
-    k = np.minimum(odd_rows(sift.source, columns, rows, sift.settings), n / 2)
-    return np.asarray(gammaln(k + 1) + gammaln(n - k + 1) - gammaln(n + 1))
 
 
 def by_label(log_p: Array, labels: IntArray | None) -> Array:

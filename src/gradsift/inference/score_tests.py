@@ -53,7 +53,7 @@ from gradsift.sift.saddlepoint import permutation_ratio
 from gradsift.sift.settings import SiftSettings
 
 LEAST_P = 1e-300
-"""p-values of F tests are no smaller: their logarithm stays finite."""
+"""Rounding: p-values of F tests are no smaller, so that their logarithm stays finite."""
 
 # ---------------------------------------------------------------------------- the random effect
 

@@ -32,7 +32,7 @@ from gradsift.protocols import Array, IntArray, Source
 
 
 LEAST_EIGENVALUE = 1e-10
-"""Eigenvalues below this part of the largest one are rounding, and are dropped."""
+"""Rounding: eigenvalues below this part of the largest one are dropped."""
 
 
 @dataclass(frozen=True)

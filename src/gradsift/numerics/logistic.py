@@ -28,16 +28,28 @@ from gradsift.numerics.newton import conjugate_gradients
 from gradsift.protocols import Array
 
 INTERCEPT_RIDGE = 1e-6
+"""Rounding: ridge of the intercepts, so small that it only keeps them finite when a class never
+occurs.
+"""
 MAX_NEWTON = 50
+"""Time: Newton steps at most; a dozen are enough."""
 MAX_CG = 30
-FORCING = 0.01  # a Newton step is solved to this part of its right-hand side
+"""Time: products with the curvature in a Newton step at most."""
+FORCING = 0.01
+"""Time: a Newton step is solved to this part of its right-hand side; the steps converge all the
+same.
+"""
 EXACT, MAX_EXACT = 1e-6, 500
-"""The same for score tests, whose statistics follow the coefficients to first order."""
+"""Rounding: the same two for score tests, whose statistics follow the coefficients to first order.
+"""
 MAX_HALVINGS = 30
+"""Rounding: halvings of a step, after which it is nothing."""
 MOST_FACTORED = 500
-"""Coefficients per class up to which a factor of the curvature is worth its cost."""
+"""Time: coefficients per class up to which a factor of the curvature is worth its cost."""
 MIN_CURVATURE = 1e-6
-"""Floor of p (1 - p): keeps the Newton matrix regular where the classes are separated."""
+"""Rounding: floor of p (1 - p), which keeps the Newton matrix regular where the classes are
+separated.
+"""
 
 
 TWO, MORE = Logistic(), Multinomial()

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from gradsift.protocols import Array, IntArray
 
 RANK = 1e-12
-"""Eigenvalues below this part of the largest are rounding."""
+"""Rounding: smallest eigenvalue, as a part of the largest."""
 LEAST_LEFT = 1e-9
-"""One less the leverage is no smaller."""
+"""Rounding: one less the leverage is no smaller."""
 
 
 class RowProducts(NamedTuple):

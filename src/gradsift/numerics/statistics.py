@@ -115,10 +115,11 @@ def cubic_splines(z: Array, knots: Array) -> Array:
 # of -x are minus those of x.
 
 MAD_TO_SD = 1.4826
-"""Standard deviation of a normal variable over its median absolute deviation."""
+"""Theory: standard deviation of a normal variable over its median absolute deviation."""
 
 ROUNDING = 1e-12
-"""A sum of weights that falls short of a level by less, relative to it, has reached it."""
+"""Rounding: a sum of weights that falls short of a level by less, relative to it, has reached it.
+"""
 
 
 def lower_quantiles(X: Array, levels: Array, weights: Array) -> Array:
@@ -128,11 +129,6 @@ def lower_quantiles(X: Array, levels: Array, weights: Array) -> Array:
     below = np.cumsum(weights[order], axis=0)
     rank = np.stack([(below < level * below[-1]).sum(axis=0) for level in reached])
     return np.take_along_axis(np.take_along_axis(X, order, axis=0), rank, axis=0)
-
-
-def places(levels: Array, n: int) -> IntArray:
-    """Where the lower quantiles of n values are among the sorted ones."""
-    return np.asarray(np.clip(np.ceil(levels * (1.0 - ROUNDING) * n) - 1, 0, n - 1), dtype=np.intp)
 
 
 def middle_quantiles(X: Array, levels: Array, weights: Array | None = None) -> Array:
@@ -147,7 +143,9 @@ def middle_quantiles(X: Array, levels: Array, weights: Array | None = None) -> A
     """
     if weights is None:
         n, ordered = len(X), np.sort(X, axis=0)
-        lower, upper = ordered[places(levels, n)], ordered[n - 1 - places(1.0 - levels, n)]
+        at = np.stack([levels, 1.0 - levels]) * (1.0 - ROUNDING) * n
+        low, high = np.clip(np.ceil(at) - 1, 0, n - 1).astype(np.intp)
+        lower, upper = ordered[low], ordered[n - 1 - high]
     else:
         lower = lower_quantiles(X, levels, weights)
         upper = -lower_quantiles(-X, 1.0 - levels, weights)
@@ -161,7 +159,7 @@ def median(X: Array, weights: Array | None = None) -> Array:
 
 def scale_about_zero(X: Array, weights: Array | None = None) -> Array:
     """Robust standard deviation of the columns of X about zero: 1.4826 median |x|."""
-    return MAD_TO_SD * median(np.abs(X), weights)
+    return MAD_TO_SD * np.asarray(middle_quantiles(np.abs(X), np.array([0.5]), weights)[0])
 
 
 def largest_tie(y: Array, weights: Array | None = None) -> float:

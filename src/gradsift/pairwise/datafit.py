@@ -28,8 +28,9 @@ from gradsift.pairwise.quadratic_terms import FieldTerm
 from gradsift.protocols import Array, HessianProduct, IntArray, MeanHessian, Restricted
 
 GRAM_ROWS = 32
-"""Samples whose matrices of the Gram form are made at a time."""
-GRAM_NUMBERS = 8_000_000  # most numbers the Gram form may keep (64 MB)
+"""Memory: samples whose matrices of the Gram form are made at a time."""
+GRAM_NUMBERS = 8_000_000
+"""Memory: most numbers the Gram form may keep (64 MB)."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +83,8 @@ class PairDatafit:
         return float(total + self._ridge * np.vdot(v, v))
 
     def gradient(self, E: Array, v: Array) -> tuple[Array, Array]:
-        M, pull = self._pull_back(E, v)
+        M, pull = self._collect(self.pairs.weight * self.loss.slope(E, self.target), v)
         return M, pull + 2.0 * self._ridge * v
-
-    def _pull_back(self, E: Array, v: Array) -> tuple[Array, Array]:
-        """Gradients of the loss alone in U and in v."""
-        return self._collect(self.pairs.weight * self.loss.slope(E, self.target), v)
 
     def _collect(self, S: Array, v: Array) -> tuple[Array, Array]:
         """What slopes S at the predictions are as slopes in U and in v."""

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -48,7 +47,7 @@ from gradsift.pairwise.fit import (
     rank_variables,
 )
 from gradsift.pairwise.local_linear import (
-    SLOPE_RIDGE,
+    RIDGE,
     Planes,
     best_bandwidth,
     fit_mave,
@@ -67,13 +66,6 @@ from gradsift.solver.problem import row_norms
 from gradsift.solver.ridge import expand, solve_ridge
 
 # GL: at one penalty, or scored at many.
-
-
-@dataclass(frozen=True)
-class RidgeFit(FittedField):
-    """The answer of gradient learning with a ridge penalty."""
-
-    alpha: float
 
 
 class RidgeStarted(NamedTuple):
@@ -97,31 +89,16 @@ def start_ridge(sample: PairSample, problem: Settings) -> RidgeStarted:
     return RidgeStarted(assembly, inner, default_ridge(assembly, inner))
 
 
-def fit_ridge(
-    sample: PairSample,
-    problem: Settings,
-    alpha: float | None,
-    n_components: int | Literal["auto"],
-) -> RidgeFit:
-    """Gradient learning (GL) with the penalty alpha sum_k ||f^k||_K^2: every variable stays in."""
-    if alpha is not None and not (isinstance(alpha, Real) and 0.0 < float(alpha) < np.inf):
-        raise ValueError(f"alpha={alpha!r}: the ridge penalty is a positive number or None.")
-    with one_blas_thread():
-        started = start_ridge(sample, problem)
-        return finish_ridge(started, started.unit if alpha is None else float(alpha), n_components)
-
-
 def finish_ridge(
     started: RidgeStarted, alpha: float, n_components: int | Literal["auto"]
-) -> RidgeFit:
+) -> FittedField:
     """The answer at a penalty, and what follows from it."""
     assembly = started.assembly
     rows, v = started.solve(alpha)
     labels = assembly.response.is_labels
     predictor = None if labels else taylor_predictor(assembly, rows, v)
     nothing_out = np.zeros(assembly.problem.n_features)
-    found = describe(assembly, rows, v, n_components, nothing_out, predictor)
-    return RidgeFit(**vars(found), alpha=alpha)
+    return describe(assembly, rows, v, n_components, nothing_out, predictor)
 
 
 @refuse_overflow
@@ -213,7 +190,7 @@ class SmoothField:
         """Local fits around standardised samples."""
         at = (X - self.middle) @ self.directions
         weight = near_weights(at, self.places, self.share, self.scale)
-        return local_planes(at, self.places, self.Y, weight, SLOPE_RIDGE)
+        return local_planes(at, self.places, self.Y, weight, RIDGE)
 
     def __call__(self, X: Array) -> Array:
         """(1, n) predictions at standardised samples."""
@@ -249,9 +226,7 @@ def fit_opg(
         F = local_gradients(Z, y, W, intercept=intercept)
         if refined:
             slopes = (np.sqrt(share)[:, None] * F).T
-            first = count_directions(
-                scaled, y[None], share, np.arange(p), slopes, n_components
-            ).directions
+            first, _ = count_directions(scaled, y[None], share, np.arange(p), slopes, n_components)
             F = refine_gradients(Z, y, share, F, max(1, len(first.components)))
         weighted = np.sqrt(share)[:, None] * F
         counted = count_directions(scaled, y[None], share, np.arange(p), weighted.T, n_components)

@@ -13,7 +13,7 @@ depend on how many variables were selected.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -59,13 +59,6 @@ class Dimension:
     chosen: int
 
 
-class Counted(NamedTuple):
-    """Directions, and the evidence on their number where it was asked for."""
-
-    directions: Directions
-    dimension: Dimension | None
-
-
 def count_directions(
     source: Source,
     Y: Array,
@@ -73,19 +66,17 @@ def count_directions(
     index: IntArray,
     B: Array,
     n_components: int | Literal["auto"],
-) -> Counted:
-    """Directions of coefficients B (a, m) of the columns `index`, as many as asked for.
-
-    With 'auto', as many as held-out prediction of the responses Y (c, n) asks for.
+) -> tuple[Directions, Dimension | None]:
+    """Directions of coefficients B (a, m) of the columns `index`, as many as asked for; with
+    'auto', as many as held-out prediction of the responses Y (c, n) asks for, and the evidence.
     """
     p = source.shape[1]
     if n_components != "auto":
-        return Counted(find_directions(index, B, p, n_components), None)
+        return find_directions(index, B, p, n_components), None
     found = find_directions(index, B, p, SPAN)
     leading = found.components[:, index].T
     dimension = choose_dimension(source.columns(index) @ leading, Y.T, share)
-    few = Directions(found.components[: dimension.chosen], found.eigenvalues)
-    return Counted(few, dimension)
+    return Directions(found.components[: dimension.chosen], found.eigenvalues), dimension
 
 
 def choose_dimension(X: Array, Y: Array, share: Array) -> Dimension:
@@ -96,10 +87,10 @@ def choose_dimension(X: Array, Y: Array, share: Array) -> Dimension:
     n = len(Y)
     X = X[:, : min(SPAN, max(1, n // ROWS_IN_SPAN))]
     most = min(MOST, X.shape[1], n // ROWS_PER_DIRECTION)
-    if most < 2:
-        return undecided(X.shape[1])
-    errors = held_out_errors(X, Y, share, most)
-    return settle(errors, share)
+    if most < 2:  # nothing to choose from
+        unknown = np.full(1, np.nan)
+        return Dimension(unknown, unknown.copy(), unknown.copy(), min(1, X.shape[1]))
+    return settle(held_out_errors(X, Y, share, most), share)
 
 
 def _unit(X: Array, share: Array) -> Array:
@@ -109,12 +100,6 @@ def _unit(X: Array, share: Array) -> Array:
     return np.asarray(X / largest if largest > 0.0 else X)
 
 
-def undecided(n_directions: int) -> Dimension:
-    """Nothing to choose from: one direction, where there is one."""
-    unknown = np.full(1, np.nan)
-    return Dimension(unknown, unknown.copy(), unknown.copy(), min(1, n_directions))
-
-
 def held_out_errors(X: Array, Y: Array, share: Array, most: int) -> Array:
     """Squared errors (d + 1, n) of held-out samples, which are in the order of their responses,
     with 0, 1, ... directions.
@@ -122,23 +107,18 @@ def held_out_errors(X: Array, Y: Array, share: Array, most: int) -> Array:
     It ends at `most`, or once a further direction makes things worse; not at the first, because
     two variables that only act together are worth nothing one at a time.
     """
-    folds = folds_along(len(Y), FOLDS)[0]
-    errors = [_errors_of(X, Y, share, folds, 0)]
-    for d in range(1, most + 1):
-        errors.append(_errors_of(X, Y, share, folds, d))
+    folds, errors = folds_along(len(Y), FOLDS)[0], []
+    for d in range(most + 1):
+        out = np.empty(len(Y))
+        for k in range(FOLDS):
+            test = folds == k
+            seen = share[~test] / share[~test].sum()
+            guess = _predict(X[~test], Y[~test], seen, X[test], d)
+            out[test] = ((Y[test] - guess) ** 2).sum(axis=1)
+        errors.append(out)
         if d > 1 and share @ errors[-1] > share @ errors[-2]:
             break
     return np.array(errors)
-
-
-def _errors_of(X: Array, Y: Array, share: Array, folds: IntArray, d: int) -> Array:
-    out = np.empty(len(Y))
-    for k in range(FOLDS):
-        test = folds == k
-        seen = share[~test] / share[~test].sum()
-        guess = _predict(X[~test], Y[~test], seen, X[test], d)
-        out[test] = ((Y[test] - guess) ** 2).sum(axis=1)
-    return out
 
 
 def _predict(X: Array, Y: Array, share: Array, X_new: Array, d: int) -> Array:

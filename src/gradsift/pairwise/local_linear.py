@@ -47,8 +47,12 @@ def local_gradients(
     return out
 
 
-REFINED_ROUNDS = 10
-"""Of refined OPG, at most."""
+ROUNDS = 10
+"""Of refined OPG and of MAVE, at most: most settle in three to six."""
+RIDGE = 1e-3
+"""On slopes, in units of the variance of the coordinates, and on the directions of MAVE, in units
+of the mean curvature: a few samples, or columns that hardly vary, have no say on them.
+"""
 REFINED_SETTLED = 1e-4
 """Squared sine between old and new directions, per direction, at which the rounds end."""
 
@@ -64,7 +68,7 @@ def refine_gradients(X: Array, y: Array, share: Array, F: Array, d: int) -> Arra
     # copies of a row are one row that counts more: they make nothing known in more detail
     width = normal_bandwidth(merge_rows(X, y[:, None], share).weights, d)
     last = np.linalg.svd(root * F, full_matrices=False)[2][:d]
-    for _ in range(REFINED_ROUNDS):
+    for _ in range(ROUNDS):
         T = X @ last.T
         T /= np.sqrt(share @ (T - share @ T) ** 2) + np.finfo(float).tiny
         F = local_gradients(X, y, near_weights(T, T, share, width), intercept=True)
@@ -86,8 +90,6 @@ def normal_bandwidth(share: Array, d: int) -> float:
 
 BANDWIDTHS = (np.inf, 2.0, 1.0, 0.5, 0.35, 0.25)
 """Of a smooth function, in standard deviations of its coordinates; infinite = a plane."""
-SLOPE_RIDGE = 1e-3
-"""On its slopes, in units of the variance of the coordinates: a few samples have no say on them."""
 
 
 class Planes(NamedTuple):
@@ -156,7 +158,7 @@ def smooth_left_out(at: Array, places: Array, Y: Array, share: Array, scales: Ar
 
 def slope_ridge(places: Array, share: Array) -> float:
     """Penalty on the slopes of a smooth function of these coordinates."""
-    return SLOPE_RIDGE * spread_of(places, share) ** 2
+    return RIDGE * spread_of(places, share) ** 2
 
 
 def spread_of(places: Array, share: Array) -> float:
@@ -206,12 +208,8 @@ def inside(at: Array, places: Array) -> Array:
 # serves all, and directions are found in the metric of the data.
 
 
-ROUNDS = 10
-"""Turns at most: most settle in three to six."""
 SETTLED = 1e-5
 """Squared sine between the old and the new directions, per direction, at which they have."""
-RIDGE = 1e-3
-"""On G, in units of the mean curvature: without it, columns that hardly vary decide."""
 
 ROWS_PER_COLUMN = 2
 """Samples for each whitened column at least. With as many columns as samples any response is fitted

@@ -32,8 +32,10 @@ from gradsift.protocols import Array, IntArray, Source
 # an approximate one.
 
 
-IN_MEMORY = 1 << 27  # numbers (1 GB) up to which the columns are loaded to search in them
-TILE_BYTES = 64 << 20  # one tile of distances
+IN_MEMORY = 1 << 27
+"""Memory: numbers (1 GB) up to which the columns are loaded to search in them."""
+TILE_BYTES = 64 << 20
+"""Memory: one tile of distances."""
 
 
 class Near(NamedTuple):
@@ -72,28 +74,21 @@ def find_nearest(source: Source, k: int, anchors: IntArray, *, approximate: bool
     n, p = source.shape
     if approximate or n * p <= IN_MEMORY:
         X = source.columns(np.arange(p))
-        rows = (_by_descent if approximate else _by_search)(X, k, anchors)
-        return _with_self(X, rows, anchors)
+        if approximate:
+            what = "an approximate search for neighbours (approximate=True)"
+            pynndescent = require("pynndescent", "neighbors", what)
+            index = pynndescent.NNDescent(X, n_neighbors=k + 1, random_state=0, n_jobs=1)
+            rows = index.neighbor_graph[0][anchors]
+        else:  # a tree or all distances, as X asks for
+            search = neighbors.NearestNeighbors(n_neighbors=k + 1).fit(X)
+            rows = search.kneighbors(X[anchors], return_distance=False)
+        return _with_self(X, np.asarray(rows, dtype=np.intp), anchors)
     height = max(1, TILE_BYTES // (8 * n))
     tiles = [anchors[a : a + height] for a in range(0, len(anchors), height)]
     found = list(
         map_blocks(lambda tile: nearest_in(products(source, tile).sqdist.T, tile, k), tiles)
     )
     return Near(np.concatenate([f.rows for f in found]), np.concatenate([f.sqdist for f in found]))
-
-
-def _by_search(X: Array, k: int, anchors: IntArray) -> IntArray:
-    search = neighbors.NearestNeighbors(n_neighbors=k + 1).fit(
-        X
-    )  # a tree or all distances, as X asks for
-    return np.asarray(search.kneighbors(X[anchors], return_distance=False), dtype=np.intp)
-
-
-def _by_descent(X: Array, k: int, anchors: IntArray) -> IntArray:
-    what = "an approximate search for neighbours (approximate=True)"
-    pynndescent = require("pynndescent", "neighbors", what)
-    index = pynndescent.NNDescent(X, n_neighbors=k + 1, random_state=0, n_jobs=1)
-    return np.asarray(index.neighbor_graph[0][anchors], dtype=np.intp)
 
 
 def _with_self(X: Array, rows: IntArray, own: IntArray) -> Near:
@@ -191,11 +186,6 @@ def as_weights(weights: object) -> AnyWeights | Adaptive:
     )
 
 
-def base_rule(weights: AnyWeights | Adaptive) -> AnyWeights:
-    """The rule from distances to weights."""
-    return weights.base if isinstance(weights, Adaptive) else weights
-
-
 def fixed_rule(weights: object, who: str) -> AnyWeights:
     """A rule for those who select nothing, so that there is nothing to adapt to."""
     rule = as_weights(weights)
@@ -221,7 +211,8 @@ def rule_for(weights: object, n_samples: int) -> AnyWeights:
             n_samples, weights, MANY.k, f"{anchors} samples" if anchors else "each",
         )  # fmt: skip
         return replace(MANY, anchors=anchors)
-    return base_rule(as_weights(weights))
+    rule = as_weights(weights)
+    return rule.base if isinstance(rule, Adaptive) else rule
 
 
 def check_k(rule: NearestNeighbors, n_samples: int) -> int:

@@ -202,7 +202,7 @@ class Writer:
             self.arrays.append(value)
         return {"array": self._number[id(value)]}
 
-    def _object(self, value: Any) -> Any:
+    def _object(self, value: object) -> Any:
         name = NAME_OF.get(type(value))
         if name is None:
             raise TypeError(
@@ -227,7 +227,7 @@ class Reader:
         self.arrays = arrays
         self.named: set[int] = set()
 
-    def value(self, tree: Any) -> Any:
+    def value(self, tree: object) -> Any:
         """The value that a tree describes."""
         if tree is None or isinstance(tree, (bool, int, float, str)):
             return tree
@@ -303,7 +303,7 @@ def field_types(cls: Any) -> dict[str, Any]:
     return {name: hints[name] for name in names}
 
 
-def conforms(value: Any, hint: Any) -> bool:
+def conforms(value: object, hint: Any) -> bool:
     """Whether a value is of a declared type; protocols are met by any object of ours."""
     origin, inner = get_origin(hint), get_args(hint)
     if hint is Any:
@@ -341,9 +341,9 @@ def is_finite(value: Any) -> bool:
     return not floats or bool(np.isfinite(value).all())
 
 
-def is_count(value: Any) -> bool:
+def is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def is_list_of(value: Any, kind: type) -> bool:
+def is_list_of(value: object, kind: type) -> bool:
     return isinstance(value, list) and all(isinstance(v, kind) for v in value)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from gradsift._run.printable import printable
 from gradsift.answer import FRAME
@@ -81,7 +82,7 @@ def write_files(out: Path, selection: Selection, table: Table) -> None:
     (out / "report.html").write_text(answer.to_html(), encoding="utf-8")
 
 
-def write_selected(path: Path, model: Any, table: Table) -> None:
+def write_selected(path: Path, model: BaseEstimator, table: Table) -> None:
     """Variables that the model predicts with: rank, name and importance, and where variants lie."""
     names, groups = column_names(model, table), table.feature_groups
     sure = getattr(model, "confidence_", None)
@@ -100,7 +101,7 @@ def write_selected(path: Path, model: Any, table: Table) -> None:
     write_rows(path, head, ([*row, *places.get(name, ())] for name, row in rows.items()))
 
 
-def best_first(model: Any) -> list[int]:
+def best_first(model: BaseEstimator) -> list[int]:
     """Selected columns, best ranked first."""
     support = model.get_support(indices=True)
     return [int(k) for k in support[np.argsort(model.ranking_[support], kind="stable")]]
@@ -111,7 +112,7 @@ def name_of(names: Sequence[str] | None, k: int) -> str:
 
 
 def projected(
-    model: Any,
+    model: BaseEstimator,
     X: Any,
     ids: Any,
     head: Sequence[str],
@@ -136,7 +137,7 @@ def short(value: Any) -> str:
     return "" if value is None else f"{float(value):.6g}"
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Numbers with six digits, truth values as words, the rest as it is."""
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -154,7 +155,7 @@ def write_rows(path: Path, header: Sequence[str], rows: Iterable[Iterable[Any]])
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
 
 
-def harmless(cell: Any) -> Any:
+def harmless(cell: object) -> Any:
     """A text without control characters, behind a single quote where a spreadsheet would run it as
     a formula; what is no text, unchanged.
 

@@ -19,6 +19,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from gradsift._run.memory import available_memory
 from gradsift.data.mixed import TableEncoder
@@ -58,7 +59,9 @@ class SavedModel(NamedTuple):
     training: Training | None
 
 
-def save_model(path: Path, model: Any, recipe: Recipe, training: Training | None = None) -> None:
+def save_model(
+    path: Path, model: BaseEstimator, recipe: Recipe, training: Training | None = None
+) -> None:
     """A fitted estimator, how its table was made, and which rows it was fitted to.
 
     Parameters
@@ -225,7 +228,7 @@ def read_content(content: dict[str, Any], arrays: list[NDArray[Any]]) -> SavedMo
     return SavedModel(model, recipe, training)
 
 
-def check_training(training: Any, n_features: int) -> None:
+def check_training(training: object, n_features: int) -> None:
     """Refuse what are no fingerprints of rows of this model."""
     if training is None:
         return
@@ -247,7 +250,7 @@ def check_stored(stored: Any, n_features: int) -> None:
         raise NotOursError("the columns of its file do not fit those of the model")
 
 
-def try_out(model: Any) -> None:
+def try_out(model: BaseEstimator) -> None:
     """Predict, project and differentiate at a few samples: parts that do not fit show here.
 
     Tables of two heights, so that no array fits by the chance of having as many rows.
@@ -266,7 +269,7 @@ def try_out(model: Any) -> None:
         raise NotOursError("its parts do not fit together")
 
 
-def example_row(model: Any) -> NDArray[Any] | None:
+def example_row(model: BaseEstimator) -> NDArray[Any] | None:
     """A sample that the model takes: the means of its columns, the first of their categories."""
     encoder = getattr(model, "encoder_", None)
     if encoder is None:
@@ -277,7 +280,7 @@ def example_row(model: Any) -> NDArray[Any] | None:
     return np.array([c.levels[0] if c.levels else 0.0 for c in encoder.columns], dtype=object)
 
 
-def works_on(model: Any, X: NDArray[Any]) -> bool:
+def works_on(model: BaseEstimator, X: NDArray[Any]) -> bool:
     """Whether all that is asked of a model is finite, of the shape that goes with the table."""
     n, p = X.shape
     fields = model.gradient(X, sparse=True)

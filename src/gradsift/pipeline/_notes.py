@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from gradsift.answer import Answer, Note
@@ -112,7 +113,7 @@ def table_notes(table: Table) -> list[Note]:
     return notes
 
 
-def fit_notes(model: Any, table: Table) -> list[Note]:
+def fit_notes(model: BaseEstimator, table: Table) -> list[Note]:
     """Limits of the fit: columns that never change, products that were not looked at."""
     notes = []
     constant = int(np.isinf(model.scale_).sum()) if isinstance(table.X, Source) else 0
@@ -145,7 +146,7 @@ def warning_notes(warned: Warned, table: Table) -> list[Note]:
     return [as_note(f"{BEWARE}{text}") for text in dict.fromkeys(texts)]
 
 
-def alarm_notes(model: Any, answer: Answer, table: Table) -> list[Note]:
+def alarm_notes(model: BaseEstimator, answer: Answer, table: Table) -> list[Note]:
     """Signs of a leak: a held-out score beyond belief, or a column that alone gives the target."""
     columns = model.get_support(indices=True)[:MOST_CHECKED].tolist()
     labels = bool(answer.classes)

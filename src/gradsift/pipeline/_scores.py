@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from gradsift.answer import Answer, Prediction, Score, Sheet
 from gradsift.answer.words import TOGETHER
@@ -55,7 +55,9 @@ def new_rows_prediction(scores: Scores, labels: bool, count: int) -> Prediction:
     return Prediction(metric, Score("the model", scores.mean(metric), float("nan")), (), rows)
 
 
-def variable_labels(model: Any, names: Sequence[str] | None, columns: IntArray) -> list[str]:
+def variable_labels(
+    model: BaseEstimator, names: Sequence[str] | None, columns: IntArray
+) -> list[str]:
     """The variables of some columns: themselves, or the category that they are part of."""
     groups = getattr(model, "feature_groups_", None)
     if groups is not None:
@@ -63,7 +65,7 @@ def variable_labels(model: Any, names: Sequence[str] | None, columns: IntArray) 
     return [f"x{k}" if names is None else str(names[k]) for k in columns.tolist()]
 
 
-def test_sheet(model: Any, answer: Answer, names: Sequence[str] | None) -> Sheet | None:
+def test_sheet(model: BaseEstimator, answer: Answer, names: Sequence[str] | None) -> Sheet | None:
     """p- and q-values of the tests that a false discovery rate was asked of."""
     found = getattr(model, "significance_", None)
     if found is None:
@@ -92,7 +94,7 @@ def test_sheet(model: Any, answer: Answer, names: Sequence[str] | None) -> Sheet
     return Sheet("Tests", text, head, tuple(rows.values()))
 
 
-def association_sheet(model: Any, names: Sequence[str] | None) -> Sheet | None:
+def association_sheet(model: BaseEstimator, names: Sequence[str] | None) -> Sheet | None:
     """Variables that are associated with the response one by one."""
     found = getattr(model, "association_", None)
     if found is None:
@@ -113,7 +115,7 @@ def association_sheet(model: Any, names: Sequence[str] | None) -> Sheet | None:
 
 
 def stability_sheet(
-    again: Stability, model: Any, answer: Answer, names: Sequence[str] | None
+    again: Stability, model: BaseEstimator, answer: Answer, names: Sequence[str] | None
 ) -> Sheet:
     """How often half samples selected each variable."""
     counts: Counter[str] = Counter()

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import TimeSeriesSplit
 
 from gradsift import (
@@ -235,7 +235,7 @@ def finished(found: Selection, table: Table, *more: Note) -> Selection:
 
 
 def answer_of(
-    model: Any, table: Table, settings: Settings, made: dict[str, str], seconds: float
+    model: BaseEstimator, table: Table, settings: Settings, made: dict[str, str], seconds: float
 ) -> Answer:
     """The answer of the fit, with tests and associations where they were asked for."""
     names = column_names(model, table)
@@ -261,7 +261,7 @@ def answer_of(
     )
 
 
-def certificate(model: Any) -> dict[str, str]:
+def certificate(model: BaseEstimator) -> dict[str, str]:
     """What proves the optimality of the paper's estimators."""
     proof = model.describe().optimality
     if proof is None:
@@ -312,7 +312,7 @@ def later_stages(procedure: Any, table: Table, settings: Settings, say: Say) -> 
     return {name: stage for name, (wanted, stage) in stages.items() if wanted}
 
 
-def column_names(model: Any, table: Table) -> Any:
+def column_names(model: BaseEstimator, table: Table) -> Any:
     """The names of the columns; of a table read column by column, those that will be shown."""
     if table.names is None and isinstance(table.X, Source):
         return names_of_best(model, table.X)
@@ -352,7 +352,7 @@ def affordable(table: Table, settings: Settings) -> tuple[Settings, list[Note]]:
     return settings, notes
 
 
-def without_missing(model: Any, X: Any) -> Any:
+def without_missing(model: BaseEstimator, X: Any) -> Any:
     """The table as the fit saw it: column means in place of missing values."""
     if isinstance(X, Source):
         return FilledSource(X, model.mean_)

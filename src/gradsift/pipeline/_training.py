@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from gradsift.data.slices import take_columns
 from gradsift.estimators.validation import used_columns
@@ -41,7 +42,9 @@ class Training:
         return ~np.isin(row_digests(X, y, self.columns), self.digests)
 
 
-def record_training(model: Any, X: Any, y: Any, covariates: Sequence[int] = ()) -> Training:
+def record_training(
+    model: BaseEstimator, X: Any, y: Any, covariates: Sequence[int] = ()
+) -> Training:
     """The fingerprints of the rows that a model was fitted to.
 
     Examples
@@ -71,7 +74,7 @@ def row_digests(X: Any, y: Any, columns: IntArray) -> NDArray[np.int64]:
     return np.frombuffer(b"".join(found), dtype="<i8").astype(np.int64)
 
 
-def best_unselected(model: Any, most: int) -> IntArray:
+def best_unselected(model: BaseEstimator, most: int) -> IntArray:
     """Columns that were not selected, best ranked first, at most `most` of them."""
     support = model.get_support()
     # ranks are 1 .. p: the ones asked for lie among the first, whatever the number of columns

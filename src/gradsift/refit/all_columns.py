@@ -2,8 +2,8 @@
 
 With many columns and few rows, all columns together often predict better than the few that are
 selected. Members h are fitted by least squares to Y (n, q), which a `LogScore` derives from the
-response, on standardised columns cut off at `cut` standard deviations: one wild value must carry no
-fit away, and make no row a stranger to all others. Both are a `SpectralRidge`.
+response, on standardised columns cut off at `cut` standard deviations: an outlying value would
+dominate a ridge, and make its row unlike all others for a kernel. Both are a `SpectralRidge`.
 
 Ridge (`fit_screened_ridge`, up to `ridge_rows` rows):
 
@@ -58,11 +58,12 @@ from gradsift.refit.log_scores import Calibrated, LogScore, normal_score
 from gradsift.refit.settings import NUMBERS, RefitSettings
 
 LEAST_EIGENVALUE = 1e-10
-"""Directions of landmarks with less than this part of the largest eigenvalue are rounding."""
+"""Rounding: directions of landmarks with less than this part of the largest eigenvalue are dropped.
+"""
 COPIED = 128
-"""Columns copied at a time."""
+"""Memory: columns copied at a time."""
 PIECE = 512
-"""Columns multiplied at a time."""
+"""Memory: columns multiplied at a time."""
 
 Form = Literal["gaussian", "laplace"]
 
@@ -321,12 +322,13 @@ def fit_kernels(
 
 
 CHUNK = 1_024
-"""Columns read at once."""
+"""Memory: columns read at once."""
 
 PRIORS = 20_000
-"""Prior variances computed at once, for some columns and all sets of rows."""
+"""Memory: prior variances computed at once, for some columns and all sets of rows."""
 
 LEAST_VARIANCE = 1e-9
+"""Rounding: columns of a smaller variance are constant."""
 
 
 def chunks(size: int) -> list[slice]:

@@ -28,7 +28,7 @@ from gradsift.refit.evidence import (
 from gradsift.refit.settings import LABELS, RefitSettings
 
 LEAST_PRIOR = 1e-9
-"""Prior given to a class that never occurs when scores are log priors."""
+"""Rounding: probability of a class that never occurs, where scores are log priors."""
 
 
 def refit_classification(

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from typing import NamedTuple
 
@@ -114,10 +115,12 @@ def residuals_and_leverages(
 
 
 BLOCK = 2_000
-"""Rows evaluated at once: memory is BLOCK x number of points."""
+"""Memory: rows evaluated at once, times the number of points."""
 
 PIVOT_TOLERANCE = 1e-12
-"""A point is left out when it adds less than this to the kernel's variance (largest value 1)."""
+"""Rounding: a point is left out when it adds less than this to the kernel's variance (largest value
+1).
+"""
 
 
 def row_blocks(n: int) -> Iterator[slice]:
@@ -220,10 +223,6 @@ class Posterior:
     noise: float
     rows: float
 
-    def times(self, factor: float) -> Posterior:
-        """With all variances times a factor."""
-        return replace(self, prior=factor * self.prior, noise=factor * self.noise)
-
     def variance(self, Z: Array) -> Array:
         """(n,) variance of g at standardised rows Z (n, d), its constant part included."""
         constant = np.full(len(Z), self.noise / self.rows)
@@ -285,14 +284,18 @@ def diagonal(kernel: ArdKernel, A: Array, B: Array | None = None, at_once: int =
 
 
 NOISE_BOUNDS = (np.log(1e-5), np.log(1e2))
-"""Box of log eta. The floor keeps B positive definite in double precision without any jitter."""
+"""Rounding: box of log eta; its floor keeps B positive definite in double precision without any
+jitter.
+"""
 LINEAR_NOISE_BOUNDS = (np.log(1e-10), NOISE_BOUNDS[1])
 """The same for the linear kernel, which needs no B. An exact sum of nearly dependent columns has
 large slopes and no noise: under the other floor, kernels that bend would explain it better.
 """
 
 UNUSABLE = 1e10
-"""Value reported where B cannot be factorised; its zero gradient makes a line search step back."""
+"""Rounding: value reported where B cannot be factorised; its zero gradient makes a line search step
+back.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,7 +355,7 @@ def negative_log_evidence(
 
 
 AT_ONCE = 64
-"""Rows up to which LAPACK inverts a triangle at once; its way is slow for larger ones."""
+"""Time: rows up to which LAPACK inverts a triangle at once; its way is slow for larger ones."""
 
 
 def lower_inverse(L: Array) -> Array:
@@ -417,14 +420,6 @@ class Hope(NamedTuple):
     least: float
 
 
-def objective(kernel: ArdKernel, rows: RefitRows) -> Callable[[Array], tuple[float, Array]]:
-    """`negative_log_evidence` on some rows, as a function of theta."""
-    if isinstance(kernel, DotProduct):
-        return linear_evidence(kernel, rows)
-    evaluate = kernel.evaluator(rows.X)
-    return lambda theta: negative_log_evidence(theta, kernel, rows, evaluate)
-
-
 def maximise_evidence(
     kernel: ArdKernel,
     rows: RefitRows,
@@ -435,8 +430,13 @@ def maximise_evidence(
     hope: Hope | None = None,
 ) -> EvidenceFit:
     """Hyperparameters of largest (penalised) evidence, by L-BFGS from the kernel's own theta."""
-    linear = isinstance(kernel, DotProduct)
-    bounds = [*kernel.bounds, LINEAR_NOISE_BOUNDS if linear else NOISE_BOUNDS]
+    objective: Callable[[Array], tuple[float, Array]]
+    if isinstance(kernel, DotProduct):
+        objective, noise_bounds = linear_evidence(kernel, rows), LINEAR_NOISE_BOUNDS
+    else:
+        evaluate, noise_bounds = kernel.evaluator(rows.X), NOISE_BOUNDS
+        objective = partial(negative_log_evidence, kernel=kernel, rows=rows, evaluate=evaluate)
+    bounds = [*kernel.bounds, noise_bounds]
     low, high = np.array(bounds).T
     start = np.clip(np.append(kernel.theta, log_noise), low, high)
     iterations = count(1)
@@ -446,7 +446,7 @@ def maximise_evidence(
             raise StopIteration
 
     found = minimize(
-        objective(kernel, rows),
+        objective,
         start,
         jac=True,
         method="L-BFGS-B",
@@ -506,15 +506,17 @@ def fit_ard(
     return maximise_evidence(kernel, rows, np.log(noise_ratio))
 
 
-def fit_rotated(rows: RefitRows, settings: RefitSettings, ard: EvidenceFit) -> EvidenceFit:
+def fit_rotated(
+    rows: RefitRows, settings: RefitSettings, ard: EvidenceFit, cost: float
+) -> EvidenceFit:
     """The best of a few rotations, each in the axes of the fit before.
 
     Better axes give a better gradient and so better axes again. The loop ends when a round wins
-    less than one angle costs, or when the first rotation is not worth its angles: later rounds win
-    little.
+    less than one angle costs, or when the first rotation is not worth the `cost` of all angles:
+    later rounds win little.
     """
     best = rotate(rows, settings, ard)
-    if best.loss + angles_cost(rows.X.shape[1], settings) > ard.loss:
+    if best.loss + cost > ard.loss:
         return best
     for _ in range(settings.rotation_rounds - 1):
         following = rotate(rows, settings, best)
@@ -531,38 +533,20 @@ def rotate(rows: RefitRows, settings: RefitSettings, previous: EvidenceFit) -> E
     Under the prior, the slope along an axis has variance s / l^2. Matching this to the eigenvalue
     gives the length scale to start from.
     """
-    eigenvalues, axes, scale = gradient_axes(rows, previous)
+    features = pivoted_features(previous.kernel, rows.X)
+    ridge = solve_ridge(features, previous.noise_ratio, rows)
+    F = features.expansion(ridge.beta).gradient(rows.X)
+    share = rows.weights / rows.weights.sum()
+    covariance = np.einsum("cni,n,cnj->ij", F, share, F, optimize=True)
+    eigenvalues, axes = np.linalg.eigh(covariance)
+    # in the order in which a pickle stores it: products with it are the same bits after loading
+    eigenvalues, axes = eigenvalues[::-1], np.ascontiguousarray(axes[:, ::-1])
+    scale = float(ridge.scale.sum())
     log_scales = 0.5 * np.log(scale / np.maximum(eigenvalues, 1e-12 * scale))
     # a starting point: flat directions must not start where the evidence has no slope
     start = np.clip(log_scales, np.log(0.3), np.log(30.0))
     kernel = ArdGaussian(start, axes, settings.prior(rows.X.shape[1]))
     return maximise_evidence(kernel, rows, np.log(previous.noise_ratio))
-
-
-def angles_cost(d: int, settings: RefitSettings) -> float:
-    """Nats that the angles of a rotation of d axes cost."""
-    return float(settings.per_angle * d * (d - 1) / 2)
-
-
-def gradient_axes(rows: RefitRows, fit: EvidenceFit) -> tuple[Array, Array, float]:
-    """Falling eigenvalues and eigenvectors of sum_c F_c'W F_c / sum w, and the sum of the s_c."""
-    features = pivoted_features(fit.kernel, rows.X)
-    ridge = solve_ridge(features, fit.noise_ratio, rows)
-    F = features.expansion(ridge.beta).gradient(rows.X)
-    total = rows.weights.sum()
-    covariance = np.einsum("cni,n,cnj->ij", F, rows.weights / total, F, optimize=True)
-    eigenvalues, axes = np.linalg.eigh(covariance)
-    # in the order in which a pickle stores it: products with it are the same bits after loading
-    axes = np.ascontiguousarray(axes[:, ::-1])
-    return eigenvalues[::-1], axes, float(ridge.scale.sum())
-
-
-def fit_anova(rows: RefitRows, settings: RefitSettings, to_beat: float) -> EvidenceFit:
-    """Product kernel from c = 1/2, l = 3; given up early when it cannot come down to `to_beat`."""
-    d = rows.X.shape[1]
-    kernel = Anova(np.full(d, np.log(0.5)), np.full(d, np.log(3.0)))
-    hope = Hope(settings.anova_trial, to_beat + settings.anova_hope)
-    return maximise_evidence(kernel, rows, np.log(settings.start_noise), hope=hope)
 
 
 def rank_candidates(
@@ -579,10 +563,14 @@ def rank_candidates(
         Candidate(linear, linear.loss + settings.linear_per_variable * d),
     ]
     if 1 < d <= settings.most_rotated:
-        rotated = fit_rotated(rows, settings, ard)
-        found.append(Candidate(rotated, rotated.loss + angles_cost(d, settings)))
+        cost = settings.per_angle * d * (d - 1) / 2
+        rotated = fit_rotated(rows, settings, ard, cost)
+        found.append(Candidate(rotated, rotated.loss + cost))
     if d > 1:
-        anova = fit_anova(rows, settings, min(c.score for c in found))
+        # from c = 1/2, l = 3; given up early when it cannot come down to the others
+        kernel = Anova(np.full(d, np.log(0.5)), np.full(d, np.log(3.0)))
+        hope = Hope(settings.anova_trial, min(c.score for c in found) + settings.anova_hope)
+        anova = maximise_evidence(kernel, rows, np.log(settings.start_noise), hope=hope)
         found.append(Candidate(anova, anova.loss))
     return sorted(found, key=lambda candidate: candidate.score)
 

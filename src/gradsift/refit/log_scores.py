@@ -128,7 +128,8 @@ class NumberScore:
         weights = counts if full else counts * np.asarray(refit.robust_weight)
         mean, unit = float(weights @ y / weights.sum()), float(np.std(y))
         Y = (y - mean)[:, None] / unit
-        return cls(Y, weights, unit, mean, mean_score(Y, weights))
+        null = float(normal_score(*constant_left_out(Y, weights), weights))
+        return cls(Y, weights, unit, mean, null)
 
     def take(self, rows: IntArray, weights: Array) -> NumberScore:
         return replace(self, Y=self.Y[rows], weights=weights)
@@ -175,11 +176,6 @@ def normal_score(error: Array, variance: Array, weights: Array) -> Array:
     variance = np.maximum(variance, 1e-300)
     scores = np.log(variance) + error**2 / variance
     return np.asarray(-0.5 * (weights @ scores).sum(axis=-1))
-
-
-def mean_score(Y: Array, weights: Array) -> float:
-    """Log score of single rows (n, q) under the mean of the others."""
-    return float(normal_score(*constant_left_out(Y, weights), weights))
 
 
 def constant_left_out(Y: Array, weights: Array) -> tuple[Array, Array]:
@@ -266,20 +262,16 @@ def one_against_rest(margin: Array, T: Array, weights: Array) -> Array:
     return np.asarray((weights @ scores).sum(axis=-1))
 
 
-def careful_targets(T: Array, weights: Array) -> Array:
-    """Platt's targets: classes seen N times are believed with chance (N + 1) / (N + 2)."""
-    seen, rest = weights @ T, weights @ (1.0 - T)
-    return np.asarray(np.where(T > 0, (seen + 1.0) / (seen + 2.0), 1.0 / (rest + 2.0)))
-
-
 def best_slope(guess: Array, T: Array, weights: Array, slopes: Array) -> tuple[float, float]:
     """The slope b of those tried for which b times the least-squares score predicts best as log
     odds, and the log score it reaches.
 
     `guess` (rounds, n, q) holds one score per round, the log score is their mean. The slope is
-    chosen by careful targets: rows that are all on the right side would make it endless.
+    chosen by Platt's targets, (N + 1) / (N + 2) for a class seen N times: rows that are all on the
+    right side would make it endless.
     """
-    careful = careful_targets(T, weights)
+    seen, rest = weights @ T, weights @ (1.0 - T)
+    careful = np.where(T > 0, (seen + 1.0) / (seen + 2.0), 1.0 / (rest + 2.0))
     scores = one_against_rest(slopes[:, None, None, None] * guess, careful, weights)
     best = float(slopes[int(scores.mean(axis=1).argmax())])
     return best, float(one_against_rest(best * guess, T, weights).mean())

@@ -212,8 +212,8 @@ def average(
         *fit_kernels(columns, response, rows, settings),
     ]
     gains = np.array([fit.calibrated.gain for fit in found])
-    chosen = log_choices(count_varying(columns), Z.shape[1])
-    own_gain = response.of_refit(predictor.refit, Z) - chosen
+    varying = sum(n for _, n in each_block(columns, lambda _: lambda X: int(X.any(axis=0).sum())))
+    own_gain = response.of_refit(predictor.refit, Z) - log_choices(varying, Z.shape[1])
     shares = stacking_shares(gains, own_gain, settings)
     kept = np.flatnonzero(shares > 0)
     spread = 1.0
@@ -236,12 +236,3 @@ def stacking_shares(gains: Array, own_gain: float, settings: RefitSettings) -> A
     shares = softmax(settings.stacking_power * np.append(usable, own_gain))
     shares = np.where(shares >= settings.least_weight, shares, 0.0)
     return np.asarray(shares[:-1] / max(float(shares.sum()), 1e-300))
-
-
-def count_varying(source: Source) -> int:
-    """Columns, standardised, that are not constant."""
-    return sum(count for _, count in each_block(source, lambda _: _varying_in))
-
-
-def _varying_in(Z: Array) -> int:
-    return int(Z.any(axis=0).sum())

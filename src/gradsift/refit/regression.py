@@ -12,7 +12,7 @@ Let t be the leave-one-out residual of a row in robust standard deviations. If s
 beyond 4.5 there may be outliers. The fit is then repeated with every row beyond c = 3 counted
 (c / t)^2 times, which is what a heavy-tailed likelihood does to its far rows, and this fit is
 kept if the typical (median) leave-one-out error falls by a tenth. Steep tails of the function
-itself raise the alarm too, but do not pass that test; so clean data keep every weight at
+itself look like outliers too, but do not pass that test; so clean data keep every weight at
 exactly one. A response almost free of noise has errors of approximation, not outliers: noise is
 never taken to be below 5 % of the spread of y. Where one value takes more than a quarter of the
 rows, as zeros of counts do, no row loses weight: all others would, and predictions would be
@@ -70,14 +70,10 @@ class Responses:
     robust: bool = True
     """Whether rows may lose weight."""
 
-    @property
-    def spread(self) -> float:
-        """The robust spread of y."""
-        return float(scale_about_zero(self.y - median(self.y, self.weights), self.weights))
-
     def robust_weight(self, residuals: Array, settings: RefitSettings) -> Array:
-        """min(1, (c sd / |r|)^2), or ones without alarm; sd is a share of the spread at least."""
-        floor = settings.noise_floor * self.spread
+        """min(1, (c sd / |r|)^2), or ones where no residual is large; sd has a floor."""
+        spread = float(scale_about_zero(self.y - median(self.y, self.weights), self.weights))
+        floor = settings.noise_floor * spread
         sd = max(float(scale_about_zero(residuals, self.weights)), floor)
         size = np.abs(residuals)
         if not self.robust or sd <= 0.0 or size.max() <= settings.outlier_z * sd:
@@ -266,7 +262,11 @@ def refit_regression(
         function=function,
         intercept=level,
         noise=noise * found.noise,
-        posterior=found.posterior.times(noise),
+        posterior=replace(
+            found.posterior,
+            prior=noise * found.posterior.prior,
+            noise=noise * found.posterior.noise,
+        ),
     )
 
 

@@ -60,13 +60,13 @@ class RefitSettings:
     robust scale of counts with many zeros is that of the zeros. The same as in the sift.
     """
     outlier_z: float = 4.5
-    """Robust standard deviations beyond which a leave-one-out residual raises the alarm."""
+    """Robust standard deviations beyond which a leave-one-out residual suggests outliers."""
     downweight_z: float = 3.0
-    """Robust standard deviations from which rows lose weight, once there is alarm."""
+    """Robust standard deviations from which rows lose weight, where there may be outliers."""
     noise_floor: float = 0.05
     """Least noise, as a share of the spread of y: errors of approximation are no outliers."""
     first_clip: float = 3.0
-    """Robust standard deviations at which y is cut off for the fit that raises the alarm."""
+    """Robust standard deviations at which y is cut off for the fit that looks for outliers."""
     robust_rounds: int = 3
     """Fits in turn with lowering weights."""
     settled: float = 0.1
@@ -79,8 +79,8 @@ class RefitSettings:
     """Quartile skewness of residuals beyond which they are: one twice as far off as the other."""
     # predictors on all columns
     cut: float = 3.0
-    """Standard deviations at which columns are cut off: a wild value would carry a ridge away, and
-    make a row a stranger to all others for a kernel.
+    """Standard deviations at which columns are cut off: an outlying value would dominate a ridge,
+    and make its row unlike all others for a kernel.
     """
     ensemble_rows: tuple[int, int] = (10, 10_000)
     """Least and most rows of a table for which any is tried."""

@@ -10,15 +10,15 @@ the residual variance, and the search for each of the k variables lowers it furt
 as half a coefficient.
 
 Numbers are fitted robustly: least squares against y (n, q) is replaced by least squares against
-fit + winsorised(y - fit), the stand-in response, in rounds, so that outlying rows stay in the fit
-with bounded influence (Huber, Robust Statistics, 1981, chapter 7). Labels have no outliers
-(`robust=False`), and a response with many equal values (zeros) has no robust scale. Features Z of a
-support are (df, n), the response Y (n, q).
+fit + winsorised(y - fit), the pseudo-response, in rounds, so that outlying rows stay in the fit
+with bounded influence (pseudo-observations; Huber, Robust Statistics, 1981, chapter 7). Labels have
+no outliers (`robust=False`), and a response with many equal values (zeros) has no robust scale.
+Features Z of a support are (df, n), the response Y (n, q).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -57,7 +57,7 @@ class SiftResponse:
 
     @cached_property
     def start(self) -> Array:
-        """The stand-in for an empty fit, rows scaled."""
+        """The pseudo-response of an empty fit, rows scaled."""
         return self.adapted(np.zeros_like(self.Y))
 
     @property
@@ -94,11 +94,14 @@ class SiftResponse:
         beta = self.likelihood.fit(D, self.weight)
         return np.asarray(D @ beta / self.unit * self.root)
 
-    def deviance(self, fit: Array) -> float | None:
-        """The deviance of a likelihood at a fit, rows scaled; None without a likelihood."""
-        if self.likelihood is None:
-            return None
-        return self.likelihood.deviance(fit / self.root * self.unit, self.weight)
+    def lack_of_fit(self, R: Array, Y: Array) -> float:
+        """The first term of the criterion at a residual R of a pseudo-response Y, rows scaled: n
+        log det(R'R / n), or the deviance where there is a likelihood. The squared residuals of a
+        working response hardly fall where a likelihood rises.
+        """
+        if self.likelihood is not None:
+            return self.likelihood.deviance((Y - R) / self.root * self.unit, self.weight)
+        return self.rows.total * log_det(R.T @ R / self.rows.total)
 
 
 def make_likelihood(likelihood: Likelihood, rows: Rows, settings: SiftSettings) -> SiftResponse:
@@ -156,18 +159,6 @@ def in_principal_axes(response: SiftResponse, source: Source) -> SiftResponse:
     for _, part in each_block(source, lambda _: covariances):
         M += part
     return replace(response, Y=response.Y @ np.linalg.eigh(M)[1])
-
-
-def given_noise(response: SiftResponse, noise: Array) -> SiftResponse:
-    """The same response, with the intraclass correlation of this noise (n, q), whose rows are not
-    mapped.
-    """
-    clusters = response.rows.clusters
-    if clusters is None:
-        return response
-    Y = clusters.unmapped(response.Y.T).T
-    rows = replace(response.rows, clusters=clusters.correlated(noise, response.settings))
-    return whitened_response(Y, rows, response.robust, response.settings)
 
 
 # ------------------------------------------------ fits, and what supports cost
@@ -261,7 +252,7 @@ def inverse_root(cov: Array) -> Array:
 
 
 def robust_fit(groups: Groups, support: Support, response: SiftResponse) -> tuple[Array, Array]:
-    """Residual on the support and the stand-in response it was fitted to."""
+    """Residual on the support and the pseudo-response it was fitted to."""
     Y = response.start
     if not support:
         return Y, Y
@@ -281,21 +272,11 @@ class NormalEquations:
     gram: Array
     corr: Array
     cov: Array
-    where: dict[int, slice]
+    where: dict[int | None, slice]
     ridge: float
 
     def index(self, support: Support) -> list[int]:
         return [i for g in support for i in range(self.where[g].start, self.where[g].stop)]
-
-    @property
-    def sizes(self) -> dict[int | None, int]:
-        """Numbers of features of the groups."""
-        return {g: place.stop - place.start for g, place in self.where.items()}
-
-    @property
-    def starts(self) -> dict[int | None, int]:
-        """Their first features."""
-        return {g: place.start for g, place in self.where.items()}
 
     def fit(self, support: Support) -> tuple[Array, Array]:
         """Coefficients (df, q) and residual covariance on a support."""
@@ -311,25 +292,11 @@ def normal_equations(groups: Groups, members: Iterable[int], Y: Array) -> Normal
     n, members = groups.rows.total, sorted(members)
     Z = groups.stack(tuple(members))
     ends = np.cumsum(groups.size[members])
-    where = {
+    where: dict[int | None, slice] = {
         g: slice(int(e - s), int(e))
         for g, e, s in zip(members, ends, groups.size[members], strict=True)
     }
     return NormalEquations(Z @ Z.T / n, Z @ Y / n, Y.T @ Y / n, where, groups.settings.ridge)
-
-
-def lack_of_fit(R: Array, n: float) -> float:
-    """n log det(R'R / n)."""
-    return n * log_det(R.T @ R / n)
-
-
-def first_term(response: SiftResponse, R: Array, Y: Array) -> float:
-    """The first term of the criterion at a residual R of a stand-in response Y: `lack_of_fit`, or
-    the deviance where there is a likelihood. The squared residuals of a working response hardly
-    fall where a likelihood rises.
-    """
-    deviance = response.deviance(Y - R)
-    return lack_of_fit(R, response.rows.total) if deviance is None else deviance
 
 
 def criterion(groups: Groups, support: Support, response: SiftResponse) -> float:
@@ -337,7 +304,7 @@ def criterion(groups: Groups, support: Support, response: SiftResponse) -> float
     cost = complexity(groups, support, response.Y.shape[1])
     if not np.isfinite(cost):
         return np.inf
-    return first_term(response, *robust_fit(groups, support, response)) + cost
+    return response.lack_of_fit(*robust_fit(groups, support, response)) + cost
 
 
 # Fits on all supports that are one move away from a support: a group leaves, enters, or both.
@@ -353,7 +320,7 @@ def criterion(groups: Groups, support: Support, response: SiftResponse) -> float
 
 
 TOGETHER = 1_000_000
-"""Values of the coefficients that are computed together (8 MB)."""
+"""Memory: values of the coefficients that are computed together (8 MB)."""
 
 
 @dataclass(frozen=True)
@@ -362,7 +329,7 @@ class Neighbours:
 
     equations: NormalEquations
     """Of the groups of the support and those that may enter."""
-    inside: dict[int, int]
+    inside: dict[int | None, int]
     """First feature of each group of the support, among those of the support."""
     products: Array
     """(m, features) inner products of the features of the support with all."""
@@ -375,31 +342,31 @@ class Neighbours:
     towards: Array
     """(m, features) `inverse` times `products`."""
 
-    @property
-    def m(self) -> int:
-        return len(self.B)
-
-    def after(self, moves: list[Move]) -> Iterator[tuple[IntArray, Array, IntArray, Array]]:
-        """Fits after moves, those with equally many features together: which they are (b,),
-        coefficients (b, m, q) on the support, the features that enter (b, t) and their coefficients
-        (b, t, q).
+    def after(self, moves: list[Move]) -> tuple[Array, Array]:
+        """Fits after moves: coefficients (b, m, q) on the support, and covariances of the residuals
+        (b, q, q). Moves of equally many features are computed together.
         """
-        sizes, where = self.equations.sizes, self.equations.starts
-        key = [(sizes.get(out, 0), sizes.get(new, 0)) for out, new in moves]
+        where = self.equations.where
+        size = {g: place.stop - place.start for g, place in where.items()}
+        B = np.empty((len(moves), *self.B.shape))
+        cov = np.empty((len(moves), *self.equations.cov.shape))
+        key = [(size.get(out, 0), size.get(new, 0)) for out, new in moves]
         for s, t in sorted(set(key)):
-            same = np.array([i for i, size in enumerate(key) if size == (s, t)], dtype=np.intp)
-            step = max(1, TOGETHER // max(self.m * (s + t + self.B.shape[1]), 1))
+            same = np.array([i for i, sizes in enumerate(key) if sizes == (s, t)], dtype=np.intp)
+            step = max(1, TOGETHER // max(len(self.B) * (s + t + self.B.shape[1]), 1))
             for first in range(0, len(same), step):
                 some = same[first : first + step]
-                leave = [self.inside.get(moves[i][0], 0) for i in some]
-                enter = [where.get(moves[i][1], 0) for i in some]
-                yield some, *self.moved(places(leave, s), places(enter, t))
+                leave = [self.inside[moves[i][0]] if s else 0 for i in some]
+                enter = [where[moves[i][1]].start if t else 0 for i in some]
+                B[some], cov[some] = self.moved(
+                    np.array(leave, dtype=np.intp)[:, None] + np.arange(s),
+                    np.array(enter, dtype=np.intp)[:, None] + np.arange(t),
+                )
+        return B, cov
 
-    def moved(self, leave: IntArray, enter: IntArray) -> tuple[Array, IntArray, Array]:
-        """Coefficients (b, m, q) on the support, the features that enter, and their coefficients
-        (b, t, q), after the features `leave` (b, s) made room for `enter` (b, t).
-        """
-        A, B, gram = self.inverse, self.B, self.equations.gram
+    def moved(self, leave: IntArray, enter: IntArray) -> tuple[Array, Array]:
+        """`after`, where the features `leave` (b, s) make room for `enter` (b, t)."""
+        of, A, B = self.equations, self.inverse, self.B
         each = np.arange(len(leave))[:, None]
         lost = A[:, leave].transpose(1, 0, 2) @ np.linalg.inv(A[leave[:, :, None], leave[:, None]])
         rest = B - lost @ B[leave]
@@ -409,53 +376,19 @@ class Neighbours:
         v = v - lost @ self.towards[leave[:, :, None], enter[:, None]]
         v[each, leave] = 0.0
         back = u.transpose(0, 2, 1)
-        own = gram[enter[:, :, None], enter[:, None]] + self.equations.ridge * np.eye(
-            enter.shape[1]
-        )
-        b = np.linalg.solve(own - back @ v, self.equations.corr[enter] - back @ rest)
-        return rest - v @ b, enter, b
-
-    def without(self, groups: list[int]) -> tuple[Array, Array]:
-        """Coefficients (b, m, q), and covariances of the residuals (b, q, q), when one of these
-        groups leaves.
-        """
-        B, cov = np.empty((len(groups), *self.B.shape)), self.room(len(groups))
-        for some, rest, enter, b in self.after([(g, None) for g in groups]):
-            B[some], cov[some] = rest, self.covariance(rest, enter, b)
-        return B, cov
-
-    def room(self, count: int) -> Array:
-        return np.empty((count, *self.equations.cov.shape))
-
-    def covariance(self, B: Array, enter: IntArray, b: Array) -> Array:
-        """Covariances (b, q, q) of the residuals of fits as from `after`."""
-        of = self.equations
-        explained = B.transpose(0, 2, 1) @ (self.corr + of.ridge * B)
+        own = of.gram[enter[:, :, None], enter[:, None]] + of.ridge * np.eye(enter.shape[1])
+        b = np.linalg.solve(own - back @ v, of.corr[enter] - back @ rest)
+        rest = rest - v @ b
+        explained = rest.transpose(0, 2, 1) @ (self.corr + of.ridge * rest)
         explained += b.transpose(0, 2, 1) @ (of.corr[enter] + of.ridge * b)
-        return np.asarray(of.cov - (explained + explained.transpose(0, 2, 1)) / 2)
-
-    def covariances(self, moves: list[Move]) -> Array:
-        """Covariances of the residuals after moves, (b, q, q)."""
-        out = self.room(len(moves))
-        for some, B, enter, b in self.after(moves):
-            out[some] = self.covariance(B, enter, b)
-        return out
-
-    def log_dets(self, moves: list[Move]) -> Array:
-        """log det of these covariances, (b,)."""
-        return log_dets(self.covariances(moves))
-
-
-def places(first: list[int], size: int) -> IntArray:
-    """`size` numbers from each of some first ones on, (b, size)."""
-    return np.array(first, dtype=np.intp)[:, None] + np.arange(size)
+        return rest, of.cov - (explained + explained.transpose(0, 2, 1)) / 2
 
 
 def neighbours(equations: NormalEquations, support: Support) -> Neighbours:
     """Fits one move away from a support."""
-    at, size_of = equations.index(support), equations.sizes
-    sizes = [size_of[g] for g in support]
-    inside = dict(zip(support, (np.cumsum(sizes) - sizes).tolist(), strict=True))
+    at, inside = equations.index(support), dict[int | None, int]()
+    for g in support:
+        inside[g] = at.index(equations.where[g].start)
     products, corr = equations.gram[at], equations.corr[at]
     inverse = np.linalg.inv(products[:, at] + equations.ridge * np.eye(len(at)))
     return Neighbours(

@@ -34,8 +34,9 @@ from gradsift.sift.rows import Clusters, Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 MOST_DF = 1e6
-"""Degrees of freedom that are as good as infinite."""
+"""Rounding: degrees of freedom that are as good as infinite."""
 TINY = 1e-12
+"""Rounding: least variance that is divided by."""
 
 
 class Scores(NamedTuple):

@@ -208,12 +208,12 @@ def product_feature(X: Array, rows: Rows) -> Array:
 Single = NDArray[np.float32]
 
 BLOCK_VALUES = 600_000
-"""Values a pass makes at a time at most (5 MB, and some temporaries of that size)."""
+"""Memory: values a pass makes at a time at most (5 MB, and some temporaries of that size)."""
 READ_VALUES = 300_000
-"""Values of chosen columns read at a time at most (2 MB)."""
+"""Memory: values of chosen columns read at a time at most (2 MB)."""
 N_BINS = 128
-"""Places a column is reduced to in a pass over a wide table; bounds an approximation error
-(`binned_scores`).
+"""Rounding: places a column is reduced to in a pass over a wide table (`binned_scores` bounds the
+error).
 """
 
 
@@ -414,20 +414,22 @@ def largest(best: Array, count: int) -> IntArray:
 # remembered.
 
 KEPT_COLUMNS = 128
-"""Pools of up to so many columns keep all features as they are."""
+"""Memory: pools of up to so many columns keep all features as they are."""
 DOUBLE_VALUES = 40_000_000
-"""Feature values up to which those are in double precision, beyond it in single."""
+"""Memory: feature values up to which those are in double precision, beyond it in single."""
 MOST_CODE = 127
+"""Format: largest number in one byte."""
 PIECE_VALUES = 30_000
-"""Feature values made at a time (.2 MB, and some temporaries of that size)."""
+"""Memory: feature values made at a time (.2 MB, and some temporaries of that size)."""
 DECODED_VALUES = (100_000, 800_000)
-"""Least and most feature values decoded at a time (.4 to 3 MB in single precision)."""
+"""Memory: least and most feature values decoded at a time (.4 to 3 MB in single precision)."""
 SQUARED_VALUES = 50_000
-"""Squares summed at a time (.4 MB)."""
+"""Memory: squares summed at a time (.4 MB)."""
 REMEMBERED = 640
-"""Exact features remembered, n values each."""
+"""Memory: exact features remembered, n values each."""
 
 LOCAL = 2
+"""Format: the part of a group that holds its local features."""
 Group = tuple[int, int]
 """Pooled column and part (0 linear, 1 quadratic, 2 local)."""
 

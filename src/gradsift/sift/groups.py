@@ -27,7 +27,7 @@ under the null, like that of any other group.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,9 +42,9 @@ from gradsift.sift.settings import DEFAULT, SiftSettings
 # ------------------------------------------------ levels
 
 NEVER = 1e6
-"""A squared level that nothing reaches, and that can be added up."""
+"""Theory: a squared level that nothing reaches, and that can be added up."""
 AT_A_TIME = 1 << 16
-"""Columns whose tails are computed at a time: they take many temporaries."""
+"""Memory: columns whose tails are computed at a time; they take many temporaries."""
 
 
 @dataclass(frozen=True)
@@ -110,21 +110,13 @@ def univariate_levels(
 
 def relaxed_levels(level: Array, df: Array, factor: float) -> Array:
     """Levels at which each null group passes `factor` times as often; zero levels stay zero."""
-
-    def relaxed(level: Array, df: float) -> Array:
-        return np.asarray(chi2.isf(np.minimum(chi2.sf(level, df) * factor, 0.5), df))
-
-    return np.where(level > 0, np.minimum(each_once(relaxed, level, df), level), 0.0)
-
-
-def each_once(tail: Callable[[Array, float], Array], level: Array, df: Array) -> Array:
-    """tail(level, df) of many groups, which have few different levels: each is computed once."""
     out = np.empty(len(level))
     for m in np.unique(df).tolist():
         these = np.flatnonzero(df == m)
+        # many groups have few different levels: each is computed once
         values, place = np.unique(level[these], return_inverse=True)
-        out[these] = tail(values, m)[place]
-    return out
+        out[these] = chi2.isf(np.minimum(chi2.sf(values, m) * factor, 0.5), m)[place]
+    return np.where(level > 0, np.minimum(out, level), 0.0)
 
 
 def chi2_log_sf(x: Array, df: Array | float) -> Array:
@@ -205,7 +197,7 @@ def pair_tests(p: int, selected: int) -> Array:
 Support = tuple[int, ...]
 PARTS = ("linear", "quadratic", "local", "joint", "product")
 JOINT, PRODUCT = 3, 4
-"""Places of the last two kinds of groups in `PARTS`."""
+"""Format: places of the last two kinds of groups in `PARTS`."""
 
 
 @dataclass(frozen=True)
@@ -361,13 +353,6 @@ def joint_features(X: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Ar
     return np.asarray((vectors[:, order] / np.sqrt(values[order])).T @ Z.T)
 
 
-def columns_of_each(labels: IntArray) -> Iterator[IntArray]:
-    """The columns of each variable that has several."""
-    order = np.argsort(labels, kind="stable")
-    ends = np.cumsum(np.bincount(labels))
-    yield from (part for part in np.split(order, ends[:-1]) if len(part) > 1)
-
-
 def make_joint(
     source: Source,
     labels: IntArray,
@@ -384,8 +369,11 @@ def make_joint(
     divided = np.ones(len(labels), dtype=np.intp)
     found: list[tuple[float, tuple[int, ...], Array]] = []
     held, most = 0, settings.limits.most_values // 8
-    for places in columns_of_each(labels[varying]):
-        columns = varying[places]
+    order = np.argsort(labels[varying], kind="stable")
+    ends = np.cumsum(np.bincount(labels[varying]))
+    for columns in np.split(varying[order], ends[:-1]):
+        if len(columns) < 2:
+            continue
         Z = joint_features(clipped_columns(source, columns, rows, settings), rows, settings)
         if len(Z) < 2:  # one direction, such as two levels: each column is the whole variable
             continue
@@ -564,17 +552,6 @@ def with_products(
         parents=tuple(pairs),
         levels=groups.levels.take(before).followed_by(Levels(level, level)),
         size=np.concatenate([groups.size[before], np.ones(len(pairs), dtype=np.intp)]),
-    )
-
-
-def with_joint(groups: Groups, joint: JointGroups, levels: Levels) -> Groups:
-    """Groups of some columns without products, and the joint groups with their squared levels."""
-    return replace(
-        groups,
-        index=replace(groups.index, n_joint=len(joint.members)),
-        joint=joint,
-        levels=groups.levels.followed_by(levels),
-        size=np.concatenate([groups.size, joint.size]),
     )
 
 

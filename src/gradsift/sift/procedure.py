@@ -26,12 +26,12 @@ from gradsift.responses import Likelihood
 from gradsift.sift.criterion import (
     SiftResponse,
     criterion,
-    given_noise,
     in_principal_axes,
     make_likelihood,
     make_response,
     robust_fit,
     whiten_residual,
+    whitened_response,
 )
 from gradsift.sift.design_effects import inflated, joint_kinds, product_kinds, univariate_kinds
 from gradsift.sift.features import (
@@ -51,9 +51,7 @@ from gradsift.sift.groups import (
     Support,
     make_joint,
     pool,
-    relaxed_levels,
     univariate_levels,
-    with_joint,
     with_products,
 )
 from gradsift.sift.products import Classes, interactions_of, screen
@@ -66,7 +64,7 @@ from gradsift.sift.ranking import (
     variable_losses,
 )
 from gradsift.sift.rows import make_rows
-from gradsift.sift.search import TOL, Search, choose_supports, path
+from gradsift.sift.search import TOL, Fits, Search, choose_supports, path
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 
@@ -213,7 +211,10 @@ class Sift:
         if clusters is None or not fit.support:
             return fit
         noise = clusters.unmapped((fit.residual / self.response.root).T).T
-        return replace(self, response=given_noise(self.response, noise), noise=noise).with_tails()
+        known = replace(self.response.rows, clusters=clusters.correlated(noise, self.settings))
+        Y = clusters.unmapped(self.response.Y.T).T
+        response = whitened_response(Y, known, self.response.robust, self.settings)
+        return replace(self, response=response, noise=noise).with_tails()
 
     def with_tails(self) -> SiftFit:
         """The search among columns that are cut off; or the one with linear features as they are,
@@ -229,7 +230,7 @@ class Sift:
         before, after = (criterion(f.groups, f.support, self.response) for f in (fit, found))
         if before - after < self.levels.new[0]:
             return fit
-        # columns that are not selected are ranked by what they say without their wild values
+        # columns that are not selected are ranked by features that are cut off
         return replace(found, marginal=fit.marginal)
 
     def explains_more(self, fit: SiftFit) -> bool:
@@ -250,7 +251,7 @@ class Sift:
         self.say(f"screening {self.source.shape[1]:,} columns")
         groups, marginal = self.first_pool()
         self.say(f"path and search over {len(groups.columns):,} columns")
-        found = Found(groups, *self.choose_among(groups, self.proposals(groups)))
+        found = self.found(groups, self.proposals(groups))
         del groups  # two pools at a time would be the most memory a fit takes
         for _ in range(self.settings.rounds):
             found, columns = self.refill(found, marginal)
@@ -261,7 +262,7 @@ class Sift:
             del found
             groups = self.pooled(columns)
             start = index.renumbered(support, groups.index)
-            found = Found(groups, *self.choose_among(groups, [*self.proposals(groups), start]))
+            found = self.found(groups, [*self.proposals(groups), start])
             del groups
         if self.interactions:
             self.say("products of two variables")
@@ -298,7 +299,13 @@ class Sift:
         free = np.array(self.fixed(groups), dtype=np.intp)
         groups = replace(groups, levels=groups.levels.with_value(free, 0.0))
         if self.joint is not None:
-            groups = with_joint(groups, self.joint, self.joint.joint_levels(*how))
+            groups = replace(
+                groups,
+                index=replace(groups.index, n_joint=len(self.joint.members)),
+                joint=self.joint,
+                levels=groups.levels.followed_by(self.joint.joint_levels(*how)),
+                size=np.concatenate([groups.size, self.joint.size]),
+            )
             if rows.clusters is not None:
                 groups = inflated(groups, q, joint_kinds(groups, noise))
         return groups.excluding_columns(self.excluded)
@@ -311,20 +318,12 @@ class Sift:
         """The supports of the path."""
         return path(groups, self.response, self.fixed(groups), self.tol)
 
-    def choose_among(self, groups: Groups, supports: list[Support]) -> tuple[Support, Support]:
-        """Support at the true levels, and at relaxed ones, which each group of noise passes
-        `relaxed / false_positives` times as often, from these starts.
-        """
-        df, ratio = groups.size * self.response.Y.shape[1], groups.ratio
-        factor = max(self.settings.relaxed / self.false_positives, 1.0)
-        levels = groups.levels.map(lambda level: relaxed_levels(level / ratio, df, factor) * ratio)
-        loose = replace(groups, levels=levels)
-        return choose_supports(groups, loose, supports, self.response, self.fixed(groups))
-
-    def unit_residual(self, groups: Groups, support: Support) -> Array:
-        """Residual (n, q) of a fit to the (stand-in) response, of unit covariance, rows scaled."""
-        R = robust_fit(groups, support, self.response)[0]
-        return whiten_residual(R, groups.rows.total)
+    def found(self, groups: Groups, starts: list[Support]) -> Found:
+        """The support of a search among these groups."""
+        fixed = self.fixed(groups)
+        return Found(
+            groups, *choose_supports(groups, starts, self.response, fixed, self.false_positives)
+        )
 
     def univariate_statistics(self, groups: Groups, R: Array) -> Array:
         """Statistics (3, p) of the univariate groups of all columns against unit-variance residuals
@@ -339,7 +338,8 @@ class Sift:
         """The same with the univariate statistics of its residual."""
         if found.evidence is not None:
             return found
-        R = self.unit_residual(found.groups, found.support)
+        R = robust_fit(found.groups, found.support, self.response)[0]
+        R = whiten_residual(R, found.groups.rows.total)
         return found._replace(evidence=Evidence(R, self.univariate_statistics(found.groups, R)))
 
     def with_products(self, found: Evidence, groups: Groups, selected: list[int]) -> Evidence:
@@ -383,7 +383,7 @@ class Sift:
                 q = evidence.R.shape[1]
                 groups = inflated(groups, q, product_kinds(groups, evidence.R))
             starts = [*self.proposals(groups), support] if propose else [support, relaxed]
-            found = Found(groups, *self.choose_among(groups, starts))
+            found = self.found(groups, starts)
         return found
 
     def refill(self, found: Found, marginal: Array) -> tuple[Found, IntArray | None]:
@@ -452,12 +452,12 @@ class SiftFit:
 
     @cached_property
     def residual(self) -> Array:
-        """(n, q) of the fit to the (stand-in) response, rows scaled."""
+        """(n, q) of the fit to the pseudo-response, rows scaled."""
         return robust_fit(self.groups, self.support, self.problem.response)[0]
 
     @property
-    def stand_in(self) -> Array:
-        """(n, q) the stand-in response of the fit, rows scaled."""
+    def pseudo_response(self) -> Array:
+        """(n, q) the pseudo-response of the fit, rows scaled."""
         return robust_fit(self.groups, self.support, self.problem.response)[1]
 
     @property
@@ -466,7 +466,7 @@ class SiftFit:
         the whitened response.
         """
         response = self.problem.response
-        return np.asarray((self.stand_in - self.residual) / response.root * response.unit)
+        return np.asarray((self.pseudo_response - self.residual) / response.root * response.unit)
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -525,7 +525,8 @@ class SiftFit:
                 for T in self.reduced.starts
             )
         )
-        search = Search(groups, problem.response, problem.fixed(groups))
+        response = problem.response
+        search = Search(groups, response, problem.fixed(groups), Fits(groups, response))
         support = search.choose([starts[0], *search.best(starts, 1)])
         found = Found(groups, support, support)
         if problem.interactions:

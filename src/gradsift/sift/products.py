@@ -23,14 +23,14 @@ from gradsift.numerics.logistic import fit_multinomial, score_statistic, with_on
 from gradsift.protocols import Array, IntArray
 from gradsift.sift.criterion import SiftResponse
 from gradsift.sift.features import Single
-from gradsift.sift.groups import Groups, Support, chi2_log_sf, pair_tests, squared_level
+from gradsift.sift.groups import Groups, Support, pair_tests, squared_level
 from gradsift.sift.rows import Clusters, Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 BLOCK, PIECE = 64, 256
-"""Columns screened at a time, against so many others; the first number divides the second."""
+"""Time: columns screened at a time, against so many others; the first number divides the second."""
 HELD_VALUES = 50_000_000
-"""Values of a strip of columns (200 MB in single precision)."""
+"""Memory: values of a strip of columns (200 MB in single precision)."""
 
 
 @dataclass(frozen=True)
@@ -200,13 +200,6 @@ def screen(
     return Screen(columns, passed_levels, *best)
 
 
-def pair_log_p(result: Screen, q: int, selected: int) -> Array:
-    """Log chi-square tail of a column's best product, times the number of its partners."""
-    every = chi2_log_sf(result.best, q) + np.log(max(len(result.columns), 1))
-    some = chi2_log_sf(result.best_selected, q) + np.log(max(selected, 1))
-    return np.asarray(np.minimum(every, some))
-
-
 # The product screen where rows belong together.
 #
 # With the residual r of mapped rows (`clusters`) and f = x_k x_l,
@@ -223,7 +216,7 @@ Statistic = Callable[[Single], Callable[[Single], Single]]
 """Of columns A (n, a), then of columns B (n, b): squares (a, b)."""
 
 MOST_SUMS = 4_000_000
-"""Sums over clusters made at a time (16 MB)."""
+"""Memory: sums over clusters made at a time (16 MB)."""
 LEAST_PART = 1e-3
 """Part of the rows that a product of columns counts as at least."""
 
@@ -289,7 +282,8 @@ def cluster_sums(A: Single, B: Single, clusters: Clusters) -> Iterator[tuple[sli
 
 
 SETTLED = 1e-12
-"""Newton steps of the logistic models that promise less, for each sample, are not made."""
+"""Rounding: Newton steps of the logistic models that promise less, for each sample, are not made.
+"""
 
 
 class Classes(NamedTuple):

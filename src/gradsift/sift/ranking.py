@@ -28,7 +28,7 @@ from gradsift.protocols import Array, IntArray, Source
 from gradsift.sift.criterion import SiftResponse, log_det, normal_equations, robust_fit
 from gradsift.sift.features import clipped_columns
 from gradsift.sift.groups import Groups, Support, association_log_p, chi2_log_sf, univariate_log_p
-from gradsift.sift.products import Screen, pair_log_p
+from gradsift.sift.products import Screen
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import SiftSettings
 
@@ -148,11 +148,6 @@ def loss_without(
     return np.array([max(log_det(equations.fit(T)[1]) - base, 0.0) for T in rest])
 
 
-def groups_of(groups: Groups, support: Support, variable: int) -> Support:
-    """Groups of the support that use a variable, its products included."""
-    return tuple(g for g in support if variable in groups.parents_of(g))
-
-
 def variable_losses(
     groups: Groups, support: Support, response: SiftResponse
 ) -> tuple[list[int], Array, Array]:
@@ -160,7 +155,7 @@ def variable_losses(
     that loss, which puts losses with different df on one scale.
     """
     variables = groups.variables(support)
-    own = [groups_of(groups, support, v) for v in variables]
+    own = [tuple(g for g in support if v in groups.parents_of(g)) for v in variables]
     loss = loss_without(groups, support, response, own)
     df = np.array([groups.size[list(gs)].sum() for gs in own], dtype=float)
     ratio = np.array([groups.ratio[list(gs)].mean() for gs in own])
@@ -179,8 +174,11 @@ def log_evidence(found: Evidence, groups: Groups, n_selected: int) -> Array:
         total = groups.rows.total
         evidence = groups.joint.log_evidence(evidence, found.R, total, interactions, settings)
     if found.products is not None:
+        # of a best product, times the number of partners: of any column, or of a selected one
         columns = found.products.columns
-        pairs = pair_log_p(found.products, q, n_selected) - np.log(settings.shares[3])
+        every = chi2_log_sf(found.products.best, q) + np.log(max(len(columns), 1))
+        some = chi2_log_sf(found.products.best_selected, q) + np.log(max(n_selected, 1))
+        pairs = np.minimum(every, some) - np.log(settings.shares[3])
         # both columns of a product have its evidence: their own evidence says which comes first
         alone = evidence[columns]
         evidence[columns] = np.minimum(alone, pairs + 1e-4 * alone)

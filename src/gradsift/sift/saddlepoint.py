@@ -33,11 +33,13 @@ from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 MOST_PLACES = 256
-"""Rows, and residuals, beyond which neighbours are taken together: an approximation error."""
+"""Rounding: rows, and residuals, beyond which neighbours are taken together, which bounds the error
+of the approximation.
+"""
 MOST_STEPS = 25
-"""Newton steps; a dozen are enough."""
+"""Time: Newton steps; a dozen are enough."""
 BARTLETT = 2.5
-"""By theory: -(n - 2.5) log(1 - rho^2) is chi-square(1) to second order (Bartlett 1938)."""
+"""Theory: -(n - 2.5) log(1 - rho^2) is chi-square(1) to second order (Bartlett 1938)."""
 
 
 def permutation_ratio(

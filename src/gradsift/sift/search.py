@@ -9,6 +9,7 @@ goes on without the groups that fail.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,15 +21,14 @@ from gradsift.sift.criterion import (
     after_move,
     complexities,
     complexity,
-    first_term,
     inverse_root,
-    lack_of_fit,
     log_det,
+    log_dets,
     neighbours,
     normal_equations,
     robust_fit,
 )
-from gradsift.sift.groups import JOINT, PRODUCT, Groups, Support
+from gradsift.sift.groups import JOINT, PRODUCT, Groups, Support, relaxed_levels
 from gradsift.sift.saddlepoint import permutation_ratio
 
 # The path: supports of a group lasso, from the empty one down.
@@ -47,9 +47,9 @@ from gradsift.sift.saddlepoint import permutation_ratio
 
 
 MOST_NEW = 20
-"""Groups that join the working set at a time: changes time, and solutions by less than `tol`."""
+"""Time: groups that join the working set at a time; changes solutions by less than `tol`."""
 TOL = 1e-3
-"""Accuracy of the path, which only proposes supports."""
+"""Time: accuracy of the path, which only proposes supports."""
 
 
 def group_lasso(
@@ -138,11 +138,12 @@ def path(groups: Groups, response: SiftResponse, fixed: Support, tol: float = TO
 
 
 TIE = 1e-6
-"""Criteria that differ by less are equal: rounding, which is another on another processor."""
+"""Rounding: criteria that differ by less are equal, whatever the processor."""
 COPY = 1e-9
-"""Columns are copies of each other if their correlation is so close to 1 or -1."""
+"""Rounding: columns are copies of each other if their correlation is so close to 1 or -1."""
 REMEMBERED_FITS = 32
-"""Fits of which residual and stand-in response are kept, for searches that meet them again."""
+"""Memory: fits of which residual and pseudo-response are kept, for searches that meet them again.
+"""
 
 
 def levels_given(groups: Groups, support: Support) -> Array:
@@ -184,8 +185,8 @@ class Fits:
         self.last: dict[Support, tuple[Array, Array]] = {}
         self.lacks: dict[Support, float] = {}
 
-    def robust_fit(self, support: Support) -> tuple[Array, Array]:
-        """Residual and stand-in response."""
+    def __getitem__(self, support: Support) -> tuple[Array, Array]:
+        """Residual and pseudo-response."""
         known = self.last.pop(support, None)
         if known is None:
             known = robust_fit(self.groups, support, self.response)
@@ -194,28 +195,26 @@ class Fits:
             del self.last[next(iter(self.last))]
         return known
 
-    def lack_of_fit(self, support: Support) -> float:
-        if support not in self.lacks:
-            self.lacks[support] = first_term(self.response, *self.robust_fit(support))
-        return self.lacks[support]
 
-
+@dataclass(frozen=True)
 class Search:
-    """Searches for the support of least criterion at some levels; `fixed` groups never leave."""
+    """Searches for the support of least criterion at the levels of `groups`."""
 
-    def __init__(
-        self, groups: Groups, response: SiftResponse, fixed: Support, fits: Fits | None = None
-    ) -> None:
-        self.groups, self.response, self.fixed = groups, response, fixed
-        self.fits = Fits(groups, response) if fits is None else fits
-
-    def at(self, groups: Groups) -> Search:
-        """The same search at the levels of `groups`, which have the same features."""
-        return Search(groups, self.response, self.fixed, self.fits)
+    groups: Groups
+    response: SiftResponse
+    fixed: Support
+    """Groups that never leave."""
+    fits: Fits
+    """Of groups with the same features, at any levels."""
 
     def criterion(self, support: Support) -> float:
         cost = complexity(self.groups, support, self.response.Y.shape[1])
-        return self.fits.lack_of_fit(support) + cost if np.isfinite(cost) else np.inf
+        if np.isinf(cost):
+            return cost
+        lacks = self.fits.lacks
+        if support not in lacks:
+            lacks[support] = self.response.lack_of_fit(*self.fits[support])
+        return lacks[support] + cost
 
     def better(self, support: Support) -> Support | None:
         """The best support that adds, drops or replaces one group; None if none lowers the
@@ -226,7 +225,7 @@ class Search:
         was tried in their place.
         """
         groups = self.groups
-        R, Y = self.fits.robust_fit(support)
+        R, Y = self.fits[support]
         leave = [g for g in support if g not in self.fixed]
         left, mix = residuals_without(groups, support, R, Y, leave)
         enter = entering(groups, left, mix, support, groups.settings.breadth).tolist()
@@ -234,13 +233,14 @@ class Search:
         moves: list[Move] = [(g, None) for g in leave]
         moves += [(out, g) for out, new in bases for g in new if g not in support]
         # as moves are judged: by the residual, also where the criterion has a deviance
-        cost = complexity(groups, support, Y.shape[1])
-        return best_move(groups, support, moves, Y, lack_of_fit(R, groups.rows.total) + cost)
+        n = groups.rows.total
+        now = n * log_det(R.T @ R / n) + complexity(groups, support, Y.shape[1])
+        return best_move(groups, support, moves, Y, now)
 
     def search(self, support: Support, ends: dict[Support, Support] | None = None) -> Support:
         """Go to `better` supports until there is none.
 
-        A move is judged with the stand-in response of the support it starts from, which another
+        A move is judged with the pseudo-response of the support it starts from, which another
         support may change: supports can follow each other in a circle, of which the best is taken.
         `ends` remembers where supports lead to, for further searches.
         """
@@ -301,9 +301,9 @@ def residuals_without(
     """
     n, q = groups.rows.total, Y.shape[1]
     near = neighbours(normal_equations(groups, support, Y), support)
-    B, cov = near.without(leave)
+    B, cov = near.after([(g, None) for g in leave])
     root = inverse_root(cov)
-    mix = np.zeros((1 + len(leave), 2 * q + near.m, q))
+    mix = np.zeros((1 + len(leave), 2 * q + len(near.B), q))
     mix[0, :q] = inverse_root(R.T @ R / n)
     mix[1:, q : 2 * q] = root
     mix[1:, 2 * q :] = -B @ root
@@ -313,7 +313,7 @@ def residuals_without(
 def best_move(
     groups: Groups, support: Support, moves: list[Move], Y: Array, now: float
 ) -> Support | None:
-    """The support with the smallest criterion for the stand-in response Y, if below `now`."""
+    """The support with the smallest criterion for the pseudo-response Y, if below `now`."""
     n, q = groups.rows.total, Y.shape[1]
     cost = complexities(groups, support, moves, q)
     allowed = np.flatnonzero(np.isfinite(cost))
@@ -321,7 +321,7 @@ def best_move(
         return None
     moves = [moves[i] for i in allowed]
     equations = normal_equations(groups, {*support, *(g for _, g in moves if g is not None)}, Y)
-    values = n * neighbours(equations, support).log_dets(moves) + cost[allowed]
+    values = n * log_dets(neighbours(equations, support).after(moves)[1]) + cost[allowed]
     if values.min() >= now - TIE:
         return None
     tied = np.flatnonzero(values <= values.min() + TIE)
@@ -389,15 +389,23 @@ def exchanged(groups: Groups, support: Support, variable: int, other: int) -> Su
 
 
 def choose_supports(
-    groups: Groups, relaxed: Groups, supports: list[Support], response: SiftResponse, fixed: Support
+    groups: Groups,
+    supports: list[Support],
+    response: SiftResponse,
+    fixed: Support,
+    false_positives: float,
 ) -> tuple[Support, Support]:
-    """The best support that passes, and the best at relaxed levels (same groups), which need not.
+    """The best support that passes, and the best at relaxed levels, which need not: there, each
+    group of noise passes `relaxed / false_positives` times as often.
 
     Where many weak groups only pay together, add-one moves from a small support never reach them;
     the relaxed optimum does, and is a second start for the search at the true levels.
     """
-    search = Search(groups, response, fixed)
-    lenient = search.at(relaxed)
+    df, ratio = groups.size * response.Y.shape[1], groups.ratio
+    factor = max(groups.settings.relaxed / false_positives, 1.0)
+    levels = groups.levels.map(lambda level: relaxed_levels(level / ratio, df, factor) * ratio)
+    search = Search(groups, response, fixed, Fits(groups, response))
+    lenient = replace(search, groups=replace(groups, levels=levels))
     loose = lenient.choose(lenient.best(supports, groups.settings.breadth))
     further = [loose]
     while True:
@@ -405,7 +413,7 @@ def choose_supports(
         out = refused(search, support)
         if not out:
             return support, loose
-        search = search.at(search.groups.excluding(out))
+        search = replace(search, groups=search.groups.excluding(out))
         supports, further = without(out, supports), without(out, [further[0], support])
 
 
@@ -440,7 +448,7 @@ def least_confirmed(search: Search, support: Support) -> int | None:
     """
     groups, response = search.groups, search.response
     n, q = groups.rows.total, response.Y.shape[1]
-    Y = search.fits.robust_fit(support)[1]
+    Y = search.fits[support][1]
     fits = normal_equations(groups, support, Y)
     Z = groups.stack(support)
     B, cov = fits.fit(support)

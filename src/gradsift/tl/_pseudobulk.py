@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -12,11 +12,14 @@ from gradsift.data.row_groups import constant_in_groups, group_codes
 from gradsift.protocols import Array
 from gradsift.tl._reading import matrix, obs_column, refuse_backed
 
+if TYPE_CHECKING:
+    from anndata import AnnData
+
 HOW = ("mean", "sum", "log_cpm")
 
 
 def pseudobulk(
-    adata: Any,
+    adata: AnnData,
     groups: str,
     *,
     layer: str | None = None,

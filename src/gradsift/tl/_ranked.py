@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradsift._run.atomic import atomic_write
 
+if TYPE_CHECKING:
+    from anndata import AnnData
 
-def ranked(adata: Any, *, key: str = "gradsift") -> Any:
+
+def ranked(adata: AnnData, *, key: str = "gradsift") -> Any:
     """The table of all genes, best first.
 
     Parameters
@@ -51,7 +54,7 @@ def ranked(adata: Any, *, key: str = "gradsift") -> Any:
     return found[found["rank"] > 0].sort_values("rank").reset_index(drop=True)
 
 
-def write_rnk(adata: Any, path: str | os.PathLike[str], *, key: str = "gradsift") -> Path:
+def write_rnk(adata: AnnData, path: str | os.PathLike[str], *, key: str = "gradsift") -> Path:
     """Write names and scores of all genes as a ``.rnk`` file, as GSEA and gseapy take it.
 
     Parameters

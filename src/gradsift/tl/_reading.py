@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +12,9 @@ from scipy import sparse
 from gradsift._run.suggest import did_you_mean
 from gradsift.data.formats.sparse import check_indices
 from gradsift.protocols import Array, IntArray
+
+if TYPE_CHECKING:
+    from anndata import AnnData
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Genes:
         return out
 
 
-def refuse_backed(adata: Any) -> None:
+def refuse_backed(adata: AnnData) -> None:
     if adata.isbacked:
         raise ValueError(
             "the AnnData lies in a file: take it into memory with adata.to_memory(), or fit "
@@ -42,7 +45,7 @@ def refuse_backed(adata: Any) -> None:
         )
 
 
-def matrix(adata: Any, layer: str | None) -> Any:
+def matrix(adata: AnnData, layer: str | None) -> Any:
     """X or a layer; sparse stays sparse."""
     if layer is not None and layer not in adata.layers:
         raise ValueError(
@@ -56,7 +59,7 @@ def matrix(adata: Any, layer: str | None) -> Any:
     return values
 
 
-def obs_column(adata: Any, name: str) -> Any:
+def obs_column(adata: AnnData, name: str) -> Any:
     """A column of obs, which must be there."""
     if name not in adata.obs:
         raise ValueError(
@@ -71,7 +74,7 @@ def is_labels(column: Any) -> bool:
     return getattr(column.dtype, "kind", "O") not in "fiu"
 
 
-def chosen_genes(adata: Any, mask_var: Any) -> Genes:
+def chosen_genes(adata: AnnData, mask_var: Any) -> Genes:
     """The variables to choose from: all, a column of var, or a mask."""
     if mask_var is None:
         return Genes(np.arange(adata.n_vars), adata.n_vars)
@@ -94,7 +97,7 @@ def chosen_genes(adata: Any, mask_var: Any) -> Genes:
     return Genes(np.flatnonzero(mask), adata.n_vars)
 
 
-def covariate_columns(adata: Any, names: Sequence[str], rows: IntArray) -> Any:
+def covariate_columns(adata: AnnData, names: Sequence[str], rows: IntArray) -> Any:
     """Columns of obs as a frame, of these rows; None where there are none."""
     for name in names:
         obs_column(adata, name)

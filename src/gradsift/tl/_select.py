@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from gradsift.tl._reading import (
     refuse_backed,
 )
 
+if TYPE_CHECKING:
+    from anndata import AnnData
+
 TASKS = ("auto", "regression", "classification")
 WRITTEN = (
     *("selected", "rank", "score", "importance", "correlation", "stat"),
@@ -34,7 +37,7 @@ WRITTEN = (
 
 
 def select(
-    adata: Any,
+    adata: AnnData,
     target: str,
     *,
     groups: str | None = None,
@@ -143,13 +146,13 @@ def select(
     return adata if copy else None
 
 
-def _forget(adata: Any, key: str) -> None:
+def _forget(adata: AnnData, key: str) -> None:
     """Remove columns that an earlier call wrote: this one may not write them all again."""
     old = [f"{key}_{name}" for name in WRITTEN if f"{key}_{name}" in adata.var]
     adata.var = adata.var.drop(columns=old)
 
 
-def _write_var(adata: Any, model: Any, genes: Genes, key: str) -> None:
+def _write_var(adata: AnnData, model: Any, genes: Genes, key: str) -> None:
     """One value per gene."""
     found: dict[str, tuple[Any, Any]] = {
         "selected": (model.get_support(), False),
@@ -170,7 +173,7 @@ def _write_var(adata: Any, model: Any, genes: Genes, key: str) -> None:
         adata.var[f"{key}_{name}"] = genes.spread(np.asarray(values), fill)
 
 
-def _write_signs(adata: Any, r: Array, genes: Genes, key: str) -> None:
+def _write_signs(adata: AnnData, r: Array, genes: Genes, key: str) -> None:
     adata.var[f"{key}_correlation"] = genes.spread(r, np.nan)
     signs = np.sign(adata.var[f"{key}_correlation"].to_numpy())
     adata.var[f"{key}_stat"] = adata.var[f"{key}_score"].to_numpy() * signs
