@@ -12,6 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
+from docutils import nodes  # noqa: E402
+from sphinx.roles import XRefRole  # noqa: E402
 from sphinx_gallery.sorting import ExplicitOrder  # noqa: E402
 
 import gradsift  # noqa: E402
@@ -148,7 +150,23 @@ def plain_docstring(app, what, name, obj, options, lines):
         lines[k] = SIZE.sub(r"\1\_", plain).replace(r"\frac{u}{v}", "u / v")
 
 
+REFERENCES = dict(
+    re.findall(
+        r"^\(([\w-]+)\)=\n\*\*(.+?)\*\*", (ROOT / "docs" / "references.md").read_text(), re.M
+    )
+)
+
+
+class Cite(XRefRole):
+    """:cite:`ye-2012` in a docstring: authors and year, with a link to docs/references.md."""
+
+    def process_link(self, env, refnode, has_explicit_title, title, target):
+        refnode["refdomain"], refnode["reftype"], refnode["refexplicit"] = "std", "ref", True
+        return REFERENCES[target], target
+
+
 def setup(app):
+    app.add_role("cite", Cite(innernodeclass=nodes.inline, warn_dangling=True))
     app.connect("source-read", link_to_the_gallery)
     app.connect("autodoc-process-docstring", plain_docstring, priority=400)  # before numpydoc
     return {"parallel_read_safe": True}

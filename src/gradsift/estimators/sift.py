@@ -599,6 +599,10 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     [(3, 7)]
     >>> bool(model.score(X, y) > 0.95)
     True
+
+    References
+    ----------
+    :cite:`ye-2012`, :cite:`yuan-2006`, :cite:`wang-2020`
     """
 
     response_type = Numbers
@@ -799,6 +803,10 @@ encoder_, encoded_, covariates_, has_offset_, findings_, confidence_, answer_
     [3, 7]
     >>> bool(model.score(X, y) > 0.9)
     True
+
+    References
+    ----------
+    :cite:`ye-2012`, :cite:`yuan-2006`, :cite:`wang-2020`
     """
 
     response_type = Labels

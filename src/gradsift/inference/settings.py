@@ -15,9 +15,7 @@ that use them.
 
 References
 ----------
-G. Wang, A. Sarkar, P. Carbonetto and M. Stephens (2020). A simple new approach to variable
-selection in regression, with application to genetic fine mapping. Journal of the Royal Statistical
-Society B 82, 1273-1300.
+:cite:`wang-2020`
 """
 
 from __future__ import annotations
