@@ -32,14 +32,15 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinx_llms_txt",
 ]
-root_doc = "docs/index"
+root_doc = "docs/start"
 include_patterns = [
     "docs/**",
-    "benchmarks/**.md",
     "packaging/README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
+    "SUPPORT.md",
+    "CODE_OF_CONDUCT.md",
 ]
 exclude_patterns = [
     "docs/gallery/**/*.md5",
@@ -105,7 +106,8 @@ html_show_sourcelink = False
 html_copy_source = True
 html_theme_options = {
     "logo": {"text": "gradsift"},
-    "header_links_before_dropdown": 7,
+    "navbar_center": [],  # all pages, by kind, are in the sidebar
+    "globaltoc_includehidden": True,
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "show_prev_next": True,
@@ -116,7 +118,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {page: [] for page in ("index", "docs/index", "docs/start", "docs/browser")}
+html_sidebars = {"**": ["globaltoc"], "index": []}
 
 llms_txt_title = "gradsift"
 llms_txt_summary = (

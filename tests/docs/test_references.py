@@ -36,7 +36,7 @@ def test_every_citation_is_an_entry(file, key):
     assert key in ENTRIES, file
 
 
-def hold_until_the_pages_cite_them():
+def test_every_entry_is_cited():
     assert ENTRIES.keys() - {key for _, key in CITED} == set()
 
 

@@ -478,7 +478,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     would, by a level that is computed and not tuned. So `false_positives` is the expected number
     of false variables on pure noise. The **refit** then fits a kernel predictor to the selected
     variables; predictions, gradients and directions come from it. Both follow from gradient
-    learning by a potential (`docs/gradient_sift.md`).
+    learning by a potential (`docs/story.md`).
 
     Parameters
     ----------

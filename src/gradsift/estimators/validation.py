@@ -37,7 +37,7 @@ from gradsift.responses.labels import class_codes
 
 S = TypeVar("S")
 FEW_CASES = 8
-"""Rows of a class below which the sift's level is no promise (`docs/levels.md`)."""
+"""Rows of a class below which the sift's level is no promise (`docs/guarantees.md`)."""
 MOST_NAMES = 1_000_000
 """Names are kept up to so many columns; beyond, ask the source for those you need."""
 

@@ -193,7 +193,7 @@ class FindingSettings:
 
 @dataclass(frozen=True)
 class ColumnTestSettings:
-    """The settings of tests of columns; their steps are described in `docs/discoveries.md`."""
+    """The settings of tests of columns; their steps are described in `docs/guarantees.md`."""
 
     # which columns are tested given the others, together with which
     most_candidates: int = 40
