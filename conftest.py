@@ -118,7 +118,7 @@ pytest_collect_file = Sybil(
         CodeBlockParser(language="console", evaluator=console),
     ],
     path=str(ROOT),
-    patterns=["README.md", "docs/*.md", "docs/tutorials/*.md", "docs/howto/*.md"],
+    patterns=["README.md", "docs/*.md", "docs/*/*.md"],
     setup=start,
     teardown=end,
 ).pytest()

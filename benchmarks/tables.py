@@ -111,11 +111,59 @@ def one(name: str, title: str | None = None) -> tuple[list[str], list[list[str]]
     return table["head"], table["rows"]
 
 
-def show(name: str, title: str | None = None, columns: Sequence[str] | None = None) -> None:
-    """Write a recorded table into the page, all columns or those named."""
-    head, rows = one(name, title)
+def show(
+    name: str,
+    title: str | None = None,
+    columns: Sequence[str] | None = None,
+    rows: Sequence[str | int] | None = None,
+) -> None:
+    """Write a recorded table into the page: all of it, or some columns and some rows.
+
+    Rows are given by their first cell, or by their number.
+    """
+    head, found = one(name, title)
     keep = [head.index(c) for c in columns] if columns else range(len(head))
-    put(markdown([head[k] for k in keep], ([row[k] for k in keep] for row in rows)))
+    if rows is not None:
+        named = dict(enumerate(found)) | {row[0]: row for row in found}
+        found = [named[label] for label in rows]
+    put(markdown([head[k] for k in keep], ([row[k] for k in keep] for row in found)))
+
+
+def means(name: str, columns: Sequence[str], title: str | None = None) -> None:
+    """Write the means over the rows of columns whose cells are numbers: all of `a (b) / c` but b.
+
+    The second number, what was found, is averaged over the rows that are not called noise.
+    """
+    head, rows = one(name, title)
+    cells = [[numbers(row[head.index(column)]) for column in columns] for row in rows]
+    shown = []
+    for k, column in enumerate(columns):
+        parts = list(zip(*(row[k] for row in cells if len(row[k]) == len(cells[0][k]))))
+        if len(parts) > 1:
+            parts[1] = [found for found, row in zip(parts[1], rows) if "noise" not in row[0]]
+        averages = [sum(part) / len(part) for part in parts]
+        shown.append([column, *(f"{value:.2f}" for value in averages)])
+    head = ["", "mean"] if len(cells[0][0]) == 1 else ["", "false", "found"]
+    put(markdown(head, shown))
+
+
+def numbers(cell: str) -> list[float]:
+    """The numbers of a cell without what stands in brackets.
+
+    >>> numbers("0.03 (0.01) / 0.98"), numbers("12.5")
+    ([0.03, 0.98], [12.5])
+    """
+    return [float(part) for part in re.sub(r"\(.*?\)", "", cell).split("/")]
+
+
+def totals(name: str) -> None:
+    """Write the sums of every recorded table into the page, in a sentence each."""
+    for title, table in load(name)["tables"].items():
+        sums = []
+        for k, what in enumerate(table["head"][1:], start=1):
+            sums.append(f"{what} {sum(float(row[k]) for row in table['rows']):,.0f}")
+        put(f"- {title}, {len(table['rows'])} kinds: {', '.join(sums)}\n")
+    measured(name)
 
 
 def pivot(name: str, column: str) -> None:

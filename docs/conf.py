@@ -12,6 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
+from docutils import nodes  # noqa: E402
+from sphinx.roles import XRefRole  # noqa: E402
 from sphinx_gallery.sorting import ExplicitOrder  # noqa: E402
 
 import gradsift  # noqa: E402
@@ -30,14 +32,15 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinx_llms_txt",
 ]
-root_doc = "docs/index"
+root_doc = "docs/start"
 include_patterns = [
     "docs/**",
-    "benchmarks/**.md",
     "packaging/README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
+    "SUPPORT.md",
+    "CODE_OF_CONDUCT.md",
 ]
 exclude_patterns = [
     "docs/gallery/**/*.md5",
@@ -103,7 +106,8 @@ html_show_sourcelink = False
 html_copy_source = True
 html_theme_options = {
     "logo": {"text": "gradsift"},
-    "header_links_before_dropdown": 7,
+    "navbar_center": [],  # all pages, by kind, are in the sidebar
+    "globaltoc_includehidden": True,
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "show_prev_next": True,
@@ -114,7 +118,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {page: [] for page in ("index", "docs/index", "docs/start", "docs/browser")}
+html_sidebars = {"**": ["globaltoc"], "index": []}
 
 llms_txt_title = "gradsift"
 llms_txt_summary = (
@@ -148,7 +152,23 @@ def plain_docstring(app, what, name, obj, options, lines):
         lines[k] = SIZE.sub(r"\1\_", plain).replace(r"\frac{u}{v}", "u / v")
 
 
+REFERENCES = dict(
+    re.findall(
+        r"^\(([\w-]+)\)=\n\*\*(.+?)\*\*", (ROOT / "docs" / "references.md").read_text(), re.M
+    )
+)
+
+
+class Cite(XRefRole):
+    """:cite:`ye-2012` in a docstring: authors and year, with a link to docs/references.md."""
+
+    def process_link(self, env, refnode, has_explicit_title, title, target):
+        refnode["refdomain"], refnode["reftype"], refnode["refexplicit"] = "std", "ref", True
+        return REFERENCES[target], target
+
+
 def setup(app):
+    app.add_role("cite", Cite(innernodeclass=nodes.inline, warn_dangling=True))
     app.connect("source-read", link_to_the_gallery)
     app.connect("autodoc-process-docstring", plain_docstring, priority=400)  # before numpydoc
     return {"parallel_read_safe": True}

@@ -1,4 +1,4 @@
-"""Designs with known gradients, and the tables of README.md.
+"""Designs with known gradients, and the record `refit/regression`.
 
     python -m refit.measure regression [--n 200] [--seeds 10] [--first 100]
     python -m refit.measure labels     [--n 200] [--seeds 10] [--first 100]

@@ -1,4 +1,4 @@
-"""The picture in README.md, drawn from its table of rivals.
+"""The picture of average precision, drawn from the record of rivals.
 
 PYTHONPATH=benchmarks python -m selection.figure
 """
@@ -8,22 +8,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import tables
 
 HERE = Path(__file__).parent
 STYLE = {"gradsift": ("#0072B2", "o"), "forest": ("#D55E00", "s"), "Lasso": ("#999999", "^")}
 
 
-def read_table(text: str) -> tuple[list[str], dict[str, list[float]]]:
-    """Designs and average precision per contestant, from the table that starts with | design |."""
-    lines = text[text.index("| design | gradsift |") :].split("\n\n")[0].splitlines()
-    names = [cell.strip() for cell in lines[0].strip("|").split("|")][1:]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
-    values = {name: [float(row[k + 1]) for row in rows] for k, name in enumerate(names)}
-    return [row[0] for row in rows], values
-
-
 def main() -> None:
-    designs, values = read_table((HERE / "README.md").read_text())
+    head, rows = tables.one("selection/rivals")
+    designs = [row[0] for row in rows]
+    values = {name: [float(row[k]) for row in rows] for k, name in enumerate(head) if k}
     order = sorted(range(len(designs)), key=lambda i: (values["gradsift"][i], values["forest"][i]))
     figure, axis = plt.subplots(figsize=(7, 0.23 * len(designs) + 1.2), layout="constrained")
     for label, (colour, marker) in reversed(STYLE.items()):

@@ -16,12 +16,12 @@ from gradsift.cli._app import app
 ROOT = Path(__file__).parents[2]
 PAGES = {
     str(page.relative_to(ROOT)): page.read_text(encoding="utf-8")
-    for folder in (".", "docs", "docs/*", "benchmarks", "benchmarks/*")
+    for folder in (".", "docs", "docs/*", "packaging")
     for page in sorted(ROOT.glob(f"{folder}/*.md"))
 }
 RUN = {"python", "console"}  # by make docs-check
 SHOWN = {"sh", "text"}  # commands too long to run, of which the names are checked; and plain text
-SITE = {"{raw} html", "{toctree}"}  # a form, and which pages lie below: read by make docs
+SITE = {"{raw} html", "{toctree}", "{include} ../README.md"}  # read by make docs
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 GROUP = typer.main.get_command(app)
 COMMANDS = GROUP.commands
@@ -47,7 +47,7 @@ def named_commands(text):
 
 
 def test_the_pages_are_found():
-    assert {"README.md", "docs/tutorials/snps.md", "benchmarks/selection/README.md"} <= set(PAGES)
+    assert {"README.md", "docs/tutorials/snps.md", "docs/benchmarks/accuracy.md"} <= set(PAGES)
 
 
 @pytest.mark.parametrize("page", PAGES)

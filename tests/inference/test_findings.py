@@ -223,7 +223,7 @@ def test_a_near_copy_joins_even_where_both_act_in_many_draws():
 
 
 @pytest.mark.parametrize(
-    ("page", "kind"), [("findings.md", FindingSettings), ("discoveries.md", ColumnTestSettings)]
+    ("page", "kind"), [("findings.md", FindingSettings), ("guarantees.md", ColumnTestSettings)]
 )
 def test_every_setting_is_named_on_the_page_and_has_its_reason(page, kind):
     text = (DOCS / page).read_text(encoding="utf-8")

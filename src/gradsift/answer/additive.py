@@ -14,10 +14,7 @@ Zeger 1986).
 
 References
 ----------
-D. J. C. MacKay (1992). Bayesian interpolation. Neural Computation 4, 415-447.
-K.-Y. Liang, S. L. Zeger (1986). Longitudinal data analysis using generalized linear models.
-Biometrika 73, 13-22.
-S. N. Wood (2017). Generalized Additive Models, second edition. CRC Press, chapter 6.
+:cite:`mackay-1992`, :cite:`liang-1986`, :cite:`wood-2017`
 """
 
 from __future__ import annotations

@@ -10,10 +10,7 @@ disagree. Covariances are those of the coefficients (delta method).
 
 References
 ----------
-J. Robins (1986). A new approach to causal inference in mortality studies. Mathematical Modelling 7,
-1393-1512.
-V. Arel-Bundock, N. Greifer, A. Heiss (2024). How to interpret statistical models using
-marginaleffects. Journal of Statistical Software 111.
+:cite:`robins-1986`, :cite:`arel-bundock-2024`
 """
 
 from __future__ import annotations

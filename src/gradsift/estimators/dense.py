@@ -120,6 +120,10 @@ predictor_
     >>> model = RidgeGradientRegressor().fit(X, X[:, 0] - 2 * X[:, 1])
     >>> model.ranking_[:2].tolist()
     [2, 1]
+
+    References
+    ----------
+    :cite:`mukherjee-zhou-2006`
     """
 
     alpha: float | None = None
@@ -167,6 +171,10 @@ scale_, ranges_, field_
     >>> model = RidgeGradientClassifier().fit(X, X[:, 2] > 0)
     >>> int(model.ranking_.argmin())
     2
+
+    References
+    ----------
+    :cite:`mukherjee-wu-2006`
     """
 
     alpha: float | None = None
@@ -366,6 +374,10 @@ class OuterProductGradient(NumberPredictions, RegressorMixin, DenseEstimator):
     >>> model = OuterProductGradient(n_components=1).fit(X, np.tanh(X[:, 0] + X[:, 1]))
     >>> np.abs(model.components_).round(1)
     array([[0.7, 0.7, 0. ]])
+
+    References
+    ----------
+    :cite:`xia-2002`
     """
 
     weights: object = "gaussian"
@@ -417,6 +429,10 @@ class MinimumAverageVariance(NumberPredictions, RegressorMixin, DenseEstimator):
     array([[0.7, 0.7, 0. , 0. ]])
     >>> bool(model.score(X, y) > 0.9)
     True
+
+    References
+    ----------
+    :cite:`xia-2002`
     """
 
     n_components: int | Literal["auto"] = "auto"
@@ -504,6 +520,10 @@ class SlicedInverseRegression(InverseRegression):
     >>> model = SlicedInverseRegression(n_components=1).fit(X, np.exp(X[:, 0] + X[:, 1]))
     >>> np.abs(model.components_).round(1)
     array([[0.7, 0.7, 0. , 0. ]])
+
+    References
+    ----------
+    :cite:`li-1991`
     """
 
     n_slices: int = 10
@@ -539,6 +559,10 @@ class SlicedAverageVariance(InverseRegression):
     >>> model = SlicedAverageVariance(n_components=1).fit(X, X[:, 1] ** 2)
     >>> int(np.abs(model.components_).argmax())
     1
+
+    References
+    ----------
+    :cite:`cook-1991`
     """
 
     n_slices: int = 5
@@ -574,6 +598,10 @@ class PrincipalHessianDirections(InverseRegression):
     >>> model = PrincipalHessianDirections(n_components=1).fit(X, X[:, 1] ** 2)
     >>> int(np.abs(model.components_).argmax())
     1
+
+    References
+    ----------
+    :cite:`li-1992`
     """
 
     _matrix = staticmethod(mean_hessian)

@@ -85,6 +85,10 @@ def findings(
     ...     print(sorted(finding.columns.tolist()), finding.confidence > 0.95, finding.shape)
     [3, 8] True linear + quadratic
     [5] True linear
+
+    References
+    ----------
+    :cite:`wang-2020`, :cite:`maller-2012`
     """
     check_is_fitted(model, "sift_")
     if groups is None:
@@ -183,6 +187,10 @@ def significance(
     >>> found = significance(GradientSiftRegressor(), X, y)
     >>> sorted(found.discoveries(0.1).tolist())
     [3, 7]
+
+    References
+    ----------
+    :cite:`benjamini-1995`, :cite:`candes-2018`, :cite:`lei-2018`
     """
     if not 0.0 < stand_in <= 1.0:
         raise ValueError(f"stand_in={stand_in}: a correlation above 0 and up to 1, such as 0.8.")

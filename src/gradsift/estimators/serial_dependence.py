@@ -12,8 +12,7 @@ autocorrelations of columns are computed within classes of rows with nearly the 
 
 References
 ----------
-M. S. Bartlett (1935). Some aspects of the time-correlation problem in regard to tests of
-significance. Journal of the Royal Statistical Society 98, 536-543.
+:cite:`bartlett-1935`
 """
 
 from __future__ import annotations

@@ -505,7 +505,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     would, by a level that is computed and not tuned. So `false_positives` is the expected number
     of false variables on pure noise. The **refit** then fits a kernel predictor to the selected
     variables; predictions, gradients and directions come from it. Both follow from gradient
-    learning by a potential (`docs/gradient_sift.md`).
+    learning by a potential (`docs/story.md`).
 
     Parameters
     ----------
@@ -632,6 +632,10 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     [(3, 7)]
     >>> bool(model.score(X, y) > 0.95)
     True
+
+    References
+    ----------
+    :cite:`ye-2012`, :cite:`yuan-2006`, :cite:`wang-2020`
     """
 
     response_type = Numbers
@@ -849,6 +853,10 @@ encoder_, encoded_, covariates_, has_offset_, findings_, confidence_, answer_
     [3, 7]
     >>> bool(model.score(X, y) > 0.9)
     True
+
+    References
+    ----------
+    :cite:`ye-2012`, :cite:`yuan-2006`, :cite:`wang-2020`
     """
 
     response_type = Labels

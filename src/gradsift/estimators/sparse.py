@@ -502,6 +502,10 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
     (2, 10)
     >>> bool(model.dual_gap_ <= 1e-4)
     True
+
+    References
+    ----------
+    :cite:`ye-2012`
     """
 
     alpha: AlphaRule = None
@@ -561,6 +565,10 @@ ranges_, field_
     [3, 5]
     >>> model.predict_proba(X).shape
     (60, 2)
+
+    References
+    ----------
+    :cite:`ye-2012`
     """
 
     alpha: AlphaRule = None

@@ -374,6 +374,10 @@ field_, predictor_
     (10, 3)
     >>> bool(model.alpha_1se_ >= model.alpha_min_)
     True
+
+    References
+    ----------
+    :cite:`ye-2012`
     """
 
     alphas: ArrayLike | AlphaGrid = 50
@@ -433,6 +437,10 @@ dual_coef_, mean_, scale_, ranges_, field_, predictor_
     (8, 40)
     >>> int(model.ranking_.argmin())
     2
+
+    References
+    ----------
+    :cite:`ye-2012`
     """
 
     alphas: ArrayLike | AlphaGrid = 50

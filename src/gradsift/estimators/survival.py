@@ -73,7 +73,7 @@ encoder_, encoded_, covariates_, has_offset_, findings_, confidence_
 
     References
     ----------
-    Cox, Regression models and life-tables, JRSS B 34, 1972, 187-220.
+    :cite:`cox-1972`
     """
 
     response_type = Survival

@@ -38,7 +38,7 @@ from gradsift.responses.labels import class_codes
 S = TypeVar("S")
 FEW_CASES = 8
 """Words: rows of a class below which a warning says that the sift's level is no promise
-(`docs/levels.md`).
+(`docs/guarantees.md`).
 """
 MOST_NAMES = 1_000_000
 """Memory: names are kept up to so many columns; beyond, ask the source for those you need."""

@@ -1,12 +1,8 @@
 """The selection repeated on half samples of the rows.
 
-Subsamples of half the rows, drawn without replacement, as in stability selection [1]_; nothing is
+Subsamples of half the rows, drawn without replacement, as in stability selection
+:cite:`meinshausen-2010`; nothing is
 selected by the frequencies here, they are shown.
-
-References
-----------
-.. [1] N. Meinshausen and P. Buhlmann (2010). Stability selection. Journal of the Royal Statistical
-   Society B 72, 417-473.
 """
 
 from __future__ import annotations

@@ -13,8 +13,7 @@ same for 60 rows and for 60,000.
 
 References
 ----------
-E. I. George and R. E. McCulloch (1997). Approaches for Bayesian variable selection. Statistica
-Sinica 7, 339-373.
+:cite:`george-1997`
 """
 
 from __future__ import annotations

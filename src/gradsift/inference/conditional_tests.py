@@ -27,14 +27,7 @@ count with p = 1, which can only make q-values larger.
 
 References
 ----------
-Y. Benjamini and Y. Hochberg (1995). Controlling the false discovery rate: a practical and powerful
-approach to multiple testing. Journal of the Royal Statistical Society B 57, 289-300.
-
-E. Candes, Y. Fan, L. Janson and J. Lv (2018). Panning for gold: 'model-X' knockoffs for high
-dimensional controlled variable selection. Journal of the Royal Statistical Society B 80, 551-577.
-
-J. Lei, M. G'Sell, A. Rinaldo, R. Tibshirani and L. Wasserman (2018). Distribution-free predictive
-inference for regression. Journal of the American Statistical Association 113, 1094-1111.
+:cite:`benjamini-1995`, :cite:`candes-2018`, :cite:`lei-2018`
 """
 
 from __future__ import annotations

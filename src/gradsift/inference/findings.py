@@ -11,8 +11,7 @@ all columns of the table.
 
 References
 ----------
-J. B. Maller et al. (2012). Bayesian refinement of association signals for 14 loci in 3 common
-diseases. Nature Genetics 44, 1294-1301.
+:cite:`maller-2012`
 """
 
 from __future__ import annotations

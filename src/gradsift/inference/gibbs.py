@@ -21,15 +21,7 @@ and the scores of rare classes are corrected for their skewness (`Chains.squares
 
 References
 ----------
-S. Geman and D. Geman (1984). Stochastic relaxation, Gibbs distributions, and the Bayesian
-restoration of images. IEEE Transactions on Pattern Analysis and Machine Intelligence 6, 721-741.
-
-P. Gruenwald (2012). The safe Bayesian: learning the learning rate via the mixability gap.
-Algorithmic Learning Theory, 169-183.
-
-G. Wang, A. Sarkar, P. Carbonetto and M. Stephens (2020). A simple new approach to variable
-selection in regression, with application to genetic fine mapping. Journal of the Royal Statistical
-Society B 82, 1273-1300.
+:cite:`geman-1984`, :cite:`grunwald-2012`, :cite:`wang-2020`
 """
 
 from __future__ import annotations

@@ -12,11 +12,7 @@ permutations of the rows. q-values are those of Benjamini and Hochberg over all 
 
 References
 ----------
-Y. Benjamini and Y. Hochberg (1995). Controlling the false discovery rate: a practical and powerful
-approach to multiple testing. Journal of the Royal Statistical Society B 57, 289-300.
-
-K. C. S. Pillai (1955). Some new test criteria in multivariate analysis. Annals of Mathematical
-Statistics 26, 117-121.
+:cite:`benjamini-1995`, :cite:`pillai-1955`
 """
 
 from __future__ import annotations

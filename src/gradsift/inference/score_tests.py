@@ -24,15 +24,7 @@ products with random vectors, K ~ L L' + c I (Nystroem approximation; Williams a
 
 References
 ----------
-C. R. Rao (1948). Large sample tests of statistical hypotheses concerning several parameters with
-applications to problems of estimation. Mathematical Proceedings of the Cambridge Philosophical
-Society 44, 50-57.
-
-C. Williams and M. Seeger (2001). Using the Nystroem method to speed up kernel machines. Advances in
-Neural Information Processing Systems 13, 682-688.
-
-J. Yu et al. (2006). A unified mixed-model method for association mapping that accounts for multiple
-levels of relatedness. Nature Genetics 38, 203-208.
+:cite:`rao-1948`, :cite:`williams-2001`, :cite:`yu-2006`
 """
 
 from __future__ import annotations

@@ -15,9 +15,7 @@ that use them.
 
 References
 ----------
-G. Wang, A. Sarkar, P. Carbonetto and M. Stephens (2020). A simple new approach to variable
-selection in regression, with application to genetic fine mapping. Journal of the Royal Statistical
-Society B 82, 1273-1300.
+:cite:`wang-2020`
 """
 
 from __future__ import annotations
@@ -195,7 +193,7 @@ class FindingSettings:
 
 @dataclass(frozen=True)
 class ColumnTestSettings:
-    """The settings of tests of columns; their steps are described in `docs/discoveries.md`."""
+    """The settings of tests of columns; their steps are described in `docs/guarantees.md`."""
 
     # which columns are tested given the others, together with which
     most_candidates: int = 40

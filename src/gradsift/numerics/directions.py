@@ -1,13 +1,12 @@
 """Effective dimension reduction: leading directions of a gradient outer product.
 
 For gradients G (n, a) of a response in a selected variables, the eigenvectors of G' G / n span the
-directions along which it changes [1]_; in coordinates of a kernel's factor the same matrix is the
+directions along which it changes; in coordinates of a kernel's factor the same matrix is the
 sparse empirical gradient covariance matrix (S-EGCM).
 
 References
 ----------
-.. [1] Y. Xia, H. Tong, W. K. Li and L.-X. Zhu (2002). An adaptive estimation of dimension reduction
-   space. Journal of the Royal Statistical Society B 64, 363-410.
+:cite:`xia-2002`
 """
 
 from __future__ import annotations

@@ -12,17 +12,12 @@ work on discrete columns.
 
 `repeated_rows`: which rows of X (n, p) are much nearer to each other than neighbours can be? Around
 a row of a sample with any smooth density in D dimensions, the distances r_1 < r_2 < .. to its
-nearest neighbours have (r_k / r_(k+1))^(k D) uniform on (0, 1), whatever the density there ([1]_
-has it for k = 1). D is estimated from farther neighbours. So spectra, in which all rows are near
-others because they differ in few ways, are no reason for an alarm, and a row with k repetitions of
-itself has a ratio at k that is far too small. Distances are those of normal scores in their leading
-principal components, and include what ties, rounding and missing values may hide: rows of few small
-whole numbers are equal by chance.
-
-References
-----------
-.. [1] E. Facco, M. d'Errico, A. Rodriguez and A. Laio (2017). Estimating the intrinsic dimension of
-   datasets by a minimal neighborhood information. Scientific Reports 7, 12140.
+nearest neighbours have (r_k / r_(k+1))^(k D) uniform on (0, 1), whatever the density there
+(:cite:`facco-2017` for k = 1). D is estimated from farther neighbours. So spectra, in which all
+rows are near others because they differ in few ways, are no reason for an alarm, and a row with k
+repetitions of itself has a ratio at k that is far too small. Distances are those of normal scores
+in their leading principal components, and include what ties, rounding and missing values may hide:
+rows of few small whole numbers are equal by chance.
 """
 
 from __future__ import annotations

@@ -1,15 +1,10 @@
 """Small statistics: q-values, correlations within groups and along rows, splines, quantiles.
 
-- q-values of p-values (m,), by the step-up procedure of [1]_;
+- q-values of p-values (m,), by the step-up procedure of :cite:`benjamini-1995`;
 - the intraclass correlation of groups of rows, by analysis of variance;
 - autocorrelations of columns X (n, m) along the order of their rows;
 - bases of cubic splines (n, K) of a column;
 - quantiles, robust scale and clipping of columns with weights of rows (n,).
-
-References
-----------
-.. [1] Y. Benjamini and Y. Hochberg (1995). Controlling the false discovery rate: a practical and
-   powerful approach to multiple testing. Journal of the Royal Statistical Society B 57, 289-300.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How many directions: held-out prediction along them, after Xia et al. (2002).
+"""How many directions: held-out prediction along them, after :cite:`xia-2002`.
 
 For d = 0, 1, 2, ... the best d directions are found on four fifths of the samples (`mave`, from the
 leading ones of the fit), and a local linear fit in their coordinates predicts the last fifth. The

@@ -58,7 +58,7 @@ REFINED_SETTLED = 1e-4
 
 
 def refine_gradients(X: Array, y: Array, share: Array, F: Array, d: int) -> Array:
-    """Refined OPG (Xia et al., 2002): slopes (n, p) fitted again, near in the leading d directions.
+    """Refined OPG :cite:`xia-2002`: slopes (n, p) fitted again, near in the leading d directions.
 
     Neighbours in all columns are far apart once there are many. Each round measures distances in
     the d directions of the slopes before, in units of their standard deviation, with the bandwidth

@@ -8,7 +8,7 @@ is s eta / w_i. With S = W^(1/2), B = S K S + eta I, N = sum w, z = S y,
 
 which is the likelihood of the table in which row i is written out w_i times (Sylvester's identity
 takes the determinant there to the one here). The scale is profiled out: s = z'B^-1 z / N. See
-Rasmussen and Williams, Gaussian processes for machine learning (2006), chapter 5.
+:cite:`rasmussen-2006`, chapter 5.
 
 Shapes: X (n, d) standardised columns, Y (n, q) centred responses, theta (t + 1,) the kernel's
 hyperparameters and log eta.

@@ -8,8 +8,8 @@ columns (`refit_regression`, `refit_classification`); gradients and directions c
 Members h_m are a ridge and kernel ridges on all columns (`all_columns`).
 
 Shares s_m are proportional to exp(gain / 4), gains being log scores of held-out rows above those of
-a constant, in nats (`log_scores`): stacking with exponential weights, as in Yao et al., Using
-stacking to average Bayesian predictive distributions, Bayesian Analysis 2018. The power 1/4 allows
+a constant, in nats (`log_scores`): stacking with exponential weights, as in
+:cite:`yao-2018`. The power 1/4 allows
 for the noise in scores of few rows. Because the k columns of g were selected from p, log C(p, k)
 nats are subtracted from its gain.
 """

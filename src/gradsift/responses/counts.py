@@ -11,7 +11,7 @@ take that for evidence of any column (1.3 false variables a table in place of .1
 
 References
 ----------
-Lawless, Negative binomial and mixed Poisson regression, Canadian J. Statistics 15, 1987, 209-225.
+:cite:`lawless-1987`
 """
 
 from __future__ import annotations

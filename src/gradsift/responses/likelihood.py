@@ -14,7 +14,7 @@ Everything else follows:
 
 References
 ----------
-McCullagh and Nelder, Generalized Linear Models, 2nd ed., 1989, chapter 2 (working response).
+:cite:`mccullagh-1989`
 """
 
 from __future__ import annotations

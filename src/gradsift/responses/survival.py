@@ -13,9 +13,7 @@ Efron's treatment of ties; a row of weight 2 counts exactly as two rows.
 
 References
 ----------
-Cox, Regression models and life-tables, JRSS B 34, 1972, 187-220.
-Efron, The efficiency of Cox's likelihood function for censored data, JASA 72, 1977, 557-565.
-Breslow, discussion of Cox (1972), 216-217 (the baseline hazard).
+:cite:`cox-1972`, with Breslow's discussion (216-217) for the baseline hazard; :cite:`efron-1977`
 """
 
 from __future__ import annotations
@@ -370,7 +368,7 @@ def concordance(y: Records, risk: Array) -> float:
 
     References
     ----------
-    Harrell et al., Evaluating the yield of medical tests, JAMA 247, 1982, 2543-2546.
+    :cite:`harrell-1982`
     """
     time, event = y["time"], y["event"]
     agree = comparable = 0.0

@@ -10,7 +10,8 @@ distribution under which the expected sum is u:
 
 Row i draws one of the residuals, tilted towards a_i, while their mean and variance stay what they
 are. For normal r, 2 D = -n log(1 - rho^2), which is what a fit gains in n log det. For a column
-that marks one row, D is about log n, however perfect the fit. Skovgaard's correction (2001),
+that marks one row, D is about log n, however perfect the fit. Skovgaard's correction
+:cite:`skovgaard-2001`,
 
     w + log(v / w) / w,     w = sqrt(2 D),     v = t_0 (det K''(t) / det K''_12(0))^(1/2),
 

@@ -3,16 +3,13 @@
     minimise over B (w, q) and v    Phi(B, v) + sum_k limit_k ||B_k||_2
 
 for the w columns of a working set, with Phi a `Restricted` data term. Each step is a gradient step
-on Phi and the proximal operator of the penalty; FISTA [1]_ starts it from an extrapolated point,
-restarted by the rule of [2]_. `newton` shares what is here: steps no longer than descent allows,
+on Phi and the proximal operator of the penalty; FISTA starts it from an extrapolated point,
+restarted adaptively. `newton` shares what is here: steps no longer than descent allows,
 and the duality gap that stops them.
 
 References
 ----------
-.. [1] A. Beck and M. Teboulle (2009). A fast iterative shrinkage-thresholding algorithm for linear
-   inverse problems. SIAM Journal on Imaging Sciences 2, 183-202.
-.. [2] B. O'Donoghue and E. Candes (2015). Adaptive restart for accelerated gradient schemes.
-   Foundations of Computational Mathematics 15, 715-732.
+:cite:`beck-2009`, :cite:`odonoghue-2015`
 """
 
 from __future__ import annotations

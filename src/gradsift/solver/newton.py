@@ -3,8 +3,8 @@
     minimise over B (w, q) and v    Phi(B, v) + sum_k limit_k ||B_k||_2
 
 Where no row is zero the penalty is smooth, so on the rows that a forward-backward step leaves
-non-zero the objective has a Hessian, and one Newton step goes further than dozens of plain ones
-[1]_. It is solved by conjugate gradients: all they ask are products with the Hessian, each as
+non-zero the objective has a Hessian, and one Newton step goes further than dozens of plain ones.
+It is solved by conjugate gradients: all they ask are products with the Hessian, each as
 costly as one gradient on these few rows.
 
 Where columns are nearly copies of each other, most rows that come in have to leave again. Newton
@@ -16,8 +16,7 @@ the whole converges from anywhere.
 
 References
 ----------
-.. [1] G. Bareilles, F. Iutzeler and J. Malick (2023). Newton acceleration on manifolds identified
-   by proximal gradient methods. Mathematical Programming 200, 37-70.
+:cite:`bareilles-2023`
 """
 
 from __future__ import annotations

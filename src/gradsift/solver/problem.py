@@ -3,13 +3,12 @@
     minimise over B (p, q) and v    Phi(X B, v) + alpha * penalty(B)
 
 `Problem` holds the columns X (n, p) of a `Source`, Phi (`Datafit`) and the penalty on the rows of
-B: the group lasso [1]_, or the ridge of dense gradient learning. Penalties know no kernel, because
+B: the group lasso, or the ridge of dense gradient learning. Penalties know no kernel, because
 ||f^k||_K = ||B_k||_2. `Solution` stores the non-zero rows only, and the `Certificate`.
 
 References
 ----------
-.. [1] M. Yuan and Y. Lin (2006). Model selection and estimation in regression with grouped
-   variables. Journal of the Royal Statistical Society B 68, 49-67.
+:cite:`yuan-2006`
 """
 
 from __future__ import annotations

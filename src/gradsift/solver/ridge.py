@@ -5,12 +5,11 @@ X X' = T T' (n x t) and B = X' T^(+)' C, both U = X B = T C and ||B|| = ||C|| ne
 Neither p nor n^2 x n^2 systems appear, whatever the number of columns.
 
 Phi is any `Datafit`, so Newton steps are needed; the ridges of `gradsift.refit` are least squares
-in closed form. With Phi of squared pair differences this is the gradient learning of [1]_.
+in closed form. With Phi of squared pair differences this is gradient learning (GL).
 
 References
 ----------
-.. [1] S. Mukherjee and D.-X. Zhou (2006). Learning coordinate covariances via gradients. Journal of
-   Machine Learning Research 7, 519-549.
+:cite:`mukherjee-zhou-2006`
 """
 
 from __future__ import annotations

@@ -4,16 +4,12 @@
 
 on a working set of w of the p columns; one pass over all columns then gives every ||X_k' M||, M
 (n, q) the gradient of Phi in X B, and with them the duality gap of the whole problem. Which columns
-to begin with is guessed by the sequential strong rule [1]_, or along the path; working sets grow as
-in [2]_.
+to begin with is guessed by the sequential strong rule, or along the path; working sets grow as
+in celer.
 
 References
 ----------
-.. [1] R. Tibshirani, J. Bien, J. Friedman, T. Hastie, N. Simon, J. Taylor and R. Tibshirani (2012).
-   Strong rules for discarding predictors in lasso-type problems. Journal of the Royal Statistical
-   Society B 74, 245-266.
-.. [2] M. Massias, A. Gramfort and J. Salmon (2018). Celer: a fast solver for the lasso with dual
-   extrapolation. ICML 2018.
+:cite:`tibshirani-2012`, :cite:`massias-2018`
 """
 
 from __future__ import annotations
