@@ -19,7 +19,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
-from sklearn import neighbors
 
 from gradsift._run.extras import require
 from gradsift._run.threads import map_blocks
@@ -83,9 +82,9 @@ def find_nearest(source: Source, k: int, anchors: IntArray, *, approximate: bool
 
 
 def _by_search(X: Array, k: int, anchors: IntArray) -> IntArray:
-    search = neighbors.NearestNeighbors(n_neighbors=k + 1).fit(
-        X
-    )  # a tree or all distances, as X asks for
+    from sklearn.neighbors import NearestNeighbors  # slow to import, rarely used
+
+    search = NearestNeighbors(n_neighbors=k + 1).fit(X)  # a tree or all distances, as X asks for
     return np.asarray(search.kneighbors(X[anchors], return_distance=False), dtype=np.intp)
 
 
