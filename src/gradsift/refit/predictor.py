@@ -146,7 +146,8 @@ def average(
     Z : (n, k) the selected ones, as the refit had them.
     response : how members learn the response; None where none are to be tried.
     """
-    if response is None:
+    n, p = columns.shape
+    if response is None or (n > settings.ridge_rows and p > settings.kernel_columns):
         return predictor
     rows = distinct_rows(columns, response.Y, response.weights)
     chosen = log_choices(count_varying(columns), Z.shape[1])
