@@ -90,6 +90,12 @@ class Source(ABC):
         """What runs jobs on blocks that lie elsewhere (dask); None where that is this process."""
         return None
 
+    def genotype_sums(self, D: Array) -> Iterator[tuple[slice, Array]] | None:
+        """Sums of D (n, m) over the rows with 0, 1 and 2 copies of an allele, (3, width, m), of all
+        columns in order, where the table holds such counts and has a fast way; else None.
+        """
+        return None
+
     @property
     def held_bytes(self) -> int:
         """Bytes the table takes: 8 for each value, or what a compressed table really takes."""

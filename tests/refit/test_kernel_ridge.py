@@ -20,7 +20,7 @@ from gradsift.refit.all_columns import (
     laplace,
 )
 from gradsift.refit.log_scores import NumberScore
-from gradsift.refit.settings import RefitSettings
+from gradsift.refit.settings import NUMBERS, RefitSettings
 
 FORMS = ("gaussian", "laplace")
 
@@ -44,7 +44,7 @@ def fit_kernel(Z, Y, settings=None, order=None, form="gaussian"):
 
 
 def score_of(Y):
-    return NumberScore(Y, np.ones(len(Y)), unit=1.0, level=0.0, null=0.0)
+    return NumberScore(Y, np.ones(len(Y)), 1.0, 0.0, NUMBERS)
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ class Scripted(NumberScore):
 )
 def test_lengths_are_tried_from_the_longest_while_they_get_better(curved, scores, tried, best):
     Z, Y = curved
-    response = Scripted(Y, np.ones(60), 1.0, 0.0, 0.0, (*scores, 0.0))
+    response = Scripted(Y, np.ones(60), 1.0, 0.0, NUMBERS, (*scores, 0.0))
     columns = KernelColumns.of(ArraySource(Z), np.ones(60), np.arange(60), RefitSettings())
     found = columns.fit("gaussian", response)
     assert found.left_out.length == best

@@ -80,7 +80,14 @@ def measure_scaling(
     mean, scale = np.empty(p), np.empty(p)
     holes = 0
     width = max(1, PIECE_BYTES // (8 * max(1, len(share))))
-    for where, found in each_block(source, lambda _: partial(moments, share, filled), width=width):
+    weight = share / share.max()  # ones, for exact counts, unless rows have weights
+    counted = source.genotype_sums(np.column_stack([weight, np.ones(len(share))]))
+    passed: Iterator[tuple[slice, tuple[Array, Array, int]]]
+    if counted is None:
+        passed = each_block(source, lambda _: partial(moments, share, filled), width=width)
+    else:
+        passed = ((where, genotype_moments(sums, weight)) for where, sums in counted)
+    for where, found in passed:
         mean[where], scale[where] = found[0], found[1]
         holes += found[2]
     if holes and missing != "mean":
@@ -110,6 +117,17 @@ def moments(share: Array, filled: bool, block: Array) -> tuple[Array, Array, int
     return mean, np.where(spread > 1e-12 * size, spread, np.inf), holes
 
 
+def genotype_moments(sums: Array, weight: Array) -> tuple[Array, Array, int]:
+    """The same from sums of weights and of ones (3, width, 2) over the rows of each genotype."""
+    some, copies = sums[:, :, 0], np.arange(3.0)[:, None]
+    known = some.sum(axis=0)
+    mean = (copies * some).sum(axis=0) / np.where(known > 0, known, 1.0)
+    # a missing value counts as the mean
+    spread = np.sqrt((some * np.square(copies - mean)).sum(axis=0) / weight.sum())
+    holes = len(weight) * some.shape[1] - int(np.rint(sums[:, :, 1].sum()))
+    return mean, np.where(spread > 1e-12, spread, np.inf), holes
+
+
 def fill_means(block: Array, share: Array, mean: Array) -> tuple[Array, Array, int]:
     """The block with its holes filled, the means of what is known, and the number of holes.
 
@@ -134,6 +152,10 @@ class ScaledSource(SourceView):
 
     def change(self, where: slice | IntArray) -> Callable[[Array], Array]:
         return self.scaling.take(where).apply
+
+    def genotype_sums(self, D: Array) -> Iterator[tuple[slice, Array]] | None:
+        """Of the values as they were: sums by genotype know no scale."""
+        return None if self.scaling.fill is not None else self.base.genotype_sums(D)
 
     @property
     def expects_missing(self) -> bool:

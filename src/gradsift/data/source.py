@@ -139,6 +139,9 @@ class NamedSource(SourceView):
     def array(self) -> Array | None:
         return self.base.array
 
+    def genotype_sums(self, D: Array) -> Iterator[tuple[slice, Array]] | None:
+        return self.base.genotype_sums(D)
+
     def names(self, index: IntArray | None = None) -> list[str]:
         chosen = self.labels if index is None else [self.labels[k] for k in index]
         return [str(name) for name in chosen]
@@ -156,6 +159,11 @@ class RowsSource(SourceView):
 
     def change(self, where: slice | IntArray) -> Callable[[Array], Array]:
         return partial(rows_of, self.rows)
+
+    def genotype_sums(self, D: Array) -> Iterator[tuple[slice, Array]] | None:
+        every = np.zeros((self.base.shape[0], D.shape[1]))
+        np.add.at(every, self.rows, D)
+        return self.base.genotype_sums(every)
 
     @property
     def held_bytes(self) -> int:
@@ -188,6 +196,13 @@ class ColumnsSource(SourceView):
             mine, inside = self._within(where)
             if len(inside):
                 yield mine, block[:, inside]
+
+    def genotype_sums(self, D: Array) -> Iterator[tuple[slice, Array]] | None:
+        counted = self.base.genotype_sums(D)
+        if counted is None:
+            return None
+        kept = ((*self._within(where), sums) for where, sums in counted)
+        return ((mine, sums[:, inside]) for mine, inside, sums in kept if len(inside))
 
     def names(self, index: IntArray | None = None) -> list[str]:
         chosen = self.kept if index is None else self.kept[index]

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, RidgeCV
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -58,6 +57,8 @@ def baseline_model(X: Array, y: Array, labels: bool, groups: IntArray | None = N
         return make_pipeline(*steps, RidgeCV(ALPHAS, cv=folds))
     n, p = X.shape
     if p > n:
+        from sklearn.decomposition import PCA  # slow to import
+
         steps.append(PCA(svd_solver="full"))
     return make_pipeline(*steps, logistic_model(p, y, groups))
 

@@ -181,7 +181,9 @@ def repeated_rows(X: Array) -> list[tuple[int, ...]]:
     columns = evenly_spaced(X.shape[1], MOST_COLUMNS)
     D, components = row_distances(X[np.ix_(rows, columns)])
     np.fill_diagonal(D, np.inf)
-    near = np.argsort(D, axis=1, kind="stable")[:, :last]
+    near = np.sort(np.argpartition(D, last - 1, axis=1)[:, :last], axis=1)
+    order = np.argsort(np.take_along_axis(D, near, axis=1), axis=1, kind="stable")
+    near = np.take_along_axis(near, order, axis=1)
     D = np.take_along_axis(D, near, axis=1)
     growth = 0.5 * float(np.log(D[:, last - 1] / D[:, FIRST - 1]).mean())
     dimension = float((1.0 / np.arange(FIRST, last)).sum()) / max(growth, ROUNDING)

@@ -19,7 +19,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
-from sklearn import neighbors
 
 from gradsift._run.extras import require
 from gradsift._run.threads import map_blocks
@@ -80,6 +79,8 @@ def find_nearest(source: Source, k: int, anchors: IntArray, *, approximate: bool
             index = pynndescent.NNDescent(X, n_neighbors=k + 1, random_state=0, n_jobs=1)
             rows = index.neighbor_graph[0][anchors]
         else:  # a tree or all distances, as X asks for
+            from sklearn import neighbors  # slow to import, rarely used
+
             search = neighbors.NearestNeighbors(n_neighbors=k + 1).fit(X)
             rows = search.kneighbors(X[anchors], return_distance=False)
         return _with_self(X, np.asarray(rows, dtype=np.intp), anchors)

@@ -52,7 +52,13 @@ from gradsift.data import (
 from gradsift.data.source import SourceView, windows
 from gradsift.numerics.distances import products, source_products
 from gradsift.numerics.ridge import RowProducts, SpectralRidge
-from gradsift.numerics.sampling import canonical_order, folds_along, gram_products, spread_along
+from gradsift.numerics.sampling import (
+    canonical_order,
+    evenly_spaced,
+    folds_along,
+    gram_products,
+    spread_along,
+)
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.refit.log_scores import Calibrated, LogScore, normal_score
 from gradsift.refit.settings import NUMBERS, RefitSettings
@@ -300,21 +306,60 @@ class KernelColumns:
         return KernelFit(member, left, response.of_rows(left.guess, left.variance), left.guess)
 
 
+def may_gain(
+    needed: float, source: Source, response: LogScore, order: IntArray, settings: RefitSettings
+) -> bool:
+    """Whether a kernel on all columns may gain so many nats on all rows.
+
+    Fits to two samples, `kernel_trials`, say what it gains per row, and what it learns when rows
+    double. Twice that, at least `least_learning`, is added for every doubling up to all rows.
+    """
+    few, many = settings.kernel_trials
+    if len(order) < 2 * many:
+        return True
+    samples = []
+    for count in (few, many):
+        rows = order[evenly_spaced(len(order), count)]
+        part = response.take(rows, response.weights[rows])
+        columns = KernelColumns.of(
+            take_rows(source, rows), part.weights, np.arange(count), settings
+        )
+        samples.append((columns, part))
+
+    def reach(form: Form) -> float:
+        before, now = (
+            columns.fit(form, part).calibrated.gain / float(part.weights.sum())
+            for columns, part in samples
+        )
+        learned = max((now - before) / np.log2(many / few), settings.least_learning)
+        return float(now + 2.0 * np.log2(len(order) / many) * learned)
+
+    least = needed / float(response.weights.sum())
+    return any(reach(form) >= least for form in samples[-1][0].forms)
+
+
 def fit_kernels(
-    source: Source, response: LogScore, distinct: IntArray, settings: RefitSettings
+    source: Source,
+    response: LogScore,
+    distinct: IntArray,
+    needed: float,
+    settings: RefitSettings,
 ) -> Iterator[KernelFit]:
     """One for each form of the kernel; none where the table has too many columns to keep rows of
-    them.
+    them, or where none could gain the nats that are needed.
     """
     if source.shape[1] > settings.kernel_columns:
         return
     rows = np.sort(np.unique(distinct, return_index=True)[1])
     counts = np.bincount(distinct, response.weights).astype(np.float64)[distinct[rows]]
     few = source if len(rows) == len(distinct) else take_rows(source, rows)
-    columns = KernelColumns.of(few, counts, np.argsort(distinct[rows]), settings)
-    place = np.argsort(distinct[rows])[distinct]
+    order, merged = np.argsort(distinct[rows]), response.take(rows, counts)
+    if not may_gain(needed, few, merged, order, settings):
+        return
+    columns = KernelColumns.of(few, counts, order, settings)
+    place = order[distinct]
     for form in columns.forms:
-        fit = columns.fit(form, response.take(rows, counts))
+        fit = columns.fit(form, merged)
         yield fit._replace(held_out=fit.held_out[place])
 
 

@@ -78,16 +78,27 @@ class Ridge:
     factor: Array
 
 
-def solve_ridge(features: Features, noise_ratio: float, rows: RefitRows) -> Ridge:
-    """Solve (Phi'W Phi + eta I) beta = Phi'W Y."""
+def ridge_sums(features: Features, rows: RefitRows) -> tuple[Array, Array]:
+    """Phi'W Phi (r, r) and Phi'W Y (r, q)."""
     r, q = len(features.points), rows.Y.shape[1]
-    gram, moment = noise_ratio * np.eye(r), np.zeros((r, q))
+    gram, moment = np.zeros((r, r)), np.zeros((r, q))
     for block in row_blocks(len(rows.X)):
-        Phi = features(rows.X[block])
-        weighted = Phi * rows.weights[block, None]
-        gram += weighted.T @ Phi
-        moment += weighted.T @ rows.Y[block]
-    factor = dpotrf(gram, lower=1)[0]
+        root = np.sqrt(rows.weights[block, None])
+        Phi = features(rows.X[block]) * root
+        gram += Phi.T @ Phi  # of an array with itself: half of the work
+        moment += Phi.T @ (root * rows.Y[block])
+    return gram, moment
+
+
+def solve_ridge(
+    features: Features,
+    noise_ratio: float,
+    rows: RefitRows,
+    sums: tuple[Array, Array] | None = None,
+) -> Ridge:
+    """Solve (Phi'W Phi + eta I) beta = Phi'W Y, from the `ridge_sums` where these are known."""
+    gram, moment = ridge_sums(features, rows) if sums is None else sums
+    factor = dpotrf(gram + noise_ratio * np.eye(len(gram)), lower=1)[0]
     beta = dpotrs(factor, moment, lower=1)[0]
     # z'B^-1 z / N, by the matrix inversion lemma; see evidence.py
     unexplained = rows.weights @ (rows.Y**2) - (moment * beta).sum(0)
@@ -114,8 +125,8 @@ def residuals_and_leverages(
     return residuals, np.minimum(leverages, 1.0 - 1e-6)
 
 
-BLOCK = 2_000
-"""Memory: rows evaluated at once, times the number of points."""
+BLOCK = 256
+"""Memory: rows evaluated at once; BLOCK x number of points stay in the cache."""
 
 PIVOT_TOLERANCE = 1e-12
 """Rounding: a point is left out when it adds less than this to the kernel's variance (largest value
@@ -148,11 +159,13 @@ class Features:
         return Expansion(self.kernel, self.points, coefficients)
 
 
-def pivoted_features(kernel: ArdKernel, X: Array) -> Features:
-    """Features that reproduce k on the rows of X; the points are the pivots."""
+def pivoted_features(kernel: ArdKernel, X: Array, least: float = 0.0) -> Features:
+    """Features that reproduce k on the rows of X; the points are the pivots, those that add at
+    least so much to the kernel's variance.
+    """
     K = np.asfortranarray(kernel(X, X))
-    largest = float(K.diagonal().max())
-    L, pivots, rank, _ = dpstrf(K, tol=PIVOT_TOLERANCE * largest, lower=1, overwrite_a=1)
+    tolerance = max(PIVOT_TOLERANCE, least) * float(K.diagonal().max())
+    L, pivots, rank, _ = dpstrf(K, tol=tolerance, lower=1, overwrite_a=1)
     keep = pivots[:rank] - 1
     return Features(kernel, X[keep], np.tril(L[:rank, :rank]))
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple, Protocol, Self
 
 import numpy as np
@@ -103,14 +104,13 @@ class NumberScore:
     Attributes
     ----------
     unit, level : standard deviation and mean of the response.
-    null : log score of single rows under the mean of the others.
     """
 
     Y: Array
     weights: Array
     unit: float
     level: float
-    null: float
+    settings: RefitSettings
 
     @classmethod
     def of(
@@ -128,8 +128,12 @@ class NumberScore:
         weights = counts if full else counts * np.asarray(refit.robust_weight)
         mean, unit = float(weights @ y / weights.sum()), float(np.std(y))
         Y = (y - mean)[:, None] / unit
-        null = float(normal_score(*constant_left_out(Y, weights), weights))
-        return cls(Y, weights, unit, mean, null)
+        return cls(Y, weights, unit, mean, settings)
+
+    @cached_property
+    def null(self) -> float:
+        """Log score of single rows under the mean of the others."""
+        return float(normal_score(*constant_left_out(self.Y, self.weights), self.weights))
 
     def take(self, rows: IntArray, weights: Array) -> NumberScore:
         return replace(self, Y=self.Y[rows], weights=weights)
@@ -153,7 +157,9 @@ class NumberScore:
         if refit.kernel is None:
             return constant_left_out(self.Y, self.weights)
         rows = RefitRows(Z, self.Y, self.weights)
-        ridge = solve_ridge(pivoted_features(refit.kernel, Z), refit.penalty, rows)
+        points = Z if len(Z) <= self.settings.exact_rows else refit.function.points
+        least = self.settings.pivot(refit.penalty, self.weights)
+        ridge = solve_ridge(pivoted_features(refit.kernel, points, least), refit.penalty, rows)
         residual, leverage = residuals_and_leverages(ridge, rows)
         left = 1.0 - leverage[:, None]
         return residual / left, ridge.scale * refit.penalty / left
@@ -195,12 +201,10 @@ class ClassScore:
     Attributes
     ----------
     T : (n, q) indicators of the second of two classes, or of all classes.
-    null : log score of classes under their frequencies in the other rows.
     """
 
     T: Array
     weights: Array
-    null: float
     settings: RefitSettings
 
     @classmethod
@@ -215,7 +219,7 @@ class ClassScore:
         T = T[:, 1:] if n_classes == 2 else T
         if not enough(T, weights, settings):
             return None
-        return cls(T, weights, chance_score(T, weights), settings)
+        return cls(T, weights, settings)
 
     @property
     def Y(self) -> Array:
@@ -226,6 +230,11 @@ class ClassScore:
         """C one-against-rest problems say what C - 1 contrasts say, and count as those."""
         q = self.T.shape[1]
         return 1.0 if q == 1 else (q - 1) / q
+
+    @cached_property
+    def null(self) -> float:
+        """Log score of classes under their frequencies in the other rows."""
+        return chance_score(self.T, self.weights)
 
     def take(self, rows: IntArray, weights: Array) -> ClassScore:
         return replace(self, T=self.T[rows], weights=weights)

@@ -204,16 +204,17 @@ def average(
     Z : (n, k) the selected ones, as the refit had them.
     response : how members learn the response; None where none are to be tried.
     """
-    if response is None:
+    n, p = columns.shape
+    if response is None or (n > settings.ridge_rows and p > settings.kernel_columns):
         return predictor
     rows = distinct_rows(columns, response.Y, response.weights)
+    chosen = log_choices(count_varying(columns), Z.shape[1])
+    own_gain = response.of_refit(predictor.refit, Z) - chosen
     found: list[RidgeFit | KernelFit] = [
         *fit_screened_ridge(columns, response, rows, settings),
-        *fit_kernels(columns, response, rows, settings),
+        *fit_kernels(columns, response, rows, least_share_gain(own_gain, settings), settings),
     ]
     gains = np.array([fit.calibrated.gain for fit in found])
-    varying = sum(n for _, n in each_block(columns, lambda _: lambda X: int(X.any(axis=0).sum())))
-    own_gain = response.of_refit(predictor.refit, Z) - log_choices(varying, Z.shape[1])
     shares = stacking_shares(gains, own_gain, settings)
     kept = np.flatnonzero(shares > 0)
     spread = 1.0
@@ -236,3 +237,19 @@ def stacking_shares(gains: Array, own_gain: float, settings: RefitSettings) -> A
     shares = softmax(settings.stacking_power * np.append(usable, own_gain))
     shares = np.where(shares >= settings.least_weight, shares, 0.0)
     return np.asarray(shares[:-1] / max(float(shares.sum()), 1e-300))
+
+
+def least_share_gain(own_gain: float, settings: RefitSettings) -> float:
+    """Nats that a member must gain to get a share, next to g alone."""
+    least = settings.least_weight
+    behind = np.log((1.0 - least) / least) / settings.stacking_power
+    return max(own_gain - float(behind), settings.least_gain)
+
+
+def count_varying(source: Source) -> int:
+    """Columns, standardised, that are not constant."""
+    return sum(count for _, count in each_block(source, lambda _: _varying_in))
+
+
+def _varying_in(Z: Array) -> int:
+    return int(Z.any(axis=0).sum())

@@ -27,6 +27,7 @@ depends on them. Outliers on one side hardly move the quartiles.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import fsum
 
 import numpy as np
@@ -54,6 +55,7 @@ from gradsift.refit.evidence import (
     posterior_of,
     rank_candidates,
     residuals_and_leverages,
+    ridge_sums,
     solve_ridge,
     untuned_ard,
 )
@@ -115,13 +117,15 @@ def solve_and_diagnose(
     data: Responses,
     robust_weight: Array,
     settings: RefitSettings,
-    *,
-    leverage: bool = True,
+    sums: SharedSums | None = None,
 ) -> DiagnosedFit:
-    """Ridge with weights w * robust weight, and a look at its residuals."""
+    """Ridge with weights w * robust weight, and a look at its residuals. With sums over many rows,
+    residuals stand for those of rows left out.
+    """
     rows, mean = data.centred(robust_weight)
-    ridge = solve_ridge(features, noise_ratio, rows)
-    residuals, leverages = residuals_and_leverages(ridge, rows, leverage=leverage)
+    known = None if sums is None else sums.of(robust_weight, mean)
+    ridge = solve_ridge(features, noise_ratio, rows, known)
+    residuals, leverages = residuals_and_leverages(ridge, rows, leverage=sums is None)
     next_weight = data.robust_weight(residuals[:, 0] / np.sqrt(1.0 - leverages), settings)
     left_out = residuals[:, 0] / (1.0 - leverages)
     typical_error = float(scale_about_zero(left_out, data.weights))
@@ -131,6 +135,33 @@ def solve_and_diagnose(
     skewed = abs(low + high - 2.0 * middle) > settings.most_skewed * (high - low)
     tail = bool(skewed and lowered > settings.most_outliers)
     return DiagnosedFit(ridge, mean, robust_weight, next_weight, typical_error, settled, tail)
+
+
+@dataclass(frozen=True, eq=False)
+class SharedSums:
+    """`ridge_sums` of many rows under several weights: made once for all rows, and those of the
+    few rows of lowered weight taken off.
+    """
+
+    features: Features
+    data: Responses
+
+    @cached_property
+    def all(self) -> tuple[Array, Array]:
+        return self.over(np.arange(len(self.data.y)), np.ones(len(self.data.y)))
+
+    def over(self, index: IntArray, part: Array) -> tuple[Array, Array]:
+        """Sums of some rows, by a part of their weights, of responses y and 1: (r, r), (r, 2)."""
+        some = self.data.take(index)
+        Y = np.column_stack([some.y, np.ones(len(index))])
+        return ridge_sums(self.features, RefitRows(some.X, Y, some.weights * part))
+
+    def of(self, robust_weight: Array, mean: float) -> tuple[Array, Array]:
+        """Sums under robust weights (n,) of the response less its mean."""
+        low = np.flatnonzero(robust_weight < 1.0)
+        lost = self.over(low, 1.0 - robust_weight[low])
+        gram, moment = (whole - part for whole, part in zip(self.all, lost, strict=True))
+        return gram, moment[:, :1] - mean * moment[:, 1:]
 
 
 def _diagnose(
@@ -199,19 +230,16 @@ def solve_robustly(
     data: Responses,
     suspected: Array,
     settings: RefitSettings,
-    *,
-    leverage: bool,
+    sums: SharedSums | None,
 ) -> DiagnosedFit:
     """Ridge on all rows, with the suspected ones held down if that helps the others."""
     everyone: Array = np.ones(len(data.y))
-    plain = solve_and_diagnose(features, noise_ratio, data, everyone, settings, leverage=leverage)
+    plain = solve_and_diagnose(features, noise_ratio, data, everyone, settings, sums)
     if np.all(suspected == 1.0):
         return plain
     robust = plain
     for _ in range(settings.robust_rounds):
-        robust = solve_and_diagnose(
-            features, noise_ratio, data, suspected, settings, leverage=leverage
-        )
+        robust = solve_and_diagnose(features, noise_ratio, data, suspected, settings, sums)
         if robust.settled:
             break
         suspected = robust.next_weight
@@ -285,7 +313,8 @@ def _refit_standard(
     sample_rows, sample_mean = sample.centred(sample_weight)
     best = ranked[0].fit
 
-    features = pivoted_features(best.kernel, data.X[landmarks])
+    least = settings.pivot(best.noise_ratio, data.weights)
+    features = pivoted_features(best.kernel, data.X[landmarks], least)
     if len(tuning) == m:
         solution = solve_and_diagnose(features, best.noise_ratio, data, sample_weight, settings)
     else:  # rows outside the sample are judged by what the sample predicts for them
@@ -293,9 +322,8 @@ def _refit_standard(
         ridge = solve_ridge(small, best.noise_ratio, sample_rows)
         residual = data.y - sample_mean - small.expansion(ridge.beta).value(data.X)[:, 0]
         suspected = data.robust_weight(residual, settings)
-        solution = solve_robustly(
-            features, best.noise_ratio, data, suspected, settings, leverage=m <= settings.landmarks
-        )
+        sums = None if m <= settings.landmarks else SharedSums(features, data)
+        solution = solve_robustly(features, best.noise_ratio, data, suspected, settings, sums)
     ridge, total = solution.ridge, float((solution.robust_weight * data.weights).sum())
     all_weights = np.where(merged.member >= 0, solution.robust_weight[merged.member], 1.0)
     return Refit(

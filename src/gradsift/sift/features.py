@@ -31,6 +31,7 @@ from scipy.special import erf
 from gradsift._run.memory import in_own_pages
 from gradsift._run.passes import each_block
 from gradsift.data import ArraySource
+from gradsift.data.source import BesideSource
 from gradsift.numerics.statistics import median, middle_quantiles
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.sift.rows import Rows
@@ -353,8 +354,24 @@ def wide_statistics(
     """Statistics (3, p) of all columns in one pass, features thrown away; single precision, as
     ten million columns of them are held more than once.
     """
+    if isinstance(source, BesideSource):
+        more = ArraySource(source.more)
+        parts = [wide_statistics(each, R, rows, settings) for each in (source.base, more)]
+        return np.concatenate(parts, axis=1)
     n, p = source.shape
     out = np.zeros((3, p), dtype=np.float32)
+    counted = None
+    if rows.clusters is None and len(R) > N_BINS:
+        D = np.zeros((n, 1 + R.shape[1]))
+        root = np.reshape(rows.root, (-1, 1))
+        D[slice(None) if rows.kept is None else rows.kept] = root * np.hstack(
+            [root * np.ones((len(R), 1)), R]
+        )
+        counted = source.genotype_sums(D)
+    if counted is not None:
+        for where, sums in counted:
+            out[:2, where] = genotype_statistics(sums[:, :, 0], sums[:, :, 1:], rows, settings)
+        return out
     job = partial(raw_statistics, R, rows, settings)
     made = min(n, N_BINS) if rows.clusters is None else n
     each = settings.n_features * made + 4 * n  # features, and copies of the column itself
@@ -362,6 +379,35 @@ def wide_statistics(
     for where, found in each_block(source, lambda _: job, width=width):
         out[:, where] = found
     return out
+
+
+def genotype_statistics(count: Array, sums: Array, rows: Rows, settings: SiftSettings) -> Array:
+    """Linear and quadratic statistics (2, width) of columns of three values, from weights (3,
+    width) and sums (3, width, q) of responses over the rows with each. Local features lie in their
+    span.
+
+    The quadratic feature is the dominance of a genotype, and missing values have no part in either.
+    """
+    known = np.maximum(count.sum(axis=0), 1e-300)
+    share = count / known
+
+    def unit(x: Array) -> Array:
+        x = x - (share * x).sum(axis=0)
+        sd = np.sqrt((share * x * x).sum(axis=0))
+        return np.asarray(x / np.where(sd > 1e-10, sd, np.inf))
+
+    x = unit(np.clip(unit(np.arange(3.0)[:, None]), -settings.clip, settings.clip))
+    square = unit(x * x)
+    along = (share * x * square).sum(axis=0)
+    ridge = 1.0 + settings.ridge
+    square = (square - along / ridge * x) / np.sqrt(ridge - along**2 / ridge)
+    # features are zero where a value is missing, and of unit variance over all rows
+    scale = rows.total / known
+    linear, quadratic = (
+        np.square((f[:, :, None] * sums).sum(axis=0)).sum(axis=1)
+        for f in (x / np.sqrt(ridge), square)
+    )
+    return np.stack([linear, quadratic]) * scale / rows.total
 
 
 def raw_statistics(R: Array, rows: Rows, settings: SiftSettings, X: Array) -> Array:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradsift._run.extras import require
+from gradsift._run.passes import count_columns
+from gradsift._run.threads import map_blocks
 from gradsift.data.damaged import reading
 from gradsift.data.genotype_file import GenotypeFile
 from gradsift.data.sample_files import column_values, read_psam
@@ -20,6 +24,14 @@ from gradsift.protocols import Array, IntArray
 
 NO_CALL = -127
 HEADER = 3
+PACKED_BYTES, LEAST_TOGETHER = 8 << 20, 1_024
+"""Bytes of packed variants read at a time, and variants at least."""
+TABLE_BYTES, TOGETHER = 500, 256
+"""Bytes of a variant looked up in the same tables (3 MB for a response), and variants at a time."""
+CODES = np.hstack(
+    [((np.arange(256) >> 2 * np.arange(4)[:, None]) & 3) == code for code in (3, 2, 0)]
+).astype(np.float64)
+"""(4, 3 x 256) whether the samples of a byte have 0, 1 or 2 copies of allele 1; 1 is no call."""
 MOST_ENDS = 10_000
 """Variants whose bits after the last sample are looked at: zero, unless there are more samples."""
 FAM_NAMES = {"phenotype": "PHENO1", "sex": "SEX", "FID": "FID"}
@@ -55,6 +67,23 @@ class BedSource(GenotypeFile):
         for where in windows(p, block_width(n)):
             yield where, self.read(where)
 
+    def genotype_sums(self, D: Array) -> Iterator[tuple[slice, Array]]:
+        """Sums by genotype from the packed bytes, a few variants at a time."""
+        n, p = self.shape
+        per_variant = (n + 3) // 4
+        width = max(LEAST_TOGETHER, PACKED_BYTES // max(1, per_variant))
+        job = partial(packed_sums, np.vstack([D, np.zeros((4 * per_variant - n, D.shape[1]))]))
+
+        def of(where: slice) -> tuple[slice, Array]:
+            start, count = where.start * per_variant, where.stop - where.start
+            with reading(self.path, "PLINK genotypes"):
+                packed = np.fromfile(self.path, np.uint8, count * per_variant, "", HEADER + start)
+                return where, job(packed.reshape(count, per_variant))
+
+        for where, found in map_blocks(of, windows(p, width)):
+            count_columns(where.stop - where.start)
+            yield where, found
+
     def names(self, index: IntArray | None = None) -> list[str]:
         """Variant identifiers, second column of the .bim file."""
         bim = self.path.with_suffix(".bim")
@@ -67,6 +96,35 @@ class BedSource(GenotypeFile):
                 line = next(islice(lines, k - at, None))
                 found[k], at = _variant(line, k, bim), k + 1
             return [found[int(k)] for k in index]
+
+
+def packed_sums(D: Array, packed: NDArray[np.uint8]) -> Array:
+    """Sums of D (4 b, m) over the samples with 0, 1 and 2 copies, (3, w, m), of packed variants
+    (w, b).
+
+    A byte holds four samples, so that a table of 256 entries per byte gives their sum. Tables and
+    sums of `TABLE_BYTES` of their entries are in single precision, sums of these in double: the
+    error is below 1e-5 of the sum of absolute values, and none for counts.
+
+    Examples
+    --------
+    >>> packed = np.array([[0b11_01_10_00]], dtype=np.uint8)  # 2 copies, 1, missing, 0
+    >>> packed_sums(np.array([[1.0], [10.0], [100.0], [1000.0]]), packed).ravel().tolist()
+    [1000.0, 10.0, 1.0]
+    """
+    (w, b), m = packed.shape, D.shape[1]
+    out = np.zeros((3, w, m))
+    for start in range(0, b, TABLE_BYTES):
+        part = slice(start, min(start + TABLE_BYTES, b))
+        four = D[4 * part.start : 4 * part.stop].T.reshape(-1, 4)
+        tables = (four @ CODES).astype(np.float32).reshape(m, -1)
+        offset = CODES.shape[1] * np.arange(part.stop - part.start)
+        for first in range(0, w, TOGETHER):
+            at = packed[first : first + TOGETHER, part] + offset
+            for k, j in np.ndindex(3, m):
+                found = tables[j, 256 * k :].take(at).sum(axis=1)
+                out[k, first : first + TOGETHER, j] += found
+    return out
 
 
 def open(X: Any) -> BedSource:
