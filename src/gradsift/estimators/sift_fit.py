@@ -240,8 +240,8 @@ def find_support(sample: Sample, params: SiftParameters) -> IntArray:
         table = standard_table(sample, params.missing)
         fit = sift_problem(sample, table, params).run()
         if params.options.max_features is None and params.false_discovery_rate is None:
-            selected = fit.selected[fit.selected < sample.columns.n_encoded]
-            return sample.columns.choose(selected)
+            selected = np.union1d(fit.selected, fit.bent)
+            return sample.columns.choose(selected[selected < sample.columns.n_encoded])
         return select(sample, fit, params, "support")[0].selected
 
 

@@ -66,6 +66,10 @@ from gradsift.sift.ranking import (
 from gradsift.sift.rows import make_rows
 from gradsift.sift.search import TOL, Fits, Search, choose_supports, path
 from gradsift.sift.settings import DEFAULT, SiftSettings
+from gradsift.sift.single_index import bent_columns
+
+ROWS_PER_COLUMN = 8
+"""Rows for each column of a direction that is searched for."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,8 @@ class SiftResult:
     groups: tuple[ChosenGroup, ...]
     """Terms of the selected potential, strongest first."""
     chi_square_tails: Array
-    """One per selected column: chi-square tail of what the fit loses without it. It orders columns
+    """One per selected column: chi-square tail of what the fit loses without it; nan outside of the
+    support. It orders columns
     and is no p-value: the columns were chosen for being large here, and others may stand in for
     them.
     """
@@ -447,8 +452,30 @@ class SiftFit:
 
     @property
     def selected(self) -> IntArray:
-        """Selected columns, sorted."""
+        """Columns of the support, sorted."""
         return np.array(self.groups.variables(self.support), dtype=np.intp)
+
+    @cached_property
+    def bent(self) -> IntArray:
+        """Columns outside of the support that a curve along a sum of columns needs, sorted."""
+        problem, response = self.problem, self.problem.response
+        rows, p = response.rows, problem.n_columns
+        several = response.Y.shape[1] > 1 or problem.labels is not None
+        other = response.likelihood is not None or rows.clusters is not None
+        left = float(np.sum(self.residual**2))
+        if several or other or not problem.interactions or not left > 0.0:
+            return self.selected[:0]
+        count = min(int(rows.total) // ROWS_PER_COLUMN, problem.settings.n_known)
+        columns = promising(self.marginal, problem.levels.new, count, self.selected.tolist())
+        columns = columns[
+            ~np.isin(columns, [*problem.excluded, *problem.always, *problem.constant])
+        ]
+        if len(columns) < 2:
+            return columns[:0]
+        X = single_columns(problem.source, columns, rows, problem.settings).astype(float)
+        y, gain = self.stand_in[:, 0] / rows.root, problem.settings.index_gain
+        found = bent_columns(X, y, response.weight, left, p, gain)
+        return np.setdiff1d(columns[found], self.selected)
 
     @cached_property
     def residual(self) -> Array:
@@ -562,17 +589,22 @@ class SiftFit:
         else:
             score = np.zeros(problem.source.shape[1])
             score[selected] = selected_scores(loss)
+        # columns of a curve come after those of the support, and before all others
+        score[self.bent] = 1.0 + 1e-6 * (1.0 + score[self.bent])
+        tails = np.full(len(score), np.nan)
+        tails[selected] = np.exp(log_p)
+        chosen = np.union1d(selected, self.bent).astype(np.intp)
         needed = interactions_of(groups, self.support, response, classes)
         kept = {groups.parents_of(g) for g in needed}
         pairs = [t for t in self.terms if t.part == "product" and t.variables in kept]
         clusters = response.rows.clusters
         return SiftResult(
-            selected=np.array(selected, dtype=np.intp),
+            selected=chosen,
             ranking=ranks(score),
             scores=score,
             interactions=tuple((t.variables[0], t.variables[1], t.strength) for t in pairs),
             groups=self.terms,
-            chi_square_tails=np.exp(log_p),
+            chi_square_tails=tails[chosen],
             residual=response.rows.in_order(self.residual / response.root),
             correlation=0.0 if clusters is None else clusters.correlation,
             clip_lines=problem.settings.clip_lines,

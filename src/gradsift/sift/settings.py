@@ -112,6 +112,12 @@ class SiftSettings:
     """Times that a residual is cut off and fitted again, looked at for products, and looked at for
     columns left out of the search: what a fit reveals changes little after that.
     """
+    # a curve along a sum of columns
+    index_gain: float = 0.5
+    """Part of what the support leaves, and of what a line leaves, that a curve along one sum of
+    columns must not exceed. sin(2u) leaves .04, where lines leave .85; no design without a wave
+    comes below .8.
+    """
     # the order of columns that are not selected
     left_over: float = 0.1
     """False discovery rate at which a column outside of the support counts as associated with the

@@ -1,0 +1,113 @@
+"""Columns of a link that bends along a sum: y ~ h(b'x), h a curve, b sparse.
+
+In a wave of a sum, sin(2 (x_1 + x_2 + x_3)), each column and each product explains little, and the
+support may hold some of its columns only. Projection pursuit (Friedman and Stuetzle, Projection
+pursuit regression, JASA 1981) looks at one sum of all candidates at a time: h is a ridge
+combination of bumps, and b moves by Gauss-Newton steps from three starts,
+
+* the least squares slope, which is along b unless h is even (Brillinger 1982), as it is and with
+  its small weights made smaller,
+* the principal Hessian direction, for an even h (Li, JASA 1992).
+
+Columns whose weight is within noise leave, by the extended BIC (Chen and Chen, Biometrika 2008).
+The others are added to the selected ones only where the curve leaves less than `index_gain` of what
+the support leaves, and of what a straight line in the same columns leaves: anything less is the
+business of the sift, which has levels for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from gradsift.protocols import Array, IntArray
+
+CENTRES = np.linspace(-2.5, 2.5, 7)
+"""Of the bumps, in standard deviations of the index; each is one wide."""
+RIDGE = 1e-4
+"""Per row, on the weights of bumps; and on steps, in units of their mean curvature."""
+ROUNDS = 15
+"""Gauss-Newton steps at most."""
+TINY = np.finfo(float).tiny
+
+
+class Curve(NamedTuple):
+    """A fit y ~ h(Xb): its loss, b and the t-values of b."""
+
+    loss: float
+    b: Array
+    t: Array
+
+
+def smooth(u: Array, y: Array, w: Array) -> tuple[Array, Array]:
+    """A curve through (u, y), and its slope, at each u."""
+    apart = u[:, None] - CENTRES
+    bumps = np.exp(-0.5 * apart**2)
+    centred = bumps - w @ bumps / w.sum()
+    gram = (centred.T * w) @ centred + RIDGE * w.sum() * np.eye(len(CENTRES))
+    a = np.linalg.solve(gram, centred.T @ (w * y))
+    return centred @ a, -(bumps * apart) @ a
+
+
+def pursue(X: Array, y: Array, w: Array, b: Array) -> Curve:
+    """The curve along one direction, from the start b; X and y are centred."""
+
+    def along(b: Array) -> tuple[float, Array, Array, Array]:
+        u = X @ b
+        b = b / np.sqrt(max(w @ u**2 / w.sum(), TINY))
+        h, slope = smooth(X @ b, y, w)
+        return float(w @ (y - h) ** 2), b, h, slope
+
+    loss, b, h, slope = along(b)
+    for _ in range(ROUNDS):
+        J = slope[:, None] * X
+        curvature = (J.T * w) @ J
+        curvature.flat[:: len(b) + 1] += RIDGE * curvature.trace()
+        step = np.linalg.solve(curvature, J.T @ (w * (y - h)))
+        tried = (along(b + size * step) for size in (1.0, 0.5, 0.25, 0.1))
+        better = next((found for found in tried if found[0] < loss), None)
+        if better is None:
+            break
+        gain, (loss, b, h, slope) = loss - better[0], better
+        if gain < 1e-4 * loss:
+            break
+    J = slope[:, None] * X
+    J -= w @ J / w.sum()
+    free = max(w.sum() - len(b) - len(CENTRES), 1.0)
+    spread = np.sqrt(loss / free * np.linalg.pinv((J.T * w) @ J).diagonal())
+    return Curve(loss, b, np.abs(b) / np.maximum(spread, TINY))
+
+
+def starts(X: Array, y: Array, w: Array) -> Iterator[Array]:
+    """The least squares slope, the same squared, and the principal Hessian direction."""
+    root = np.sqrt(w)[:, None]
+    U, sizes, V = np.linalg.svd(root * X, full_matrices=False)
+    U, V = U[:, sizes > 1e-6 * sizes[0]], V[sizes > 1e-6 * sizes[0]]
+    inverse = V.T / sizes[: len(V)]
+    slope = inverse @ (U.T @ (root[:, 0] * y))
+    yield slope
+    yield slope * np.abs(slope)
+    sizes, axes = np.linalg.eigh((U.T * y) @ U)
+    yield inverse @ axes[:, np.argmax(np.abs(sizes))]
+
+
+def bent_columns(X: Array, y: Array, w: Array, left: float, p: int, gain: float) -> IntArray:
+    """Places of the columns of X (n, d) that a curve along one direction needs; none if it is not
+    clearly better than what leaves a loss of `left`. X was chosen from p columns.
+    """
+    total, kept = w.sum(), np.arange(X.shape[1])
+    X = X - w @ X / total
+    y = y - w @ y / total
+    cost = np.log(total) + 2.0 * np.log(p)
+    curve = min((pursue(X, y, w, b) for b in starts(X, y, w)), key=lambda curve: curve.loss)
+    while (needed := curve.t**2 > cost).any() and not needed.all():
+        kept = kept[needed]
+        curve = pursue(X[:, kept], y, w, curve.b[needed])
+    root = np.sqrt(w)
+    line = np.linalg.lstsq(root[:, None] * X[:, kept], root * y, rcond=None)[0]
+    least = gain * min(left, float(w @ (y - X[:, kept] @ line) ** 2))
+    spent = cost * len(kept) + np.log(total) * len(CENTRES)
+    clear = needed.any() and curve.loss < least * np.exp(-spent / total)
+    return kept if clear else kept[:0]
