@@ -45,7 +45,7 @@ ROW_NAMES = "row names"
 SAID = {
     "survival": r"surviv|censor",
     "count": r"count\b|counts|poisson",
-    "ordered": r"order",
+    "ordered": r"order(?!ed categories)",
     "groups": r"belong together|of one subject|\bgroups?\b",
 }
 """What a note on a kind of response or of rows must hold."""
@@ -116,13 +116,9 @@ def written(expected: Expected, folder: Path) -> tuple[Path, Path | None, list[s
     if item.endswith(".gz"):
         path = folder / item
     shutil.copy(source, path)
-    head = pd.read_csv(path, sep=None, engine="python", quotechar=quote_of(source), nrows=5)
-    return path, None, [str(name).strip() for name in head]
-
-
-def quote_of(path: Path) -> str:
-    start = path.read_bytes()[:1]
-    return "'" if start == b"'" else '"'
+    quote = "'" if source.read_bytes()[:1] == b"'" else '"'
+    frame = pd.read_csv(path, sep=None, engine="python", quotechar=quote)
+    return path, None, [str(name).strip() for name in frame.columns[frame.nunique() > 1]]
 
 
 def installed(package: str, item: str) -> Path:
@@ -253,7 +249,8 @@ def mistakes(expected: Expected, found: dict[str, Any]) -> list[str]:
     """Odd columns that are treated wrongly, and others that are left out."""
     odd, file = expected.odd, found.get("file")
     listed = {*odd, *expected.of("either"), *(n for f in expected.of("find") for n in f.split("/"))}
-    listed |= set(found["columns"]) if file is None else set(file)
+    plain = {name for name in found["columns"] if "=" not in name and ": " not in name}
+    listed |= plain if file is None else set(file)
     roles = treatment(found, listed)
     out = []
     for column, must in odd.items():
@@ -273,8 +270,9 @@ def mistakes(expected: Expected, found: dict[str, Any]) -> list[str]:
 def judged(expected: Expected, found: dict[str, Any]) -> dict[str, Any]:
     """Whether each thing is right; None where it is not asked."""
     opened, runs = bool(found.get("opened")), bool(found.get("runs"))
-    columns = len(expected.odd)
     wrong = mistakes(expected, found) if opened else ["not opened"]
+    others = sum(w.split(": ")[0] not in expected.odd for w in wrong) if opened else 0
+    columns = len(expected.odd) + others
     classes = found.get("task", "") in ("classification", "ordered")
     said = [key for key in expected.of("say") if _said(found, key)]
     wanted = [name for alternatives in expected.of("find") for name in alternatives.split("/")]
@@ -283,15 +281,17 @@ def judged(expected: Expected, found: dict[str, Any]) -> dict[str, Any]:
     return {
         "runs": runs, "task": opened and classes == (expected.task == "c"), "wrong": wrong,
         "treated": opened and not wrong, "odd": columns,
-        "odd_right": max(0, columns - len(wrong)) if opened else 0,
+        "odd_right": columns - len(wrong) if opened else 0,
         "said": (len(said) == len(expected.of("say"))) if expected.of("say") else None,
         "finds": (runs and all(finds)) if finds else None,
     }  # fmt: skip
 
 
 def _said(found: dict[str, Any], key: str) -> bool:
-    texts = [*found.get("notes", []), found.get("task", "")]
-    return any(re.search(SAID[key], text, re.IGNORECASE) for text in texts)
+    task = found.get("task", "")
+    return any(
+        re.search(SAID[key], text, re.IGNORECASE) for text in [*found.get("notes", []), task]
+    )
 
 
 def summary(kind: str, stored: dict[tuple[str, str], Any]) -> str:
