@@ -288,10 +288,8 @@ def judged(expected: Expected, found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _said(found: dict[str, Any], key: str) -> bool:
-    task = found.get("task", "")
-    return any(
-        re.search(SAID[key], text, re.IGNORECASE) for text in [*found.get("notes", []), task]
-    )
+    texts = [*found.get("notes", []), found.get("task", "")]
+    return any(re.search(SAID[key], text, re.IGNORECASE) for text in texts)
 
 
 def summary(kind: str, stored: dict[tuple[str, str], Any]) -> str:
