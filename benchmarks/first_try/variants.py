@@ -1,0 +1,465 @@
+"""Tables as laboratories, offices and programs write them.
+
+Each function writes its files into a folder and returns the main one, and with it the table that
+holds the target where that is another one. None of them knows what gradsift does with it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_diabetes, load_wine
+
+Files = tuple[Path, Path | None]
+
+
+def _rng(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def _diabetes() -> pd.DataFrame:
+    return load_diabetes(as_frame=True, scaled=False).frame.round(3)
+
+
+def _days(rng: np.random.Generator, n: int, start: str, span: int) -> pd.Series:
+    return pd.Series(pd.Timestamp(start) + pd.to_timedelta(rng.integers(0, span, n), unit="D"))
+
+
+def _text(folder: Path, name: str, text: str, encoding: str = "utf-8") -> Files:
+    path = folder / name
+    path.write_bytes(text.encode(encoding))
+    return path, None
+
+
+def _comma(values: pd.Series, digits: int) -> pd.Series:
+    return values.map(lambda v: f"{v:.{digits}f}".replace(".", ","))
+
+
+def _dotted(values: pd.Series) -> pd.Series:
+    return values.map(lambda v: f"{v:,.2f}".replace(",", " ").replace(".", ",").replace(" ", "."))
+
+
+def german(folder: Path) -> Files:
+    rng, n = _rng(1), 180
+    size, sex = rng.normal(172, 9, n), rng.choice(["männlich", "weiblich", "divers"], n)
+    sales = rng.lognormal(7, 1, n)
+    frame = pd.DataFrame({
+        "Kunden-Nr": rng.permutation(np.arange(40_000, 40_000 + n)), "Geschlecht": sex,
+        "Größe (cm)": _comma(pd.Series(size), 1), "Umsatz": _dotted(pd.Series(sales)) + " €",
+        "Aufnahme": _days(rng, n, "2022-01-03", 500).dt.strftime("%d.%m.%Y"),
+        "Puls": rng.integers(50, 100, n),
+        "Gewicht": _comma(pd.Series(0.9 * size - 80 + 6 * (sex == "männlich")
+                                    + rng.normal(0, 4, n)), 2),
+    })  # fmt: skip
+    return _text(folder, "kunden.csv", frame.to_csv(sep=";", index=False), "cp1252")
+
+
+def french(folder: Path) -> Files:
+    rng, n = _rng(2), 150
+    km, fuel = rng.integers(4_000, 180_000, n), rng.choice(["essence", "diesel", "électrique"], n)
+    price = 21_000 - 0.08 * km + 3_000 * (fuel == "électrique") + rng.normal(0, 900, n)
+    frame = pd.DataFrame({
+        "référence": [f"FR-{k:05d}" for k in rng.permutation(n) * 7], "énergie": fuel,
+        "kilométrage": [f"{k:,}".replace(",", " ") for k in km],
+        "mise en service": _days(rng, n, "2012-01-01", 3_000).dt.strftime("%d/%m/%Y"),
+        "portes": rng.choice([3, 5], n), "prix": _comma(pd.Series(price), 2),
+    })  # fmt: skip
+    return _text(folder, "voitures.csv", frame.to_csv(sep=";", index=False), "latin-1")
+
+
+def utf16_tabs(folder: Path) -> Files:
+    return _text(folder, "export.txt", _diabetes().to_csv(sep="\t", index=False), "utf-16")
+
+
+def latin1_remarks(folder: Path) -> Files:
+    rng, n = _rng(3), 96
+    dose = rng.choice(["ohne", "früh", "spät", "früh+spät"], n)
+    gain = pd.Series(dose).map({"ohne": 0, "früh": 6, "spät": 4, "früh+spät": 9})
+    frame = pd.DataFrame({
+        "Düngung": dose, "Niederschlag": rng.normal(60, 9, n).round(1),
+        "Ertrag": (40 + gain + rng.normal(0, 2, n)).round(2),
+    })  # fmt: skip
+    head = "# Versuchsfeld Süd, Prüfglieder nach DIN\n# Stand: März 2021\n"
+    return _text(folder, "versuch.csv", head + frame.to_csv(index=False), "latin-1")
+
+
+def workbook_titles(folder: Path) -> Files:
+    rng, n = _rng(4), 120
+    nitrogen, kind = rng.uniform(0, 200, n).round(0), rng.choice(["Aurora", "Borea", "Ceres"], n)
+    frame = pd.DataFrame({
+        "variety": kind, "nitrogen": nitrogen, "sown": _days(rng, n, "2020-03-01", 60),
+        "plants": rng.integers(200, 300, n),
+        "yield": (3 + 0.03 * nitrogen - 7e-5 * nitrogen**2 + rng.normal(0, 0.3, n)).round(3),
+    })  # fmt: skip
+    path = folder / "trial.xlsx"
+    with pd.ExcelWriter(path) as book:
+        frame.to_excel(book, sheet_name="Trial", index=False, startrow=4)
+        sheet = book.sheets["Trial"]
+        sheet["A1"], sheet["A2"] = "Field trial 2020, north station", "exported by hand"
+    return path, None
+
+
+def workbook_second_sheet(folder: Path) -> Files:
+    wine = load_wine(as_frame=True)
+    frame = wine.frame.drop(columns="target")
+    frame["class"] = wine.target.map(dict(enumerate(["Barolo", "Grignolino", "Barbera"])))
+    path = folder / "wine.xlsx"
+    with pd.ExcelWriter(path) as book:
+        about = {"what": ["Chemical analysis of wines", "178 samples"], "who": ["lab", "lab"]}
+        pd.DataFrame(about).to_excel(book, sheet_name="Read me", index=False)
+        frame.to_excel(book, sheet_name="Data", index=False)
+    return path, None
+
+
+def _genes(seed: int, n: int = 60, p: int = 800) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Genes in rows with two columns of annotation, and the samples' table in another order."""
+    rng = _rng(seed)
+    kind = rng.integers(0, 2, n)
+    values = rng.normal(8, 1, (p, n))
+    values[3] += 3 * kind
+    names = [f"S{k:03d}" for k in rng.permutation(n) + 100]
+    genes = pd.DataFrame(values.round(3), columns=names)
+    genes.insert(0, "symbol", [f"ABC{k % 700}" for k in range(p)])
+    genes.insert(0, "gene_id", [f"G{k:04d}" for k in range(p)])
+    meta = pd.DataFrame({"sample": names, "type": np.array(["control", "tumour"])[kind],
+                         "age": rng.integers(30, 80, n)})  # fmt: skip
+    return genes, meta.sample(frac=1.0, random_state=seed)
+
+
+def genes_in_rows(folder: Path) -> Files:
+    genes, meta = _genes(5)
+    genes.to_csv(folder / "counts.tsv", sep="\t", index=False)
+    meta.to_csv(folder / "samples.tsv", sep="\t", index=False)
+    return folder / "counts.tsv", folder / "samples.tsv"
+
+
+def genes_numbered(folder: Path) -> Files:
+    """As R writes a matrix: an unnamed first column, and names that begin with a number."""
+    genes, meta = _genes(6)
+    genes = genes.drop(columns="symbol").rename(columns=lambda c: c.replace("S", "X2020."))
+    meta["sample"] = meta["sample"].str.replace("S", "2020-")
+    genes.rename(columns={"gene_id": ""}).to_csv(folder / "matrix.csv", index=False)
+    meta.to_csv(folder / "pheno.csv", index=False)
+    return folder / "matrix.csv", folder / "pheno.csv"
+
+
+def joined_by_names(folder: Path) -> Files:
+    rng, n = _rng(7), 140
+    markers = rng.normal(size=(n, 30))
+    who = [f"P-{k:04d}" for k in rng.choice(9_999, n, replace=False)]
+    X = pd.DataFrame(markers.round(3), columns=[f"marker_{k}" for k in range(30)])
+    X.insert(0, "ward", rng.choice(["east", "west"], n))
+    X.insert(0, "patient", who)
+    answer = 2 * markers[:, 2] + rng.normal(0, 0.5, n)
+    other = pd.DataFrame({"visit": np.arange(n), "subject": who, "response": answer.round(3)})
+    X.to_csv(folder / "markers.csv", index=False)
+    other.sample(frac=0.9, random_state=0).to_csv(folder / "outcome.csv", index=False)
+    return folder / "markers.csv", folder / "outcome.csv"
+
+
+def lab_export(folder: Path) -> Files:
+    rng, n = _rng(8), 160
+    ill = rng.integers(0, 2, n)
+    crp = rng.lognormal(0.2 + 1.6 * ill, 0.9, n)
+    texts = [f"<{0.3}" if v < 0.3 else f"{v:.1f}" for v in crp]
+    for k in rng.choice(n, 6, replace=False):
+        texts[k] = "n.d."
+    remarks = np.array([""] * n, dtype=object)
+    for k in rng.choice(n, 60, replace=False):
+        remarks[k] = f"haemolytic, repeat {k}, see sheet"
+    frame = pd.DataFrame({
+        "Sample ID": [f"L{k:06d}" for k in rng.choice(10**6, n, replace=False)],
+        "Drawn": _days(rng, n, "2021-01-01", 90).dt.strftime("%d-%b-%Y"), "CRP [mg/L]": texts,
+        "Glucose": [f"{v:.1f} mmol/L" for v in rng.normal(5.5, 1, n)],
+        "Ferritin": [">1000" if v > 1000 else f"{v:.0f}" for v in rng.lognormal(5, 1.2, n)],
+        "Remark": remarks, "outcome": np.array(["healthy", "ill"])[ill],
+    })  # fmt: skip
+    return _text(folder, "lab.csv", frame.to_csv(index=False))
+
+
+def target_copies(folder: Path) -> Files:
+    frame = _diabetes()
+    frame["target_rounded_up"] = frame["target"] * 1000 // 1
+    frame["log_target"] = np.log(frame["target"]).round(6)
+    frame["target_usd"] = frame["target"].map(lambda v: f"${v:,.2f}")
+    return _text(folder, "diabetes.csv", frame.to_csv(index=False))
+
+
+def total_of_parts(folder: Path) -> Files:
+    rng, n = _rng(9), 200
+    income = rng.lognormal(8, 0.4, n).round(2)
+    parts = {k: (income * rng.uniform(lo, 2 * lo, n)).round(2) for k, lo in
+             {"rent": 0.15, "food": 0.1, "travel": 0.03}.items()}  # fmt: skip
+    frame = pd.DataFrame({"income": income, "people": rng.integers(1, 6, n), **parts})
+    frame["total"] = frame[list(parts)].sum(axis=1).round(2)
+    return _text(folder, "budget.csv", frame.to_csv(index=False))
+
+
+def product(folder: Path) -> Files:
+    rng, n = _rng(10), 150
+    ads = rng.uniform(0, 10, n).round(2)
+    units = np.round(40 + 9 * ads + rng.normal(0, 8, n)).clip(1)
+    price = rng.uniform(5, 9, n).round(2)
+    frame = pd.DataFrame({"ads": ads, "staff": rng.integers(2, 9, n), "units": units,
+                          "unit_price": price, "revenue": (units * price).round(2)})  # fmt: skip
+    return _text(folder, "sales.csv", frame.to_csv(index=False))
+
+
+def products_class(folder: Path) -> Files:
+    """The class is a threshold of one column, and another one bins that column."""
+    rng, n = _rng(11), 240
+    years = rng.integers(8, 20, n)
+    income = np.exp(9 + 0.12 * years + rng.normal(0, 0.4, n)).round(-2)
+    bracket = pd.qcut(income, 4, labels=["A", "B", "C", "D"]).astype(str)
+    frame = pd.DataFrame({"education_years": years, "age": rng.integers(25, 65, n),
+                          "income": income, "bracket": bracket,
+                          "rich": np.where(income > np.median(income), "yes", "no")})  # fmt: skip
+    return _text(folder, "rich.csv", frame.to_csv(index=False))
+
+
+def clinical_survival(folder: Path) -> Files:
+    """As cBioPortal writes clinical data."""
+    rng, n = _rng(12), 210
+    stage = rng.integers(1, 5, n)
+    time, censored = rng.exponential(90 / stage**1.5), rng.exponential(60, n)
+    frame = pd.DataFrame({
+        "PATIENT_ID": [f"TCGA-{k:02X}-{k * 37 % 9973:04d}" for k in range(n)],
+        "SEX": rng.choice(["Male", "Female"], n), "AGE": rng.integers(35, 85, n),
+        "STAGE": pd.Series(stage).map({1: "Stage I", 2: "Stage II", 3: "Stage III",
+                                       4: "Stage IV"}),
+        "GRADE": stage + rng.integers(0, 2, n),
+        "OS_STATUS": np.where(time < censored, "1:DECEASED", "0:LIVING"),
+        "OS_MONTHS": np.minimum(time, censored).round(2),
+    })  # fmt: skip
+    head = "#Patient Identifier\tSex\tAge\tStage\tGrade\tStatus\tMonths\n#STRING\tSTRING\tNUMBER\n"
+    return _text(folder, "data_clinical.txt", head + frame.to_csv(sep="\t", index=False))
+
+
+def event_as_target(folder: Path) -> Files:
+    rng, n = _rng(13), 250
+    stage = rng.integers(1, 5, n)
+    time, censored = rng.exponential(900 / stage**1.5), rng.exponential(500, n)
+    frame = pd.DataFrame({"id": np.arange(1, n + 1), "stage": stage, "age": rng.integers(35, 85, n),
+                          "days_to_event": np.minimum(time, censored).round(0),
+                          "death": (time < censored).astype(int)})  # fmt: skip
+    return _text(folder, "cohort.csv", frame.to_csv(index=False))
+
+
+def count_visits(folder: Path) -> Files:
+    rng, n = _rng(14), 400
+    chronic = rng.integers(0, 4, n)
+    visits = rng.poisson(np.exp(0.2 + 0.45 * chronic) * rng.gamma(2, 0.5, n))
+    frame = pd.DataFrame({"id": np.arange(9_000, 9_000 + n), "chronic": chronic,
+                          "age": rng.integers(20, 80, n),
+                          "insurance": rng.choice(["public", "private", "none"], n),
+                          "visits": visits})  # fmt: skip
+    return _text(folder, "visits.csv", frame.to_csv(index=False))
+
+
+AGREE = np.array(["strongly disagree", "disagree", "neutral", "agree", "strongly agree"])
+
+
+def likert(folder: Path) -> Files:
+    rng, n = _rng(15), 260
+    kind = rng.integers(0, 5, n)
+    answer = np.clip(kind + rng.integers(-1, 2, n), 0, 4)
+    often = np.array(["never", "rarely", "sometimes", "often", "always"])
+    frame = pd.DataFrame({
+        "price_fair": AGREE[rng.integers(0, 5, n)], "staff_kind": AGREE[kind],
+        "would_return": often[rng.integers(0, 5, n)], "age": rng.integers(18, 80, n),
+        "satisfaction": AGREE[answer],
+    })  # fmt: skip
+    return _text(folder, "survey.csv", frame.to_csv(index=False))
+
+
+def ratings(folder: Path) -> Files:
+    rng, n = _rng(16), 300
+    speed = rng.normal(size=n)
+    stars = np.clip(np.round(3 + 1.2 * speed + rng.normal(0, 0.6, n)), 1, 5).astype(int)
+    frame = pd.DataFrame({"speed": speed.round(3), "weight": rng.normal(2, 0.3, n).round(3),
+                          "colour": rng.choice(["black", "red", "blue"], n),
+                          "stars": stars})  # fmt: skip
+    return _text(folder, "reviews.csv", frame.to_csv(index=False))
+
+
+def missing_words(folder: Path) -> Files:
+    rng, n = _rng(17), 200
+    weight = rng.normal(75, 12, n)
+    frame = pd.DataFrame({
+        "sex": rng.choice(["f", "m"], n), "weight": weight.round(1).astype(str),
+        "salt": rng.normal(9, 2, n).round(2).astype(str),
+        "smokes_per_day": rng.poisson(2, n).astype(str),
+        "bp": (60 + 0.8 * weight + rng.normal(0, 6, n)).round(0).astype(int).astype(str),
+    })  # fmt: skip
+    words = {"sex": "?", "weight": "n/a", "salt": "unknown", "smokes_per_day": "-", "bp": "NaN"}
+    for name, word in words.items():
+        frame.loc[rng.choice(n, 14, replace=False), name] = word
+    return _text(folder, "pressure.csv", frame.to_csv(index=False))
+
+
+def informative_gaps(folder: Path) -> Files:
+    """A test that is mostly ordered for the ill."""
+    rng, n = _rng(18), 300
+    ill = rng.integers(0, 2, n)
+    ferritin = np.where(rng.random(n) < np.where(ill, 0.75, 0.25), rng.normal(100, 30, n), np.nan)
+    frame = pd.DataFrame({"age": rng.integers(20, 80, n), "ferritin": ferritin.round(1),
+                          "height": rng.normal(170, 9, n).round(0), "ill": ill})  # fmt: skip
+    return _text(folder, "ferritin.csv", frame.to_csv(index=False))
+
+
+def constants_and_twins(folder: Path) -> Files:
+    """Two columns of one name, a constant, an empty column, and spaces around cells."""
+    rng, n = _rng(19), 120
+    x = rng.normal(size=(n, 3)).round(4)
+    y = (2 * x[:, 0] + rng.normal(0, 0.5, n)).round(4)
+    lines = ["site, x1, x2, x2, empty, batch, y"]
+    lines += [f"north, {a}, {b}, {c}, , 7, {t}" for (a, b, c), t in zip(x, y)]
+    return _text(folder, "site.csv", "\n".join(lines) + "\n")
+
+
+def repeated_mice(folder: Path) -> Files:
+    rng, mice = _rng(20), 40
+    diet = rng.choice(["chow", "fat", "sugar"], mice)
+    base = pd.Series(diet).map({"chow": 0.0, "fat": 4.0, "sugar": 1.5}).to_numpy()
+    rows = [(f"M{m:02d}", diet[m], week, round(rng.normal(22, 2), 2),
+             round(base[m] * week / 4 + rng.normal(0, 0.8), 2)) for m in range(mice)
+            for week in (1, 2, 3, 4)]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["mouse", "diet", "week", "room_temp", "weight_gain"])
+    return _text(folder, "mice.csv", frame.to_csv(index=False))
+
+
+def plates(folder: Path) -> Files:
+    """A well per row, and all wells of a plate have one label."""
+    rng = _rng(21)
+    label = rng.permutation(np.repeat([0, 1], 12))
+    rows = []
+    for plate in range(24):
+        for well in range(8):
+            x = rng.normal(size=40)
+            x[3] += 2 * label[plate]
+            rows.append([f"{plate}_{'ABCDEFGH'[well]}1", f"plate{plate:02d}", *x.round(3)])
+    frame = pd.DataFrame(rows, columns=["sample", "plate", *(f"feature_{k}" for k in range(40))])
+    frame["label"] = np.repeat(np.array(["DMSO", "drug"])[label], 8)
+    return _text(folder, "wells.tsv", frame.to_csv(sep="\t", index=False))
+
+
+def matched_sets(folder: Path) -> Files:
+    """One case and two controls in each set."""
+    rng, sets = _rng(22), 80
+    case = np.tile([1, 0, 0], sets)
+    frame = pd.DataFrame({"stratum": np.repeat(np.arange(1, sets + 1), 3), "case": case,
+                          "exposure": (rng.normal(size=3 * sets) + 1.2 * case).round(3),
+                          "bmi": rng.normal(26, 4, 3 * sets).round(1)})  # fmt: skip
+    return _text(folder, "case_control.csv", frame.to_csv(index=False))
+
+
+def write_table(folder: Path) -> Files:
+    """R's write.table as it is: blanks, quotes, and a header that lacks the row names."""
+    rng, n = _rng(23), 90
+    a, b = rng.normal(size=(2, n)).round(4)
+    kind = rng.choice(["low dose", "high dose"], n)
+    lines = ['"a" "b" "kind" "y"']
+    lines += [f'"{k + 1}" {a[k]} {b[k]} "{kind[k]}" {3 * b[k] + rng.normal(0, 0.5):.4f}'
+              for k in range(n)]  # fmt: skip
+    return _text(folder, "table.txt", "\n".join(lines) + "\n")
+
+
+def fixed_width(folder: Path) -> Files:
+    return _text(folder, "report.txt", _diabetes().to_string(index=False) + "\n")
+
+
+def otu_table(folder: Path) -> Files:
+    """QIIME: a remark, `#OTU ID`, taxa in rows with their taxonomy, and a mapping file."""
+    rng, n, p = _rng(24), 50, 60
+    group = rng.integers(0, 2, n)
+    counts = rng.negative_binomial(2, 0.05, (p, n))
+    counts[2] = counts[2] * (1 + 5 * group)
+    names = [f"{k}.gut" for k in rng.permutation(n) + 1]
+    frame = pd.DataFrame(counts, columns=names)
+    frame.insert(0, "#OTU ID", [f"OTU_{k}" for k in range(p)])
+    frame["taxonomy"] = [f"k__Bacteria; p__Firmicutes; g__{k}" for k in range(p)]
+    text = "# Constructed from biom file\n" + frame.to_csv(sep="\t", index=False)
+    (folder / "otu.txt").write_text(text, encoding="utf-8")
+    mapping = pd.DataFrame({"#SampleID": names, "BarcodeSequence": "ACGT", "group":
+                            np.array(["lean", "obese"])[group]})  # fmt: skip
+    mapping = mapping.sample(frac=1.0, random_state=1)
+    mapping.to_csv(folder / "map.txt", sep="\t", index=False)
+    return folder / "otu.txt", folder / "map.txt"
+
+
+def money_percent(folder: Path) -> Files:
+    rng, n = _rng(25), 180
+    cut = rng.choice([0, 5, 10, 15, 20, 30], n)
+    frame = pd.DataFrame({
+        "Order ID": [f"CA-2019-{k}" for k in rng.choice(10**5, n, replace=False)],
+        "Ordered": _days(rng, n, "2019-01-01", 360).dt.strftime("%m/%d/%Y"),
+        "Price": [f"${v:,.2f}" for v in rng.lognormal(6.5, 1, n)],
+        "Units": [f"{v:,}" for v in rng.integers(100, 5_000, n)],
+        "Discount": [f"{v} %" for v in cut],
+        "margin": (30 - 0.8 * cut + rng.normal(0, 3, n)).round(2),
+    })  # fmt: skip
+    return _text(folder, "orders.csv", frame.to_csv(index=False))
+
+
+def ordered_parquet(folder: Path) -> Files:
+    rng, n = _rng(26), 220
+    levels = ["sehr gut", "gut", "befriedigend", "ausreichend"]
+    code = rng.integers(0, 4, n)
+    frame = pd.DataFrame({
+        "grade": pd.Categorical.from_codes(code, levels, ordered=True),
+        "when": _days(rng, n, "2018-01-01", 900), "size": rng.normal(size=n),
+        "score": 10.0 - 2 * code + rng.normal(0, 1, n),
+    })  # fmt: skip
+    frame.to_parquet(folder / "scores.parquet")
+    return folder / "scores.parquet", None
+
+
+def us_dates(folder: Path) -> Files:
+    rng, n = _rng(27), 200
+    team = rng.choice(["alpha", "beta", "gamma"], n)
+    when = pd.Timestamp("2020-02-01") + pd.to_timedelta(rng.integers(0, 500 * 1440, n), unit="min")
+    hours = pd.Series(team).map({"alpha": 2.0, "beta": 5.0, "gamma": 5.5}) + rng.gamma(2, 0.5, n)
+    frame = pd.DataFrame({"ticket": rng.permutation(n) + 10_000,
+                          "opened": when.strftime("%m/%d/%Y %H:%M"), "team": team,
+                          "duration": hours.round(2)})  # fmt: skip
+    return _text(folder, "tickets.csv", frame.to_csv(index=False))
+
+
+def spectrum(folder: Path) -> Files:
+    rng, n = _rng(28), 90
+    grid = np.linspace(0, 1, 120)
+    fat, protein, water = rng.uniform(1, 40, n), rng.uniform(10, 25, n), rng.uniform(40, 75, n)
+    peaks = [np.exp(-(((grid - c) / w) ** 2)) for c, w in ((0.3, 0.1), (0.6, 0.15), (0.8, 0.2))]
+    X = np.outer(fat, peaks[0]) + np.outer(protein, peaks[1]) + np.outer(water, peaks[2])
+    X += rng.normal(0, 3, (n, 1)) + rng.normal(0, 0.05, X.shape)
+    frame = pd.DataFrame(X.round(4), columns=[str(900 + 2 * k) for k in range(120)])
+    frame = frame.assign(fat=fat.round(2), protein=protein.round(2), moisture=water.round(2))
+    return _text(folder, "nir.csv", frame.to_csv(index=False))
+
+
+def postcodes(folder: Path) -> Files:
+    rng, n = _rng(29), 220
+    area = rng.uniform(30, 180, n).round(0)
+    frame = pd.DataFrame({
+        "listing_id": [f"{v:08x}" for v in rng.choice(2**31, n, replace=False)],
+        "address": [f"{rng.integers(1, 200)} {rng.choice(['High', 'Mill', 'Park'])} St {k}"
+                    for k in range(n)],
+        "postcode": rng.choice(["01067", "04103", "10115", "20095", "50667"], n),
+        "type": rng.choice(["flat", "house"], n), "area": area,
+        "description": [f"bright rooms, {k} min to the centre" for k in rng.permutation(n)],
+        "price": (3_000 * area + rng.normal(0, 30_000, n)).round(0),
+    })  # fmt: skip
+    return _text(folder, "listings.csv", frame.to_csv(index=False))
+
+
+def sensor_clock(folder: Path) -> Files:
+    rng, n = _rng(30), 600
+    when = pd.date_range("2023-05-01T00:00:00", periods=n, freq="37min", tz="UTC")
+    hour = when.hour.to_numpy() + when.minute.to_numpy() / 60
+    warm = 18 + 6 * np.sin((hour - 8) / 24 * 2 * np.pi) + rng.normal(0, 1, n)
+    frame = pd.DataFrame({"timestamp": when.strftime("%Y-%m-%dT%H:%M:%SZ"),
+                          "temperature": warm.round(2), "humidity": rng.normal(60, 5, n).round(1),
+                          "power": (100 + 5 * warm + rng.normal(0, 5, n)).round(1)})  # fmt: skip
+    return _text(folder, "sensor.csv", frame.to_csv(index=False))
