@@ -407,7 +407,7 @@ def genotype_statistics(count: Array, sums: Array, rows: Rows, settings: SiftSet
         np.square((f[:, :, None] * sums).sum(axis=0)).sum(axis=1)
         for f in (x / np.sqrt(ridge), square)
     )
-    return np.stack([linear, quadratic]) * scale / rows.total
+    return np.asarray(np.stack([linear, quadratic]) * scale / rows.total)
 
 
 def raw_statistics(R: Array, rows: Rows, settings: SiftSettings, X: Array) -> Array:

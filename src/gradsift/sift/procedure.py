@@ -473,7 +473,7 @@ class SiftFit:
         if len(columns) < 2:
             return columns[:0]
         X = single_columns(problem.source, columns, rows, problem.settings).astype(float)
-        y, gain = self.stand_in[:, 0] / rows.root, problem.settings.index_gain
+        y, gain = self.pseudo_response[:, 0] / rows.root, problem.settings.index_gain
         found = bent_columns(X, y, response.weight, left, p, gain)
         return np.setdiff1d(columns[found], self.selected)
 
