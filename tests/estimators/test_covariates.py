@@ -25,7 +25,7 @@ from gradsift import (
 from gradsift.evaluate import held_out, stability
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.pipeline import load_model, save_model
-from gradsift.tables import Recipe
+from gradsift.tables import Recipe, ResponseColumns
 from gradsift.tables.columns import TableEncoder
 
 N, P = 150, 40
@@ -298,7 +298,7 @@ def test_model_files_hold_covariates(confounded, labels, tmp_path):
     target = np.where(y > np.median(y), "high", "low") if labels else y
     model = kind().fit(X, target, covariates=C, offset=np.zeros(N))
     task = "classification" if labels else "regression"
-    recipe = Recipe("y", task, TableEncoder(tuple(f"x{k}" for k in range(P))))
+    recipe = Recipe(ResponseColumns("y"), task, TableEncoder(tuple(f"x{k}" for k in range(P))))
     save_model(tmp_path / "m.gradsift", model, recipe)
     again = load_model(tmp_path / "m.gradsift").model
     told = {"covariates": C, "offset": 0.0}

@@ -24,7 +24,7 @@ from gradsift.estimators.columns import encoded_model
 from gradsift.evaluate import held_out, stability
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.pipeline import load_model, save_model
-from gradsift.tables import Recipe
+from gradsift.tables import Recipe, ResponseColumns
 
 N = 150
 EFFECT = {"red": 1.5, "green": 0.0, "blue": -1.5, "teal": 0.0}
@@ -245,7 +245,7 @@ def test_folds_half_samples_pipelines_and_pickles(fitted):
 
 def test_model_files_keep_the_encoder(fitted, tmp_path):
     found, table, _ = fitted
-    save_model(tmp_path / "m.gradsift", found, Recipe("y", "regression"))
+    save_model(tmp_path / "m.gradsift", found, Recipe(ResponseColumns("y"), "regression"))
     back = load_model(tmp_path / "m.gradsift").model
     np.testing.assert_array_equal(back.predict(table), found.predict(table))
     assert back.encoder_ == found.encoder_

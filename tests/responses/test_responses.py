@@ -5,7 +5,7 @@ import pytest
 from recipes import recipe
 
 from gradsift import findings
-from gradsift.responses import Counts, Labels, Likelihood, Numbers, Response, Survival
+from gradsift.responses import Counts, Labels, Likelihood, Numbers, Ordinal, Response, Survival
 from gradsift.responses.survival import survival_records
 
 MADE = recipe("A response")
@@ -26,10 +26,11 @@ RESPONSES = {
     "survival": lambda rng: Survival.of(some_times(rng, 40)),
     "survival with entry and strata": lambda rng: Survival.of(some_times(rng, 40, more=True)),
     "counts": lambda rng: Counts.of(rng.negative_binomial(2, 0.4, size=40)),
+    "ordered classes": lambda rng: Ordinal.of(np.r_[:4, rng.integers(4, size=36)]),
+    "several numbers": lambda rng: Numbers.of(rng.normal(size=(40, 3))),
 }
-LIKELIHOODS = [
-    name for name in RESPONSES if name not in ("numbers", "two classes", "three classes")
-]
+LABELS = ("two classes", "three classes")
+LIKELIHOODS = [name for name in RESPONSES if not name.endswith("numbers") and name not in LABELS]
 
 
 def some_times(rng, n, *, more=False):

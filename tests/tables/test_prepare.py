@@ -185,7 +185,11 @@ def test_the_event_of_a_survival_time_is_no_variable(rng):
     )
     table = prepare(frame, Choices("time"))
     assert table.names == ("x",)
-    assert any("looks like survival" in text for text in texts(table, "suggestion"))
+    note = next(note for note in table.notes if note.kind == "suggestion")
+    assert note.text == "'time' and 'status' look like survival times"
+    assert note.change == "event=status"
+    (said,) = [n.change for n in prepare(frame, Choices("status")).notes if n.kind == "suggestion"]
+    assert said == "target=time, event=status"
 
 
 def test_columns_that_know_the_target_are_left_out_loudly(rng):

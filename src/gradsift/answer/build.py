@@ -30,7 +30,7 @@ from gradsift.data.row_groups import constant_in_groups, group_codes, group_mean
 from gradsift.data.scaling import fill_holes
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.protocols import Array, IntArray, Source
-from gradsift.responses import Counts, Likelihood, Survival
+from gradsift.responses import Counts, Likelihood, Ordinal, Survival
 from gradsift.responses.survival import RiskSets, survival_records
 
 NEAR_COPY = 0.9
@@ -41,7 +41,11 @@ ROWS_PER_VARIABLE, MOST_FURTHER, MOST_FINDINGS = 5, 10, 30
 """Selected variables that are in no finding join the additive model, at most so many, while it has
 enough rows for each of its variables. Of models without confidence, so many variables are shown.
 """
-KINDS: dict[str, type[Likelihood]] = {"BaselineHazard": Survival, "LogMean": Counts}
+KINDS: dict[str, type[Likelihood]] = {
+    "BaselineHazard": Survival,
+    "LogMean": Counts,
+    "Cuts": Ordinal,
+}
 """The response behind the link of a fitted model."""
 MOST_STEPS = 60
 """Steps of a Kaplan-Meier curve."""

@@ -28,6 +28,7 @@ from gradsift._run.extras import require
 from gradsift._run.threads import same_bits
 from gradsift._run.warn import warn_user
 from gradsift.data import Scaling, stack_rows, take_rows
+from gradsift.data.arrays import array_like
 from gradsift.data.far import column_ranges
 from gradsift.data.responses import check_all_known, to_floats
 from gradsift.estimators.description import ModelDescription, short_form
@@ -390,9 +391,9 @@ def score_predicted(
     model: BaseEstimator, predicted: Array, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> float:
     """scikit-learn's score, of responses that are all known."""
-    y = check_all_known(y)
+    y = check_all_known(y) if np.ndim(predicted) == 1 else array_like(y, "y")
     measure, y = (accuracy_score, y) if is_classifier(model) else (r2_score, to_floats(y, "y"))
-    weight = None if sample_weight is None else read_weights(sample_weight, np.ravel(y))
+    weight = None if sample_weight is None else read_weights(sample_weight, predicted)
     return float(measure(y, predicted, sample_weight=weight))
 
 

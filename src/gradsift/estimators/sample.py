@@ -289,7 +289,7 @@ def as_shift(values: Array, n_columns: int) -> Array:
     """(n, q), the columns of the link scale: one for numbers and two classes."""
     values = values[:, None] if values.ndim == 1 else values
     if values.ndim != 2 or values.shape[1] != n_columns:
-        several = f"(n, {n_columns}), the scores of the classes in order"
+        several = f"(n, {n_columns}), one column for each class or outcome in order"
         one = "(n,), a part of y or of the log odds of the second class"
         raise ValueError(
             f"offset has shape {values.shape}: need {several if n_columns > 1 else one}."

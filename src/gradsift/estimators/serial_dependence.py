@@ -106,7 +106,9 @@ def warn_of_row_order(sample: Sample, residual: Array, scaling: Scaling) -> None
     index = evenly_spaced(p, MOST_COLUMNS)
     codes = sample.response.codes
     if codes is None:
-        codes = rank_classes(np.asarray(sample.response.values, float), min(N_CLASSES, n // 10))
+        values = np.asarray(sample.response.values, float)
+        values = values if values.ndim == 1 else values[:, 0]
+        codes = rank_classes(values, min(N_CLASSES, n // 10))
     X = scaling.apply(sample.source.columns(index), index)
     rows = np.flatnonzero(first_of_copies(np.column_stack([X, residual, codes])))
     if len(rows) < LEAST_ROWS:

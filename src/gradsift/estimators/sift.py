@@ -67,14 +67,16 @@ from gradsift.estimators.validation import (
     check_columns,
     check_fit_X,
     check_missing,
+    column_names,
     given,
     is_plain,
     warn_of_rare_classes,
 )
 from gradsift.protocols import Array, IntArray, Source, TableLike
-from gradsift.refit import Predictor
+from gradsift.refit import OutcomePredictors, Predictor
 from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
-from gradsift.responses import Counts, Labels, Likelihood, Link, Numbers, Response
+from gradsift.responses import Counts, Labels, Link, Numbers, Ordinal, Response
+from gradsift.responses.ordinal import OrderedLabels
 from gradsift.sift import SiftSettings
 
 NO_VARIABLE = (
@@ -192,7 +194,7 @@ class GradientSift(GradientEstimator):
         fit = fit_sift(sample, params, goal)
         warn_of_fit(sample, fit)
         learned, found = Learned(sample.learned, sample.table), attributes(sample, fit)
-        if goal == "all" and self.inference:
+        if goal == "all" and self.inference and not several_outcomes(sample.response):
             fitted = take_over(blank(self), Learned(sample.learned, None), found)
             found["answer_"] = answer_of(fitted, sample)
         return take_over(self, learned, found)
@@ -201,10 +203,10 @@ class GradientSift(GradientEstimator):
         return self.support_ if hasattr(self, "support_") else super()._used()
 
     @property
-    def _field(self) -> Predictor:
+    def _field(self) -> Predictor | OutcomePredictors:
         return self.predictor_
 
-    def _response_type(self) -> type[Response]:
+    def _response_type(self, y: object) -> type[Response]:
         return self.response_type
 
     @property
@@ -238,8 +240,13 @@ class GradientSift(GradientEstimator):
         if self.covariates_ is None and covariates is not None:
             raise ValueError("covariates was given, but the model was fitted without any.")
         part = 0.0 if self.covariates_ is None else self.covariates_.part(covariates, n)
-        columns = len(getattr(self, "classes_", ()))
-        return part + offset_shift(offset, n, self.has_offset_, columns if columns > 2 else 1)
+        return part + offset_shift(offset, n, self.has_offset_, self._offset_columns)
+
+    @property
+    def _offset_columns(self) -> int:
+        """Columns of an offset: those of the scale of the link."""
+        refit = getattr(self.predictor_, "refit", None)
+        return len(self.predictor_.outcomes) if refit is None else len(refit.intercept)
 
     def _new_samples(self, X: TableLike) -> Source:
         return super()._new_samples(X) if self.encoder_ is None else check_new_mixed_X(self, X)
@@ -259,7 +266,7 @@ class GradientSift(GradientEstimator):
         }
 
 
-def ensemble_part(predictor: Predictor, used: bool) -> EnsemblePart | None:
+def ensemble_part(predictor: Predictor | OutcomePredictors, used: bool) -> EnsemblePart | None:
     """The predictors on all columns, as a description has them."""
     if not predictor.members:
         return None
@@ -301,8 +308,8 @@ def make_sample(
     if not is_plain(X) or model.missing == "indicator":
         check_missing(model)
         encoder = find_encoder(X, model.missing, y)
-    response_type = model._response_type()
-    records = response_type.records(y)
+    response_type = model._response_type(y)
+    records, columns_of_y = response_type.records(y), column_names(y)
     if records is not None:  # lengths are checked with the numbers of its rows
         y = np.arange(len(records))
     if encoder is None:
@@ -317,7 +324,7 @@ def make_sample(
     kept, weight = check_weights(sample_weight, source, kind)
     if groups is not None:
         groups = check_groups(groups, source, kept, weight if kind == "frequency" else None)
-    if is_classifier(model):
+    if is_classifier(model) and records is None:
         check_classification_targets(values[kept])
     response = response_type.of((values if records is None else records)[kept], weight)
     if offset is not None:
@@ -325,10 +332,7 @@ def make_sample(
     learned = {"n_features_in_": p, "encoder_": encoder, "feature_groups_": feature_groups}
     if names is not None:
         learned["feature_names_in_"] = names
-    if isinstance(response, Labels):
-        classes, codes = response.classes, response.codes
-        weights = class_weights(model.class_weight, classes, classes[codes], weight)
-        learned |= {"classes_": classes, "class_weight_": weights}
+    learned |= learned_of_response(model, response, weight, columns_of_y)
     always = np.zeros(0, dtype=int)
     if model.always_keep is not None:
         always = check_columns(model.always_keep, p, names, "always_keep")
@@ -346,6 +350,22 @@ def make_sample(
     if covariates is None:
         return sample
     return with_covariates(sample, covariates, source, kept)
+
+
+def learned_of_response(
+    model: GradientSift, response: Response, weight: Array | None, names: list[str] | None
+) -> dict[str, Any]:
+    """Attributes that follow from the response: its classes, or the names of its outcomes."""
+    if several_outcomes(response):
+        return {"outcome_names_": names}
+    if not isinstance(response, Labels | Ordinal):
+        return {}
+    classes = response.classes
+    labels = classes[np.asarray(response.values)]
+    return {
+        "classes_": classes,
+        "class_weight_": class_weights(model.class_weight, classes, labels, weight),
+    }
 
 
 def check_parameters(model: GradientSift, sample: Sample) -> SiftParameters:
@@ -381,7 +401,7 @@ def check_parameters(model: GradientSift, sample: Sample) -> SiftParameters:
         n_jobs=model.n_jobs,
         options=options,
         sift=model.sift_settings,
-        refit=model.refit_settings,
+        refit=NUMBERS if isinstance(sample.response, Ordinal) else model.refit_settings,
     )
 
 
@@ -408,6 +428,10 @@ def warn_of_fit(sample: Sample, fit: SiftModel) -> None:
         if fit.predictor.members:
             fallback = "predictors on all columns (predictor_.members)"
         warn_nothing_selected(fallback, NO_VARIABLE)
+
+
+def several_outcomes(response: Response) -> bool:
+    return isinstance(response, Numbers) and response.n_outcomes > 1
 
 
 def answer_of(model: GradientSift, sample: Sample) -> Answer:
@@ -459,6 +483,8 @@ def attributes(sample: Sample, fit: SiftModel) -> dict[str, object]:
         "has_offset_": sample.has_offset,
         "encoded_": None,
     }
+    if fit.importances.outcomes is not None:
+        found["outcome_importances_"] = fit.importances.outcomes
     if inferred.significance is not None:
         found["significance_"] = inferred.significance
     if inferred.findings is not None:
@@ -564,6 +590,12 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     ranges_ : (2, m) array
         Smallest and largest values of the columns ``predictor_.index`` at the fit: what is far
         outside them gets an `ExtrapolationWarning`.
+    outcome_importances_ : (q, p) array
+        Of several outcomes, the importances for each of them, in standard deviations of it. What is
+        selected and ranked is so for all outcomes together: a variable that acts on one of them is
+        found by that alone, with the help of what their noise has in common.
+    outcome_names_ : list of str or None
+        Names of several outcomes, where y was a frame.
     n_groups_ : int or None
         Groups of rows; None where each row was independent of the others.
     feature_groups_ : tuple of str or None
@@ -702,7 +734,12 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
                 "new group are not estimated."
             )
 
-    def _response_type(self) -> type[Response]:
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self.family == "gaussian"
+        return tags
+
+    def _response_type(self, y: object) -> type[Response]:
         if self.family not in FAMILIES:
             raise ValueError(
                 f"family={self.family!r}: use one of {', '.join(map(repr, FAMILIES))}."
@@ -712,9 +749,9 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     @same_bits
     @documented(
         "Predict the response.",
-        """y : (n,) array
+        """y : (n,) array, or (n, q) of several outcomes
             Expected values of y.
-        std : (n,) array
+        std : as y
             With `return_std`: of the noise, and of what the fit does not know about the function of
             the selected variables.
         """,
@@ -732,13 +769,16 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         if return_std:
             self._check_std()
         eta = self._predicted(X, covariates, with_exposure(offset, exposure, self.family))
-        y = eta[:, 0] if self.family == "gaussian" else self._link.predict(eta)
+        if self.family != "gaussian":
+            return self._link.predict(eta)
+        y = eta[:, 0] if eta.shape[1] == 1 else eta
         if not return_std:
             return y
         return y, self.predictor_.std(self._new_samples(X), self.predict_with)
 
     @documented(
-        "R² of the predictions; of counts, the share of Poisson's deviance that they explain.",
+        "R² of the predictions, averaged over several outcomes; of counts, the share of Poisson's "
+        "deviance that they explain.",
         "score : float",
         sample_weight="(n,) array, optional",
         exposure=EXPOSURE,
@@ -776,11 +816,20 @@ feature_groups, predict_with, missing, inference, n_jobs, options
         How much each class counts when samples are assigned to one: a weight of w multiplies the
         odds of the class by w. 'balanced' makes rare classes as likely as frequent ones. Selection,
         ranking, gradients and directions do not depend on it: weights add no evidence.
+    ordered : bool, optional
+        Whether the classes are ordered, as answers from "never" to "always" are: numbers by size,
+        ordered pandas or polars categories by their order. A variable then moves a row up or down
+        the classes, by one function of it for all of them (cumulative logits), which finds more
+        than classes without an order do; gradients are those of the log odds of any higher class.
+        None: where y is an ordered category.
 
     Attributes
     ----------
     classes_ : (n_classes,) array
-        The labels, sorted.
+        The labels, in order.
+    link_, selected_link_ : Cuts
+        Of ordered classes, where one ends and the next begins, for predictions with and without
+        predictors on all columns.
     class_weight_ : (n_classes,) array
         The weight of each class.
     feature_importances_, variable_importances_, ranking_, interactions_, n_paired_columns_, \
@@ -806,6 +855,11 @@ encoder_, encoded_, covariates_, has_offset_, findings_, confidence_, answer_
     refit_settings = LABELS
 
     class_weight: ClassWeight = field(default=None, kw_only=True)
+    ordered: bool | None = field(default=None, kw_only=True)
+
+    def _response_type(self, y: object) -> type[Response]:
+        ordered = OrderedLabels.of(y) is not None if self.ordered is None else self.ordered
+        return Ordinal if ordered else Labels
 
     @same_bits
     @documented(SCORES, "scores : (n,) array, or (n, n_classes)")
@@ -813,6 +867,9 @@ encoder_, encoded_, covariates_, has_offset_, findings_, confidence_, answer_
         self, X: TableLike, covariates: TableLike | None = None, offset: ArrayLike | None = None
     ) -> Array:
         scores = self._predicted(X, covariates, offset)
+        if hasattr(self, "link_"):  # ordered classes
+            chances = np.log(np.maximum(self._link.predict(scores), np.finfo(float).tiny))
+            scores = chances if chances.shape[1] > 2 else chances[:, 1:] - chances[:, :1]
         return weighted_scores(scores, self.class_weight_)
 
     @documented("Class probabilities.", "probabilities : (n, n_classes) array")

@@ -11,6 +11,7 @@ predictor   the function of the selected columns                 (`refit`)
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -40,6 +41,7 @@ from gradsift.protocols import Array, IntArray, Source
 from gradsift.refit import (
     ClassScore,
     NumberScore,
+    OutcomePredictors,
     Predictor,
     Refit,
     average,
@@ -159,11 +161,14 @@ class Importances:
     ----------
     columns, variables, table : (p,) arrays
         Of every encoded column, of its variable, and of the column of the table behind it.
+    outcomes : (q, p) array or None
+        The same as `table` for each of several outcomes.
     """
 
     columns: Array
     variables: Array
     table: Array
+    outcomes: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -176,7 +181,7 @@ class SiftModel:
     n_paired : int
         Columns of which all products of two were tested.
     inference : Inference
-    predictor : Predictor
+    predictor : Predictor, or OutcomePredictors of several outcomes
     links : tuple of two Links, or None
         How predictions follow from it, where the response has a likelihood: for predictions with
         and without members on all columns.
@@ -191,7 +196,7 @@ class SiftModel:
     found: SiftResult
     n_paired: int
     inference: Inference
-    predictor: Predictor
+    predictor: Predictor | OutcomePredictors
     links: tuple[Link, Link] | None
     importances: Importances
     directions: Directions
@@ -216,13 +221,7 @@ def fit_sift(sample: Sample, params: SiftParameters, goal: Goal = "all") -> Sift
         explained = 0.0
         if sample.covariates is not None:
             sample, coefficients, explained = without_covariates(sample, Z, rows, found)
-        refit = refit_sample(sample, Z, rows, found.correlation, params.refit, eta)
-        predictor = Predictor(table.scaling, found.selected, refit)
-        every = len(rows) == len(table.share)
-        if params.predict_with == "auto" and sample.groups is None and every:
-            say("predictors on all columns")
-            score = log_score(sample, refit, Z, params.refit)
-            predictor = average(predictor, table.filled, Z, score, params.refit)
+        predictor = fit_predictor(sample, table, found, Z, rows, params, eta, say)
         links = links_of(sample, predictor, rows)
         importances, directions = summarise(predictor, sample, rows, table.share, params)
     scaling = table.scaling
@@ -393,6 +392,37 @@ def sift_problem(
 # The predictor on the selected columns.
 
 
+def fit_predictor(
+    sample: Sample,
+    table: StandardTable,
+    found: SiftResult,
+    Z: Array,
+    rows: IntArray,
+    params: SiftParameters,
+    eta: Array | None,
+    say: Say,
+) -> Predictor | OutcomePredictors:
+    """The predictor on selected columns Z of some rows, averaged with predictors on all columns;
+    one for each of several outcomes.
+    """
+
+    def of(one: Sample) -> Predictor:
+        refit = refit_sample(one, Z, rows, found.correlation, params.refit, eta)
+        predictor = Predictor(table.scaling, found.selected, refit)
+        every = len(rows) == len(table.share)
+        if params.predict_with != "auto" or sample.groups is not None or not every:
+            return predictor
+        say("predictors on all columns")
+        score = log_score(one, refit, Z, params.refit)
+        return average(predictor, table.filled, Z, score, params.refit)
+
+    response = sample.response
+    if not isinstance(response, Numbers) or response.n_outcomes == 1:
+        return of(sample)
+    each = [replace(sample, response=response.outcome(j)) for j in range(response.n_outcomes)]
+    return OutcomePredictors(tuple(map(of, each)))
+
+
 def refit_rows(response: Response) -> IntArray:
     """Rows that the refit learns from: all, or very many drawn with a fixed seed, and one of every
     class at least.
@@ -461,7 +491,9 @@ def refit_response(
     return refit_regression(Z, y, sample_weight=weight, robust=some.robust, settings=settings)
 
 
-def links_of(sample: Sample, predictor: Predictor, rows: IntArray) -> tuple[Link, Link] | None:
+def links_of(
+    sample: Sample, predictor: Predictor | OutcomePredictors, rows: IntArray
+) -> tuple[Link, Link] | None:
     """How predictions follow from a predictor fitted to some rows, with and without members."""
     response = sample.response.take(rows)
     if not isinstance(response, Likelihood):
@@ -502,15 +534,25 @@ def log_score(
 
 
 def summarise(
-    predictor: Predictor, sample: Sample, rows: IntArray, share: Array, params: SiftParameters
+    predictor: Predictor | OutcomePredictors,
+    sample: Sample,
+    rows: IntArray,
+    share: Array,
+    params: SiftParameters,
 ) -> tuple[Importances, Directions]:
-    """Importances and directions, from the gradient of the predictor at some rows."""
+    """Importances and directions, from the gradient of the predictor at some rows. Several outcomes
+    count in standard deviations of each.
+    """
     p, index = sample.source.shape[1], predictor.index
     some = take_rows(sample.source, rows)
     if len(rows) < len(share):
         share = share[rows] / share[rows].sum()
     root = np.sqrt(share)[:, None]
     F = root * predictor.standard_gradient(some)
+    several = isinstance(predictor, OutcomePredictors)
+    if several:
+        Y = sample.response.start()[rows]
+        F = F / np.sqrt(share @ (Y - share @ Y) ** 2)[:, None, None]
     standard = F.transpose(2, 0, 1).reshape(len(index), F.shape[0] * F.shape[1])
     reported = standard
     if not params.options.standardize:
@@ -519,13 +561,20 @@ def summarise(
     importances, least = np.zeros(p), np.finfo(float).tiny
     importances[index] = np.maximum(np.linalg.norm(reported, axis=1), least)
 
-    def joint(labels: IntArray | None) -> Array:
-        out, several = importances.copy(), [] if labels is None else several_of_each(labels[index])
-        Z = root * predictor.columns(some) if several else root
-        for places in several:
-            out[index[places]] = max(joint_importance(standard[places], Z[:, places]), least)
+    def joint(single: Array, slopes: Array, labels: IntArray | None) -> Array:
+        out, together = single.copy(), [] if labels is None else several_of_each(labels[index])
+        Z = root * predictor.columns(some) if together else root
+        for places in together:
+            out[index[places]] = max(joint_importance(slopes[places], Z[:, places]), least)
         return out
 
-    columns = sample.columns
+    columns, outcomes = sample.columns, None
+    if several:
+        outcomes = np.zeros((len(F), p))
+        outcomes[:, index] = np.linalg.norm(reported.reshape(len(index), len(F), -1), axis=2).T
+        of_table = partial(joint, labels=columns.origins)
+        outcomes = np.stack([of_table(v, G.T) for v, G in zip(outcomes, F, strict=True)])
     directions = find_directions(index, reported, p, params.n_components, energy=ENERGY)
-    return Importances(importances, joint(columns.variable), joint(columns.origins)), directions
+    of_columns = partial(joint, importances, standard)
+    found = of_columns(columns.variable), of_columns(columns.origins)
+    return Importances(importances, *found, outcomes), directions

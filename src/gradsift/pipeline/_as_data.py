@@ -48,16 +48,18 @@ from gradsift.pairwise.single_index import (
 )
 from gradsift.pipeline._training import Training
 from gradsift.protocols import Source
-from gradsift.refit import Predictor, Refit
+from gradsift.refit import OutcomePredictors, Predictor, Refit
 from gradsift.refit.all_columns import KernelMember, LinearMember
 from gradsift.refit.evidence import Candidate, EvidenceFit, Expansion, Features, Posterior
 from gradsift.responses.counts import LogMean
+from gradsift.responses.ordinal import Cuts
 from gradsift.responses.survival import BaselineHazard
 from gradsift.sift import ChosenGroup, SiftResult
 from gradsift.solver import Certificate, Rows, Solution, Status
 from gradsift.solver.path import PathResult
 from gradsift.tables import columns
 from gradsift.tables.parse import NumberStyle
+from gradsift.tables.response import ResponseColumns
 
 ESTIMATORS: dict[str, type] = {
     cls.__name__: cls
@@ -86,6 +88,7 @@ CLASSES: dict[str, type] = {
     "Column": columns.Column,
     "NumberStyle": NumberStyle,
     "ReadOptions": ReadOptions,
+    "ResponseColumns": ResponseColumns,
     "Covariate": Covariate,
     "Covariates": Covariates,
     "SiftResult": SiftResult,
@@ -102,6 +105,8 @@ CLASSES: dict[str, type] = {
     "Predictor": Predictor,
     "BaselineHazard": BaselineHazard,
     "LogMean": LogMean,
+    "Cuts": Cuts,
+    "OutcomePredictors": OutcomePredictors,
     "Refit": Refit,
     "LinearMember": LinearMember,
     "KernelMember": KernelMember,

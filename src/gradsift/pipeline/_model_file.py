@@ -37,7 +37,7 @@ from gradsift.tables import Recipe
 NAME = "model.gradsift"
 """What `gradsift select` calls its model."""
 KIND = "gradsift model"
-FORMAT = 8
+FORMAT = 9
 """Version of the format. Files of another version are refused, not guessed at."""
 HEADER = "model.json"
 ARRAY = re.compile(r"arrays/(0|[1-9][0-9]{0,5})\.npy")

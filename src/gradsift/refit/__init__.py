@@ -10,13 +10,14 @@ held-out rows better, by the log score of the response (`NumberScore`, `ClassSco
 from gradsift.refit.classification import refit_classification
 from gradsift.refit.evidence import Refit
 from gradsift.refit.log_scores import ClassScore, LogScore, NumberScore
-from gradsift.refit.predictor import Predictor, average, selected_columns
+from gradsift.refit.predictor import OutcomePredictors, Predictor, average, selected_columns
 from gradsift.refit.regression import refit_regression
 
 __all__ = [
     "refit_regression",
     "refit_classification",
     "Refit",
+    "OutcomePredictors",
     "Predictor",
     "average",
     "selected_columns",

@@ -122,6 +122,64 @@ class Predictor:
         return np.sqrt(variance)
 
 
+@dataclass(frozen=True, eq=False)
+class OutcomePredictors:
+    """One predictor for each of several outcomes (q), with the methods of a single one.
+
+    Attributes
+    ----------
+    outcomes : tuple of q Predictors
+        Of the same selected columns.
+    """
+
+    outcomes: tuple[Predictor, ...]
+
+    @property
+    def scaling(self) -> Scaling:
+        return self.outcomes[0].scaling
+
+    @property
+    def index(self) -> IntArray:
+        return self.outcomes[0].index
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        return tuple(member for one in self.outcomes for member in one.members)
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Shares of the members, averaged over the outcomes."""
+        return tuple(share / len(self.outcomes) for one in self.outcomes for share in one.shares)
+
+    @property
+    def member_columns(self) -> IntArray:
+        return np.unique(np.concatenate([one.member_columns for one in self.outcomes]))
+
+    def columns(self, X: Source | Array) -> Array:
+        return self.outcomes[0].columns(X)
+
+    def eta(self, X: Source | Array, use: Literal["auto", "selected"] = "auto") -> Array:
+        source = open_source(X)
+        return np.hstack([one.eta(source, use) for one in self.outcomes])
+
+    def standard_gradient(self, X: Source | Array) -> Array:
+        return np.concatenate([one.standard_gradient(X) for one in self.outcomes])
+
+    def gradient(self, X: Source | Array) -> Array:
+        return np.concatenate([one.gradient(X) for one in self.outcomes])
+
+    def std(self, X: Source | Array, use: Literal["auto", "selected"] = "auto") -> Array:
+        """(n, q)"""
+        return np.column_stack([one.std(X, use) for one in self.outcomes])
+
+    def gradient_std(self, X: Source | Array) -> Array:
+        return np.concatenate([one.gradient_std(X) for one in self.outcomes])
+
+    def difference_std(self, A: Source | Array, B: Source | Array) -> Array:
+        """(q, n)"""
+        return np.stack([one.difference_std(A, B) for one in self.outcomes])
+
+
 def selected_columns(X: Source | Array, scaling: Scaling, index: IntArray) -> Array:
     """Selected columns, standardised, without their last digits.
 

@@ -9,6 +9,7 @@ from gradsift.responses.counts import Counts
 from gradsift.responses.labels import Labels, class_contrasts
 from gradsift.responses.likelihood import Likelihood, Link
 from gradsift.responses.numbers import Numbers
+from gradsift.responses.ordinal import Ordinal
 from gradsift.responses.survival import Survival
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Likelihood",
     "Link",
     "Numbers",
+    "Ordinal",
     "Response",
     "Survival",
     "class_contrasts",

@@ -1,4 +1,4 @@
-"""A response of numbers (n,): least squares, with winsorised residuals.
+"""A response of numbers, one or several for each row: least squares, with winsorised residuals.
 
 Residuals beyond `CLIP` robust standard deviations are cut off (Huber, Robust Statistics, 1981,
 chapter 7), unless many values are equal: then no robust scale exists.
@@ -30,7 +30,7 @@ class Numbers:
 
     Attributes
     ----------
-    y : (n,) array
+    y : (n,) array, or (n, q) of several outcomes
         The numbers, less a known part (`given`).
     robust : bool
         Whether rows may be outliers. It follows from the response as it was passed: the zeros of
@@ -44,24 +44,44 @@ class Numbers:
 
     @classmethod
     def records(cls, y: object) -> Array | None:
-        """Nothing: y is one column."""
-        return None
+        """(n, q) numbers of several outcomes; None where y is one column."""
+        if isinstance(y, (list, tuple)) and y and np.ndim(y[0]) == 1:
+            y = np.asarray(y)
+        shape: tuple[int, ...] = getattr(y, "shape", ())
+        if len(shape) != 2 or shape[1] < 2:
+            return None
+        values = to_floats(y, "y")
+        bad = np.argwhere(~np.isfinite(values))
+        if len(bad):
+            raise ValueError(
+                f"y is missing or infinite in row {bad[0][0]}, outcome {bad[0][1]}: every row "
+                "needs all outcomes. Leave such rows out, or fit a model for each outcome."
+            )
+        return values
 
     @classmethod
     def of(cls, y: Array, weight: Array | None = None) -> Self:
-        """The response of values y (n,), checked; `weight` are counts of rows."""
-        values = check_numbers(y)
-        return cls(values, largest_tie(values, weight) <= MOST_TIED)
+        """The response of values y (n,) or (n, q), checked; `weight` are counts of rows."""
+        if y.ndim == 1:
+            values = check_numbers(y)
+            return cls(values, largest_tie(values, weight) <= MOST_TIED)
+        for j, outcome in enumerate(y.T):
+            try:
+                check_numbers(outcome)
+            except ValueError as error:
+                raise ValueError(f"outcome {j}: {error}") from None
+        tied = max(largest_tie(outcome, weight) for outcome in y.T)
+        return cls(y, tied <= MOST_TIED)
 
     @property
     def values(self) -> Array:
-        """(n,) the numbers."""
+        """(n,) or (n, q) the numbers."""
         return self.y
 
     @property
     def offset_columns(self) -> int:
         """Number of columns of an offset."""
-        return 1
+        return self.n_outcomes
 
     @property
     def exchangeable(self) -> bool:
@@ -69,15 +89,23 @@ class Numbers:
         return True
 
     def start(self, weight: Array | None = None) -> Array:
-        """(n, 1) the response of least squares."""
-        return self.y[:, None]
+        """(n, q) the response of least squares."""
+        return self.y.reshape(len(self.y), -1)
+
+    @property
+    def n_outcomes(self) -> int:
+        return 1 if self.y.ndim == 1 else self.y.shape[1]
+
+    def outcome(self, number: int) -> Self:
+        """One of several outcomes."""
+        return replace(self, y=self.y[:, number])
 
     def take(self, rows: IntArray) -> Self:
         return replace(self, y=self.y[rows])
 
     def given(self, part: Array) -> Self:
-        """The numbers less a known part (n, 1)."""
-        return replace(self, y=self.y - part[:, 0])
+        """The numbers less a known part (n, q)."""
+        return replace(self, y=self.y - part.reshape(self.y.shape))
 
     def adjusted_for(self, C: Array | None, weight: Array | None) -> Self:
         """The numbers less their regression on covariates C (n, k) alone."""
@@ -86,17 +114,17 @@ class Numbers:
         return self.given(C @ self.coefficients(C, np.zeros((len(C), 0)), weight))
 
     def coefficients(self, C: Array, others: Array, weight: Array | None) -> Array:
-        """Coefficients (k, 1) of covariates C in a regression on C and other columns (n, m).
+        """Coefficients (k, q) of covariates C in a regression on C and other columns (n, m).
         Outlying residuals are winsorised, if there may be any.
         """
         root = np.ones(len(self.y)) if weight is None else np.sqrt(weight)
         A = with_ones(np.column_stack([C, others]))
-        target = self.y
+        Y = target = self.start()
         for _ in range(2 if self.robust else 1):
-            beta = np.linalg.lstsq(A * root[:, None], target * root, rcond=None)[0]
+            beta = np.linalg.lstsq(A * root[:, None], target * root[:, None], rcond=None)[0]
             fit = A @ beta
-            target = fit + winsorise(self.y - fit, CLIP, weight)
-        return np.asarray(beta[: C.shape[1], None])
+            target = fit + winsorise(Y - fit, CLIP, weight)
+        return np.asarray(beta[: C.shape[1]])
 
 
 def check_numbers(y: Array) -> Array:

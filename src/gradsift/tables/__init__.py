@@ -12,6 +12,7 @@ from gradsift.tables.opening import fingerprint, open_table
 from gradsift.tables.prepare import Table, prepare
 from gradsift.tables.reading import read_frame
 from gradsift.tables.recipe import Choices, Recipe
+from gradsift.tables.response import ResponseColumns
 
 __all__ = [
     "Choices",
@@ -19,6 +20,7 @@ __all__ = [
     "Note",
     "ReadOptions",
     "Recipe",
+    "ResponseColumns",
     "Table",
     "TableError",
     "fingerprint",

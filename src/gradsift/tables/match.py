@@ -247,15 +247,17 @@ def matched(
     return rows, notes
 
 
-def joined_target(
-    samples: Samples, other: Frame, file: str, target: str, by: str | None
-) -> tuple[Array | Texts, list[Note]]:
-    """The target of each sample, NaN or None where there is none, and notes; parameters as in
-    `joined_rows`.
+def joined_response(
+    samples: Samples, other: Frame, file: str, names: Sequence[str], by: str | None
+) -> tuple[dict[str, Any], list[Note]]:
+    """Columns of the response of each sample, NaN or None where there is none, and notes;
+    parameters as in `joined_rows`. The first one must be there.
     """
-    values, notes = target_of(other, target, file)
-    rows, said = joined_rows(samples, other, file, by, {target})
-    return taken(values, rows), [*notes, *said]
+    there = [names[0], *(name for name in names[1:] if name in other.order)]
+    found = [target_of(other, name, file) for name in there]
+    rows, said = joined_rows(samples, other, file, by, set(there))
+    values = {name: taken(values, rows) for name, (values, _) in zip(there, found)}
+    return values, [*(note for _, notes in found for note in notes), *said]
 
 
 def target_of(other: Frame, target: str, file: str) -> tuple[Array | Texts, list[Note]]:

@@ -15,7 +15,7 @@ from gradsift.tables.covariate_file import (
     by_of,
     choose_rows,
     read_on_samples,
-    target_of_samples,
+    response_of_samples,
 )
 from gradsift.tables.frame import Frame
 from gradsift.tables.large import open_large
@@ -76,7 +76,7 @@ def open_table(
     """
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
-    asked = [choices.target, *chain(*choices.roles.values())]
+    asked = [*choices.response.names, *chain(*choices.roles.values())]
     frame = frame_in_memory(path, choices.options, asked)
     if frame is None:
         return open_large(path, choices, target_from, scratch)
@@ -166,8 +166,9 @@ def with_target(frame: Frame, path: Path, target_from: Path, choices: Choices) -
         other = read_on_samples(target_from, choices, Samples(path.name, frame.n_rows, None))
         if samples := sample_columns(frame, other, choices.target):
             frame = turned(frame, samples, path.name)
-    values, notes = target_of_samples(_samples(frame, path, choices), target_from, choices)
-    frame = with_column(frame, choices.target, values)
+    found, notes = response_of_samples(_samples(frame, path, choices), target_from, choices)
+    for name, values in found.items():
+        frame = with_column(frame, name, values)
     return replace(frame, notes=(*frame.notes, *notes))
 
 

@@ -191,14 +191,13 @@ def assign_roles(
         Without the columns that were given a role by the user, but for the target.
     parsed : dict
         From `parse_columns`.
-    y : (n,) array
+    y : (n,) or (n, q) array
         The target, nothing missing.
     target : str
     used : collection of str
         Columns that are variables whatever they look like.
     """
-    labels = y.astype(str) if y.dtype.kind == "O" else y
-    codes = np.unique(labels, return_inverse=True)[1]
+    codes = row_codes(y)
     facts = number_facts(frame.numbers)
     events = set(event_columns(frame, parsed, y, target))
     found: dict[str, Column] = {}
@@ -220,6 +219,13 @@ def assign_roles(
             column = with_whole_role(column, frame.numbers[:, at], codes)
             found |= {} if column == Column(name) else {name: column}
     return found
+
+
+def row_codes(y: NDArray[Any]) -> IntArray:
+    """(n,) numbers of the distinct responses."""
+    labels = y.astype(str) if y.dtype.kind == "O" else y
+    codes: IntArray = np.unique(labels, return_inverse=True, axis=0)[1]
+    return codes.ravel()
 
 
 def parsed_role(
@@ -344,7 +350,7 @@ def block_columns(frame: Frame, special: dict[str, Column], y: NDArray[Any]) -> 
     >>> list(block_columns(make_frame(["site"], [site]), {}, y))
     ['site']
     """
-    codes = np.unique(y.astype(str), return_inverse=True)[1]
+    codes = row_codes(y)
     whole = number_facts(frame.numbers)
     for name in frame.order:
         at, column = frame.where.get(name), special.get(name, Column(name))
