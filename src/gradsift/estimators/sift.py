@@ -75,7 +75,7 @@ from gradsift.estimators.validation import (
 from gradsift.protocols import Array, IntArray, Source, TableLike
 from gradsift.refit import OutcomePredictors, Predictor
 from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
-from gradsift.responses import Counts, Labels, Link, Numbers, Ordinal, Response
+from gradsift.responses import Counts, Labels, Likelihood, Link, Numbers, Ordinal, Response
 from gradsift.responses.ordinal import OrderedLabels
 from gradsift.sift import SiftSettings
 
