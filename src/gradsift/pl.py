@@ -149,7 +149,6 @@ def projection(
         y=np.asarray(column[there]),
         labels=called["task"] == "classification",
         target=str(called["target"]),
-        sample_names=adata.obs_names[there].tolist(),
     ).plot(ax=ax)
 
 

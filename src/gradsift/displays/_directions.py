@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 
 from gradsift.displays import style
-from gradsift.displays._display import Display
+from gradsift.displays.style import Display
 from gradsift.estimators.names import variable_names
-from gradsift.protocols import Array, TableLike
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from gradsift.protocols import Array
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -34,7 +30,6 @@ class ProjectionDisplay(Display):
     labels : bool
         Whether y holds labels.
     target : str, default='response'
-    sample_names : sequence of str, optional
 
     Examples
     --------
@@ -52,20 +47,18 @@ class ProjectionDisplay(Display):
     y: Array
     labels: bool
     target: str = "response"
-    sample_names: Sequence[str] | None = None
 
     _size = 6.0, 4.4
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: BaseEstimator,
-        X: TableLike,
-        y: ArrayLike,
+        estimator: Any,
+        X: Any,
+        y: Any,
         *,
         target: str = "response",
-        sample_names: Sequence[str] | None = None,
-        ax: Axes | None = None,
+        ax: Any = None,
     ) -> Self:
         """Project samples with a fitted estimator, and draw them.
 
@@ -76,7 +69,6 @@ class ProjectionDisplay(Display):
         y : (n,) array
         target : str, default='response'
             What the response is called.
-        sample_names : sequence of str, optional
         ax : matplotlib axes, optional
 
         Returns
@@ -90,21 +82,15 @@ class ProjectionDisplay(Display):
             y=np.asarray(y),
             labels=is_classifier(estimator),
             target=target,
-            sample_names=sample_names,
         ).plot(ax=ax)
 
-    def _draw(self, ax: Axes) -> None:
+    def _draw(self, ax: Any) -> None:
         n = len(self.y)
         across = self.projection[:, 0]
-        names = self.sample_names or [f"sample {k}" for k in range(n)]
-        points: dict[str, Any] = {
-            "s": 26 if n <= 200 else 12,
-            "linewidths": 0.4,
-            "edgecolors": style.MUTED,
-        }
+        points = {"s": 26 if n <= 200 else 12, "linewidths": 0.4, "edgecolors": style.MUTED}
         if not self.labels:
             if self.projection.shape[1] == 1:
-                marks = ax.scatter(across, self.y, color=style.BLUE, **points)
+                ax.scatter(across, self.y, color=style.BLUE, **points)
                 style.axis_labels(ax, "direction 1", style.label(self.target))
             else:
                 marks = ax.scatter(
@@ -112,8 +98,6 @@ class ProjectionDisplay(Display):
                 )
                 style.colour_bar(marks, ax, style.label(self.target))
                 style.axis_labels(ax, "direction 1", "direction 2")
-            texts = [f"{name}: {value:.3g}" for name, value in zip(names, self.y)]
-            self.hover_.append((marks, texts))
             return
         classes, codes = np.unique(self.y, return_inverse=True)
         one = self.projection.shape[1] == 1
@@ -122,7 +106,7 @@ class ProjectionDisplay(Display):
         up = codes + jitter if one else self.projection[:, 1]
         for k, name in enumerate(classes):
             rows = np.flatnonzero(codes == k)
-            marks = ax.scatter(
+            ax.scatter(
                 across[rows],
                 up[rows],
                 color=style.CYCLE[k % 7],
@@ -130,7 +114,6 @@ class ProjectionDisplay(Display):
                 label=style.label(name),
                 **points,
             )
-            self.hover_.append((marks, [f"{names[i]}: {name}" for i in rows.tolist()]))
         if one:
             ax.set_yticks(range(len(classes)), [style.label(c) for c in classes])
             style.axis_labels(ax, "direction 1", "")
@@ -169,12 +152,12 @@ class LoadingsDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: BaseEstimator,
+        estimator: Any,
         *,
         names: Sequence[str] | None = None,
         most: int = 20,
         most_directions: int = 6,
-        ax: Axes | None = None,
+        ax: Any = None,
     ) -> Self:
         """Draw the loadings of a fitted estimator.
 
@@ -207,12 +190,12 @@ class LoadingsDisplay(Display):
         r, count = self.loadings.shape
         return 2.4 + 0.6 * max(r, 3), 1.2 + 0.28 * max(count, 3)
 
-    def _draw(self, ax: Axes) -> None:
+    def _draw(self, ax: Any) -> None:
         r, count = self.loadings.shape
         directions = [f"{k + 1}" for k in range(r)]
         limit = float(np.abs(self.loadings).max(initial=0.0)) or 1.0
         # one cell per value, as shapes: sharp at any size
-        mesh = ax.pcolormesh(
+        ax.pcolormesh(
             self.loadings.T, cmap=style.DIVERGING, vmin=-limit, vmax=limit, edgecolors="white",
             linewidth=0.5,
         )  # fmt: skip
@@ -222,20 +205,11 @@ class LoadingsDisplay(Display):
         ax.tick_params(length=0, labelsize="small")
         for spine in ax.spines.values():
             spine.set_visible(False)
-        texts = []
         for (d, j), value in np.ndenumerate(self.loadings):
             shade = "#fefefe" if abs(value) > 0.65 * limit else "#111111"
-            at: dict[str, Any] = {
-                "ha": "center",
-                "va": "center",
-                "fontsize": "small",
-                "color": shade,
-            }
+            at = {"ha": "center", "va": "center", "fontsize": "small", "color": shade}
             ax.text(d + 0.5, j + 0.5, f"{round(value, 2) + 0.0:.2f}", **at)
-        for name, row in zip(self.names, self.loadings.T):
-            texts += [f"{name}, direction {d}: {value:.3f}" for d, value in zip(directions, row)]
         style.axis_labels(ax, "direction" + style.and_more((self.n_used or count) - count), "")
-        self.hover_ = [(mesh, texts)]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -268,7 +242,7 @@ class EigenvaluesDisplay(Display):
     _size = 5.0, 3.2
 
     @classmethod
-    def from_estimator(cls, estimator: BaseEstimator, *, ax: Axes | None = None) -> Self:
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
         """Draw the eigenvalues of a fitted estimator.
 
         Parameters
@@ -284,13 +258,13 @@ class EigenvaluesDisplay(Display):
             ax=ax
         )
 
-    def _draw(self, ax: Axes) -> None:
+    def _draw(self, ax: Any) -> None:
         total = float(self.eigenvalues.sum()) or 1.0
         shown = min(len(self.eigenvalues), self.most)
         share = self.eigenvalues[:shown] / total
         at = np.arange(1, shown + 1)
         colours = [style.BLUE if k <= self.n_components else style.FAINT for k in at]
-        bars = ax.bar(at, share, width=0.66, color=colours)
+        ax.bar(at, share, width=0.66, color=colours)
         ax.set_xlim(0.4, max(shown, 3) + 0.6)
         ax.set_ylim(0.0, 1.0)
         every = -(-shown // 10) or 1
@@ -299,6 +273,3 @@ class EigenvaluesDisplay(Display):
         kept = f"{self.n_components} kept" if shown > self.n_components else "all kept"
         note = style.and_more(len(self.eigenvalues) - shown, "direction")
         style.axis_labels(ax, f"direction ({kept}){note}", "share of the gradient's variation")
-        self.hover_ = [
-            (bar, [f"direction {k}: {100 * s:.1f} %"]) for bar, k, s in zip(bars, at, share)
-        ]

@@ -1,9 +1,9 @@
-"""What the displays share: colours, quiet axes, names that fit."""
+"""What all displays share: the base class, colours, quiet axes, names that fit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 from unicodedata import category
 
 import numpy as np
@@ -11,9 +11,6 @@ import numpy as np
 from gradsift._run.extras import require
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.protocols import Array
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # Okabe and Ito's colours, which nearly all readers can tell apart
 BLUE, RED, GREEN, ORANGE = "#0072B2", "#D55E00", "#009E73", "#E69F00"
@@ -26,11 +23,8 @@ DIVERGING, SEQUENTIAL = "PuOr_r", "cividis"
 MOST_LABELS = 12
 """Points that are named in a picture."""
 
-Hover = list[tuple[Any, list[str]]]
-"""Artists with the names of what they show: one, or one per point of a scatter."""
 
-
-def start(ax: Axes | None, size: tuple[float, float]) -> tuple[Any, Axes]:
+def start(ax: Any, size: tuple[float, float]) -> tuple[Any, Any]:
     """(figure, axes): the axes given, or new ones."""
     if ax is None:
         plt = require("matplotlib.pyplot", "plot", "a plot")
@@ -39,7 +33,7 @@ def start(ax: Axes | None, size: tuple[float, float]) -> tuple[Any, Axes]:
     return ax.figure, ax
 
 
-def quiet(ax: Axes) -> None:
+def quiet(ax: Any) -> None:
     """Axes that leave the eye to the data."""
     for side, spine in ax.spines.items():
         spine.set_visible(side in ("left", "bottom"))
@@ -87,7 +81,7 @@ def and_more(hidden: int, what: str = "variable") -> str:
     return f"\nand {hidden:,} more {what}{'s' if hidden > 1 else ''}" if hidden > 0 else ""
 
 
-def name_point(ax: Axes, name: object, x: float, y: float) -> None:
+def name_point(ax: Any, name: object, x: float, y: float) -> None:
     """Write a name next to a point."""
     ax.annotate(
         label(name, 20), (x, y), xytext=(4, 4), textcoords="offset points", color=INK,
@@ -95,12 +89,12 @@ def name_point(ax: Axes, name: object, x: float, y: float) -> None:
     )  # fmt: skip
 
 
-def axis_labels(ax: Axes, x: str, y: str) -> None:
+def axis_labels(ax: Any, x: str, y: str) -> None:
     ax.set_xlabel(x, color=INK)
     ax.set_ylabel(y, color=INK)
 
 
-def legend_above(ax: Axes) -> None:
+def legend_above(ax: Any) -> None:
     """The legend over the axes, where it hides nothing."""
     labels = ax.get_legend_handles_labels()[1]
     widest = max(map(len, labels), default=0) + 6  # with its mark, in characters
@@ -117,7 +111,7 @@ def legend_above(ax: Axes) -> None:
     )
 
 
-def legend_right(ax: Axes) -> None:
+def legend_right(ax: Any) -> None:
     """The legend at the right of the axes."""
     ax.legend(
         frameon=False, fontsize="small", labelcolor=INK, loc="upper left",
@@ -125,7 +119,7 @@ def legend_right(ax: Axes) -> None:
     )  # fmt: skip
 
 
-def top_counts(ax: Axes, alphas: Array, counts: Sequence[int], most: int = 7) -> Any:
+def top_counts(ax: Any, alphas: Array, counts: Sequence[int], most: int = 7) -> Any:
     """A second x axis on top that says how many variables are selected."""
     top = ax.twiny()
     top.set_xscale("log")
@@ -141,9 +135,47 @@ def top_counts(ax: Axes, alphas: Array, counts: Sequence[int], most: int = 7) ->
     return top
 
 
-def colour_bar(mesh: Any, ax: Axes, text: str) -> Any:
+def colour_bar(mesh: Any, ax: Any, text: str) -> Any:
     bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.8, pad=0.02)
     bar.set_label(text, color=INK)
     bar.ax.tick_params(colors=INK, labelsize="small")
     bar.outline.set_visible(False)
     return bar
+
+
+class Display:
+    """A picture: its fields are what it shows, `plot` draws it.
+
+    Attributes
+    ----------
+    ax_, figure_ : the matplotlib axes and figure
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            None = new ones.
+
+        Returns
+        -------
+        display : Display
+            Itself.
+        """
+        self.figure_, self.ax_ = start(ax, self._size)
+        self._draw(self.ax_)
+        return self
+
+    @property
+    def _size(self) -> tuple[float, float]:
+        """Width and height of a new figure, in inches."""
+        raise NotImplementedError
+
+    def _draw(self, ax: Any) -> None:
+        """Draw on these axes."""
+        raise NotImplementedError
