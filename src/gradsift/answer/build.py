@@ -102,8 +102,8 @@ class Columns:
     def _read(self, k: int) -> Variable:
         if self.encoder is not None:
             column = self.encoder.columns[k]
-            own = np.flatnonzero(self.encoder.origins == k)[: max(len(column.levels), 1)]
-            return as_variable(column.name, self._values(own), tuple(column.levels))
+            own = np.flatnonzero(self.encoder.origins == k)[: max(len(column.categories), 1)]
+            return as_variable(column.name, self._values(own), column.categories)
         if self.feature_groups is not None:
             label = self.feature_groups[k]
             together = self._first[label]

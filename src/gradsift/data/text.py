@@ -14,7 +14,7 @@ import os
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -147,9 +147,9 @@ class TextTable:
         head = self._lines.peek()
         options = self.options
         self.delimiter = options.delimiter or delimiter_of(head, name, options)
-        if options.delimiter is None and self.delimiter != BLANK:
+        if options.delimiter is None and self.delimiter not in (BLANK, ",", "\t"):
             self.notes.append(f"{name}: cells are separated by {DELIMITERS[self.delimiter]}")
-        elif options.delimiter is None:
+        elif options.delimiter is None and self.delimiter == BLANK:
             self.notes.append(f"{name}: cells are separated by spaces")
         self._header_line = self._lines.number + 1
         first, _ = next(self._records([str(self._lines.line())], self._header_line))
@@ -191,7 +191,11 @@ class TextTable:
         names[0] = names[0] or ROW_NAMES
         self.width = len(names)
         self._unnamed = [k for k, name in enumerate(names) if not name]
-        self.header = checked_names([name for name in names if name], self.name)
+        found = checked_names([name for name in names if name], self.name)
+        self.header = names_apart(found)
+        if twice := [name for name, count in Counter(found).items() if count > 1]:
+            some = ", ".join(map(repr, twice[:3]))
+            self.notes.append(f"{self.name}: columns that share a name are numbered ({some})")
 
     def _records(
         self, lines: Sequence[str], first: int, known: bool = True
@@ -355,14 +359,36 @@ def _names_columns(lines: Sequence[str], options: ReadOptions) -> bool:
 
 
 def checked_names(names: Sequence[str], file: str) -> list[str]:
-    """The names of a header; refused where two are the same, or where it is a row of numbers."""
+    """The names of a header; refused where it is a row of numbers."""
     if len(names) > 1 and all(PLAIN.number(name) is not None for name in names):
         raise ValueError(
             f"the first line of {file} holds numbers ({', '.join(names[:3])}, ...): expected "
             "a header with the names of the columns. Add one above it."
         )
-    check_names(names)
     return list(names)
+
+
+def names_apart(names: Sequence[str], taken: Collection[str] = ()) -> list[str]:
+    """Names of probes may repeat (several per gene): number the repeats.
+
+    Examples
+    --------
+    >>> names_apart(["a", "b", "a"]), names_apart(["y", "a"], taken={"y"})
+    (['a', 'b', 'a.2'], ['y.2', 'a'])
+    >>> names_apart(["a", "a", "a.2"])
+    ['a', 'a.3', 'a.2']
+    """
+    used, out = {*taken, *names}, []
+    seen: dict[str, int] = dict.fromkeys(taken, 1)
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        unique = name if seen[name] == 1 else f"{name}.{seen[name]}"
+        while unique != name and unique in used:
+            seen[name] += 1
+            unique = f"{name}.{seen[name]}"
+        used.add(unique)
+        out.append(unique)
+    return out
 
 
 def one_line(name: str) -> str:

@@ -21,10 +21,11 @@ from gradsift.data.row_groups import (
     groups_on_disk,
 )
 from gradsift.data.source import ColumnsSource
+from gradsift.data.text import names_apart
 from gradsift.protocols import IntArray, Source
 from gradsift.tables.columns import TableEncoder
 from gradsift.tables.covariate_file import aggregated_given, choose_rows, response_of_samples
-from gradsift.tables.frame import Frame, names_apart
+from gradsift.tables.frame import Frame
 from gradsift.tables.match import Samples
 from gradsift.tables.notes import Note, TableError
 from gradsift.tables.prepare import (

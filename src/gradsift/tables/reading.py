@@ -31,12 +31,13 @@ from gradsift.data.text import (
     TextTable,
     check_names,
     checked_names,
+    names_apart,
     one_line,
     read_text,
 )
 from gradsift.data.unpacking import check_archive
 from gradsift.protocols import Array
-from gradsift.tables.frame import Frame, Places, make_frame, names_apart, read_rows
+from gradsift.tables.frame import Frame, Places, make_frame, read_rows
 from gradsift.tables.notes import Note, TableError, listed
 
 Reader = Callable[..., Frame]

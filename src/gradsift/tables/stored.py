@@ -14,10 +14,10 @@ from gradsift._run.memory import available_memory
 from gradsift.data import open_source, read_target
 from gradsift.data.categories import to_column, to_text
 from gradsift.data.opening import names_beside, read_ids
-from gradsift.data.text import ROW_NAMES
+from gradsift.data.text import ROW_NAMES, names_apart
 from gradsift.exceptions import SkippedColumnsWarning
 from gradsift.protocols import Source
-from gradsift.tables.frame import Frame, make_frame, names_apart
+from gradsift.tables.frame import Frame, make_frame
 from gradsift.tables.match import INDIVIDUAL
 from gradsift.tables.notes import Note
 
