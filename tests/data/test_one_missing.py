@@ -15,8 +15,8 @@ from stored_tables import write_pgen
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientClassifier
 from gradsift.data import convert, open_source, read_target
+from gradsift.data.formats.registry import read_ids
 from gradsift.data.missing import MISSING, as_response, is_missing, known, to_number
-from gradsift.data.opening import read_ids
 from gradsift.exceptions import MissingTargetWarning
 from gradsift.tables import Choices, open_table, read_frame
 

@@ -24,7 +24,7 @@ from gradsift.answer.effects import (
     pair_effects,
 )
 from gradsift.answer.results import CLEAR, Direction, Effect, Finding, Member
-from gradsift.data.opening import open_source
+from gradsift.data.formats.registry import open_source
 from gradsift.data.responses import check_all_known, to_floats
 from gradsift.data.row_groups import constant_in_groups, group_codes, group_means
 from gradsift.data.scaling import fill_holes

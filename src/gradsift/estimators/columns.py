@@ -284,7 +284,7 @@ def warn_of_columns(encoder: TableEncoder) -> None:
             SkippedColumnsWarning,
         )
     for note in group_notes(encoder.special):
-        warn_user(f"{note.text}: pass that column as groups.", SkippedColumnsWarning)
+        warn_user(f"{note.text}. Pass that column as groups.", SkippedColumnsWarning)
 
 
 def has_gaps(X: Any) -> bool:

@@ -23,10 +23,10 @@ from gradsift.data import (
     read_target,
 )
 from gradsift.data.arrays import array_like
-from gradsift.data.far import far_note
-from gradsift.data.finite import all_good, labels_of, refuse
+from gradsift.data.checked_source import all_good, labels_of, refuse
+from gradsift.data.extrapolation import far_note
+from gradsift.data.formats.registry import holds_target
 from gradsift.data.missing import known
-from gradsift.data.opening import holds_target
 from gradsift.data.responses import check_all_known, odd_cell, refuse_times
 from gradsift.data.slices import check_rows
 from gradsift.data.source import LabelledRows

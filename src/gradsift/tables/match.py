@@ -13,7 +13,7 @@ import numpy as np
 from gradsift._run.suggest import did_you_mean
 from gradsift.data.categories import to_text
 from gradsift.data.cells import Texts
-from gradsift.data.sample_files import with_codes_of_plink
+from gradsift.data.plink_samples import with_codes_of_plink
 from gradsift.data.text import ROW_NAMES, names_apart
 from gradsift.protocols import Array, IntArray
 from gradsift.tables.columns import as_texts

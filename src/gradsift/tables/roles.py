@@ -359,7 +359,8 @@ def unit_role(
         sizes = np.unique(np.unique(there, return_counts=True)[1])
         if len(sizes) == 1 and 2 <= sizes[0] <= 10:
             return "group of rows", "matched sets of equal size"
-    if codes is not None and (named or _numbered(there)) and same_inside(there, codes):
+    written = count >= FEWEST_ROWS and _numbered(there)
+    if codes is not None and (named or written) and same_inside(there, codes):
         return "group of rows", "the target never changes inside of its values"
     exactly = WHO.search(name) is not None and count > FEWEST_ROWS
     if exactly or (named and count > most):
