@@ -174,7 +174,7 @@ def test_a_donor_is_a_group_of_rows_and_suggested_as_one(rng):
     y = np.where(donor % 2 == 1, "ill", "well")
     table = prepare(table_with(rng, donor=donor, y=y), Choices("y"))
     assert table.names == ("a", "b")
-    assert [note.change for note in table.notes if note.kind == "suggestion"] == ["group=donor"]
+    assert [note.change for note in table.notes if note.kind == "caution"] == ["group=donor"]
 
 
 def test_the_event_of_a_survival_time_is_no_variable(rng):

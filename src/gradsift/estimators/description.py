@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.printable import printable
-from gradsift.data.mixed import TableEncoder
+from gradsift.tables.columns import TableEncoder
 
 MOST = 10
 """Words: selected variables that a notebook names."""

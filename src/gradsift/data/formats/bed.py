@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from gradsift._run.extras import require
 from gradsift._run.passes import count_columns
 from gradsift._run.threads import map_blocks
-from gradsift.data.damaged import reading
-from gradsift.data.genotype_file import GenotypeFile
-from gradsift.data.sample_files import column_values, read_psam
+from gradsift.data.plink_samples import GenotypeFile, column_values, read_psam
+from gradsift.data.read_errors import reading
 from gradsift.data.source import Variant, block_width, windows
 from gradsift.protocols import Array, IntArray
 
