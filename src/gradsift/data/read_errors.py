@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 from zipfile import ZipFile
 
 from gradsift._run.memory import check_memory

@@ -534,7 +534,7 @@ def table_attributes(
         "interactions_": pairs_of_table(inside.interactions, origins),
     }
     if (each := found.get("outcome_importances_")) is not None:
-        out["outcome_importances_"] = np.stack([largest_of_each(v, origins) for v in each])
+        out["outcome_importances_"] = np.stack([largest_of_each(v, origins, n) for v in each])
     if inside.association is not None:
         out["association_"] = association_of_table(inside.association, origins, n)
     if inside.findings is not None and inside.confidence is not None:
