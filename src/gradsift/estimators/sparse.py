@@ -27,7 +27,7 @@ from gradsift.estimators.base import (
 from gradsift.estimators.description import Optimality
 from gradsift.estimators.docstrings import completed, documented
 from gradsift.estimators.validation import given
-from gradsift.pairwise.assemble import Assembly, Settings, assemble
+from gradsift.pairwise.assemble import Assembly, Penalties, Settings, assemble
 from gradsift.pairwise.fit import (
     AlphaRule,
     PairSample,
@@ -125,9 +125,8 @@ def gradient_path(
     True
     """
     settings = Settings(
-        kernel, weights, standardize, penalty_factor, alpha_0, curl, smoothness,
-        missing=missing,
-    )  # fmt: skip
+        penalty_factor, alpha_0, curl, smoothness, kernel, weights, standardize, missing=missing
+    )
     with one_blas_thread():
         started = begin(_assemble(X, y, task, sample_weight, settings))
         problem, null = started.assembly.problem, started.null
@@ -178,7 +177,9 @@ def alpha_max(
     >>> [len(s) for s in gradient_path(X, X[:, 0], alphas=[top, 0.99 * top]).supports]
     [0, 1]
     """
-    settings = Settings(kernel, weights, standardize, penalty_factor, alpha_0, missing=missing)
+    settings = Settings(
+        penalty_factor, alpha_0, 0.0, 0.0, kernel, weights, standardize, missing=missing
+    )
     with one_blas_thread():
         return null_solution(_assemble(X, y, task, sample_weight, settings).problem).alpha
 
@@ -233,9 +234,6 @@ def make_solver(name: str, tol: float, max_iter: int) -> Solver:
     return Solver(tol=tol, max_iter=int(max_iter), **SOLVERS[name])
 
 
-# Rare settings, each group of them one frozen object: estimators keep a dozen parameters.
-
-
 @dataclass(frozen=True, eq=False)
 class SolverSettings:
     """How the paper's problem is solved, how far, and what is shown and kept on the way.
@@ -262,31 +260,6 @@ class SolverSettings:
     max_iter: int = 20_000
     verbose: int = 0
     checkpoint: str | Path | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Penalties:
-    """Penalties other than alpha.
-
-    Parameters
-    ----------
-    penalty_factor : (p,) array, optional
-        omega, what alpha is multiplied by for each variable; 0 = never penalised.
-    alpha_0 : float, optional
-        The paper's lambda_1, the penalty on the offset function of a classifier. None = 1e-4, in
-        units of the kernel's size and the mean pair weight.
-    curl : float, default=0
-        Adds ``curl / (2 n) sum_i ||J(x_i) - J(x_i)'||^2`` with J the Jacobian of f: a true
-        gradient has a symmetric one. Affine, linear, constant and Gaussian kernels.
-    smoothness : float, default=0
-        The paper's mu: adds ``smoothness / N^2 sum_ij w_ij ||f(x_i) - f(x_j)||^2`` over all
-        samples, labelled or not (semi-supervised).
-    """
-
-    penalty_factor: Array | None = None
-    alpha_0: float | None = None
-    curl: float = 0.0
-    smoothness: float = 0.0
 
 
 LABELS_OR_NUMBERS = """(n,) array

@@ -166,8 +166,33 @@ def reference_samples(
     )
 
 
-@dataclass(frozen=True)
-class Settings:
+@dataclass(frozen=True, eq=False)
+class Penalties:
+    """Penalties other than alpha.
+
+    Parameters
+    ----------
+    penalty_factor : (p,) array, optional
+        omega, what alpha is multiplied by for each variable; 0 = never penalised.
+    alpha_0 : float, optional
+        The paper's lambda_1, the penalty on the offset function of a classifier. None = 1e-4, in
+        units of the kernel's size and the mean pair weight.
+    curl : float, default=0
+        Adds ``curl / (2 n) sum_i ||J(x_i) - J(x_i)'||^2`` with J the Jacobian of f: a true
+        gradient has a symmetric one. Affine, linear, constant and Gaussian kernels.
+    smoothness : float, default=0
+        The paper's mu: adds ``smoothness / N^2 sum_ij w_ij ||f(x_i) - f(x_j)||^2`` over all
+        samples, labelled or not (semi-supervised).
+    """
+
+    penalty_factor: Array | None = None
+    alpha_0: float | None = None
+    curl: float = 0.0
+    smoothness: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Settings(Penalties):
     """What a user chose of the paper's problem; the same for estimators, paths and folds.
 
     Parameters
@@ -175,14 +200,6 @@ class Settings:
     kernel, weights : str or object
         See `gradsift.numerics.kernels` and `gradsift.pairwise.weights`.
     standardize : bool
-    penalty_factor : (p,) array or None
-        omega; None = all ones.
-    alpha_0 : float or None
-        Penalty on the offset function of a classifier; None = `default_offset_penalty`.
-    curl : float
-        Weight of the curl penalty; see `gradsift.pairwise.quadratic_terms`.
-    smoothness : float
-        The paper's mu: weight of smoothness along labelled and unlabelled samples.
     X_unlabeled : Source, optional
         Samples without a response.
     missing : {'error', 'mean'}
@@ -192,10 +209,6 @@ class Settings:
     kernel: object = "affine"
     weights: object = "gaussian"
     standardize: bool = True
-    penalty_factor: Array | None = None
-    alpha_0: float | None = None
-    curl: float = 0.0
-    smoothness: float = 0.0
     X_unlabeled: Source | None = None
     missing: Literal["error", "mean"] = "error"
 
