@@ -9,9 +9,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.exceptions import ConvergenceWarning
 
 from gradsift._run.progress import follow
 from gradsift._run.threads import one_blas_thread, same_bits
+from gradsift._run.warn import warn_user
 from gradsift.estimators.base import (
     ClassWeight,
     GradientEstimator,
@@ -22,7 +24,6 @@ from gradsift.estimators.base import (
     pair_sample,
     take_over,
     warn_nothing_selected,
-    warn_unless_converged,
 )
 from gradsift.estimators.description import Optimality
 from gradsift.estimators.docstrings import completed, documented
@@ -39,7 +40,7 @@ from gradsift.pairwise.fit import (
     settle_path,
 )
 from gradsift.protocols import Array, TableLike
-from gradsift.solver import Solver, null_solution
+from gradsift.solver import Solver, Status, null_solution
 from gradsift.solver.checkpoint import open_checkpoint
 from gradsift.solver.path import PathResult, check_alphas, fit_path, geometric_grid
 
@@ -377,7 +378,14 @@ def sparse_attributes(fit: SparseFit) -> dict[str, object]:
 
 def warn_of_fit(estimator: SparseGradient, fit: SparseFit) -> None:
     """Say what a user should know about a fit."""
-    warn_unless_converged(fit.solution, given(estimator.solver, SolverSettings, "solver").max_iter)
+    solution = fit.solution
+    if solution.status is not Status.CONVERGED:
+        most = given(estimator.solver, SolverSettings, "solver").max_iter
+        warn_user(
+            f"alpha={solution.alpha:.4g}: {solution.status.value} (max_iter={most}, relative "
+            f"duality gap {solution.certificate.gap:.2g}).",
+            ConvergenceWarning,
+        )
     if len(fit.field.index) == 0 and not is_classifier(estimator):
         warn_nothing_selected("the mean of y", "Use a smaller alpha, below alpha_max_.")
 

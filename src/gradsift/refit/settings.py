@@ -132,10 +132,6 @@ class RefitSettings:
     least_weight: float = 0.02
     """A smaller part in the average is not worth reading its columns with every prediction."""
 
-    def prior(self, d: int) -> tuple[float, float] | None:
-        """Mean and standard deviation of the prior on log length scales, if there is one."""
-        return (float(np.log(2.0 * np.sqrt(d))), 1.0) if self.shrink_scales else None
-
 
 NUMBERS = RefitSettings()
 LABELS = RefitSettings(
