@@ -31,9 +31,8 @@ from gradsift.numerics.kernels import AnyKernel, Factor, Landmarks, Precomputed,
 from gradsift.numerics.losses import Logistic, Loss, Multinomial, Squared
 from gradsift.pairwise.datafit import PairDatafit
 from gradsift.pairwise.geometry import (
-    DensePairs,
     Geometry,
-    SparsePairs,
+    Pairs,
     anchored_pairs,
     check_pairs,
     choose_landmarks,
@@ -367,7 +366,7 @@ def pair_datafit(
     term: FieldTerm | None = None,
 ) -> PairDatafit:
     """The data term of sections 2 (numbers) and 5 (labels) of the paper."""
-    pairs: DensePairs | SparsePairs = make_pairs(W)
+    pairs = make_pairs(W)
     values = response.values
     loss = paper_loss(response)
     if not response.is_labels:
@@ -398,7 +397,7 @@ def paper_loss(response: PairResponse) -> Loss:
     return Logistic() if len(response.values) == 1 else Multinomial()
 
 
-def default_offset_penalty(pairs: DensePairs | SparsePairs, L: Array, share: Array) -> float:
+def default_offset_penalty(pairs: Pairs, L: Array, share: Array) -> float:
     """A ten-thousandth of the mean pair weight, in units of the kernel's own size.
 
     A function of typical size 1 has ||f0||_K^2 of about 1 / K(x, x), so with this unit the choice
