@@ -152,7 +152,7 @@ def celer_table(limit: float) -> None:
 
 
 def _assembled(problem: PathProblem) -> Assembly:
-    settings = Settings(problem.settings["kernel"], problem.settings["weights"])
+    settings = Settings(kernel=problem.settings["kernel"], weights=problem.settings["weights"])
     return assemble(ArraySource(problem.X), PairResponse.numbers(problem.y), settings)
 
 

@@ -9,7 +9,6 @@ from gradsift.sift.criterion import (
     complexities,
     complexity,
     criterion,
-    level_sums,
     make_response,
     normal_equations,
     robust_fit,
@@ -144,10 +143,11 @@ def test_a_further_group_of_a_known_variable_is_cheaper(problem):
 def test_the_cost_counts_coefficients_and_half_a_one_for_every_choice(problem):
     groups, _ = problem
     n, k = groups.rows.total, len(groups.columns)
-    for support, df, variables in (((0,), 1, 1), ((0, 1), 2, 2), ((0, k, 2 * k), 10, 1)):
-        ((total, *counted),) = level_sums(groups, support, [(None, None)])
-        assert counted == [df, variables]
-        left = n - df - variables / 2 - 1
+    further, rise = groups.levels.further, groups.levels.new - groups.levels.further
+    for df, variables in ((1, [[0]]), (2, [[0], [1]]), (10, [[0, k, 2 * k]])):
+        support = tuple(g for used in variables for g in used)
+        total = further[list(support)].sum() + sum(rise[used].min() for used in variables)
+        left = n - df - len(variables) / 2 - 1
         assert complexity(groups, support, 1) == pytest.approx(total * n / left)
 
 

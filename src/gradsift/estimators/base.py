@@ -18,7 +18,6 @@ from sklearn.base import (
     TransformerMixin,
     is_classifier,
 )
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_class_weight
@@ -47,7 +46,6 @@ from gradsift.pairwise.field import GradientField, KernelField
 from gradsift.pairwise.fit import FittedField, PairPredictor, PairSample
 from gradsift.protocols import Array, IntArray, Source, TableLike
 from gradsift.responses.numbers import check_numbers
-from gradsift.solver import Solution, Status
 
 E = TypeVar("E", bound=BaseEstimator)
 Goal = Literal["all", "predictions", "support"]
@@ -320,15 +318,6 @@ def _scatter_sparse(part: Array, index: IntArray, n_features: int) -> sp.csc_arr
     counts[index + 1] = n
     rows = np.tile(np.arange(n), len(index))
     return sp.csc_array((part.T.ravel(), rows, np.cumsum(counts)), shape=(n, n_features))
-
-
-def warn_unless_converged(solution: Solution, max_iter: int) -> None:
-    if solution.status is not Status.CONVERGED:
-        warn_user(
-            f"alpha={solution.alpha:.4g}: {solution.status.value} (max_iter={max_iter}, relative "
-            f"duality gap {solution.certificate.gap:.2g}).",
-            ConvergenceWarning,
-        )
 
 
 def warn_nothing_selected(fallback: str, advice: str) -> None:

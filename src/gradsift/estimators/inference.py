@@ -20,10 +20,10 @@ from gradsift.estimators.sample import Sample, refuse_with_groups
 from gradsift.estimators.sift import GradientSift, check_parameters, make_sample
 from gradsift.estimators.sift_fit import SiftParameters, find_from, sift_problem, standard_table
 from gradsift.estimators.validation import check_columns
-from gradsift.inference.conditional_tests import column_significance, univariate_findings
+from gradsift.inference.conditional_tests import column_significance
 from gradsift.inference.findings import Findings
 from gradsift.inference.results import Significance
-from gradsift.inference.settings import TESTS
+from gradsift.inference.settings import PRODUCT, TESTS
 from gradsift.protocols import TableLike
 from gradsift.sift import SiftResult
 
@@ -207,7 +207,8 @@ def significance(
         found = column_significance(
             sift_problem(sample, table, params).run(),
             sample.response.codes,
-            findings=univariate_findings(findings),
+            # products have tests of their own
+            findings=[one.columns for one in findings or () if one.shape != PRODUCT],
             strict=strict,
             also=sample.columns.encoded(also).tolist(),
             settings=replace(TESTS, stand_in=stand_in),

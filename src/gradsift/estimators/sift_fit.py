@@ -450,12 +450,16 @@ def refit_sample(
     the fit of the sift, (n, 1), where a working response follows from it.
     """
     response, weight, groups = sample.response, sample.weight, sample.groups
+    some = None if weight is None else weight[rows]
     if isinstance(response, Likelihood) and eta is not None:
-        some = None if weight is None else weight[rows]
-        return refit_likelihood(response.take(rows), Z, some, settings, eta[rows])
+        known, eta = response.take(rows), eta[rows]
+        for _ in range(WORKING_ROUNDS):  # at the fit of the sift, then at the fit to that
+            y = known.working(eta, np.ones(len(rows)) if some is None else some)[:, 0]
+            refit = refit_regression(Z, y, sample_weight=some, robust=False, settings=settings)
+            eta = refit.value(Z)
+        return refit
     if groups is None:
         return refit_response(response, Z, rows, weight, settings)
-    some = None if weight is None else weight[rows]
     one_per_group = sample.one_per_group
     alike = correlation * column_correlation(Z, groups[rows], some) if not one_per_group else 1.0
     effective = effective_weights(weight, groups, alike)
@@ -504,18 +508,6 @@ def links_of(
         response.link(predictor.eta(X, "auto"), weight),
         response.link(predictor.eta(X, "selected"), weight),
     )
-
-
-def refit_likelihood(
-    response: Likelihood, Z: Array, weight: Array | None, settings: RefitSettings, eta: Array
-) -> Refit:
-    """The predictor of the working response: at the fit of the sift, then at the fit to that."""
-    counts = np.ones(len(Z)) if weight is None else weight
-    for _ in range(WORKING_ROUNDS):
-        y = response.working(eta, counts)[:, 0]
-        refit = refit_regression(Z, y, sample_weight=weight, robust=False, settings=settings)
-        eta = refit.value(Z)
-    return refit
 
 
 def log_score(

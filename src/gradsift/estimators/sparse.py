@@ -9,9 +9,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.exceptions import ConvergenceWarning
 
 from gradsift._run.progress import follow
 from gradsift._run.threads import one_blas_thread, same_bits
+from gradsift._run.warn import warn_user
 from gradsift.estimators.base import (
     ClassWeight,
     GradientEstimator,
@@ -22,12 +24,11 @@ from gradsift.estimators.base import (
     pair_sample,
     take_over,
     warn_nothing_selected,
-    warn_unless_converged,
 )
 from gradsift.estimators.description import Optimality
 from gradsift.estimators.docstrings import completed, documented
 from gradsift.estimators.validation import given
-from gradsift.pairwise.assemble import Assembly, Settings, assemble
+from gradsift.pairwise.assemble import Assembly, Penalties, Settings, assemble
 from gradsift.pairwise.fit import (
     AlphaRule,
     PairSample,
@@ -39,7 +40,7 @@ from gradsift.pairwise.fit import (
     settle_path,
 )
 from gradsift.protocols import Array, TableLike
-from gradsift.solver import Solver, null_solution
+from gradsift.solver import Solver, Status, null_solution
 from gradsift.solver.checkpoint import open_checkpoint
 from gradsift.solver.path import PathResult, check_alphas, fit_path, geometric_grid
 
@@ -125,9 +126,8 @@ def gradient_path(
     True
     """
     settings = Settings(
-        kernel, weights, standardize, penalty_factor, alpha_0, curl, smoothness,
-        missing=missing,
-    )  # fmt: skip
+        penalty_factor, alpha_0, curl, smoothness, kernel, weights, standardize, missing=missing
+    )
     with one_blas_thread():
         started = begin(_assemble(X, y, task, sample_weight, settings))
         problem, null = started.assembly.problem, started.null
@@ -178,7 +178,9 @@ def alpha_max(
     >>> [len(s) for s in gradient_path(X, X[:, 0], alphas=[top, 0.99 * top]).supports]
     [0, 1]
     """
-    settings = Settings(kernel, weights, standardize, penalty_factor, alpha_0, missing=missing)
+    settings = Settings(
+        penalty_factor, alpha_0, 0.0, 0.0, kernel, weights, standardize, missing=missing
+    )
     with one_blas_thread():
         return null_solution(_assemble(X, y, task, sample_weight, settings).problem).alpha
 
@@ -233,9 +235,6 @@ def make_solver(name: str, tol: float, max_iter: int) -> Solver:
     return Solver(tol=tol, max_iter=int(max_iter), **SOLVERS[name])
 
 
-# Rare settings, each group of them one frozen object: estimators keep a dozen parameters.
-
-
 @dataclass(frozen=True, eq=False)
 class SolverSettings:
     """How the paper's problem is solved, how far, and what is shown and kept on the way.
@@ -262,31 +261,6 @@ class SolverSettings:
     max_iter: int = 20_000
     verbose: int = 0
     checkpoint: str | Path | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Penalties:
-    """Penalties other than alpha.
-
-    Parameters
-    ----------
-    penalty_factor : (p,) array, optional
-        omega, what alpha is multiplied by for each variable; 0 = never penalised.
-    alpha_0 : float, optional
-        The paper's lambda_1, the penalty on the offset function of a classifier. None = 1e-4, in
-        units of the kernel's size and the mean pair weight.
-    curl : float, default=0
-        Adds ``curl / (2 n) sum_i ||J(x_i) - J(x_i)'||^2`` with J the Jacobian of f: a true
-        gradient has a symmetric one. Affine, linear, constant and Gaussian kernels.
-    smoothness : float, default=0
-        The paper's mu: adds ``smoothness / N^2 sum_ij w_ij ||f(x_i) - f(x_j)||^2`` over all
-        samples, labelled or not (semi-supervised).
-    """
-
-    penalty_factor: Array | None = None
-    alpha_0: float | None = None
-    curl: float = 0.0
-    smoothness: float = 0.0
 
 
 LABELS_OR_NUMBERS = """(n,) array
@@ -404,7 +378,14 @@ def sparse_attributes(fit: SparseFit) -> dict[str, object]:
 
 def warn_of_fit(estimator: SparseGradient, fit: SparseFit) -> None:
     """Say what a user should know about a fit."""
-    warn_unless_converged(fit.solution, given(estimator.solver, SolverSettings, "solver").max_iter)
+    solution = fit.solution
+    if solution.status is not Status.CONVERGED:
+        most = given(estimator.solver, SolverSettings, "solver").max_iter
+        warn_user(
+            f"alpha={solution.alpha:.4g}: {solution.status.value} (max_iter={most}, relative "
+            f"duality gap {solution.certificate.gap:.2g}).",
+            ConvergenceWarning,
+        )
     if len(fit.field.index) == 0 and not is_classifier(estimator):
         warn_nothing_selected("the mean of y", "Use a smaller alpha, below alpha_max_.")
 

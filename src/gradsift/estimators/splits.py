@@ -165,7 +165,9 @@ def half_samples(
     rng = check_random_state(random_state)
     strata = np.unique(y, return_inverse=True)[1] if labels else np.zeros(len(y), dtype=int)
     if groups is not None:
-        strata = main_class(strata, groups)
+        counts = np.zeros((int(groups.max()) + 1, int(strata.max()) + 1))
+        np.add.at(counts, (groups, strata), 1.0)
+        strata = counts.argmax(axis=1)
     out = []
     for _ in range(count):
         parts = []
@@ -228,10 +230,3 @@ class SampleParams:
         if self.groups is not None and has_fit_parameter(estimator, "groups"):
             params["groups"] = self.groups
         return params
-
-
-def main_class(codes: IntArray, groups: IntArray) -> IntArray:
-    """(groups,) the most frequent class of each group."""
-    counts = np.zeros((int(groups.max()) + 1, int(codes.max()) + 1))
-    np.add.at(counts, (groups, codes), 1.0)
-    return counts.argmax(axis=1)

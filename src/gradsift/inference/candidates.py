@@ -420,7 +420,11 @@ def make_candidates(
     index = np.full((K + P + 1, f), M)
     index[:K] = np.arange(K * f).reshape(K, f)
     index[K : K + P, 0] = K * f + np.arange(P)
-    start = [t[0] if len(t) == 1 else K + pair_place(pairs, t) for t in inside]
+    # a pair of columns is the row of `pairs`, each sorted, that holds it in any order
+    start = [
+        t[0] if len(t) == 1 else K + int(np.flatnonzero((pairs == sorted(t)).all(axis=1))[0])
+        for t in inside
+    ]
     skewness = None
     if response.entropy is not None:
         Y, root = response.values, np.reshape(rows.root, (-1, 1))
@@ -444,8 +448,3 @@ def make_candidates(
         entropy=response.entropy,
         elsewhere=0.0,
     )
-
-
-def pair_place(pairs: IntArray, pair: tuple[int, ...]) -> int:
-    """Row of `pairs` (P, 2), each sorted, that holds a pair in any order."""
-    return int(np.flatnonzero((pairs == sorted(pair)).all(axis=1))[0])

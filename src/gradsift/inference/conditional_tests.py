@@ -32,13 +32,12 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from gradsift._run.passes import each_block
-from gradsift.inference.findings import Finding
 from gradsift.inference.results import ColumnTest, ProductTest, ReducedModel, Significance
 from gradsift.inference.score_tests import (
     Relationship,
@@ -50,9 +49,8 @@ from gradsift.inference.score_tests import (
     residual_of_numbers,
     self_normalised,
     univariate_tests,
-    without_columns,
 )
-from gradsift.inference.settings import PRODUCT, TESTS, ColumnTestSettings
+from gradsift.inference.settings import TESTS, ColumnTestSettings
 from gradsift.numerics.statistics import benjamini_hochberg
 from gradsift.protocols import Array, IntArray
 from gradsift.sift.features import (
@@ -98,9 +96,12 @@ class ReducedModels:
         return self.fit.problem
 
     def relationship_without(self, excluded: frozenset[int]) -> Relationship | None:
-        sift = self.sift
-        rows = sift.response.rows
-        return without_columns(self.K, sift.source, sorted(excluded), rows, sift.settings)
+        """The relationship by all columns but these."""
+        if self.K is None or not excluded:
+            return self.K
+        sift, rows = self.sift, self.sift.response.rows
+        C = clipped_columns(sift.source, np.array(sorted(excluded)), rows, sift.settings)
+        return self.K.without(C * np.reshape(rows.root, (-1, 1)))
 
     def column(self, k: int) -> tuple[Array, Array]:
         """Clipped values (n,) of column k, NaN where missing, and its univariate features
@@ -385,8 +386,3 @@ def tested_products(tester: ColumnTester) -> tuple[ProductTest, ...]:
         for pair, one, two in zip(pairs, log_p, q, strict=True)
     ]
     return tuple(sorted(found, key=lambda t: (t.p_value, t.first, t.second)))
-
-
-def univariate_findings(findings: Iterable[Finding] | None) -> list[IntArray]:
-    """The columns of findings that are no products: these have `ProductTest`."""
-    return [one.columns for one in findings or () if one.shape != PRODUCT]

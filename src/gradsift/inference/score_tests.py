@@ -38,7 +38,7 @@ from gradsift._run.passes import each_block
 from gradsift.inference.settings import TESTS, ColumnTestSettings
 from gradsift.numerics.logistic import fit_binary, with_ones
 from gradsift.protocols import Array, IntArray, Source
-from gradsift.sift.features import clipped, clipped_columns
+from gradsift.sift.features import clipped
 from gradsift.sift.groups import chi2_log_sf
 from gradsift.sift.rows import Rows
 from gradsift.sift.saddlepoint import permutation_ratio
@@ -147,16 +147,6 @@ def relationship(
         K += part
         trace += size
     return Relationship(K, probe, trace)
-
-
-def without_columns(
-    K: Relationship | None, source: Source, columns: list[int], rows: Rows, settings: SiftSettings
-) -> Relationship | None:
-    """`relationship` of all columns but these."""
-    if K is None or not columns:
-        return K
-    C = clipped_columns(source, np.array(columns), rows, settings)
-    return K.without(C * np.reshape(rows.root, (-1, 1)))
 
 
 def white_rows(

@@ -98,8 +98,8 @@ class FindingSettings:
     is independent of the features before it.
     """
     least_adjusted_length: float = 1e-3
-    """Squared length of a feature given the columns that are always kept, below which it is one of
-    their combinations but for rounding.
+    """Rounding: squared length of a feature given the columns that are always kept, below which it
+    is one of their combinations.
     """
     # the prior of one effect
     least_size: float = 16.0
@@ -172,7 +172,7 @@ class FindingSettings:
     `least_confidence` together.
     """
     same_column: float = 0.9999
-    """Absolute correlation of columns that are equal but for rounding: all of them join a finding
+    """Rounding: absolute correlation of columns that are equal, all of which join a finding
     that one of them begins.
     """
     chosen_views: int = 3_000
@@ -229,7 +229,7 @@ class ColumnTestSettings:
     least_feature: float = 0.03
     """A feature is not tested if less than this part of its length is orthogonal to the design."""
     least_residual: float = 1e-4
-    """Part of the variance of numbers that a residual counts at least: where a model fits
+    """Rounding: part of the variance of numbers that a residual counts at least: where a model fits
     perfectly, rounding must not make another column significant. The residuals of labels have a
     known variance, which is never taken to be less.
     """

@@ -178,7 +178,8 @@ def winsorise(X: Array, width: float, weights: Array | None = None) -> Array:
 
     A column more than half of whose values agree has no robust scale, and is left as it is.
     """
-    centre = median(X, weights)
-    reach = width * scale_about_zero(X - centre, weights)
+    half = np.array([0.5])
+    centre = middle_quantiles(X, half, weights)[0]
+    reach = width * (MAD_TO_SD * middle_quantiles(np.abs(X - centre), half, weights)[0])
     reach = np.where(reach > 0.0, reach, np.inf)
     return np.clip(X, centre - reach, centre + reach)

@@ -31,9 +31,8 @@ from gradsift.numerics.kernels import AnyKernel, Factor, Landmarks, Precomputed,
 from gradsift.numerics.losses import Logistic, Loss, Multinomial, Squared
 from gradsift.pairwise.datafit import PairDatafit
 from gradsift.pairwise.geometry import (
-    DensePairs,
     Geometry,
-    SparsePairs,
+    Pairs,
     anchored_pairs,
     check_pairs,
     choose_landmarks,
@@ -166,8 +165,33 @@ def reference_samples(
     )
 
 
-@dataclass(frozen=True)
-class Settings:
+@dataclass(frozen=True, eq=False)
+class Penalties:
+    """Penalties other than alpha.
+
+    Parameters
+    ----------
+    penalty_factor : (p,) array, optional
+        omega, what alpha is multiplied by for each variable; 0 = never penalised.
+    alpha_0 : float, optional
+        The paper's lambda_1, the penalty on the offset function of a classifier. None = 1e-4, in
+        units of the kernel's size and the mean pair weight.
+    curl : float, default=0
+        Adds ``curl / (2 n) sum_i ||J(x_i) - J(x_i)'||^2`` with J the Jacobian of f: a true
+        gradient has a symmetric one. Affine, linear, constant and Gaussian kernels.
+    smoothness : float, default=0
+        The paper's mu: adds ``smoothness / N^2 sum_ij w_ij ||f(x_i) - f(x_j)||^2`` over all
+        samples, labelled or not (semi-supervised).
+    """
+
+    penalty_factor: Array | None = None
+    alpha_0: float | None = None
+    curl: float = 0.0
+    smoothness: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Settings(Penalties):
     """What a user chose of the paper's problem; the same for estimators, paths and folds.
 
     Parameters
@@ -175,14 +199,6 @@ class Settings:
     kernel, weights : str or object
         See `gradsift.numerics.kernels` and `gradsift.pairwise.weights`.
     standardize : bool
-    penalty_factor : (p,) array or None
-        omega; None = all ones.
-    alpha_0 : float or None
-        Penalty on the offset function of a classifier; None = `default_offset_penalty`.
-    curl : float
-        Weight of the curl penalty; see `gradsift.pairwise.quadratic_terms`.
-    smoothness : float
-        The paper's mu: weight of smoothness along labelled and unlabelled samples.
     X_unlabeled : Source, optional
         Samples without a response.
     missing : {'error', 'mean'}
@@ -192,10 +208,6 @@ class Settings:
     kernel: object = "affine"
     weights: object = "gaussian"
     standardize: bool = True
-    penalty_factor: Array | None = None
-    alpha_0: float | None = None
-    curl: float = 0.0
-    smoothness: float = 0.0
     X_unlabeled: Source | None = None
     missing: Literal["error", "mean"] = "error"
 
@@ -354,7 +366,7 @@ def pair_datafit(
     term: FieldTerm | None = None,
 ) -> PairDatafit:
     """The data term of sections 2 (numbers) and 5 (labels) of the paper."""
-    pairs: DensePairs | SparsePairs = make_pairs(W)
+    pairs = make_pairs(W)
     values = response.values
     loss = paper_loss(response)
     if not response.is_labels:
@@ -385,7 +397,7 @@ def paper_loss(response: PairResponse) -> Loss:
     return Logistic() if len(response.values) == 1 else Multinomial()
 
 
-def default_offset_penalty(pairs: DensePairs | SparsePairs, L: Array, share: Array) -> float:
+def default_offset_penalty(pairs: Pairs, L: Array, share: Array) -> float:
     """A ten-thousandth of the mean pair weight, in units of the kernel's own size.
 
     A function of typical size 1 has ||f0||_K^2 of about 1 / K(x, x), so with this unit the choice

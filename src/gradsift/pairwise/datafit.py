@@ -23,7 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from gradsift.numerics.losses import Loss, Squared
-from gradsift.pairwise.geometry import DensePairs, SparsePairs
+from gradsift.pairwise.geometry import DensePairs, Pairs
 from gradsift.pairwise.quadratic_terms import FieldTerm
 from gradsift.protocols import Array, HessianProduct, IntArray, MeanHessian, Restricted
 
@@ -52,7 +52,7 @@ class PairDatafit:
         A convex quadratic of the field, added to the loss; see `gradsift.pairwise.quadratic_terms`.
     """
 
-    pairs: DensePairs | SparsePairs
+    pairs: Pairs
     L: Array
     loss: Loss
     target: Array

@@ -180,10 +180,10 @@ class SparseSettings:
 
     problem: Settings
     solver: Solver
-    n_components: int | Literal["auto"] = "auto"
-    alpha: AlphaRule = None
-    verbose: int = 0
-    predict_with: PredictWith = "directions"
+    n_components: int | Literal["auto"]
+    alpha: AlphaRule
+    verbose: int
+    predict_with: PredictWith
 
 
 @dataclass(frozen=True)

@@ -148,7 +148,7 @@ def scatter(S: Array | sparse.csr_array[Any], X: Array) -> Array:
     return np.asarray(X.T @ (met[:, None] * X) - crossed - crossed.T)
 
 
-def make_pairs(W: Array | sparse.csr_array[Any]) -> DensePairs | SparsePairs:
+def make_pairs(W: Array | sparse.csr_array[Any]) -> Pairs:
     return SparsePairs(W) if sparse.issparse(W) else DensePairs(W)
 
 

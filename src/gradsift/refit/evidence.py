@@ -505,8 +505,13 @@ class Candidate:
 
 
 def untuned_ard(d: int, settings: RefitSettings) -> tuple[ArdGaussian, float]:
-    """The Gaussian kernel of length scales sqrt(d) and the noise ratio from which tuning starts."""
-    return ArdGaussian(np.full(d, 0.5 * np.log(d)), prior=settings.prior(d)), settings.start_noise
+    """The Gaussian kernel of length scales sqrt(d) and the noise ratio from which tuning starts.
+
+    With `shrink_scales`, log length scales have a normal prior of mean log 2 sqrt(d) and unit
+    variance.
+    """
+    prior = (float(np.log(2.0 * np.sqrt(d))), 1.0) if settings.shrink_scales else None
+    return ArdGaussian(np.full(d, 0.5 * np.log(d)), prior=prior), settings.start_noise
 
 
 def fit_ard(
@@ -558,7 +563,8 @@ def rotate(rows: RefitRows, settings: RefitSettings, previous: EvidenceFit) -> E
     log_scales = 0.5 * np.log(scale / np.maximum(eigenvalues, 1e-12 * scale))
     # a starting point: flat directions must not start where the evidence has no slope
     start = np.clip(log_scales, np.log(0.3), np.log(30.0))
-    kernel = ArdGaussian(start, axes, settings.prior(rows.X.shape[1]))
+    untuned, _ = untuned_ard(rows.X.shape[1], settings)
+    kernel = replace(untuned, log_scales=start, axes=axes)
     return maximise_evidence(kernel, rows, np.log(previous.noise_ratio))
 
 

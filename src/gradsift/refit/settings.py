@@ -154,10 +154,6 @@ class RefitSettings:
         few = len(weights) <= self.landmarks
         return 0.0 if few else self.least_pivot * noise_ratio / float(weights.sum())
 
-    def prior(self, d: int) -> tuple[float, float] | None:
-        """Mean and standard deviation of the prior on log length scales, if there is one."""
-        return (float(np.log(2.0 * np.sqrt(d))), 1.0) if self.shrink_scales else None
-
 
 NUMBERS = RefitSettings()
 LABELS = RefitSettings(

@@ -183,27 +183,17 @@ def complexity(groups: Groups, support: Support, q: int) -> float:
 
 
 def complexities(groups: Groups, support: Support, moves: list[Move], q: int) -> Array:
-    """`complexity` of the supports that moves lead to, (b,)."""
+    """`complexity` of the supports that moves lead to, (b,).
+
+    Every group counts with its further level; a variable in no product adds the difference to the
+    full level of one univariate group, the one where that is least.
+    """
     rows, settings = groups.rows, groups.settings
     n, spent = rows.total, float(q)
     if rows.informative is not None:
         # a likelihood has no variance of noise to estimate: its first coefficient costs its level
         n, spent = rows.informative, -1.0 - settings.searched_df
-    total, df, n_variables = level_sums(groups, support, moves).T
-    left = n - np.maximum(df + settings.searched_df * n_variables + spent, 0.0)
-    fits = (df <= settings.most_df * n) & (left > 0)
-    return np.where(fits, total * n / np.where(fits, left, 1.0), np.inf)
-
-
-def level_sums(groups: Groups, support: Support, moves: list[Move]) -> Array:
-    """Sum of squared levels, number of coefficients and number of variables after each move from a
-    support, (b, 3).
-
-    Every group counts with its further level; a variable in no product adds
-    the difference to the full level of one univariate group, the one where that is least.
-    """
-    entering = {new for _, new in moves if new is not None}
-    members = sorted({*support, *entering})
+    members = sorted({*support, *(new for _, new in moves if new is not None)})
     known = groups.levels.further[members].tolist()
     rise = (groups.levels.new[members] - groups.levels.further[members]).tolist()
     facts = dict(zip(members, zip(known, rise, groups.size[members].tolist()), strict=True))
@@ -222,7 +212,7 @@ def level_sums(groups: Groups, support: Support, moves: list[Move]) -> Array:
 
     added = {v: admission(used) for v, used in own.items()}
     total = sum(facts[g][0] for g in support) + sum(added.values())
-    df, out = sum(facts[g][2] for g in support), np.empty((len(moves), 3))
+    df, sums = sum(facts[g][2] for g in support), np.empty((len(moves), 3))
     for i, (leave, new) in enumerate(moves):
         level, size, count = total, df, len(own)
         if leave is not None:
@@ -236,8 +226,11 @@ def level_sums(groups: Groups, support: Support, moves: list[Move]) -> Array:
             after += [new] if new is not None and v in owners[new] else []
             level += admission(after) - added.get(v, 0.0)
             count += bool(after) - bool(before)
-        out[i] = level, size, count
-    return out
+        sums[i] = level, size, count
+    levels, sizes, counts = sums.T
+    left = n - np.maximum(sizes + settings.searched_df * counts + spent, 0.0)
+    fits = (sizes <= settings.most_df * n) & (left > 0)
+    return np.where(fits, levels * n / np.where(fits, left, 1.0), np.inf)
 
 
 def whiten_residual(R: Array, total: float) -> Array:

@@ -460,12 +460,12 @@ class Groups:
 
     def parents_of(self, group: int) -> tuple[int, ...]:
         """Source columns a group belongs to."""
-        part, at = self.index.part(group), self.index.place(group)
-        if part == PRODUCT:
-            return self.parents[at]
-        if self.joint is not None and part == JOINT:
-            return self.joint.members[at]
-        return (int(self.columns[at]),)
+        index = self.index
+        if group >= index.first_product:
+            return self.parents[group - index.first_product]
+        if self.joint is not None and group >= index.first_joint:
+            return self.joint.members[group - index.first_joint]
+        return (int(index.columns[group % len(index.columns)]),)
 
     def owners_of(self, group: int) -> tuple[int, ...]:
         """Variables a group belongs to: its columns, unless several are one variable."""

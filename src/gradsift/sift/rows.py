@@ -134,18 +134,6 @@ def within_correlation(Y: Array, clusters: Clusters) -> float:
     return float(intraclass_correlation(between, within, size))
 
 
-def sort_clusters(labels: IntArray) -> tuple[IntArray, IntArray]:
-    """The order of rows that makes neighbours of those with equal labels, short clusters first, and
-    the length of each cluster.
-    """
-    _, first, code, count = np.unique(
-        labels, return_index=True, return_inverse=True, return_counts=True
-    )
-    code = code.reshape(-1)
-    order = np.lexsort((np.arange(len(code)), first[code], count[code]))
-    return order, np.sort(count)
-
-
 @dataclass(frozen=True)
 class Rows:
     """The rows of positive weight, their weights and clusters."""
@@ -214,9 +202,13 @@ def make_rows(n: int, sample_weight: Array | None, groups: IntArray | None = Non
         raise ValueError("sample_weight is zero for every row: nothing is left to learn from.")
     clusters = None
     if groups is not None:
-        order, length = sort_clusters(groups[kept])
-        kept = kept[order]
-        clusters = Clusters(length, weight[kept])
+        # rows with equal labels become neighbours, short clusters first
+        _, first, code, count = np.unique(
+            groups[kept], return_index=True, return_inverse=True, return_counts=True
+        )
+        code = code.reshape(-1)
+        kept = kept[np.lexsort((np.arange(len(code)), first[code], count[code]))]
+        clusters = Clusters(np.sort(count), weight[kept])
     weight = weight[kept]
     where = None if len(kept) == n and clusters is None else kept
     plain = None if np.all(weight == 1) else weight

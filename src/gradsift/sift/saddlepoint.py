@@ -160,25 +160,23 @@ class Permutations:
         mass = E.sum(axis=1)
         return float(t[0] * u - self.weight @ (np.log(mass) + top)), E, mass
 
-    def tilted(self, value: float, E: Array, mass: Array) -> Tilted:
-        """The value and the slopes, from what `drawn` gives."""
-        return Tilted(value, *self.slopes(E @ self.moments / mass[:, None]))
-
-    def untilted(self) -> Tilted:
-        """The same at t = 0, where every row draws each residual with its probability."""
-        return Tilted(0.0, *self.slopes(np.tile(self.chance @ self.moments, (len(self.a), 1))))
-
-    def slopes(self, expected: Array) -> tuple[Array, Array]:
-        """Gradient and Hessian of K from what each row expects of r, of the kept functions, and of
-        their products.
+    def tilted(self, drawn: Drawn | None = None) -> Tilted:
+        """The value and the slopes, from what `drawn` gives; without it at t = 0, where every row
+        draws each residual with its probability.
         """
+        if drawn is None:
+            value, expected = 0.0, np.tile(self.chance @ self.moments, (len(self.a), 1))
+        else:
+            value, E, mass = drawn
+            # what each row expects of r, of the kept functions, and of their products
+            expected = E @ self.moments / mass[:, None]
         k = 1 + len(self.kept)
         by_row = np.ones((len(self.a), k))
         by_row[:, 0] = self.a  # row i draws a_i r
         m = by_row * expected[:, :k]
         weighted = by_row * self.weight[:, None]
         second = np.einsum("ik,ikl,il->kl", weighted, expected[:, k:].reshape(-1, k, k), by_row)
-        return self.weight @ m, second - (m.T * self.weight) @ m
+        return Tilted(value, self.weight @ m, second - (m.T * self.weight) @ m)
 
 
 def orthonormal(F: Array, chance: Array) -> Array:
@@ -208,7 +206,7 @@ def chi_square_of(
     w = float(np.sqrt(2 * max(there.value, 0.0)))
     if w < 1.0 or t[0] <= 0:
         return w * w
-    flat = permutations.untilted().hessian[1:, 1:]
+    flat = permutations.tilted().hessian[1:, 1:]
     H = there.hessian + 1e-12 * np.eye(len(t))
     bend = np.linalg.slogdet(H)[1] - np.linalg.slogdet(flat)[1]
     corrected = w + (np.log(t[0]) + bend / 2 - np.log(w)) / w
@@ -235,7 +233,7 @@ def solve_tilt(
 ) -> tuple[Array, Tilted]:
     """The tilt that maximises, by Newton steps from what `first_tilt` gives."""
     k = len(t)
-    now = permutations.untilted() if start is None else permutations.tilted(*start)
+    now = permutations.tilted(start)
     goal = np.zeros(k)
     goal[0] = u
     for _ in range(MOST_STEPS):
@@ -248,7 +246,7 @@ def solve_tilt(
             size /= 2
         if size <= 1e-8:
             break
-        t, now = t + size * step, permutations.tilted(*there)
+        t, now = t + size * step, permutations.tilted(there)
     return t, now
 
 

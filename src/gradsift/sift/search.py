@@ -49,7 +49,7 @@ from gradsift.sift.saddlepoint import permutation_ratio
 MOST_NEW = 20
 """Time: groups that join the working set at a time; changes solutions by less than `tol`."""
 TOL = 1e-3
-"""Time: accuracy of the path, which only proposes supports."""
+"""Accuracy of the path, which only proposes supports."""
 
 
 def group_lasso(

@@ -144,7 +144,7 @@ class SiftSettings:
     @property
     def parts(self) -> tuple[slice, slice, slice]:
         """Linear, quadratic and local features of one column."""
-        return slice(0, 1), slice(1, 2), slice(2, self.n_features)
+        return slice(0, 1), slice(1, 2), slice(2, 2 + self.n_bumps)
 
     @property
     def bump_sd(self) -> float:
