@@ -51,8 +51,8 @@ def cells(line: str) -> list[str]:
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+    first, *rest = ("| " + " | ".join(line) + " |\n" for line in (head, *rows))
+    return "".join([first, "|" + "---|" * len(head) + "\n", *rest])
 
 
 # ---------------------------------------------------------------------------- files

@@ -117,7 +117,7 @@ def exactly(
 
 def table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
     """A Markdown table; the first column is text, the others numbers (right-aligned)."""
-    lines = [_line(head), _line([":--", *["--:"] * (len(head) - 1)])]
+    lines = [_line(head), "|:--|" + "--:|" * (len(head) - 1)]
     return "\n".join([*lines, *(_line(row) for row in rows)]) + "\n"
 
 

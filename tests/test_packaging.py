@@ -59,6 +59,15 @@ def test_everything_a_user_can_use_is_in_all():
     assert named == set(EXTRAS) - FOR_DEVELOPERS
 
 
+def test_the_checks_in_public_know_three_systems_and_every_supported_python():
+    text = (ROOT / "packaging" / "ci-github.yml").read_text()
+    minor = r"Programming Language :: Python :: (3\.\d+)"
+    supported = [found[1] for c in PROJECT["classifiers"] if (found := re.fullmatch(minor, c))]
+    listed = ", ".join(f'"{version}"' for version in supported)
+    assert f"python: [{listed}]" in text
+    assert "os: [ubuntu-latest, macos-latest, windows-latest]" in text
+
+
 def test_placeholders_are_said_to_be_so():
     text = (ROOT / "pyproject.toml").read_text()
     if "example.org" in text:
@@ -72,6 +81,6 @@ def test_the_checklist_ticks_all_that_depends_on_files(monkeypatch):
     monkeypatch.setitem(sys.modules, "checklist", checklist)  # dataclasses look it up
     spec.loader.exec_module(checklist)
     lines = list(checklist.report())
-    assert len(lines) == len(checklist.BOXES) + 3
+    assert len(lines) == len(checklist.BOXES) + len(checklist.EVERYBODY)
     open_boxes = [box.asked for box in checklist.BOXES if not box.ticked() and not box.waits_for]
     assert open_boxes == []

@@ -32,10 +32,10 @@ def test_a_recorded_command_can_be_shown(folder, page, capfd):
     assert list(kept["tables"]) == ["a: first", "b: second"]
     assert kept["command"].startswith(sys.executable)
     tables.show("two", columns=["design", "AP"])
-    assert page.pop() == "| design | AP |\n| --- | --- |\n| xor | 1.00 |\n| ring |  |\n"
+    assert page.pop() == "| design | AP |\n|---|---|\n| xor | 1.00 |\n| ring |  |\n"
     tables.pivot("two", "AP")
     assert page.pop() == (
-        "|  | xor | ring |\n| --- | --- | --- |\n| a: first | 1.00 |  |\n| b: second | 0.50 |  |\n"
+        "|  | xor | ring |\n|---|---|---|\n| a: first | 1.00 |  |\n| b: second | 0.50 |  |\n"
     )
     tables.pick("two", {"ring": ["three rings", "5 x 5"]}, "a: first")
     assert page.pop() == "| three rings | 5 x 5 |  | 4 |\n"

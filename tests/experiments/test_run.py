@@ -66,7 +66,7 @@ def test_files_are_whole_or_absent(tmp_path):
         save_figure(tmp_path / "a.png", Broken())
     assert os.listdir(tmp_path) == []
     write_text(tmp_path / "a.md", table(["", "n"], [["x", 1]]))
-    assert (tmp_path / "a.md").read_text() == "|  | n |\n| :-- | --: |\n| x | 1 |\n"
+    assert (tmp_path / "a.md").read_text() == "|  | n |\n|:--|--:|\n| x | 1 |\n"
 
 
 def test_the_same_figure_is_the_same_file(tmp_path):
