@@ -16,11 +16,11 @@ from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgWarning
 from sklearn.base import BaseEstimator, clone, is_classifier
 
+from gradsift._run.processes import Batch
 from gradsift._run.threads import same_bits
 from gradsift.data.responses import check_all_known, to_floats
 from gradsift.data.row_groups import group_codes
@@ -192,6 +192,7 @@ def held_out(
         fold learns from the rows before those that it predicts, and rows that no fold predicts are
         not scored.
     n_jobs : int, optional
+        Processes, this one included; the scores do not depend on it.
     simple : bool, default=True
         Also score ridge or logistic regression on all columns, for comparison.
     groups : (n,) array of labels, optional
@@ -218,6 +219,60 @@ def held_out(
     ridge regression ...
     mean of y ...
     """
+    return begin_held_out(
+        estimator,
+        X,
+        y,
+        cv,
+        n_jobs,
+        simple=simple,
+        groups=groups,
+        covariates=covariates,
+        offset=offset,
+    ).result()
+
+
+@dataclass(frozen=True, eq=False)
+class PendingScores:
+    """Folds that other processes may have begun, and what their scores need."""
+
+    folds: Batch[Fold]
+    y: Array
+    classes: Array | None
+    members: IntArray | None
+
+    def result(self) -> HeldOut:
+        """The scores, once all folds are predicted."""
+        folds, classes = self.folds.results(), self.classes
+        found, positive = score_folds(folds, self.y, classes, self.members)
+        shares = [fold.ensemble_share for fold in folds]
+        return HeldOut(
+            found[SELECTED],
+            found[TOGETHER] if max(shares) > 0 else None,
+            found.get(SIMPLE),
+            found[BASELINE],
+            "ridge regression" if classes is None else "logistic regression",
+            len(folds),
+            float(np.mean(shares)),
+            () if classes is None else tuple(map(str, classes)),
+            None if positive is None or classes is None else str(classes[positive]),
+            found.get(COVARIATES),
+        )
+
+
+def begin_held_out(
+    estimator: BaseEstimator,
+    X: TableLike,
+    y: ArrayLike,
+    cv: CV = 5,
+    n_jobs: int | None = None,
+    *,
+    simple: bool = True,
+    groups: ArrayLike | None = None,
+    covariates: TableLike | None = None,
+    offset: ArrayLike | None = None,
+) -> PendingScores:
+    """`held_out`, begun in other processes; `result` of what is returned waits for the scores."""
     y = np.ravel(check_all_known(y))
     check_rows(X, y)
     labels = is_classifier(estimator)
@@ -225,24 +280,11 @@ def held_out(
     classes = np.unique(y) if labels else None
     simple = simple and not isinstance(X, Source)
     params = SampleParams(members, covariates, offset)
-    folds: list[Fold] = Parallel(n_jobs=n_jobs)(
-        delayed(predict_fold)(clone(estimator), X, y, split, classes, simple, params)
+    calls = [
+        (clone(estimator), X, y, split, classes, simple, params)
         for split in scored_splits(cv, y, labels, members)
-    )
-    found, positive = score_folds(folds, y, classes, members)
-    shares = [fold.ensemble_share for fold in folds]
-    return HeldOut(
-        found[SELECTED],
-        found[TOGETHER] if max(shares) > 0 else None,
-        found.get(SIMPLE),
-        found[BASELINE],
-        "logistic regression" if labels else "ridge regression",
-        len(folds),
-        float(np.mean(shares)),
-        () if classes is None else tuple(map(str, classes)),
-        None if positive is None or classes is None else str(classes[positive]),
-        found.get(COVARIATES),
-    )
+    ]
+    return PendingScores(Batch.begin(predict_fold, calls, n_jobs), y, classes, members)
 
 
 def predict_fold(

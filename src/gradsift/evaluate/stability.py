@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone, is_classifier
 
+from gradsift._run.processes import Batch
 from gradsift.data.responses import check_all_known
 from gradsift.data.row_groups import group_codes
 from gradsift.data.slices import check_rows, take_rows
@@ -155,8 +155,6 @@ def stability(
     codes = None if groups is None else group_codes(groups, len(y))
     params = SampleParams(codes, covariates, offset)
     halves = half_samples(y, is_classifier(estimator), n_subsamples, random_state, codes)
-    found = Parallel(n_jobs=n_jobs)(
-        delayed(_support)(estimator, take_rows(X, h), y[h], params.take(h).for_fit(estimator))
-        for h in halves
-    )
+    calls = [(estimator, take_rows(X, h), y[h], params.take(h).for_fit(estimator)) for h in halves]
+    found = Batch.begin(_support, calls, n_jobs).results()
     return Stability(tuple(found), np.shape(X)[1], len(halves[0]))
