@@ -90,9 +90,16 @@ class Source(ABC):
         """What runs jobs on blocks that lie elsewhere (dask); None where that is this process."""
         return None
 
-    def genotype_sums(self, D: Array) -> Iterator[tuple[slice, Array]] | None:
+    def block(self, where: slice) -> Array:
+        """One block (n, width), with the same layout in memory as `blocks` gives it."""
+        return self.columns(np.arange(where.start, where.stop))
+
+    def genotype_sums(
+        self, D: Array, which: slice | None = None
+    ) -> Iterator[tuple[slice, Array]] | None:
         """Sums of D (n, m) over the rows with 0, 1 and 2 copies of an allele, (3, width, m), of all
-        columns in order, where the table holds such counts and has a fast way; else None.
+        columns in order, or of a range of them, where the table holds such counts and has a fast
+        way; else None.
         """
         return None
 

@@ -209,7 +209,9 @@ def select(
     details: Annotated[
         bool, typer.Option("--details", help="Print all findings, predictions and notes.")
     ] = False,
-    threads: Annotated[int | None, typer.Option(min=1, help="Most threads to use.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Most threads and processes to use.")
+    ] = None,
     seed: Annotated[
         int,
         typer.Option(min=0, max=2**32 - 1, help="Seed of the half samples and the refit."),
@@ -222,6 +224,11 @@ def select(
     Writes findings.csv, selected.csv, directions.csv, projection.csv, summary.json, model.gradsift
     and report.html; tests.csv, stability.csv and associated.csv where asked for.
     """
+    from gradsift._run.processes import warm
+
+    n_jobs = threads or -1
+    if cv or stability:
+        warm(n_jobs, "gradsift.evaluate")  # while this process imports the same
     from gradsift.cli._select import run
     from gradsift.pipeline import Settings
     from gradsift.tables import Choices, ReadOptions
@@ -242,7 +249,7 @@ def select(
         method=method.value, false_positives=false_positives, false_discovery_rate=fdr,
         interactions=interactions, cv=cv, time_order=time_order,
         selection=selection.value, max_features=max_features, predict_with=WAYS[predict_with],
-        repeats=stability, associated=associated, seed=seed, n_jobs=threads or 1,
+        repeats=stability, associated=associated, seed=seed, n_jobs=n_jobs,
     )  # fmt: skip
     run(
         table, choices, settings, out, force=force, target_from=target_from, threads=threads,

@@ -153,9 +153,11 @@ class ScaledSource(SourceView):
     def change(self, where: slice | IntArray) -> Callable[[Array], Array]:
         return self.scaling.take(where).apply
 
-    def genotype_sums(self, D: Array) -> Iterator[tuple[slice, Array]] | None:
+    def genotype_sums(
+        self, D: Array, which: slice | None = None
+    ) -> Iterator[tuple[slice, Array]] | None:
         """Of the values as they were: sums by genotype know no scale."""
-        return None if self.scaling.fill is not None else self.base.genotype_sums(D)
+        return None if self.scaling.fill is not None else self.base.genotype_sums(D, which)
 
     @property
     def expects_missing(self) -> bool:

@@ -67,10 +67,13 @@ class ArraySource(Source):
     def columns(self, index: IntArray) -> Array:
         return np.asarray(self.X[:, index], dtype=np.float64)
 
+    def block(self, where: slice) -> Array:
+        return np.asarray(self.X[:, where], dtype=np.float64)
+
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         n, p = self.shape
         for where in windows(p, self.width or block_width(n)):
-            yield where, np.asarray(self.X[:, where], dtype=np.float64)
+            yield where, self.block(where)
 
 
 @dataclass(frozen=True)
@@ -139,8 +142,10 @@ class NamedSource(SourceView):
     def array(self) -> Array | None:
         return self.base.array
 
-    def genotype_sums(self, D: Array) -> Iterator[tuple[slice, Array]] | None:
-        return self.base.genotype_sums(D)
+    def genotype_sums(
+        self, D: Array, which: slice | None = None
+    ) -> Iterator[tuple[slice, Array]] | None:
+        return self.base.genotype_sums(D, which)
 
     def names(self, index: IntArray | None = None) -> list[str]:
         chosen = self.labels if index is None else [self.labels[k] for k in index]
@@ -160,10 +165,12 @@ class RowsSource(SourceView):
     def change(self, where: slice | IntArray) -> Callable[[Array], Array]:
         return partial(rows_of, self.rows)
 
-    def genotype_sums(self, D: Array) -> Iterator[tuple[slice, Array]] | None:
+    def genotype_sums(
+        self, D: Array, which: slice | None = None
+    ) -> Iterator[tuple[slice, Array]] | None:
         every = np.zeros((self.base.shape[0], D.shape[1]))
         np.add.at(every, self.rows, D)
-        return self.base.genotype_sums(every)
+        return self.base.genotype_sums(every, which)
 
     @property
     def held_bytes(self) -> int:
@@ -197,8 +204,12 @@ class ColumnsSource(SourceView):
             if len(inside):
                 yield mine, block[:, inside]
 
-    def genotype_sums(self, D: Array) -> Iterator[tuple[slice, Array]] | None:
-        counted = self.base.genotype_sums(D)
+    def genotype_sums(
+        self, D: Array, which: slice | None = None
+    ) -> Iterator[tuple[slice, Array]] | None:
+        if which is not None:
+            which = slice(int(self.kept[which.start]), int(self.kept[which.stop - 1]) + 1)
+        counted = self.base.genotype_sums(D, which)
         if counted is None:
             return None
         kept = ((*self._within(where), sums) for where, sums in counted)

@@ -16,11 +16,11 @@ from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgWarning
 from sklearn.base import BaseEstimator, clone
 
+from gradsift._run.processes import Batch
 from gradsift._run.threads import same_bits
 from gradsift.data.row_groups import group_codes
 from gradsift.data.slices import check_rows, take_rows
@@ -191,6 +191,7 @@ def held_out(
         fold learns from the rows before those that it predicts, and rows that no fold predicts are
         not scored.
     n_jobs : int, optional
+        Processes, this one included; the scores do not depend on it.
     simple : bool, default=True
         Also score ridge or logistic regression on all columns, for comparison.
     groups : (n,) array of labels, optional
@@ -217,30 +218,76 @@ def held_out(
     ridge regression ...
     mean of y ...
     """
+    return begin_held_out(
+        estimator,
+        X,
+        y,
+        cv,
+        n_jobs,
+        simple=simple,
+        groups=groups,
+        covariates=covariates,
+        offset=offset,
+        exposure=exposure,
+    ).result()
+
+
+@dataclass(frozen=True, eq=False)
+class PendingScores:
+    """Folds that other processes may have begun, and what their scores need."""
+
+    folds: Batch[Fold]
+    truth: Truth
+    members: IntArray | None
+
+    def result(self) -> HeldOut:
+        """The scores, once all folds are predicted."""
+        folds, truth = self.folds.results(), self.truth
+        found, classes, positive = (
+            score_folds(folds, truth, self.members),
+            truth.classes,
+            truth.positive,
+        )
+        shares = [fold.ensemble_share for fold in folds]
+        return HeldOut(
+            found[SELECTED],
+            found[TOGETHER] if max(shares) > 0 else None,
+            found.get(SIMPLE),
+            found[BASELINE],
+            truth.words.tool,
+            len(folds),
+            float(np.mean(shares)),
+            () if classes is None else tuple(map(str, classes)),
+            None if positive is None or classes is None else str(classes[positive]),
+            found.get(COVARIATES),
+            truth.kind,
+        )
+
+
+def begin_held_out(
+    estimator: BaseEstimator,
+    X: TableLike,
+    y: ArrayLike,
+    cv: CV = 5,
+    n_jobs: int | None = None,
+    *,
+    simple: bool = True,
+    groups: ArrayLike | None = None,
+    covariates: TableLike | None = None,
+    offset: ArrayLike | None = None,
+    exposure: ArrayLike | None = None,
+) -> PendingScores:
+    """`held_out`, begun in other processes; `result` of what is returned waits for the scores."""
     truth = Truth.of(estimator, y)
     check_rows(X, truth.y)
     members = None if groups is None else group_codes(groups, len(truth))
     simple = simple and not isinstance(X, Source)
     params = SampleParams(members, covariates, offset, exposure)
-    folds: list[Fold] = Parallel(n_jobs=n_jobs)(
-        delayed(predict_fold)(clone(estimator), X, truth, split, simple, params)
+    calls = [
+        (clone(estimator), X, truth, split, simple, params)
         for split in scored_splits(cv, *truth.strata, members)
-    )
-    found, classes, positive = score_folds(folds, truth, members), truth.classes, truth.positive
-    shares = [fold.ensemble_share for fold in folds]
-    return HeldOut(
-        found[SELECTED],
-        found[TOGETHER] if max(shares) > 0 else None,
-        found.get(SIMPLE),
-        found[BASELINE],
-        truth.words.tool,
-        len(folds),
-        float(np.mean(shares)),
-        () if classes is None else tuple(map(str, classes)),
-        None if positive is None or classes is None else str(classes[positive]),
-        found.get(COVARIATES),
-        truth.kind,
-    )
+    ]
+    return PendingScores(Batch.begin(predict_fold, calls, n_jobs), truth, members)
 
 
 def predict_fold(

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
+from gradsift._run.processes import Batch
 from gradsift.data.row_groups import group_codes
 from gradsift.data.slices import check_rows, take_rows
 from gradsift.estimators.splits import SampleParams, half_samples
@@ -152,11 +152,10 @@ def stability(
     check_rows(X, truth.y)
     codes = None if groups is None else group_codes(groups, len(truth))
     params = SampleParams(codes, covariates, offset, exposure)
-    strata, labels = truth.strata
-    halves = half_samples(strata, labels, n_subsamples, random_state, codes)
-    given = [params.take(half).for_fit(estimator) for half in halves]
-    found = Parallel(n_jobs=n_jobs)(
-        delayed(_support)(estimator, take_rows(X, half), truth.take(half), own)
-        for half, own in zip(halves, given, strict=True)
-    )
+    halves = half_samples(*truth.strata, n_subsamples, random_state, codes)
+    calls = [
+        (estimator, take_rows(X, h), truth.take(h), params.take(h).for_fit(estimator))
+        for h in halves
+    ]
+    found = Batch.begin(_support, calls, n_jobs).results()
     return Stability(tuple(found), np.shape(X)[1], len(halves[0]))

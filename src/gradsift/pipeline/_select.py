@@ -23,13 +23,14 @@ from gradsift import (
     SparseGradientRegressorCV,
 )
 from gradsift._run.progress import Say, progress_to, silent
+from gradsift._run.threads import count_workers
 from gradsift.answer import Answer, Note, explain
 from gradsift.data import FilledSource, fill_holes
 from gradsift.data.row_groups import constant_in_groups, group_codes
 from gradsift.estimators.inference import with_findings
 from gradsift.estimators.names import names_of_best
 from gradsift.estimators.sift import GradientSift
-from gradsift.evaluate import held_out, stability
+from gradsift.evaluate import begin_held_out, stability
 from gradsift.pipeline._notes import (
     Warned,
     alarm_notes,
@@ -138,7 +139,7 @@ def make_estimator(table: Table, settings: Settings) -> Any:
         alphas=AlphaGrid(max_features=settings.max_features),
         penalties=Penalties(penalty_factor=factor),
         missing=missing,
-        n_jobs=settings.n_jobs,
+        n_jobs=max(settings.n_jobs, 1),  # folds have the processes
     )
 
 
@@ -240,12 +241,12 @@ def select_in_stages(
     settings, limits = affordable(table, settings)
     procedure = make_estimator(table, settings)
     warned = Warned()
+    stages = later_stages(procedure, table, settings, say)
     with gathered(warned):
         model, seconds = fit_to_all(procedure, table, settings, say)
         answer = answer_of(model, table, settings, made or {}, seconds)
     notes = (*table_notes(table), *limits, *fit_notes(model, table))
     found = Selection(model, replace(answer, notes=notes), seconds, warned)
-    stages = later_stages(procedure, table, settings, say)
     for done, stage in enumerate(stages.values()):
         missing = " and ".join(list(stages)[done:])
         unfinished = Note(f"This was written before the run ended, without {missing}.", True)
@@ -321,13 +322,18 @@ def fit_to_all(procedure: Any, table: Table, settings: Settings, say: Say) -> tu
 
 
 def later_stages(procedure: Any, table: Table, settings: Settings, say: Say) -> dict[str, Stage]:
-    """What is to be found out after the fit, where it is asked for: in words, and how."""
+    """What is to be found out after the fit, where it is asked for: in words, and how. Other
+    processes begin with the folds at once.
+    """
     X, y, n_jobs = table.X, response_of(table.y, table.recipe), settings.n_jobs
+
+    folds = TimeSeriesSplit(settings.cv) if settings.time_order else settings.cv
+    begin = partial(begin_held_out, procedure, X, y, cv=folds, n_jobs=n_jobs, **table.sample_params)
+    begun = begin() if settings.cv and count_workers(n_jobs) > 1 else None
 
     def scores(found: Selection) -> Selection:
         say(f"scoring {settings.cv} held-out folds")
-        folds = TimeSeriesSplit(settings.cv) if settings.time_order else settings.cv
-        held = held_out(procedure, X, y, cv=folds, n_jobs=n_jobs, **table.sample_params)
+        held = (begun or begin()).result()
         prediction = prediction_of(held, found.answer.target)
         return replace(found, answer=replace(found.answer, prediction=prediction))
 

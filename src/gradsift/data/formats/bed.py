@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._run.extras import require
-from gradsift._run.passes import count_columns
+from gradsift._run.passes import count_columns, pieces
 from gradsift._run.threads import map_blocks
 from gradsift.data.plink_samples import GenotypeFile, column_values, read_psam
 from gradsift.data.read_errors import reading
@@ -66,9 +66,10 @@ class BedSource(GenotypeFile):
         for where in windows(p, block_width(n)):
             yield where, self.read(where)
 
-    def genotype_sums(self, D: Array) -> Iterator[tuple[slice, Array]]:
+    def genotype_sums(self, D: Array, which: slice | None = None) -> Iterator[tuple[slice, Array]]:
         """Sums by genotype from the packed bytes, a few variants at a time."""
         n, p = self.shape
+        first, last = (0, p) if which is None else (which.start, which.stop)
         per_variant = (n + 3) // 4
         width = max(LEAST_TOGETHER, PACKED_BYTES // max(1, per_variant))
         job = partial(packed_sums, np.vstack([D, np.zeros((4 * per_variant - n, D.shape[1]))]))
@@ -79,7 +80,8 @@ class BedSource(GenotypeFile):
                 packed = np.fromfile(self.path, np.uint8, count * per_variant, "", HEADER + start)
                 return where, job(packed.reshape(count, per_variant))
 
-        for where, found in map_blocks(of, windows(p, width)):
+        every = pieces(slice(first, last), width)
+        for where, found in map_blocks(of, every):
             count_columns(where.stop - where.start)
             yield where, found
 

@@ -38,11 +38,13 @@ class MemmapSource(Source):
             out[:, part] = self._read(index[part], 0)
         return out
 
+    def block(self, where: slice) -> Array:
+        return self._read(where, max(block_width(self.shape[0]) * self.X.itemsize, NEARBY))
+
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         n, p = self.shape
-        width = block_width(n)
-        for where in windows(p, width):
-            yield where, self._read(where, max(width * self.X.itemsize, NEARBY))
+        for where in windows(p, block_width(n)):
+            yield where, self.block(where)
 
     def _read(self, where: slice | IntArray, row: int) -> Array:
         """Columns in float64, a few rows at a time where a row maps `row` bytes of the file."""

@@ -1,0 +1,51 @@
+"""Calls in other processes: the same results, warnings and errors as calls made here."""
+
+import os
+import warnings
+
+import pytest
+
+from gradsift._run import processes
+from gradsift._run.processes import Batch
+
+
+def halved(x):
+    if x > 100:
+        raise ValueError(f"{x} is too large")
+    if x < 0:
+        warnings.warn("below zero", RuntimeWarning, stacklevel=2)
+    return x / 2, os.getpid()
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2])
+def test_results_come_in_order(n_jobs):
+    found = Batch.begin(halved, [(x,) for x in range(7)], n_jobs).results()
+    assert [half for half, _ in found] == [x / 2 for x in range(7)]
+
+
+def test_a_warning_in_a_process_is_given_here():
+    with pytest.warns(RuntimeWarning, match="below zero"):
+        Batch.begin(halved, [(-1,), (1,), (2,)], 2).results()
+
+
+def test_an_error_in_a_process_is_raised_here():
+    with pytest.raises(ValueError, match="101 is too large"):
+        Batch.begin(halved, [(101,), (1,), (2,)], 2).results()
+
+
+def test_without_processes_all_calls_are_made_here(monkeypatch):
+    monkeypatch.setattr(processes, "executor", lambda workers: None)
+    found = Batch.begin(halved, [(2,), (4,)], 2).results()
+    assert found == [(1.0, os.getpid()), (2.0, os.getpid())]
+
+
+def test_a_process_that_dies_costs_nothing_but_time():
+    here = os.getpid()
+    found = Batch.begin(dies_unless, [(here,)] * 3, 2).results()
+    assert found == [here] * 3
+
+
+def dies_unless(allowed):
+    if os.getpid() != allowed:
+        os._exit(1)
+    return allowed
