@@ -157,7 +157,7 @@ def gradsift(expected: Expected, path: Path, other: Path | None) -> Iterator[dic
     notes = [str(getattr(note, "text", note)) for note in table.notes]
     names = [str(name) for name in table.names]
     yield {
-        "seconds": time.process_time() - start, "task": str(table.task), "columns": names,
+        "seconds": time.process_time() - start, "task": str(getattr(table, "task", None) or table.recipe.task), "columns": names,
         "notes": notes, "opened": True,
     }  # fmt: skip
     start = time.process_time()
