@@ -45,7 +45,7 @@ ROW_NAMES = "row names"
 SAID = {
     "survival": r"surviv|censor",
     "count": r"count\b|counts|poisson",
-    "ordered": r"order(?!ed categories)",
+    "ordered": r"ordinal|order(?!ed categories)",
     "groups": r"belong together|of one subject|\bgroups?\b",
 }
 """What a note on a kind of response or of rows must hold."""
@@ -273,7 +273,7 @@ def judged(expected: Expected, found: dict[str, Any]) -> dict[str, Any]:
     wrong = mistakes(expected, found) if opened else ["not opened"]
     others = sum(w.split(": ")[0] not in expected.odd for w in wrong) if opened else 0
     columns = len(expected.odd) + others
-    classes = found.get("task", "") in ("classification", "ordered")
+    classes = found.get("task", "") in ("classification", "ordinal")
     said = [key for key in expected.of("say") if _said(found, key)]
     wanted = [name for alternatives in expected.of("find") for name in alternatives.split("/")]
     chosen = treatment({"columns": found.get("selected", [])}, wanted)
@@ -333,16 +333,15 @@ def summary(kind: str, stored: dict[tuple[str, str], Any]) -> str:
 def sizes(source: Path) -> None:
     """CPU seconds and peak memory of the way in, for a wide and a long file."""
     import numpy as np
+    import polars as pl
 
     for rows, columns in ((300, 50_000), (1_000_000, 30)):
         with tempfile.TemporaryDirectory() as folder:
-            rng, path = np.random.default_rng(0), Path(folder) / "large.csv"
+            path = Path(folder) / "large.csv"
+            X = np.random.default_rng(0).normal(size=(rows, columns))
             names = ["y", *(f"x{k}" for k in range(columns - 1))]
-            with path.open("w") as file:
-                file.write(",".join(names) + "\n")
-                for start in range(0, rows, 1_000):
-                    X = rng.normal(size=(min(1_000, rows - start), columns))
-                    file.writelines(",".join(f"{v:.5f}" for v in row) + "\n" for row in X)
+            pl.from_numpy(X, names).write_csv(path, float_precision=5)
+            del X
             code = ("import resource, sys, time, pathlib\n"
                     "from gradsift.tables import Choices, open_table\n"
                     "start = time.process_time()\n"
