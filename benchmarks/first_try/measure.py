@@ -156,8 +156,9 @@ def gradsift(expected: Expected, path: Path, other: Path | None) -> Iterator[dic
     table = open_table(path, Choices(expected.target), other)
     notes = [str(getattr(note, "text", note)) for note in table.notes]
     names = [str(name) for name in table.names]
+    task = str(getattr(table, "task", None) or table.recipe.task)
     yield {
-        "seconds": time.process_time() - start, "task": str(getattr(table, "task", None) or table.recipe.task), "columns": names,
+        "seconds": time.process_time() - start, "task": task, "columns": names,
         "notes": notes, "opened": True,
     }  # fmt: skip
     start = time.process_time()
@@ -335,6 +336,13 @@ def sizes(source: Path) -> None:
     import numpy as np
     import polars as pl
 
+    lines = []
+    code = ("import resource, sys, time, pathlib\n"
+            "from gradsift.tables import Choices, open_table\n"
+            "start = time.process_time()\n"
+            "table = open_table(pathlib.Path(sys.argv[1]), Choices('y'))\n"
+            "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
+            "print(f'{time.process_time() - start:.1f} s, {peak:,.0f} MB')")  # fmt: skip
     for rows, columns in ((300, 50_000), (1_000_000, 30)):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "large.csv"
@@ -342,18 +350,15 @@ def sizes(source: Path) -> None:
             names = ["y", *(f"x{k}" for k in range(columns - 1))]
             pl.from_numpy(X, names).write_csv(path, float_precision=5)
             del X
-            code = ("import resource, sys, time, pathlib\n"
-                    "from gradsift.tables import Choices, open_table\n"
-                    "start = time.process_time()\n"
-                    "table = open_table(pathlib.Path(sys.argv[1]), Choices('y'))\n"
-                    "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
-                    "print(f'{time.process_time() - start:.1f} s, {peak:,.0f} MB')")  # fmt: skip
-            for name, root in (("parent", source), ("gradsift", HERE.parents[1])):
+            line = [f"{rows:,} x {columns:,}, {path.stat().st_size / 1e6:.0f} MB"]
+            for root in (source, HERE.parents[1]):
                 env = os.environ | {"PYTHONPATH": str(root / "src")}
                 command = [sys.executable, "-c", code, str(path)]
                 told = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-                print(f"{rows:,} x {columns:,}, {path.stat().st_size / 1e6:.0f} MB, {name}: "
-                      f"{told.stdout.strip() or told.stderr[-300:]}", flush=True)  # fmt: skip
+                line.append(told.stdout.strip() or told.stderr.strip().splitlines()[-1])
+            lines.append(line)
+    print("CPU seconds and peak memory of the way in\n")
+    print(markdown(["file", "before", "gradsift"], lines))
 
 
 # ------------------------------------------------------------------------ the command
