@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
+from textwrap import wrap
 from typing import Any
 
 import pandas as pd
@@ -159,12 +160,21 @@ def gradsift(expected: Expected, path: Path, other: Path | None) -> Iterator[dic
     task = str(getattr(table, "task", None) or table.recipe.task)
     yield {
         "seconds": time.process_time() - start, "task": task, "columns": names,
-        "notes": notes, "opened": True,
+        "notes": notes, "lines": lines_of(table.notes), "opened": True,
     }  # fmt: skip
     start = time.process_time()
     model = make_estimator(table, Settings(cv=0)).fit(table.X, table.y, **_rows_of(table))
     chosen = [names[int(k)] for k in model.get_support(indices=True)]
     yield {"fit": time.process_time() - start, "selected": chosen, "runs": True}
+
+
+def lines_of(notes: Iterable[Any]) -> int:
+    """Lines of the first screen that are taken by notes on the table."""
+    kinds = [(getattr(note, "kind", "caution"), getattr(note, "text", note)) for note in notes]
+    apart = [text for kind, text in kinds if kind == "caution"]
+    shown = ("joined", "left out", "filled", "suggestion")
+    together = " ".join(text for kind, text in kinds if kind in shown)
+    return sum(len(wrap(f"Caution: {text}", 100)) for text in apart) + len(wrap(together, 94))
 
 
 def _rows_of(table: Any) -> dict[str, Any]:
@@ -319,9 +329,9 @@ def summary(kind: str, stored: dict[tuple[str, str], Any]) -> str:
         str(sum(r[key] for r in results[c])) for key in ("odd_right", "odd")))  # fmt: skip
     line("survival, counts, order, groups said", share("said"))
     line("the variables an expert names are selected", share("finds"))
-    notes = {c: [len(stored[e.name, c].get("notes", [])) for e in tables
+    notes = {c: [stored[e.name, c].get("lines", 0) for e in tables
                  if stored[e.name, c].get("opened")] for c in CODES}  # fmt: skip
-    line("notes, median", lambda c: "-" if c == "skrub" else f"{median(notes[c]):g}")
+    line("lines of notes, median", lambda c: "-" if c == "skrub" else f"{median(notes[c]):g}")
     seconds = {c: [stored[e.name, c]["seconds"] for e in tables
                    if stored[e.name, c].get("opened")] for c in CODES}  # fmt: skip
     line("CPU s of the way in, median", lambda c: f"{median(seconds[c]):.3f}")
