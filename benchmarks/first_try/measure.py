@@ -28,6 +28,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
@@ -73,6 +74,11 @@ class Expected:
     def odd(self) -> dict[str, str]:
         """Column -> 'out' or the role that it must have."""
         return {c: key for key in ("out", "cat", "ord", "date", "num") for c in self.of(key)}
+
+    @property
+    def find(self) -> list[list[str]]:
+        """Names of which one each must be selected."""
+        return [re.split(r"/(?![^\[]*\])", names) for names in self.of("find")]
 
 
 def read_expected() -> list[Expected]:
@@ -259,7 +265,7 @@ def treatment(found: dict[str, Any], columns: Iterable[str]) -> dict[str, set[st
 def mistakes(expected: Expected, found: dict[str, Any]) -> list[str]:
     """Odd columns that are treated wrongly, and others that are left out."""
     odd, file = expected.odd, found.get("file")
-    listed = {*odd, *expected.of("either"), *(n for f in expected.of("find") for n in f.split("/"))}
+    listed = {*odd, *expected.of("either"), *chain(*expected.find)}
     plain = {name for name in found["columns"] if "=" not in name and ": " not in name}
     listed |= plain if file is None else set(file)
     roles = treatment(found, listed)
@@ -286,9 +292,8 @@ def judged(expected: Expected, found: dict[str, Any]) -> dict[str, Any]:
     columns = len(expected.odd) + others
     classes = found.get("task", "") in ("classification", "ordinal")
     said = [key for key in expected.of("say") if _said(found, key)]
-    wanted = [name for alternatives in expected.of("find") for name in alternatives.split("/")]
-    chosen = treatment({"columns": found.get("selected", [])}, wanted)
-    finds = [any(n in chosen for n in f.split("/")) for f in expected.of("find")]
+    chosen = treatment({"columns": found.get("selected", [])}, chain(*expected.find))
+    finds = [any(name in chosen for name in names) for names in expected.find]
     return {
         "runs": runs, "task": opened and classes == (expected.task == "c"), "wrong": wrong,
         "treated": opened and not wrong, "odd": columns,
