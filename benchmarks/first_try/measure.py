@@ -300,7 +300,8 @@ def judged(expected: Expected, found: dict[str, Any]) -> dict[str, Any]:
     chosen = treatment({"columns": found.get("selected", [])}, chain(*expected.find))
     finds = [any(name in chosen for name in names) for names in expected.find]
     return {
-        "runs": runs or (opened and not fitted), "task": opened and classes == (expected.task == "c"), "wrong": wrong,
+        "runs": runs or (opened and not fitted), "wrong": wrong,
+        "task": opened and classes == (expected.task == "c"),
         "treated": opened and not wrong, "odd": columns,
         "odd_right": columns - len(wrong) if opened else 0,
         "said": (len(said) == len(expected.of("say"))) if expected.of("say") else None,
