@@ -28,9 +28,11 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
+from textwrap import wrap
 from typing import Any
 
 import pandas as pd
@@ -41,11 +43,13 @@ from tables import markdown
 HERE = Path(__file__).parent
 LIMIT = 240.0
 """Seconds of wall time for one table."""
+NO_FIT = "FIRST_TRY_NO_FIT"
+"""Variable of the environment: the way in alone."""
 ROW_NAMES = "row names"
 SAID = {
     "survival": r"surviv|censor",
     "count": r"count\b|counts|poisson",
-    "ordered": r"order(?!ed categories)",
+    "ordered": r"ordinal|order(?!ed categories)",
     "groups": r"belong together|of one subject|\bgroups?\b",
 }
 """What a note on a kind of response or of rows must hold."""
@@ -72,6 +76,11 @@ class Expected:
     def odd(self) -> dict[str, str]:
         """Column -> 'out' or the role that it must have."""
         return {c: key for key in ("out", "cat", "ord", "date", "num") for c in self.of(key)}
+
+    @property
+    def find(self) -> list[list[str]]:
+        """Names of which one each must be selected."""
+        return [re.split(r"/(?![^\[]*\])", names) for names in self.of("find")]
 
 
 def read_expected() -> list[Expected]:
@@ -156,14 +165,26 @@ def gradsift(expected: Expected, path: Path, other: Path | None) -> Iterator[dic
     table = open_table(path, Choices(expected.target), other)
     notes = [str(getattr(note, "text", note)) for note in table.notes]
     names = [str(name) for name in table.names]
+    task = str(getattr(table, "task", None) or table.recipe.task)
     yield {
-        "seconds": time.process_time() - start, "task": str(table.task), "columns": names,
-        "notes": notes, "opened": True,
+        "seconds": time.process_time() - start, "task": task, "columns": names,
+        "notes": notes, "lines": lines_of(table.notes), "opened": True,
     }  # fmt: skip
+    if os.environ.get(NO_FIT):
+        return
     start = time.process_time()
     model = make_estimator(table, Settings(cv=0)).fit(table.X, table.y, **_rows_of(table))
     chosen = [names[int(k)] for k in model.get_support(indices=True)]
     yield {"fit": time.process_time() - start, "selected": chosen, "runs": True}
+
+
+def lines_of(notes: Iterable[Any]) -> int:
+    """Lines of the first screen that are taken by notes on the table."""
+    kinds = [(getattr(note, "kind", "caution"), getattr(note, "text", note)) for note in notes]
+    apart = [text for kind, text in kinds if kind == "caution"]
+    shown = ("joined", "left out", "filled", "suggestion")
+    together = " ".join(text for kind, text in kinds if kind in shown)
+    return sum(len(wrap(f"Caution: {text}", 100)) for text in apart) + len(wrap(together, 94))
 
 
 def _rows_of(table: Any) -> dict[str, Any]:
@@ -248,7 +269,7 @@ def treatment(found: dict[str, Any], columns: Iterable[str]) -> dict[str, set[st
 def mistakes(expected: Expected, found: dict[str, Any]) -> list[str]:
     """Odd columns that are treated wrongly, and others that are left out."""
     odd, file = expected.odd, found.get("file")
-    listed = {*odd, *expected.of("either"), *(n for f in expected.of("find") for n in f.split("/"))}
+    listed = {*odd, *expected.of("either"), *chain(*expected.find)}
     plain = {name for name in found["columns"] if "=" not in name and ": " not in name}
     listed |= plain if file is None else set(file)
     roles = treatment(found, listed)
@@ -270,20 +291,21 @@ def mistakes(expected: Expected, found: dict[str, Any]) -> list[str]:
 def judged(expected: Expected, found: dict[str, Any]) -> dict[str, Any]:
     """Whether each thing is right; None where it is not asked."""
     opened, runs = bool(found.get("opened")), bool(found.get("runs"))
+    fitted = runs or found.get("error")
     wrong = mistakes(expected, found) if opened else ["not opened"]
     others = sum(w.split(": ")[0] not in expected.odd for w in wrong) if opened else 0
     columns = len(expected.odd) + others
-    classes = found.get("task", "") in ("classification", "ordered")
+    classes = found.get("task", "") in ("classification", "ordinal")
     said = [key for key in expected.of("say") if _said(found, key)]
-    wanted = [name for alternatives in expected.of("find") for name in alternatives.split("/")]
-    chosen = treatment({"columns": found.get("selected", [])}, wanted)
-    finds = [any(n in chosen for n in f.split("/")) for f in expected.of("find")]
+    chosen = treatment({"columns": found.get("selected", [])}, chain(*expected.find))
+    finds = [any(name in chosen for name in names) for names in expected.find]
     return {
-        "runs": runs, "task": opened and classes == (expected.task == "c"), "wrong": wrong,
+        "runs": runs or (opened and not fitted), "wrong": wrong,
+        "task": opened and classes == (expected.task == "c"),
         "treated": opened and not wrong, "odd": columns,
         "odd_right": columns - len(wrong) if opened else 0,
         "said": (len(said) == len(expected.of("say"))) if expected.of("say") else None,
-        "finds": (runs and all(finds)) if finds else None,
+        "finds": (runs and all(finds)) if finds and fitted else None,
     }  # fmt: skip
 
 
@@ -318,9 +340,9 @@ def summary(kind: str, stored: dict[tuple[str, str], Any]) -> str:
         str(sum(r[key] for r in results[c])) for key in ("odd_right", "odd")))  # fmt: skip
     line("survival, counts, order, groups said", share("said"))
     line("the variables an expert names are selected", share("finds"))
-    notes = {c: [len(stored[e.name, c].get("notes", [])) for e in tables
+    notes = {c: [stored[e.name, c].get("lines", 0) for e in tables
                  if stored[e.name, c].get("opened")] for c in CODES}  # fmt: skip
-    line("notes, median", lambda c: "-" if c == "skrub" else f"{median(notes[c]):g}")
+    line("lines of notes, median", lambda c: "-" if c == "skrub" else f"{median(notes[c]):g}")
     seconds = {c: [stored[e.name, c]["seconds"] for e in tables
                    if stored[e.name, c].get("opened")] for c in CODES}  # fmt: skip
     line("CPU s of the way in, median", lambda c: f"{median(seconds[c]):.3f}")
@@ -333,28 +355,31 @@ def summary(kind: str, stored: dict[tuple[str, str], Any]) -> str:
 def sizes(source: Path) -> None:
     """CPU seconds and peak memory of the way in, for a wide and a long file."""
     import numpy as np
+    import polars as pl
 
+    lines = []
+    code = ("import resource, sys, time, pathlib\n"
+            "from gradsift.tables import Choices, open_table\n"
+            "start = time.process_time()\n"
+            "table = open_table(pathlib.Path(sys.argv[1]), Choices('y'))\n"
+            "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
+            "print(f'{time.process_time() - start:.1f} s, {peak:,.0f} MB')")  # fmt: skip
     for rows, columns in ((300, 50_000), (1_000_000, 30)):
         with tempfile.TemporaryDirectory() as folder:
-            rng, path = np.random.default_rng(0), Path(folder) / "large.csv"
+            path = Path(folder) / "large.csv"
+            X = np.random.default_rng(0).normal(size=(rows, columns))
             names = ["y", *(f"x{k}" for k in range(columns - 1))]
-            with path.open("w") as file:
-                file.write(",".join(names) + "\n")
-                for start in range(0, rows, 1_000):
-                    X = rng.normal(size=(min(1_000, rows - start), columns))
-                    file.writelines(",".join(f"{v:.5f}" for v in row) + "\n" for row in X)
-            code = ("import resource, sys, time, pathlib\n"
-                    "from gradsift.tables import Choices, open_table\n"
-                    "start = time.process_time()\n"
-                    "table = open_table(pathlib.Path(sys.argv[1]), Choices('y'))\n"
-                    "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
-                    "print(f'{time.process_time() - start:.1f} s, {peak:,.0f} MB')")  # fmt: skip
-            for name, root in (("parent", source), ("gradsift", HERE.parents[1])):
+            pl.from_numpy(X, names).write_csv(path, float_precision=5)
+            del X
+            line = [f"{rows:,} x {columns:,}, {path.stat().st_size / 1e6:.0f} MB"]
+            for root in (source, HERE.parents[1]):
                 env = os.environ | {"PYTHONPATH": str(root / "src")}
                 command = [sys.executable, "-c", code, str(path)]
                 told = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-                print(f"{rows:,} x {columns:,}, {path.stat().st_size / 1e6:.0f} MB, {name}: "
-                      f"{told.stdout.strip() or told.stderr[-300:]}", flush=True)  # fmt: skip
+                line.append(told.stdout.strip() or told.stderr.strip().splitlines()[-1])
+            lines.append(line)
+    print("CPU seconds and peak memory of the way in\n")
+    print(markdown(["file", "before", "gradsift"], lines))
 
 
 # ------------------------------------------------------------------------ the command
@@ -399,6 +424,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--codes", nargs="*", default=CODES)
     parser.add_argument("--show")
+    parser.add_argument("--no-fit", action="store_true", help="the way in alone")
     parser.add_argument("--size", action="store_true")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -419,6 +445,7 @@ def measure(given: argparse.Namespace) -> None:
         if roots[code] is None:
             sys.exit("--before is needed for the version before")
         env = os.environ | {"PYTHONPATH": str(roots[code] / "src")}
+        env |= {NO_FIT: "1"} if given.no_fit else {}
         command = [sys.executable, "-m", "first_try.measure", "--worker", code,
                    "--store", str(given.store), "--only", *given.only]  # fmt: skip
         subprocess.run(command, cwd=HERE.parent, env=env, check=True)
