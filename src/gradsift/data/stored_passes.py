@@ -180,8 +180,8 @@ def pickled(tasks: Sequence[Task]) -> bytes:
     """Tasks as bytes, functions that were made inside of others included."""
     try:
         from joblib.externals import cloudpickle
-    except ImportError:  # joblib 1.6 has it beside itself
-        import cloudpickle
+    except ImportError:  # from joblib 1.6 on it is a package that joblib depends on
+        import cloudpickle  # type: ignore[import-untyped]
     return bytes(cloudpickle.dumps(tasks))
 
 
