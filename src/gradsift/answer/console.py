@@ -55,7 +55,7 @@ def to_console(a: AnswerData, width: int = 80, *, details: bool = False) -> str:
     top = [*wrapped(f"{headline(a)}  {size}"), ""]
     rows = [row for f in a.findings for row in rows_of(a, f)]
     room = max(MOST_LINES - len(top) - 2, 0)
-    paragraphs = [(rank, wrapped(text, 3 if rank else 2)) for rank, text in texts(a, details)]
+    paragraphs = [(rank, wrapped(text, 3)) for rank, text in texts(a, details)]
     while sum(len(p) for _, p in paragraphs) > room - min(len(rows), LEAST_ROWS) and not details:
         least = max(range(len(paragraphs)), key=lambda k: (paragraphs[k][0], k))
         if paragraphs[least][0] == 0:
