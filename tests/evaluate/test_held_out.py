@@ -42,7 +42,7 @@ def test_the_baseline_runs_on_one_thread_so_that_its_scores_are_the_same_bits(rn
             )
             return super().fit(X, y)
 
-    module = sys.modules["gradsift.evaluate.held_out"]
+    module = sys.modules["gradsift.evaluate.truth"]
     monkeypatch.setattr(module, "baseline_model", lambda *args: Watched())
     X = rng.normal(size=(40, 4))
     with threadpool_limits(2, user_api="blas"):

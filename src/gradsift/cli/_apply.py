@@ -18,6 +18,7 @@ from gradsift.answer import Answer, Prediction, explain
 from gradsift.data.slices import take_rows
 from gradsift.data.source import ArraySource
 from gradsift.estimators.names import names_of_best
+from gradsift.estimators.splits import SampleParams
 from gradsift.estimators.validation import used_columns, warn_if_far
 from gradsift.evaluate import score_model
 from gradsift.exceptions import ExtrapolationWarning
@@ -29,6 +30,7 @@ from gradsift.pipeline import (
     new_file,
     new_rows_prediction,
     projected,
+    response_of,
     without_missing,
     write_rows,
 )
@@ -116,13 +118,13 @@ def answer_on(
     model, recipe, training = load_model(model_path)
     check_covariates_given(model, beside)
     table = open_labelled(path, recipe, reading, target_from, beside)
-    X, y = table.X, labels_of(model, table.y)
+    X, y = table.X, table.y if recipe.task == "ordinal" else labels_of(model, table.y)
     say_far(model, X, recipe)
     names: Any = names_of_best(model, X) if isinstance(X, Source) else recipe.names or None
     answer = explain(
         model,
         without_missing(model, X),
-        y,
+        response_of(y, recipe),
         names=names,
         feature_groups=recipe.feature_groups,
         target=recipe.target,
@@ -134,7 +136,7 @@ def answer_on(
         "data": fingerprint(path),
         "date": datetime.now().astimezone().isoformat(timespec="seconds"),
     }
-    prediction, note = scores_on(model, X, y, params, training)
+    prediction, note = scores_on(model, X, y, params, training, recipe)
     return replace(
         answer,
         prediction=prediction,
@@ -145,7 +147,7 @@ def answer_on(
 
 
 def scores_on(
-    model: Any, X: Any, y: Any, params: Given, training: Training | None
+    model: Any, X: Any, y: Any, params: Given, training: Training | None, recipe: Recipe
 ) -> tuple[Prediction | None, str]:
     """Scores on the rows of a table that the fit has not seen, and a note on how many they are."""
     unseen = np.zeros(len(y), dtype=bool) if training is None else training.unseen(X, y)
@@ -153,14 +155,12 @@ def scores_on(
     fitted = f"the model was fitted to {len(training.digests):,} rows; " if training else ""
     if len(rows) == 0 or isinstance(X, Source):
         return None, f"{fitted}no score is given, as none of these {count:,} rows is new to it"
-    some = {name: take_rows(values, rows) for name, values in params.items() if name == "offset"}
-    if "covariates" in params:
-        some["covariates"] = {k: np.asarray(v)[rows] for k, v in params["covariates"].items()}
-    scores = score_model(model, take_rows(X, rows), np.asarray(y)[rows], **some)
+    some = SampleParams(**params).take(rows).for_predict
+    scores = score_model(model, take_rows(X, rows), response_of(y, recipe)[rows], **some)
     known = count - len(rows)
     aside = f", and {known:,} rows of the fit, which do not count in the score" if known else ""
     text = f"{fitted}effects are those of these {count:,} rows{aside}"
-    return new_rows_prediction(scores, model.describe().labels, len(rows)), text
+    return new_rows_prediction(scores, len(rows)), text
 
 
 def open_labelled(

@@ -38,6 +38,7 @@ def findings(
     groups: ArrayLike | None = None,
     covariates: TableLike | None = None,
     offset: ArrayLike | None = None,
+    exposure: ArrayLike | None = None,
 ) -> Findings:
     """Sets of columns of which one acts on the response, with the probability that one does.
 
@@ -49,12 +50,12 @@ def findings(
 
     Parameters
     ----------
-    model : GradientSiftRegressor or GradientSiftClassifier
+    model : GradientSiftRegressor, GradientSiftClassifier or GradientSiftSurvival
         Fitted. Half of the chains of the sampler start from the columns that it selected.
     X : (n, p) array or data frame
         The table the model was fitted to.
     y : (n,) array
-        The response the model was fitted to.
+        The response the model was fitted to; survival times in one of the forms of both together.
     sample_weight : (n,) array, optional
         The weights the model was fitted with.
     seed : int, optional
@@ -62,7 +63,7 @@ def findings(
     groups : (n,) array, optional
         The groups of rows the model was fitted with. The response must be constant in each group,
         which then counts as one sample.
-    covariates, offset : optional
+    covariates, offset, exposure : optional
         Those the model was fitted with.
 
     Returns
@@ -89,7 +90,7 @@ def findings(
     check_is_fitted(model, "sift_")
     if groups is None:
         refuse_with_groups(model.n_groups_, "findings() without groups=")
-    sample = make_sample(model, X, y, sample_weight, groups, covariates, offset)
+    sample = make_sample(model, X, y, sample_weight, groups, covariates, offset, exposure)
     check_same_covariates(model.covariates_, covariates)
     params = check_parameters(model, sample)
     seed = params.options.seed if seed is None else seed

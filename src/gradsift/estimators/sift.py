@@ -90,7 +90,7 @@ FAMILIES: dict[str, type[Response]] = {
     "negative-binomial": Counts,
 }
 EXPOSURE = """(n,) array or number, optional
-    Of these rows, where counts were fitted with an exposure; 1 predicts rates."""
+    Of these rows, where counts are predicted; None = 1, which predicts rates."""
 RETURN_STD = """bool, default=False
     Whether to return standard deviations of new responses as well: about 95 % lie within 1.96 of
     them from the prediction. Of numbers only."""
@@ -278,18 +278,16 @@ def ensemble_part(predictor: Predictor | OutcomePredictors, used: bool) -> Ensem
 # What a user passed, checked.
 
 
-def with_exposure(
-    offset: ArrayLike | None, exposure: ArrayLike | None, family: str
-) -> ArrayLike | None:
-    """The offset of counts with the logarithm of their exposure added."""
+def log_exposure(exposure: ArrayLike | None, family: str) -> Array | float:
+    """The part of the log mean of counts that their exposure has; 0 without one."""
     if exposure is None:
-        return offset
+        return 0.0
     if family == "gaussian":
         raise ValueError("exposure is for counts: pass family='poisson' or 'negative-binomial'.")
     units = np.asarray(exposure, dtype=float)
     if not (np.isfinite(units) & (units > 0.0)).all():
         raise ValueError("exposure is a positive number for each row.")
-    return np.log(units) + (0.0 if offset is None else np.asarray(offset, dtype=float))
+    return np.asarray(np.log(units))
 
 
 def make_sample(
@@ -300,8 +298,13 @@ def make_sample(
     groups: ArrayLike | None = None,
     covariates: TableLike | None = None,
     offset: ArrayLike | None = None,
+    exposure: ArrayLike | None = None,
 ) -> Sample:
     """Checked rows that count, their response, weights, groups and covariates."""
+    has_offset = offset is not None
+    if exposure is not None:
+        part = log_exposure(exposure, getattr(model, "family", "gaussian"))
+        offset = part + (0.0 if offset is None else np.asarray(offset, dtype=float))
     # scikit-learn's checks write on an estimator: a copy, so that a fit that fails changes nothing
     checked = blank(model)
     encoder = None
@@ -343,7 +346,7 @@ def make_sample(
         groups=groups,
         covariates=None,
         columns=make_columns(source.shape[1], encoder, always, feature_groups),
-        has_offset=offset is not None,
+        has_offset=has_offset,
         learned=learned,
         table=source,
     )
@@ -673,7 +676,8 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
             sample_weight=sample_weight,
             groups=groups,
             covariates=covariates,
-            offset=with_exposure(offset, exposure, self.family),
+            offset=offset,
+            exposure=exposure,
         )
 
     def gradient(
@@ -768,9 +772,9 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     ) -> Any:
         if return_std:
             self._check_std()
-        eta = self._predicted(X, covariates, with_exposure(offset, exposure, self.family))
+        units, eta = log_exposure(exposure, self.family), self._predicted(X, covariates, offset)
         if self.family != "gaussian":
-            return self._link.predict(eta)
+            return self._link.predict(eta + np.reshape(units, (-1, 1)))
         y = eta[:, 0] if eta.shape[1] == 1 else eta
         if not return_std:
             return y

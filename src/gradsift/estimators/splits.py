@@ -192,11 +192,14 @@ class SampleParams:
         Rows that belong together.
     covariates : array, data frame or dict of columns, optional
     offset : (n,) or (n, c) array, optional
+    exposure : (n,) array, optional
+        Of counts.
     """
 
     groups: IntArray | None = None
     covariates: TableLike | None = None
     offset: Any = None
+    exposure: Any = None
 
     def take(self, rows: IntArray) -> SampleParams:
         """The same of some rows."""
@@ -207,12 +210,13 @@ class SampleParams:
             C = {name: take_rows(values, rows) for name, values in C.items()}
         elif C is not None:
             C = take_rows(C, rows)
-        return SampleParams(groups, C, offset)
+        exposure = None if self.exposure is None else np.asarray(self.exposure)[rows]
+        return SampleParams(groups, C, offset, exposure)
 
     @property
     def for_predict(self) -> dict[str, Any]:
         """Keyword arguments of `predict`."""
-        given = {"covariates": self.covariates, "offset": self.offset}
+        given = {"covariates": self.covariates, "offset": self.offset, "exposure": self.exposure}
         return {name: values for name, values in given.items() if values is not None}
 
     def for_fit(self, estimator: BaseEstimator) -> dict[str, Any]:

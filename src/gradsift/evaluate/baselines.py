@@ -4,6 +4,7 @@ With standardised columns X (n, p), missing values replaced by means:
 
 - numbers: ridge regression (`RidgeCV`), the penalty by generalised or, with row groups, by
   cross-validation;
+- a response with a likelihood: ridge regression of its working response, in rounds;
 - labels: ridge-penalised logistic regression (`LogisticRegressionCV`), C of smallest log loss in
   stratified folds. With p > n, X is first rotated to its n principal axes, which the ridge penalty
   does not see: n coefficients a class in place of p.
@@ -23,6 +24,7 @@ from gradsift.estimators.splits import Split, row_splits
 from gradsift.numerics.logistic import fit_binary, fit_multinomial, with_ones
 from gradsift.numerics.losses import softmax
 from gradsift.protocols import Array, IntArray
+from gradsift.responses import Likelihood
 
 ALPHAS = np.logspace(-1, 6, 29)
 """Penalties of the ridge regression; columns are standardised."""
@@ -75,6 +77,31 @@ def logistic_model(p: int, y: Array, groups: IntArray | None) -> ClassifierMixin
     if not folds:
         return LogisticRegression(C=1.0 / p, **SOLVER)
     return LogisticRegressionCV(Cs=STRENGTHS, cv=folds, scoring=log_score, **SOLVER)
+
+
+LINEAR_ROUNDS = 3
+"""Times that a working response is made for a ridge regression, and fitted."""
+
+
+def predict_by_ridge(
+    response: Likelihood, X: Array, new: Array, offset: Array, groups: IntArray | None
+) -> Array:
+    """What ridge regression on all columns, of the working response of a likelihood, predicts for
+    new rows with a known part `offset` (m, 1).
+    """
+    weight, eta = np.ones(len(X)), np.zeros((len(X), 1))
+    for _ in range(LINEAR_ROUNDS):
+        W = response.working(eta, weight)[:, 0]
+        model = baseline_model(X, W, False, groups).fit(X, W)
+        eta = model.predict(X)[:, None]
+    return response.link(eta, weight).predict(model.predict(new)[:, None] + offset)
+
+
+def predict_by_likelihood(response: Likelihood, C: Array, D: Array, offset: Array) -> Array:
+    """What covariates and a known part `offset` (m, 1) alone predict for rows D, from rows C."""
+    beta = response.coefficients(C, np.zeros((len(C), 0)), None)
+    link = response.link(C @ beta, np.ones(len(C)))
+    return link.predict(D @ beta + offset)
 
 
 def inner_folds(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, NamedTuple
 
@@ -19,22 +19,14 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgWarning
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator, clone
 
 from gradsift._run.threads import same_bits
-from gradsift.data.responses import check_all_known, to_floats
 from gradsift.data.row_groups import group_codes
 from gradsift.data.slices import check_rows, take_rows
 from gradsift.estimators.splits import CV, SampleParams, Split, scored_splits
-from gradsift.evaluate.baselines import baseline_model, predict_from_covariates
-from gradsift.evaluate.scores import (
-    Scores,
-    confusion,
-    fresh_variance,
-    gather,
-    score_labels,
-    score_numbers,
-)
+from gradsift.evaluate.scores import LOSSES, Scores, confusion, gather
+from gradsift.evaluate.truth import WORDS, Kind, Truth
 from gradsift.exceptions import (
     DependentRowsWarning,
     ExtrapolationWarning,
@@ -43,10 +35,10 @@ from gradsift.exceptions import (
     RareClassWarning,
 )
 from gradsift.protocols import Array, IntArray, Source, TableLike
+from gradsift.responses.ordinal import OrderedLabels
 
 SELECTED, TOGETHER, SIMPLE, BASELINE = "selected", "together", "simple", "baseline"
 COVARIATES = "covariates"
-NO_PARAMS = SampleParams()
 SAID_ONCE = (NothingSelectedWarning, RareClassWarning, FewGroupsWarning, DependentRowsWarning)
 """Warnings of a fit to all rows, which folds do not repeat."""
 
@@ -70,7 +62,7 @@ class HeldOut:
     baseline : Scores
         Of the mean of y, or of the shares of the classes, in the other folds.
     tool : str
-        'ridge regression' or 'logistic regression', tuned by cross-validation.
+        'ridge regression', 'logistic regression' or their like, tuned by cross-validation.
     n_folds : int
     ensemble_share : float
         The part of the predictors on all columns in `together`, mean over the folds.
@@ -78,6 +70,8 @@ class HeldOut:
         Empty for numbers.
     positive : str or None
         The class whose average precision is given: the rarer of two.
+    kind : str
+        'numbers', 'classes', 'ordered classes', 'counts' or 'survival times'.
     covariates : Scores or None
         Of the covariates and the offset alone, where there are some: what the selected variables
         add is the difference.
@@ -93,16 +87,17 @@ class HeldOut:
     classes: tuple[str, ...] = ()
     positive: str | None = None
     covariates: Scores | None = None
+    kind: Kind = "numbers"
 
     @property
     def metric(self) -> str:
-        """The score to quote: 'R²' or 'accuracy'."""
-        return "accuracy" if self.classes else "R²"
+        """The score to quote: 'R²', 'accuracy', 'deviance explained' or 'concordance'."""
+        return WORDS[self.kind].metric
 
     @property
     def loss(self) -> str:
-        """The score to compare by: 'RMSE' or 'log loss'."""
-        return "log loss" if self.classes else "RMSE"
+        """The score to compare by, such as 'RMSE' or 'log loss'."""
+        return WORDS[self.kind].loss
 
     @property
     def mean(self) -> float:
@@ -112,7 +107,8 @@ class HeldOut:
     @property
     def better_than_nothing(self) -> bool:
         """Whether the selected variables lose less than the baseline does."""
-        return self.selected.mean(self.loss) < self.baseline.mean(self.loss)
+        one, other = self.selected.mean(self.loss), self.baseline.mean(self.loss)
+        return one < other if self.loss in LOSSES else one > other
 
     def ways(self, target: str = "y") -> list[tuple[str, str, Scores]]:
         """Attribute, name and scores of every way to predict that was scored.
@@ -122,7 +118,7 @@ class HeldOut:
         target : str
             What to call the response.
         """
-        guess = "most frequent class" if self.classes else f"mean of {target}"
+        guess = WORDS[self.kind].guess.format(target)
         names = {
             SELECTED: "selected variables",
             TOGETHER: "all columns together",
@@ -177,6 +173,7 @@ def held_out(
     groups: ArrayLike | None = None,
     covariates: TableLike | None = None,
     offset: ArrayLike | None = None,
+    exposure: ArrayLike | None = None,
 ) -> HeldOut:
     """Cross-validated scores of the whole procedure, selection included in every fold.
 
@@ -186,6 +183,8 @@ def held_out(
         Any estimator of this package; clones of it are fitted.
     X : (n, p) array or data frame
     y : (n,) array
+        Survival times are records of both time and event, as `fit` takes them in one; folds have
+        events in equal shares.
     cv : int, splitter or iterable, default=5
         A number of folds shuffles the rows first, always in the same way; small tables have fewer
         folds. For rows in the order of time, ``sklearn.model_selection.TimeSeriesSplit()``: every
@@ -197,7 +196,7 @@ def held_out(
     groups : (n,) array of labels, optional
         Rows that belong together: every fold holds out whole groups, and so does the tuning of
         whatever is fitted.
-    covariates, offset : optional
+    covariates, offset, exposure : optional
         As in `fit`; they are adjusted for in every fold, and known of the held-out rows.
 
     Returns
@@ -218,63 +217,59 @@ def held_out(
     ridge regression ...
     mean of y ...
     """
-    y = np.ravel(check_all_known(y))
-    check_rows(X, y)
-    labels = is_classifier(estimator)
-    members = None if groups is None else group_codes(groups, len(y))
-    classes = np.unique(y) if labels else None
+    truth = Truth.of(estimator, y)
+    check_rows(X, truth.y)
+    members = None if groups is None else group_codes(groups, len(truth))
     simple = simple and not isinstance(X, Source)
-    params = SampleParams(members, covariates, offset)
+    params = SampleParams(members, covariates, offset, exposure)
     folds: list[Fold] = Parallel(n_jobs=n_jobs)(
-        delayed(predict_fold)(clone(estimator), X, y, split, classes, simple, params)
-        for split in scored_splits(cv, y, labels, members)
+        delayed(predict_fold)(clone(estimator), X, truth, split, simple, params)
+        for split in scored_splits(cv, *truth.strata, members)
     )
-    found, positive = score_folds(folds, y, classes, members)
+    found, classes, positive = score_folds(folds, truth, members), truth.classes, truth.positive
     shares = [fold.ensemble_share for fold in folds]
     return HeldOut(
         found[SELECTED],
         found[TOGETHER] if max(shares) > 0 else None,
         found.get(SIMPLE),
         found[BASELINE],
-        "logistic regression" if labels else "ridge regression",
+        truth.words.tool,
         len(folds),
         float(np.mean(shares)),
         () if classes is None else tuple(map(str, classes)),
         None if positive is None or classes is None else str(classes[positive]),
         found.get(COVARIATES),
+        truth.kind,
     )
 
 
 def predict_fold(
     estimator: BaseEstimator,
     X: TableLike,
-    y: Array,
+    truth: Truth,
     split: Split,
-    classes: Array | None,
     simple: bool,
     params: SampleParams,
 ) -> Fold:
     """Fit to some rows, predict the others in every way."""
     train, test = split
     known, new = take_rows(X, train), take_rows(X, test)
-    inside, outside = params.take(train), params.take(test)
+    inside, outside, learned = params.take(train), params.take(test), truth.take(train)
     with warnings.catch_warnings():
         for said in SAID_ONCE:
             warnings.simplefilter("ignore", said)
-        model = estimator.fit_for("predictions", known, y[train], **inside.for_fit(estimator))
+        model = estimator.fit_for("predictions", known, learned.y, **inside.for_fit(estimator))
     out = {
-        way: predictions(fitted, new, classes, outside)
+        way: predictions(fitted, new, truth, outside)
         for way, fitted in ways_to_predict(model).items()
     }
     if simple:
         old, unseen = encoded(model, known, inside), encoded(model, new, outside)
-        out[SIMPLE] = predict_baseline(old, y[train], unseen, classes, inside.groups)
-    if params.for_predict:
+        out[SIMPLE] = predict_baseline(learned, old, unseen, inside, outside)
+    if params.covariates is not None or params.offset is not None:
         C, D = encoded(model, None, inside), encoded(model, None, outside)
-        out[COVARIATES] = predict_from_covariates(
-            C, y[train], inside.offset, D, outside.offset, classes
-        )
-    out[BASELINE] = constant(y[train], len(test), classes)
+        out[COVARIATES] = learned.of_covariates(C, D, inside, outside)
+    out[BASELINE] = learned.constant(inside, outside, len(test))
     ensemble = model.describe().ensemble
     return Fold(test, out, 0.0 if ensemble is None else ensemble.share)
 
@@ -294,15 +289,14 @@ def encoded(model: BaseEstimator, X: TableLike, params: SampleParams) -> Array:
 
 @same_bits
 def predict_baseline(
-    known: Array, y: Array, new: Array, classes: Array | None, groups: IntArray | None = None
+    learned: Truth, known: Array, new: Array, inside: SampleParams, outside: SampleParams
 ) -> Array:
-    """What ridge or logistic regression on all columns predicts for new rows."""
+    """What a ridge model of all columns predicts for new rows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LinAlgWarning)  # at penalties that are not chosen
         # names of attributes that LogisticRegressionCV is about to change; none is used
         warnings.simplefilter("ignore", FutureWarning)
-        model = baseline_model(known, y, classes is not None, groups).fit(known, y)
-        return predictions(model, new, classes)
+        return learned.of_ridge(known, new, inside, outside)
 
 
 def ways_to_predict(model: BaseEstimator) -> dict[str, Any]:
@@ -316,53 +310,37 @@ def ways_to_predict(model: BaseEstimator) -> dict[str, Any]:
 
 
 def predictions(
-    model: BaseEstimator, X: TableLike, classes: Array | None, params: SampleParams = NO_PARAMS
+    model: BaseEstimator,
+    X: TableLike,
+    truth: Truth,
+    params: SampleParams,
+    names: Array | None = None,
 ) -> Array:
-    """Numbers, or probabilities of all classes: zero for those that the model has not met."""
+    """Numbers, or probabilities of all classes: zero for those that the model has not met. `names`
+    are those of its classes, where they are not its own.
+    """
     with warnings.catch_warnings():
         # a category may be in one fold only, and a row far outside the others is what is scored
         warnings.simplefilter("ignore", ExtrapolationWarning)
-        if classes is None:
+        if truth.classes is None:
             return np.asarray(model.predict(X, **params.for_predict), dtype=float)
-        known = np.searchsorted(classes, model.classes_)
         likely = model.predict_proba(X, **params.for_predict)
-        out = np.zeros((len(likely), len(classes)))
-        out[:, known] = likely
-    return out
+        return truth.in_all_classes(likely, model.classes_ if names is None else names)
 
 
-def constant(y: Array, count: int, classes: Array | None) -> Array:
-    """The mean, or the share of each class, for every row."""
-    if classes is None:
-        return np.full(count, float(np.mean(y)))
-    return np.tile((y[:, None] == classes).mean(axis=0), (count, 1))
-
-
-def score_folds(
-    folds: list[Fold], y: Array, classes: Array | None, groups: IntArray | None
-) -> tuple[dict[str, Scores], int | None]:
-    """The scores of every way to predict, and the class whose average precision is given.
-
-    R² has the same variance below it in all folds, that of fresh rows of fresh groups: the rows of
-    one fold are few, and those of a few groups vary less about their own mean.
-    """
-    sizes, ways = [len(fold.rows) for fold in folds], list(folds[0].predicted)
-    if classes is None:
-        rows = np.unique(np.concatenate([fold.rows for fold in folds]))
-        variance = fresh_variance(y[rows], None if groups is None else groups[rows])
-        numbers = {
-            way: [score_numbers(y[f.rows], f.predicted[way], variance) for f in folds]
-            for way in ways
-        }
-        return {way: gather(numbers[way], (), sizes) for way in ways}, None
-    codes = np.searchsorted(classes, y)
-    positive = rarer(codes, len(classes))
+def score_folds(folds: list[Fold], truth: Truth, groups: IntArray | None) -> dict[str, Scores]:
+    """The scores of every way to predict. R² has the same variance below it in all folds."""
+    sizes = [len(fold.rows) for fold in folds]
+    truth = truth.with_variance(np.unique(np.concatenate([fold.rows for fold in folds])), groups)
     found = {}
-    for way in ways:
-        pairs = [(codes[fold.rows], fold.predicted[way]) for fold in folds]
-        labels = [score_labels(*pair, positive) for pair in pairs]
-        found[way] = gather(labels, [confusion(*pair) for pair in pairs], sizes)
-    return found, positive
+    for way in folds[0].predicted:
+        scores, confusions = [], []
+        for fold in folds:
+            here, predicted = truth.take(fold.rows), fold.predicted[way]
+            scores.append(here.scores(predicted, fold.predicted[BASELINE]))
+            confusions += [] if truth.classes is None else [confusion(here.codes, predicted)]
+        found[way] = gather(scores, confusions, sizes)
+    return found
 
 
 def score_model(
@@ -372,6 +350,7 @@ def score_model(
     *,
     covariates: TableLike | None = None,
     offset: ArrayLike | None = None,
+    exposure: ArrayLike | None = None,
 ) -> Scores:
     """The scores of a fitted model on one set of rows.
 
@@ -380,29 +359,28 @@ def score_model(
     model : fitted estimator
     X : (n, p) array or data frame
     y : (n,) array
-        Labels that the model does not know count as wrong.
-    covariates, offset : optional
+        Survival times are records of both time and event. Labels that the model does not know
+        count as wrong.
+    covariates, offset, exposure : optional
         Of these rows, where the model was fitted with some.
 
     Returns
     -------
     scores : Scores
     """
-    y, params = np.ravel(check_all_known(y)), SampleParams(None, covariates, offset)
-    check_rows(X, y)
-    if not is_classifier(model):
-        return gather([score_numbers(to_floats(y, "y"), predictions(model, X, None, params))])
-    classes = np.union1d(model.classes_.astype(str), y.astype(str))
-    codes = np.searchsorted(classes, y.astype(str))
-    P = np.zeros((len(y), len(classes)))
-    P[:, np.searchsorted(classes, model.classes_.astype(str))] = model.predict_proba(
-        X, **params.for_predict
-    )
-    positive = rarer(codes, len(classes))
-    return gather([score_labels(codes, P, positive)], [confusion(codes, P)])
-
-
-def rarer(codes: IntArray, n_classes: int) -> int | None:
-    """The rarer of two classes; None where there are more."""
-    counts = np.bincount(codes, minlength=n_classes)
-    return int(counts[1] <= counts[0]) if n_classes == 2 else None
+    params = SampleParams(None, covariates, offset, exposure)
+    truth = Truth.of(model, y)
+    check_rows(X, truth.y)
+    known: Any = getattr(model, "classes_", None)
+    if truth.kind == "classes":
+        labels = np.asarray(truth.y).astype(str)
+        classes = np.union1d(np.asarray(known).astype(str), labels)
+        truth, known = replace(truth, y=labels, classes=classes), np.asarray(known).astype(str)
+    elif truth.kind == "ordered classes":
+        rank = {label: k for k, label in enumerate(known.tolist())}
+        codes = np.array([rank[label] for label in np.asarray(truth.y).tolist()])
+        truth = replace(truth, y=OrderedLabels(codes, known), classes=known)
+    predicted = predictions(model, X, truth, params, known)
+    constant = truth.constant(params, params, len(truth)) if truth.kind == "counts" else predicted
+    confusions = [] if truth.classes is None else [confusion(truth.codes, predicted)]
+    return gather([truth.scores(predicted, constant)], confusions)

@@ -10,6 +10,7 @@ from sklearn.metrics import (
     average_precision_score,
     confusion_matrix,
     mean_absolute_error,
+    mean_poisson_deviance,
     mean_squared_error,
     roc_auc_score,
 )
@@ -18,7 +19,7 @@ from gradsift.protocols import Array, IntArray
 
 NUMBERS = ("R²", "RMSE", "MAE")
 LABELS = ("accuracy", "balanced accuracy", "ROC AUC", "average precision", "log loss")
-LOSSES = frozenset({"RMSE", "MAE", "log loss"})
+LOSSES = frozenset({"RMSE", "MAE", "log loss", "mean deviance", "ranked probability score"})
 """Scores of which less is better."""
 LEAST_PROBABILITY = 1e-15
 
@@ -178,6 +179,44 @@ def score_labels(codes: IntArray, probabilities: Array, positive: int | None) ->
             [average_precision_score(codes == c, probabilities[:, c]) for c in asked]
         ),
         "log loss": float(-np.log(np.maximum(own, LEAST_PROBABILITY)).mean()),
+    }
+
+
+def score_ordered(codes: IntArray, probabilities: Array) -> dict[str, float]:
+    """Accuracy, mean distance in classes, and the ranked probability score: the mean squared error
+    of the probabilities of a class or any lower one (Epstein, J. Applied Meteorology 8, 1969).
+
+    Examples
+    --------
+    >>> score_ordered(np.array([0, 2]), np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]))
+    {'accuracy': 0.5, 'ranked probability score': 0.25, 'mean distance': 0.5}
+    """
+    likely = probabilities.argmax(axis=1)
+    below = np.cumsum(probabilities, axis=1)[:, :-1]
+    true = codes[:, None] <= np.arange(below.shape[1])
+    return {
+        "accuracy": float((likely == codes).mean()),
+        "ranked probability score": float(np.square(below - true).mean()),
+        "mean distance": float(np.abs(likely - codes).mean()),
+    }
+
+
+def score_counts(y: Array, predicted: Array, constant: Array) -> dict[str, float]:
+    """The share of the deviance of Poisson's law about `constant` that predicted counts explain,
+    their mean deviance, and RMSE.
+
+    Examples
+    --------
+    >>> y = np.array([0.0, 4.0])
+    >>> found = score_counts(y, np.array([1.0, 3.0]), np.array([2.0, 2.0]))
+    >>> round(found["deviance explained"], 2)
+    0.59
+    """
+    deviance, null = (mean_poisson_deviance(y, np.maximum(m, 1e-12)) for m in (predicted, constant))
+    return {
+        "deviance explained": float(1.0 - deviance / null) if null > 0.0 else float("nan"),
+        "mean deviance": float(deviance),
+        "RMSE": float(np.sqrt(mean_squared_error(y, predicted))),
     }
 
 

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator, clone
 
-from gradsift.data.responses import check_all_known
 from gradsift.data.row_groups import group_codes
 from gradsift.data.slices import check_rows, take_rows
 from gradsift.estimators.splits import SampleParams, half_samples
+from gradsift.evaluate.truth import Truth
 from gradsift.exceptions import FewGroupsWarning, NothingSelectedWarning
 from gradsift.protocols import Array, IntArray, TableLike
 
@@ -89,15 +89,16 @@ class Stability:
 
 
 def _support(
-    estimator: BaseEstimator, X: TableLike, y: Array, fit_params: dict[str, Any]
+    estimator: BaseEstimator, X: TableLike, truth: Truth, fit_params: dict[str, Any]
 ) -> IntArray:
-    if (y == y[0]).all():
+    strata = truth.strata[0]
+    if (strata == strata[0]).all():
         return np.zeros(0, dtype=int)  # no change to explain
     with warnings.catch_warnings():
         # nothing found in half the rows is an answer, counted below
         warnings.simplefilter("ignore", NothingSelectedWarning)
         warnings.simplefilter("ignore", FewGroupsWarning)  # said of all rows, once
-        model = clone(estimator).fit_for("support", X, y, **fit_params)
+        model = clone(estimator).fit_for("support", X, truth.y, **fit_params)
         return np.asarray(model.get_support(indices=True), dtype=int)
 
 
@@ -112,6 +113,7 @@ def stability(
     groups: ArrayLike | None = None,
     covariates: TableLike | None = None,
     offset: ArrayLike | None = None,
+    exposure: ArrayLike | None = None,
 ) -> Stability:
     """Repeat the selection on random halves of the rows.
 
@@ -133,7 +135,7 @@ def stability(
     groups : (n,) array of labels, optional
         Rows that belong together: half of the groups are drawn as a whole, and passed to estimators
         that take groups.
-    covariates, offset : optional
+    covariates, offset, exposure : optional
         As in `fit`.
 
     Returns
@@ -150,13 +152,15 @@ def stability(
     """
     if n_subsamples < 1:
         raise ValueError(f"n_subsamples={n_subsamples}: at least one half sample is needed.")
-    y = np.ravel(check_all_known(y))
-    check_rows(X, y)
-    codes = None if groups is None else group_codes(groups, len(y))
-    params = SampleParams(codes, covariates, offset)
-    halves = half_samples(y, is_classifier(estimator), n_subsamples, random_state, codes)
+    truth = Truth.of(estimator, y)
+    check_rows(X, truth.y)
+    codes = None if groups is None else group_codes(groups, len(truth))
+    params = SampleParams(codes, covariates, offset, exposure)
+    strata, labels = truth.strata
+    halves = half_samples(strata, labels, n_subsamples, random_state, codes)
+    given = [params.take(half).for_fit(estimator) for half in halves]
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_support)(estimator, take_rows(X, h), y[h], params.take(h).for_fit(estimator))
-        for h in halves
+        delayed(_support)(estimator, take_rows(X, half), truth.take(half), own)
+        for half, own in zip(halves, given, strict=True)
     )
     return Stability(tuple(found), np.shape(X)[1], len(halves[0]))

@@ -8,6 +8,7 @@ from gradsift.pipeline._scores import new_rows_prediction
 from gradsift.pipeline._select import (
     Selection,
     Settings,
+    response_of,
     select,
     select_in_stages,
     without_missing,
@@ -28,6 +29,7 @@ __all__ = [
     "option_words",
     "projected",
     "record_training",
+    "response_of",
     "results_place",
     "save_model",
     "select",

@@ -65,7 +65,7 @@ def write_files(out: Path, selection: Selection, table: Table) -> None:
         ["name", *head],
         ([name_of(names, k), *map(short, model.components_[:, k])] for k in order),
     )
-    params = SampleParams(None, table.covariates, table.offset).for_predict
+    params = SampleParams(None, table.covariates, table.offset, table.exposure).for_predict
     ids = None if table.ids is None else table.ids.tolist()
     X = without_missing(model, table.X)
     write_rows(out / "projection.csv", *projected(model, X, ids, head, table.y, params))
@@ -121,9 +121,10 @@ def projected(
     """Header and rows: the name of each sample, its place on the directions, what is predicted."""
     places, predictions = np.asarray(model.transform(X)), model.predict(X, **(params or {}))
     names = ids if ids is not None else [str(i + 1) for i in range(len(predictions))]
-    outcomes = (
-        {"predicted": predictions} if y is None else {"observed": y, "predicted": predictions}
-    )
+    outcomes = {} if y is None else {"observed": y}
+    if y is not None and y.dtype.names is not None:
+        outcomes = {"time": y["time"], "event": y["event"].astype(int)}
+    outcomes["predicted"] = predictions
     rows = (
         [names[i], *map(short, places[i]), *(plain(values[i]) for values in outcomes.values())]
         for i in range(len(predictions))

@@ -290,7 +290,7 @@ def works_on(model: Any, X: NDArray[Any]) -> bool:
         numbers.append(model.predict_proba(X, **at_the_mean))
     return (
         model.feature_importances_.shape == model.ranking_.shape == (p,)
-        and predicted.shape == (n,)
+        and predicted.shape in ((n,), (n, len(fields)))
         and projected.shape == (n, model.n_components_)
         and all(f.shape == X.shape for f in fields)
         and all(map(is_finite, numbers))

@@ -180,7 +180,8 @@ def alarm_notes(model: Any, answer: Answer, table: Table) -> list[Note]:
     alone = []
     if not isinstance(table.X, Source):  # reading columns again would take long
         values = take_columns(table.X, np.array(columns, dtype=np.intp))
-        alone = [k for k, x in zip(columns, values.T) if reproduces(x, table.y, labels)]
+        y = table.y if table.y.dtype.names is None else table.y["time"]
+        alone = [k for k, x in zip(columns, values.T) if reproduces(x, y, labels)]
     names = table.names or []
     out = []
     for k in alone:

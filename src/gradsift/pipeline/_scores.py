@@ -46,11 +46,11 @@ def prediction_of(held: HeldOut, target: str) -> Prediction:
     return Prediction(metric, model, tuple(others), where, not held.better_than_nothing, advice)
 
 
-def new_rows_prediction(scores: Scores, labels: bool, count: int) -> Prediction:
-    """The scores of a saved model on rows that its fit has not seen."""
-    metric = "accuracy" if labels else "R²"
-    if scores.mean(metric) != scores.mean(metric):  # one row, or one value of the target
-        metric = "RMSE"
+def new_rows_prediction(scores: Scores, count: int) -> Prediction:
+    """The scores of a saved model on rows that its fit has not seen: the first that has a meaning,
+    which some have not for one row, or one value of the target.
+    """
+    metric = next((m for m in scores.values if np.isfinite(scores.mean(m))), "R²")
     rows = f"{count:,} row{'' if count == 1 else 's'} that the fit has not seen"
     return Prediction(metric, Score("the model", scores.mean(metric), float("nan")), (), rows)
 

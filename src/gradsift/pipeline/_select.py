@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ from gradsift import (
     AlphaGrid,
     GradientSiftClassifier,
     GradientSiftRegressor,
+    GradientSiftSurvival,
     Penalties,
     SiftOptions,
     SparseGradientClassifierCV,
@@ -26,6 +28,7 @@ from gradsift.data import FilledSource, fill_holes
 from gradsift.data.row_groups import constant_in_groups, group_codes
 from gradsift.estimators.inference import with_findings
 from gradsift.estimators.names import names_of_best
+from gradsift.estimators.sift import GradientSift
 from gradsift.evaluate import held_out, stability
 from gradsift.pipeline._notes import (
     Warned,
@@ -37,7 +40,8 @@ from gradsift.pipeline._notes import (
 )
 from gradsift.pipeline._scores import association_sheet, prediction_of, stability_sheet, test_sheet
 from gradsift.protocols import Source
-from gradsift.tables import Table
+from gradsift.responses.ordinal import OrderedLabels
+from gradsift.tables import Recipe, Table
 
 Stage = Callable[["Selection"], "Selection"]
 """What is found out after the fit."""
@@ -98,19 +102,13 @@ def make_estimator(table: Table, settings: Settings) -> Any:
     Filling missing values, whole categories and the limit to the selection are part of its fit.
     Clones of it are fitted to all rows, to folds and to half samples, and nothing else is.
     """
-    if table.task not in ("regression", "classification") or table.y.ndim > 1:
-        what = "several targets" if table.y.ndim > 1 else table.task
-        raise ValueError(
-            f"gradsift select does not fit {what} yet: it explains one target of numbers or "
-            "classes. In Python, GradientSiftSurvival fits survival times."
-        )
+    check_response(table, settings)
     labels = table.task == "classification"
     missing: Literal["error", "mean"] = (
         "error" if table.recipe.missing in ("error", "drop") else "mean"
     )
     if settings.method == "sift":
-        sift = GradientSiftClassifier if labels else GradientSiftRegressor
-        return sift(
+        return SIFTS[table.task](
             settings.false_positives,
             false_discovery_rate=settings.false_discovery_rate,
             interactions=settings.interactions,
@@ -142,6 +140,42 @@ def make_estimator(table: Table, settings: Settings) -> Any:
         missing=missing,
         n_jobs=settings.n_jobs,
     )
+
+
+SIFTS: dict[str, Callable[..., GradientSift]] = {
+    "regression": GradientSiftRegressor,
+    "classification": GradientSiftClassifier,
+    "counts": partial(GradientSiftRegressor, family="negative-binomial"),
+    "ordinal": partial(GradientSiftClassifier, ordered=True),
+    "survival": GradientSiftSurvival,
+}
+"""The estimator of each task."""
+
+
+def check_response(table: Table, settings: Settings) -> None:
+    """Refuse what the response of a table does not go with."""
+    if table.y.ndim > 1:
+        raise ValueError(
+            "gradsift select explains one target at a time. In Python, GradientSiftRegressor takes "
+            "several outcomes at once, as y of several columns."
+        )
+    if table.task in ("regression", "classification"):
+        return
+    what = {"counts": "counts", "ordinal": "ordered answers", "survival": "survival times"}
+    if settings.method != "sift":
+        raise ValueError(f"{what[table.task]} work with --method sift only.")
+    if table.groups is not None:
+        raise ValueError(
+            f"{what[table.task]} take rows for independent: row groups do not go with them. Make "
+            "one row of each group first, or give the groups among the covariates."
+        )
+
+
+def response_of(y: Any, recipe: Recipe) -> Any:
+    """The response of a table as estimators take it: ordered answers by their names."""
+    if recipe.task != "ordinal":
+        return y
+    return OrderedLabels(np.asarray(y).astype(np.intp), np.array(recipe.levels))
 
 
 @dataclass(frozen=True)
@@ -242,7 +276,7 @@ def answer_of(
     answer = explain(
         model,
         without_missing(model, table.X),
-        table.y,
+        response_of(table.y, table.recipe),
         names=names,
         feature_groups=table.feature_groups,
         target=table.recipe.target,
@@ -277,17 +311,18 @@ def fit_to_all(procedure: Any, table: Table, settings: Settings, say: Say) -> tu
     start = perf_counter()
     model = clone(procedure)
     with progress_to(say):
-        model.fit(table.X, table.y, **table.sample_params)
+        y = response_of(table.y, table.recipe)
+        model.fit(table.X, y, **table.sample_params)
         if settings.method == "sift":
             model.set_params(predict_with=settings.predict_with)
         if knows_findings(table, settings):
-            model = with_findings(model, table.X, table.y, **table.sample_params)
+            model = with_findings(model, table.X, y, **table.sample_params)
     return model, perf_counter() - start
 
 
 def later_stages(procedure: Any, table: Table, settings: Settings, say: Say) -> dict[str, Stage]:
     """What is to be found out after the fit, where it is asked for: in words, and how."""
-    X, y, n_jobs = table.X, table.y, settings.n_jobs
+    X, y, n_jobs = table.X, response_of(table.y, table.recipe), settings.n_jobs
 
     def scores(found: Selection) -> Selection:
         say(f"scoring {settings.cv} held-out folds")
@@ -325,7 +360,7 @@ def knows_findings(table: Table, settings: Settings) -> bool:
     """
     if settings.method != "sift":
         return False
-    if table.offset is not None and table.task != "regression":
+    if table.offset is not None and table.task == "classification":
         return False
     return table.groups is None or constant_in_groups(
         table.y, group_codes(table.groups.labels, len(table.y))

@@ -63,7 +63,7 @@ def row_digests(X: Any, y: Any, columns: IntArray) -> NDArray[np.int64]:
     values = np.ascontiguousarray(take_columns(X, np.asarray(columns, dtype=np.intp)))
     values = np.where(np.isnan(values), np.nan, values + 0.0)  # one NaN, one zero
     labels = np.asarray(y)
-    texts = labels.astype(str) if labels.dtype.kind not in "f" else map(repr, labels.tolist())
+    texts = labels.astype(str) if labels.dtype.kind not in "fV" else map(repr, labels.tolist())
     found = [
         blake2b(row.tobytes() + text.encode(), digest_size=8).digest()
         for row, text in zip(values, texts, strict=True)

@@ -56,9 +56,14 @@ class OrderedLabels:
     def __getitem__(self, rows: IntArray) -> OrderedLabels:
         return OrderedLabels(self.codes[rows], self.classes)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.asarray(self.classes[self.codes], dtype=dtype)
+
     @classmethod
-    def of(cls, y: Any) -> Self | None:
+    def of(cls, y: Any) -> OrderedLabels | None:
         """The labels of an ordered pandas or polars category; None of anything else."""
+        if isinstance(y, OrderedLabels):
+            return y
         kind: Any = getattr(y, "dtype", None)
         if getattr(kind, "ordered", False):
             codes = getattr(y, "cat", y).codes  # of a pandas series, or a category itself

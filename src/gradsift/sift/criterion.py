@@ -7,7 +7,9 @@ variables. Adding a group that explains nothing lowers the first term by about c
 is selected with probability about P(chi2 > t_g^2): the level of the group. No noise variance and no
 penalty strength is estimated. The factor n / (...) corrects for overfitting: df coefficients lower
 the residual variance, and the search for each of the k variables lowers it further, about as much
-as half a coefficient.
+as half a coefficient. Of a likelihood, the first term is the deviance and n the number of
+informative rows (events). It has no variance to estimate, so that its first coefficient costs no
+more than its level: the factor is n / (n - df - k / 2 + 3 / 2).
 
 Numbers are fitted robustly: least squares against y (n, q) is replaced by least squares against
 fit + winsorised(y - fit), the stand-in response, in rounds, so that outlying rows stay in the fit
@@ -192,9 +194,12 @@ def complexity(groups: Groups, support: Support, q: int) -> float:
 def complexities(groups: Groups, support: Support, moves: list[Move], q: int) -> Array:
     """`complexity` of the supports that moves lead to, (b,)."""
     rows, settings = groups.rows, groups.settings
-    n = rows.total if rows.informative is None else rows.informative
+    n, spent = rows.total, float(q)
+    if rows.informative is not None:
+        # a likelihood has no variance of noise to estimate: its first coefficient costs its level
+        n, spent = rows.informative, -1.0 - settings.searched_df
     total, df, n_variables = level_sums(groups, support, moves).T
-    left = n - df - settings.searched_df * n_variables - q
+    left = n - np.maximum(df + settings.searched_df * n_variables + spent, 0.0)
     fits = (df <= settings.most_df * n) & (left > 0)
     return np.where(fits, total * n / np.where(fits, left, 1.0), np.inf)
 

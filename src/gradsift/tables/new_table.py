@@ -44,7 +44,11 @@ class NewTable(NamedTuple):
     @property
     def sample_params(self) -> dict[str, Any]:
         """What a prediction needs to know of the rows."""
-        given = {"covariates": self.covariates, "offset": self.offset}
+        given = {
+            "covariates": self.covariates,
+            "offset": self.offset,
+            "exposure": self.exposure,
+        }
         return {name: values for name, values in given.items() if values is not None}
 
     def take(self, rows: IntArray) -> NewTable:
