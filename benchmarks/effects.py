@@ -3,10 +3,11 @@
     python -m effects --tables 60
 
 Tables of 30 columns, neighbours correlated .3, with effects of equal variance: a line, exp, tanh, a
-U, a step and a product; numbers (200 rows), labels (300 rows), three classes (300 rows). All steps
-are those of a user: the fit selects, so that false columns are in the model too. Judged is every
-finding about a single true column: the word (rises, falls, U-shaped), and whether the interval of
-the size holds the true contrast of quarter means (for classes, of true probabilities).
+U, a step and a product; numbers (200 rows), labels (300 rows), three classes (300 rows), counts and
+survival times (300 rows). All steps are those of a user: the fit selects, so that false columns are
+in the model too. Judged is every finding about a single true column: the word (rises, falls,
+U-shaped), and whether the interval of the size holds the true contrast of quarter means: of
+numbers, probabilities, log rates and log hazards.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import softmax
 
-from gradsift import GradientSiftClassifier, GradientSiftRegressor
+from gradsift import GradientSiftClassifier, GradientSiftRegressor, GradientSiftSurvival
+from gradsift.answer import Answer
 
-P, ROWS = 30, {"numbers": 200, "labels": 300, "three classes": 300}
+P = 30
+ROWS = {"numbers": 200, "labels": 300, "three classes": 300, "counts": 300, "survival": 300}
 Function = Callable[[np.ndarray], np.ndarray]
 EFFECTS: dict[str, tuple[int, Function, str]] = {
     "line": (0, lambda x: x, "rises"),
@@ -45,23 +48,36 @@ def signal(X: np.ndarray) -> np.ndarray:
 
 
 def outcomes(X: np.ndarray, task: str) -> np.ndarray:
-    """Expected response, or probabilities of the classes that answers are about."""
+    """Expected response or log hazard, or probabilities of the classes of an answer."""
     s = signal(X)
-    if task == "numbers":
-        return s[:, None]
+    if task in ("numbers", "survival"):
+        return s[:, None] * (1.0 if task == "numbers" else 0.6)
+    if task == "counts":
+        return np.exp(0.4 * s)[:, None]
     if task == "labels":
         return 1 / (1 + np.exp(-s))[:, None]
     return softmax(np.column_stack([-s, 0.5 * s, 0.5 * s]) * 0.8, axis=1)
 
 
-def response(rng: np.random.Generator, X: np.ndarray, task: str) -> np.ndarray:
+def fitted(rng: np.random.Generator, X: np.ndarray, task: str) -> Answer:
+    """The answer of a fit to a drawn response."""
     mean = outcomes(X, task)
+    if task == "survival":
+        death, end = rng.exponential(np.exp(-mean[:, 0])), rng.exponential(2.0, size=len(X))
+        y, event = np.minimum(death, end), death < end
+        return GradientSiftSurvival(inference=True).fit(X, y, event=event).answer_
+    if task == "counts":
+        kind = GradientSiftRegressor(inference=True, family="poisson")
+        return kind.fit(X, rng.poisson(mean[:, 0])).answer_
     if task == "numbers":
-        return mean[:, 0] + np.sqrt(6.0) * 0.5 * rng.normal(size=len(X))
+        y = mean[:, 0] + np.sqrt(6.0) * 0.5 * rng.normal(size=len(X))
+        return GradientSiftRegressor(inference=True).fit(X, y).answer_
     if task == "labels":
-        return np.where(rng.random(len(X)) < mean[:, 0], "b", "a")
-    draws = rng.random((len(X), 1)) > np.cumsum(mean, axis=1)
-    return np.array(["a", "b", "c"])[draws.sum(axis=1).clip(0, 2)]
+        y = np.where(rng.random(len(X)) < mean[:, 0], "b", "a")
+    else:
+        draws = rng.random((len(X), 1)) > np.cumsum(mean, axis=1)
+        y = np.array(["a", "b", "c"])[draws.sum(axis=1).clip(0, 2)]
+    return GradientSiftClassifier(inference=True).fit(X, y).answer_
 
 
 def true_contrasts(X: np.ndarray, k: int, task: str) -> tuple[np.ndarray, np.ndarray]:
@@ -71,7 +87,8 @@ def true_contrasts(X: np.ndarray, k: int, task: str) -> tuple[np.ndarray, np.nda
     for value in q:
         at = X.copy()
         at[:, k] = value
-        means.append(outcomes(at, task).mean(axis=0))
+        mean = outcomes(at, task).mean(axis=0)
+        means.append(np.log(mean) if task == "counts" else mean)
     low, mid, high = (np.mean(part, axis=0) for part in (means[:5], means[5:15], means[15:]))
     return high - low, (low + high) / 2 - mid
 
@@ -80,11 +97,9 @@ def judge(seed: int, task: str) -> list[tuple[str, bool, bool]]:
     """(effect, word right, size covered) of the findings of one table."""
     rng = np.random.default_rng(10_000 + seed)
     X = draw(rng, ROWS[task])
-    y = response(rng, X, task)
-    kind = GradientSiftRegressor if task == "numbers" else GradientSiftClassifier
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        answer = kind(inference=True).fit(X, y).answer_
+        answer = fitted(rng, X, task)
     names = {f"x{k}": (name, k, word) for name, (k, _, word) in EFFECTS.items()}
     classes = {"a": 0, "b": 1, "c": 2} if task == "three classes" else {"": 0, "b": 0}
     out = []
@@ -101,6 +116,7 @@ def judge(seed: int, task: str) -> list[tuple[str, bool, bool]]:
             word = ("U-shaped" if turn[o] > 0 else "inverted U") if name == "U" else (
                 "rises" if rise[o] > 0 else "falls"
             )  # fmt: skip
+        true = np.exp(true) if c.is_ratio else true
         out.append((name, c.shape == word, c.size.low <= true <= c.size.high))
     return out
 
@@ -108,11 +124,13 @@ def judge(seed: int, task: str) -> list[tuple[str, bool, bool]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=60)
-    count = parser.parse_args().tables
+    parser.add_argument("--tasks", nargs="+", default=list(ROWS))
+    arguments = parser.parse_args()
+    count = arguments.tables
     print(
         "| response | effect | findings | word right | size covered (s.e.) |\n|---|---|---|---|---|"
     )
-    for task in ROWS:
+    for task in arguments.tasks:
         found = defaultdict(list)
         for seed in range(count):
             for name, right, covered in judge(seed, task):

@@ -103,9 +103,18 @@ def exposed():
     return X, (rng.poisson(years * np.exp(0.7 * X[:, 1] - 0.5)), years), "falls a year"
 
 
+def pain():
+    """Ordered answers."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(300, 5))
+    score = 1.2 * X[:, 0] - 0.8 * X[:, 3] + rng.logistic(size=300)
+    levels = ["none", "mild", "severe"]
+    return X, pd.Categorical.from_codes(np.digitize(score, [-0.5, 1.5]), levels, True), "pain"
+
+
 TABLES = {
     f.__name__: f
-    for f in (diabetes, wine, breast, trial, counts, rare, noise, nasty, deaths, exposed)
+    for f in (diabetes, wine, breast, trial, counts, rare, noise, nasty, deaths, exposed, pain)
 }
 
 

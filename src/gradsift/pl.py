@@ -135,7 +135,6 @@ def projection(adata: Any, *, key: str = "gradsift", ax: Any = None) -> Projecti
         y=np.asarray(column[there]),
         labels=called["task"] == "classification",
         target=str(called["target"]),
-        sample_names=adata.obs_names[there].tolist(),
     ).plot(ax=ax)
 
 

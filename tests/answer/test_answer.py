@@ -167,6 +167,27 @@ def test_counts_have_rate_ratios_and_rates_for_one_unit(answers):
     assert "Rate ratio" in answers["exposed"].to_console()
 
 
+def test_ordered_classes_have_probabilities_of_a_class_or_any_higher(answers):
+    found = {f.name: f for f in answers["pain"].of("clear")}
+    up, down = found["x0"].effect, found["x3"].effect
+    assert up.comparisons[0].shape == "rises"
+    assert down.comparisons[0].shape == "falls"
+    assert {e.outcome for e in (up, *found["x0"].others)} == {"mild or higher", "severe"}
+    assert "mild or higher" in answers["pain"].to_console(100)
+
+
+def test_several_outcomes_are_explained_one_at_a_time(rng):
+    X = rng.normal(size=(150, 5))
+    Y = np.column_stack([X[:, 1], -X[:, 1] + X[:, 2]]) + 0.3 * rng.normal(size=(150, 2))
+    model = GradientSiftRegressor(inference=True).fit(X, Y)
+    first, second = (
+        {f.name: f.effect.comparisons[0].shape for f in explain(model, X, y).findings} for y in Y.T
+    )
+    assert (first["x1"], second["x1"], second["x2"]) == ("rises", "falls", "rises")
+    with pytest.raises(ValueError, match="1d array"):
+        explain(model, X, Y)
+
+
 def test_noise_has_a_headline_and_no_table(answers):
     assert answers["noise"].of("clear") == ()
     assert "clearly" in answers["noise"].headline or "is shown" in answers["noise"].headline

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import trapezoid
 
-from gradsift.answer.splines import make_spline, natural_splines, roughness
+from gradsift.answer.additive import make_spline, natural_splines, roughness
 
 
 @pytest.fixture(params=["normal", "skewed", "few values"])

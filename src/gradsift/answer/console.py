@@ -5,15 +5,19 @@ from __future__ import annotations
 import textwrap
 from typing import NamedTuple
 
+import numpy as np
+
 from gradsift._run.printable import printable
 from gradsift.answer.results import AnswerData, Comparison, Finding
 from gradsift.answer.words import (
+    RATIOS,
     adjusted_text,
     confidence_meaning,
     confidence_text,
     fitting,
     headline,
     others_text,
+    predicted,
     prediction_text,
     shortened,
     shows_interval,
@@ -23,8 +27,9 @@ from gradsift.answer.words import (
 
 MOST_LINES = 19
 """One less than a reader should meet: where the files are is said below."""
-LEAST_ROWS = 4
-"""Rows of findings that are shown, however much there is to say below them."""
+LEAST_ROWS = 8
+"""Rows of findings for which what is of less interest is left out."""
+SURE = "confidence"
 LEAST_TEXT = 12
 """Characters that names leave for the words of an effect."""
 MOST_CAUTIONS = 3
@@ -50,42 +55,43 @@ def to_console(a: AnswerData, width: int = 80, *, details: bool = False) -> str:
 
     size = f"{a.rows:,} rows, {a.variables:,} variables"
     top = [*wrapped(f"{headline(a)}  {size}"), ""]
-    bottom: list[str] = []
-    if a.findings:
-        bottom += ["", *wrapped(size_meaning(a)), *wrapped(confidence_meaning(a))]
-    for text in (
-        prediction_text(a.prediction) if a.prediction else "",
-        others_text(a),
-        adjusted_text(a),
-    ):
-        bottom += wrapped(text, 3)
-    cautions = [note.text for note in a.notes if note.caution]
-    shown = cautions if details else cautions[:MOST_CAUTIONS]
-    for text in shown:
-        bottom += wrapped(f"Caution: {text}")
-    decisions = [note.text for note in a.notes if note.decision]
-    if decisions and not details:
-        bottom += wrapped(f"Data: {' '.join(decisions)}", 3)
+    rows = [row for f in a.findings for row in rows_of(a, f)]
+    room = max(MOST_LINES - len(top) - 2, 0)
+    paragraphs = [(rank, wrapped(text, 3)) for rank, text in texts(a, details)]
+    while sum(len(p) for _, p in paragraphs) > room - min(len(rows), LEAST_ROWS) and not details:
+        least = max(range(len(paragraphs)), key=lambda k: (paragraphs[k][0], k))
+        if paragraphs[least][0] == 0:
+            break
+        del paragraphs[least]
+    bottom = [line for _, p in paragraphs for line in p]
     if details:
         bottom += [line for f in a.findings for line in detail_lines(a, f, width)]
         bottom += [line for n in a.notes if not n.caution for line in wrapped(f"Note: {n.text}")]
-    room = max(MOST_LINES - len(top) - len(bottom) - 1, LEAST_ROWS)
-    rows = [row for f in a.findings for row in rows_of(a, f)]
-    lines = table_lines(a, rows if details else rows[: room - (len(rows) > room)], width)
-    if not details and len(rows) > room:
-        lines.append(f"  and {len(a.findings) - count(a, room - 1)} more (--details)")
-    out = [*top, *lines, *bottom]
-    return "\n".join(out if details else out[: MOST_LINES + LEAST_ROWS])
+    room = max(room - len(bottom), 2)
+    ends = np.cumsum([len(f.effect.comparisons) for f in a.findings]).tolist()
+    number = len(ends)
+    if not details and len(rows) > room:  # whole findings: both rows of a pair
+        number = max(sum(end < room for end in ends), 1)
+    lines = table_lines(a, rows[: ends[number - 1]] if ends else [], width)
+    if number < len(ends):
+        lines.append(f"  and {len(ends) - number} more (--details)")
+    return "\n".join([*top, *lines, *([""] if lines else []), *bottom])
 
 
-def count(a: AnswerData, room: int) -> int:
-    """Findings whose rows begin among the first ones."""
-    starts = 0
-    for number, f in enumerate(a.findings):
-        if starts >= room:
-            return number
-        starts += len(f.effect.comparisons)
-    return len(a.findings)
+def texts(a: AnswerData, details: bool) -> list[tuple[int, str]]:
+    """What is said below the findings, and its rank: the largest is left out first."""
+    cautions = [note.text for note in a.notes if note.caution]
+    decisions = "" if details else " ".join(n.text for n in a.notes if n.decision)
+    out = [
+        (0, size_meaning(a) if a.findings else ""),
+        (0, confidence_meaning(a) if a.findings else ""),
+        (0, prediction_text(a.prediction) if a.prediction else ""),
+        (2, others_text(a)),
+        (1, adjusted_text(a)),
+        *((0, f"Caution: {text}") for text in (cautions if details else cautions[:MOST_CAUTIONS])),
+        (3, f"Data: {decisions}" if decisions else ""),
+    ]
+    return [(rank, text) for rank, text in out if text]
 
 
 def rows_of(a: AnswerData, f: Finding) -> list[Row]:
@@ -102,13 +108,17 @@ def table_lines(a: AnswerData, rows: list[Row], width: int) -> list[str]:
     """Rows in columns; long names and words are shortened."""
     if not rows:
         return []
-    sure = 6 if any(row.word == "clear" for row in rows) else 0
+    sure = len(SURE) if any(row.confidence for row in rows) else 0
     word = max(len(row.word) for row in rows)
-    size = max(len(row.size) for row in rows)
+    changes = f"{'ratio' if a.scale in RATIOS else 'change'} (95% interval)"
+    size = max(len(changes), *(len(row.size) for row in rows))
     fixed = 2 + word + 2 + (sure + 2 if sure else 0) + size + 2
     names = [printable(row.name) for row in rows]
     wide = min(max(map(len, names)), max(width // 3, 12), max(width - fixed - LEAST_TEXT, 8))
-    lines, group = [], ""
+    head = f"{'':{word + wide + 6}}{SURE if sure else '':{sure + 2 if sure else 0}}{changes:{size}}"
+    what = printable(predicted(a, a.classes[1] if len(a.classes) == 2 else "the class"))
+    titles = [f"{head}  {what} (where)", f"{head}  {what}", head]
+    lines, group = [next((t for t in titles if len(t) <= width), "").rstrip()], ""
     for row, name in zip(rows, names):
         label = row.word if row.word != group else ""
         group = row.word or group

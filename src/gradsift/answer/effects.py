@@ -257,10 +257,12 @@ def value_text(value: float) -> str:
     Examples
     --------
     >>> value_text(0.12345), value_text(1987.4), value_text(12345.6), value_text(-0.0)
-    ('0.123', '1,987', '12,346', '0')
+    ('0.123', '1987', '12,346', '0')
     """
     value += 0.0
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    if abs(value) < 1000:
+        return f"{value:.3g}"
+    return f"{value:.0f}" if abs(value) < 10_000 else f"{value:,.0f}"  # years have no comma
 
 
 def quarters(variable: Variable) -> list[Setting]:

@@ -79,7 +79,6 @@ STYLE = """<style>
 .gs .curve{fill:none;stroke:var(--blue);stroke-width:2.2}.gs .s1.curve{stroke:var(--warm)}
 .gs .s1.band{fill:var(--warm)}.gs .k0{color:var(--blue)}.gs .k1{color:var(--warm)}
 .gs .s2.curve{stroke:var(--ink);stroke-dasharray:6 3}.gs .k2{color:var(--ink)}
-.gs .wide{max-width:560px}
 .gs .caution{border-left:3px solid var(--warm);padding:2px 10px;margin:6px 0;font-size:13px}
 .gs details{border-top:1px solid var(--faint);padding:9px 0}
 .gs summary{cursor:pointer;font-weight:600}.gs .scroll{overflow-x:auto}
@@ -89,6 +88,7 @@ STYLE = """<style>
  .gs .forest tr{display:grid;grid-template-columns:minmax(0,1fr) auto;padding:6px 0;
   border-top:1px solid var(--faint)}
  .gs .forest th,.gs .forest .c{width:auto;min-width:0}
+ .gs .forest .c:not(:empty)::before{content:"confidence ";color:var(--muted);font-size:12px}
  .gs .forest .p,.gs .forest .t{grid-column:1/3;width:auto}
  .gs .forest .head{border:0}.gs .head .t,.gs .head th,.gs .head .c{display:none}}
 @media print{.gs main{max-width:none;padding:0}.gs figure,.gs tr{break-inside:avoid}}
@@ -147,7 +147,7 @@ def cards(a: AnswerData, findings: Sequence[Finding]) -> str:
         return ""
     ends = [v for m in means for v in (m.low, m.high)]
     axis = Axis.around(ends, a.scale, ratio=a.scale == "hazard")
-    return f'<div class="cards">{"".join(card(a, f, axis) for f in findings)}</div>'
+    return "".join(card(a, f, axis) for f in findings)
 
 
 def card(a: AnswerData, f: Finding, axis: Axis) -> str:
@@ -162,6 +162,22 @@ def card(a: AnswerData, f: Finding, axis: Axis) -> str:
     else:
         drawing = level_picture(e, axis, what, title)
     head = f"<b>{safe(f.name)}</b><br>{safe(what)}{key}"
+    return f"<figure><figcaption>{head}</figcaption>{drawing}</figure>"
+
+
+def grid(pictures: str) -> str:
+    return f'<div class="cards">{pictures}</div>' if pictures else ""
+
+
+def over_time(a: AnswerData) -> str:
+    """Kaplan-Meier curves by thirds of the risk."""
+    if not a.risk_groups:
+        return ""
+    key = "".join(
+        f'<br><span class="k{k}">{safe(g.label)}</span>' for k, g in enumerate(a.risk_groups)
+    )
+    head = f"<b>{safe(f'without {a.target}, %')}</b>{key}"
+    drawing = step_picture(a.risk_groups)
     return f"<figure><figcaption>{head}</figcaption>{drawing}</figure>"
 
 
@@ -184,7 +200,7 @@ def answer_html(a: AnswerData) -> str:
             parts.append(f'<p class="hint">and {len(a.findings) - len(shown)} more below</p>')
         for text in (size_meaning(a), confidence_meaning(a)):
             parts.append(f'<p class="hint">{safe(text)}</p>')
-    parts.append(cards(a, on_first_screen(a)))
+    parts.append(grid(cards(a, on_first_screen(a)) + over_time(a)))
     predicted = prediction_text(a.prediction) if a.prediction else ""
     for text in (predicted, others_text(a), adjusted_text(a)):
         parts += [paragraph(text)] if text else []
@@ -248,22 +264,20 @@ def in_numbers(a: AnswerData) -> str:
     rest = [f for f in a.findings if f not in on_first_screen(a)][:MOST_ROWS]
     rows = [row for f in a.findings for e in (f.effect, *f.others) for row in level_rows(f, e)]
     head = ["finding", "class", "at", "rows", "predicted, %" if a.classes else "predicted"]
-    return cards(a, rest) + data_table([*head, "95% interval"], rows)
+    return grid(cards(a, rest)) + data_table([*head, "95% interval"], rows)
 
 
-def over_time(a: AnswerData) -> str:
-    """Kaplan-Meier curves by thirds of the risk, and the numbers at risk."""
+def at_risk(a: AnswerData) -> str:
+    """The time by which half had an event, and the numbers at risk."""
     groups = a.risk_groups
     text = paragraph(
-        f"The share of rows without an event ({a.target}), by Kaplan and Meier, for thirds of the "
-        "rows by the risk that these variables predict; rows of the fit, so that the curves are "
-        "farther apart than those of new rows would be."
+        f"The share of rows without {a.target}, by Kaplan and Meier, for thirds of the rows by the "
+        "risk that these variables predict. They are rows of the fit: those of new rows would be "
+        "less far apart."
     )
     head = ["", "half by", *(f"at risk at {value_text(t)}" for t, _ in groups[0].at_risk)]
     rows = [[g.label, median_text(g), *(f"{count:,}" for _, count in g.at_risk)] for g in groups]
-    key = " · ".join(f'<span class="k{k}">{safe(g.label)}</span>' for k, g in enumerate(groups))
-    drawn = f'<figure class="wide"><figcaption>{key}</figcaption>{step_picture(groups)}</figure>'
-    return text + drawn + data_table(head, rows)
+    return text + data_table(head, rows)
 
 
 def how_well(a: AnswerData) -> str:
@@ -302,7 +316,7 @@ def sections(a: AnswerData) -> list[tuple[str, str]]:
     """Questions and their answers as HTML."""
     out = [("How sure is this?", how_sure(a))]
     if a.risk_groups:
-        out.append(("How many have no event over time?", over_time(a)))
+        out.append(("How many are at risk over time?", at_risk(a)))
     if a.findings:
         out.append(("What do they do, in numbers?", in_numbers(a)))
     if a.prediction:

@@ -61,6 +61,8 @@ class Axis:
         return start + part * (end - start)
 
     def label(self, tick: float) -> str:
+        if self.ratio:
+            return f"{tick:.2g}" if tick < 1000 else value_text(tick)
         return f"{100 * tick:.0f}" if self.scale == "probability" else value_text(tick)
 
 
@@ -160,7 +162,7 @@ def step_picture(groups: Sequence[RiskGroup]) -> str:
     end = max(end, *(g.steps[-1][0] for g in groups))
     across = Axis(0.0, end, tuple(t for t, _ in groups[0].at_risk), "number")
     up = Axis(0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0), "probability")
-    parts = [scale(across, (LEFT, RIGHT), 138), x_title("time", (LEFT + RIGHT) / 2)]
+    parts = [scale(across, (LEFT, RIGHT), 138), x_title("time", (LEFT + RIGHT) / 2, 154)]
     for t in up.ticks:
         y = up.at(t, BOTTOM, TOP)
         parts.append(tag("line", "grid", x1=LEFT, x2=RIGHT, y1=y, y2=y))
@@ -173,12 +175,12 @@ def step_picture(groups: Sequence[RiskGroup]) -> str:
             before = share
         parts.append(tag("polyline", f"curve s{k}", points=" ".join(points)))
     text = "; ".join(f"{g.label} {median_text(g)}" for g in groups)
-    return svg(300, TALL, f"time by which half had the event: {text}", *parts)
+    return svg(300, 158, f"time by which half had the event: {text}", *parts)
 
 
 def median_text(g: RiskGroup) -> str:
     return value_text(g.median) if g.median < inf else "not reached"
 
 
-def x_title(name: str, x: float) -> str:
-    return tag("text", "tick", shortened(name, 36), x=x, y=167, text_anchor="middle")
+def x_title(name: str, x: float, y: float = 167.0) -> str:
+    return tag("text", "tick", shortened(name, 36), x=x, y=y, text_anchor="middle")

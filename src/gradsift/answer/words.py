@@ -16,16 +16,19 @@ from gradsift.answer.results import (
     Finding,
     Prediction,
     Scale,
+    Score,
 )
 
 MOST_NAMED = 4
 """Findings that a headline names."""
+TOGETHER = "averaged with predictors on all columns"
+"""What the average of selected variables and all columns is called."""
 RATIOS = {"rate": "rate ratio", "hazard": "hazard ratio"}
 SIZES = {
-    "number": "Change: of {of}",
-    "probability": "Change: of {of} in percentage points",
-    "rate": "Rate ratio (×): of the expected {of}",
-    "hazard": "Hazard ratio (×): of {of}",
+    "number": "Change",
+    "probability": "Change in percentage points",
+    "rate": "Rate ratio (×)",
+    "hazard": "Hazard ratio (×)",
 }
 NEAR_ZERO = 0.1
 """R² of a baseline below which it is not worth a word."""
@@ -169,24 +172,41 @@ def values_texts(a: AnswerData, f: Finding, e: Effect, c: Comparison) -> list[st
     """What is predicted at the two values that a size compares, the longest form first."""
     first = f.members[0].name
     before, after = (number(v, c, e.scale) for v in (c.before, c.after))
-    what = f"{e.outcome} " if len(a.classes) > 2 else "hazard " if e.scale == "hazard" else ""
+    what = f"{class_text(e.outcome)} " if len(a.classes) > 2 else ""
+    what = "hazard " if e.scale == "hazard" else what
     given = f", {c.given}" if c.given else ""
+    least = f" at {c.given.removeprefix(f.partner).strip()}" if c.given else ""
     if c.shape == "unclear":
         full = f"{what}no clear direction ({first} {c.start} to {c.end}{given})"
-        return [full, f"{what}no clear direction{given}", f"unclear{given}", "unclear"]
+        return [full, f"{what}no clear direction{given}", f"unclear{given}", f"unclear{least}"]
     if c.shape == "differs":
-        return [f"{what}{c.start} {before}, {c.end} {after}{given}", f"{what}highest: {c.end}"]
+        return [
+            f"{what}{c.start} {before}, {c.end} {after}{given}",
+            f"{what}{before} → {after}{given}",
+            f"{what}{before} → {after}{least}",
+            f"{what}highest: {c.end}",
+        ]
     if c.shape in ("U-shaped", "inverted U"):
         full = f"{what}{c.shape}: {before} at {first} {c.start}, {after} in {c.end}"
         return [full, f"{what}{c.shape}: {before} in the middle", f"{what}{c.shape}"]
     short = f"{what}{f'{c.shape} ' if e.scale == 'hazard' else ''}{before} → {after}"
-    given = f", {c.given}" if c.given else ""
     return [
         f"{short} ({first} {c.start} → {c.end}{given})",
         f"{short}{given}" if given else f"{short} ({c.start} → {c.end})",
-        short,
+        f"{short}{least}",
         f"{what}{c.shape}",
     ]
+
+
+def class_text(name: str) -> str:
+    """The name of a class, known for one where it is a number.
+
+    Examples
+    --------
+    >>> class_text("Barolo"), class_text("5")
+    ('Barolo', 'class 5')
+    """
+    return name if any(c.isalpha() for c in name) else f"class {name}"
 
 
 def remark(a: AnswerData, f: Finding) -> str:
@@ -271,25 +291,29 @@ def confidence_meaning(a: AnswerData) -> str:
     if not a.has_confidence:
         return "How sure this is was not computed."
     clear, likely, possible = (f"{100 * level:.0f}%" for level in (CLEAR, LIKELY, POSSIBLE))
-    levels = f"clear from {clear}, likely from {likely}, possible from {possible}"
+    unclear = any(not shows_interval(f) for f in a.findings)
     return (
-        f"Confidence: that the variable itself goes with {a.target}, and no other in its place "
-        f"({levels})."
+        "Confidence that it is this variable and no other in its place: "
+        f"clear from {clear}, likely from {likely}, possible from {possible}"
+        f"{'; intervals of clear ones only' if unclear else ''}."
     )
 
 
 def size_meaning(a: AnswerData) -> str:
     """What sizes compare."""
     kinds = {c.shape for f in a.findings for c in f.effect.comparisons}
-    what = "lower → upper quarter of the rows"
+    what = "from the lower to the upper quarter of the rows"
     if kinds == {"differs"}:
-        what = "lowest → highest category"
+        what = "from the lowest to the highest category"
     elif "differs" in kinds:
-        what += ", or lowest → highest category"
+        what += " or the lowest to the highest category"
     how = "the others as they are" if a.adjusted else "each variable alone"
-    if a.scale == "hazard":
-        what += " (hazard 1 = average)"
-    return f"{SIZES[a.scale].format(of=of_what(a))}, {what}, {how}; 95% interval."
+    what += " (1 = average hazard)" if a.scale == "hazard" else ""
+    pair = next((f for f in a.findings if f.partner), None)
+    more = (
+        f" {pair.name}: that of {pair.members[0].name} differs with {pair.partner}." if pair else ""
+    )
+    return f"{SIZES[a.scale]} of {of_what(a)} {what}, {how}.{more}"
 
 
 def of_what(a: AnswerData) -> str:
@@ -306,9 +330,16 @@ def prediction_text(p: Prediction) -> str:
     else:
         spread = f" (standard deviation {p.score.spread:.2f})" if isfinite(p.score.spread) else ""
         first = f"On {p.where} it predicts with {p.metric} {p.score.mean:.2f}{spread}"
-    rest = [f"{s.name} {s.mean:.2f}" for s in p.others if abs(s.mean) > NEAR_ZERO]
+    rest = [f"{s.name} {s.mean:.2f}" for s in p.others if is_telling(s, p)]
     text = f"{first}{f'; {join(rest)}' if rest else ''}."
     return f"{text} {p.advice}" if p.advice else text
+
+
+def is_telling(s: Score, p: Prediction) -> bool:
+    """Whether another score is worth a word: not that of an average which is no better."""
+    if abs(s.mean) <= NEAR_ZERO:
+        return False
+    return s.name != TOGETHER or s.mean > p.score.mean + 0.5 * NEAR_ZERO
 
 
 def others_text(a: AnswerData) -> str:
@@ -317,10 +348,12 @@ def others_text(a: AnswerData) -> str:
     if a.also_used:
         used = join(a.also_used, 3)
         parts.append(f"The model also predicts with {used}, without clear evidence.")
+    if not a.findings:
+        return " ".join(parts)  # the headline is about all variables
     if a.others == 1:
-        parts.append("The other variable shows no effect of its own.")
+        parts.append("The other variable shows no clear effect.")
     elif a.others:
-        parts.append(f"The other {a.others:,} variables show no effect of their own.")
+        parts.append(f"The other {a.others:,} variables show no clear effect.")
     return " ".join(parts)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -33,6 +34,13 @@ from gradsift.cli._options import (
     names,
     reads_table,
 )
+
+PACKAGES = (
+    "gradsift", "numpy", "scipy", "scikit-learn", "typer", "rich", "pyarrow", "openpyxl",
+    "matplotlib", "dask", "distributed", "zarr", "anndata", "bed-reader", "pgenlib", "bgen",
+    "pynndescent",
+)  # fmt: skip
+"""What `gradsift info` gives the versions of."""
 
 app = typer.Typer(
     name="gradsift",
@@ -326,14 +334,30 @@ def convert(
     reading: Reading,
 ) -> None:
     """Turn a wide text table into columns on disk, once: everything after that is fast."""
-    from gradsift.cli._convert import run
+    from time import perf_counter
 
-    run(table, out, target, names(drop), id, reading)
+    from gradsift._run.printable import printable
+    from gradsift.data import convert as converted
+    from gradsift.data.read_options import ReadOptions
+
+    start = perf_counter()
+    options = ReadOptions(**reading)
+    done = converted(table, out, target=target, drop=names(drop), id=id, options=options)
+    for note in done.notes:
+        print(printable(note))
+    print(f"{out} written in {perf_counter() - start:.1f} s")
 
 
 @app.command()
 def info() -> None:
     """Print versions, for bug reports."""
-    from gradsift.cli._info import run
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
 
-    run()
+    machine = f"{platform.system()}, {os.cpu_count()} cores"
+    print(f"{'python':14s}{platform.python_version()} on {machine}")
+    for package in PACKAGES:
+        try:
+            print(f"{package:14s}{version(package)}")
+        except PackageNotFoundError:
+            print(f"{package:14s}not installed")

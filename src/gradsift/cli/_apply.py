@@ -25,6 +25,7 @@ from gradsift.exceptions import ExtrapolationWarning
 from gradsift.pipeline import (
     Training,
     as_note,
+    in_options,
     load_model,
     new_file,
     new_rows_prediction,
@@ -263,7 +264,7 @@ def told() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    said = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+    said = [in_options(str(w.message)) for w in caught if issubclass(w.category, UserWarning)]
     for message in dict.fromkeys(said):
         print(f"beware: {printable(message)}", file=sys.stderr)
 

@@ -81,11 +81,10 @@ def stopped(code: int) -> int:
 
 def refused(error: BaseException) -> int:
     """One plain sentence on an error of the data, and its exit code."""
-    said = printable(error)
-    if change := getattr(error, "change", ""):  # of a table that cannot be used
-        from gradsift.pipeline import option_words
+    from gradsift.pipeline import in_options, option_words
 
-        said += option_words(change)
+    said = printable(in_options(str(error)))
+    said += option_words(getattr(error, "change", ""))  # of a table that cannot be used
     if isinstance(error, MemoryError):
         said = f"out of memory{f' ({said})' if said else ''}: use fewer columns or rows, or store"
         said += " the table by columns with `gradsift convert`."

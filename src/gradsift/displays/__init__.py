@@ -1,12 +1,16 @@
 """Pictures of a fitted model, as Display objects: compute once, draw on request (matplotlib)."""
 
-from gradsift.displays._confidence import ConfidenceDisplay
 from gradsift.displays._directions import (
     EigenvaluesDisplay,
     LoadingsDisplay,
     ProjectionDisplay,
 )
-from gradsift.displays._evidence import ManhattanDisplay, QQDisplay, VolcanoDisplay
+from gradsift.displays._evidence import (
+    ConfidenceDisplay,
+    ManhattanDisplay,
+    QQDisplay,
+    VolcanoDisplay,
+)
 from gradsift.displays._field import GradientFieldDisplay
 from gradsift.displays._penalty import CVDisplay, PathDisplay
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gradsift.displays import style
-from gradsift.displays._display import Display
+from gradsift.displays.style import Display
 from gradsift.estimators.names import variable_names
 from gradsift.protocols import Array
 
@@ -30,7 +30,6 @@ class ProjectionDisplay(Display):
     labels : bool
         Whether y holds labels.
     target : str, default='response'
-    sample_names : sequence of str, optional
 
     Examples
     --------
@@ -48,7 +47,6 @@ class ProjectionDisplay(Display):
     y: Array
     labels: bool
     target: str = "response"
-    sample_names: Sequence[str] | None = None
 
     _size = 6.0, 4.4
 
@@ -60,7 +58,6 @@ class ProjectionDisplay(Display):
         y: Any,
         *,
         target: str = "response",
-        sample_names: Sequence[str] | None = None,
         ax: Any = None,
     ) -> Self:
         """Project samples with a fitted estimator, and draw them.
@@ -72,7 +69,6 @@ class ProjectionDisplay(Display):
         y : (n,) array
         target : str, default='response'
             What the response is called.
-        sample_names : sequence of str, optional
         ax : matplotlib axes, optional
 
         Returns
@@ -86,17 +82,15 @@ class ProjectionDisplay(Display):
             y=np.asarray(y),
             labels=is_classifier(estimator),
             target=target,
-            sample_names=sample_names,
         ).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
         n = len(self.y)
         across = self.projection[:, 0]
-        names = self.sample_names or [f"sample {k}" for k in range(n)]
         points = {"s": 26 if n <= 200 else 12, "linewidths": 0.4, "edgecolors": style.MUTED}
         if not self.labels:
             if self.projection.shape[1] == 1:
-                marks = ax.scatter(across, self.y, color=style.BLUE, **points)
+                ax.scatter(across, self.y, color=style.BLUE, **points)
                 style.axis_labels(ax, "direction 1", style.label(self.target))
             else:
                 marks = ax.scatter(
@@ -104,8 +98,6 @@ class ProjectionDisplay(Display):
                 )
                 style.colour_bar(marks, ax, style.label(self.target))
                 style.axis_labels(ax, "direction 1", "direction 2")
-            texts = [f"{name}: {value:.3g}" for name, value in zip(names, self.y)]
-            self.hover_.append((marks, texts))
             return
         classes, codes = np.unique(self.y, return_inverse=True)
         one = self.projection.shape[1] == 1
@@ -114,7 +106,7 @@ class ProjectionDisplay(Display):
         up = codes + jitter if one else self.projection[:, 1]
         for k, name in enumerate(classes):
             rows = np.flatnonzero(codes == k)
-            marks = ax.scatter(
+            ax.scatter(
                 across[rows],
                 up[rows],
                 color=style.CYCLE[k % 7],
@@ -122,7 +114,6 @@ class ProjectionDisplay(Display):
                 label=style.label(name),
                 **points,
             )
-            self.hover_.append((marks, [f"{names[i]}: {name}" for i in rows.tolist()]))
         if one:
             ax.set_yticks(range(len(classes)), [style.label(c) for c in classes])
             style.axis_labels(ax, "direction 1", "")
@@ -204,7 +195,7 @@ class LoadingsDisplay(Display):
         directions = [f"{k + 1}" for k in range(r)]
         limit = float(np.abs(self.loadings).max(initial=0.0)) or 1.0
         # one cell per value, as shapes: sharp at any size
-        mesh = ax.pcolormesh(
+        ax.pcolormesh(
             self.loadings.T, cmap=style.DIVERGING, vmin=-limit, vmax=limit, edgecolors="white",
             linewidth=0.5,
         )  # fmt: skip
@@ -214,15 +205,11 @@ class LoadingsDisplay(Display):
         ax.tick_params(length=0, labelsize="small")
         for spine in ax.spines.values():
             spine.set_visible(False)
-        texts = []
         for (d, j), value in np.ndenumerate(self.loadings):
             shade = "#fefefe" if abs(value) > 0.65 * limit else "#111111"
             at = {"ha": "center", "va": "center", "fontsize": "small", "color": shade}
             ax.text(d + 0.5, j + 0.5, f"{round(value, 2) + 0.0:.2f}", **at)
-        for name, row in zip(self.names, self.loadings.T):
-            texts += [f"{name}, direction {d}: {value:.3f}" for d, value in zip(directions, row)]
         style.axis_labels(ax, "direction" + style.and_more((self.n_used or count) - count), "")
-        self.hover_ = [(mesh, texts)]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -277,7 +264,7 @@ class EigenvaluesDisplay(Display):
         share = self.eigenvalues[:shown] / total
         at = np.arange(1, shown + 1)
         colours = [style.BLUE if k <= self.n_components else style.FAINT for k in at]
-        bars = ax.bar(at, share, width=0.66, color=colours)
+        ax.bar(at, share, width=0.66, color=colours)
         ax.set_xlim(0.4, max(shown, 3) + 0.6)
         ax.set_ylim(0.0, 1.0)
         every = -(-shown // 10) or 1
@@ -286,6 +273,3 @@ class EigenvaluesDisplay(Display):
         kept = f"{self.n_components} kept" if shown > self.n_components else "all kept"
         note = style.and_more(len(self.eigenvalues) - shown, "direction")
         style.axis_labels(ax, f"direction ({kept}){note}", "share of the gradient's variation")
-        self.hover_ = [
-            (bar, [f"direction {k}: {100 * s:.1f} %"]) for bar, k, s in zip(bars, at, share)
-        ]

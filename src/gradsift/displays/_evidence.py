@@ -1,4 +1,6 @@
-"""Pictures of p-values: against chance, along a scale, against the size of an effect."""
+"""Pictures of the evidence for columns: p-values against chance, along a scale, against the size of
+an effect; confidences along a scale.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,20 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from gradsift.displays import style
-from gradsift.displays._display import Display
 from gradsift.displays.scale import Positions, positions_of, scale_axis
+from gradsift.displays.style import Display
 from gradsift.estimators.names import variable_names
 from gradsift.inference import Association, Significance, correlations
+from gradsift.inference.findings import Finding
 from gradsift.protocols import Array
 
 SMALLEST = 1e-300
 """P-values below this are drawn here."""
+LEAST_DRAWN = 0.002
+"""Columns of less confidence are not drawn: the line at zero stands for them."""
 LEAST_APART = 0.12, 0.06
 """Of named points, in parts of the width and of the height."""
 
@@ -64,7 +70,7 @@ class EvidenceDisplay(Display):
         height = minus_log10(self.p_values)
         found = self.q_values <= self.false_discovery_rate
         ax.scatter(across[~found], height[~found], s=small, color=style.FAINT, linewidths=0)
-        dots = ax.scatter(across[found], height[found], s=large, color=style.RED, zorder=3)
+        ax.scatter(across[found], height[found], s=large, color=style.RED, zorder=3)
         top = 1.12 * float(height.max(initial=0.0)) or 1.0
         ax.set_ylim(0.0, top)
         places = np.column_stack([across / (np.ptp(across) or 1.0), height / top])
@@ -77,7 +83,6 @@ class EvidenceDisplay(Display):
             ):
                 style.name_point(ax, self.names[k], across[k], height[k])
                 named.append(k)
-        self.hover_ = [(dots, self.discoveries)]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -128,10 +133,9 @@ class QQDisplay(Display):
         count = len(self.p_values)
         expected = minus_log10((np.arange(1, count + 1) - 0.5) / count)
         end = float(expected[0])
-        line = ax.plot([0.0, end], [0.0, end], color=style.MUTED, linewidth=1)[0]
+        ax.plot([0.0, end], [0.0, end], color=style.MUTED, linewidth=1)
         ax.scatter(expected, minus_log10(np.sort(self.p_values)), s=10, color=style.BLUE, zorder=3)
         style.axis_labels(ax, "−log₁₀ p, expected of noise", "−log₁₀ p, found")
-        self.hover_ = [(line, ["what columns of noise would give"])]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -276,3 +280,78 @@ class VolcanoDisplay(EvidenceDisplay):
         reach = float(np.abs(self.effects).max(initial=0.0)) * 1.15 or 1.0
         ax.set_xlim(-reach, reach)
         style.axis_labels(ax, self.effect_name, "−log₁₀ p")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConfidenceDisplay(Display):
+    """Confidences along columns that have an order.
+
+    Parameters
+    ----------
+    positions : Positions
+        From `gradsift.displays.scale.positions_of`.
+    confidence : (p,) array
+    findings : sequence of Finding
+        Their columns are drawn in one colour each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradsift import GradientSiftRegressor
+    >>> from gradsift.displays import ConfidenceDisplay
+    >>> X = np.random.default_rng(0).normal(size=(100, 30)).cumsum(axis=1)
+    >>> names = [f"{400 + 10 * k} nm" for k in range(30)]
+    >>> model = GradientSiftRegressor(inference=True).fit(X, X[:, 12])
+    >>> display = ConfidenceDisplay.from_estimator(model, names=names)
+    >>> display.positions.unit
+    'nm'
+    """
+
+    positions: Positions
+    confidence: Array
+    findings: Sequence[Finding]
+
+    _size = 7.2, 2.6
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, names: Sequence[str] | None = None, ax: Any = None
+    ) -> Self:
+        """Draw the confidences of a sift that was fitted with ``inference=True``.
+
+        Parameters
+        ----------
+        estimator : fitted GradientSiftRegressor or GradientSiftClassifier
+        names : sequence of str, optional
+            They say where columns lie: "900 nm", "chr1:12345".
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        display : ConfidenceDisplay
+        """
+        check_is_fitted(estimator, "confidence_")
+        return cls(
+            positions=positions_of(variable_names(estimator, names)),
+            confidence=estimator.confidence_,
+            findings=estimator.findings_,
+        ).plot(ax=ax)
+
+    def _draw(self, ax: Any) -> None:
+        at, P = self.positions.at, self.confidence
+        colours = np.full(len(P), style.MUTED, dtype=object)
+        for number, finding in enumerate(self.findings):
+            colours[finding.columns] = style.CYCLE[number % len(style.CYCLE)]
+        drawn = np.flatnonzero(P >= LEAST_DRAWN)
+        self.lines_ = ax.vlines(at[drawn], 0.0, P[drawn], colors=list(colours[drawn]), linewidth=2)
+        ax.scatter(at[drawn], P[drawn], c=list(colours[drawn]), s=14, zorder=3)
+        for number, finding in enumerate(self.findings, start=1):
+            k = finding.representative
+            ax.annotate(
+                str(number), (at[k], P[k]), xytext=(0, 5), textcoords="offset points",
+                ha="center", color=colours[k], fontsize=9,
+            )  # fmt: skip
+        ax.axhline(0.0, color=style.FAINT, linewidth=0.8, zorder=0)
+        ax.set_ylim(0.0, 1.12)
+        ax.set_yticks([0.0, 0.5, 1.0], ["0", "50 %", "100 %"])
+        scale_axis(ax, self.positions, "confidence")

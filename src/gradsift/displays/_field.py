@@ -11,7 +11,7 @@ import numpy as np
 from gradsift._run.suggest import did_you_mean
 from gradsift.data.slices import take_columns
 from gradsift.displays import style
-from gradsift.displays._display import Display
+from gradsift.displays.style import Display
 from gradsift.estimators.names import variable_names
 from gradsift.protocols import Array
 
@@ -34,7 +34,6 @@ class GradientFieldDisplay(Display):
         What x is; the same as `name`, or another variable to look for an interaction with.
     response : str, default='response'
         What changes.
-    sample_names : sequence of str, optional
 
     Examples
     --------
@@ -53,7 +52,6 @@ class GradientFieldDisplay(Display):
     name: str
     against: str
     response: str = "response"
-    sample_names: Sequence[str] | None = None
 
     _size = 5.2, 3.6
 
@@ -68,7 +66,6 @@ class GradientFieldDisplay(Display):
         class_name: Any = None,
         names: Sequence[str] | None = None,
         target: str = "response",
-        sample_names: Sequence[str] | None = None,
         ax: Any = None,
     ) -> Self:
         """Draw the derivative along one variable of a fitted estimator.
@@ -86,7 +83,6 @@ class GradientFieldDisplay(Display):
             matters to most.
         names : sequence of str, optional
         target : str, default='response'
-        sample_names : sequence of str, optional
         ax : matplotlib axes, optional
 
         Returns
@@ -110,12 +106,10 @@ class GradientFieldDisplay(Display):
             name=names[column],
             against=names[other],
             response=target if odds is None else f"log odds of {odds}",
-            sample_names=sample_names,
         ).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
         n = len(self.x)
-        names = self.sample_names or [f"sample {k}" for k in range(n)]
         ax.axhline(0.0, color=style.MUTED, lw=0.8)
         for mask, colour, marker, word in (
             (self.gradient >= 0, style.BLUE, "o", "rises"),
@@ -124,7 +118,7 @@ class GradientFieldDisplay(Display):
             rows = np.flatnonzero(mask)
             if len(rows) == 0:
                 continue
-            marks = ax.scatter(
+            ax.scatter(
                 self.x[rows],
                 self.gradient[rows],
                 color=colour,
@@ -134,12 +128,7 @@ class GradientFieldDisplay(Display):
                 linewidths=0,
                 label=f"{word} at {100 * len(rows) / n:.0f} % of samples",
             )
-            texts = [
-                f"{names[i]}: {self.x[i]:.3g}, slope {self.gradient[i]:.3g}" for i in rows.tolist()
-            ]
-            self.hover_.append((marks, texts))
-        (line,) = ax.plot(*mean_in_groups(self.x, self.gradient), color=style.INK, lw=1.4)
-        self.hover_.append((line, ["mean"]))
+        ax.plot(*mean_in_groups(self.x, self.gradient), color=style.INK, lw=1.4)
         style.axis_labels(
             ax,
             style.label(self.against, 40),

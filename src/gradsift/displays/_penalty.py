@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gradsift.displays import style
-from gradsift.displays._display import Display
+from gradsift.displays.style import Display
 from gradsift.estimators.names import variable_names
 from gradsift.protocols import Array
 from gradsift.solver.path import PathResult
@@ -114,14 +114,12 @@ class PathDisplay(Display):
         for k in [*unnamed[::-1], *named]:
             (line,) = ax.plot(self.alphas, self.importances[:, k], color=style.FAINT, lw=0.8)
             self.lines_.append(line)
-            self.hover_.append((line, [str(self.names[k])]))
         for rank, (k, line) in enumerate(zip(named, self.lines_[len(unnamed) :])):
             look = {"color": style.CYCLE[rank % 6], "ls": "-" if rank < 6 else "--"}
             line.set(lw=1.8, label=style.label(self.names[k], 18), **look)
         ax.set_ylim(0.0, 1.05 * float(peak.max(initial=0.0)) or 1.0)
         if self.alpha is not None:
-            mark = ax.axvline(self.alpha, color=style.INK, lw=1.0, ls=":", label="chosen")
-            self.hover_.append((mark, [f"chosen alpha {self.alpha:.3g}"]))
+            ax.axvline(self.alpha, color=style.INK, lw=1.0, ls=":", label="chosen")
         if ax.get_legend_handles_labels()[1]:
             style.legend_right(ax)
         counts = np.count_nonzero(self.importances, axis=1).tolist()
@@ -200,11 +198,8 @@ class CVDisplay(Display):
         error = self.scores.std(axis=1, ddof=1) / np.sqrt(folds) if folds > 1 else 0.0 * mean
         ax.set_xscale("log")
         ax.set_xlim(self.alphas[0], self.alphas[-1])
-        band = ax.fill_between(
-            self.alphas, mean - error, mean + error, color=style.BLUE, alpha=0.2, lw=0
-        )
-        (line,) = ax.plot(self.alphas, mean, color=style.BLUE, lw=1.8)
-        marks: style.Hover = [(band, ["mean ± one standard error"]), (line, ["mean over folds"])]
+        ax.fill_between(self.alphas, mean - error, mean + error, color=style.BLUE, alpha=0.2, lw=0)
+        ax.plot(self.alphas, mean, color=style.BLUE, lw=1.8)
         # a ring around a diamond: both show where the two rules agree
         ring = {"ms": 11, "mfc": "none", "mew": 2}
         for alpha, colour, marker, look, text in (
@@ -213,12 +208,8 @@ class CVDisplay(Display):
         ):
             at = int(np.abs(self.alphas - alpha).argmin())
             text = f"{text}: {self.counts[at]:,} variable{'s' if self.counts[at] != 1 else ''}"
-            (mark,) = ax.plot(
-                alpha, mean[at], marker, color=colour, label=text, zorder=3, ls="none", **look
-            )
+            ax.plot(alpha, mean[at], marker, color=colour, label=text, zorder=3, ls="none", **look)
             ax.axvline(alpha, color=colour, lw=1.0, ls=":")
-            marks.append((mark, [f"{text}, alpha {alpha:.3g}"]))
         ax.legend(frameon=False, fontsize="small", labelcolor=style.INK)
         self.top_ = style.top_counts(ax, self.alphas, self.counts.tolist())
         style.axis_labels(ax, PENALTY, f"held-out {self.loss}")
-        self.hover_ = marks

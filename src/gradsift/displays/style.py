@@ -1,9 +1,9 @@
-"""What the displays share: colours, quiet axes, names that fit."""
+"""What all displays share: the base class, colours, quiet axes, names that fit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 from unicodedata import category
 
 import numpy as np
@@ -22,9 +22,6 @@ DIVERGING, SEQUENTIAL = "PuOr_r", "cividis"
 
 MOST_LABELS = 12
 """Points that are named in a picture."""
-
-Hover = list[tuple[Any, list[str]]]
-"""Artists with the names of what they show: one, or one per point of a scatter."""
 
 
 def start(ax: Any, size: tuple[float, float]) -> tuple[Any, Any]:
@@ -144,3 +141,41 @@ def colour_bar(mesh: Any, ax: Any, text: str) -> Any:
     bar.ax.tick_params(colors=INK, labelsize="small")
     bar.outline.set_visible(False)
     return bar
+
+
+class Display:
+    """A picture: its fields are what it shows, `plot` draws it.
+
+    Attributes
+    ----------
+    ax_, figure_ : the matplotlib axes and figure
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            None = new ones.
+
+        Returns
+        -------
+        display : Display
+            Itself.
+        """
+        self.figure_, self.ax_ = start(ax, self._size)
+        self._draw(self.ax_)
+        return self
+
+    @property
+    def _size(self) -> tuple[float, float]:
+        """Width and height of a new figure, in inches."""
+        raise NotImplementedError
+
+    def _draw(self, ax: Any) -> None:
+        """Draw on these axes."""
+        raise NotImplementedError

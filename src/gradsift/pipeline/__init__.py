@@ -3,7 +3,7 @@
 from gradsift.pipeline._files import projected, write_each, write_files, write_rows
 from gradsift.pipeline._folder import Place, new_file, results_place
 from gradsift.pipeline._model_file import load_model, save_model
-from gradsift.pipeline._notes import as_note, note_words, option_words
+from gradsift.pipeline._notes import as_note, in_options, note_words, option_words
 from gradsift.pipeline._scores import new_rows_prediction
 from gradsift.pipeline._select import (
     Selection,
@@ -21,6 +21,7 @@ __all__ = [
     "Settings",
     "Training",
     "as_note",
+    "in_options",
     "load_model",
     "new_file",
     "new_rows_prediction",

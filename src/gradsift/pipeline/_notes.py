@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -103,6 +104,33 @@ def option_words(change: str) -> str:
     return f" [{', '.join(options)}]" if change else ""
 
 
+PARAMETERS = {
+    r"gradsift\.aggregate\(X, y, groups\) \(on the command line, (.*?)\)": r"\1",
+    r"(?:GradientSiftRegressor\()?family='[a-z-]+'\)?": "--task counts",
+    r"missing='(\w+)'": r"--missing \1",
+    r"\bfalse_discovery_rate\b": "--fdr",
+    r"\balways_keep\b": "--keep",
+    r"\b(false_positives|max_features|predict_with)\b": r"--\1",
+    r"(?:fit\()?\bgroups=(?:\.\.\.\))?": "--group",
+    r"\bcovariates=(?:\.\.\.)?": "--covariates",
+    r"\bn_jobs\b": "--threads",
+}
+"""Parameters of the estimators in messages, and what they are called on the command line."""
+
+
+def in_options(text: str) -> str:
+    """A message of the library in words of the command line.
+
+    Examples
+    --------
+    >>> in_options("missing='mean' fills them, and false_positives is no promise.")
+    '--missing mean fills them, and --false-positives is no promise.'
+    """
+    for parameter, option in PARAMETERS.items():
+        text = re.sub(parameter, option, text)
+    return re.sub(r"--[a-z]+(?:_[a-z]+)+", lambda found: found[0].replace("_", "-"), text)
+
+
 def table_notes(table: Table) -> list[Note]:
     """Decisions that were made when the table was read."""
     notes = [
@@ -150,7 +178,7 @@ def warning_notes(warned: Warned, table: Table) -> list[Note]:
     # that nothing was selected is the headline, and a table in memory has a note on repeated rows
     said = {NothingSelectedWarning, *(() if isinstance(table.X, Source) else {RepeatedRowsWarning})}
     texts = [
-        BRIEF.get(w.category, str(w.message))
+        BRIEF.get(w.category, in_options(str(w.message)))
         for w in warned.caught
         if issubclass(w.category, UserWarning) and w.category not in said
     ]
@@ -227,9 +255,3 @@ def between(x: Array, y: Array) -> Array:
     a = np.r_[1, np.arange(len(x) - 2), len(x) - 3]
     b = np.r_[2, np.arange(2, len(x)), len(x) - 2]
     return np.asarray(y[a] + (x - x[a]) / (x[b] - x[a]) * (y[b] - y[a]))
-
-
-def giveaways(X: Any, y: Any, columns: list[int], labels: bool) -> list[int]:
-    """Of some columns, those each of which alone reproduces the target."""
-    values = take_columns(X, np.array(columns, dtype=np.intp))
-    return [k for j, k in enumerate(columns) if reproduces(values[:, j], y, labels)]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradsift.answer import Answer, Prediction, Score, Sheet
+from gradsift.answer.words import TOGETHER
 from gradsift.evaluate import HeldOut, Scores, Stability
 from gradsift.inference.marginal_tests import RATE
 from gradsift.protocols import IntArray
@@ -20,7 +21,7 @@ larger than the standard deviation over the folds.
 MOST_LISTED = 1_000
 """Rows of a sheet."""
 NAMES = {
-    "together": "averaged with predictors on all columns",
+    "together": TOGETHER,
     "covariates": "covariates alone",
 }
 

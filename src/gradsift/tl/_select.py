@@ -13,9 +13,9 @@ from gradsift.data.missing import as_response, known
 from gradsift.estimators import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.inference import correlations
 from gradsift.protocols import Array
-from gradsift.tl._columns import about_chosen
 from gradsift.tl._reading import (
     Genes,
+    about_chosen,
     by_columns,
     chosen_genes,
     covariate_columns,
