@@ -324,7 +324,7 @@ def risk_groups(response: Any, risk: Array, weight: Array | None) -> tuple[RiskG
         return ()
     y, weight = response.y, np.ones(len(risk)) if weight is None else weight
     step = 10.0 ** np.floor(np.log10(y["time"].max()))
-    step = max(s * step for s in (0.1, 0.2, 0.25, 0.5, 1.0) if y["time"].max() >= 4 * s * step)
+    step = max(s * step for s in (0.1, 0.2, 0.25, 0.5, 1.0) if y["time"].max() >= 3 * s * step)
     ticks = np.arange(0.0, y["time"].max() + step / 2, step)
     third = np.searchsorted(np.quantile(risk, [1 / 3, 2 / 3]), risk)
     out = []

@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import NamedTuple
 
+import numpy as np
+
 from gradsift._run.printable import printable
 from gradsift.answer.results import AnswerData, Comparison, Finding
 from gradsift.answer.words import (
@@ -55,7 +57,7 @@ def to_console(a: AnswerData, width: int = 80, *, details: bool = False) -> str:
     top = [*wrapped(f"{headline(a)}  {size}"), ""]
     rows = [row for f in a.findings for row in rows_of(a, f)]
     room = max(MOST_LINES - len(top) - 2, 0)
-    paragraphs = [(rank, wrapped(text, 3 if rank else 2)) for rank, text in texts(a, details)]
+    paragraphs = [(rank, wrapped(text, 3)) for rank, text in texts(a, details)]
     while sum(len(p) for _, p in paragraphs) > room - min(len(rows), LEAST_ROWS) and not details:
         least = max(range(len(paragraphs)), key=lambda k: (paragraphs[k][0], k))
         if paragraphs[least][0] == 0:
@@ -66,10 +68,13 @@ def to_console(a: AnswerData, width: int = 80, *, details: bool = False) -> str:
         bottom += [line for f in a.findings for line in detail_lines(a, f, width)]
         bottom += [line for n in a.notes if not n.caution for line in wrapped(f"Note: {n.text}")]
     room = max(room - len(bottom), 2)
-    shown = rows if details or len(rows) <= room else rows[: room - 1]
-    lines = table_lines(a, shown, width)
-    if len(shown) < len(rows):
-        lines.append(f"  and {len(a.findings) - count(a, len(shown))} more (--details)")
+    ends = np.cumsum([len(f.effect.comparisons) for f in a.findings]).tolist()
+    number = len(ends)
+    if not details and len(rows) > room:  # whole findings: both rows of a pair
+        number = max(sum(end < room for end in ends), 1)
+    lines = table_lines(a, rows[: ends[number - 1]] if ends else [], width)
+    if number < len(ends):
+        lines.append(f"  and {len(ends) - number} more (--details)")
     return "\n".join([*top, *lines, *([""] if lines else []), *bottom])
 
 
@@ -87,16 +92,6 @@ def texts(a: AnswerData, details: bool) -> list[tuple[int, str]]:
         (3, f"Data: {decisions}" if decisions else ""),
     ]
     return [(rank, text) for rank, text in out if text]
-
-
-def count(a: AnswerData, room: int) -> int:
-    """Findings whose rows begin among the first ones."""
-    starts = 0
-    for number, f in enumerate(a.findings):
-        if starts >= room:
-            return number
-        starts += len(f.effect.comparisons)
-    return len(a.findings)
 
 
 def rows_of(a: AnswerData, f: Finding) -> list[Row]:

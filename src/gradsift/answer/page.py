@@ -88,6 +88,7 @@ STYLE = """<style>
  .gs .forest tr{display:grid;grid-template-columns:minmax(0,1fr) auto;padding:6px 0;
   border-top:1px solid var(--faint)}
  .gs .forest th,.gs .forest .c{width:auto;min-width:0}
+ .gs .forest .c:not(:empty)::before{content:"confidence ";color:var(--muted);font-size:12px}
  .gs .forest .p,.gs .forest .t{grid-column:1/3;width:auto}
  .gs .forest .head{border:0}.gs .head .t,.gs .head th,.gs .head .c{display:none}}
 @media print{.gs main{max-width:none;padding:0}.gs figure,.gs tr{break-inside:avoid}}

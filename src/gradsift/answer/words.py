@@ -291,9 +291,11 @@ def confidence_meaning(a: AnswerData) -> str:
     if not a.has_confidence:
         return "How sure this is was not computed."
     clear, likely, possible = (f"{100 * level:.0f}%" for level in (CLEAR, LIKELY, POSSIBLE))
+    unclear = any(not shows_interval(f) for f in a.findings)
     return (
         "Confidence that it is this variable and no other in its place: "
-        f"clear from {clear}, likely from {likely}, possible from {possible}."
+        f"clear from {clear}, likely from {likely}, possible from {possible}"
+        f"{'; intervals of clear ones only' if unclear else ''}."
     )
 
 
