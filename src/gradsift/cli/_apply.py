@@ -26,6 +26,7 @@ from gradsift.exceptions import ExtrapolationWarning
 from gradsift.pipeline import (
     Training,
     as_note,
+    explained,
     in_options,
     load_model,
     new_file,
@@ -128,7 +129,7 @@ def answer_on(
         response_of(y, recipe),
         names=names,
         feature_groups=recipe.feature_groups,
-        target=recipe.target,
+        target=explained(recipe),
         **table.sample_params,
     )
     params = {k: v for k, v in table.sample_params.items() if k != "groups"}

@@ -8,6 +8,7 @@ from gradsift.pipeline._scores import new_rows_prediction
 from gradsift.pipeline._select import (
     Selection,
     Settings,
+    explained,
     response_of,
     select,
     select_in_stages,
@@ -21,6 +22,7 @@ __all__ = [
     "Settings",
     "Training",
     "as_note",
+    "explained",
     "in_options",
     "load_model",
     "new_file",

@@ -180,6 +180,16 @@ def response_of(y: Any, recipe: Recipe) -> Any:
     return OrderedLabels(np.asarray(y).astype(np.intp), np.array(recipe.levels))
 
 
+def explained(recipe: Recipe) -> str:
+    """What an answer is about: the target, or the event that times end in."""
+    columns = recipe.response
+    if columns.event is None:
+        return columns.target
+    said = columns.event_value.replace(".", "").lower()
+    plain = said.isdigit() or said in ("", "true", "yes")
+    return columns.event if plain else f"{columns.event} {columns.event_value}"
+
+
 @dataclass(frozen=True)
 class Selection:
     """A fitted model with its answer, so far.
@@ -281,7 +291,7 @@ def answer_of(
         response_of(table.y, table.recipe),
         names=names,
         feature_groups=table.feature_groups,
-        target=table.recipe.target,
+        target=explained(table.recipe),
         **table.sample_params,
     )
     sheets = [test_sheet(model, answer, names)] if settings.false_discovery_rate else []
