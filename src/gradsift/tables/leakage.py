@@ -33,6 +33,8 @@ MOST_SUMMANDS = 500
 """Columns among which sums and products are looked for."""
 MOST_CUTS = 5
 """Values of a column that may be a target cut into intervals."""
+SAMPLE = 200
+"""Rows that tell whether a column has few values; NaN differs from itself."""
 NARROW_GAP = 0.1
 """Part of the range of the target between two intervals, below which they touch."""
 MOST_CHANNELS = 500
@@ -158,6 +160,8 @@ def _cuts(
     columns = [(name, X[:, k]) for names, X in numbers for k, name in enumerate(names) if name]
     columns += [(name, np.where(v < 0, np.nan, v)) for name, v in categories.items()]
     for name, column in columns:
+        if len(set(column[:SAMPLE].tolist())) > MOST_CUTS + SAMPLE // 2:
+            continue  # numbers that differ
         there = ~np.isnan(column)
         kinds, codes = np.unique(column[there], return_inverse=True)
         if there.mean() < LEAST_KNOWN or not 2 <= len(kinds) <= MOST_CUTS:

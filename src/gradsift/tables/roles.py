@@ -267,7 +267,8 @@ def panel_units(
 def row_codes(y: NDArray[Any]) -> IntArray:
     """(n,) numbers of the distinct responses."""
     labels = y.astype(str) if y.dtype.kind == "O" else y
-    codes: IntArray = np.unique(labels, return_inverse=True, axis=0)[1]
+    axis = None if labels.ndim == 1 else 0
+    codes: IntArray = np.unique(labels, return_inverse=True, axis=axis)[1]
     return codes.ravel()
 
 
@@ -354,7 +355,8 @@ def unit_role(
     most = max(MOST_LEVELS, 0.1 * n)
     if AREA_NAME.search(name):
         texts = there.dtype.kind in "OU"
-        named, most = True, max(MOST_LEVELS, RARE * n) if texts else MOST_AREAS
+        most = max(MOST_LEVELS, RARE * n) if texts else MOST_AREAS
+        named = count > most
     if MATCHED_NAME.search(name) and count >= FEWEST_ROWS:
         sizes = np.unique(np.unique(there, return_counts=True)[1])
         if len(sizes) == 1 and 2 <= sizes[0] <= 10:
