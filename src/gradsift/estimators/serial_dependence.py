@@ -68,6 +68,12 @@ class RowOrder(NamedTuple):
     inflation: float
     """Variance of a score over that of independent rows."""
     sure: bool
+    """Whether both are beyond what chance gives."""
+
+    @property
+    def dependent(self) -> bool:
+        """Whether rows depend on the rows before them, so much that it matters."""
+        return self.sure and self.inflation >= MATTERS
 
 
 def row_order(X: Array, residual: Array, classes: IntArray) -> RowOrder:
@@ -108,7 +114,7 @@ def warn_of_row_order(sample: Sample, residual: Array, scaling: Scaling) -> None
     if len(rows) < LEAST_ROWS:
         return
     found = row_order(X[rows], residual[rows], codes[rows])
-    if not (found.sure and found.inflation >= MATTERS):
+    if not found.dependent:
         return
     sorted_rows = sample.response.codes is not None and in_blocks(codes)
     warn_user(
