@@ -188,7 +188,7 @@ def pick(name: str, rows: Mapping[str, Sequence[str]], title: str | None = None)
 def measured(name: str) -> None:
     """Write the command and the day of a record into the page."""
     kept = load(name)
-    put(f"`{kept['command']}`, {kept['measured']}\n")
+    put(f"\n`{kept['command']}`, {kept['measured']}\n")
 
 
 def records() -> None:

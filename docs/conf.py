@@ -108,6 +108,7 @@ html_theme_options = {
     "logo": {"text": "gradsift"},
     "navbar_center": [],  # all pages, by kind, are in the sidebar
     "globaltoc_includehidden": True,
+    "globaltoc_maxdepth": "1",
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "show_prev_next": True,

@@ -191,13 +191,13 @@ def table() -> str:
     def column(name: str, what: str) -> list[float]:
         return [one[what] for one in known.get(name, {}).values() if what in one]
 
-    lines = ["confounded", "", "| design | told | not told | seeds |", "| --- | --- | --- | --- |"]
+    head = ["| design | with covariates | without | seeds |", "| --- | --- | --- | --- |"]
+    lines = ["confounded", "", *head]
     for name in DESIGNS:
         told, plain = column(name, "covariates"), column(name, "none")
         seeds = f"{len(told)}/{len(plain)}"
         lines.append(f"| {name} | {cell(told, BAR)} | {cell(plain, BAR)} | {seeds} |")
-    lines += ["", "inflation", "", "| design | told | not told | seeds |"]
-    lines += ["| --- | --- | --- | --- |"]
+    lines += ["", "inflation", "", *head]
     for name in DESIGNS:
         if values := column(name, "inflation, covariates"):
             plain = column(name, "inflation, none")
