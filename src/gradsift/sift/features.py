@@ -360,17 +360,10 @@ def wide_statistics(
         return np.concatenate(parts, axis=1)
     n, p = source.shape
     out = np.zeros((3, p), dtype=np.float32)
-    counted = None
-    if rows.clusters is None and len(R) > N_BINS:
-        D = np.zeros((n, 1 + R.shape[1]))
-        root = np.reshape(rows.root, (-1, 1))
-        D[slice(None) if rows.kept is None else rows.kept] = root * np.hstack(
-            [root * np.ones((len(R), 1)), R]
-        )
-        counted = source.genotype_sums(D)
+    counted = genotype_scores(source, R, rows, settings)
     if counted is not None:
-        for where, sums in counted:
-            out[:2, where] = genotype_statistics(sums[:, :, 0], sums[:, :, 1:], rows, settings)
+        for where, scores in counted:
+            out[:2, where] = np.square(scores).sum(axis=2) / rows.total
         return out
     job = partial(raw_statistics, R, rows, settings)
     made = min(n, N_BINS) if rows.clusters is None else n
@@ -381,13 +374,31 @@ def wide_statistics(
     return out
 
 
-def genotype_statistics(count: Array, sums: Array, rows: Rows, settings: SiftSettings) -> Array:
-    """Linear and quadratic statistics (2, width) of columns of three values, from weights (3,
-    width) and sums (3, width, q) of responses over the rows with each. Local features lie in their
-    span.
+def genotype_scores(
+    source: Source, R: Array, rows: Rows, settings: SiftSettings = DEFAULT
+) -> Iterator[tuple[slice, Array]] | None:
+    """Z R of the linear and the quadratic feature of all columns, (2, width, q), from sums of R
+    (n, q) by genotype; None where the table has none, or rows are clustered or few.
+    """
+    if rows.clusters is not None or len(R) <= N_BINS:
+        return None
+    root = np.reshape(rows.root, (-1, 1))
+    D = np.zeros((source.shape[0], 1 + R.shape[1]))
+    weighted = np.hstack([root * root * np.ones((len(R), 1)), root * R])
+    D[slice(None) if rows.kept is None else rows.kept] = weighted
+    counted = source.genotype_sums(D)
+    if counted is None:
+        return None
+    return ((where, scores_of_sums(sums, rows, settings)) for where, sums in counted)
+
+
+def scores_of_sums(sums: Array, rows: Rows, settings: SiftSettings) -> Array:
+    """Scores (2, width, q) of columns of three values from sums (3, width, 1 + q) over the rows
+    with each, of weights and of responses. Local features lie in the span of these two.
 
     The quadratic feature is the dominance of a genotype, and missing values have no part in either.
     """
+    count, sums = sums[:, :, 0], sums[:, :, 1:]
     known = np.maximum(count.sum(axis=0), 1e-300)
     share = count / known
 
@@ -402,12 +413,9 @@ def genotype_statistics(count: Array, sums: Array, rows: Rows, settings: SiftSet
     ridge = 1.0 + settings.ridge
     square = (square - along / ridge * x) / np.sqrt(ridge - along**2 / ridge)
     # features are zero where a value is missing, and of unit variance over all rows
-    scale = rows.total / known
-    linear, quadratic = (
-        np.square((f[:, :, None] * sums).sum(axis=0)).sum(axis=1)
-        for f in (x / np.sqrt(ridge), square)
-    )
-    return np.stack([linear, quadratic]) * scale / rows.total
+    scale = np.sqrt(rows.total / known)[:, None]
+    made = (x / np.sqrt(ridge), square)
+    return np.stack([(f[:, :, None] * sums).sum(axis=0) * scale for f in made])
 
 
 def raw_statistics(R: Array, rows: Rows, settings: SiftSettings, X: Array) -> Array:
