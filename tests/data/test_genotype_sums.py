@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradsift.data import ScaledSource, measure_scaling, open_source, take_rows
+from gradsift.data import ScaledSource, checked, measure_scaling, open_source, take_rows
 from gradsift.data.source import ColumnsSource, NamedSource
 from gradsift.exceptions import ImputedWarning
 from gradsift.protocols import Source
@@ -85,7 +85,8 @@ def test_missing_calls_are_counted(source, genotypes):
 
 def test_views_of_rows_columns_and_names_pass_it_on(source, genotypes):
     rows, columns = np.arange(5, N, 3), np.array([0, 3, 299])
-    view = NamedSource(ColumnsSource(take_rows(source, rows), columns), [f"v{k}" for k in range(P)])
+    some = checked(ColumnsSource(take_rows(source, rows), columns), "error")
+    view = NamedSource(some, [f"v{k}" for k in range(P)])
     D = np.random.default_rng(3).normal(size=(len(rows), 1))
     ((where, sums),) = view.genotype_sums(D)
     wanted = np.stack([(genotypes[np.ix_(rows, columns)] == k).T @ D for k in range(3)])

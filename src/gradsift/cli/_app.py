@@ -355,6 +355,69 @@ def convert(
     print(f"{out} written in {perf_counter() - start:.1f} s")
 
 
+State = Annotated[Path, typer.Option(help="Folder of the passes, where all jobs see it.")]
+
+
+@app.command()
+def scan(
+    table: Annotated[
+        Path | None, typer.Argument(help="With --init: .bed, .pgen, .npy, .zarr or .h5ad.")
+    ] = None,
+    init: Annotated[bool, typer.Option("--init", help="Begin: write the first pass.")] = False,
+    part: Annotated[str | None, typer.Option(help="Do part i/N of the pass, such as 3/22.")] = None,
+    state: State = Path("gradsift-scan"),
+    target: Annotated[
+        str | None, typer.Option("--target", "--pheno-name", help="The column to explain.")
+    ] = None,
+    target_from: Annotated[
+        Path | None,
+        typer.Option("--target-from", "--pheno", help="Another table that holds the target."),
+    ] = None,
+    covariates: Covariates = None,
+    covariate_names: CovariateNames = None,
+    false_positives: Annotated[
+        float, typer.Option(help="Expected number of false variables if nothing is true.")
+    ] = 0.3,
+    interactions: Annotated[bool, typer.Option(help="Look for products of two variables.")] = True,
+) -> None:
+    """Select from a large table by job arrays: begin, or do one part of a pass."""
+    from gradsift.cli._scan import begin
+    from gradsift.cli._scan import part as run
+
+    if init == (part is not None):
+        raise typer.BadParameter("give either --init, with a table, or --part i/N.")
+    if part is not None:
+        run(state, part)
+        return
+    if table is None:
+        raise typer.BadParameter("give the table that --init begins with.")
+    from gradsift.tables.opening import target_of
+
+    request = {
+        "target": target_of(table, target, target_from), "covariate_names": names(covariate_names),
+        "target_from": target_from and str(target_from.resolve()),
+        "covariates": covariates and str(covariates.resolve()),
+        "false_positives": false_positives, "interactions": interactions,
+    }  # fmt: skip
+    begin(state, table, request)
+
+
+@app.command()
+def merge(
+    state: State = Path("gradsift-scan"),
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("gradsift-out"),
+    force: Force = False,
+    status: Annotated[bool, typer.Option("--status", help="Say which blocks are missing.")] = False,
+) -> None:
+    """Go on with what the parts of a scan found. Exit code 3: another pass is to be done."""
+    from gradsift.cli import _scan
+
+    if status:
+        _scan.status(state)
+    else:
+        _scan.merge(state, out, force=force)
+
+
 @app.command()
 def info() -> None:
     """Print versions, for bug reports."""

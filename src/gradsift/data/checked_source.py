@@ -82,6 +82,12 @@ class CheckedSource(SourceView):
                 refuse(self.base, self.label, self.allow_missing)
             yield where, block
 
+    def genotype_sums(
+        self, D: Array, which: slice | None = None
+    ) -> Iterator[tuple[slice, Array]] | None:
+        """Genotypes are finite, and missing ones are expected."""
+        return self.base.genotype_sums(D, which)
+
     @property
     def runner(self) -> Runner | None:
         base = self.base.runner

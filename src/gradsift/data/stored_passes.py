@@ -42,6 +42,7 @@ class PassNeededError(Exception):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(f"{folder.name} is to be done by `gradsift scan --part`.")
+        self.folder = folder
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -26,6 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._run.passes import each_block
+from gradsift.data import ArraySource
+from gradsift.data.source import BesideSource
 from gradsift.inference.settings import EffectPrior, FindingSettings, univariate_prior
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.sift import PARTS, ChosenGroup
@@ -35,6 +37,7 @@ from gradsift.sift.features import (
     N_BINS,
     antiderivatives,
     at_a_time,
+    genotype_scores,
     knots,
     known_columns,
     known_mean,
@@ -295,25 +298,42 @@ def scan(
     """Two log Bayes factors (p,) of every column, in one pass: the largest one against the
     response, the residual and each partial residual; and that against the residual.
     """
+    if isinstance(source, BesideSource):
+        sides = (source.base, ArraySource(source.more))
+        parts = [scan(side, Y, fits, rows, sift_settings, settings) for side in sides]
+        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
     n, p = source.shape
     rest = Y - sum(fits.values(), start=np.zeros_like(Y))
     R = np.stack([Y, rest, *(rest + fit for fit in fits.values())], axis=1)  # (n, b, q)
     prior = univariate_prior(rows.total, sift_settings.part_sizes, settings)
     best, residual = np.zeros(p), np.zeros(p)
-    job = partial(scan_block, R, rows, sift_settings, prior)
-    width = at_a_time(source, BLOCK_VALUES, sift_settings.n_features * min(n, N_BINS) + 4 * n)
-    for where, factors in each_block(source, lambda _: job, width=width):
+    found: Iterator[tuple[slice, Array]]
+    counted = genotype_scores(source, R.reshape(len(R), -1), rows, sift_settings)
+    if counted is not None:
+        found = ((where, factors_of(R, U, rows, sift_settings, prior)) for where, U in counted)
+    else:
+        job = partial(scan_block, R, rows, sift_settings, prior)
+        width = at_a_time(source, BLOCK_VALUES, sift_settings.n_features * min(n, N_BINS) + 4 * n)
+        found = each_block(source, lambda _: job, width=width)
+    for where, factors in found:
         best[where], residual[where] = factors.max(axis=0), factors[1]
     return best, residual
 
 
 def scan_block(R: Array, rows: Rows, settings: SiftSettings, prior: EffectPrior, X: Array) -> Array:
     """log Bayes factors (b, width) of columns X against responses R (n, b, q)."""
-    n, b, q = R.shape
-    U = univariate_scores(X, R.reshape(n, -1), rows, settings)
-    squares = np.square(U.reshape(*U.shape[:2], b, q)).sum(axis=3).transpose(1, 0, 2)
-    starts = [part.start for part in settings.parts]
+    U = univariate_scores(X, R.reshape(len(R), -1), rows, settings)
+    return factors_of(R, U.transpose(1, 0, 2), rows, settings, prior)
+
+
+def factors_of(R: Array, U: Array, rows: Rows, settings: SiftSettings, prior: EffectPrior) -> Array:
+    """The same from scores U (features, width, b q); without local ones, these are zero."""
+    _, b, q = R.shape
+    squares = np.square(U.reshape(*U.shape[:2], b, q)).sum(axis=3)
+    starts = [part.start for part in settings.parts if part.start < len(U)]
     squares = np.add.reduceat(squares, starts, axis=0) / rows.total
+    local = np.zeros((len(settings.parts) - len(starts), *squares.shape[1:]))
+    squares = np.concatenate([squares, local])
     left = np.square(R).sum(axis=(0, 2))
     explained = np.tensordot(prior.shrink, squares, axes=1)  # (c, width, b)
     ratio = -0.5 * (rows.total - 1) * q * np.log(np.maximum(1.0 - explained / left, 1e-6))

@@ -116,7 +116,8 @@ def make_estimator(table: Table, settings: Settings) -> Any:
             interactions=settings.interactions,
             always_keep=table.keep.tolist() or None,
             feature_groups=table.feature_groups,
-            predict_with="auto",  # so that both ways to predict can be scored
+            # both ways are scored; a table read column by column is not, and needs fewer passes
+            predict_with=settings.predict_with if isinstance(table.X, Source) else "auto",
             missing=missing,
             options=SiftOptions(max_features=settings.max_features, seed=settings.seed),
         )
