@@ -11,10 +11,12 @@ from gradsift.cli._options import (
     SEVERAL,
     WAYS,
     Aggregate,
+    Checklist,
     CovariateNames,
     Covariates,
     Drop,
     Force,
+    Format,
     Method,
     Missing,
     Model,
@@ -188,6 +190,11 @@ def select(
     details: Annotated[
         bool, typer.Option("--details", help="Print all findings, predictions and notes.")
     ] = False,
+    format: Annotated[Format, typer.Option(help="Of the tables that are written.")] = Format.csv,
+    checklist: Annotated[
+        Checklist | None,
+        typer.Option(help="Fill the checklist of a journal with what is known: checklist.md."),
+    ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Most threads to use.")] = None,
     seed: Annotated[
         int,
@@ -202,7 +209,7 @@ def select(
     and report.html; tests.csv, stability.csv and associated.csv where asked for.
     """
     from gradsift.cli._select import run
-    from gradsift.pipeline import Settings
+    from gradsift.pipeline import Files, Settings
     from gradsift.tables import Choices, ReadOptions
     from gradsift.tables.opening import target_of
     from gradsift.tables.variants import GENOTYPES
@@ -223,7 +230,7 @@ def select(
     )  # fmt: skip
     run(
         table, choices, settings, out, force=force, target_from=target_from, threads=threads,
-        details=details,
+        details=details, files=Files(format.value, "tripod" if checklist else None),
     )  # fmt: skip
 
 
