@@ -12,6 +12,7 @@ from gradsift.cli._options import (
     SEVERAL,
     WAYS,
     Aggregate,
+    Checklist,
     CovariateNames,
     Covariates,
     Drop,
@@ -19,6 +20,7 @@ from gradsift.cli._options import (
     Event,
     Exposure,
     Force,
+    Format,
     Method,
     Missing,
     Model,
@@ -209,6 +211,11 @@ def select(
     details: Annotated[
         bool, typer.Option("--details", help="Print all findings, predictions and notes.")
     ] = False,
+    format: Annotated[Format, typer.Option(help="Of the tables that are written.")] = Format.csv,
+    checklist: Annotated[
+        Checklist | None,
+        typer.Option(help="Fill the checklist of a journal with what is known: checklist.md."),
+    ] = None,
     threads: Annotated[
         int | None, typer.Option(min=1, help="Most threads and processes to use.")
     ] = None,
@@ -230,7 +237,7 @@ def select(
     if cv or stability:
         warm(n_jobs, "gradsift.evaluate")  # while this process imports the same
     from gradsift.cli._select import run
-    from gradsift.pipeline import Settings
+    from gradsift.pipeline import Files, Settings
     from gradsift.tables import Choices, ReadOptions
     from gradsift.tables.opening import target_of
     from gradsift.tables.variants import GENOTYPES
@@ -253,7 +260,7 @@ def select(
     )  # fmt: skip
     run(
         table, choices, settings, out, force=force, target_from=target_from, threads=threads,
-        details=details,
+        details=details, files=Files(format.value, "tripod" if checklist else None),
     )  # fmt: skip
 
 

@@ -42,6 +42,15 @@ class Aggregate(StrEnum):
     sum = "sum"
 
 
+class Format(StrEnum):
+    csv = "csv"
+    tsv = "tsv"
+
+
+class Checklist(StrEnum):
+    tripod = "tripod"
+
+
 class Rule(StrEnum):
     min = "min"
     one_se = "1se"

@@ -18,6 +18,8 @@ from threadpoolctl import threadpool_limits
 from gradsift._run.printable import printable
 from gradsift.cli._progress import Progress
 from gradsift.pipeline import (
+    TABLES,
+    Files,
     Place,
     Selection,
     Settings,
@@ -44,6 +46,7 @@ def run(
     target_from: Path | None = None,
     threads: int | None = None,
     details: bool = False,
+    files: Files = TABLES,
 ) -> None:
     """Read, select, write, and print the answer."""
     start = perf_counter()
@@ -64,7 +67,7 @@ def run(
             "date": datetime.now().astimezone().isoformat(timespec="seconds"),
         }
         stages = select_in_stages(table, settings, progress.say, made)
-        selection = write_each(place, table, progress.follow(stages))
+        selection = write_each(place, table, progress.follow(stages), files)
     show(selection, out, perf_counter() - start, details=details)
     if not selection.warned.converged:
         raise typer.Exit(NOT_CONVERGED)

@@ -1,6 +1,6 @@
 """The main job from table to files: select, score, and write everything a person needs."""
 
-from gradsift.pipeline._files import projected, write_each, write_files, write_rows
+from gradsift.pipeline._files import TABLES, Files, projected, write_each, write_files, write_rows
 from gradsift.pipeline._folder import Place, new_file, results_place
 from gradsift.pipeline._model_file import load_model, save_model
 from gradsift.pipeline._notes import as_note, in_options, note_words, option_words
@@ -17,6 +17,8 @@ from gradsift.pipeline._select import (
 from gradsift.pipeline._training import Training, record_training
 
 __all__ = [
+    "TABLES",
+    "Files",
     "Place",
     "Selection",
     "Settings",

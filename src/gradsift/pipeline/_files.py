@@ -6,14 +6,17 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from gradsift import __version__
 from gradsift._run.printable import printable
-from gradsift.answer import FRAME
+from gradsift.answer import FRAME, Answer
+from gradsift.answer.checklist import tripod
 from gradsift.estimators.splits import SampleParams
 from gradsift.pipeline._folder import Place
 from gradsift.pipeline._model_file import NAME as MODEL
@@ -23,11 +26,32 @@ from gradsift.pipeline._training import record_training
 from gradsift.tables import Table
 from gradsift.tables.variants import BIM
 
-SHEETS = {"Tests": "tests.csv", "Associated": "associated.csv", "Half samples": "stability.csv"}
+SHEETS = {"Tests": "tests", "Associated": "associated", "Half samples": "stability"}
 """Files of tables that were asked for."""
 
 
-def write_each(place: Place, table: Table, stages: Iterable[Selection]) -> Selection:
+@dataclass(frozen=True)
+class Files:
+    """How results are written.
+
+    Parameters
+    ----------
+    format : {'csv', 'tsv'}
+        Of the tables.
+    checklist : {'tripod'}, optional
+        The checklist of a journal to fill, checklist.md.
+    """
+
+    format: Literal["csv", "tsv"] = "csv"
+    checklist: Literal["tripod"] | None = None
+
+
+TABLES = Files()
+
+
+def write_each(
+    place: Place, table: Table, stages: Iterable[Selection], files: Files = TABLES
+) -> Selection:
     """Write what every stage found before the next one begins; whatever stops the run, the folder
     holds what was finished.
 
@@ -39,6 +63,7 @@ def write_each(place: Place, table: Table, stages: Iterable[Selection]) -> Selec
         The model file holds how it was made, and fingerprints of its rows.
     stages : iterable of Selection
         From `select_in_stages`.
+    files : Files, optional
 
     Returns
     -------
@@ -47,31 +72,33 @@ def write_each(place: Place, table: Table, stages: Iterable[Selection]) -> Selec
     """
     for selection in stages:
         with place.version() as out:
-            write_files(out, selection, table)
+            write_files(out, selection, table, files)
     return selection
 
 
-def write_files(out: Path, selection: Selection, table: Table) -> None:
-    """findings.csv, selected.csv, directions.csv, projection.csv, what was asked for besides,
-    summary.json, model.gradsift and report.html.
+def write_files(out: Path, selection: Selection, table: Table, files: Files = TABLES) -> None:
+    """Tables of findings, selected variables, directions and projections, what was asked for
+    besides, summary.json, model.gradsift and report.html.
     """
-    model, answer = selection.model, selection.answer
-    write_rows(out / "findings.csv", FRAME, (map(plain, row) for row in answer.records()))
-    write_selected(out / "selected.csv", model, table)
+    model, answer, end = selection.model, selection.answer, f".{files.format}"
+    write_rows(out / f"findings{end}", FRAME, (map(plain, row) for row in answer.records()))
+    write_selected(out / f"selected{end}", model, table)
     head = [f"direction{i + 1}" for i in range(len(model.components_))]
     names = column_names(model, table)
     order = best_first(model)
     write_rows(
-        out / "directions.csv",
+        out / f"directions{end}",
         ["name", *head],
         ([name_of(names, k), *map(short, model.components_[:, k])] for k in order),
     )
     params = SampleParams(None, table.covariates, table.offset, table.exposure).for_predict
     ids = None if table.ids is None else table.ids.tolist()
     X = without_missing(model, table.X)
-    write_rows(out / "projection.csv", *projected(model, X, ids, head, table.y, params))
+    write_rows(out / f"projection{end}", *projected(model, X, ids, head, table.y, params))
     for sheet in answer.sheets:
-        write_rows(out / SHEETS[sheet.title], sheet.head, (map(plain, row) for row in sheet.rows))
+        write_rows(
+            out / f"{SHEETS[sheet.title]}{end}", sheet.head, (map(plain, row) for row in sheet.rows)
+        )
     save_model(
         out / MODEL,
         model,
@@ -80,6 +107,29 @@ def write_files(out: Path, selection: Selection, table: Table) -> None:
     )
     (out / "summary.json").write_text(json.dumps(answer.to_dict(), indent=1), encoding="utf-8")
     (out / "report.html").write_text(answer.to_html(), encoding="utf-8")
+    if files.checklist:
+        counts, missing = class_counts(answer, table), MISSING[table.recipe.missing]
+        text = tripod(answer, counts, missing, __version__)
+        (out / "checklist.md").write_text(text, encoding="utf-8")
+
+
+MISSING = {
+    "error": "No values were missing.",
+    "drop": "Rows with missing values were left out.",
+    "mean": "Missing values were predicted from other columns, or filled with the mean.",
+    "indicator": "Missing values were filled, and a column marks where they were missing.",
+    "auto": "Missing values were predicted from other columns, or filled with the mean; a column "
+    "marks where they were missing if that goes with the outcome.",
+}
+"""What was done with missing values, as the checklist says it."""
+
+
+def class_counts(answer: Answer, table: Table) -> dict[str, int]:
+    """Samples of each class; empty for other responses."""
+    if not answer.classes:
+        return {}
+    names, counts = np.unique(np.asarray(table.y).astype(str), return_counts=True)
+    return dict(zip(names.tolist(), counts.tolist(), strict=True))
 
 
 def write_selected(path: Path, model: BaseEstimator, table: Table) -> None:
@@ -146,9 +196,13 @@ def plain(value: object) -> Any:
 
 
 def write_rows(path: Path, header: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
-    """A CSV file whose texts no spreadsheet takes for formulas and no terminal for commands."""
+    """A CSV or TSV file, by its name; no spreadsheet takes its texts for formulas, and no terminal
+    for commands.
+    """
+    tabs = path.suffix == ".tsv"
+    dialect, end = ("excel-tab", "\n") if tabs else ("excel", "\r\n")
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
+        writer = csv.writer(file, dialect, lineterminator=end)
         writer.writerow([harmless(name) for name in header])
         writer.writerows([harmless(cell) for cell in row] for row in rows)
 
