@@ -17,11 +17,11 @@ from gradsift import (
 )
 from gradsift.numerics.kernels import Gaussian
 from gradsift.pairwise.weights import NearestNeighbors
-from gradsift.tables import Recipe
+from gradsift.tables import Recipe, ResponseColumns
 from gradsift.tables.columns import Column, TableEncoder
 
 RECIPE = Recipe(
-    "y",
+    ResponseColumns("y"),
     "regression",
     TableEncoder(("a", "b", "sex"), {"sex": Column("sex", "category", levels=("f", "m"))}),
     id="who",

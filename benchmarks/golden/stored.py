@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
 from gradsift.pipeline import load_model, save_model
-from gradsift.tables import Recipe
+from gradsift.tables import Recipe, ResponseColumns
 
 GENOTYPED, VARIANTS = 120, 40
 
@@ -108,7 +108,7 @@ def saved_fit(model: Any, X: Any) -> Answers:
     """A model file, written and read: what it answers, and what differs from the model itself."""
     was = model_answers(model, X)
     with tempfile.TemporaryDirectory() as folder:
-        save_model(Path(folder) / "x.gradsift", model, Recipe("y", "regression"))
+        save_model(Path(folder) / "x.gradsift", model, Recipe(ResponseColumns("y"), "regression"))
         found = model_answers(load_model(Path(folder) / "x.gradsift").model, X)
     common = {name: found[name] for name in was if name in found}
     lost = [name for name in was if name not in found]

@@ -32,7 +32,7 @@ with atheris.instrument_imports(include=["gradsift", "openpyxl", "csv", "zipfile
     from gradsift import GradientSiftRegressor
     from gradsift.data import convert, open_source
     from gradsift.pipeline import load_model, save_model
-    from gradsift.tables import Choices, Recipe, prepare, read_frame
+    from gradsift.tables import Choices, Recipe, ResponseColumns, prepare, read_frame
     from gradsift.tables.columns import TableEncoder
 
 import openpyxl
@@ -120,7 +120,9 @@ def good_file(suffix: str) -> bytes:
         path = FOLDER / "good.gradsift"
         Z = np.random.default_rng(0).normal(size=(30, 3))
         fitted = GradientSiftRegressor().fit(Z, Z[:, 0])
-        save_model(path, fitted, Recipe("y", "regression", TableEncoder(("a", "b", "c"))))
+        save_model(
+            path, fitted, Recipe(ResponseColumns("y"), "regression", TableEncoder(("a", "b", "c")))
+        )
         out.write(path.read_bytes())
     elif suffix == ".xlsx":
         book = openpyxl.Workbook()

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
 from gradsift.pipeline import load_model, save_model
-from gradsift.tables import Recipe
+from gradsift.tables import Recipe, ResponseColumns
 from gradsift.tables.columns import TableEncoder
 
 MODELS = ("sift", "labels", "paper")
@@ -35,7 +35,9 @@ def good_file(name: str) -> bytes:
     }[name]()
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.gradsift"
-        save_model(path, model, Recipe("y", "regression", TableEncoder(tuple("abcdefgh"))))
+        save_model(
+            path, model, Recipe(ResponseColumns("y"), "regression", TableEncoder(tuple("abcdefgh")))
+        )
         return path.read_bytes()
 
 

@@ -21,7 +21,7 @@ from gradsift.numerics.statistics import benjamini_hochberg
 from gradsift.pipeline import load_model, save_model
 from gradsift.sift.rows import make_rows
 from gradsift.sift.settings import SiftSettings
-from gradsift.tables.recipe import Recipe
+from gradsift.tables import Recipe, ResponseColumns
 
 
 @pytest.fixture
@@ -268,7 +268,7 @@ def test_a_false_discovery_rate_selects(curved, tmp_path):
     assert sorted(model.ranking_[[3, 7]].tolist()) == [1, 2]
     assert sorted(model.ranking_.tolist()) == list(range(1, 61))
     path = tmp_path / "model.gradsift"
-    save_model(path, model, Recipe("y", "regression"))
+    save_model(path, model, Recipe(ResponseColumns("y"), "regression"))
     again = load_model(path).model
     assert np.array_equal(again.significance_.q_values, model.significance_.q_values)
     assert again.significance_.tests == model.significance_.tests

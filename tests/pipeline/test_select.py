@@ -18,7 +18,7 @@ from gradsift.exceptions import NothingSelectedWarning
 from gradsift.pipeline import Settings, record_training, select
 from gradsift.pipeline._select import make_estimator
 from gradsift.sift import Limits, SiftSettings
-from gradsift.tables import Choices, Recipe, Table, prepare
+from gradsift.tables import Choices, Recipe, ResponseColumns, Table, prepare
 from gradsift.tables.frame import make_frame
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -224,7 +224,7 @@ def test_columns_that_never_change_are_no_variables(rng):
     assert found.answer.variables == 4  # a, b, d and sex
     assert found.answer.headline == "a goes with y."
     assert len(notes(found, "'c', 'kind' (constant")) == 1
-    plain = Recipe("y", "regression")
+    plain = Recipe(ResponseColumns("y"), "regression")
     stored = Table(ArraySource(X), y, tuple("abcd"), plain)
     found = select(stored, Settings(cv=0))
     assert found.answer.variables == 3

@@ -14,6 +14,9 @@ from gradsift.cli._options import (
     CovariateNames,
     Covariates,
     Drop,
+    Entry,
+    Event,
+    Exposure,
     Force,
     Method,
     Missing,
@@ -22,6 +25,7 @@ from gradsift.cli._options import (
     Offset,
     Reading,
     Rule,
+    Strata,
     Table,
     Task,
     Use,
@@ -73,12 +77,21 @@ def demo(
 def select(
     table: Table,
     target: Annotated[
-        str | None,
-        typer.Option("--target", "--pheno-name", help="The column to explain."),
+        Names,
+        typer.Option(
+            "--target",
+            "--time",
+            "--pheno-name",
+            help="The column to explain; several times for several outcomes.",
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("gradsift-out"),
     force: Force = False,
     task: Annotated[Task, typer.Option(help="Told from the target unless given.")] = Task.auto,
+    event: Event = None,
+    entry: Entry = None,
+    strata: Strata = None,
+    exposure: Exposure = None,
     method: Annotated[
         Method, typer.Option(help="GradientSift, or the paper's estimator.")
     ] = Method.sift,
@@ -207,13 +220,15 @@ def select(
     from gradsift.tables.opening import target_of
     from gradsift.tables.variants import GENOTYPES
 
-    if target is None and target_from is None and table.suffix.lower() not in GENOTYPES:
+    first, more = (target[0], target[1:]) if target else (None, [])
+    if first is None and target_from is None and table.suffix.lower() not in GENOTYPES:
         raise typer.BadParameter("give the column to explain with --target.")
     choices = Choices(
-        target_of(table, target, target_from), task.value, names(drop), names(use),
+        target_of(table, first, target_from), task.value, names(drop), names(use),
         names(categorical), names(keep), id, log, missing.value, ReadOptions(**reading), group,
         None if aggregate is None else aggregate.value, covariates, names(covariate_names), offset,
-        keep_samples, remove_samples, maf, max_missing, by,
+        keep_samples, remove_samples, maf, max_missing, by, tuple(more), event, entry, strata,
+        exposure,
     )  # fmt: skip
     settings = Settings(
         method=method.value, false_positives=false_positives, false_discovery_rate=fdr,

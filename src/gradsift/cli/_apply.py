@@ -15,7 +15,6 @@ import numpy as np
 
 from gradsift._run.printable import printable
 from gradsift.answer import Answer, Prediction, explain
-from gradsift.data.missing import known
 from gradsift.data.slices import take_rows
 from gradsift.data.source import ArraySource
 from gradsift.estimators.names import names_of_best
@@ -33,8 +32,8 @@ from gradsift.pipeline import (
     write_rows,
 )
 from gradsift.protocols import Source
-from gradsift.tables import Choices, Recipe, fingerprint, open_new, open_table
-from gradsift.tables.new_table import NewTable
+from gradsift.tables import Recipe, fingerprint, open_new, open_table
+from gradsift.tables.prediction_table import NewTable, is_known, response_choices
 from gradsift.tables.prepare import left_out
 
 Given = dict[str, Any]
@@ -170,16 +169,15 @@ def open_labelled(
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
     if not recipe.names:  # of a fit that read column by column
-        asked = Choices(
-            recipe.target,
-            recipe.task,
+        asked = replace(
+            response_choices(recipe),
             missing=recipe.missing,
             covariates=beside[0],
             offset=beside[1],
         )
         table = open_table(path, asked, target_from)
         X = recipe.of_stored(table.X)
-        return NewTable(X, table.ids, table.y, table.covariates, table.offset)
+        return NewTable(X, table.ids, table.y, table.covariates, table.offset, table.exposure)
     options = recipe.options.given(**reading)
     new = open_new(
         path,
@@ -192,7 +190,7 @@ def open_labelled(
     y = new.y
     if y is None:
         raise ValueError(f"{path.name} has no values of {recipe.target!r}, which the report needs.")
-    there = known(y, texts=False)
+    there = is_known(y)
     if not there.all():
         warnings.warn(f"{left_out(there, recipe.target).text} left out.", stacklevel=2)
         new = new.take(np.flatnonzero(there))

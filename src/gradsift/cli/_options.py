@@ -19,6 +19,9 @@ class Task(StrEnum):
     auto = "auto"
     regression = "regression"
     classification = "classification"
+    counts = "counts"
+    ordinal = "ordinal"
+    survival = "survival"
 
 
 class Method(StrEnum):
@@ -98,6 +101,35 @@ Offset = Annotated[
     typer.Option(
         help="A column of --covariates: a known part of the target, such as a polygenic score "
         "(for classes, of the log odds)."
+    ),
+]
+Event = Annotated[
+    str | None,
+    typer.Option(
+        help="The target is a time: the column that says whether it ended in an event, or "
+        "COLUMN=VALUE, where VALUE is the event.",
+        rich_help_panel="Other responses",
+    ),
+]
+Entry = Annotated[
+    str | None,
+    typer.Option(
+        help="Of survival times: the column of times from which rows were observed.",
+        rich_help_panel="Other responses",
+    ),
+]
+Strata = Annotated[
+    str | None,
+    typer.Option(
+        help="Of survival times: rows that agree in this column share a baseline hazard.",
+        rich_help_panel="Other responses",
+    ),
+]
+Exposure = Annotated[
+    str | None,
+    typer.Option(
+        help="The target is a count: the column of times or areas it refers to.",
+        rich_help_panel="Other responses",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]

@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 import gradsift as public
 from gradsift import answer
 from gradsift.data import ArraySource, Scaling
-from gradsift.data.mixed import MixedColumn, TableEncoder
 from gradsift.data.read_options import ReadOptions
 from gradsift.estimators.columns import EncodedResults
 from gradsift.estimators.covariates import Covariate, Covariates
@@ -58,6 +57,7 @@ from gradsift.solver import Certificate, Rows, Solution, Status
 from gradsift.solver.path import PathResult
 from gradsift.tables import columns
 from gradsift.tables.parse import NumberStyle
+from gradsift.tables.response import ResponseColumns
 
 ESTIMATORS: dict[str, type] = {
     cls.__name__: cls
@@ -80,12 +80,11 @@ CLASSES: dict[str, type] = {
     "ArraySource": ArraySource,
     "Scaling": Scaling,
     "Training": Training,
-    "MixedEncoder": TableEncoder,
-    "MixedColumn": MixedColumn,
     "TableEncoder": columns.TableEncoder,
     "Column": columns.Column,
     "NumberStyle": NumberStyle,
     "ReadOptions": ReadOptions,
+    "ResponseColumns": ResponseColumns,
     "Covariate": Covariate,
     "Covariates": Covariates,
     "SiftResult": SiftResult,

@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._run.memory import available_memory
-from gradsift.data.mixed import TableEncoder
 from gradsift.pipeline._as_data import (
     ESTIMATORS,
     KINDS,
@@ -33,11 +32,12 @@ from gradsift.pipeline._as_data import (
 )
 from gradsift.pipeline._training import Training
 from gradsift.tables import Recipe
+from gradsift.tables.columns import TableEncoder
 
 NAME = "model.gradsift"
 """What `gradsift select` calls its model."""
 KIND = "gradsift model"
-FORMAT = 8
+FORMAT = 9
 """Version of the format. Files of another version are refused, not guessed at."""
 HEADER = "model.json"
 ARRAY = re.compile(r"arrays/(0|[1-9][0-9]{0,5})\.npy")

@@ -98,6 +98,12 @@ def make_estimator(table: Table, settings: Settings) -> Any:
     Filling missing values, whole categories and the limit to the selection are part of its fit.
     Clones of it are fitted to all rows, to folds and to half samples, and nothing else is.
     """
+    if table.task not in ("regression", "classification") or table.y.ndim > 1:
+        what = "several targets" if table.y.ndim > 1 else table.task
+        raise ValueError(
+            f"gradsift select does not fit {what} yet: it explains one target of numbers or "
+            "classes. In Python, GradientSiftSurvival fits survival times."
+        )
     labels = table.task == "classification"
     missing: Literal["error", "mean"] = (
         "error" if table.recipe.missing in ("error", "drop") else "mean"

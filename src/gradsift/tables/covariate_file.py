@@ -18,8 +18,8 @@ from gradsift.tables.match import (
     INDIVIDUAL,
     PLINK_MISSING,
     Samples,
+    joined_response,
     joined_rows,
-    joined_target,
     samples_of,
     taken,
 )
@@ -84,12 +84,11 @@ def covariate_names(other: Frame, samples: Samples, choices: Choices) -> list[st
     """The columns of a table of covariates that do not name its rows."""
     key = samples_of(other, "", None).column
     names = {choices.id, samples.column, key, FAMILY, INDIVIDUAL, *PARENTS}
-    found = [name for name in other.order if name not in {*names, choices.target}]
+    found = [name for name in other.order if name not in {*names, *choices.response.names}]
     wanted = choices.covariate_names
-    if choices.target in wanted:
+    if twice := [name for name in choices.response.names if name in wanted]:
         raise TableError(
-            f"{choices.target!r} is the target, which cannot be adjusted for.",
-            "covariate_names",
+            f"{twice[0]!r} is the target, which cannot be adjusted for.", "covariate_names"
         )
     lost = [name for name in wanted if name not in other.order]
     if lost or not found:
@@ -121,13 +120,15 @@ def read_on_samples(path: Path, choices: Choices, samples: Samples) -> Frame:
         what = "PC" if path.suffix == ".eigenvec" else "column"
         header = [FAMILY, INDIVIDUAL, *(f"{what}{k}" for k in range(1, width - 1))]
         return read_rows(header, lines, options)
-    return read_frame(path, options, (choices.target, *choices.covariate_names))
+    return read_frame(path, options, (*choices.response.names, *choices.covariate_names))
 
 
-def target_of_samples(samples: Samples, path: Path, choices: Choices) -> tuple[Any, list[Note]]:
-    """The target of samples, from another table; and notes."""
-    other = read_on_samples(path, choices, samples)
-    values, notes = joined_target(samples, other, path.name, choices.target, by_of(choices))
+def response_of_samples(
+    samples: Samples, path: Path, choices: Choices
+) -> tuple[dict[str, Any], list[Note]]:
+    """The columns of the response that another table has, the target among them; and notes."""
+    other, names = read_on_samples(path, choices, samples), choices.response.names
+    values, notes = joined_response(samples, other, path.name, names, by_of(choices))
     return values, [*other.notes, *notes]
 
 

@@ -13,11 +13,11 @@ import numpy as np
 from gradsift._run.suggest import did_you_mean
 from gradsift.data.categories import to_text
 from gradsift.data.cells import Texts
-from gradsift.data.sample_files import with_codes_of_plink
-from gradsift.data.text import ROW_NAMES
+from gradsift.data.plink_samples import with_codes_of_plink
+from gradsift.data.text import ROW_NAMES, names_apart
 from gradsift.protocols import Array, IntArray
 from gradsift.tables.columns import as_texts
-from gradsift.tables.frame import Frame, names_apart
+from gradsift.tables.frame import Frame
 from gradsift.tables.notes import Note, TableError, counted, is_or_are, listed
 
 FAMILY, INDIVIDUAL = "FID", "IID"
@@ -111,7 +111,7 @@ def as_r_writes(text: str) -> str:
     >>> as_r_writes("S-1 a") == as_r_writes("s.1.a")
     True
     """
-    return re.sub(r"\W|_", ".", text.casefold()).removeprefix("x.")
+    return re.sub(r"^x(?=[.\d])\.?", "", re.sub(r"\W|_", ".", text.casefold()))
 
 
 def unchanged(text: str) -> str:
@@ -247,15 +247,17 @@ def matched(
     return rows, notes
 
 
-def joined_target(
-    samples: Samples, other: Frame, file: str, target: str, by: str | None
-) -> tuple[Array | Texts, list[Note]]:
-    """The target of each sample, NaN or None where there is none, and notes; parameters as in
-    `joined_rows`.
+def joined_response(
+    samples: Samples, other: Frame, file: str, names: Sequence[str], by: str | None
+) -> tuple[dict[str, Any], list[Note]]:
+    """Columns of the response of each sample, NaN or None where there is none, and notes;
+    parameters as in `joined_rows`. The first one must be there.
     """
-    values, notes = target_of(other, target, file)
-    rows, said = joined_rows(samples, other, file, by, {target})
-    return taken(values, rows), [*notes, *said]
+    there = [names[0], *(name for name in names[1:] if name in other.order)]
+    found = [target_of(other, name, file) for name in there]
+    rows, said = joined_rows(samples, other, file, by, set(there))
+    values = {name: taken(values, rows) for name, (values, _) in zip(there, found)}
+    return values, [*(note for _, notes in found for note in notes), *said]
 
 
 def target_of(other: Frame, target: str, file: str) -> tuple[Array | Texts, list[Note]]:
@@ -305,7 +307,8 @@ def turned(frame: Frame, samples: Sequence[str], file: str) -> Frame:
     values = frame.numbers[:, [frame.where[name] for name in samples]].T
     said = f"{file}: variables are in rows, {len(samples)} samples in columns"
     others = [name for name in labels if name != label]
-    said += f"; {listed(others)} describe the variables" if others else ""
+    verb = "describes" if len(others) == 1 else "describe"
+    said += f"; {listed(others)} {verb} the variables" if others else ""
     repeated = len(given) - len(set(given))
     said += f"; {counted(repeated, 'name')} of variables repeated, numbered" if repeated else ""
     return replace(

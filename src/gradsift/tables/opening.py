@@ -9,16 +9,15 @@ from itertools import chain
 from pathlib import Path
 
 from gradsift.data import read_target
-from gradsift.data.opening import main_target, read_ids
+from gradsift.data.formats.registry import main_target, read_ids
 from gradsift.data.read_options import ReadOptions
 from gradsift.tables.covariate_file import (
     by_of,
     choose_rows,
     read_on_samples,
-    target_of_samples,
+    response_of_samples,
 )
 from gradsift.tables.frame import Frame
-from gradsift.tables.large import open_large
 from gradsift.tables.match import (
     FAMILY,
     INDIVIDUAL,
@@ -30,6 +29,7 @@ from gradsift.tables.match import (
     without_plink_codes,
 )
 from gradsift.tables.notes import TableError, listed
+from gradsift.tables.out_of_core import fits_memory, open_large, opened, stored_frame
 from gradsift.tables.prepare import (
     Table,
     prepare,
@@ -44,7 +44,6 @@ from gradsift.tables.reading import (
     with_options,
 )
 from gradsift.tables.recipe import Choices
-from gradsift.tables.stored import fits_memory, opened, stored_frame
 from gradsift.tables.variants import GENOTYPES, variant_places, without_rare
 
 WHOLE_FILE = 1 << 30
@@ -76,7 +75,7 @@ def open_table(
     """
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
-    asked = [choices.target, *chain(*choices.roles.values())]
+    asked = [*choices.response.names, *chain(*choices.roles.values())]
     frame = frame_in_memory(path, choices.options, asked)
     if frame is None:
         return open_large(path, choices, target_from, scratch)
@@ -166,8 +165,9 @@ def with_target(frame: Frame, path: Path, target_from: Path, choices: Choices) -
         other = read_on_samples(target_from, choices, Samples(path.name, frame.n_rows, None))
         if samples := sample_columns(frame, other, choices.target):
             frame = turned(frame, samples, path.name)
-    values, notes = target_of_samples(_samples(frame, path, choices), target_from, choices)
-    frame = with_column(frame, choices.target, values)
+    found, notes = response_of_samples(_samples(frame, path, choices), target_from, choices)
+    for name, values in found.items():
+        frame = with_column(frame, name, values)
     return replace(frame, notes=(*frame.notes, *notes))
 
 

@@ -29,6 +29,8 @@ MOST_WORDS = 3
 """Different texts without digits in a column of numbers: read as missing."""
 WORD_SHARE = 0.2
 """Part of the cells that they may be."""
+MOST_CLASSES = 5
+"""Different texts of a column of bounds, up to which these are classes."""
 NO_MISSING = frozenset({"none", "no", "nil", "yes"})
 """Words that say something."""
 PROBE = 50
@@ -157,7 +159,10 @@ def number_style(texts: Iterable[str | None], hint: str | None = None) -> Number
     counts = Counter(text for text in texts if text is not None)
     if not looks_alike(counts, lambda cell: NUMBER_LIKE.fullmatch(cell.strip("'\"")) is not None):
         return None
-    found = {cell: NUMBER_LIKE.fullmatch(cell.strip("'\"")) for cell in counts}
+    counts = Counter({cell.strip("'\""): 0 for cell in counts}) + Counter(
+        text.strip("'\"") for text in counts.elements()
+    )
+    found = {cell: NUMBER_LIKE.fullmatch(cell) for cell in counts}
     words = sorted(cell for cell, match in found.items() if match is None)
     good = [match for match in found.values() if match is not None]
     lost = sum(counts[word] for word in words)
@@ -169,6 +174,9 @@ def number_style(texts: Iterable[str | None], hint: str | None = None) -> Number
     bare = sum(not (match["money"] or match["unit"]) for match in good)
     if len(units) > 1 or (units and bare > 0.5 * len(good)):
         return None
+    bounded = sum(counts[match.string] for match in good if match["bound"])
+    if len(good) <= MOST_CLASSES and 2 * bounded > sum(counts[match.string] for match in good):
+        return None  # '<60', '>60' are classes
     digits = [plain_digits(match["digits"]) for match in good]
     for decimal, thousands in sorted(MARKS, key=lambda marks: marks[0] != (hint or ".")):
         style = NumberStyle(decimal, thousands)

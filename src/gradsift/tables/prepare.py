@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
 from typing import Any
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from gradsift._run.suggest import did_you_mean
-from gradsift.data.categories import number_text, whole_labels
+from gradsift.data.categories import number_text
 from gradsift.protocols import Array, IntArray
 from gradsift.tables.columns import (
     MISSING,
@@ -28,7 +28,15 @@ from gradsift.tables.frame import Frame
 from gradsift.tables.leakage import Leaks, find_leaks, other_responses
 from gradsift.tables.notes import Note, TableError, counted, is_or_are, listed
 from gradsift.tables.recipe import Choices, Recipe
-from gradsift.tables.roles import assign_roles, block_columns, parse_columns
+from gradsift.tables.response import (
+    Task,
+    answer_levels,
+    exposures,
+    find_event,
+    order_note,
+    read_task,
+)
+from gradsift.tables.roles import TIME_NAME, assign_roles, block_columns, parse_columns
 from gradsift.tables.row_groups import (
     RowGroups,
     aggregated,
@@ -36,7 +44,6 @@ from gradsift.tables.row_groups import (
     read_groups,
     repeat_notes,
 )
-from gradsift.tables.task import Task, order_note, read_task
 from gradsift.tables.variants import VariantPlaces
 
 MANY_DROPPED = 0.5
@@ -47,6 +54,8 @@ FALSE_INDICATORS = 0.01
 """Expected number of columns of which it only seems that missing values go with the target."""
 LEAST_MISSING = 0.02
 """Part of the rows in which a column is missing, and known, for that to be asked."""
+EXPECTED = ("as asked", "names the rows")
+"""Reasons for leaving a column out that are not worth a word."""
 OUT = ("identifier", "group of rows", "free text", "constant", "another response", "event")
 """Roles of columns that are left out with one note."""
 
@@ -59,6 +68,8 @@ class Table:
     ----------
     X : (n, p) array or Source
     y : (n,) array
+        Numbers (regression, counts), labels (classification), places in the order of the answers
+        (ordinal), records of `gradsift.responses.survival` (survival), or (n, q) numbers.
     names : sequence of str
         One per column; None = ask the source.
     recipe : Recipe
@@ -76,6 +87,8 @@ class Table:
         A known part of the response.
     places : VariantPlaces, optional
         Where the variants of a table of genotypes are.
+    exposure : (n,) array, optional
+        Of counts: the time or area that they refer to.
     """
 
     X: Any
@@ -89,6 +102,7 @@ class Table:
     covariates: dict[str, Any] | None = None
     offset: Any = None
     places: VariantPlaces | None = None
+    exposure: Array | None = None
 
     @property
     def task(self) -> Task:
@@ -101,9 +115,14 @@ class Table:
 
     @property
     def sample_params(self) -> dict[str, Any]:
-        """What a fit needs to know of the rows: groups, covariates and offset."""
+        """What a fit needs to know of the rows: groups, covariates, offset, exposure."""
         labels = None if self.groups is None else self.groups.labels
-        given = {"groups": labels, "covariates": self.covariates, "offset": self.offset}
+        given = {
+            "groups": labels,
+            "covariates": self.covariates,
+            "offset": self.offset,
+            "exposure": self.exposure,
+        }
         return {name: values for name, values in given.items() if values is not None}
 
 
@@ -130,35 +149,47 @@ def prepare(frame: Frame, choices: Choices) -> Table:
     """
     check_choices(frame, choices)
     parsed, notes = parse_columns(frame, choices.categorical, frame.options.decimal)
-    frame, y, lost = rows_with_target(frame, parsed, choices)
-    task, suggested = read_task(y, choices.task, choices.target)
+    frame, y, said = rows_with_response(frame, parsed, choices)
+    columns = choices.response
+    task, suggested = read_task(y, columns.task(choices.task), choices.target)
+    if columns.event is not None:
+        value, note = find_event(frame.column(columns.event), columns.event, columns.event_value)
+        columns, said = replace(columns, event_value=value), [*said, note]
     special = find_roles(frame, parsed, y, choices)
     special, leaks = without_leaks(frame, special, y, choices, task)
     encoder = make_encoder(frame, special, choices)
     encoder, marked = with_indicators(encoder, frame, y, choices.missing)
     missing = "mean" if frame.expects_missing and choices.missing == "error" else choices.missing
+    declared = frame.declared.get(choices.target, ())
     recipe = Recipe(
-        choices.target,
+        columns,
         task,
         encoder,
         row_names(frame, special, choices),
         choices.log and choices.aggregate is None,
         missing,
+        answer_levels(y, declared, choices.target) if task == "ordinal" else (),
         class_names(y, frame.class_names.get(choices.target, ())),
         frame.options,
     )
-    check_encoded_names(encoder, special, choices.target)
+    check_encoded_names(encoder, special, choices)
     X, rows, filled = whole_rows(recipe, frame)
     if len(rows) < len(X):
         X, frame, y = X[rows], frame.take(rows), y[rows]
-    said = [*frame.notes, *notes, *lost, *suggested, *role_notes(special), *leak_notes(leaks)]
+    said = [*frame.notes, *notes, *said, *suggested, *role_notes(special, choices)]
+    said += leak_notes(leaks)
     said += [*encoding_notes(encoder), *filled, *marked]
     said += row_notes(X, y, frame, recipe, choices)
     keep = [k for k, origin in enumerate(encoder.origin_names) if origin in choices.keep]
     ids = None if recipe.id is None else as_texts(frame.column(recipe.id)).astype(str)
+    values = {name: response_column(frame, parsed, name, task) for name in columns.names}
+    exposed = None
+    if columns.exposure is not None:
+        exposed = exposures(values[columns.exposure], columns.exposure)
     table = Table(
-        X, response(y, recipe), recipe.names, replace(recipe, log=choices.log), ids,
-        np.array(keep, dtype=np.intp), tuple(said),
+        X, columns.read(values, task, recipe.levels, recipe.classes), recipe.names,
+        replace(recipe, log=choices.log), ids, np.array(keep, dtype=np.intp), tuple(said),
+        exposure=exposed,
     )  # fmt: skip
     return with_groups(table, frame, choices)
 
@@ -166,16 +197,19 @@ def prepare(frame: Frame, choices: Choices) -> Table:
 def check_choices(frame: Frame, choices: Choices) -> None:
     """Refuse names that the table does not have, and columns with two roles."""
     asked = {choice: set(names) for choice, names in choices.roles.items()}
-    wanted = [choices.target, *chain(*choices.roles.values())]
+    targets = choices.response.names
+    wanted = [*targets, *chain(*choices.roles.values())]
     check_columns_exist(frame.order, [name for name in wanted if name not in frame.given])
     for choice, names in asked.items():
-        if choices.target in names:
-            raise TableError(f"{choices.target!r} is the target: it cannot be in {choice} too.")
+        if twice := [name for name in targets if name in names]:
+            raise TableError(f"{twice[0]!r} is the target: it cannot be in {choice} too.")
     alike = {"categorical", "keep", "use"}
     for one, other in combinations(asked, 2):
         both = sorted(asked[one] & asked[other])
         if both and not {one, other} <= alike:
             raise TableError(f"{listed(both)} cannot be in both {one} and {other}.")
+    if len(set(targets)) < len(targets):
+        raise TableError(f"a column has two parts in the response: {listed(targets, 5)}.")
     check_group_given(choices)
 
 
@@ -188,24 +222,37 @@ def check_columns_exist(order: Sequence[str], asked: Sequence[str]) -> None:
         raise TableError(f"the table has no column {listed(lost)}.{hint}")
 
 
-def rows_with_target(
+def rows_with_response(
     frame: Frame, parsed: dict[str, Column], choices: Choices
 ) -> tuple[Frame, NDArray[Any], list[Note]]:
-    """The rows in which the target is known, their targets, and a note on the others."""
-    target = choices.target
-    column = parsed.get(target, Column(target))
-    if column.role == "number" and column.style and choices.task == "classification":
-        column = Column(target, "category")
-    y = column.read(frame.column(target))
-    if column.role == "date":
-        raise TableError(
-            f"the target {target!r} holds dates: write the days since a start instead."
-        )
-    there = ~is_missing(y)
-    check_some_known(there, target)
+    """The rows in which the response is known, their targets, and notes on the others."""
+    columns = choices.response
+    asked = columns.task(choices.task)
+    read = {name: response_column(frame, parsed, name, asked) for name in columns.names}
+    there, notes = np.ones(frame.n_rows, dtype=bool), list[Note]()
+    for name, values in read.items():
+        here = ~is_missing(values)
+        check_some_known(here, name)
+        there &= here
+        notes += [] if here.all() else [left_out(here, name)]
+    if texts := [n for n in columns.targets if read[n].dtype.kind == "O" and columns.more_targets]:
+        raise TableError(f"several targets must be numbers, and {texts[0]!r} holds text.", "target")
+    y = np.column_stack([read[name] for name in columns.targets])
+    y = y if columns.more_targets else read[columns.target]
     if there.all():
-        return frame, y, []
-    return frame.take(np.flatnonzero(there)), y[there], [left_out(there, target)]
+        return frame, y, notes
+    check_some_known(there, listed(columns.names))
+    return frame.take(np.flatnonzero(there)), y[there], notes
+
+
+def response_column(frame: Frame, parsed: dict[str, Column], name: str, task: str) -> NDArray[Any]:
+    """A column of the response: numbers, or texts."""
+    column = parsed.get(name, Column(name))
+    if column.role == "number" and column.style and task in ("classification", "ordinal"):
+        column = Column(name, "category")
+    if column.role == "date":
+        raise TableError(f"the target {name!r} holds dates: write the days since a start instead.")
+    return column.read(frame.column(name))
 
 
 def left_out(there: NDArray[np.bool_], target: str) -> Note:
@@ -222,7 +269,7 @@ def find_roles(
     frame: Frame, parsed: dict[str, Column], y: NDArray[Any], choices: Choices
 ) -> dict[str, Column]:
     """Every column that is no plain number, with its role, asked for or seen."""
-    given: dict[str, Column] = {choices.target: Column(choices.target, "target")}
+    given = {name: Column(name, "target") for name in choices.response.names}
     given |= {name: Column(name, "dropped") for name in choices.drop}
     if choices.group is not None:
         given[choices.group] = Column(choices.group, "dropped")
@@ -251,8 +298,11 @@ def without_leaks(
     if numbers:
         blocks.append((list(numbers), np.column_stack(list(numbers.values()))))
     codes = {name: codes_of(values) for name, values in read.items() if values.dtype.kind == "O"}
-    labels = y.astype(str) if y.dtype.kind == "O" else y
-    leaks = find_leaks(blocks, codes, labels, choices.target, ordered=task == "regression")
+    leaks, ordered = Leaks(), task not in ("classification", "ordinal")
+    for values, name in zip(outcomes(y), choices.response.targets):
+        found = find_leaks(blocks, codes, values, name, ordered=ordered)
+        perhaps = (*leaks.perhaps, *found.perhaps)
+        leaks = Leaks(found.certain | leaks.certain, tuple(dict.fromkeys(perhaps)))
     out = {name: Column(name, "leak", why) for name, why in leaks.certain.items()}
     names = [name for name in frame.names if name not in {*special, *out}]
     if task == "regression" and len(names) >= 30:
@@ -261,9 +311,14 @@ def without_leaks(
             if len(names) == len(frame.names)
             else frame.without({*special, *out}).numbers
         )
-        found = [n for n in other_responses(names, X, choices.target) if n not in used]
-        out |= {n: Column(n, "another response", "measured with a spectrum") for n in found}
+        others = [n for n in other_responses(names, X, choices.target) if n not in used]
+        out |= {n: Column(n, "another response", "measured with a spectrum") for n in others}
     return special | out, leaks
+
+
+def outcomes(y: NDArray[Any]) -> list[NDArray[Any]]:
+    """The targets one by one, texts as such."""
+    return [y.astype(str) if y.dtype.kind == "O" else y] if y.ndim == 1 else list(y.T)
 
 
 def codes_of(texts: NDArray[Any]) -> IntArray:
@@ -284,6 +339,41 @@ def make_encoder(frame: Frame, special: dict[str, Column], choices: Choices) -> 
         if name in special
     }
     return TableEncoder(variables, learned)
+
+
+def encode_frame(
+    frame: Frame, y: NDArray[Any], missing: str, used: Collection[str] = ()
+) -> tuple[TableEncoder, list[Note]]:
+    """How a data frame in Python becomes columns of numbers, and what was decided.
+
+    All its columns are in the encoder, also those of which nothing was made.
+
+    Parameters
+    ----------
+    frame : Frame
+    y : (n,) or (n, q) array
+        The response, NaN or None where it is missing; it says whether rows of one value belong
+        together, and whether missing values are telling.
+    missing : {'auto', 'mean', 'indicator', 'error'}
+    used : collection of str
+        Columns that are variables whatever they look like.
+    """
+    parsed, notes = parse_columns(frame)
+    there = ~(is_missing(y) if y.ndim == 1 else np.isnan(y).any(axis=1))
+    some = frame if there.all() else frame.take(np.flatnonzero(there))
+    plain = {*frame.names}.difference(parsed)
+    special = {
+        name: column
+        for name, column in assign_roles(some, parsed, y[there], "", used).items()
+        if not (column.role == "constant" and name in plain)  # fits know what to do with these
+    }
+    learned = {
+        name: with_levels(column, frame.column(name)) if column.is_variable else column
+        for name, column in special.items()
+    }
+    encoder = TableEncoder(frame.order, learned)
+    encoder, marked = with_indicators(encoder, some, y[there], missing)
+    return encoder, [*notes, *left_out_notes(special), *group_notes(special), *marked]
 
 
 def row_names(frame: Frame, special: dict[str, Column], choices: Choices) -> str | None:
@@ -308,7 +398,7 @@ def with_indicators(
         if gaps[frame.where[name]]:
             masks[name] = np.isnan(frame.column(name))
     for name, column in encoder.special.items():
-        if column.role != "category":
+        if column.role != "category" and column.is_variable:
             gone = is_missing(column.read(frame.column(name)))
             if gone.any():
                 masks[name] = gone
@@ -327,11 +417,13 @@ def follow_target(masks: dict[str, NDArray[np.bool_]], y: NDArray[Any]) -> list[
     """Columns whose missing values go with the target, beyond chance."""
     if not masks:
         return []
-    values, codes = np.unique(y.astype(str) if y.dtype.kind == "O" else y, return_inverse=True)
-    if y.dtype.kind == "O" or len(values) == 2:
-        targets = (codes[:, None] == np.arange(len(values))).astype(float)
-    else:
-        targets = codes[:, None].astype(float)  # ranks
+    parts = []
+    for outcome in outcomes(y):
+        values, codes = np.unique(outcome, return_inverse=True)
+        classes = outcome.dtype.kind == "U" or len(values) == 2
+        levels = np.arange(len(values))
+        parts.append(codes[:, None] == levels if classes else codes[:, None])  # else ranks
+    targets = np.hstack(parts).astype(float)
     names = [n for n, gone in masks.items() if LEAST_MISSING < gone.mean() < 1 - LEAST_MISSING]
     limit = norm.isf(FALSE_INDICATORS / 2 / max(len(names) * targets.shape[1], 1))
     spread = targets.std(axis=0)
@@ -397,29 +489,50 @@ def whole_rows(recipe: Recipe, frame: Frame) -> tuple[Array, IntArray, list[Note
     return X, rows, [Note(kind, said, tuple(worst), "missing")]
 
 
-def role_notes(special: dict[str, Column]) -> list[Note]:
+def role_notes(special: dict[str, Column], choices: Choices) -> list[Note]:
     """One note on all columns that are left out, one on what they suggest."""
+    notes = [*left_out_notes(special), *group_notes(special)]
+    events = [column.name for column in special.values() if column.role == "event"]
+    if events and choices.event is None:
+        said = f"{choices.target!r} and {events[0]!r} look like survival times"
+        notes.append(Note("suggestion", said, tuple(events), survival_choices(events[0], choices)))
+    return notes
+
+
+def group_notes(special: dict[str, Column]) -> list[Note]:
+    """A note on columns whose values name rows that belong together."""
+    groups = [c.name for c in special.values() if c.role == "group of rows"]
+    if not groups:
+        return []
+    said = (
+        f"rows with one value of {listed(groups)} seem to belong together: unless that is said, "
+        "more is selected than is true, and held-out scores are too high"
+    )
+    return [Note("caution", said, tuple(groups), f"group={groups[0]}")]
+
+
+def left_out_notes(special: dict[str, Column]) -> list[Note]:
+    """One note on all columns that are left out by what they hold."""
     parts, names = [], list[str]()
     for role in OUT:
-        found = [c for c in special.values() if c.role == role and c.why != "as asked"]
+        found = [c for c in special.values() if c.role == role and c.why not in EXPECTED]
         if found:
             whys = {column.why for column in found}
             why = f": {found[0].why}" if len(whys) == 1 and found[0].why else ""
             parts.append(f"{listed([c.name for c in found])} ({role}{why})")
             names += [column.name for column in found]
-    notes = [Note("left out", "; ".join(parts), tuple(names), "use")] if parts else []
-    groups = [c.name for c in special.values() if c.role == "group of rows"]
-    if groups:
-        said = f"rows with one value of {listed(groups)} seem to belong together"
-        notes.append(Note("suggestion", said, tuple(groups), f"group={groups[0]}"))
-    events = [column.name for column in special.values() if column.role == "event"]
-    if events:
-        said = (
-            f"this looks like survival, of which {listed(events)} and the target are one response: "
-            "gradsift.GradientSiftSurvival explains both together"
-        )
-        notes.append(Note("suggestion", said, tuple(events)))
-    return notes
+    return [Note("left out", "; ".join(parts), tuple(names), "use")] if parts else []
+
+
+def survival_choices(other: str, choices: Choices) -> str:
+    """The choices that make survival times of a target and another column."""
+    if TIME_NAME.search(choices.target):
+        return f"event={other}"
+    return f"target={other}, event={choices.target}"
+
+
+def knows(names: Sequence[str]) -> str:
+    return "it knows" if len(names) == 1 else "they know"
 
 
 def leak_notes(leaks: Leaks) -> list[Note]:
@@ -428,7 +541,7 @@ def leak_notes(leaks: Leaks) -> list[Note]:
     for name, why in leaks.certain.items():
         found.setdefault(why, []).append(name)
     notes = [
-        Note("caution", f"{listed(names)} left out, because it knows the target: {why}",
+        Note("caution", f"{listed(names)} left out, because {knows(names)} the target: {why}",
              tuple(names), "use")
         for why, names in found.items()
     ]  # fmt: skip
@@ -477,7 +590,8 @@ def row_notes(
             notes.append(Note("caution", said, tuple(blocks), f"group={blocks[0]}"))
         notes += repeat_notes(X, frame.places)
     if y.dtype.kind == "f":
-        notes += code_notes(y, target)
+        for outcome, name in zip(outcomes(y), recipe.response.targets):
+            notes += code_notes(outcome, name)
         if recipe.task == "classification" and choices.task == "auto":
             advice = order_note(y, X, recipe.names, target)
             notes += [advice] if advice is not None else []
@@ -497,11 +611,14 @@ def code_notes(y: Array, target: str) -> list[Note]:
     return [Note("caution", said, (target,), f"na={code}")]
 
 
-def check_encoded_names(encoder: TableEncoder, special: dict[str, Column], target: str) -> None:
+def check_encoded_names(
+    encoder: TableEncoder, special: dict[str, Column], choices: Choices
+) -> None:
     """Some columns are left, each with a name of its own."""
     if not encoder.names:
-        out = " ".join(note.text for note in role_notes(special))
-        raise TableError(f"no variable is left next to the target {target!r}. {out}".strip(), "use")
+        out = " ".join(note.text for note in role_notes(special, choices))
+        said = f"no variable is left next to the target {choices.target!r}. {out}"
+        raise TableError(said.strip(), "use")
     if twice := encoded_twice(encoder.names):
         pairs = zip(encoder.origin_names, encoder.names, strict=True)
         behind = [origin for origin, name in pairs if name == twice[0]]
@@ -514,6 +631,9 @@ def check_encoded_names(encoder: TableEncoder, special: dict[str, Column], targe
 
 def with_groups(table: Table, frame: Frame, choices: Choices) -> Table:
     """A table with its groups, or one row for each of them, and with its covariates."""
+    if choices.aggregate is not None and not can_aggregate(table):
+        what = "several targets" if table.y.ndim > 1 else table.task
+        raise TableError(f"one row of each group cannot be made with {what}.", "aggregate")
     if choices.group is None:
         return with_given(table, frame.given, choices)
     groups = read_groups(frame, choices.group)
@@ -523,6 +643,11 @@ def with_groups(table: Table, frame: Frame, choices: Choices) -> Table:
     table = replace(table, X=X, y=y, ids=ids, notes=(*table.notes, note))
     given = {name: v for name, v in frame.given.items() if name != choices.group}
     return with_given(table, aggregated_given(given, groups.labels), choices)
+
+
+def can_aggregate(table: Table) -> bool:
+    """Whether the response of a group is the mean, the sum or the label of its rows."""
+    return table.task in ("regression", "classification") and table.y.ndim == 1
 
 
 def with_given(table: Table, given: dict[str, Any], choices: Choices) -> Table:
@@ -535,21 +660,6 @@ def with_given(table: Table, given: dict[str, Any], choices: Choices) -> Table:
             )
         offset = checked_offset(offset, choices.offset)
     return replace(table, covariates=covariates, offset=offset)
-
-
-def response(y: Array | NDArray[Any], recipe: Recipe) -> NDArray[Any]:
-    """The target as an estimator takes it: numbers, or labels as texts; as whole numbers where all
-    are, because classes are in the order of their labels.
-    """
-    if recipe.task == "regression":
-        if y.dtype.kind == "O":
-            raise TableError(f"the target {recipe.target!r} holds text: it cannot be regressed on.")
-        return y
-    if y.dtype.kind == "O":
-        return whole_labels(y.astype(str))
-    values, codes = np.unique(y, return_inverse=True)
-    names = [recipe.classes.get(number_text(v), number_text(v)) for v in values]
-    return whole_labels(np.array(names))[codes]
 
 
 def class_names(y: Array | NDArray[Any], names: Sequence[str]) -> dict[str, str]:

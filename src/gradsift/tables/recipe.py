@@ -15,7 +15,7 @@ from gradsift.protocols import Array, IntArray, Source
 from gradsift.tables.columns import TableEncoder
 from gradsift.tables.frame import Frame
 from gradsift.tables.notes import Note, TableError, listed
-from gradsift.tables.task import Task
+from gradsift.tables.response import ResponseColumns, Task
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Choices:
     Parameters
     ----------
     target : str
-    task : {'auto', 'regression', 'classification'}
+    task : {'auto', 'regression', 'classification', 'counts', 'ordinal', 'survival'}
     drop, use, categorical, keep : tuples of str
         Columns to leave out; to take for variables whatever they look like; to take for
         categories; never to be penalised.
@@ -57,6 +57,16 @@ class Choices:
     by : str, optional
         How rows of other tables are found: 'COLUMN', 'COLUMN=COLUMN' (of the table, of the other
         one) or 'position'. None = by the pair of columns with most values in common.
+    more_targets : tuple of str
+        Other outcomes that are explained together with the target.
+    event : str, optional
+        Of survival times, which the target holds: the column that says whether they ended in an
+        event, or COLUMN=VALUE, where VALUE is the event.
+    entry, strata : str, optional
+        Of survival times: from when on rows were observed; rows with a baseline hazard of their
+        own.
+    exposure : str, optional
+        Of counts: the time or area that they refer to.
     """
 
     target: str
@@ -79,6 +89,20 @@ class Choices:
     maf: float | None = None
     max_missing: float | None = None
     by: str | None = None
+    more_targets: tuple[str, ...] = ()
+    event: str | None = None
+    entry: str | None = None
+    strata: str | None = None
+    exposure: str | None = None
+
+    @property
+    def response(self) -> ResponseColumns:
+        """The columns that hold the response."""
+        event, _, value = (self.event or "").partition("=")
+        return ResponseColumns(
+            self.target, self.more_targets, event or None, self.entry, self.strata, self.exposure,
+            value,
+        )  # fmt: skip
 
     @property
     def asks_for_samples(self) -> bool:
@@ -111,8 +135,11 @@ class Recipe:
     ----------
     encoder : TableEncoder
         The variables, in order, and how they are read and encoded.
+    response : ResponseColumns
     id : str, optional
         The column that names the rows.
+    levels : tuple of str
+        Of ordered answers, lowest first.
     classes : dict
         Number, as text -> name of the class it stands for, where the file says so.
     options : ReadOptions
@@ -122,15 +149,20 @@ class Recipe:
         the file; None = all.
     """
 
-    target: str
+    response: ResponseColumns
     task: Task
     encoder: TableEncoder = field(default_factory=TableEncoder)
     id: str | None = None
     log: bool = False
     missing: str = "auto"
+    levels: tuple[str, ...] = ()
     classes: dict[str, str] = field(default_factory=dict)
     options: ReadOptions = PLAIN
     stored: IntArray | None = field(default=None, compare=False)
+
+    @property
+    def target(self) -> str:
+        return self.response.target
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -185,7 +217,7 @@ class Recipe:
             The encoded columns that matter. The frame may lack the others, which get `fill`.
         fill : (len(names),) array, optional
         """
-        X, notes = self.encoder.encode(frame, None if used is None else self.needed(used), fill)
+        X, notes = self.encoder.read(frame, None if used is None else self.needed(used), fill)
         if self.log:
             amounts = self.encoder.amounts
             amounts = amounts if used is None else np.intersect1d(amounts, used)

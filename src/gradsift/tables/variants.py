@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gradsift._run.passes import each_block
 from gradsift.data import ArraySource, NamedSource
-from gradsift.data.opening import variants
+from gradsift.data.formats.registry import variants
 from gradsift.protocols import Array, Source
 from gradsift.tables.frame import Frame
 from gradsift.tables.notes import Note, TableError, counted
@@ -27,7 +27,7 @@ def without_rare(frame: Frame, choices: Choices) -> Frame:
     """A frame without the columns that `maf` and `max_missing` leave out, and notes on how many."""
     if not choices.filters:
         return frame
-    special = {choices.target, *choices.keep, *choices.drop, choices.group, choices.id}
+    special = {*choices.response.names, *choices.keep, *choices.drop, choices.group, choices.id}
     variables = np.array([name not in special for name in frame.names], dtype=bool)
     source = NamedSource(ArraySource(frame.numbers), frame.names)
     kept, notes = common_columns(source, choices, variables)

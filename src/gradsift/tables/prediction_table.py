@@ -12,24 +12,22 @@ from numpy.typing import NDArray
 
 from gradsift.data import read_target
 from gradsift.data.categories import to_column
+from gradsift.data.formats.registry import holds_target
 from gradsift.data.missing import known
-from gradsift.data.opening import holds_target
 from gradsift.data.read_options import ReadOptions
 from gradsift.data.slices import take_rows
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.protocols import Array, IntArray
 from gradsift.tables.columns import Column, as_texts
-from gradsift.tables.covariate_file import choose_rows, split_given, target_of_samples
+from gradsift.tables.covariate_file import choose_rows, response_of_samples, split_given
 from gradsift.tables.frame import Frame
-from gradsift.tables.large import own_columns, storage_ids
 from gradsift.tables.match import Samples
 from gradsift.tables.notes import Note, TableError, counted, is_or_are, listed
 from gradsift.tables.opening import frame_in_memory, with_other_tables, with_target
-from gradsift.tables.prepare import response
+from gradsift.tables.out_of_core import opened, own_columns, storage_ids
 from gradsift.tables.reading import can_be_transposed
 from gradsift.tables.recipe import Choices, Recipe
 from gradsift.tables.roles import parse_columns
-from gradsift.tables.stored import opened
 
 
 class NewTable(NamedTuple):
@@ -40,6 +38,7 @@ class NewTable(NamedTuple):
     y: NDArray[Any] | None
     covariates: dict[str, Any] | None = None
     offset: Any = None
+    exposure: Array | None = None
 
     @property
     def sample_params(self) -> dict[str, Any]:
@@ -56,6 +55,7 @@ class NewTable(NamedTuple):
             None if self.y is None else self.y[rows],
             None if C is None else {name: values[rows] for name, values in C.items()},
             None if self.offset is None else self.offset[rows],
+            None if self.exposure is None else self.exposure[rows],
         )
 
 
@@ -95,15 +95,19 @@ def open_new(
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
     options = options or recipe.options
-    asked = Choices(
-        recipe.target, id=recipe.id, options=options, covariates=covariates, offset=offset
+    asked = replace(
+        response_choices(recipe),
+        id=recipe.id,
+        options=options,
+        covariates=covariates,
+        offset=offset,
     )
     if not recipe.names:  # of a fit that read column by column
         return _where_it_lies(path, recipe, asked, None)
     if not can_be_transposed(path):
         options = replace(options, transpose=False)
     needed = recipe.needed(used)
-    named = {recipe.target} if recipe.id is None else {recipe.target, recipe.id}
+    named = {*recipe.response.names, *(() if recipe.id is None else (recipe.id,))}
     frame = frame_in_memory(path, options, needed | named)
     if frame is None and holds_target(path) and recipe.encoder.is_plain and not recipe.log:
         return _where_it_lies(path, recipe, asked, target_from)
@@ -119,17 +123,17 @@ def open_new(
     if recipe.id is not None and recipe.id in frame.order:
         names = as_texts(frame.column(recipe.id)).astype(str)
     y = None
-    if recipe.target in frame.order:
-        parsed, _ = parse_columns(only_column(frame, recipe.target), (), frame.options.decimal)
-        column = parsed.get(recipe.target, Column(recipe.target))
-        y = new_response(column.read(frame.column(recipe.target)), recipe)
+    if set(recipe.response.names) <= set(frame.order):
+        y = new_response({name: read_column(frame, name) for name in recipe.response.names}, recipe)
     X, notes = recipe.columns(frame, used, fill)
     for note in frame.notes:
         if note.kind == "caution":
             warnings.warn(f"{note.text}.", UserWarning, stacklevel=2)
     for note in needed_notes(X, frame, recipe, used, notes):
         warnings.warn(f"{note.text}.", ExtrapolationWarning, stacklevel=2)
-    return NewTable(X, names, y, *split_given(frame.given, asked))
+    column = recipe.response.exposure
+    exposure = read_column(frame, column) if column in frame.order else None
+    return NewTable(X, names, y, *split_given(frame.given, asked), exposure)
 
 
 def _where_it_lies(
@@ -144,9 +148,12 @@ def _where_it_lies(
     samples = Samples(path.name, source.shape[0], ids, families, asked.id, stored=True)
     y = None
     if target_from is not None:
-        y = target_of_samples(samples, target_from, asked)[0]
-    elif recipe.target in own:
-        y = to_column(np.asarray(read_target(path, recipe.target)).tolist())
+        y = response_of_samples(samples, target_from, asked)[0]
+    elif set(recipe.response.names) <= set(own):
+        y = {
+            name: to_column(np.asarray(read_target(path, name)).tolist())
+            for name in recipe.response.names
+        }
     found = choose_rows(samples, asked, leave_out=False)
     return NewTable(
         recipe.of_named(source) if recipe.names else recipe.of_stored(source),
@@ -156,8 +163,21 @@ def _where_it_lies(
     )
 
 
-def only_column(frame: Frame, name: str) -> Frame:
-    return frame.without(set(frame.order) - {name})
+def response_choices(recipe: Recipe) -> Choices:
+    """The choices that name the columns of the response."""
+    columns = recipe.response
+    event = columns.event and f"{columns.event}={columns.event_value}"
+    return Choices(
+        columns.target, recipe.task, more_targets=columns.more_targets, event=event,
+        entry=columns.entry, strata=columns.strata, exposure=columns.exposure,
+    )  # fmt: skip
+
+
+def read_column(frame: Frame, name: str) -> NDArray[Any]:
+    """A column of the response: numbers, or texts."""
+    alone = frame.without(set(frame.order) - {name})
+    parsed, _ = parse_columns(alone, (), frame.options.decimal)
+    return parsed.get(name, Column(name)).read(frame.column(name))
 
 
 def needed_notes(
@@ -191,14 +211,30 @@ def needed_notes(
     return notes
 
 
-def new_response(values: Any, recipe: Recipe) -> NDArray[Any] | None:
-    """The target of a new table, None or NaN where it is missing; None if it is so everywhere."""
-    there = known(values)
-    if there.all() or not there.any():
-        return response(values, recipe) if there.any() else None
-    found = response(values[there], recipe)
-    if found.dtype.kind == "f":
-        return np.asarray(values)
-    out = np.empty(len(there), dtype=object)
+def new_response(values: dict[str, Any], recipe: Recipe) -> NDArray[Any] | None:
+    """The response of a new table from its columns: numbers and times are NaN, labels are None
+    where one of them is missing; None if they are so everywhere.
+    """
+    there = np.all([known(column) for column in values.values()], axis=0)
+    if not there.any():
+        return None
+    some = {name: column[there] for name, column in values.items()}
+    found = recipe.response.read(some, recipe.task, recipe.levels, recipe.classes)
+    if there.all():
+        return found
+    labels = recipe.task == "classification"
+    out = np.zeros((len(there), *found.shape[1:]), dtype=object if labels else found.dtype)
+    if found.dtype.names is not None:
+        out["time"] = np.nan
+    else:
+        out[:] = None if labels else np.nan
     out[there] = found
     return out
+
+
+def is_known(y: NDArray[Any]) -> NDArray[np.bool_]:
+    """The rows of a response that are known."""
+    if y.dtype.names is not None:
+        return known(y["time"])
+    there = known(y, texts=False)
+    return there if there.ndim == 1 else np.asarray(there.all(axis=1))

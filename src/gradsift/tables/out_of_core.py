@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gradsift._run.memory import available_memory
 from gradsift._run.suggest import did_you_mean
-from gradsift.data import checked, read_target, take_rows
-from gradsift.data.categories import to_column, whole_labels
+from gradsift.data import checked, open_source, read_target, take_rows
+from gradsift.data.categories import to_column, to_text, whole_labels
+from gradsift.data.formats.registry import holds_target, names_beside, read_ids
 from gradsift.data.missing import known
-from gradsift.data.opening import holds_target, names_beside, read_ids
 from gradsift.data.row_groups import (
     aggregate_response,
     group_codes,
@@ -21,27 +24,84 @@ from gradsift.data.row_groups import (
     groups_on_disk,
 )
 from gradsift.data.source import ColumnsSource
+from gradsift.data.text import ROW_NAMES, names_apart
+from gradsift.exceptions import SkippedColumnsWarning
 from gradsift.protocols import IntArray, Source
 from gradsift.tables.columns import TableEncoder
-from gradsift.tables.covariate_file import aggregated_given, choose_rows, target_of_samples
-from gradsift.tables.frame import Frame, names_apart
-from gradsift.tables.match import Samples
+from gradsift.tables.covariate_file import aggregated_given, choose_rows, response_of_samples
+from gradsift.tables.frame import Frame, make_frame
+from gradsift.tables.match import INDIVIDUAL, Samples
 from gradsift.tables.notes import Note, TableError
 from gradsift.tables.prepare import (
     Table,
+    can_aggregate,
     check_columns_exist,
     check_some_known,
     left_out,
     prepare,
-    response,
     with_given,
 )
 from gradsift.tables.reading import arrow_rows
 from gradsift.tables.recipe import Choices, Recipe
+from gradsift.tables.response import answer_levels, exposures, find_event, read_task
 from gradsift.tables.row_groups import RowGroups, became, check_group_given, read_groups
-from gradsift.tables.stored import fits_memory, opened
-from gradsift.tables.task import read_task
 from gradsift.tables.variants import common_columns, variant_places
+
+IN_MEMORY = 1 << 30
+"""Bytes of numbers up to which a table is taken into memory, whatever its format."""
+COPIES = 6
+"""Of a table: what reading, fitting and folds hold at once."""
+
+
+def fits_memory(n_rows: int, n_columns: int) -> bool:
+    """Whether a table of this size is taken into memory."""
+    size = 8 * n_rows * n_columns
+    return size <= IN_MEMORY and COPIES * size <= available_memory()
+
+
+def opened(path: Path, exclude: Sequence[str] = ()) -> tuple[Source, list[Note]]:
+    """A source, and what its reader warns of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SkippedColumnsWarning)
+        source = open_source(path, exclude=exclude)
+    return source, [Note("left out", str(w.message).rstrip(".")) for w in caught]
+
+
+def stored_frame(path: Path, source: Source, asked: Collection[str]) -> Frame:
+    """The columns of a source, and those beside them that are asked for, in memory.
+
+    Parameters
+    ----------
+    path : Path
+    source : Source
+        Opened from it.
+    asked : collection of str
+        Names that have a role: of what is kept beside the columns, only these are read.
+
+    Returns
+    -------
+    frame : Frame
+        Columns without a name are called x0, x1, ..., as in Python.
+    """
+    n, p = source.shape
+    numbers = np.empty((n, p))
+    for where, block in source.blocks():
+        numbers[:, where] = block
+    ids, families = read_ids(path)
+    texts: dict[str, Any] = {}
+    if ids is not None and len(set(ids)) == n:
+        texts[ROW_NAMES if families is None else INDIVIDUAL] = to_text(ids)
+    beside = {
+        name: to_column(np.asarray(read_target(path, name)).tolist())
+        for name in names_beside(path)
+        if name in asked
+    }
+    names = source.names() or [f"x{k}" for k in range(p)]
+    variables = names_apart(names, {*texts, *beside})
+    frame = make_frame(
+        [*texts, *variables, *beside], [*texts.values(), *numbers.T, *beside.values()]
+    )
+    return replace(frame, id=next(iter(texts), None), expects_missing=source.expects_missing)
 
 
 @dataclass(frozen=True)
@@ -56,8 +116,8 @@ class Rows:
         Rows that the lists of samples and the covariates leave.
     chosen : int array
         Those of them that have a target.
-    y : array
-        Their targets.
+    y : dict
+        Name -> values of the columns of their response.
     ids : array of str, or None
         Their names.
     given : dict
@@ -70,7 +130,7 @@ class Rows:
     source: Source
     listed: IntArray
     chosen: IntArray
-    y: Any
+    y: dict[str, Any]
     ids: NDArray[Any] | None
     given: dict[str, Any]
     drop: tuple[str, ...]
@@ -105,19 +165,31 @@ def open_large(
     small = made is not None and fits_memory(made.count, rows.source.shape[1])
     _check_applies(path, choices, small)
     left = _columns(rows, choices)
-    task, said = read_task(rows.y, choices.task, choices.target)
+    columns, target = choices.response, choices.target
+    if columns.more_targets:
+        raise TableError(f"{path.name} is too large for memory, and has one target only.", "target")
+    task, said = read_task(rows.y[target], columns.task(choices.task), target)
+    if columns.event is not None:
+        value, note = find_event(rows.y[columns.event], columns.event, columns.event_value)
+        columns, said = replace(columns, event_value=value), [*said, note]
+    levels = answer_levels(rows.y[target], (), target) if task == "ordinal" else ()
     notes = (*rows.notes, *left.notes, *said)
     by_name = holds_target(path)  # a new table may hold other columns
     recipe = Recipe(
-        choices.target,
+        columns,
         task,
         TableEncoder(tuple(left.source.names() or ()) if by_name else ()),
         choices.id if by_name else None,
         missing=choices.missing,
+        levels=levels,
         stored=None if by_name else left.numbers,
     )
-    y = response(rows.y, recipe)
+    y = columns.read(rows.y, task, levels, {})
     table = Table(left.source, y, None, recipe, rows.ids, left.keep, notes, groups)
+    if columns.exposure is not None:
+        table = replace(table, exposure=exposures(rows.y[columns.exposure], columns.exposure))
+    if made is not None and not can_aggregate(table):
+        raise TableError(f"one row of each group cannot be made with {task}.", "aggregate")
     if made is None:
         table = with_given(table, rows.given, choices)
     else:
@@ -128,27 +200,31 @@ def open_large(
 def _rows(path: Path, choices: Choices, target_from: Path | None) -> Rows:
     """The rows that count, and their targets."""
     own = own_columns(path)
-    aside = [choices.id, choices.group, None if target_from else choices.target, *choices.drop]
+    response = choices.response.names
+    aside = [choices.id, choices.group, *(() if target_from else response), *choices.drop]
     source, notes = opened(path, [name for name in own if name in aside])
     ids, families = storage_ids(path, choices)
     samples = Samples(path.name, source.shape[0], ids, families, choices.id, stored=True)
     if target_from is not None:
-        found, said = target_of_samples(samples, target_from, choices)
+        found, said = response_of_samples(samples, target_from, choices)
         notes += said
     else:
-        found = read_target(path, choices.target)
-    y = to_column(np.asarray(found).tolist())
-    if len(y) != source.shape[0]:
-        raise TableError(f"{len(y)} targets were found for {source.shape[0]} rows.")
+        found = {name: read_target(path, name) for name in response}
+    if lost := [name for name in response if name not in found]:
+        raise TableError(f"the table of targets has no column {lost[0]!r}.")
+    y = {name: to_column(np.asarray(values).tolist()) for name, values in found.items()}
+    if wrong := [len(values) for values in y.values() if len(values) != source.shape[0]]:
+        raise TableError(f"{wrong[0]} targets were found for {source.shape[0]} rows.")
     listed, given, said = choose_rows(samples, choices)
-    there = known(y[listed])
+    there = np.all([known(values[listed]) for values in y.values()], axis=0)
     check_some_known(there, choices.target)
     notes += [*said, *([] if there.all() else [left_out(there, choices.target)])]
     rows = listed[there]
     names = None if ids is None else np.array([str(name) for name in ids])[rows]
     given = {name: values[there] for name, values in given.items()}
     drop = tuple(name for name in choices.drop if name not in own)
-    return Rows(source, listed, rows, y[rows], names, given, drop, notes)
+    y = {name: values[rows] for name, values in y.items()}
+    return Rows(source, listed, rows, y, names, given, drop, notes)
 
 
 class Columns(NamedTuple):

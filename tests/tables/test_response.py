@@ -1,0 +1,210 @@
+"""The response of a table: which reading was taken, why, and the options for the others."""
+
+import numpy as np
+import pytest
+
+from gradsift.tables import Choices, TableError, open_new, open_table, prepare
+from gradsift.tables.frame import make_frame
+from gradsift.tables.response import event_value, order_note, read_task
+
+N = 300
+
+
+def ratings(rng, order):
+    """Five classes whose variable x1 has means in this order; four columns of noise."""
+    y = rng.integers(1, 6, size=N).astype(float)
+    X = rng.normal(size=(N, 5))
+    X[:, 1] += np.array(order, dtype=float)[y.astype(int) - 1]
+    return X, y
+
+
+def prepared(X, y, **asked):
+    names = [f"x{k}" for k in range(X.shape[1])]
+    return prepare(make_frame([*names, "stars"], [*X.T, y]), Choices("stars", **asked))
+
+
+def test_a_rating_is_said_to_be_read_as_classes_and_recommended_as_numbers(rng):
+    X, y = ratings(rng, [0, 1, 2, 3, 4])
+    table = prepared(X, y)
+    notes = {note.kind: note for note in table.notes}
+    assert table.task == "classification"
+    assert "'stars' holds the 5 whole numbers 1 to 5" in notes["suggestion"].text
+    assert "the classes of 'stars' follow an order: 'x1' rises or falls" in notes["caution"].text
+    assert notes["suggestion"].change == "task=ordinal, task=regression"
+    assert notes["caution"].change == "task=regression"
+    assert prepared(X, y, task="regression").notes == ()
+
+
+@pytest.mark.parametrize("order", [[2, 0, 3, 1, 4], [0, 3, 0, 3, 0], [0, 2, 4, 2, 0]])
+def test_classes_without_an_order_get_no_such_advice(rng, order):
+    X, y = ratings(rng, order)
+    assert not any("follow an order" in note.text for note in prepared(X, y).notes)
+
+
+def test_noise_gets_no_such_advice():
+    """Classes that no variable tells apart: at most the promised share of tables."""
+    found = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 4, size=60).astype(float)
+        found += (
+            order_note(y, rng.normal(size=(60, 50)), [f"x{k}" for k in range(50)], "y") is not None
+        )
+    assert found <= 6  # 2 expected at most
+
+
+def test_missing_values_do_not_matter(rng):
+    X, y = ratings(rng, [4, 3, 2, 1, 0])
+    X[::7, 1] = np.nan
+    assert order_note(y, X, list("abcde"), "y") is not None
+
+
+@pytest.mark.parametrize(
+    ("y", "task", "said"),
+    [
+        (np.array([0.0, 1.0] * 20), "classification", []),
+        (np.array([1.5, 2.5] * 5), "classification", []),
+        (np.repeat([1.0, 2.0, 3.0], 10), "classification", ["task=regression"]),
+        (np.repeat([0.0, 2.0, 7.0], 9), "classification", ["task=regression"]),
+        (np.repeat(np.arange(12.0), 9), "regression", []),
+        (np.linspace(0, 1, 50), "regression", []),
+        (
+            np.array([0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 5, 9, 14.0] * 3),
+            "regression",
+            ["task=counts"],
+        ),
+        (np.array(["a", "b", "c"], dtype=object), "classification", []),
+        (np.array(["low", "high", "medium"], dtype=object), "classification", ["task=ordinal"]),
+    ],
+)
+def test_the_task_follows_from_the_target(y, task, said):
+    found, notes = read_task(y, "auto", "y")
+    assert found == task
+    assert [note.change for note in notes] == said
+    with pytest.raises(ValueError, match="task 'tree'"):
+        read_task(y, "tree", "y")
+
+
+def survival_frame(rng, **columns):
+    n = 60
+    base = {"x": rng.normal(size=n), "months": rng.exponential(size=n) + 1.0}
+    base |= {name: np.asarray(values) for name, values in columns.items()}
+    return make_frame(list(base), list(base.values()))
+
+
+@pytest.mark.parametrize(
+    ("kinds", "name", "value"),
+    [
+        (["0", "1"], "died", "1"),
+        (["0", "1"], "censored", "0"),
+        (["1", "2"], "status", "2"),
+        (["False", "True"], "event", "True"),
+        (["no", "yes"], "relapse", "yes"),
+        (["Alive", "Dead"], "vital", "Dead"),
+        (["0:LIVING", "1:DECEASED"], "OS_STATUS", "1:DECEASED"),
+        (["censored", "transplant"], "status", "transplant"),
+        (["1"], "died", "1"),
+        (["0", "1", "2"], "status", ""),
+        (["a", "b"], "status", ""),
+    ],
+)
+def test_what_means_the_event_is_understood(kinds, name, value):
+    assert event_value(kinds, name) == value
+
+
+def test_survival_times_are_read_from_their_columns(rng):
+    died = np.array(["alive", "dead", "dead"] * 20, dtype=object)
+    died[3] = None
+    frame = survival_frame(rng, status=died, start=np.zeros(60), site=np.repeat([1.0, 2.0], 30))
+    table = prepare(frame, Choices("months", event="status", entry="start", strata="site"))
+    assert table.task == "survival"
+    assert table.names == ("x",)
+    assert len(table.y) == 59
+    np.testing.assert_array_equal(table.y["event"], np.delete(died == "dead", 3))
+    np.testing.assert_array_equal(table.y["stratum"], np.delete(np.repeat([0, 1], 30), 3))
+    assert (table.y["entry"] == 0).all()
+    said = [note.text for note in table.notes]
+    assert "dead in 'status' is the event, in 40 of 59 rows" in said
+    assert "1 row without 'status'" in said
+    other = prepare(frame, Choices("months", event="status=alive"))
+    np.testing.assert_array_equal(other.y["event"], ~table.y["event"])
+
+
+def test_an_event_that_is_unclear_is_asked_for(rng):
+    frame = survival_frame(rng, status=np.arange(60.0) % 3)
+    with pytest.raises(TableError, match="which of them says") as error:
+        prepare(frame, Choices("months", event="status"))
+    assert error.value.change == "event=status=VALUE"
+    table = prepare(frame, Choices("months", event="status=2"))
+    assert table.y["event"].sum() == 20
+    with pytest.raises(TableError, match="has no '9'"):
+        prepare(frame, Choices("months", event="status=9"))
+
+
+def test_counts_have_an_exposure(rng):
+    visits = rng.poisson(2.0, size=60).astype(float)
+    years = rng.uniform(1.0, 3.0, size=60)
+    frame = survival_frame(rng, visits=visits, years=years)
+    table = prepare(frame, Choices("visits", exposure="years"))
+    assert table.task == "counts"
+    assert table.names == ("x", "months")
+    np.testing.assert_array_equal(table.sample_params["exposure"], years)
+    with pytest.raises(TableError, match="positive numbers"):
+        prepare(
+            survival_frame(rng, visits=visits, years=-years), Choices("visits", exposure="years")
+        )
+    with pytest.raises(TableError, match="is no count"):
+        prepare(frame, Choices("months", task="counts"))
+
+
+def test_ordered_answers_are_places_in_their_order(rng):
+    grades = np.array(["severe", "none", "mild"] * 20, dtype=object)
+    frame = survival_frame(rng, grade=grades, stars=np.arange(60.0) % 5 + 1)
+    table = prepare(frame, Choices("grade", task="ordinal"))
+    assert table.recipe.levels == ("none", "mild", "severe")
+    assert table.y[:3].tolist() == [2.0, 0.0, 1.0]
+    table = prepare(frame, Choices("stars", task="ordinal"))
+    assert table.recipe.levels == ("1", "2", "3", "4", "5")
+    with pytest.raises(TableError, match="no order that is known"):
+        prepare(survival_frame(rng, kind=np.array(["a", "b", "c"] * 20, dtype=object)),
+                Choices("kind", task="ordinal"))  # fmt: skip
+
+
+def test_several_targets_are_one_response(rng):
+    frame = survival_frame(rng, protein=rng.normal(size=60), fat=rng.normal(size=60))
+    table = prepare(frame, Choices("protein", more_targets=("fat",)))
+    assert table.y.shape == (60, 2)
+    assert table.names == ("x", "months")
+    assert table.recipe.response.targets == ("protein", "fat")
+    text = np.array(["a", "b"] * 30, dtype=object)
+    with pytest.raises(TableError, match="must be numbers"):
+        prepare(survival_frame(rng, kind=text), Choices("months", more_targets=("kind",)))
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"task": "survival"}, "survival needs the column"),
+        ({"event": "x", "exposure": "months"}, "cannot be combined"),
+        ({"event": "x", "task": "counts"}, "cannot be combined"),
+        ({"entry": "x"}, "belongs to survival times"),
+        ({"event": "months", "entry": "months"}, "two parts in the response"),
+        ({"event": "sttus"}, "no column 'sttus'"),
+    ],
+)
+def test_parts_that_do_not_fit_together_are_refused(rng, asked, said):
+    with pytest.raises(TableError, match=said):
+        prepare(survival_frame(rng, out=np.arange(60.0)), Choices("out", **asked))
+
+
+def test_a_new_table_has_the_response_as_the_fit_had_it(tmp_path, rng):
+    rows = [f"{k % 7},{k + 1},{'dead' if k % 3 else 'alive'}" for k in range(40)]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["x,months,status", *rows]))
+    table = open_table(path, Choices("months", event="status"))
+    path.write_text("x,months,status\n1,2,dead\n3,,alive\n")
+    new = open_new(path, table.recipe)
+    assert new.y["event"][0]
+    assert np.isnan(new.y["time"][1])
+    path.write_text("x,months\n1,2\n3,4\n")
+    assert open_new(path, table.recipe).y is None
