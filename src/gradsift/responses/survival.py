@@ -237,7 +237,8 @@ class Survival(Likelihood):
             mean = sets.in_places(r * own) / sums
             square = sets.in_places(r * own**2) / sums
             expected = np.bincount(sets.at, sets.counted * mean, k)
-            variance = np.bincount(sets.at, sets.counted * (square - mean**2), k)
+            spread = sets.counted * (square - mean**2)
+            variance = np.asarray(np.bincount(sets.at, spread, k), dtype=float)
             found.append((sets.of_events(weight[sets.rows] * own) - expected, variance, sets.times))
         residual, variance, times = (np.concatenate(part) for part in zip(*found))
         return residual, variance, times
