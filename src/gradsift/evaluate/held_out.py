@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, NamedTuple
 
@@ -219,17 +219,8 @@ def held_out(
     ridge regression ...
     mean of y ...
     """
-    return begin_held_out(
-        estimator,
-        X,
-        y,
-        cv,
-        n_jobs,
-        simple=simple,
-        groups=groups,
-        covariates=covariates,
-        offset=offset,
-    ).result()
+    params = SampleParams(groups, covariates, offset)
+    return begin_held_out(estimator, X, y, cv, n_jobs, simple=simple, params=params).result()
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,18 +259,16 @@ def begin_held_out(
     n_jobs: int | None = None,
     *,
     simple: bool = True,
-    groups: ArrayLike | None = None,
-    covariates: TableLike | None = None,
-    offset: ArrayLike | None = None,
+    params: SampleParams = NO_PARAMS,
 ) -> PendingScores:
     """`held_out`, begun in other processes; `result` of what is returned waits for the scores."""
     y = np.ravel(check_all_known(y))
     check_rows(X, y)
     labels = is_classifier(estimator)
-    members = None if groups is None else group_codes(groups, len(y))
+    members = None if params.groups is None else group_codes(params.groups, len(y))
     classes = np.unique(y) if labels else None
     simple = simple and not isinstance(X, Source)
-    params = SampleParams(members, covariates, offset)
+    params = replace(params, groups=members)
     calls = [
         (clone(estimator), X, y, split, classes, simple, params)
         for split in scored_splits(cv, y, labels, members)
