@@ -219,7 +219,8 @@ def held_out(
     ridge regression ...
     mean of y ...
     """
-    params = SampleParams(groups, covariates, offset)
+    labels: Any = groups  # which `begin_held_out` numbers
+    params = SampleParams(labels, covariates, offset)
     return begin_held_out(estimator, X, y, cv, n_jobs, simple=simple, params=params).result()
 
 
