@@ -26,6 +26,9 @@ whatever else `gradsift.data` opens. It is checked as it is read.
 HessianProduct: TypeAlias = Callable[[Array, Array], tuple[Array, Array]]
 
 
+GenotypeSums: TypeAlias = Iterator[tuple[slice, Array]]
+"""Ranges of columns, and sums over the rows with 0, 1 and 2 copies of an allele (3, width, m)."""
+
 R = TypeVar("R")
 Job: TypeAlias = Callable[[Array], R]
 """What is done to one block; it may be sent to another machine, so it carries what it needs."""
@@ -94,9 +97,7 @@ class Source(ABC):
         """One block (n, width), with the same layout in memory as `blocks` gives it."""
         return self.columns(np.arange(where.start, where.stop))
 
-    def genotype_sums(
-        self, D: Array, which: slice | None = None
-    ) -> Iterator[tuple[slice, Array]] | None:
+    def genotype_sums(self, D: Array, which: slice | None = None) -> GenotypeSums | None:
         """Sums of D (n, m) over the rows with 0, 1 and 2 copies of an allele, (3, width, m), of all
         columns in order, or of a range of them, where the table holds such counts and has a fast
         way; else None.

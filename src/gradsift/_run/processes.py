@@ -23,31 +23,23 @@ IDLE_SECONDS = 60
 """After so long without a call a process ends."""
 
 
-def executor(workers: int) -> Any:
-    """Processes that stay for the calls to come; None where they cannot be had."""
+def begin(workers: int, function: Callable[..., Any], calls: Sequence[Any]) -> list[Future[Any]]:
+    """Calls that other processes begin; none where processes cannot be had."""
+    if workers <= 0:
+        return []
     try:
         from joblib.externals.loky import get_reusable_executor
 
-        return get_reusable_executor(workers, timeout=IDLE_SECONDS, env=ONE_THREAD)
+        pool = get_reusable_executor(workers, timeout=IDLE_SECONDS, env=ONE_THREAD)
+        return [pool.submit(function, *call) for call in calls]
     except (ImportError, NotImplementedError, OSError, RuntimeError):
-        return None
+        return []
 
 
 def warm(n_jobs: int, module: str) -> None:
     """Let the processes that `n_jobs` jobs need import a module meanwhile."""
     workers = count_workers(n_jobs) - 1
-    if workers > 0 and (pool := executor(workers)) is not None:
-        for _ in range(workers):
-            submit(pool, import_module, module)
-
-
-def submit(pool: Any, function: Callable[..., R], *arguments: Any) -> Future[Any] | None:
-    """A call to be made in another process; None where that is not possible."""
-    try:
-        future: Future[Any] = pool.submit(function, *arguments)
-    except (OSError, RuntimeError):  # of a broken or closed pool
-        return None
-    return future
+    begin(workers, import_module, [(module,)] * workers)
 
 
 @dataclass(frozen=True)
@@ -60,12 +52,12 @@ class Batch(Generic[R]):
     calls : sequence of tuples
         Arguments of each call.
     futures : list
-        Calls that other processes may have begun.
+        Calls that other processes may have begun; empty without processes.
     """
 
     function: Callable[..., R]
     calls: Sequence[tuple[Any, ...]]
-    futures: list[Future[Any] | None]
+    futures: list[Future[Any]]
 
     @classmethod
     def begin(
@@ -73,32 +65,20 @@ class Batch(Generic[R]):
     ) -> Batch[R]:
         """Begin the calls in up to `n_jobs` processes, this one included."""
         workers = min(count_workers(n_jobs or 1) - 1, len(calls))
-        pool = executor(workers) if workers > 0 else None
-        if pool is None:
-            return cls(function, calls, [None] * len(calls))
-        return cls(function, calls, [submit(pool, recorded, function, call) for call in calls])
-
-    def cancel(self) -> None:
-        """Leave out what has not begun."""
-        for future in self.futures:
-            if future is not None:
-                future.cancel()
+        return cls(function, calls, begin(workers, recorded, [(function, c) for c in calls]))
 
     def results(self) -> list[R]:
         """Their results, in order, with the warnings of each."""
         found: dict[int, R] = {}
         for k in reversed(range(len(self.calls))):
-            future = self.futures[k]
-            if future is None or future.cancel():
+            if not self.futures or self.futures[k].cancel():
                 found[k] = self.function(*self.calls[k])
         return [found[k] if k in found else self.result(k) for k in range(len(self.calls))]
 
     def result(self, k: int) -> R:
         """The result of a call that another process has begun."""
-        future = self.futures[k]
-        assert future is not None
         try:
-            result, seen = future.result()
+            result, seen = self.futures[k].result()
         except Exception:  # the process may have died: if the call is at fault, it says so here
             return self.function(*self.calls[k])
         for message, category, file, line in seen:

@@ -34,7 +34,7 @@ def begin(state: Path, table: Path, request: dict[str, Any]) -> None:
     state.mkdir(parents=True, exist_ok=True)
     asked = {"format": FORMAT, "table": str(table.resolve()), "bytes": size_of(table), **request}
     write(state / STATE, json.dumps(asked, indent=1).encode())
-    say_next(state, select(state, None))
+    say_next(select(state, None))
 
 
 def part(state: Path, which: str) -> None:
@@ -50,7 +50,7 @@ def part(state: Path, which: str) -> None:
 
 def merge(state: Path, out: Path, *, force: bool = False) -> None:
     """Go on with the selection: to the next pass (exit code 3), or to its results."""
-    say_next(state, select(state, out, force=force))
+    say_next(select(state, out, force=force))
     print(f"{printable(out / 'report.html')} has the pictures")
 
 
@@ -64,15 +64,17 @@ def status(state: Path) -> None:
         print(f"  blocks {first:,} to {last - 1:,} are missing")
 
 
-def say_next(state: Path, needed: Path | None) -> None:
+def say_next(needed: Path | None) -> None:
     """The pass that is to be done, and exit code 3; nothing where there is none."""
     if needed is not None:
-        blocks = n_blocks(needed)
-        print(f"{needed.name} is to be done: gradsift scan --part i/N, N at most {blocks:,}")
+        print(
+            f"{needed.name} is to be done: gradsift scan --part i/N, N at most {n_blocks(needed)}"
+        )
         raise typer.Exit(ANOTHER_ROUND)
 
 
 def size_of(table: Path) -> int:
+    """Bytes of a file or folder."""
     return sum(f.stat().st_size for f in ([table] if table.is_file() else table.rglob("*")))
 
 
@@ -85,13 +87,10 @@ def opened(state: Path) -> Any:
     table = Path(asked["table"])
     if size_of(table) != asked["bytes"]:
         raise ValueError(f"{table.name} is not as it was when the scan began: begin it again.")
-    files = {name: asked[name] and Path(asked[name]) for name in ("target_from", "covariates")}
-    choices = Choices(
-        asked["target"],
-        covariates=files["covariates"],
-        covariate_names=tuple(asked["covariate_names"]),
-    )
-    found = open_large(table, choices, files["target_from"])
+    target_from, covariates = (asked[k] and Path(asked[k]) for k in ("target_from", "covariates"))
+    known = tuple(asked["covariate_names"])
+    choices = Choices(asked["target"], covariates=covariates, covariate_names=known)
+    found = open_large(table, choices, target_from)
     if not isinstance(found.X, Source):
         raise ValueError(f"{table.name} is not read column by column: use gradsift select.")
     return found

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gradsift.data.source import ArraySource, SourceView
-from gradsift.protocols import Array, IntArray, Job, Runner, Source
+from gradsift.protocols import Array, GenotypeSums, IntArray, Job, Runner, Source
 
 SHOWN = 5
 FILL = (
@@ -82,9 +82,7 @@ class CheckedSource(SourceView):
                 refuse(self.base, self.label, self.allow_missing)
             yield where, block
 
-    def genotype_sums(
-        self, D: Array, which: slice | None = None
-    ) -> Iterator[tuple[slice, Array]] | None:
+    def genotype_sums(self, D: Array, which: slice | None = None) -> GenotypeSums | None:
         """Genotypes are finite, and missing ones are expected."""
         return self.base.genotype_sums(D, which)
 

@@ -12,7 +12,7 @@ import numpy as np
 from gradsift._run.passes import each_block
 from gradsift.data.source import ArraySource, SourceView, windows
 from gradsift.exceptions import ImputedWarning
-from gradsift.protocols import Array, IntArray, Source
+from gradsift.protocols import Array, GenotypeSums, IntArray, Source
 
 PIECE_BYTES = 8 << 20  # columns measured at a time: they are copied twice
 MOST_SQUARED = 1e150  # larger values are divided by their size before they are squared
@@ -153,9 +153,7 @@ class ScaledSource(SourceView):
     def change(self, where: slice | IntArray) -> Callable[[Array], Array]:
         return self.scaling.take(where).apply
 
-    def genotype_sums(
-        self, D: Array, which: slice | None = None
-    ) -> Iterator[tuple[slice, Array]] | None:
+    def genotype_sums(self, D: Array, which: slice | None = None) -> GenotypeSums | None:
         """Of the values as they were: sums by genotype know no scale."""
         return None if self.scaling.fill is not None else self.base.genotype_sums(D, which)
 

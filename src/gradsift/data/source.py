@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradsift._run.passes import pieces
-from gradsift.protocols import Array, IntArray, Job, Runner, Source
+from gradsift.protocols import Array, GenotypeSums, IntArray, Job, Runner, Source
 
 BLOCK_BYTES = 32 << 20  # one float64 block: large enough for BLAS, small beside the data
 
@@ -142,9 +142,7 @@ class NamedSource(SourceView):
     def array(self) -> Array | None:
         return self.base.array
 
-    def genotype_sums(
-        self, D: Array, which: slice | None = None
-    ) -> Iterator[tuple[slice, Array]] | None:
+    def genotype_sums(self, D: Array, which: slice | None = None) -> GenotypeSums | None:
         return self.base.genotype_sums(D, which)
 
     def names(self, index: IntArray | None = None) -> list[str]:
@@ -165,9 +163,7 @@ class RowsSource(SourceView):
     def change(self, where: slice | IntArray) -> Callable[[Array], Array]:
         return partial(rows_of, self.rows)
 
-    def genotype_sums(
-        self, D: Array, which: slice | None = None
-    ) -> Iterator[tuple[slice, Array]] | None:
+    def genotype_sums(self, D: Array, which: slice | None = None) -> GenotypeSums | None:
         every = np.zeros((self.base.shape[0], D.shape[1]))
         np.add.at(every, self.rows, D)
         return self.base.genotype_sums(every, which)
@@ -204,9 +200,7 @@ class ColumnsSource(SourceView):
             if len(inside):
                 yield mine, block[:, inside]
 
-    def genotype_sums(
-        self, D: Array, which: slice | None = None
-    ) -> Iterator[tuple[slice, Array]] | None:
+    def genotype_sums(self, D: Array, which: slice | None = None) -> GenotypeSums | None:
         if which is not None:
             which = slice(int(self.kept[which.start]), int(self.kept[which.stop - 1]) + 1)
         counted = self.base.genotype_sums(D, which)

@@ -26,7 +26,7 @@ from typing import Any
 
 from gradsift._run.passes import pieces, run_jobs
 from gradsift.data.source import SourceView, block_width, windows
-from gradsift.protocols import Array, Job, Runner, Source
+from gradsift.protocols import Array, GenotypeSums, Job, Runner, Source
 
 Found = list[tuple[slice, Any]]
 Task = Callable[[Source], Found]
@@ -91,9 +91,7 @@ class StoredPasses(SourceView):
         n, p = self.shape
         return self.folder.results(lambda: [task(where) for where in windows(p, block_width(n))])
 
-    def genotype_sums(
-        self, D: Array, which: slice | None = None
-    ) -> Iterator[tuple[slice, Array]] | None:
+    def genotype_sums(self, D: Array, which: slice | None = None) -> GenotypeSums | None:
         if self.base.genotype_sums(D) is None:
             return None
         p = self.shape[1]
@@ -182,7 +180,7 @@ def pickled(tasks: Sequence[Task]) -> bytes:
     try:
         from joblib.externals import cloudpickle
     except ImportError:  # from joblib 1.6 on it is a package that joblib depends on
-        import cloudpickle  # type: ignore[import-untyped]
+        import cloudpickle
     return bytes(cloudpickle.dumps(tasks))
 
 

@@ -218,18 +218,9 @@ def held_out(
     ridge regression ...
     mean of y ...
     """
-    return begin_held_out(
-        estimator,
-        X,
-        y,
-        cv,
-        n_jobs,
-        simple=simple,
-        groups=groups,
-        covariates=covariates,
-        offset=offset,
-        exposure=exposure,
-    ).result()
+    labels: Any = groups  # which `begin_held_out` numbers
+    params = SampleParams(labels, covariates, offset, exposure)
+    return begin_held_out(estimator, X, y, cv, n_jobs, simple=simple, params=params).result()
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,17 +263,14 @@ def begin_held_out(
     n_jobs: int | None = None,
     *,
     simple: bool = True,
-    groups: ArrayLike | None = None,
-    covariates: TableLike | None = None,
-    offset: ArrayLike | None = None,
-    exposure: ArrayLike | None = None,
+    params: SampleParams = NO_PARAMS,
 ) -> PendingScores:
     """`held_out`, begun in other processes; `result` of what is returned waits for the scores."""
     truth = Truth.of(estimator, y)
     check_rows(X, truth.y)
-    members = None if groups is None else group_codes(groups, len(truth))
+    members = None if params.groups is None else group_codes(params.groups, len(truth))
     simple = simple and not isinstance(X, Source)
-    params = SampleParams(members, covariates, offset, exposure)
+    params = replace(params, groups=members)
     calls = [
         (clone(estimator), X, truth, split, simple, params)
         for split in scored_splits(cv, *truth.strata, members)

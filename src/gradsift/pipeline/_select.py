@@ -30,7 +30,9 @@ from gradsift.data.row_groups import constant_in_groups, group_codes
 from gradsift.estimators.inference import with_findings
 from gradsift.estimators.names import names_of_best
 from gradsift.estimators.sift import GradientSift
-from gradsift.evaluate import begin_held_out, stability
+from gradsift.estimators.splits import SampleParams
+from gradsift.evaluate import stability
+from gradsift.evaluate.held_out import begin_held_out
 from gradsift.pipeline._notes import (
     Warned,
     alarm_notes,
@@ -340,7 +342,8 @@ def later_stages(procedure: Any, table: Table, settings: Settings, say: Say) -> 
     X, y, n_jobs = table.X, response_of(table.y, table.recipe), settings.n_jobs
 
     folds = TimeSeriesSplit(settings.cv) if settings.time_order else settings.cv
-    begin = partial(begin_held_out, procedure, X, y, cv=folds, n_jobs=n_jobs, **table.sample_params)
+    known = SampleParams(**table.sample_params)
+    begin = partial(begin_held_out, procedure, X, y, folds, n_jobs, params=known)
     begun = begin() if settings.cv and count_workers(n_jobs) > 1 else None
 
     def scores(found: Selection) -> Selection:

@@ -210,9 +210,12 @@ def average(
     rows = distinct_rows(columns, response.Y, response.weights)
     chosen = log_choices(count_varying(columns), Z.shape[1])
     own_gain = response.of_refit(predictor.refit, Z) - chosen
+    # nats that a member must gain to get a share, next to g alone
+    behind = np.log(1.0 / settings.least_weight - 1.0) / settings.stacking_power
+    needed = max(own_gain - float(behind), settings.least_gain)
     found: list[RidgeFit | KernelFit] = [
         *fit_screened_ridge(columns, response, rows, settings),
-        *fit_kernels(columns, response, rows, least_share_gain(own_gain, settings), settings),
+        *fit_kernels(columns, response, rows, needed, settings),
     ]
     gains = np.array([fit.calibrated.gain for fit in found])
     shares = stacking_shares(gains, own_gain, settings)
@@ -237,13 +240,6 @@ def stacking_shares(gains: Array, own_gain: float, settings: RefitSettings) -> A
     shares = softmax(settings.stacking_power * np.append(usable, own_gain))
     shares = np.where(shares >= settings.least_weight, shares, 0.0)
     return np.asarray(shares[:-1] / max(float(shares.sum()), 1e-300))
-
-
-def least_share_gain(own_gain: float, settings: RefitSettings) -> float:
-    """Nats that a member must gain to get a share, next to g alone."""
-    least = settings.least_weight
-    behind = np.log((1.0 - least) / least) / settings.stacking_power
-    return max(own_gain - float(behind), settings.least_gain)
 
 
 def count_varying(source: Source) -> int:
