@@ -26,7 +26,8 @@ WALKS = {
     "predict": Walk(files=16, functions=42, switches=24, depth=10),
     "SparseGradientRegressor().fit": Walk(files=43, functions=278, switches=168, depth=17),
     "findings": Walk(files=36, functions=182, switches=106, depth=14),
-    "select": Walk(files=100, functions=915, switches=475, depth=30),
+    # with the roles of panels, cut targets and several kinds of response
+    "select": Walk(files=100, functions=926, switches=475, depth=30),
 }
 CYCLES = 0
 PRIVATE_IMPORTS = 0
