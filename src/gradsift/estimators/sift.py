@@ -310,7 +310,8 @@ def make_sample(
     # scikit-learn's checks write on an estimator: a copy, so that a fit that fails changes nothing
     checked = blank(model)
     encoder = None
-    if not is_plain(X) or model.missing in ("auto", "indicator"):
+    gaps = is_plain(X) and X.size > 0 and bool(np.isnan(X.min()))
+    if not is_plain(X) or (gaps and model.missing in ("auto", "indicator")):
         check_missing(model)
         encoder = find_encoder(X, model.missing, y, named_columns(model))
     response_type = model._response_type(y)

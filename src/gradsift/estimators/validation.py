@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
@@ -61,7 +61,7 @@ def check_unique_names(names: list[str] | None) -> None:
         )
 
 
-def is_plain(X: object) -> bool:
+def is_plain(X: object) -> TypeGuard[NDArray[Any]]:
     """Whether X is an array of numbers in memory: neither a frame, nor masked, nor stored."""
     return type(X) is np.ndarray and X.dtype.kind in "biuf"
 

@@ -39,6 +39,7 @@ from gradsift.responses.ordinal import OrderedLabels
 
 SELECTED, TOGETHER, SIMPLE, BASELINE = "selected", "together", "simple", "baseline"
 COVARIATES = "covariates"
+NO_PARAMS = SampleParams()
 SAID_ONCE = (NothingSelectedWarning, RareClassWarning, FewGroupsWarning, DependentRowsWarning)
 """Warnings of a fit to all rows, which folds do not repeat."""
 

@@ -504,10 +504,7 @@ def group_notes(special: dict[str, Column]) -> list[Note]:
     groups = [c.name for c in special.values() if c.role == "group of rows"]
     if not groups:
         return []
-    said = (
-        f"rows with one value of {listed(groups)} seem to belong together: unless that is said, "
-        "more is selected than is true, and held-out scores are too high"
-    )
+    said = f"rows with one value of {listed(groups)} seem to belong together"
     return [Note("caution", said, tuple(groups), f"group={groups[0]}")]
 
 
