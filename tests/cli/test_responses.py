@@ -87,6 +87,5 @@ def test_row_groups_and_the_papers_estimator_are_refused(tmp_path, monkeypatch, 
         (["--method", "sparse-gradient"], "--method sift only"),
         (["--group", "clinic"], "row groups do not go with them"),
     ]:
-        with pytest.raises(SystemExit):
-            run(["select", "t.csv", *options, *more, "--out", "out"])
+        assert run(["select", "t.csv", *options, *more, "--out", "out"]) != 0
         assert words in " ".join(capsys.readouterr().err.split())

@@ -39,6 +39,15 @@ def test_importances_are_those_for_each_outcome(rng):
     np.testing.assert_allclose(model.feature_importances_, np.linalg.norm(each, axis=0))
 
 
+@pytest.mark.filterwarnings("ignore::gradsift.exceptions.NothingSelectedWarning")
+def test_nothing_is_selected_from_noise_and_means_are_predicted(rng):
+    X, Y = rng.normal(size=(60, 5)), rng.normal(size=(60, 3))
+    model = GradientSiftRegressor(false_positives=1e-6, predict_with="selected").fit(X, Y)
+    assert not model.get_support().any()
+    assert not model.outcome_importances_.any()
+    np.testing.assert_allclose(model.predict(X[:2]), np.tile(Y.mean(axis=0), (2, 1)))
+
+
 def test_units_of_the_outcomes_change_no_selection(rng):
     X, Y = table(rng, n=100)
     one, other = (GradientSiftRegressor().fit(X, Z) for Z in (Y, Y * [1e3, 1e-3, -1.0]))

@@ -18,7 +18,7 @@ from gradsift.answer.results import Scale
 from gradsift.numerics.logistic import fit_binary, fit_multinomial
 from gradsift.numerics.statistics import largest_tie, scale_about_zero
 from gradsift.protocols import Array, IntArray
-from gradsift.responses import Counts, Likelihood, Survival
+from gradsift.responses import Likelihood, Ordinal, Survival
 
 SLOPE_SD = 2.5
 """Prior of a log odds or rate ratio per standard deviation: it stays finite where classes are
@@ -199,7 +199,7 @@ class LikelihoodTarget:
     def scale(self) -> Scale:
         if isinstance(self.response, Survival):
             return "hazard"
-        return "rate" if isinstance(self.response, Counts) else "probability"
+        return "probability" if isinstance(self.response, Ordinal) else "rate"
 
     @property
     def outcomes(self) -> tuple[str, ...]:

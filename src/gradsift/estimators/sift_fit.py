@@ -571,7 +571,8 @@ def summarise(
     columns, outcomes = sample.columns, None
     if several:
         outcomes = np.zeros((len(F), p))
-        outcomes[:, index] = np.linalg.norm(reported.reshape(len(index), len(F), -1), axis=2).T
+        each = reported.reshape(len(index), *F.shape[:2])
+        outcomes[:, index] = np.linalg.norm(each, axis=2).T
         of_table = partial(joint, labels=columns.origins)
         outcomes = np.stack([of_table(v, G.T) for v, G in zip(outcomes, F, strict=True)])
     directions = find_directions(index, reported, p, params.n_components, energy=ENERGY)

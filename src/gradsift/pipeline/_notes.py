@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from gradsift.answer import Answer, Note
+from gradsift.data import fill_holes
 from gradsift.data.slices import take_columns
 from gradsift.data.text import BEWARE
 from gradsift.exceptions import (
@@ -21,7 +22,9 @@ from gradsift.exceptions import (
     NothingSelectedWarning,
     RepeatedRowsWarning,
 )
+from gradsift.inference.proportional_hazards import proportional_hazards
 from gradsift.protocols import Array, Source
+from gradsift.responses import Survival
 from gradsift.tables import Note as TableNote
 from gradsift.tables import Table
 
@@ -159,6 +162,15 @@ def fit_notes(model: Any, table: Table) -> list[Note]:
         )
         notes.append(Note(text))
     return notes
+
+
+def hazard_notes(model: Any, table: Table) -> list[Note]:
+    """That effects on a hazard change with time, where a test says so."""
+    if table.task != "survival" or isinstance(table.X, Source) or not model.get_support().any():
+        return []
+    risk = model.predict(fill_holes(table.X, model.mean_), **table.sample_params)
+    found = proportional_hazards(Survival.of(table.y), risk)
+    return [] if found.holds else [Note(str(found), caution=True)]
 
 
 def warning_notes(warned: Warned, table: Table) -> list[Note]:

@@ -35,6 +35,7 @@ from gradsift.pipeline._notes import (
     alarm_notes,
     fit_notes,
     gathered,
+    hazard_notes,
     table_notes,
     warning_notes,
 )
@@ -253,7 +254,7 @@ def select_in_stages(
     with gathered(warned):
         model, seconds = fit_to_all(procedure, table, settings, say)
         answer = answer_of(model, table, settings, made or {}, seconds)
-    notes = (*table_notes(table), *limits, *fit_notes(model, table))
+    notes = (*table_notes(table), *limits, *fit_notes(model, table), *hazard_notes(model, table))
     found = Selection(model, replace(answer, notes=notes), seconds, warned)
     stages = later_stages(procedure, table, settings, say)
     for done, stage in enumerate(stages.values()):

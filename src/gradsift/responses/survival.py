@@ -229,6 +229,22 @@ class Survival(Likelihood):
             out -= means.T @ (sets.counted[:, None] * means)
         return np.asarray(out)
 
+    def schoenfeld(self, z: Array, beta: float, weight: Array) -> tuple[Array, Array, Array]:
+        """Of every event time (of every stratum), the sum over its events of z (n,) less its mean
+        over the risk set, the variance of that, and the time; hazards are those of beta z.
+        """
+        found: list[tuple[Array, Array, Array]] = []
+        for sets, _, r, sums in self._pieces(beta * z[:, None], weight):
+            own, k = z[sets.rows], len(sets.times)
+            mean = sets.in_places(r * own) / sums
+            square = sets.in_places(r * own**2) / sums
+            expected = np.bincount(sets.at, sets.counted * mean, k)
+            spread = sets.counted * (square - mean**2)
+            variance = np.asarray(np.bincount(sets.at, spread, k), dtype=float)
+            found.append((sets.of_events(weight[sets.rows] * own) - expected, variance, sets.times))
+        residual, variance, times = (np.concatenate(part) for part in zip(*found))
+        return residual, variance, times
+
     def link(self, eta: Array, weight: Array) -> BaselineHazard:
         """Breslow's cumulative hazard of a row with eta = 0 and an offset of 0."""
         known = eta[:, 0] if self.offset is None else (eta + self.offset)[:, 0]
