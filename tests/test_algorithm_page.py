@@ -4,7 +4,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from gradsift.data.predicted import FillSettings
+from gradsift.data.imputation import FillSettings
 from gradsift.refit.settings import RefitSettings
 from gradsift.sift.settings import Limits, SiftSettings
 

@@ -35,7 +35,7 @@ from sklearn.svm import SVC, SVR
 
 from gradsift import GradientSiftRegressor
 from gradsift.data import ArraySource, measure_scaling, standardised
-from gradsift.data.predicted import with_predicted
+from gradsift.data.imputation import with_predicted
 from gradsift.protocols import Source
 from gradsift.sift import sift
 

@@ -28,7 +28,7 @@ def _folder(tmp_path, monkeypatch):
 @pytest.fixture
 def limit(monkeypatch):
     """Sets the numbers that a table may have to be taken into memory."""
-    return lambda count: monkeypatch.setattr("gradsift.tables.stored.IN_MEMORY", 8 * count)
+    return lambda count: monkeypatch.setattr("gradsift.tables.out_of_core.IN_MEMORY", 8 * count)
 
 
 def genotypes():

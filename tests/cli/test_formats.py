@@ -181,7 +181,7 @@ def test_columns_beside_the_table_have_a_role_where_it_is_given():
 @pytest.mark.parametrize("kind", STORED)
 def test_what_is_too_large_says_so(kind, monkeypatch, capsys):
     command = FORMATS[kind][0](*counts())
-    monkeypatch.setattr("gradsift.tables.stored.IN_MEMORY", 8 * N * len(NAMES) - 1)
+    monkeypatch.setattr("gradsift.tables.out_of_core.IN_MEMORY", 8 * N * len(NAMES) - 1)
     if kind in ("parquet", "folder of parquet"):
         command += ["--id", "who"]
     assert run(["select", *command, "--out", "o"]) == 0
@@ -199,7 +199,7 @@ def test_what_is_too_large_says_so(kind, monkeypatch, capsys):
 def test_covariates_and_groups_of_what_is_too_large(kind, monkeypatch):
     write_covariates(kind)
     command = FORMATS[kind][0](*counts())
-    monkeypatch.setattr("gradsift.tables.stored.IN_MEMORY", 8 * N * len(NAMES) - 1)
+    monkeypatch.setattr("gradsift.tables.out_of_core.IN_MEMORY", 8 * N * len(NAMES) - 1)
     if kind in ("parquet", "folder of parquet"):
         command += ["--id", "who"]
     beside = ["--covariates", "c.csv"]
@@ -221,7 +221,7 @@ def test_covariates_and_groups_of_what_is_too_large(kind, monkeypatch):
 def test_the_target_is_no_covariate(kind, size, monkeypatch):
     """A table on the samples often holds the target too."""
     if size == "large":
-        monkeypatch.setattr("gradsift.tables.stored.IN_MEMORY", 8 * N * len(NAMES) - 1)
+        monkeypatch.setattr("gradsift.tables.out_of_core.IN_MEMORY", 8 * N * len(NAMES) - 1)
     target = "phenotype" if kind == "bed" else "y"
     write_covariates(kind).assign(**{target: 1.5}).to_csv("c.csv", index=False)
     own = {"id": "who"} if size == "large" and "parquet" in kind else {}
@@ -245,7 +245,7 @@ def table_of(kind):
 @pytest.mark.parametrize("kind", STORED)
 def test_a_group_that_is_not_there_is_told_as_such(kind, monkeypatch, capsys):
     command = FORMATS[kind][0](*counts())
-    monkeypatch.setattr("gradsift.tables.stored.IN_MEMORY", 8 * N * len(NAMES) - 1)
+    monkeypatch.setattr("gradsift.tables.out_of_core.IN_MEMORY", 8 * N * len(NAMES) - 1)
     assert run(["select", *command, "--group", "donor", "--out", "o"]) == 2
     said = " ".join(capsys.readouterr().err.split())
     assert f"{command[0]} has no column 'donor'" in said
@@ -254,6 +254,6 @@ def test_a_group_that_is_not_there_is_told_as_such(kind, monkeypatch, capsys):
 
 def test_a_column_of_a_large_table_can_be_the_group(monkeypatch):
     command = write_h5ad(*counts())
-    monkeypatch.setattr("gradsift.tables.stored.IN_MEMORY", 8 * N * len(NAMES) - 1)
+    monkeypatch.setattr("gradsift.tables.out_of_core.IN_MEMORY", 8 * N * len(NAMES) - 1)
     table = open_table(Path(command[0]), Choices("y", group="batch"))
     assert table.groups.count == 3

@@ -27,7 +27,7 @@ from gradsift.data import (
     stack_rows,
     take_rows,
 )
-from gradsift.data.genotype_file import GenotypeFile
+from gradsift.data.plink_samples import GenotypeFile
 from gradsift.data.row_groups import GroupMeans
 from gradsift.data.source import (
     BesideSource,

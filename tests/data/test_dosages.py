@@ -10,8 +10,8 @@ from stored_tables import NAMES, N, P, X, write_bgen, write_pgen
 
 from gradsift.cli._exit import run
 from gradsift.data import open_source, read_target
-from gradsift.data.opening import main_target, names_beside, read_ids, variants
-from gradsift.data.sample_files import read_psam
+from gradsift.data.formats.registry import main_target, names_beside, read_ids, variants
+from gradsift.data.plink_samples import read_psam
 
 WRITE = {"pgen": write_pgen, "bgen": write_bgen}
 each = pytest.mark.parametrize("kind", WRITE)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradsift.data import ArraySource, predicted
-from gradsift.data.predicted import FillSettings, fill_predicted, with_predicted
+from gradsift.data.imputation import FillSettings, fill_predicted, with_predicted
 
 
 @pytest.fixture

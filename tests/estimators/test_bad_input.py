@@ -23,8 +23,8 @@ from gradsift import (
 MODELS = {
     type(m).__name__: m
     for m in (
-        GradientSiftRegressor(),
-        GradientSiftClassifier(),
+        GradientSiftRegressor(missing="error"),
+        GradientSiftClassifier(missing="error"),
         SparseGradientRegressor(),
         SparseGradientClassifier(),
         RidgeGradientRegressor(),

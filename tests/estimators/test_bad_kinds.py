@@ -81,6 +81,8 @@ TABLES = {
     "polars bytes": pl.DataFrame({"a": [b"x"] * N, "b": X[:, 0]}),
     "no such file": "nothing.parquet",
 }
+USABLE = {"frame of intervals", "frame of periods", "times with a zone"}
+"""Categories and dates, which GradientSift* take."""
 RESPONSES = {
     **NO_ARRAYS,
     "two columns": np.c_[Y, Y],
@@ -123,8 +125,8 @@ def response(model):
 def test_tables(model, kind):
     y = response(model)
     fitted = clone(model).fit(X, y)
-    if kind == "frame of intervals" and type(model).__name__.startswith("GradientSift"):
-        return  # categories
+    if kind in USABLE and type(model).__name__.startswith("GradientSift"):
+        return
     assert_refused(lambda: clone(model).fit(TABLES[kind], y))
     for method in ("predict", "transform", "gradient"):
         if hasattr(fitted, method):
@@ -172,7 +174,7 @@ def test_tools_around_a_model(model, kind):
         lambda X, y: aggregate(X, y, np.arange(N) // 2),
     ]
     for tool in tools:
-        if kind in TABLES and kind != "frame of intervals":
+        if kind in TABLES and kind not in USABLE:
             assert_refused(lambda tool=tool: tool(TABLES[kind], y))
         if kind in RESPONSES and tool is not tools[-1]:
             assert_refused(lambda tool=tool: tool(X, RESPONSES[kind]))

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from gradsift import GradientSiftRegressor
-from gradsift.data.mixed import make_encoder
+from gradsift.estimators.columns import find_encoder
 from gradsift.estimators.covariate_terms import independent_columns
 
 N = 60
@@ -36,7 +36,7 @@ def test_categories_are_named_as_in_the_columns_of_a_mixed_table(confounded):
     model = GradientSiftRegressor().fit(X, y, covariates=table)
     part = model.covariates_.parts[0]
     found = {f"batch={level}" for level in (*part.levels, part.reference)}
-    assert found == set(make_encoder(table, "error").names) == {"batch=1", "batch=2", "batch=3"}
+    assert found == set(find_encoder(table, "error", y).names) == {"batch=1", "batch=2", "batch=3"}
 
 
 def test_covariates_of_any_data_frame_are_the_same(confounded):

@@ -31,7 +31,7 @@ def wide(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _small_memory(monkeypatch):
-    monkeypatch.setattr("gradsift.tables.stored.IN_MEMORY", 8 << 20)
+    monkeypatch.setattr("gradsift.tables.out_of_core.IN_MEMORY", 8 << 20)
 
 
 def peak(make):
@@ -76,7 +76,7 @@ def test_groups_hold_a_few_blocks_beside_the_result(wide, how):
 
 
 def test_groups_on_disk_hold_a_few_blocks(wide, monkeypatch, tmp_path):
-    monkeypatch.setattr("gradsift.tables.stored.IN_MEMORY", 1)
+    monkeypatch.setattr("gradsift.tables.out_of_core.IN_MEMORY", 1)
     asked = {"covariates": wide / "y.csv", "covariate_names": ("donor",)}
     choices = Choices("state", group="donor", aggregate="mean", maf=0.1, **asked)
     table, held = peak(
@@ -111,5 +111,5 @@ def open_small(folder, rows):
     np.save(folder / "x.npy", np.array(rows, dtype=float))
     Path(folder / "y.csv").write_text("state\n" + "ill\nwell\n" * (len(rows) // 2))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gradsift.tables.stored.IN_MEMORY", 1)
+        patch.setattr("gradsift.tables.out_of_core.IN_MEMORY", 1)
         return opened(folder, drop=("x1",))

@@ -16,7 +16,7 @@ def numbers(tmp_path, rng):
 
 def test_storage_too_large_for_memory_stays_where_it_is(numbers, monkeypatch):
     _, y, folder = numbers
-    monkeypatch.setattr("gradsift.tables.stored.IN_MEMORY", 100)
+    monkeypatch.setattr("gradsift.tables.out_of_core.IN_MEMORY", 100)
     table = open_table(folder / "X.npy", Choices("y"), target_from=folder / "y.csv")
     assert not isinstance(table.X, np.ndarray)
     assert table.X.shape == (12, 5)

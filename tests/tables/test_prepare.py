@@ -174,7 +174,7 @@ def test_a_donor_is_a_group_of_rows_and_suggested_as_one(rng):
     y = np.where(donor % 2 == 1, "ill", "well")
     table = prepare(table_with(rng, donor=donor, y=y), Choices("y"))
     assert table.names == ("a", "b")
-    assert [note.change for note in table.notes if note.kind == "suggestion"] == ["group=donor"]
+    assert [note.change for note in table.notes if note.kind == "caution"] == ["group=donor"]
 
 
 def test_the_event_of_a_survival_time_is_no_variable(rng):
@@ -293,3 +293,64 @@ def test_large_class_numbers_stay_apart():
 @pytest.mark.parametrize("value", [1.23456789e300, -1e-320, np.inf, 0.1 + 0.2, 2.0**60, 1e16])
 def test_numbers_as_text_are_read_back(value):
     assert float(number_text(value)) == value
+
+
+def test_units_of_a_panel_are_groups_whatever_they_are_called(rng):
+    year = np.tile(np.arange(1990.0, 1996.0), 30)
+    frame = make_frame(
+        ["zz", "year", "x", "y"],
+        [rng.permutation(30)[np.repeat(np.arange(30), 6)] * 7.0, year, *rng.normal(size=(2, 180))],
+    )
+    table = prepare(frame, Choices("y"))
+    assert table.names == ("year", "x")
+    said = " ".join(note.text for note in table.notes)
+    assert "names a unit, once for each value of 'year'" in said
+
+
+def test_a_target_cut_into_classes_is_a_leak(rng):
+    y = rng.normal(size=N)
+    frame = make_frame(["up", "x", "y"], [(y > 0).astype(float), rng.normal(size=N), y])
+    assert prepare(frame, Choices("y")).names == ("x",)
+    strong = np.repeat([0.0, 1.0], N // 2)  # a strong effect leaves a gap
+    frame = make_frame(["drug", "x", "y"], [strong, rng.normal(size=N), 9 * strong + y / 3])
+    assert prepare(frame, Choices("y")).names == ("drug", "x")
+
+
+def test_a_sum_over_columns_with_gaps_is_a_leak(rng):
+    parts = rng.normal(size=(N, 3))
+    y = parts.sum(axis=1)
+    parts[:3, 0] = np.nan
+    frame = make_frame(["a", "b", "c", "x", "y"], [*parts.T, rng.normal(size=N), y])
+    assert prepare(frame, Choices("y")).names == ("x",)
+
+
+def test_numbers_that_count_up_are_identifiers_unless_they_are_ages_or_years(rng):
+    count = np.arange(1.0, N + 1)
+    columns = [rng.permutation(count) + 1000, count, count + 1800, *rng.normal(size=(2, N))]
+    frame = make_frame(["ticket", "age", "season", "x", "y"], columns)
+    assert prepare(frame, Choices("y")).names == ("age", "season", "x")
+
+
+def test_bounds_alone_are_classes(rng):
+    gas = np.array([">60", "<=60"], dtype=object)[rng.integers(0, 2, N)]
+    frame = make_frame(["po2", "y"], [gas, rng.normal(size=N)])
+    assert prepare(frame, Choices("y")).names == ("po2=<=60", "po2=>60")
+
+
+def test_few_numbered_answers_are_no_groups_of_rows(rng):
+    grade = rng.integers(1, 7, 60)
+    y = np.where(grade > 3, "well", "ill").astype(object)
+    text = np.array([f"{g}_grade" for g in grade], dtype=object)
+    frame = make_frame(["state", "x", "y"], [text, rng.normal(size=60), y])
+    table = prepare(frame, Choices("y"))
+    assert not any(note.change.startswith("group=") for note in table.notes)
+
+
+def test_the_time_to_a_target_is_no_variable(rng):
+    frame = make_frame(
+        ["days_to_death", "x", "death"],
+        [*rng.exponential(size=(2, N)), rng.integers(0, 2, N).astype(float)],
+    )
+    table = prepare(frame, Choices("death"))
+    assert table.names == ("x",)
+    assert "target=days_to_death, event=death" in [note.change for note in table.notes]

@@ -71,12 +71,18 @@ def test_text_far_down_turns_the_column_into_text(tmp_path, monkeypatch):
     assert frame.texts["x"][-1] == "one"
 
 
+def test_columns_that_share_a_name_are_numbered(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,a\n1,2,3\n")
+    frame = read_frame(tmp_path / "t.csv")
+    assert frame.names == ("a", "b", "a.2")
+    assert [n.text for n in frame.notes] == ["t.csv: columns that share a name are numbered ('a')"]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "is empty"),
         ("a,b\n", "a header but no rows"),
-        ("a,b,a\n1,2,3\n", "names 'a' more than once"),
         ("a,b\n1,2\n3\n", "line 3 has 1 cells but the header names 2"),
         ("1.5,2\n3,4\n", "holds numbers"),
         ("a,,c\n1,2,3\n", "column 2 of t.csv has no name"),
@@ -130,7 +136,7 @@ def test_marked_encodings_are_read(tmp_path, encoding):
     assert frame.order == ("größe", "y")
     assert frame.texts["y"].tolist() == ["é", "ü"]
     told = [] if encoding.startswith("utf-8") else [f"t.csv: encoded as {encoding}"]
-    assert [note.text for note in frame.notes] == ["t.csv: cells are separated by commas", *told]
+    assert [note.text for note in frame.notes] == told
 
 
 def test_other_text_is_read_as_latin_1_with_a_note(tmp_path):

@@ -24,7 +24,7 @@ from gradsift.answer.effects import (
     pair_effects,
 )
 from gradsift.answer.results import CLEAR, Direction, Effect, Finding, Member, RiskGroup
-from gradsift.data.opening import open_source
+from gradsift.data.formats.registry import open_source
 from gradsift.data.responses import check_all_known, to_floats
 from gradsift.data.row_groups import constant_in_groups, group_codes, group_means
 from gradsift.data.scaling import fill_holes
@@ -111,8 +111,8 @@ class Columns:
     def _read(self, k: int) -> Variable:
         if self.encoder is not None:
             column = self.encoder.columns[k]
-            own = np.flatnonzero(self.encoder.origins == k)[: max(len(column.levels), 1)]
-            return as_variable(column.name, self._values(own), tuple(column.levels))
+            own = np.flatnonzero(self.encoder.origins == k)[: max(len(column.categories), 1)]
+            return as_variable(column.name, self._values(own), column.categories)
         if self.feature_groups is not None:
             label = self.feature_groups[k]
             together = self._first[label]

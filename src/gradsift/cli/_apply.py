@@ -36,7 +36,7 @@ from gradsift.pipeline import (
 )
 from gradsift.protocols import Source
 from gradsift.tables import Recipe, fingerprint, open_new, open_table
-from gradsift.tables.new_table import NewTable, is_known, response_choices
+from gradsift.tables.prediction_table import NewTable, is_known, response_choices
 from gradsift.tables.prepare import left_out
 
 Given = dict[str, Any]

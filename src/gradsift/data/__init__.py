@@ -1,9 +1,9 @@
 """Where columns come from: sources, standardising, simulated problems."""
 
+from gradsift.data.checked_source import CheckedSource, checked
 from gradsift.data.converting import Converted, convert
-from gradsift.data.finite import CheckedSource, checked
 from gradsift.data.formats.anndata import annotate
-from gradsift.data.opening import is_storage, open_source, read_target
+from gradsift.data.formats.registry import is_storage, open_source, read_target
 from gradsift.data.scaling import (
     CutSource,
     FilledSource,

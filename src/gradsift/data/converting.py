@@ -17,7 +17,7 @@ from gradsift.data.cells import no_rows, numbers_of, variable_rows
 from gradsift.data.formats.arrow import WAS_TEXT
 from gradsift.data.formats.zarr import COMPLETE, IDS, NAMES, TARGET
 from gradsift.data.missing import is_missing, to_number
-from gradsift.data.odd_cells import OddCells, as_argument, fitting_flags, odd_cells, told
+from gradsift.data.number_advice import OddCells, as_argument, fitting_flags, odd_cells, told
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.data.source import windows
 from gradsift.data.text import CellBlock, TextTable, check_names, read_text

@@ -16,8 +16,8 @@ from gradsift._run.memory import check_memory
 from gradsift._run.passes import each_block
 from gradsift.data.arrays import array_like
 from gradsift.data.formats.memmap import MemmapSource
+from gradsift.data.formats.registry import is_storage, open_source
 from gradsift.data.missing import known
-from gradsift.data.opening import is_storage, open_source
 from gradsift.data.source import ArraySource, LikeSource, SourceView, block_width
 from gradsift.protocols import Array, IntArray, Source
 

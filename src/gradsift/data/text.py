@@ -8,13 +8,14 @@ files it has no bound on memory. Figures: `benchmarks/reading.py`.)
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import os
 import re
 import zlib
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -23,11 +24,29 @@ from typing import IO, Any, TypeVar
 import numpy as np
 
 from gradsift._run.extras import require
-from gradsift.data.encodings import DECODERS, TITLES, encoding_of
-from gradsift.data.lines import Lines
+from gradsift._run.memory import available_memory
 from gradsift.data.read_options import BLANK, PLAIN, ReadOptions
 from gradsift.protocols import IntArray
 
+PEEK_BYTES = 1 << 16
+MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+DECODERS = ("utf-8-sig", "cp1252", "latin-1")
+"""What a file without a mark is tried as, in this order."""
+TITLES = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
+CONTROLS = bytes(set(range(32)) - set(b"\t\n\r")) + b"\x7f"
+MOST_CONTROLS = 0.05
+"""Bytes that text hardly holds, and their part of a file above which it is none."""
+CHUNK = 1 << 20
+"""Characters read at a time."""
+LINE_SHARE = 1 / 50
+"""Part of the memory a line may take as text: as cells it takes up to 40 times that."""
+HEAD_LINES, HEAD_CHARACTERS = 50, 1 << 16
+"""Lines that tell the delimiter, and characters after which fewer are enough."""
 T = TypeVar("T")
 
 BEWARE = "beware: "
@@ -104,7 +123,7 @@ def _encoding_notes(name: str, encoding: str, expected: str) -> tuple[str, ...]:
     if encoding == expected:
         return () if encoding == DECODERS[0] else (f"{name}: encoded as {encoding}",)
     read_as = f"{name} is not UTF-8: read as {TITLES[encoding]}"
-    return (f"{BEWARE}{read_as}; if names look odd, give its --encoding",)
+    return (f"{BEWARE}{read_as}; if names look odd, it is another encoding",)
 
 
 def _said(error: Exception) -> str:
@@ -147,9 +166,9 @@ class TextTable:
         head = self._lines.peek()
         options = self.options
         self.delimiter = options.delimiter or delimiter_of(head, name, options)
-        if options.delimiter is None and self.delimiter != BLANK:
+        if options.delimiter is None and self.delimiter not in (BLANK, ",", "\t"):
             self.notes.append(f"{name}: cells are separated by {DELIMITERS[self.delimiter]}")
-        elif options.delimiter is None:
+        elif options.delimiter is None and self.delimiter == BLANK:
             self.notes.append(f"{name}: cells are separated by spaces")
         self._header_line = self._lines.number + 1
         first, _ = next(self._records([str(self._lines.line())], self._header_line))
@@ -191,7 +210,11 @@ class TextTable:
         names[0] = names[0] or ROW_NAMES
         self.width = len(names)
         self._unnamed = [k for k, name in enumerate(names) if not name]
-        self.header = checked_names([name for name in names if name], self.name)
+        found = checked_names([name for name in names if name], self.name)
+        self.header = names_apart(found)
+        if twice := [name for name, count in Counter(found).items() if count > 1]:
+            some = ", ".join(map(repr, twice[:3]))
+            self.notes.append(f"{self.name}: columns that share a name are numbered ({some})")
 
     def _records(
         self, lines: Sequence[str], first: int, known: bool = True
@@ -355,14 +378,36 @@ def _names_columns(lines: Sequence[str], options: ReadOptions) -> bool:
 
 
 def checked_names(names: Sequence[str], file: str) -> list[str]:
-    """The names of a header; refused where two are the same, or where it is a row of numbers."""
+    """The names of a header; refused where it is a row of numbers."""
     if len(names) > 1 and all(PLAIN.number(name) is not None for name in names):
         raise ValueError(
             f"the first line of {file} holds numbers ({', '.join(names[:3])}, ...): expected "
             "a header with the names of the columns. Add one above it."
         )
-    check_names(names)
     return list(names)
+
+
+def names_apart(names: Sequence[str], taken: Collection[str] = ()) -> list[str]:
+    """Names of probes may repeat (several per gene): number the repeats.
+
+    Examples
+    --------
+    >>> names_apart(["a", "b", "a"]), names_apart(["y", "a"], taken={"y"})
+    (['a', 'b', 'a.2'], ['y.2', 'a'])
+    >>> names_apart(["a", "a", "a.2"])
+    ['a', 'a.3', 'a.2']
+    """
+    used, out = {*taken, *names}, []
+    seen: dict[str, int] = dict.fromkeys(taken, 1)
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        unique = name if seen[name] == 1 else f"{name}.{seen[name]}"
+        while unique != name and unique in used:
+            seen[name] += 1
+            unique = f"{name}.{seen[name]}"
+        used.add(unique)
+        out.append(unique)
+    return out
 
 
 def one_line(name: str) -> str:
@@ -386,3 +431,87 @@ def check_names(names: Sequence[str]) -> None:
             f"the header names {some} more than once: give every column a name of its own "
             f"({twice[0]!r} is in columns {', '.join(map(str, at[:5]))})."
         )
+
+
+class Lines:
+    """The lines of a text file, without their ends, read in chunks."""
+
+    def __init__(self, file: IO[str], name: str) -> None:
+        self.name, self.number = name, 0  # of lines handed out
+        self._file = file
+        self._most = int(min(available_memory() * LINE_SHARE, 1 << 31))
+        self._held: deque[str] = deque()
+        self._begun: list[str] = []
+        self._over = False
+
+    def _more(self) -> bool:
+        """Hold at least one line more, unless the file is at its end."""
+        while not self._over:
+            piece = self._file.read(min(CHUNK, self._most))
+            self._over = not piece
+            *whole, rest = ("".join(self._begun) + piece).split("\n") if "\n" in piece else [piece]
+            if whole:
+                self._begun = []
+            self._begun.append(rest)
+            if self._over:
+                last = "".join(self._begun)
+                whole = [last] if last else []
+            self._held.extend(whole)
+            if sum(map(len, self._begun)) >= self._most:
+                raise ValueError(
+                    f"{self.name}, line {self.number + len(self._held) + 1} is longer than "
+                    f"{self._most:,} characters, more than the memory available can take: it is "
+                    "no table."
+                )
+            if whole:
+                return True
+        return False
+
+    def peek(self) -> list[str]:
+        """The next lines, as many as tell how the table is written; they stay to be read."""
+        while len(self._held) < HEAD_LINES and (
+            len(self._held) < 3 or sum(map(len, self._held)) < HEAD_CHARACTERS
+        ):
+            if not self._more():
+                break
+        return list(self._held)[:HEAD_LINES]
+
+    def line(self) -> str | None:
+        """The next line, None at the end."""
+        if not self._held and not self._more():
+            return None
+        self.number += 1
+        return self._held.popleft()
+
+    def block(self) -> list[str]:
+        """All lines in hand, or those of the next chunk; none at the end."""
+        if not self._held:
+            self._more()
+        out = list(self._held)
+        self._held.clear()
+        self.number += len(out)
+        return out
+
+
+def encoding_of(path: Any, opened: Callable[..., Any]) -> str:
+    """The encoding that the first bytes tell; files that are no text are refused.
+
+    Parameters
+    ----------
+    path : path
+    opened : callable
+        From a path and a mode to an open file.
+    """
+    with opened(path, "rb") as file:
+        start = file.read(PEEK_BYTES)
+    for mark, encoding in MARKS:
+        if start.startswith(mark):
+            return encoding
+    strange = len(start) - len(start.translate(None, CONTROLS))
+    if b"\0" in start or strange > MOST_CONTROLS * len(start):
+        name = os.path.basename(os.fspath(path))
+        raise ValueError(
+            f"{name} holds binary data, not text. If it is another format, give it the suffix of "
+            "that format; if it is UTF-16 text without a mark, give --encoding utf-16-le."
+        )
+    return DECODERS[0]

@@ -29,7 +29,7 @@ from gradsift._run.threads import same_bits
 from gradsift._run.warn import warn_user
 from gradsift.data import Scaling, stack_rows, take_rows
 from gradsift.data.arrays import array_like
-from gradsift.data.far import column_ranges
+from gradsift.data.extrapolation import column_ranges
 from gradsift.data.responses import check_all_known, to_floats
 from gradsift.estimators.description import ModelDescription, short_form
 from gradsift.estimators.docstrings import documented

@@ -22,8 +22,7 @@ from gradsift._run.warn import warn_user
 from gradsift.data import ArraySource, is_storage, read_target
 from gradsift.data.arrays import array_like
 from gradsift.data.formats.arrow import ArrowSource, holds_text
-from gradsift.data.missing import is_hole
-from gradsift.data.mixed import TableEncoder, make_encoder
+from gradsift.data.missing import as_response, is_hole
 from gradsift.data.responses import check_all_known
 from gradsift.data.slices import check_rows
 from gradsift.estimators.validation import (
@@ -38,13 +37,16 @@ from gradsift.estimators.validation import (
     rows_with_target,
     warn_if_far,
 )
-from gradsift.exceptions import ExtrapolationWarning
+from gradsift.exceptions import ExtrapolationWarning, SkippedColumnsWarning
 from gradsift.inference.findings import Finding, Findings
 from gradsift.inference.marginal_tests import Association
 from gradsift.inference.results import ColumnTest, ProductTest, ReducedModel, Significance
 from gradsift.inference.settings import DEFAULT
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.sift import SiftResult
+from gradsift.tables.columns import TableEncoder, is_missing
+from gradsift.tables.frame import Frame, as_frame
+from gradsift.tables.prepare import encode_frame, group_notes, left_out_notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +79,18 @@ class ColumnMap:
         """(p,) the column of the table behind each encoded one; None = they are the same."""
         return None if self.encoder is None else self.encoder.origins
 
+    @property
+    def n_table(self) -> int:
+        """Columns of the table."""
+        return self.n_encoded if self.encoder is None else len(self.encoder.table)
+
     def encoded(self, columns: IntArray) -> IntArray:
         """The encoded columns of some columns of the table."""
         return encoded_columns(columns, self.encoder)
 
     def mask(self, selected: IntArray) -> NDArray[np.bool_]:
         """(n_features,) the columns of the table behind some encoded ones."""
-        n = self.n_encoded if self.encoder is None else len(self.encoder.columns)
-        out = np.zeros(n, dtype=bool)
+        out = np.zeros(self.n_table, dtype=bool)
         out[selected if self.origins is None else self.origins[selected]] = True
         return out
 
@@ -158,12 +164,16 @@ class ColumnMap:
     def findings(self, found: Findings) -> Findings:
         """Findings and confidences of the columns of the table."""
         found = found.among(self.n_encoded)
-        return found if self.origins is None else findings_of_table(found, self.origins)
+        if self.origins is None:
+            return found
+        return findings_of_table(found, self.origins, self.n_table)
 
     def significance(self, found: Significance) -> Significance:
         """Tests of the columns of the table."""
         found = found.among(self.n_encoded)
-        return found if self.origins is None else significance_of_table(found, self.origins)
+        if self.origins is None:
+            return found
+        return significance_of_table(found, self.origins, self.n_table)
 
 
 def make_columns(
@@ -178,7 +188,7 @@ def make_columns(
     labels: IntArray | None = None
     if feature_groups is not None:
         labels = np.unique(feature_groups, return_inverse=True)[1]
-    if encoder is not None and len(encoder.names) > len(encoder.columns):
+    if encoder is not None and len(encoder.names) != len(encoder.table):
         labels = encoder.origins if labels is None else labels[encoder.origins]
     return ColumnMap(p, labels, encoded_columns(always, encoder), encoder)
 
@@ -231,21 +241,77 @@ def check_feature_groups(
     return tuple(taken.get(k, single[k]) for k in range(n_features))
 
 
-def find_encoder(X: Any, missing: str, y: Any = None) -> TableEncoder | None:
-    """How a table becomes columns of numbers; None where nothing has to be done."""
-    X = without_target(X, y)
-    if is_storage(X) and not holds_text(X):
+def find_encoder(
+    X: Any, missing: str, y: Any = None, used: Iterable[str] = ()
+) -> TableEncoder | None:
+    """How a table becomes columns of numbers; None where nothing has to be done.
+
+    Parameters
+    ----------
+    X : table
+    missing : {'auto', 'error', 'mean', 'indicator'}
+    y : array, or the name of a column
+    used : iterable of str
+        Columns that are variables whatever they look like.
+    """
+    table = without_target(X, y)
+    if is_storage(table) and not holds_text(table):
         if missing == "indicator":
             raise ValueError(
                 "missing='indicator' needs a table in memory, and X is stored elsewhere. Use "
                 "missing='mean', or read the table first."
             )
         return None
-    if hasattr(X, "columns"):
-        check_unique_names(column_names(X))
-    elif missing == "indicator" and np.asarray(X).dtype.kind not in "biuf":
+    named = hasattr(table, "columns")
+    if named:
+        check_unique_names(column_names(table))
+    elif missing not in ("auto", "indicator") or not has_gaps(table):
         return None
-    return make_encoder(X, missing)
+    frame = as_frame(table)
+    encoder, notes = encode_frame(frame, response_of(X, y, frame.n_rows), missing, set(used))
+    if not encoder.names:
+        out = " ".join(note.text for note in notes)
+        raise ValueError(f"Found array with 0 feature(s): no column is a variable. {out}")
+    return None if encoder.is_plain else encoder
+
+
+def warn_of_columns(encoder: TableEncoder) -> None:
+    """Warn of columns that were left out because of what they hold."""
+    for note in left_out_notes(encoder.special):
+        warn_user(
+            f"{note.text} left out. To use them, name them in always_keep or feature_groups, or "
+            "turn them into numbers or categories.",
+            SkippedColumnsWarning,
+        )
+    for note in group_notes(encoder.special):
+        warn_user(f"{note.text}. Pass that column as groups.", SkippedColumnsWarning)
+
+
+def has_gaps(X: Any) -> bool:
+    """Whether an array of numbers has missing values."""
+    values = np.asarray(array_like(X))
+    return values.dtype.kind == "f" and values.ndim == 2 and bool(np.isnan(values).any())
+
+
+def response_of(X: Any, y: Any, n: int) -> NDArray[Any]:
+    """The response as numbers or texts, NaN or None where it is missing; the same in all rows where
+    it cannot be read, which is refused later.
+    """
+    try:
+        values = as_response(read_target(X, y) if isinstance(y, str) else array_like(y, "y"))
+        if values.dtype.names is not None:  # survival times
+            fields = values.dtype.names
+            values = values[next(name for name in fields if values[name].dtype.kind != "b")]
+        values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+        if values.dtype.kind in "OU":
+            frame = as_frame({"y": values.astype(object)})
+            values = frame.column("y")
+    except (TypeError, ValueError, OverflowError, KeyError, StopIteration):
+        return np.zeros(n)
+    known = values.ndim in (1, 2) and len(values) == n and values.dtype.kind in "biufO"
+    if not known:
+        return np.zeros(n)
+    return values if values.dtype.kind == "O" else values.astype(float)
 
 
 def without_target(X: Any, y: Any) -> Any:
@@ -279,32 +345,40 @@ def check_mixed_X(estimator: Any, encoder: TableEncoder, X: Any, y: Any) -> tupl
 
 
 def check_new_mixed_X(model: Any, X: Any) -> ArraySource:
-    """The encoded table of new samples; categories that the fit has not seen get a warning, and so
-    do rows far outside those of the fit.
+    """The encoded table of new samples; what is odd about its rows gets a warning, and so do rows
+    far outside those of the fit.
     """
     X, encoder = array_like(X), model.encoder_
     check_names(model, X, reset=False)
-    encoded = encoded_source(encoder, X, model.missing)
-    for note in encoder.unseen(X):
-        warn_user(note, ExtrapolationWarning)
+    frame = as_frame(X, encoder.table)
+    encoded = encoded_source(encoder, frame, model.missing)
+    for note in encoder.read(frame)[1]:
+        warn_user(f"{note.text}.", ExtrapolationWarning)
     warn_if_far(model, encoded, encoder.names)
     return encoded
 
 
 def encoded_source(encoder: TableEncoder, X: Any, missing: str) -> ArraySource:
     """The encoded columns, missing values refused unless asked for."""
-    unknown = encoder.without_category(X) if missing == "error" else {}
-    if unknown:
-        name, row = next(iter(unknown.items()))
-        more = f", and {len(unknown) - 1} more columns have such rows" if len(unknown) > 1 else ""
+    frame = X if isinstance(X, Frame) else as_frame(X, encoder.table)
+    if missing == "error":
+        check_categories(encoder, frame)
+    encoded = np.ascontiguousarray(encoder.read(frame)[0])
+    check_finite(encoded, list(encoder.names), allow_missing=missing != "error")
+    return ArraySource(encoded)
+
+
+def check_categories(encoder: TableEncoder, frame: Frame) -> None:
+    """Refuse rows without a category."""
+    gone = {c.name: is_missing(c.read(frame.column(c.name))) for c in encoder.of("category")}
+    lost = {name: int(np.argmax(rows)) for name, rows in gone.items() if rows.any()}
+    if lost:
+        name, row = next(iter(lost.items()))
+        more = f", and {len(lost) - 1} more columns have such rows" if len(lost) > 1 else ""
         raise ValueError(
             f"Input X contains NaN: column {name!r} has no category in row {row}{more}. Leave "
-            "those rows out, or set missing='mean' (no category is a category of its own) or "
-            "missing='indicator' (and it is named as such)."
+            "those rows out, or set missing='auto' (no category is a category of its own)."
         )
-    encoded = np.ascontiguousarray(encoder.encode(X))
-    check_finite(encoded, encoder.names, allow_missing=missing != "error")
-    return ArraySource(encoded)
 
 
 # Results on encoded columns, as results on the columns of the table.
@@ -339,32 +413,41 @@ def each_finding(findings: Iterable[Finding], origins: IntArray) -> list[Finding
     return list(out.values())
 
 
-def confidence_of_table(confidence: Array, origins: IntArray, findings: Iterable[Finding]) -> Array:
+def confidence_of_table(
+    confidence: Array, origins: IntArray, findings: Iterable[Finding], n: int
+) -> Array:
     """Confidence of every column of the table, by any of its encoded columns; that of a member of a
     finding is the one stated there.
     """
-    most = np.where(np.bincount(origins, confidence == 1.0) > 0, 1.0, DEFAULT.most_confidence)
-    total = np.minimum(np.bincount(origins, confidence), most)
+    sure = np.bincount(origins, confidence == 1.0, n)
+    total = np.minimum(
+        np.bincount(origins, confidence, n), np.where(sure > 0, 1.0, DEFAULT.most_confidence)
+    )
     for finding in reversed(each_finding(findings, origins)):
         total[finding.columns] = finding.members
     return total
 
 
-def findings_of_table(found: Findings, origins: IntArray) -> Findings:
-    """Findings and confidences of the columns of the table."""
-    confidence = confidence_of_table(found.confidence, origins, found.findings)
+def findings_of_table(found: Findings, origins: IntArray, n: int) -> Findings:
+    """Findings and confidences of the n columns of the table."""
+    confidence = confidence_of_table(found.confidence, origins, found.findings, n)
     return Findings(tuple(each_finding(found.findings, origins)), confidence)
 
 
-def association_of_table(found: Association, origins: IntArray) -> Association:
-    """The same of the columns of the table. The encoded columns of one have one p-value."""
-    first = np.unique(origins, return_index=True)[1]
-    return Association(found.p_values[first], found.q_values[first])
+def association_of_table(found: Association, origins: IntArray, n: int) -> Association:
+    """The same of the n columns of the table. The encoded columns of one have one p-value."""
+    return Association(*(one_of_each(v, origins, n) for v in (found.p_values, found.q_values)))
 
 
-def significance_of_table(found: Significance, origins: IntArray) -> Significance:
-    """Tests of the columns of the table. The encoded columns of one column have one p-value."""
-    first = np.unique(origins, return_index=True)[1]
+def one_of_each(p_values: Array, origins: IntArray, n: int) -> Array:
+    """(n,) p-values of the columns of the table; 1 for columns of which nothing was made."""
+    out = np.ones(n)
+    out[origins[::-1]] = p_values[::-1]
+    return out
+
+
+def significance_of_table(found: Significance, origins: IntArray, n: int) -> Significance:
+    """Tests of the n columns of the table. The encoded columns of one column have one p-value."""
 
     def of_table(one: ReducedModel) -> ReducedModel:
         return replace(one, columns=unique_origins(one.columns, origins))
@@ -382,27 +465,27 @@ def significance_of_table(found: Significance, origins: IntArray) -> Significanc
         if a != b:
             pairs.setdefault((a, b), replace(pair, first=a, second=b))
     return Significance(
-        p_values=found.p_values[first],
-        q_values=found.q_values[first],
-        finding_p_values=found.finding_p_values[first],
-        finding_q_values=found.finding_q_values[first],
+        p_values=one_of_each(found.p_values, origins, n),
+        q_values=one_of_each(found.q_values, origins, n),
+        finding_p_values=one_of_each(found.finding_p_values, origins, n),
+        finding_q_values=one_of_each(found.finding_q_values, origins, n),
         tests=tuple(tests.values()),
         products=tuple(pairs.values()),
     )
 
 
-def best_of_each(ranking: IntArray, origins: IntArray) -> IntArray:
-    """Ranks of the columns of the table by their best ranked encoded columns, 1 = best."""
-    best = np.full(int(origins.max()) + 1, len(ranking) + 1)
+def best_of_each(ranking: IntArray, origins: IntArray, n: int) -> IntArray:
+    """Ranks of the n columns of the table by their best ranked encoded columns, 1 = best."""
+    best = np.full(n, len(ranking) + 1)
     np.minimum.at(best, origins, ranking)
     out = np.empty(len(best), dtype=np.intp)
     out[np.argsort(best, kind="stable")] = np.arange(1, len(best) + 1)
     return out
 
 
-def largest_of_each(values: Array, origins: IntArray) -> Array:
-    """The largest value among the encoded columns of each column of the table."""
-    out = np.zeros(int(origins.max()) + 1)
+def largest_of_each(values: Array, origins: IntArray, n: int) -> Array:
+    """The largest value among the encoded columns of each of the n columns of the table."""
+    out = np.zeros(n)
     np.maximum.at(out, origins, values)
     return out
 
@@ -439,26 +522,26 @@ def table_attributes(
     """Attributes of a fit to encoded columns, for the columns of the table; `importances`: for each
     encoded column, that of its column of the table.
     """
-    origins = encoder.origins
+    origins, n = encoder.origins, len(encoder.table)
     known = {field.name: found.get(f"{field.name}_") for field in fields(EncodedResults)}
     inside = EncodedResults(**cast(dict[str, Any], known))
     out = {
         **found,
         "encoded_": inside,
-        "feature_importances_": largest_of_each(importances, origins),
-        "variable_importances_": largest_of_each(inside.variable_importances, origins),
-        "ranking_": best_of_each(inside.ranking, origins),
+        "feature_importances_": largest_of_each(importances, origins, n),
+        "variable_importances_": largest_of_each(inside.variable_importances, origins, n),
+        "ranking_": best_of_each(inside.ranking, origins, n),
         "interactions_": pairs_of_table(inside.interactions, origins),
     }
     if (each := found.get("outcome_importances_")) is not None:
-        out["outcome_importances_"] = np.stack([largest_of_each(v, origins) for v in each])
+        out["outcome_importances_"] = np.stack([largest_of_each(v, origins, n) for v in each])
     if inside.association is not None:
-        out["association_"] = association_of_table(inside.association, origins)
+        out["association_"] = association_of_table(inside.association, origins, n)
     if inside.findings is not None and inside.confidence is not None:
         out["findings_"] = each_finding(inside.findings, origins)
-        out["confidence_"] = confidence_of_table(inside.confidence, origins, inside.findings)
+        out["confidence_"] = confidence_of_table(inside.confidence, origins, inside.findings, n)
     if inside.significance is not None:
-        out["significance_"] = significance_of_table(inside.significance, origins)
+        out["significance_"] = significance_of_table(inside.significance, origins, n)
     return out
 
 
@@ -500,10 +583,10 @@ def mixed_gradient(model: Any, source: Source, *, std: bool = False) -> Array:
     out = np.zeros((len(inside), len(X), len(columns)))
     first = np.searchsorted(origins, np.arange(len(columns)))  # not what says where it is missing
     for j, k in enumerate(predictor.index.tolist()):
-        if k in first and not columns[origins[k]].levels:
+        if k in first and not columns[origins[k]].categories:
             out[:, :, origins[k]] = inside[:, :, j]
     for k in model.get_support(indices=True).tolist():
-        if columns[k].levels:
+        if columns[k].categories:
             other = most_frequent(model, X, k)
             change = predictor.difference_std if std else partial(field_change, model)
             out[:, :, k] = change(X, other)
@@ -513,7 +596,7 @@ def mixed_gradient(model: Any, source: Source, *, std: bool = False) -> Array:
 def most_frequent(model: Any, X: Array, k: int) -> Array:
     """Encoded samples with the most frequent level of the fit in a column of the table."""
     encoded = np.flatnonzero(model.encoder_.origins == k)
-    levels = encoded[: len(model.encoder_.columns[k].levels)]
+    levels = encoded[: len(model.encoder_.columns[k].categories)]
     changed = X.copy()
     changed[:, encoded] = 0.0
     changed[:, levels[int(np.argmax(model.predictor_.scaling.mean[levels]))]] = 1.0

@@ -30,6 +30,7 @@ from gradsift.numerics.logistic import with_ones
 from gradsift.numerics.statistics import cubic_splines, middle_quantiles, winsorise
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.responses.numbers import CLIP
+from gradsift.tables.columns import Column
 
 MOST_COLUMNS = 1 / 3
 """Columns of all covariates at most, as a part of the rows: more would overfit any response."""
@@ -47,7 +48,7 @@ SAME = 1e-8
 
 def with_covariates(sample: Sample, covariates: Any, source: Source, kept: IntArray) -> Sample:
     """The sample of the kept rows of a source, with its covariates as columns."""
-    given = [(name, source.align_rows(values)) for name, values in read_columns(covariates)]
+    given = [(column, source.align_rows(values)) for column, values in read_columns(covariates)]
     wrong = [len(values) for _, values in given if len(values) != source.shape[0]]
     if wrong:
         raise ValueError(
@@ -55,12 +56,12 @@ def with_covariates(sample: Sample, covariates: Any, source: Source, kept: IntAr
         )
     if not given:
         return sample
-    names, values = [name for name, _ in given], [values[kept] for _, values in given]
+    names, values = [column.name for column, _ in given], [values[kept] for _, values in given]
     twice = [name for k, name in enumerate(names) if name in names[:k]]
     if twice:
         raise ValueError(f"two covariates are named {twice[0]!r}: rename one.")
     counts = np.ones(len(kept)) if sample.weight is None else sample.weight
-    parts = tuple(learn(name, value, counts) for name, value in zip(names, values, strict=True))
+    parts = tuple(learn(column, v, counts) for (column, _), v in zip(given, values, strict=True))
     found, adjusted = with_terms(sample, parts, (), values, counts)
     straight = len(found.used)
     if straight == 0:  # constant covariates say nothing
@@ -190,8 +191,9 @@ def log_p_value(
     return float(f_distribution.logsf(ratio, d * q, left * q))
 
 
-def learn(name: str, values: Any, counts: Array) -> Covariate:
+def learn(column: Column, values: Any, counts: Array) -> Covariate:
     """How a covariate becomes columns, from its values (n,) and the counts of rows (n,)."""
+    name = column.name
     if values.dtype.kind == "O":
         levels = text_levels(values)
         if len(levels) > max(MOST_COLUMNS * len(values), 2):
@@ -201,7 +203,8 @@ def learn(name: str, values: Any, counts: Array) -> Covariate:
             )
         number = {level: k for k, level in enumerate(levels)}
         most = int(np.bincount([number[value] for value in values], counts).argmax())
-        return Covariate(name, (*levels[:most], *levels[most + 1 :]), levels[most])
+        others = (*levels[:most], *levels[most + 1 :])
+        return Covariate(name, others, levels[most], column=column)
     there = ~np.isnan(values)
     if not there.any():
         raise ValueError(f"covariate {name!r} is missing in all {len(values)} rows.")
@@ -209,7 +212,7 @@ def learn(name: str, values: Any, counts: Array) -> Covariate:
     mean = float(np.average(values, weights=counts))
     spread = float(np.sqrt(np.average((values - mean) ** 2, weights=counts)))
     scale = spread if spread > 1e-12 * float(np.abs(values).max()) else np.inf
-    return Covariate(name, (), "", mean, scale, marked=not there.all())
+    return Covariate(name, (), "", mean, scale, marked=not there.all(), column=column)
 
 
 def independent_columns(C: Array) -> IntArray:

@@ -9,8 +9,8 @@ columns of X are selected given the covariates. Predictions have a linear part i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,17 +20,15 @@ from gradsift.data.arrays import array_like
 from gradsift.data.categories import (
     level_columns,
     level_name,
-    numbers_or_levels,
     table_columns,
     unseen_levels,
 )
-from gradsift.data.responses import refuse_times
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.numerics.statistics import cubic_splines
 from gradsift.protocols import Array, IntArray
-
-MISSING_LEVEL = "(missing)"
-"""The category of rows in which nothing is written."""
+from gradsift.tables.columns import MISSING, Column, with_levels
+from gradsift.tables.frame import as_frame
+from gradsift.tables.roles import parse_columns
 
 
 @dataclass(frozen=True)
@@ -53,6 +51,8 @@ class Covariate:
         Where the effect of a number jumps, in the same unit.
     marked : bool
         Whether a 0/1 column says where the number is missing.
+    column : Column
+        How its values are read: numbers, texts, dates.
     """
 
     name: str
@@ -63,6 +63,7 @@ class Covariate:
     knots: tuple[float, ...] = ()
     jumps: tuple[float, ...] = ()
     marked: bool = False
+    column: Column = field(default_factory=lambda: Column(""))
 
     @property
     def columns(self) -> list[str]:
@@ -70,7 +71,7 @@ class Covariate:
         if self.reference:
             return [level_name(self.name, level) for level in self.levels]
         curve = range(1, len(self.knots) + 3) if self.knots else ()
-        marks = [f"{self.name} {MISSING_LEVEL}"] * self.marked
+        marks = [f"{self.name} {MISSING}"] * self.marked
         jumps = [f"{self.name} > {self.mean + self.scale * jump:.6g}" for jump in self.jumps]
         return [self.name, *marks, *(f"{self.name} (curve {k})" for k in curve), *jumps]
 
@@ -83,8 +84,8 @@ class Covariate:
         """Its columns (n, k) at values as `read_column` gives them."""
         texts = values.dtype.kind == "O"
         if self.reference and not texts and np.isnan(values).all():
-            values, texts = np.full(len(values), MISSING_LEVEL, dtype=object), True
-        if texts and not self.reference and (values == MISSING_LEVEL).all():
+            values, texts = np.full(len(values), MISSING, dtype=object), True
+        if texts and not self.reference and (values == MISSING).all():
             values, texts = np.full(len(values), np.nan), False
         if texts != bool(self.reference):
             was, is_now = ("categories", "numbers") if self.reference else ("numbers", "texts")
@@ -161,7 +162,8 @@ class Covariates:
 
     def encode(self, covariates: Any, n: int | None = None) -> Array:
         """Columns (n, k) of the covariates of n rows, less their means at the fit."""
-        given = dict(read_columns(covariates, n))
+        known = {part.name: part.column for part in self.parts}
+        given = {column.name: values for column, values in read_columns(covariates, n, known)}
         lost = [name for name in self.names if name not in given]
         if lost:
             raise ValueError(
@@ -199,14 +201,18 @@ def check_same_covariates(fitted: Covariates | None, covariates: Any) -> None:
         )
 
 
-def read_columns(covariates: Any, n: int | None = None) -> list[tuple[str, Any]]:
-    """(name, values) of each covariate: numbers, NaN where missing, or texts in an object array.
+def read_columns(
+    covariates: Any, n: int | None = None, known: Mapping[str, Column] | None = None
+) -> list[tuple[Column, Any]]:
+    """How each covariate is read, and its values: numbers, NaN where missing, or texts.
 
     Parameters
     ----------
     covariates : data frame, dict of columns, or array (n,) or (n, k)
     n : int, optional
         The rows there should be.
+    known : mapping, optional
+        How the covariates of the fit were read, by their names.
     """
     if isinstance(covariates, dict):
         found = [(str(name), values) for name, values in covariates.items()]
@@ -223,25 +229,38 @@ def read_columns(covariates: Any, n: int | None = None) -> list[tuple[str, Any]]
                 "or a dict of columns."
             )
         found = [(f"covariate{k}", values) for k, values in enumerate(table.T)]
-    out = [(name, read_column(name, values)) for name, values in found]
-    for name, values in out:
+    out = [read_column(name, values, (known or {}).get(name)) for name, values in found]
+    for column, values in out:
         if n is not None and len(values) != n:
-            raise ValueError(f"covariate {name!r} has {len(values)} values for {n} rows of X.")
+            raise ValueError(
+                f"covariate {column.name!r} has {len(values)} values for {n} rows of X."
+            )
     return out
 
 
-def read_column(name: str, values: Any) -> Any:
-    """One covariate: numbers (NaN where missing), or texts for categories."""
+def read_column(name: str, values: Any, known: Column | None = None) -> tuple[Column, Any]:
+    """How one covariate is read, and its numbers (NaN where missing), or texts for categories; a
+    date is its days since the first one.
+    """
     values = array_like(values, "covariates")
-    plain = np.asarray(values)
-    if plain.ndim != 1:
-        raise ValueError(f"covariate {name!r} has shape {plain.shape}: one value for each row.")
-    refuse_times(plain, f"covariate {name!r}")
-    found: Any = numbers_or_levels(values)
+    if np.ndim(values) != 1:
+        shape = np.shape(values)
+        raise ValueError(f"covariate {name!r} has shape {shape}: one value for each row.")
+    frame = as_frame({name: values})
+    cells = frame.column(name)
+    column = known or parse_columns(frame)[0].get(name, Column(name))
+    plain = column.role == "number" and column.style is None
+    if column.role == "date":
+        column = column if column.start else with_levels(column, cells)
+        return column, column.encode(cells)[0][:, 0]
+    found = cells if plain and cells.dtype.kind == "O" else column.read(cells)
+    if column.role != "number" and cells.dtype.kind == "f":
+        found = cells
     if found.dtype.kind == "O":
-        found[[value is None for value in found]] = MISSING_LEVEL
-        return found
+        found = found.copy()
+        found[[value is None for value in found]] = MISSING
+        return column, found
     bad = np.flatnonzero(np.isinf(found))
     if len(bad):
         raise ValueError(f"covariate {name!r} is infinite in row {int(bad[0])}.")
-    return found
+    return column, found

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.printable import printable
-from gradsift.data.mixed import TableEncoder
+from gradsift.tables.columns import TableEncoder
 
 MOST = 10
 """Selected variables that a notebook names."""

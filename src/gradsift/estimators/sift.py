@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -41,6 +42,7 @@ from gradsift.estimators.columns import (
     make_columns,
     mixed_gradient,
     table_attributes,
+    warn_of_columns,
 )
 from gradsift.estimators.covariate_terms import with_covariates
 from gradsift.estimators.description import EnsemblePart, MemberPart
@@ -110,7 +112,7 @@ class GradientSift(GradientEstimator):
     always_keep: Any = None
     feature_groups: Any = None
     predict_with: Literal["auto", "selected"] = "auto"
-    missing: Literal["error", "mean", "indicator"] = "error"
+    missing: Literal["auto", "error", "mean", "indicator"] = "auto"
     inference: bool = False
     n_jobs: int | None = None
     options: SiftOptions | None = None
@@ -308,9 +310,10 @@ def make_sample(
     # scikit-learn's checks write on an estimator: a copy, so that a fit that fails changes nothing
     checked = blank(model)
     encoder = None
-    if not is_plain(X) or model.missing == "indicator":
+    gaps = is_plain(X) and X.size > 0 and bool(np.isnan(X.min()))
+    if not is_plain(X) or (gaps and model.missing in ("auto", "indicator")):
         check_missing(model)
-        encoder = find_encoder(X, model.missing, y)
+        encoder = find_encoder(X, model.missing, y, named_columns(model))
     response_type = model._response_type(y)
     records, columns_of_y = response_type.records(y), column_names(y)
     if records is not None:  # lengths are checked with the numbers of its rows
@@ -371,6 +374,15 @@ def learned_of_response(
     }
 
 
+def named_columns(model: GradientSift) -> set[str]:
+    """Columns that the user names, which are variables whatever they look like."""
+    asked = [] if model.always_keep is None else np.ravel(model.always_keep).tolist()
+    groups = model.feature_groups
+    if isinstance(groups, Mapping):
+        asked += [name for columns in groups.values() for name in np.ravel(columns).tolist()]
+    return {name for name in asked if isinstance(name, str)}
+
+
 def check_parameters(model: GradientSift, sample: Sample) -> SiftParameters:
     """The parameters of a model, checked for a sample."""
     p, rate = sample.learned["n_features_in_"], model.false_discovery_rate
@@ -414,6 +426,8 @@ def warn_of_sample(sample: Sample, options: SiftOptions, goal: Goal) -> None:
         warn_of_rare_classes(sample.response.classes, sample.response.codes)
     if sample.weight is not None and options.weight_kind == "frequency":
         warn_of_counts(sample.weight)
+    if sample.columns.encoder is not None and goal == "all":
+        warn_of_columns(sample.columns.encoder)
     if sample.groups is not None:
         warn_of_few_groups(sample.groups, sample.weight, sample.one_per_group)
     elif goal == "all":
@@ -538,11 +552,12 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         so with `groups`. Selection, ranking, gradients and directions are the same either way. A
         model fitted with 'auto' predicts from the selected variables alone after
         ``set_params(predict_with="selected")``.
-    missing : {'error', 'mean', 'indicator'}, default='error'
-        'error' refuses missing values and names their columns; 'mean' puts the column's mean (of
-        the training samples) in their place; 'indicator' does so too, and counts as part of the
-        column where its values are missing, for tables in which that may matter itself. A missing
-        category is one more category.
+    missing : {'auto', 'mean', 'indicator', 'error'}, default='auto'
+        'mean' fills missing values: by regression on other columns where these explain them, else
+        with the column's mean (of the training samples). 'indicator' also counts as part of a
+        column where its values are missing; 'auto' does so for columns whose missing values go with
+        the response. 'error' refuses missing values and names their columns. A missing category is
+        one more category.
     inference : bool, default=False
         Also compute the probability of columns to act: `findings_` and `confidence_`, as from
         `findings`. It takes less than a second in most tables.

@@ -19,7 +19,7 @@ import numpy as np
 from gradsift._run.progress import Say, silent, stages
 from gradsift._run.threads import one_blas_thread
 from gradsift.data import Scaling, measure_scaling, standardised, take_rows
-from gradsift.data.predicted import is_whole, with_predicted
+from gradsift.data.imputation import is_whole, with_predicted
 from gradsift.data.source import set_beside
 from gradsift.estimators.base import Goal
 from gradsift.estimators.columns import several_of_each

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
@@ -23,10 +23,10 @@ from gradsift.data import (
     read_target,
 )
 from gradsift.data.arrays import array_like
-from gradsift.data.far import far_note
-from gradsift.data.finite import all_good, labels_of, refuse
+from gradsift.data.checked_source import all_good, labels_of, refuse
+from gradsift.data.extrapolation import far_note
+from gradsift.data.formats.registry import holds_target
 from gradsift.data.missing import known
-from gradsift.data.opening import holds_target
 from gradsift.data.responses import check_all_known, odd_cell, refuse_times
 from gradsift.data.slices import check_rows
 from gradsift.data.source import LabelledRows
@@ -59,7 +59,7 @@ def check_unique_names(names: list[str] | None) -> None:
         )
 
 
-def is_plain(X: object) -> bool:
+def is_plain(X: object) -> TypeGuard[NDArray[Any]]:
     """Whether X is an array of numbers in memory: neither a frame, nor masked, nor stored."""
     return type(X) is np.ndarray and X.dtype.kind in "biuf"
 
@@ -111,12 +111,12 @@ def check_finite(X: Array, names: list[str] | None = None, *, allow_missing: boo
 def check_missing(estimator: BaseEstimator) -> str:
     """What is done with missing values of encoded columns: 'error' or 'mean'."""
     missing = getattr(estimator, "missing", "error")
-    counted = hasattr(estimator, "feature_groups")
-    if missing not in ("error", "mean", *(["indicator"] if counted else [])):
-        more = ", or 'indicator' to count it as well where values are missing" if counted else ""
+    more = ("auto", "indicator") if hasattr(estimator, "feature_groups") else ()
+    if missing not in ("error", "mean", *more):
+        marked = ", 'indicator' to mark them, or 'auto' to mark them where that is telling"
         raise ValueError(
-            f"missing={missing!r}: use 'error' to refuse missing values, or 'mean' to put the "
-            f"column's mean in their place{more}."
+            f"missing={missing!r}: use 'error' to refuse missing values, or 'mean' to fill them"
+            f"{marked if more else ''}."
         )
     return "error" if missing == "error" else "mean"
 

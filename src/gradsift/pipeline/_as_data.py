@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 import gradsift as public
 from gradsift import answer
 from gradsift.data import ArraySource, Scaling
-from gradsift.data.mixed import MixedColumn, TableEncoder
 from gradsift.data.read_options import ReadOptions
 from gradsift.estimators.columns import EncodedResults
 from gradsift.estimators.covariates import Covariate, Covariates
@@ -82,8 +81,6 @@ CLASSES: dict[str, type] = {
     "ArraySource": ArraySource,
     "Scaling": Scaling,
     "Training": Training,
-    "MixedEncoder": TableEncoder,
-    "MixedColumn": MixedColumn,
     "TableEncoder": columns.TableEncoder,
     "Column": columns.Column,
     "NumberStyle": NumberStyle,

@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._run.memory import available_memory
-from gradsift.data.mixed import TableEncoder
 from gradsift.pipeline._as_data import (
     ESTIMATORS,
     KINDS,
@@ -33,6 +32,7 @@ from gradsift.pipeline._as_data import (
 )
 from gradsift.pipeline._training import Training
 from gradsift.tables import Recipe
+from gradsift.tables.columns import TableEncoder
 
 NAME = "model.gradsift"
 """What `gradsift select` calls its model."""

@@ -98,9 +98,10 @@ def note_words(note: TableNote) -> str:
 
 def option_words(change: str) -> str:
     """Names of choices as options of the command line, in brackets."""
-    options = [
-        f"--{choice.replace('_', '-').replace('=', ' ', 1)}" for choice in change.split(", ")
-    ]
+    options = []
+    for choice in change.split(", "):
+        option, given, value = choice.partition("=")
+        options.append(f"--{option.replace('_', '-')}{' ' * bool(given)}{value}")
     return f" [{', '.join(options)}]" if change else ""
 
 

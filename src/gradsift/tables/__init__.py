@@ -6,9 +6,9 @@ column; the others are read whole.
 
 from gradsift.data.read_options import ReadOptions
 from gradsift.tables.frame import Frame
-from gradsift.tables.new_table import open_new
 from gradsift.tables.notes import Note, TableError
 from gradsift.tables.opening import fingerprint, open_table
+from gradsift.tables.prediction_table import open_new
 from gradsift.tables.prepare import Table, prepare
 from gradsift.tables.reading import read_frame
 from gradsift.tables.recipe import Choices, Recipe

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from gradsift.data.categories import level_columns, number_text, text_levels
 from gradsift.data.source import windows
 from gradsift.protocols import Array, IntArray
-from gradsift.tables.frame import Frame
+from gradsift.tables.frame import Frame, as_frame
 from gradsift.tables.notes import Note, counted, listed
 from gradsift.tables.parse import COMPACT, NumberStyle, days, read_dates, read_numbers
 
@@ -75,6 +75,11 @@ class Column:
     parts: tuple[str, ...] = ()
     start: str = ""
     indicator: bool = False
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The levels that have a column of 0 and 1 each."""
+        return self.levels if self.role == "category" else ()
 
     @property
     def is_variable(self) -> bool:
@@ -237,7 +242,7 @@ class TableEncoder:
     >>> column = Column("sex", "category", levels=("f", "m"))
     >>> encoder = TableEncoder(("age", "sex"), {"sex": column})
     >>> sex = np.array(["m", "f"], dtype=object)
-    >>> X, notes = encoder.encode(make_frame(["sex", "age"], [sex, np.array([31.0, 42.0])]))
+    >>> X = encoder.encode(make_frame(["sex", "age"], [sex, np.array([31.0, 42.0])]))
     >>> encoder.names, X.tolist()
     (('age', 'sex=f', 'sex=m'), [[31.0, 0.0, 1.0], [42.0, 1.0, 0.0]])
     """
@@ -288,7 +293,13 @@ class TableEncoder:
         """Columns with one of these roles, those of plain numbers not among them."""
         return [column for column in self.special.values() if column.role in roles]
 
-    def encode(
+    def encode(self, table: Any) -> Array:
+        """The encoded columns (n, len(names)) of a data frame, an array or a `Frame`; NaN where a
+        number is missing.
+        """
+        return self.read(table if isinstance(table, Frame) else as_frame(table, self.table))[0]
+
+    def read(
         self, frame: Frame, needed: set[str] | None = None, fill: Array | None = None
     ) -> tuple[Array, list[Note]]:
         """The encoded columns of a frame, and what is odd about its rows.

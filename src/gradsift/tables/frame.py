@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift.data.categories import to_column
+from gradsift.data.arrays import array_like
+from gradsift.data.categories import (
+    DECLARED,
+    PLAIN_KINDS,
+    as_levels,
+    holds_times,
+    kind_of,
+    numbers_or_levels,
+    table_columns,
+    to_column,
+)
 from gradsift.data.cells import Texts
+from gradsift.data.missing import NUMBERS, is_hole, to_number
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.data.text import check_names
 from gradsift.protocols import Array, IntArray
@@ -154,6 +166,89 @@ def make_frame(
     return Frame(tuple(kept), numbers, texts, tuple(order), class_names or {})
 
 
+def as_frame(X: Any, names: Sequence[str] = ()) -> Frame:
+    """The columns of a data frame (pandas, polars, Arrow), of an array, or of a dict of columns;
+    `names` are those of the columns of an array.
+
+    Texts all of which are plain numbers, as ``astype(str)`` writes them, are categories: who wants
+    numbers has them. Durations are days.
+
+    Examples
+    --------
+    >>> frame = as_frame({"dose": [1.5, None], "ward": ["2", "10"], "when": ["1 mg", "NA"]})
+    >>> frame.names, list(frame.texts), frame.declared
+    (('dose',), ['ward', 'when'], {'ward': ()})
+    """
+    items = list(X.items() if isinstance(X, dict) else table_columns(X))
+    if names and not isinstance(X, dict) and not hasattr(X, "columns"):
+        items = [(name, values) for name, (_, values) in zip(names, items, strict=True)]
+    order, columns, declared = list[str](), [], dict[str, tuple[str, ...]]()
+    for name, values in items:
+        column = column_of(str(name), values)
+        order.append(str(name))
+        columns.append(column)
+        if kind_of(values).startswith(DECLARED):
+            declared[str(name)] = ordered_levels(values)
+        elif column.dtype.kind == "O" and are_plain_numbers(column):
+            declared[str(name)] = ()
+    return replace(make_frame(order, columns), declared=declared)
+
+
+def column_of(name: str, values: Any) -> Array | Texts:
+    """A column of a data frame as numbers, dates or texts; refused where it is nothing of it."""
+    values = array_like(values)
+    cells, kind = np.asarray(values), kind_of(values)
+    if cells.ndim != 1:
+        raise ValueError(
+            f"column {name!r} holds several values in each row: make one column of each."
+        )
+    if not kind.startswith(DECLARED) and cells.dtype.kind in PLAIN_KINDS:
+        return np.asarray(cells, dtype=np.float64)
+    if cells.dtype.kind == "O":
+        cells = without_zones(cells)
+    if holds_times(cells) and not kind.startswith(DECLARED):
+        there = [cell for cell in cells.tolist() if not is_hole(cell)]
+        if cells.dtype.kind == "m" or (there and hasattr(there[0], "total_seconds")):
+            return cells.astype("timedelta64[s]").astype(float) / 86_400.0
+        return np.array([np.datetime64("NaT") if is_hole(c) else c for c in cells], "M8[s]")
+    found = numbers_or_levels(values)
+    if found.dtype.kind == "O" and not kind.startswith(DECLARED):
+        known = (str, *NUMBERS)
+        odd = {type(c).__name__ for c in cells.tolist() if not (isinstance(c, known) or is_hole(c))}
+        if odd:
+            raise ValueError(
+                f"column {name!r} holds {', '.join(sorted(odd)[:3])}: a column is one of numbers, "
+                "truth values, dates or texts. Drop it, or turn it into one of these."
+            )
+    return found
+
+
+def without_zones(cells: NDArray[Any]) -> NDArray[Any]:
+    """Periods as the times at which they begin, and times with a zone as those of Greenwich."""
+    out = np.empty(len(cells), dtype=object)
+    for k, cell in enumerate(cells):
+        start = cell.to_timestamp() if hasattr(cell, "to_timestamp") else cell
+        zone = getattr(start, "tzinfo", None)
+        aware = zone is not None and not is_hole(start)
+        out[k] = start.astimezone(UTC).replace(tzinfo=None) if aware else start
+    return out
+
+
+def ordered_levels(values: Any) -> tuple[str, ...]:
+    """The levels of a column of ordered categories, lowest first; none where they have no order."""
+    categories = getattr(getattr(values, "dtype", None), "categories", None)
+    if not getattr(getattr(values, "dtype", None), "ordered", False):
+        return ()
+    there = set(as_levels(values))
+    return tuple(level for level in as_levels(categories) if level is not None and level in there)
+
+
+def are_plain_numbers(texts: NDArray[Any]) -> bool:
+    """Whether all texts are numbers as Python writes them."""
+    there = {text for text in texts.tolist() if text is not None}
+    return bool(there) and all(to_number(text) is not None for text in there)
+
+
 def read_rows(
     header: Sequence[str], rows: Iterable[Sequence[Any]], options: ReadOptions = PLAIN
 ) -> Frame:
@@ -170,26 +265,3 @@ def read_rows(
     columns = [to_column(cells, options) for cells in zip(*held)] or [np.zeros(0) for _ in header]
     lines = Places(np.arange(2, len(held) + 2))
     return replace(make_frame(header, columns), places=lines, options=options)
-
-
-def names_apart(names: Sequence[str], taken: Collection[str] = ()) -> list[str]:
-    """Names of probes may repeat (several per gene): number the repeats.
-
-    Examples
-    --------
-    >>> names_apart(["a", "b", "a"]), names_apart(["y", "a"], taken={"y"})
-    (['a', 'b', 'a.2'], ['y.2', 'a'])
-    >>> names_apart(["a", "a", "a.2"])
-    ['a', 'a.3', 'a.2']
-    """
-    used, out = {*taken, *names}, []
-    seen: dict[str, int] = dict.fromkeys(taken, 1)
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        unique = name if seen[name] == 1 else f"{name}.{seen[name]}"
-        while unique != name and unique in used:
-            seen[name] += 1
-            unique = f"{name}.{seen[name]}"
-        used.add(unique)
-        out.append(unique)
-    return out

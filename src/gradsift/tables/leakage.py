@@ -31,6 +31,12 @@ NARROW = 200
 nature, as a gene does."""
 MOST_SUMMANDS = 500
 """Columns among which sums and products are looked for."""
+MOST_CUTS = 5
+"""Values of a column that may be a target cut into intervals."""
+SAMPLE = 200
+"""Rows that tell whether a column has few values; NaN differs from itself."""
+NARROW_GAP = 0.1
+"""Part of the range of the target between two intervals, below which they touch."""
 MOST_CHANNELS = 500
 """Columns of a spectrum that are looked at."""
 EXACT = 1e-9
@@ -101,6 +107,8 @@ def find_leaks(
             alike, log_chance = _same_classes(X, codes), tried + renamings - arrangements
             add(_of(names, alike), log_chance, "the target under another name")
     _categories(categories, codes, tried + renamings - arrangements, ordered, add)
+    if ordered and y.dtype.kind in "iuf" and count <= MOST_SUMMANDS and len(values) > 5:
+        _cuts(numbers, categories, y.astype(float), tried, add)
     if not ordered and count <= NARROW and len(codes) >= 30 and sizes.min() >= 5:
         for names, X in numbers:
             add(_of(names, _apart(X, codes)), tried + renamings - arrangements,
@@ -142,6 +150,30 @@ def _categories(
         elif both == count > 1 and count <= 0.2 * n and not ordered:
             by_chance = renamed - float(gammaln(classes + 1)) + count * np.log(classes)
             add([name], by_chance, "each of its values goes with one class")
+
+
+def _cuts(
+    numbers: Sequence[tuple[Sequence[str], Array]], categories: Mapping[str, IntArray], y: Array,
+    tried: float, add: Callable[..., None],
+) -> None:  # fmt: skip
+    """Columns of a few values that cut the target into intervals which touch."""
+    columns = [(name, X[:, k]) for names, X in numbers for k, name in enumerate(names) if name]
+    columns += [(name, np.where(v < 0, np.nan, v)) for name, v in categories.items()]
+    for name, column in columns:
+        if len(set(column[:SAMPLE].tolist())) > MOST_CUTS + SAMPLE // 2:
+            continue  # numbers that differ
+        there = ~np.isnan(column)
+        kinds, codes = np.unique(column[there], return_inverse=True)
+        if there.mean() < LEAST_KNOWN or not 2 <= len(kinds) <= MOST_CUTS:
+            continue
+        order = np.argsort(y[there], kind="stable")
+        steps = np.flatnonzero(np.diff(codes[order]))
+        gaps = np.diff(y[there][order])[steps]
+        if len(steps) != len(kinds) - 1 or not ((gaps > 0) & (gaps < NARROW_GAP * np.ptp(y))).all():
+            continue
+        arrangements = gammaln(len(codes) + 1) - gammaln(np.bincount(codes) + 1).sum()
+        by_chance = tried + float(gammaln(len(kinds) + 1) - arrangements)
+        add([name], by_chance, "cuts the target into intervals")
 
 
 def _pairs(codes: IntArray, alike: bool) -> tuple[IntArray, IntArray]:
@@ -247,7 +279,20 @@ def _arithmetic(
     names = [name for some, _ in numbers for name in some]
     X = np.column_stack([X for _, X in numbers])
     free = [k for k, name in enumerate(names) if name is not None and name not in known]
-    free = [k for k in free if np.isfinite(X[:, k]).all()]
+    share = np.isfinite(X).mean(axis=0)
+    whole = [k for k in free if share[k] == 1.0]
+    found = _expressions(X, y, target, names, whole)
+    free = [k for k in free if share[k] >= LEAST_KNOWN]
+    rows = np.isfinite(X[:, free]).all(axis=1)
+    if len(free) > len(whole) and not found and rows.sum() >= max(12, LEAST_KNOWN * len(y)):
+        found = _expressions(X[rows], y[rows], target, names, free)
+    return found
+
+
+def _expressions(
+    X: Array, y: Array, target: str, names: Sequence[str], free: Sequence[int]
+) -> dict[str, str]:
+    """The same in rows without missing values, among some of the columns."""
     found: dict[str, str] = {}
     for sums, what in ((True, "a sum"), (False, "a product")):
         left = [k for k in free if names[k] not in found]

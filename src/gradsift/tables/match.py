@@ -13,11 +13,11 @@ import numpy as np
 from gradsift._run.suggest import did_you_mean
 from gradsift.data.categories import to_text
 from gradsift.data.cells import Texts
-from gradsift.data.sample_files import with_codes_of_plink
-from gradsift.data.text import ROW_NAMES
+from gradsift.data.plink_samples import with_codes_of_plink
+from gradsift.data.text import ROW_NAMES, names_apart
 from gradsift.protocols import Array, IntArray
 from gradsift.tables.columns import as_texts
-from gradsift.tables.frame import Frame, names_apart
+from gradsift.tables.frame import Frame
 from gradsift.tables.notes import Note, TableError, counted, is_or_are, listed
 
 FAMILY, INDIVIDUAL = "FID", "IID"
@@ -111,7 +111,7 @@ def as_r_writes(text: str) -> str:
     >>> as_r_writes("S-1 a") == as_r_writes("s.1.a")
     True
     """
-    return re.sub(r"\W|_", ".", text.casefold()).removeprefix("x.")
+    return re.sub(r"^x(?=[.\d])\.?", "", re.sub(r"\W|_", ".", text.casefold()))
 
 
 def unchanged(text: str) -> str:
@@ -307,7 +307,8 @@ def turned(frame: Frame, samples: Sequence[str], file: str) -> Frame:
     values = frame.numbers[:, [frame.where[name] for name in samples]].T
     said = f"{file}: variables are in rows, {len(samples)} samples in columns"
     others = [name for name in labels if name != label]
-    said += f"; {listed(others)} describe the variables" if others else ""
+    verb = "describes" if len(others) == 1 else "describe"
+    said += f"; {listed(others)} {verb} the variables" if others else ""
     repeated = len(given) - len(set(given))
     said += f"; {counted(repeated, 'name')} of variables repeated, numbered" if repeated else ""
     return replace(

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from gradsift.data import read_target
-from gradsift.data.opening import main_target, read_ids
+from gradsift.data.formats.registry import main_target, read_ids
 from gradsift.data.read_options import ReadOptions
 from gradsift.tables.covariate_file import (
     by_of,
@@ -18,7 +18,6 @@ from gradsift.tables.covariate_file import (
     response_of_samples,
 )
 from gradsift.tables.frame import Frame
-from gradsift.tables.large import open_large
 from gradsift.tables.match import (
     FAMILY,
     INDIVIDUAL,
@@ -30,6 +29,7 @@ from gradsift.tables.match import (
     without_plink_codes,
 )
 from gradsift.tables.notes import TableError, listed
+from gradsift.tables.out_of_core import fits_memory, open_large, opened, stored_frame
 from gradsift.tables.prepare import (
     Table,
     prepare,
@@ -44,7 +44,6 @@ from gradsift.tables.reading import (
     with_options,
 )
 from gradsift.tables.recipe import Choices
-from gradsift.tables.stored import fits_memory, opened, stored_frame
 from gradsift.tables.variants import GENOTYPES, variant_places, without_rare
 
 WHOLE_FILE = 1 << 30

@@ -29,6 +29,8 @@ MOST_WORDS = 3
 """Different texts without digits in a column of numbers: read as missing."""
 WORD_SHARE = 0.2
 """Part of the cells that they may be."""
+MOST_CLASSES = 5
+"""Different texts of a column of bounds, up to which these are classes."""
 NO_MISSING = frozenset({"none", "no", "nil", "yes"})
 """Words that say something."""
 PROBE = 50
@@ -154,10 +156,13 @@ def number_style(texts: Iterable[str | None], hint: str | None = None) -> Number
     >>> number_style(["a1", "a2"]) is None
     True
     """
-    counts = Counter(text for text in texts if text is not None)
+    counts = known_texts(texts)
     if not looks_alike(counts, lambda cell: NUMBER_LIKE.fullmatch(cell.strip("'\"")) is not None):
         return None
-    found = {cell: NUMBER_LIKE.fullmatch(cell.strip("'\"")) for cell in counts}
+    written, counts = counts, Counter[str]()
+    for cell, count in written.items():
+        counts[cell.strip("'\"")] += count
+    found = {cell: NUMBER_LIKE.fullmatch(cell) for cell in counts}
     words = sorted(cell for cell, match in found.items() if match is None)
     good = [match for match in found.values() if match is not None]
     lost = sum(counts[word] for word in words)
@@ -169,6 +174,9 @@ def number_style(texts: Iterable[str | None], hint: str | None = None) -> Number
     bare = sum(not (match["money"] or match["unit"]) for match in good)
     if len(units) > 1 or (units and bare > 0.5 * len(good)):
         return None
+    bounded = sum(counts[match.string] for match in good if match["bound"])
+    if len(good) <= MOST_CLASSES and 2 * bounded > sum(counts[match.string] for match in good):
+        return None  # '<60', '>60' are classes
     digits = [plain_digits(match["digits"]) for match in good]
     for decimal, thousands in sorted(MARKS, key=lambda marks: marks[0] != (hint or ".")):
         style = NumberStyle(decimal, thousands)
@@ -176,6 +184,13 @@ def number_style(texts: Iterable[str | None], hint: str | None = None) -> Number
             bounds = any(match["bound"] for match in good)
             return NumberStyle(decimal, thousands, next(iter(units), ""), bounds, tuple(words))
     return None
+
+
+def known_texts(texts: Iterable[str | None]) -> Counter[str]:
+    """The different texts and how often each occurs."""
+    counts: Counter[Any] = Counter(texts)
+    counts.pop(None, None)
+    return counts
 
 
 def looks_alike(counts: Counter[str], like: Callable[[str], bool]) -> bool:
@@ -201,7 +216,7 @@ def date_format(texts: Iterable[str | None]) -> str:
     >>> date_format(["31.12.2024", "1.2.2025"]), date_format(["1974Q1"]), date_format(["a"])
     ('%d.%m.%Y', '%YQ%q', '')
     """
-    counts = Counter(text for text in texts if text is not None)
+    counts = known_texts(texts)
     if not counts or not looks_alike(counts, lambda cell: DATE_LIKE.fullmatch(cell) is not None):
         return ""
     cells = list(counts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
 from typing import Any
@@ -54,6 +54,8 @@ FALSE_INDICATORS = 0.01
 """Expected number of columns of which it only seems that missing values go with the target."""
 LEAST_MISSING = 0.02
 """Part of the rows in which a column is missing, and known, for that to be asked."""
+EXPECTED = ("as asked", "names the rows")
+"""Reasons for leaving a column out that are not worth a word."""
 OUT = ("identifier", "group of rows", "free text", "constant", "another response", "event")
 """Roles of columns that are left out with one note."""
 
@@ -339,6 +341,41 @@ def make_encoder(frame: Frame, special: dict[str, Column], choices: Choices) -> 
     return TableEncoder(variables, learned)
 
 
+def encode_frame(
+    frame: Frame, y: NDArray[Any], missing: str, used: Collection[str] = ()
+) -> tuple[TableEncoder, list[Note]]:
+    """How a data frame in Python becomes columns of numbers, and what was decided.
+
+    All its columns are in the encoder, also those of which nothing was made.
+
+    Parameters
+    ----------
+    frame : Frame
+    y : (n,) or (n, q) array
+        The response, NaN or None where it is missing; it says whether rows of one value belong
+        together, and whether missing values are telling.
+    missing : {'auto', 'mean', 'indicator', 'error'}
+    used : collection of str
+        Columns that are variables whatever they look like.
+    """
+    parsed, notes = parse_columns(frame)
+    there = ~(is_missing(y) if y.ndim == 1 else np.isnan(y).any(axis=1))
+    some = frame if there.all() else frame.take(np.flatnonzero(there))
+    plain = {*frame.names}.difference(parsed)
+    special = {
+        name: column
+        for name, column in assign_roles(some, parsed, y[there], "", used).items()
+        if not (column.role == "constant" and name in plain)  # fits know what to do with these
+    }
+    learned = {
+        name: with_levels(column, frame.column(name)) if column.is_variable else column
+        for name, column in special.items()
+    }
+    encoder = TableEncoder(frame.order, learned)
+    encoder, marked = with_indicators(encoder, some, y[there], missing)
+    return encoder, [*notes, *left_out_notes(special), *group_notes(special), *marked]
+
+
 def row_names(frame: Frame, special: dict[str, Column], choices: Choices) -> str | None:
     """The column that names the rows: as asked, as the file has it, or the first identifier."""
     found = [name for name in frame.order if special.get(name, Column(name)).role == "identifier"]
@@ -361,7 +398,7 @@ def with_indicators(
         if gaps[frame.where[name]]:
             masks[name] = np.isnan(frame.column(name))
     for name, column in encoder.special.items():
-        if column.role != "category":
+        if column.role != "category" and column.is_variable:
             gone = is_missing(column.read(frame.column(name)))
             if gone.any():
                 masks[name] = gone
@@ -454,24 +491,34 @@ def whole_rows(recipe: Recipe, frame: Frame) -> tuple[Array, IntArray, list[Note
 
 def role_notes(special: dict[str, Column], choices: Choices) -> list[Note]:
     """One note on all columns that are left out, one on what they suggest."""
-    parts, names = [], list[str]()
-    for role in OUT:
-        found = [c for c in special.values() if c.role == role and c.why != "as asked"]
-        if found:
-            whys = {column.why for column in found}
-            why = f": {found[0].why}" if len(whys) == 1 and found[0].why else ""
-            parts.append(f"{listed([c.name for c in found])} ({role}{why})")
-            names += [column.name for column in found]
-    notes = [Note("left out", "; ".join(parts), tuple(names), "use")] if parts else []
-    groups = [c.name for c in special.values() if c.role == "group of rows"]
-    if groups:
-        said = f"rows with one value of {listed(groups)} seem to belong together"
-        notes.append(Note("suggestion", said, tuple(groups), f"group={groups[0]}"))
+    notes = [*left_out_notes(special), *group_notes(special)]
     events = [column.name for column in special.values() if column.role == "event"]
     if events and choices.event is None:
         said = f"{choices.target!r} and {events[0]!r} look like survival times"
         notes.append(Note("suggestion", said, tuple(events), survival_choices(events[0], choices)))
     return notes
+
+
+def group_notes(special: dict[str, Column]) -> list[Note]:
+    """A note on columns whose values name rows that belong together."""
+    groups = [c.name for c in special.values() if c.role == "group of rows"]
+    if not groups:
+        return []
+    said = f"rows with one value of {listed(groups)} seem to belong together"
+    return [Note("caution", said, tuple(groups), f"group={groups[0]}")]
+
+
+def left_out_notes(special: dict[str, Column]) -> list[Note]:
+    """One note on all columns that are left out by what they hold."""
+    parts, names = [], list[str]()
+    for role in OUT:
+        found = [c for c in special.values() if c.role == role and c.why not in EXPECTED]
+        if found:
+            whys = {column.why for column in found}
+            why = f": {found[0].why}" if len(whys) == 1 and found[0].why else ""
+            parts.append(f"{listed([c.name for c in found])} ({role}{why})")
+            names += [column.name for column in found]
+    return [Note("left out", "; ".join(parts), tuple(names), "use")] if parts else []
 
 
 def survival_choices(other: str, choices: Choices) -> str:
@@ -481,13 +528,17 @@ def survival_choices(other: str, choices: Choices) -> str:
     return f"target={other}, event={choices.target}"
 
 
+def knows(names: Sequence[str]) -> str:
+    return "it knows" if len(names) == 1 else "they know"
+
+
 def leak_notes(leaks: Leaks) -> list[Note]:
     """Columns that know the target, by how they do."""
     found: dict[str, list[str]] = {}
     for name, why in leaks.certain.items():
         found.setdefault(why, []).append(name)
     notes = [
-        Note("caution", f"{listed(names)} left out, because it knows the target: {why}",
+        Note("caution", f"{listed(names)} left out, because {knows(names)} the target: {why}",
              tuple(names), "use")
         for why, names in found.items()
     ]  # fmt: skip

@@ -21,9 +21,9 @@ from gradsift._run.extras import require
 from gradsift._run.memory import check_memory
 from gradsift.data.categories import number_text, to_column, to_text
 from gradsift.data.cells import Cells, Texts, no_rows, read_cells, without_codes
-from gradsift.data.damaged import reading
 from gradsift.data.formats.arrow import open_dataset, was_text
-from gradsift.data.opening import SUFFIXES, format_module
+from gradsift.data.formats.registry import SUFFIXES, format_module
+from gradsift.data.read_errors import check_archive, reading
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.data.text import (
     BEWARE,
@@ -31,12 +31,12 @@ from gradsift.data.text import (
     TextTable,
     check_names,
     checked_names,
+    names_apart,
     one_line,
     read_text,
 )
-from gradsift.data.unpacking import check_archive
 from gradsift.protocols import Array
-from gradsift.tables.frame import Frame, Places, make_frame, names_apart, read_rows
+from gradsift.tables.frame import Frame, Places, make_frame, read_rows
 from gradsift.tables.notes import Note, TableError, listed
 
 Reader = Callable[..., Frame]

@@ -217,7 +217,7 @@ class Recipe:
             The encoded columns that matter. The frame may lack the others, which get `fill`.
         fill : (len(names),) array, optional
         """
-        X, notes = self.encoder.encode(frame, None if used is None else self.needed(used), fill)
+        X, notes = self.encoder.read(frame, None if used is None else self.needed(used), fill)
         if self.log:
             amounts = self.encoder.amounts
             amounts = amounts if used is None else np.intersect1d(amounts, used)

@@ -273,7 +273,7 @@ def read_task(y: Array | NDArray[Any], asked: str, target: str) -> tuple[Task, l
     count, whole = len(distinct), bool((distinct == np.round(distinct)).all())
     in_a_row = whole and count > 1 and distinct[-1] - distinct[0] == count - 1
     most = min(MOST_CLASSES if in_a_row else MOST_CODES, len(y) / 5)
-    few = count == 2 or (whole and count <= most)
+    few = count == 2 or (whole and count <= most and distinct[0] >= 0)
     span = f"{number_text(distinct[0])} to {number_text(distinct[-1])}"
     if few and count < 3:
         return "classification", []

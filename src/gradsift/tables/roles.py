@@ -43,6 +43,10 @@ FEWEST_ROWS = 10
 WIDTH = 1024
 ROUNDING = 1e-12
 """Part of its size by which a column may vary that never changes."""
+RARE = 0.02
+"""Part of the rows: names of places beyond it are units; of fewer, the commonest are categories."""
+MOST_AREAS = 20
+"""Different numbers of a place or a family, beyond which they are units and no codes."""
 CHANCE = np.log(1e-6)
 """Log probability below which a target that never changes inside of blocks is no chance."""
 UNIT = "subject|patient|individual|donor|mouse|animal|person|participant|household|family|proband"
@@ -58,6 +62,10 @@ ID_NAME = _called(
     r"^(row|sample[ _]?(name|id)|accession)$",
 )
 UNIT_NAME = _called(rf"(^|[^a-z])({UNIT}|sample|plate)s?(?![a-z])")
+PLACE = "county|country|state|district|school|class|village|comm|community|municipality|hospital"
+KIN = "mom|mother|father|kid|child|litter|brood|dam|sire"
+AREA_NAME = _called(rf"^({PLACE}|{KIN}|sid|ticket)$")
+"""Names of units where there are many of them; of few, these are categories."""
 CODE_NAME = _called(r"(^|[^a-z])(id|code|nr)$", r"(?-i:(?<=[a-z])(ID|Id|Nr))$")
 WHO = _called(rf"^(id|{UNIT})$")
 MATCHED_NAME = _called(
@@ -67,17 +75,23 @@ TIME_NAME = _called(
     r"^(t|os|pfs|dfs|rfs|efs|survtime|futime|duration|followup|follow_up|stop|lifetime)$",
     r"^(weeks?|years)$",
     r"(^|[._ ])(time|days|months|survival)$",
+    r"^durat(ion)?[._ ]|^durat$|^(days|weeks|months|years|time)[._ ]?to[._ ]",
 )
 EVENT_NAME = _called(
     r"^(events?|cens|censors?|censored|censoring|dead|died|arrest|relapse|recurrence|div|outcome)$",
-    r"^(fail|failure|e|delta|uncensored)$",
+    r"^(fail|failure|e|delta|uncensored|observed)$",
     r"(^|[._ ])(event|status|cens|dead|death)$",
 )
 FREE_NAME = _called(
     r"(first|last|sur|fore|given|middle)[ _.]?name|^name$",
     r"address|phone|e-?mail|comment|remark|^notes?$|bemerkung|adresse|anschrift",
 )
-CALENDAR = _called("year|yr|date|day|time|week|month|hour|jahr|datum|tag|monat|zeit")
+CALENDAR = _called(
+    "year|yr|date|day|time|week|month|hour|season|jahr|datum|tag|monat|zeit",
+    r"(^|[^a-z])(age|rank|visit|wave|period|round)$",
+)
+YEARS = (1700.0, 2100.0)
+"""Whole numbers that count up between these are years."""
 EVENTS = {"0", "1", "2", "yes", "no", "true", "false", "dead", "alive", "deceased", "living",
           "censored", "event"}  # fmt: skip
 ORDERS = tuple(tuple(words.split()) for words in (
@@ -218,13 +232,43 @@ def assign_roles(
         elif facts.whole[at]:
             column = with_whole_role(column, frame.numbers[:, at], codes)
             found |= {} if column == Column(name) else {name: column}
-    return found
+    return found | panel_units(frame, found, facts, used)
+
+
+def panel_units(
+    frame: Frame, found: dict[str, Column], facts: NumberFacts, used: Collection[str]
+) -> dict[str, Column]:
+    """Columns with many values each of which occurs equally often and once at each time: the units
+    of a panel.
+    """
+    whole = [name for name in frame.names if facts.whole[frame.where[name]]]
+    times = [name for name in whole if CALENDAR.search(name) and name not in found]
+    texts = [name for name, column in found.items() if column.role == "free text"]
+    units = [name for name in whole if name not in found and not CALENDAR.search(name)]
+    if not times or len(units) > WIDTH:
+        return {}
+    out = {}
+    for name in (*units, *texts):
+        if name in used:
+            continue
+        texts_of = as_texts(frame.column(name)).astype(str)
+        codes = np.unique(texts_of, return_inverse=True)[1]
+        sizes = np.unique(np.bincount(codes))
+        if codes.max() < MOST_AREAS or len(sizes) > 1 or sizes[0] < 2:
+            continue
+        for time in times:
+            values = np.unique(frame.column(time), return_inverse=True)[1]
+            if len(np.unique(codes * (values.max() + 1) + values)) == frame.n_rows:
+                why = f"names a unit, once for each value of {time!r}"
+                out[name] = replace(found.get(name, Column(name)), role="group of rows", why=why)
+    return out
 
 
 def row_codes(y: NDArray[Any]) -> IntArray:
     """(n,) numbers of the distinct responses."""
     labels = y.astype(str) if y.dtype.kind == "O" else y
-    codes: IntArray = np.unique(labels, return_inverse=True, axis=0)[1]
+    axis = None if labels.ndim == 1 else 0
+    codes: IntArray = np.unique(labels, return_inverse=True, axis=axis)[1]
     return codes.ravel()
 
 
@@ -259,11 +303,12 @@ def whole_role(name: str, values: Array, codes: IntArray | None = None) -> tuple
     n = len(values)
     if are_days(values):
         return "date", ""
-    named = bool(ID_NAME.search(name) or UNIT_NAME.search(name))
+    named = any(kind.search(name) for kind in (ID_NAME, UNIT_NAME, AREA_NAME))
     there = values[~np.isnan(values)]
-    if n >= FEWEST_ROWS and len(there) == n and not CALENDAR.search(name):
-        steps = np.diff(values)
-        if (np.abs(steps) == 1).all() and (steps == steps[0]).all():
+    years = len(there) > 0 and YEARS[0] <= there.min() and there.max() <= YEARS[1]
+    if n >= FEWEST_ROWS and len(there) == n and not CALENDAR.search(name) and not years:
+        steps = np.diff(np.sort(values))
+        if (steps == 1).all():
             return "identifier", "another whole number in every row"
     if not named and not MATCHED_NAME.search(name):
         return "number", ""
@@ -307,14 +352,20 @@ def unit_role(
 ) -> tuple[Role, str] | None:
     """A group of rows or an identifier that repeats, by name and by what it holds."""
     named = bool(ID_NAME.search(name) or UNIT_NAME.search(name))
+    most = max(MOST_LEVELS, 0.1 * n)
+    if AREA_NAME.search(name):
+        texts = there.dtype.kind in "OU"
+        most = max(MOST_LEVELS, RARE * n) if texts else MOST_AREAS
+        named = count > most
     if MATCHED_NAME.search(name) and count >= FEWEST_ROWS:
         sizes = np.unique(np.unique(there, return_counts=True)[1])
         if len(sizes) == 1 and 2 <= sizes[0] <= 10:
             return "group of rows", "matched sets of equal size"
-    if codes is not None and (named or _numbered(there)) and same_inside(there, codes):
+    written = count >= FEWEST_ROWS and _numbered(there)
+    if codes is not None and (named or written) and same_inside(there, codes):
         return "group of rows", "the target never changes inside of its values"
     exactly = WHO.search(name) is not None and count > FEWEST_ROWS
-    if exactly or (named and count > max(MOST_LEVELS, 0.1 * n)):
+    if exactly or (named and count > most):
         if n >= 2 * count:
             return "group of rows", "names a unit of several rows"
         return "identifier", "called like one"
@@ -388,6 +439,9 @@ def event_columns(
         called = [name for name in others if EVENT_NAME.search(name)]
         kinds = {name: {text for text in as_texts(values_of(name)) if text} for name in called}
         return [name for name, found in kinds.items() if len(found) in (2, 3)]
+    named = re.compile(rf"(time|days|weeks|months|years)[._ ]?to[._ ]?{re.escape(target)}$", re.I)
+    if target and (times := [name for name in others if named.match(name)]):
+        return times
     if EVENT_NAME.search(target) and {str(v).casefold().removesuffix(".0") for v in y} <= EVENTS:
         times = [name for name in others if TIME_NAME.search(name)]
         return [name for name in times if values_of(name).dtype.kind == "f"][:1]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gradsift._run.passes import each_block
 from gradsift.data import ArraySource, NamedSource
-from gradsift.data.opening import variants
+from gradsift.data.formats.registry import variants
 from gradsift.protocols import Array, Source
 from gradsift.tables.frame import Frame
 from gradsift.tables.notes import Note, TableError, counted

@@ -12,10 +12,10 @@ from scipy import sparse
 
 from gradsift._run.extras import require
 from gradsift._run.suggest import did_you_mean
-from gradsift.data.damaged import file_name, reading
+from gradsift.data.formats.registry import open_source
 from gradsift.data.formats.sparse import check_indices
 from gradsift.data.missing import as_response
-from gradsift.data.opening import open_source
+from gradsift.data.read_errors import file_name, reading
 from gradsift.data.source import NamedSource, block_width, windows
 from gradsift.protocols import Array, IntArray, Source
 

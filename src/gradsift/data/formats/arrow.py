@@ -13,8 +13,8 @@ import numpy as np
 
 from gradsift._run.extras import require
 from gradsift._run.suggest import did_you_mean
-from gradsift.data.damaged import file_name, reading
 from gradsift.data.missing import as_response, to_number
+from gradsift.data.read_errors import file_name, reading
 from gradsift.data.source import block_width, positions, windows
 from gradsift.exceptions import SkippedColumnsWarning
 from gradsift.protocols import Array, IntArray, Source

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsift.data.damaged import reading
+from gradsift.data.read_errors import reading
 from gradsift.data.source import BLOCK_BYTES, block_width, windows
 from gradsift.protocols import Array, IntArray, Source
 

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from gradsift._run.extras import require
-from gradsift.data.damaged import reading
-from gradsift.data.genotype_file import GenotypeFile
-from gradsift.data.sample_files import Columns, column_values, read_psam, traits
+from gradsift.data.plink_samples import Columns, GenotypeFile, column_values, read_psam, traits
+from gradsift.data.read_errors import reading
 from gradsift.data.source import Variant, block_width, windows
 from gradsift.protocols import Array, IntArray
 

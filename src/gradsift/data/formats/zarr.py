@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from gradsift._run.extras import require
-from gradsift.data.damaged import reading
 from gradsift.data.missing import as_response
+from gradsift.data.read_errors import reading
 from gradsift.data.source import NamedSource, block_width, windows
 from gradsift.protocols import Array, IntArray, Source
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from gradsift.data import read_target
 from gradsift.data.categories import to_column
+from gradsift.data.formats.registry import holds_target
 from gradsift.data.missing import known
-from gradsift.data.opening import holds_target
 from gradsift.data.read_options import ReadOptions
 from gradsift.data.slices import take_rows
 from gradsift.exceptions import ExtrapolationWarning
@@ -21,14 +21,13 @@ from gradsift.protocols import Array, IntArray
 from gradsift.tables.columns import Column, as_texts
 from gradsift.tables.covariate_file import choose_rows, response_of_samples, split_given
 from gradsift.tables.frame import Frame
-from gradsift.tables.large import own_columns, storage_ids
 from gradsift.tables.match import Samples
 from gradsift.tables.notes import Note, TableError, counted, is_or_are, listed
 from gradsift.tables.opening import frame_in_memory, with_other_tables, with_target
+from gradsift.tables.out_of_core import opened, own_columns, storage_ids
 from gradsift.tables.reading import can_be_transposed
 from gradsift.tables.recipe import Choices, Recipe
 from gradsift.tables.roles import parse_columns
-from gradsift.tables.stored import opened
 
 
 class NewTable(NamedTuple):

@@ -1,11 +1,17 @@
-"""Files that are not what their names say: one sentence, whatever their library raises."""
+"""Files that are not what their names say, or hold more than memory does: one sentence, whatever
+their library raises.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
+
+from gradsift._run.memory import check_memory
 
 
 @contextmanager
@@ -48,3 +54,25 @@ def file_name(path: Any) -> str:
 
 def shortened(text: str, most: int = 200) -> str:
     return text.rstrip(".") if len(text) <= most else text[:most].rstrip() + " ..."
+
+
+def check_archive(path: Path, what: str, copies: float) -> None:
+    """Refuse a zip file that would not fit into memory.
+
+    What an archive says it holds is binding: reading stops there.
+
+    Parameters
+    ----------
+    path : Path
+    what : str
+        What the file should be, for messages.
+    copies : float
+        Memory taken per byte of content.
+    """
+    with reading(path, what), ZipFile(path) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    check_memory(
+        copies * size,
+        f"the contents of {path.name}, {size / 1e9:.1f} GB unpacked,",
+        "Leave rows or columns out, or store the table in a format that is read by columns.",
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gradsift._run.memory import available_memory
 from gradsift._run.suggest import did_you_mean
-from gradsift.data import checked, read_target, take_rows
-from gradsift.data.categories import to_column, whole_labels
+from gradsift.data import checked, open_source, read_target, take_rows
+from gradsift.data.categories import to_column, to_text, whole_labels
+from gradsift.data.formats.registry import holds_target, names_beside, read_ids
 from gradsift.data.missing import known
-from gradsift.data.opening import holds_target, names_beside, read_ids
 from gradsift.data.row_groups import (
     aggregate_response,
     group_codes,
@@ -21,11 +24,13 @@ from gradsift.data.row_groups import (
     groups_on_disk,
 )
 from gradsift.data.source import ColumnsSource
+from gradsift.data.text import ROW_NAMES, names_apart
+from gradsift.exceptions import SkippedColumnsWarning
 from gradsift.protocols import IntArray, Source
 from gradsift.tables.columns import TableEncoder
 from gradsift.tables.covariate_file import aggregated_given, choose_rows, response_of_samples
-from gradsift.tables.frame import Frame, names_apart
-from gradsift.tables.match import Samples
+from gradsift.tables.frame import Frame, make_frame
+from gradsift.tables.match import INDIVIDUAL, Samples
 from gradsift.tables.notes import Note, TableError
 from gradsift.tables.prepare import (
     Table,
@@ -40,8 +45,63 @@ from gradsift.tables.reading import arrow_rows
 from gradsift.tables.recipe import Choices, Recipe
 from gradsift.tables.response import answer_levels, exposures, find_event, read_task
 from gradsift.tables.row_groups import RowGroups, became, check_group_given, read_groups
-from gradsift.tables.stored import fits_memory, opened
 from gradsift.tables.variants import common_columns, variant_places
+
+IN_MEMORY = 1 << 30
+"""Bytes of numbers up to which a table is taken into memory, whatever its format."""
+COPIES = 6
+"""Of a table: what reading, fitting and folds hold at once."""
+
+
+def fits_memory(n_rows: int, n_columns: int) -> bool:
+    """Whether a table of this size is taken into memory."""
+    size = 8 * n_rows * n_columns
+    return size <= IN_MEMORY and COPIES * size <= available_memory()
+
+
+def opened(path: Path, exclude: Sequence[str] = ()) -> tuple[Source, list[Note]]:
+    """A source, and what its reader warns of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SkippedColumnsWarning)
+        source = open_source(path, exclude=exclude)
+    return source, [Note("left out", str(w.message).rstrip(".")) for w in caught]
+
+
+def stored_frame(path: Path, source: Source, asked: Collection[str]) -> Frame:
+    """The columns of a source, and those beside them that are asked for, in memory.
+
+    Parameters
+    ----------
+    path : Path
+    source : Source
+        Opened from it.
+    asked : collection of str
+        Names that have a role: of what is kept beside the columns, only these are read.
+
+    Returns
+    -------
+    frame : Frame
+        Columns without a name are called x0, x1, ..., as in Python.
+    """
+    n, p = source.shape
+    numbers = np.empty((n, p))
+    for where, block in source.blocks():
+        numbers[:, where] = block
+    ids, families = read_ids(path)
+    texts: dict[str, Any] = {}
+    if ids is not None and len(set(ids)) == n:
+        texts[ROW_NAMES if families is None else INDIVIDUAL] = to_text(ids)
+    beside = {
+        name: to_column(np.asarray(read_target(path, name)).tolist())
+        for name in names_beside(path)
+        if name in asked
+    }
+    names = source.names() or [f"x{k}" for k in range(p)]
+    variables = names_apart(names, {*texts, *beside})
+    frame = make_frame(
+        [*texts, *variables, *beside], [*texts.values(), *numbers.T, *beside.values()]
+    )
+    return replace(frame, id=next(iter(texts), None), expects_missing=source.expects_missing)
 
 
 @dataclass(frozen=True)

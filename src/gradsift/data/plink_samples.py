@@ -1,14 +1,15 @@
-"""Samples of genotype files: PLINK's .fam and .psam, and the .sample file of Oxford's formats."""
+"""Files of genotypes, and of their samples: .fam and .psam (PLINK), .sample (Oxford)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gradsift.data.missing import is_missing, to_number
-from gradsift.protocols import Array
+from gradsift.protocols import Array, Source
 
 FAM = ("FID", "IID", "PAT", "MAT", "SEX", "PHENO1")
 """Columns of a .fam file, and of a .psam file without a header."""
@@ -20,6 +21,22 @@ NO_TEXT = frozenset({"NONE", "-9"})
 
 Columns = dict[str, list[str]]
 """Name -> the cells of a column, as texts."""
+
+
+@dataclass(frozen=True)
+class GenotypeFile(Source):
+    """A file of n samples and p variants, some of which were not called in some samples."""
+
+    path: Path
+    size: tuple[int, int]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.size
+
+    @property
+    def expects_missing(self) -> bool:
+        return True
 
 
 def read_psam(path: Path) -> Columns:
