@@ -96,7 +96,7 @@ def test_categories_missing_values_and_feature_groups(case, rng):
     grouped = clone(model).set_params(feature_groups=["a", "a", "b", "c", "d", "d"])
     assert finds(grouped.fit(X, y))
     with pytest.raises(ValueError, match="missing"):
-        clone(model).fit(frame, y)
+        clone(model).set_params(missing="error").fit(frame, y)
 
 
 def test_every_format_of_a_table(case, tmp_path):
