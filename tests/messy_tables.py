@@ -118,7 +118,6 @@ MESSY: dict[str, Messy] = {
     "a column without a name": Messy(
         PLAIN.replace("a,b", "a,"), says=("column 3 of t.csv has no name", "(line 1)", "line 2")
     ),
-    "two columns of one name": Messy(PLAIN.replace("a,b", "a,a"), says=("'a'", "columns 2, 3")),
     "a title above the header": Messy(
         "Experiment 12\n" + PLAIN, says=("line 2 has 4 cells", "--comment", "--delimiter")
     ),

@@ -123,7 +123,7 @@ def _encoding_notes(name: str, encoding: str, expected: str) -> tuple[str, ...]:
     if encoding == expected:
         return () if encoding == DECODERS[0] else (f"{name}: encoded as {encoding}",)
     read_as = f"{name} is not UTF-8: read as {TITLES[encoding]}"
-    return (f"{BEWARE}{read_as}; if names look odd, give its --encoding",)
+    return (f"{BEWARE}{read_as}; if names look odd, it is another encoding",)
 
 
 def _said(error: Exception) -> str:

@@ -156,12 +156,12 @@ def number_style(texts: Iterable[str | None], hint: str | None = None) -> Number
     >>> number_style(["a1", "a2"]) is None
     True
     """
-    counts = Counter(text for text in texts if text is not None)
+    counts = known_texts(texts)
     if not looks_alike(counts, lambda cell: NUMBER_LIKE.fullmatch(cell.strip("'\"")) is not None):
         return None
-    counts = Counter({cell.strip("'\""): 0 for cell in counts}) + Counter(
-        text.strip("'\"") for text in counts.elements()
-    )
+    written, counts = counts, Counter[str]()
+    for cell, count in written.items():
+        counts[cell.strip("'\"")] += count
     found = {cell: NUMBER_LIKE.fullmatch(cell) for cell in counts}
     words = sorted(cell for cell, match in found.items() if match is None)
     good = [match for match in found.values() if match is not None]
@@ -184,6 +184,13 @@ def number_style(texts: Iterable[str | None], hint: str | None = None) -> Number
             bounds = any(match["bound"] for match in good)
             return NumberStyle(decimal, thousands, next(iter(units), ""), bounds, tuple(words))
     return None
+
+
+def known_texts(texts: Iterable[str | None]) -> Counter[str]:
+    """The different texts and how often each occurs."""
+    counts: Counter[Any] = Counter(texts)
+    counts.pop(None, None)
+    return counts
 
 
 def looks_alike(counts: Counter[str], like: Callable[[str], bool]) -> bool:
@@ -209,7 +216,7 @@ def date_format(texts: Iterable[str | None]) -> str:
     >>> date_format(["31.12.2024", "1.2.2025"]), date_format(["1974Q1"]), date_format(["a"])
     ('%d.%m.%Y', '%YQ%q', '')
     """
-    counts = Counter(text for text in texts if text is not None)
+    counts = known_texts(texts)
     if not counts or not looks_alike(counts, lambda cell: DATE_LIKE.fullmatch(cell) is not None):
         return ""
     cells = list(counts)

@@ -267,7 +267,8 @@ def panel_units(
 def row_codes(y: NDArray[Any]) -> IntArray:
     """(n,) numbers of the distinct responses."""
     labels = y.astype(str) if y.dtype.kind == "O" else y
-    codes: IntArray = np.unique(labels, return_inverse=True, axis=0)[1]
+    axis = None if labels.ndim == 1 else 0
+    codes: IntArray = np.unique(labels, return_inverse=True, axis=axis)[1]
     return codes.ravel()
 
 
