@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -201,6 +201,8 @@ def skrub(expected: Expected, path: Path, other: Path | None) -> Iterator[dict[s
         ".xlsx": pd.read_excel, ".parquet": pd.read_parquet, ".tsv": pd.read_table,
     }  # fmt: skip
     frame = readers.get(path.suffix, pd.read_csv)(path)
+    if str(frame.columns[0]) == "Unnamed: 0":  # as one does with row names of R
+        frame = frame.set_index("Unnamed: 0")
     frame = frame.dropna(subset=[expected.target])
     table = TableVectorizer(drop_if_constant=True).fit(frame.drop(columns=expected.target))
     kinds = {"datetime": ": days", "low_cardinality": "=", "high_cardinality": "=", "numeric": ""}
@@ -217,7 +219,7 @@ def answers(expected: Expected, code: str) -> dict[str, Any]:
     out: dict[str, Any] = {"name": expected.name, "code": code}
     if os.environ.get(NO_FIT) or code == "skrub":
         _send(out.update, expected, code)
-        return out
+        return out | {"way_in": True}
     here, there = multiprocessing.Pipe(duplex=False)
     fork = multiprocessing.get_context("fork")
     process = fork.Process(target=_send, args=(there.send, expected, code))
@@ -292,7 +294,7 @@ def mistakes(expected: Expected, found: dict[str, Any]) -> list[str]:
 def judged(expected: Expected, found: dict[str, Any]) -> dict[str, Any]:
     """Whether each thing is right; None where it is not asked."""
     opened, runs = bool(found.get("opened")), bool(found.get("runs"))
-    fitted = runs or found.get("error")
+    alone = bool(found.get("way_in"))
     wrong = mistakes(expected, found) if opened else ["not opened"]
     others = sum(w.split(": ")[0] not in expected.odd for w in wrong) if opened else 0
     columns = len(expected.odd) + others
@@ -301,12 +303,12 @@ def judged(expected: Expected, found: dict[str, Any]) -> dict[str, Any]:
     chosen = treatment({"columns": found.get("selected", [])}, chain(*expected.find))
     finds = [any(name in chosen for name in names) for names in expected.find]
     return {
-        "runs": runs or (opened and not fitted), "wrong": wrong,
+        "runs": runs or (opened and alone), "wrong": wrong,
         "task": opened and classes == (expected.task == "c"),
         "treated": opened and not wrong, "odd": columns,
         "odd_right": columns - len(wrong) if opened else 0,
         "said": (len(said) == len(expected.of("say"))) if expected.of("say") else None,
-        "finds": (runs and all(finds)) if finds and fitted else None,
+        "finds": (runs and all(finds)) if finds and not alone else None,
     }  # fmt: skip
 
 
@@ -315,22 +317,26 @@ def _said(found: dict[str, Any], key: str) -> bool:
     return any(re.search(SAID[key], text, re.IGNORECASE) for text in texts)
 
 
-def summary(kind: str, stored: dict[tuple[str, str], Any]) -> str:
+def summary(kind: str, stored: dict[tuple[str, str], Any], codes: Sequence[str]) -> str:
     """One row a figure, one column a code."""
     tables = [e for e in read_expected() if e.kind == kind]
-    tables = [e for e in tables if not any(stored[e.name, c].get("skipped") for c in CODES)]
+    skipped = {name for (name, _), found in stored.items() if found.get("skipped")}
+    known = {e.name for e in tables if all((e.name, c) in stored for c in codes)}
+    tables = [e for e in tables if e.name in known - skipped]
+    if not tables:
+        return ""
     lines = []
-    results = {c: [judged(e, stored[e.name, c]) for e in tables] for c in CODES}
+    results = {c: [judged(e, stored[e.name, c]) for e in tables] for c in codes}
 
     def line(title: str, cell: Callable[[str], str]) -> None:
-        lines.append([title, *(cell(code) for code in CODES)])
+        lines.append([title, *(cell(code) for code in codes)])
 
     def share(key: str) -> Callable[[str], str]:
         def cell(code: str) -> str:
             known = [r[key] for r in results[code] if r[key] is not None]
             if code == "skrub" and key in ("task", "said", "finds"):
                 return "-"
-            return f"{sum(known)} of {len(known)}"
+            return f"{sum(known)} of {len(known)}" if known else "-"
 
         return cell
 
@@ -341,13 +347,13 @@ def summary(kind: str, stored: dict[tuple[str, str], Any]) -> str:
         str(sum(r[key] for r in results[c])) for key in ("odd_right", "odd")))  # fmt: skip
     line("survival, counts, order, groups said", share("said"))
     line("the variables an expert names are selected", share("finds"))
-    notes = {c: [stored[e.name, c].get("lines", 0) for e in tables
-                 if stored[e.name, c].get("opened")] for c in CODES}  # fmt: skip
+    notes = {c: [stored[e.name, c]["lines"] for e in tables
+                 if "lines" in stored[e.name, c]] or [float("nan")] for c in codes}  # fmt: skip
     line("lines of notes, median", lambda c: "-" if c == "skrub" else f"{median(notes[c]):g}")
     seconds = {c: [stored[e.name, c]["seconds"] for e in tables
-                   if stored[e.name, c].get("opened")] for c in CODES}  # fmt: skip
+                   if stored[e.name, c].get("opened")] for c in codes}  # fmt: skip
     line("CPU s of the way in, median", lambda c: f"{median(seconds[c]):.3f}")
-    return f"\n{kind}: {len(tables)} tables\n" + markdown([kind, *CODES], lines)
+    return f"\n{kind}: {len(tables)} tables\n" + markdown([kind, *codes], lines)
 
 
 # ------------------------------------------------------------------------ large files
@@ -452,7 +458,7 @@ def measure(given: argparse.Namespace) -> None:
         subprocess.run(command, cwd=HERE.parent, env=env, check=True)
     stored = read_store(given.store)
     for expected in read_expected():
-        found = stored[expected.name, "gradsift"]
+        found = stored.get((expected.name, "gradsift"), {})
         marks = judged(expected, found)
         wrong = [found.get("error", ""), *marks["wrong"]]
         wrong += [] if marks["task"] else [f"task {found.get('task')}"]
@@ -460,7 +466,7 @@ def measure(given: argparse.Namespace) -> None:
         if any(wrong):
             print(f"{expected.name}: {'; '.join(filter(None, wrong))}")
     for kind in dict.fromkeys(e.kind for e in read_expected()):
-        print(summary(kind, stored))
+        print(summary(kind, stored, given.codes))
 
 
 if __name__ == "__main__":
