@@ -270,4 +270,4 @@ NEEDS = {
 }
 SELECTORS |= {name: rank for name, (module, rank) in NEEDS.items() if find_spec(module)}
 MOST_COLUMNS = {"DENOVAS": 100, "sparse PCA, then least squares": 100}
-"""A minute a table and more beyond: a term for every pair of columns, a dictionary of them all."""
+"""Wider tables take too long: a term for every pair of columns, a dictionary of them all."""
