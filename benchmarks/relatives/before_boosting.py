@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 from gradsift import GradientSelector, GradientSiftClassifier, GradientSiftRegressor
 
-TABLES = ("fried", "xor", "add200", "riboflavin", "colon")
+TABLES = ("fried", "xor", "add200")
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")

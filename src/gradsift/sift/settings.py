@@ -115,8 +115,8 @@ class SiftSettings:
     # a curve along a sum of columns
     index_gain: float = 0.5
     """Part of what the support leaves, and of what a line leaves, that a curve along one sum of
-    columns must not exceed. sin(2u) leaves .04, where lines leave .85; no design without a wave
-    comes below .8.
+    columns must not exceed. On 200 rows and 20 columns, sin(2u) leaves .03 to .04 of the variance
+    where the support leaves .4 to .96, and noise alone .6 to .7.
     """
     # the order of columns that are not selected
     left_over: float = 0.1
