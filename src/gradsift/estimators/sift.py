@@ -80,6 +80,7 @@ from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
 from gradsift.responses import Counts, Labels, Likelihood, Link, Numbers, Ordinal, Response
 from gradsift.responses.ordinal import OrderedLabels
 from gradsift.sift import SiftSettings
+from gradsift.tables.columns import TableEncoder
 
 NO_VARIABLE = (
     "Nothing stands out from noise at this level: ranking_ still orders all variables, a larger "
@@ -309,11 +310,7 @@ def make_sample(
         offset = part + (0.0 if offset is None else np.asarray(offset, dtype=float))
     # scikit-learn's checks write on an estimator: a copy, so that a fit that fails changes nothing
     checked = blank(model)
-    encoder = None
-    gaps = is_plain(X) and X.size > 0 and bool(np.isnan(X.min()))
-    if not is_plain(X) or (gaps and model.missing in ("auto", "indicator")):
-        check_missing(model)
-        encoder = find_encoder(X, model.missing, y, named_columns(model))
+    encoder = encoder_of(model, X, y)
     response_type = model._response_type(y)
     records, columns_of_y = response_type.records(y), column_names(y)
     if records is not None:  # lengths are checked with the numbers of its rows
@@ -356,6 +353,16 @@ def make_sample(
     if covariates is None:
         return sample
     return with_covariates(sample, covariates, source, kept)
+
+
+def encoder_of(model: GradientSift, X: TableLike, y: ArrayLike) -> TableEncoder | None:
+    """The encoder of a table; None of an array of numbers without missing values to mark."""
+    if is_plain(X):
+        gaps = X.size > 0 and bool(np.isnan(X.min()))
+        if not gaps or model.missing not in ("auto", "indicator"):
+            return None
+    check_missing(model)
+    return find_encoder(X, model.missing, y, named_columns(model))
 
 
 def learned_of_response(
