@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from gradsift import (
     GradientSiftRegressor,
     RidgeGradientRegressor,
+    SiftOptions,
     SparseGradientRegressor,
 )
 from gradsift._run import threads
@@ -125,7 +126,7 @@ def test_n_jobs_changes_the_threads_of_a_sift_and_not_its_bits(wide, monkeypatch
     monkeypatch.setattr(threads, "_pool", lambda workers: used.add(workers) or pool(workers))
     answers = []
     for n_jobs in (1, 3, -1, None):
-        model = GradientSiftRegressor(n_jobs=n_jobs).fit(X, y)
+        model = GradientSiftRegressor(options=SiftOptions(n_jobs=n_jobs)).fit(X, y)
         answers.append([model.feature_importances_, model.ranking_, model.predict(X)])
         if n_jobs == 1:
             assert used == set()
@@ -136,7 +137,7 @@ def test_n_jobs_changes_the_threads_of_a_sift_and_not_its_bits(wide, monkeypatch
             np.testing.assert_array_equal(one, two)
     assert threads.count_blocks() == 1
     with pytest.raises(ValueError, match="n_jobs=0: use a number of threads"):
-        GradientSiftRegressor(n_jobs=0).fit(X, y)
+        GradientSiftRegressor(options=SiftOptions(n_jobs=0)).fit(X, y)
 
 
 # ------------------------------------------------------------------ several fits at once

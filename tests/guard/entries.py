@@ -103,14 +103,13 @@ SIFT: Params = {
     "interactions": YES_OR_NO,
     "always_keep": Choice([None, [0], [0, 0], []], [[-1], [99], ["x99"], "x99", [0.5], 0]),
     "predict_with": Choice(["auto", "selected"], ["all"]),
-    "n_jobs": Choice([None, 1, 2, -1], [0]),
     "options": Choice(
         [
             None,
             SiftOptions(max_features=1),
             SiftOptions(max_features=99, standardize=False),
             SiftOptions(weight_kind="importance", seed=2**31),
-            SiftOptions(tol=1e-1),
+            SiftOptions(tol=1e-1, n_jobs=2),
         ],
         [
             "few",

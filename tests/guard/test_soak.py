@@ -22,6 +22,7 @@ from gradsift import (
     OuterProductGradient,
     RidgeGradientClassifier,
     RidgeGradientRegressor,
+    SiftOptions,
     SolverSettings,
     SparseGradientClassifier,
     SparseGradientRegressor,
@@ -41,7 +42,7 @@ N, P = 40, 200
 OPEN_FILES = Path("/proc/self/fd")
 
 MODELS = [
-    GradientSiftRegressor(n_jobs=2, predict_with="selected"),
+    GradientSiftRegressor(options=SiftOptions(n_jobs=2), predict_with="selected"),
     SparseGradientClassifier(solver=SolverSettings(max_iter=200)),
     RidgeGradientRegressor(),
     GradientSiftClassifier(interactions=False, predict_with="selected"),

@@ -14,7 +14,8 @@ from functools import partial
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from gradsift._run.threads import same_bits
@@ -33,6 +34,7 @@ from gradsift.estimators.validation import (
     check_shape,
     check_unique_names,
     column_names,
+    is_plain,
     remember_columns,
     rows_with_target,
     warn_if_far,
@@ -42,7 +44,7 @@ from gradsift.inference.findings import Finding, Findings
 from gradsift.inference.marginal_tests import Association
 from gradsift.inference.results import ColumnTest, ProductTest, ReducedModel, Significance
 from gradsift.inference.settings import DEFAULT
-from gradsift.protocols import Array, IntArray, Source
+from gradsift.protocols import Array, IntArray, Source, TableLike
 from gradsift.sift import SiftResult
 from gradsift.tables.columns import TableEncoder, is_missing
 from gradsift.tables.frame import Frame, as_frame
@@ -239,6 +241,25 @@ def check_feature_groups(
             "the group another name."
         )
     return tuple(taken.get(k, single[k]) for k in range(n_features))
+
+
+def encoder_of(model: BaseEstimator, X: TableLike, y: ArrayLike) -> TableEncoder | None:
+    """The encoder of a table; None of an array of numbers without missing values to mark."""
+    if is_plain(X):
+        gaps = X.size > 0 and bool(np.isnan(X.min()))
+        if not gaps or model.missing not in ("auto", "indicator"):
+            return None
+    check_missing(model)
+    return find_encoder(X, model.missing, y, named_columns(model))
+
+
+def named_columns(model: BaseEstimator) -> set[str]:
+    """Columns that the user names, which are variables whatever they look like."""
+    asked = [] if model.always_keep is None else np.ravel(model.always_keep).tolist()
+    groups = model.feature_groups
+    if isinstance(groups, Mapping):
+        asked += [name for columns in groups.values() for name in np.ravel(columns).tolist()]
+    return {name for name in asked if isinstance(name, str)}
 
 
 def find_encoder(

@@ -121,7 +121,7 @@ def with_findings(
 def found_in(sample: Sample, stored: SiftResult, params: SiftParameters, seed: int) -> Findings:
     """Findings of a checked sample, from the terms that a fit selected and stored."""
     sample.refuse("findings()", changing=True)
-    with one_blas_thread(workers=params.n_jobs):
+    with one_blas_thread(workers=params.options.n_jobs):
         settings = replace(params.sift, clip_lines=stored.clip_lines)
         table = standard_table(sample, params.missing)
         problem = sift_problem(sample, table, replace(params, sift=settings))
@@ -202,7 +202,7 @@ def significance(
     params, known = check_parameters(model, sample), sample.learned
     names = known.get("feature_names_in_")
     also = check_columns(columns, known["n_features_in_"], names, "columns")
-    with one_blas_thread(workers=params.n_jobs):
+    with one_blas_thread(workers=params.options.n_jobs):
         table = standard_table(sample, params.missing)
         found = column_significance(
             sift_problem(sample, table, params).run(),

@@ -264,6 +264,18 @@ def refuse_with_groups(groups: ArrayLike | None, what: str) -> None:
 # Offsets: a known part of the response, such as a polygenic score, with a coefficient of one.
 
 
+def log_exposure(exposure: ArrayLike | None, family: str) -> Array | float:
+    """The part of the log mean of counts that their exposure has; 0 without one."""
+    if exposure is None:
+        return 0.0
+    if family == "gaussian":
+        raise ValueError("exposure is for counts: pass family='poisson' or 'negative-binomial'.")
+    units = np.asarray(exposure, dtype=float)
+    if not (np.isfinite(units) & (units > 0.0)).all():
+        raise ValueError("exposure is a positive number for each row.")
+    return np.asarray(np.log(units))
+
+
 def check_offset(offset: ArrayLike | None, X: Source, kept: IntArray, response: Response) -> Array:
     """The offset of the kept rows, (n, 1), or (n, classes) with more than two classes."""
     values = read_offset(offset)

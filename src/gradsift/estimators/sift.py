@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -38,7 +37,7 @@ from gradsift.estimators.columns import (
     check_feature_groups,
     check_mixed_X,
     check_new_mixed_X,
-    find_encoder,
+    encoder_of,
     make_columns,
     mixed_gradient,
     table_attributes,
@@ -52,6 +51,7 @@ from gradsift.estimators.sample import (
     check_groups,
     check_offset,
     check_weights,
+    log_exposure,
     offset_shift,
     warn_of_counts,
     warn_of_few_groups,
@@ -68,10 +68,8 @@ from gradsift.estimators.sift_fit import (
 from gradsift.estimators.validation import (
     check_columns,
     check_fit_X,
-    check_missing,
     column_names,
     given,
-    is_plain,
     warn_of_rare_classes,
 )
 from gradsift.protocols import Array, IntArray, Source, TableLike
@@ -80,7 +78,6 @@ from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
 from gradsift.responses import Counts, Labels, Likelihood, Link, Numbers, Ordinal, Response
 from gradsift.responses.ordinal import OrderedLabels
 from gradsift.sift import SiftSettings
-from gradsift.tables.columns import TableEncoder
 
 NO_VARIABLE = (
     "Nothing stands out from noise at this level: ranking_ still orders all variables, a larger "
@@ -115,7 +112,6 @@ class GradientSift(GradientEstimator):
     predict_with: Literal["auto", "selected"] = "auto"
     missing: Literal["auto", "error", "mean", "indicator"] = "auto"
     inference: bool = False
-    n_jobs: int | None = None
     options: SiftOptions | None = None
 
     response_type: ClassVar[type[Response]] = Numbers
@@ -281,18 +277,6 @@ def ensemble_part(predictor: Predictor | OutcomePredictors, used: bool) -> Ensem
 # What a user passed, checked.
 
 
-def log_exposure(exposure: ArrayLike | None, family: str) -> Array | float:
-    """The part of the log mean of counts that their exposure has; 0 without one."""
-    if exposure is None:
-        return 0.0
-    if family == "gaussian":
-        raise ValueError("exposure is for counts: pass family='poisson' or 'negative-binomial'.")
-    units = np.asarray(exposure, dtype=float)
-    if not (np.isfinite(units) & (units > 0.0)).all():
-        raise ValueError("exposure is a positive number for each row.")
-    return np.asarray(np.log(units))
-
-
 def make_sample(
     model: GradientSift,
     X: TableLike,
@@ -355,16 +339,6 @@ def make_sample(
     return with_covariates(sample, covariates, source, kept)
 
 
-def encoder_of(model: GradientSift, X: TableLike, y: ArrayLike) -> TableEncoder | None:
-    """The encoder of a table; None of an array of numbers without missing values to mark."""
-    if is_plain(X):
-        gaps = X.size > 0 and bool(np.isnan(X.min()))
-        if not gaps or model.missing not in ("auto", "indicator"):
-            return None
-    check_missing(model)
-    return find_encoder(X, model.missing, y, named_columns(model))
-
-
 def learned_of_response(
     model: GradientSift, response: Response, weight: Array | None, names: list[str] | None
 ) -> dict[str, Any]:
@@ -379,15 +353,6 @@ def learned_of_response(
         "classes_": classes,
         "class_weight_": class_weights(model.class_weight, classes, labels, weight),
     }
-
-
-def named_columns(model: GradientSift) -> set[str]:
-    """Columns that the user names, which are variables whatever they look like."""
-    asked = [] if model.always_keep is None else np.ravel(model.always_keep).tolist()
-    groups = model.feature_groups
-    if isinstance(groups, Mapping):
-        asked += [name for columns in groups.values() for name in np.ravel(columns).tolist()]
-    return {name for name in asked if isinstance(name, str)}
 
 
 def check_parameters(model: GradientSift, sample: Sample) -> SiftParameters:
@@ -420,7 +385,6 @@ def check_parameters(model: GradientSift, sample: Sample) -> SiftParameters:
         predict_with=model.predict_with,
         missing="error" if model.missing == "error" else "mean",
         inference=model.inference,
-        n_jobs=model.n_jobs,
         options=options,
         sift=model.sift_settings,
         refit=NUMBERS if isinstance(sample.response, Ordinal) else model.refit_settings,
@@ -568,9 +532,6 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     inference : bool, default=False
         Also compute the probability of columns to act: `findings_` and `confidence_`, as from
         `findings`. It takes less than a second in most tables.
-    n_jobs : int, optional
-        Threads that work on blocks of columns side by side; -1 = one per core. None = as many as
-        BLAS may use (OMP_NUM_THREADS). The result is the same to the bit.
     family : {'gaussian', 'poisson', 'negative-binomial'}, default='gaussian'
         The law of y. 'gaussian': numbers, outliers with bounded influence. 'poisson' and
         'negative-binomial': counts, whose logarithm of the mean is explained; gradients are those
@@ -840,7 +801,7 @@ class GradientSiftClassifier(ClassifierMixin, GradientSift):
     Parameters
     ----------
     false_positives, false_discovery_rate, interactions, n_components, always_keep, \
-feature_groups, predict_with, missing, inference, n_jobs, options
+feature_groups, predict_with, missing, inference, options
         As in `GradientSiftRegressor`.
     class_weight : dict, 'balanced' or None, default=None
         How much each class counts when samples are assigned to one: a weight of w multiplies the

@@ -90,6 +90,9 @@ class SiftOptions:
         Accuracy of the group-lasso path that proposes which variables to choose from.
     seed : int, default=0
         Of the draws of findings. Selection and predictions do not depend on it.
+    n_jobs : int, optional
+        Threads that work on blocks of columns side by side; -1 = one per core. None = as many as
+        BLAS may use (OMP_NUM_THREADS). The result is the same to the bit.
     verbose : int, default=0
         Above 0 says which stage begins, and what long ones took (columns per second, memory,
         time): to the logger "gradsift", or to stderr where nobody listens to it.
@@ -105,6 +108,7 @@ class SiftOptions:
     standardize: bool = True
     tol: float = 1e-3
     seed: int = 0
+    n_jobs: int | None = None
     verbose: int = 0
 
     def check(self) -> None:
@@ -128,7 +132,6 @@ class SiftParameters:
     predict_with: Literal["auto", "selected"]
     missing: str
     inference: bool
-    n_jobs: int | None
     options: SiftOptions
     sift: SiftSettings
     refit: RefitSettings
@@ -207,7 +210,7 @@ class SiftModel:
 
 def fit_sift(sample: Sample, params: SiftParameters, goal: Goal = "all") -> SiftModel:
     """Sift all columns, infer from the sift, then refit on the selected columns."""
-    with one_blas_thread(workers=params.n_jobs), stages(params.options.verbose) as say:
+    with one_blas_thread(workers=params.options.n_jobs), stages(params.options.verbose) as say:
         table = standard_table(sample, params.missing, say)
         fit = sift_problem(sample, table, params, say).run()
         n_paired = min(fit.problem.n_paired, sample.columns.n_encoded)
@@ -236,7 +239,7 @@ def fit_sift(sample: Sample, params: SiftParameters, goal: Goal = "all") -> Sift
 
 def find_support(sample: Sample, params: SiftParameters) -> IntArray:
     """The selected columns alone; all columns are ranked only where the selection depends on it."""
-    with one_blas_thread(workers=params.n_jobs):
+    with one_blas_thread(workers=params.options.n_jobs):
         table = standard_table(sample, params.missing)
         fit = sift_problem(sample, table, params).run()
         if params.options.max_features is None and params.false_discovery_rate is None:

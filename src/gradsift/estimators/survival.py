@@ -41,7 +41,7 @@ class GradientSiftSurvival(GradientSift):
     Parameters
     ----------
     false_positives, false_discovery_rate, interactions, n_components, always_keep, \
-feature_groups, predict_with, missing, inference, n_jobs, options
+feature_groups, predict_with, missing, inference, options
         As in `GradientSiftRegressor`.
 
     Attributes

@@ -401,6 +401,16 @@ def inner_products(
     return gram, scores, third
 
 
+def score_skewness(response: WorkingResponse, third: Array, rows: Rows) -> Array | None:
+    """Third moments of scores, from those of features and of the response; None of numbers."""
+    if response.entropy is None:
+        return None
+    Y, root = response.values, np.reshape(rows.root, (-1, 1))
+    cubes, squares = (Y**3 / root).sum(axis=0), np.square(Y).sum(axis=0)
+    lopsided = np.sqrt(rows.total) * cubes / squares**1.5
+    return np.asarray((lopsided[:, None] * third / 3).astype(np.float32))
+
+
 def make_candidates(
     source: Source,
     response: WorkingResponse,
@@ -445,12 +455,6 @@ def make_candidates(
         t[0] if len(t) == 1 else K + int(np.flatnonzero((pairs == sorted(t)).all(axis=1))[0])
         for t in inside
     ]
-    skewness = None
-    if response.entropy is not None:
-        Y, root = response.values, np.reshape(rows.root, (-1, 1))
-        cubes, squares = (Y**3 / root).sum(axis=0), np.square(Y).sum(axis=0)
-        lopsided = np.sqrt(rows.total) * cubes / squares**1.5
-        skewness = (lopsided[:, None] * third / 3).astype(np.float32)
     return Candidates(
         columns=columns,
         pairs=pairs,
@@ -459,7 +463,7 @@ def make_candidates(
         index=index,
         part=part,
         counts=np.stack([present[:, part == g].sum(axis=1) for g in range(3)]).astype(float),
-        skewness=skewness,
+        skewness=score_skewness(response, third, rows),
         start=np.array(start, dtype=np.intp),
         n=max(rows.total - len(kept), 2.0),
         p=source.shape[1],
