@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 
+from gradsift.data.arrays import array_like
 from gradsift.data.responses import check_all_known, to_floats
 from gradsift.estimators.splits import SampleParams
 from gradsift.evaluate.baselines import (
@@ -91,6 +92,7 @@ class Truth:
                 response = Ordinal.of(np.ravel(check_all_known(y)))
                 labels = OrderedLabels(np.asarray(response.y), response.classes)
             return cls("ordered classes", labels, labels.classes)
+        y = array_like(y, "y")
         if np.ndim(y) == 2 and np.shape(y)[1] > 1:
             raise ValueError("scores are of one outcome at a time: pass one column of y.")
         values = np.ravel(check_all_known(y))

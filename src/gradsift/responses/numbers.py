@@ -11,6 +11,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from gradsift.data.arrays import array_like
 from gradsift.data.responses import to_floats
 from gradsift.numerics.logistic import with_ones
 from gradsift.numerics.statistics import largest_tie, winsorise
@@ -46,7 +47,7 @@ class Numbers:
     def records(cls, y: object) -> Array | None:
         """(n, q) numbers of several outcomes; None where y is one column."""
         if isinstance(y, (list, tuple)) and y and np.ndim(y[0]) == 1:
-            y = np.asarray(y)
+            y = array_like(y, "y")
         shape: tuple[int, ...] = getattr(y, "shape", ())
         if len(shape) != 2 or shape[1] < 2:
             return None
