@@ -24,8 +24,9 @@ collect_ignore_glob = ["build/*", "docs/gallery/*", "docs/api/generated/*", "doc
 ROOT = Path(__file__).parent
 DATA = Path(os.environ.get("GRADSIFT_DATA", ROOT.parent / "shared" / "data"))
 FLAGS = ELLIPSIS | NORMALIZE_WHITESPACE
-PROGRESS = re.compile(r"^ *[0-9.]+ s  .*\n", re.MULTILINE)  # in a terminal one line, overwritten
-SECONDS = re.compile(r"\b[0-9.]+ s\b")
+# in a terminal one line, overwritten
+PROGRESS = re.compile(r"^ *(?:\d+ (?:h|min) )*[0-9.]+ s  .*\n", re.MULTILINE)
+SECONDS = re.compile(r"\b(?:\d+ (?:h|min) )*[0-9.]+ s\b")
 
 
 def start(namespace):

@@ -9,7 +9,7 @@ from matplotlib import pyplot as plt
 from recipes import ROOT, recipe
 
 from gradsift import GradientSiftRegressor, SparseGradientRegressor, displays
-from gradsift.data import opening
+from gradsift.data.formats import registry
 from gradsift.numerics import kernels
 
 
@@ -40,7 +40,7 @@ def test_a_format(table, monkeypatch, tmp_path):
     X, y = table
     made = recipe("A format")
     monkeypatch.setitem(sys.modules, "gradsift.data.formats.pickled", made)
-    monkeypatch.setitem(opening.SUFFIXES, ".pickled", "pickled")
+    monkeypatch.setitem(registry.SUFFIXES, ".pickled", "pickled")
     path = tmp_path / "table.pickled"
     X.dump(path)
     from_file = GradientSiftRegressor().fit(path, y)

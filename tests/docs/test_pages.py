@@ -20,7 +20,7 @@ PAGES = {
     for page in sorted(ROOT.glob(f"{folder}/*.md"))
 }
 RUN = {"python", "console"}  # by make docs-check
-SHOWN = {"sh", "text"}  # commands too long to run, of which the names are checked; and plain text
+SHOWN = {"sh", "r", "text"}  # commands too long to run, of which the names are checked; R; text
 SITE = {"{raw} html", "{toctree}", "{include} ../README.md"}  # read by make docs
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 GROUP = typer.main.get_command(app)

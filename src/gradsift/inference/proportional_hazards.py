@@ -11,8 +11,7 @@ a chi-square of one degree of freedom.
 
 References
 ----------
-Grambsch and Therneau, Proportional hazards tests and diagnostics based on weighted residuals,
-Biometrika 81, 1994, 515-526.
+:cite:`grambsch-1994`
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ loses digits.
 
 References
 ----------
-McCullagh, Regression models for ordinal data, JRSS B 42, 1980, 109-142.
+:cite:`mccullagh-1980`
 """
 
 from __future__ import annotations
