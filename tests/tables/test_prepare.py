@@ -175,6 +175,7 @@ def test_a_donor_is_a_group_of_rows_and_suggested_as_one(rng):
     table = prepare(table_with(rng, donor=donor, y=y), Choices("y"))
     assert table.names == ("a", "b")
     assert [note.change for note in table.notes if note.kind == "caution"] == ["group=donor"]
+    assert table.notes[0].change == "group=donor"
 
 
 def test_the_event_of_a_survival_time_is_no_variable(rng):
@@ -185,11 +186,11 @@ def test_the_event_of_a_survival_time_is_no_variable(rng):
     )
     table = prepare(frame, Choices("time"))
     assert table.names == ("x",)
-    note = next(note for note in table.notes if note.kind == "suggestion")
-    assert note.text == "'time' and 'status' look like survival times"
+    note = table.notes[0]  # it questions the whole answer
+    assert note.kind == "caution"
+    assert note.text.startswith("'time' and 'status' look like survival times")
     assert note.change == "event=status"
-    (said,) = [n.change for n in prepare(frame, Choices("status")).notes if n.kind == "suggestion"]
-    assert said == "target=time, event=status"
+    assert prepare(frame, Choices("status")).notes[0].change == "target=time, event=status"
 
 
 def test_columns_that_know_the_target_are_left_out_loudly(rng):
@@ -354,3 +355,67 @@ def test_the_time_to_a_target_is_no_variable(rng):
     table = prepare(frame, Choices("death"))
     assert table.names == ("x",)
     assert "target=days_to_death, event=death" in [note.change for note in table.notes]
+
+
+@pytest.mark.parametrize("name", ["NO", "no", "nr"])
+def test_a_measurement_called_like_a_count_of_rows_is_a_variable(name, rng):
+    frame = table_with(rng, **{name: rng.integers(1, 90, N).astype(float)})
+    assert name in prepare(frame, Choices("y")).names
+
+
+def test_places_of_which_some_are_common_are_categories_and_others_groups(rng):
+    n, names = 600, [f"place {chr(65 + k // 10)}{chr(75 + k % 10)}" for k in range(150)]
+    shares = 1.0 / np.arange(1, 53)
+    common = np.array(names, dtype=object)[rng.choice(52, n, p=shares / shares.sum())]
+    rare = np.array(names, dtype=object)[rng.integers(0, 150, n)]
+    panel = np.array(names, dtype=object)[np.repeat(np.arange(150), 4)]
+    for values, role in ((common, ""), (rare, "group of rows"), (panel, "group of rows")):
+        frame = make_frame(["state", "x", "y"], [values, *rng.normal(size=(2, n))])
+        table = prepare(frame, Choices("y"))
+        assert (table.names == ("x",)) == bool(role)
+        assert not role or table.notes[0].change == "group=state"
+
+
+@pytest.mark.parametrize(
+    ("target", "event"),
+    [("TimeToRecurrence", "Recurrence"), ("dtime", "death"), ("T3", "D3"), ("stay", "Censored")],
+)
+def test_survival_times_by_other_names(target, event, rng):
+    kinds = rng.integers(0, 2, N).astype(float)
+    columns = [rng.normal(size=N), kinds, rng.exponential(size=N)]
+    table = prepare(make_frame(["x", event, target], columns), Choices(target))
+    assert table.names == ("x",)
+    assert table.notes[0].change == f"event={event}"
+
+
+def test_a_measurement_next_to_a_death_is_no_survival_time(rng):
+    columns = [rng.normal(size=N), rng.integers(0, 2, N).astype(float), rng.exponential(size=N)]
+    table = prepare(make_frame(["x", "death", "cost"], columns), Choices("cost"))
+    assert table.names == ("x", "death")
+
+
+def test_rounded_log_ratios_and_differences_of_dates_are_leaks(rng):
+    a, b, x = np.round(rng.uniform(0.1, 0.6, size=(3, N)), 4)
+    frame = make_frame(["a", "b", "x", "y"], [a, b, x, np.round(np.log(a / b), 4)])
+    assert prepare(frame, Choices("y")).names == ("x",)
+    start = np.datetime64("2001-03-05") + rng.integers(0, 3000, N)
+    days = rng.integers(10, 4000, N)
+    columns = [start.astype("M8[s]"), (start + days).astype("M8[s]"), x, days + 0.0]
+    frame = make_frame(["start", "end", "x", "spent"], columns)
+    assert prepare(frame, Choices("spent")).names == ("x",)
+
+
+def test_variables_that_nearly_give_the_target_are_no_leaks(rng):
+    a, b = rng.normal(size=(2, N))
+    frame = make_frame(["a", "b", "y"], [a, b, a + b + 0.01 * rng.normal(size=N)])
+    assert prepare(frame, Choices("y")).names == ("a", "b")
+
+
+def test_columns_are_copied_in_runs_whatever_stands_between_them(rng):
+    X = rng.normal(size=(N, 6))
+    columns = [*X.T[:2], to_text(["f", "m"] * (N // 2)), *X.T[2:5], X[:, 5]]
+    frame = make_frame(["a", "b", "sex", "c", "y", "d", "e"], columns)
+    table = prepare(frame, Choices("y"))
+    assert table.names == ("a", "b", "sex=f", "sex=m", "c", "d", "e")
+    np.testing.assert_array_equal(table.X[:, [0, 1, 4, 5, 6]], X[:, [0, 1, 2, 4, 5]])
+    np.testing.assert_array_equal(frame.without({"b", "y"}).numbers, X[:, [0, 2, 4, 5]])

@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from gradsift.data import cells, lines
+from gradsift.data import cells, text
 from gradsift.data.categories import to_text
 from gradsift.tables import read_frame
 from gradsift.tables.frame import make_frame
@@ -62,7 +62,7 @@ def test_row_names_of_r_get_a_name(tmp_path):
 
 
 def test_text_far_down_turns_the_column_into_text(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, "CHUNK", 100)
+    monkeypatch.setattr(text, "CHUNK", 100)
     path = tmp_path / "t.csv"
     path.write_text("x,y\n" + "1,2\n" * 150 + "one,2\n")
     frame = read_frame(path)
@@ -196,7 +196,7 @@ def test_a_line_without_end_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "bomb.csv.gz"
     with gzip.open(path, "wt") as file:
         file.write("a,b\n" + "0" * 5_000_000)
-    monkeypatch.setattr(lines, "available_memory", lambda: 50e6)
+    monkeypatch.setattr(text, "available_memory", lambda: 50e6)
     with pytest.raises(ValueError, match="line 2 is longer than 1,000,000 characters"):
         read_frame(path)
 

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -98,11 +99,19 @@ def note_words(note: TableNote) -> str:
 
 
 def option_words(change: str) -> str:
-    """Names of choices as options of the command line, in brackets."""
+    """Names of choices as options of the command line, in brackets; columns are as they are.
+
+    Examples
+    --------
+    >>> option_words("group=sample_id, covariate_names")
+    ' [--group sample_id, --covariate-names]'
+    >>> option_words("group=Patient no, left")
+    " [--group 'Patient no, left']"
+    """
     options = []
-    for choice in change.split(", "):
+    for choice in re.split(r", (?=[a-z_]+(?:=|, |$))", change):
         option, given, value = choice.partition("=")
-        options.append(f"--{option.replace('_', '-')}{' ' * bool(given)}{value}")
+        options.append(f"--{option.replace('_', '-')}{' ' * bool(given)}{value and quote(value)}")
     return f" [{', '.join(options)}]" if change else ""
 
 

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsift.data.categories import level_columns, number_text, text_levels
-from gradsift.data.source import windows
 from gradsift.protocols import Array, IntArray
-from gradsift.tables.frame import Frame, as_frame
+from gradsift.tables.frame import Frame, as_frame, runs
 from gradsift.tables.notes import Note, counted, listed
 from gradsift.tables.parse import COMPACT, NumberStyle, days, read_dates, read_numbers
 
@@ -38,8 +37,6 @@ MOST_LEVELS = 30
 LEAST_ROWS = 5
 """Rows of a level that is kept where others are joined."""
 DAY = 86_400.0
-BLOCK = 2048
-"""Columns of numbers that are copied together."""
 
 
 @dataclass(frozen=True)
@@ -320,9 +317,9 @@ class TableEncoder:
         notes : list of Note
         """
         there = set(frame.order)
-        X = np.full((frame.n_rows, len(self.names)), np.nan)
-        if fill is not None:
-            X[:] = fill
+        X = np.empty((frame.n_rows, len(self.names)))
+        if needed is not None:
+            X[:] = np.nan if fill is None else fill
         where = {name: k for k, name in enumerate(frame.names)}
         notes, lost, plain, at = list[Note](), list[str](), list[tuple[int, int]](), 0
         for name in self.table:
@@ -340,9 +337,10 @@ class TableEncoder:
                 values = frame.column(name)
                 X[:, start:at], said = (column or Column(name)).encode(values)
                 notes += said
-        places = np.array(plain, dtype=np.intp).reshape(-1, 2)
-        for some in windows(len(places), BLOCK):
-            X[:, places[some, 0]] = frame.numbers[:, places[some, 1]]
+        to, at_of = np.array(plain, dtype=np.intp).reshape(-1, 2).T
+        for start, stop in runs(to, at_of):
+            block = frame.numbers[:, at_of[start] : at_of[start] + stop - start]
+            X[:, to[start] : to[start] + stop - start] = block
         if lost:
             text = f"the table lacks {listed(lost)}: filled as missing values are"
             notes.append(Note("new rows", text, tuple(lost)))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -143,9 +144,32 @@ class Frame:
         return replace(
             self,
             names=tuple(name for name in self.names if name not in lost),
-            numbers=self.numbers[:, np.flatnonzero(kept)],
+            numbers=columns_at(self.numbers, np.flatnonzero(kept)),
             order=tuple(name for name in self.order if name not in lost),
         )
+
+
+def columns_at(X: Array, at: IntArray) -> Array:
+    """Some columns in rising order, without a copy where these lie next to each other."""
+    if len(at) and at[-1] - at[0] + 1 == len(at):
+        return X[:, at[0] : at[-1] + 1]
+    out = np.empty((len(X), len(at)))
+    for start, stop in runs(at):
+        out[:, start:stop] = X[:, at[start] : at[start] + stop - start]
+    return out
+
+
+def runs(*places: IntArray) -> Iterator[tuple[int, int]]:
+    """Where numbers that all count up by one begin and end.
+
+    Examples
+    --------
+    >>> list(runs(np.array([0, 1, 5, 6, 7])))
+    [(0, 2), (2, 5)]
+    """
+    breaks = (np.diff(np.array(places)) != 1).any(axis=0)
+    ends = [0, *(np.flatnonzero(breaks) + 1).tolist(), len(places[0])]
+    yield from pairwise(ends) if len(places[0]) else ()
 
 
 def make_frame(

@@ -31,6 +31,8 @@ NARROW = 200
 nature, as a gene does."""
 MOST_SUMMANDS = 500
 """Columns among which sums and products are looked for."""
+MOST_ROWS = 4000
+"""Rows in which they are."""
 MOST_CUTS = 5
 """Values of a column that may be a target cut into intervals."""
 SAMPLE = 200
@@ -40,7 +42,9 @@ NARROW_GAP = 0.1
 MOST_CHANNELS = 500
 """Columns of a spectrum that are looked at."""
 EXACT = 1e-9
-"""Part of its variance that rounding leaves of a target that is a sum."""
+"""Part of its variance that is left of a target that is a sum."""
+ROUNDED, FEW_PARTS = 1e-6, 3
+"""... of few columns, where all may be written with few digits."""
 
 
 @dataclass(frozen=True)
@@ -277,15 +281,16 @@ def _arithmetic(
     if count > MOST_SUMMANDS:
         return {}
     names = [name for some, _ in numbers for name in some]
-    X = np.column_stack([X for _, X in numbers])
+    rows = np.linspace(0, len(y) - 1, min(len(y), MOST_ROWS)).astype(int)
+    X, y = np.column_stack([X[rows] for _, X in numbers]), y[rows]
     free = [k for k, name in enumerate(names) if name is not None and name not in known]
     share = np.isfinite(X).mean(axis=0)
     whole = [k for k in free if share[k] == 1.0]
     found = _expressions(X, y, target, names, whole)
     free = [k for k in free if share[k] >= LEAST_KNOWN]
-    rows = np.isfinite(X[:, free]).all(axis=1)
-    if len(free) > len(whole) and not found and rows.sum() >= max(12, LEAST_KNOWN * len(y)):
-        found = _expressions(X[rows], y[rows], target, names, free)
+    there = np.isfinite(X[:, free]).all(axis=1)
+    if len(free) > len(whole) and not found and there.sum() >= max(12, LEAST_KNOWN * len(y)):
+        found = _expressions(X[there], y[there], target, names, free)
     return found
 
 
@@ -294,16 +299,21 @@ def _expressions(
 ) -> dict[str, str]:
     """The same in rows without missing values, among some of the columns."""
     found: dict[str, str] = {}
-    for sums, what in ((True, "a sum"), (False, "a product")):
+    for sums, rises, what, alone in (
+        (True, False, "a sum", "a multiple"),
+        (False, True, "a product", "a power"),
+        (False, False, "the logarithm of a product", "the logarithm"),
+    ):
         left = [k for k in free if names[k] not in found]
         if not sums:
             left = [k for k in left if (X[:, k] > 0).all()]
-        if len(left) < 2 or (not sums and (y <= 0).any()):
+        if len(left) < 2 or (rises and (y <= 0).any()):
             continue
-        Z, t = (X[:, left], y) if sums else (np.log(X[:, left]), np.log(y))
+        Z, t = X[:, left] if sums else np.log(X[:, left]), np.log(y) if rises else y
         for identity in _identities(Z, t):
             parts = [names[left[k]] for k in identity]
-            found |= dict.fromkeys(parts, f"{target!r} is {what} of {listed(parts, 5)}")
+            kind = what if len(parts) > 1 else alone
+            found |= dict.fromkeys(parts, f"{target!r} is {kind} of {listed(parts, 5)}")
     return found
 
 
@@ -311,8 +321,7 @@ def _identities(X: Array, y: Array) -> list[list[int]]:
     """Sets of columns whose weighted sum is the target: the column closest to the residual is
     taken until nothing is left of it, at most a quarter as many as rows; then all that can go, go.
     """
-    rows = np.linspace(0, len(y) - 1, min(len(y), 4000)).astype(int)
-    X, y = X[rows] - X[rows].mean(axis=0), y[rows] - y[rows].mean()
+    X, y = X - X.mean(axis=0), y - y.mean()
     size = np.sqrt((X**2).sum(axis=0))
     free = size > 0
     Z = np.divide(X, size, out=np.zeros_like(X), where=free)
@@ -321,23 +330,25 @@ def _identities(X: Array, y: Array) -> list[list[int]]:
         part = Z[:, chosen]
         return np.asarray(y - part @ np.linalg.lstsq(part, y, rcond=None)[0])
 
-    def nothing(residual: Array) -> bool:
-        return float(residual @ residual) < EXACT * float(y @ y)
+    def nothing(residual: Array, count: int) -> bool:
+        limit = ROUNDED if count <= FEW_PARTS else EXACT
+        return float(residual @ residual) < limit * float(y @ y)
 
     out: list[list[int]] = []
     while free.sum() >= 2 and len(out) < 8:
         chosen: list[int] = []
         residual = y
-        while len(chosen) < min(30, len(y) // 4, int(free.sum())) and not nothing(residual):
+        most = min(30, len(y) // 4, int(free.sum()))
+        while len(chosen) < most and not nothing(residual, len(chosen)):
             score = np.abs(Z.T @ residual) * free
             score[chosen] = 0
             chosen.append(int(score.argmax()))
             residual = left_of(chosen)
-        if not nothing(residual):
+        if not nothing(residual, len(chosen)):
             break
         for k in list(chosen):
             rest = [j for j in chosen if j != k]
-            chosen = rest if len(rest) > 1 and nothing(left_of(rest)) else chosen
+            chosen = rest if len(rest) > 1 and nothing(left_of(rest), len(rest)) else chosen
         out.append(chosen)
         free[chosen] = False
     return out

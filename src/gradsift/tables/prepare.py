@@ -36,7 +36,7 @@ from gradsift.tables.response import (
     order_note,
     read_task,
 )
-from gradsift.tables.roles import TIME_NAME, assign_roles, block_columns, parse_columns
+from gradsift.tables.roles import CENSORED, assign_roles, block_columns, is_time, parse_columns
 from gradsift.tables.row_groups import (
     RowGroups,
     aggregated,
@@ -176,7 +176,8 @@ def prepare(frame: Frame, choices: Choices) -> Table:
     X, rows, filled = whole_rows(recipe, frame)
     if len(rows) < len(X):
         X, frame, y = X[rows], frame.take(rows), y[rows]
-    said = [*frame.notes, *notes, *said, *suggested, *role_notes(special, choices)]
+    said = [*doubts(special, choices), *frame.notes, *notes, *said, *suggested]
+    said += left_out_notes(special)
     said += leak_notes(leaks)
     said += [*encoding_notes(encoder), *filled, *marked]
     said += row_notes(X, y, frame, recipe, choices)
@@ -373,12 +374,12 @@ def encode_frame(
     }
     encoder = TableEncoder(frame.order, learned)
     encoder, marked = with_indicators(encoder, some, y[there], missing)
-    return encoder, [*notes, *left_out_notes(special), *group_notes(special), *marked]
+    return encoder, [*group_notes(special), *notes, *left_out_notes(special), *marked]
 
 
 def row_names(frame: Frame, special: dict[str, Column], choices: Choices) -> str | None:
     """The column that names the rows: as asked, as the file has it, or the first identifier."""
-    found = [name for name in frame.order if special.get(name, Column(name)).role == "identifier"]
+    found = [n for n in frame.order if n in special and special[n].role == "identifier"]
     unique = [n for n in found if special[n].why.startswith("another") or n == frame.id]
     return choices.id or frame.id if choices.id or frame.id in found else next(iter(unique), None)
 
@@ -489,13 +490,16 @@ def whole_rows(recipe: Recipe, frame: Frame) -> tuple[Array, IntArray, list[Note
     return X, rows, [Note(kind, said, tuple(worst), "missing")]
 
 
-def role_notes(special: dict[str, Column], choices: Choices) -> list[Note]:
-    """One note on all columns that are left out, one on what they suggest."""
-    notes = [*left_out_notes(special), *group_notes(special)]
-    events = [column.name for column in special.values() if column.role == "event"]
+def doubts(special: dict[str, Column], choices: Choices) -> list[Note]:
+    """What questions the whole answer: times read as numbers, rows that belong together."""
+    notes, events = group_notes(special), [c.name for c in special.values() if c.role == "event"]
     if events and choices.event is None:
-        said = f"{choices.target!r} and {events[0]!r} look like survival times"
-        notes.append(Note("suggestion", said, tuple(events), survival_choices(events[0], choices)))
+        said = (
+            f"{choices.target!r} and {events[0]!r} look like survival times, of which this run "
+            "takes the target alone"
+        )
+        change = survival_choices(events[0], choices)
+        notes.insert(0, Note("caution", said, tuple(events), change))
     return notes
 
 
@@ -523,7 +527,7 @@ def left_out_notes(special: dict[str, Column]) -> list[Note]:
 
 def survival_choices(other: str, choices: Choices) -> str:
     """The choices that make survival times of a target and another column."""
-    if TIME_NAME.search(choices.target):
+    if is_time(choices.target) or CENSORED.search(other):
         return f"event={other}"
     return f"target={other}, event={choices.target}"
 
@@ -613,7 +617,8 @@ def check_encoded_names(
 ) -> None:
     """Some columns are left, each with a name of its own."""
     if not encoder.names:
-        out = " ".join(note.text for note in role_notes(special, choices))
+        notes = [*left_out_notes(special), *doubts(special, choices)]
+        out = " ".join(note.text for note in notes)
         said = f"no variable is left next to the target {choices.target!r}. {out}"
         raise TableError(said.strip(), "use")
     if twice := encoded_twice(encoder.names):

@@ -27,7 +27,7 @@ from gradsift.tables.columns import (
     common_levels,
     is_missing,
 )
-from gradsift.tables.frame import Frame
+from gradsift.tables.frame import Frame, columns_at
 from gradsift.tables.notes import Note, listed
 from gradsift.tables.parse import (
     COMPACT,
@@ -43,8 +43,12 @@ FEWEST_ROWS = 10
 WIDTH = 1024
 ROUNDING = 1e-12
 """Part of its size by which a column may vary that never changes."""
+SAMPLE = 64
+"""Rows that tell of most columns that they are not whole."""
 RARE = 0.02
 """Part of the rows: names of places beyond it are units; of fewer, the commonest are categories."""
+FEWEST_TIMES = 2
+"""Different values beyond which numbers may be times."""
 MOST_AREAS = 20
 """Different numbers of a place or a family, beyond which they are units and no codes."""
 CHANCE = np.log(1e-6)
@@ -66,6 +70,8 @@ PLACE = "county|country|state|district|school|class|village|comm|community|munic
 KIN = "mom|mother|father|kid|child|litter|brood|dam|sire"
 AREA_NAME = _called(rf"^({PLACE}|{KIN}|sid|ticket)$")
 """Names of units where there are many of them; of few, these are categories."""
+COUNT_NAME = _called(r"^(nr|no|obs|idx|index|number)$")
+"""Names of rows that are counted, and so of no groups of them."""
 CODE_NAME = _called(r"(^|[^a-z])(id|code|nr)$", r"(?-i:(?<=[a-z])(ID|Id|Nr))$")
 WHO = _called(rf"^(id|{UNIT})$")
 MATCHED_NAME = _called(
@@ -76,12 +82,16 @@ TIME_NAME = _called(
     r"^(weeks?|years)$",
     r"(^|[._ ])(time|days|months|survival)$",
     r"^durat(ion)?[._ ]|^durat$|^(days|weeks|months|years|time)[._ ]?to[._ ]",
+    r"^[a-z]{0,4}time$|(?-i:^([Dd]ays|[Ww]eeks|[Mm]onths|[Yy]ears|[Tt]ime)To(?=[A-Z]))",
 )
 EVENT_NAME = _called(
     r"^(events?|cens|censors?|censored|censoring|dead|died|arrest|relapse|recurrence|div|outcome)$",
-    r"^(fail|failure|e|delta|uncensored|observed)$",
+    r"^(fail|failure|e|delta|uncensored|observed|death|recur|recurred|relapsed|deceased)$",
     r"(^|[._ ])(event|status|cens|dead|death)$",
 )
+CENSORED = _called(r"(^|[._ ])(un)?cens(or(ed|ing)?)?$|^event[._ ]?(observed|occurred)$")
+"""Names of columns that nothing but a time has, whatever this is called."""
+NUMBERED_TIME = re.compile(r"t(?:ime)?[._]?(\d+)", re.IGNORECASE)
 FREE_NAME = _called(
     r"(first|last|sur|fore|given|middle)[ _.]?name|^name$",
     r"address|phone|e-?mail|comment|remark|^notes?$|bemerkung|adresse|anschrift",
@@ -125,7 +135,8 @@ def parse_columns(
     """
     found: dict[str, Column] = {}
     said: dict[str, list[str]] = {}
-    for name in (name for name in frame.order if name in {*frame.texts, *categories}):
+    unclear = {*frame.texts, *categories}
+    for name in (name for name in frame.order if name in unclear):
         values, column = frame.column(name), Column(name, "category")
         if name in frame.declared and name not in categories:
             ordered = frame.declared[name]
@@ -171,6 +182,11 @@ class NumberFacts:
     high: Array
 
 
+def _whole(X: Array) -> NDArray[np.bool_]:
+    """Columns in which whatever is there is a whole number."""
+    return np.asarray(((np.round(X) == X) | np.isnan(X)).all(axis=0))
+
+
 def number_facts(X: Array) -> NumberFacts:
     """Facts of all columns, by blocks."""
     k = X.shape[1]
@@ -186,7 +202,9 @@ def number_facts(X: Array) -> NumberFacts:
         with np.errstate(invalid="ignore"):
             size = np.maximum(np.abs(low), np.abs(high))
             facts.constant[where] = np.isfinite(size) & (high - low <= ROUNDING * size)
-            facts.whole[where] = ((block == np.round(block)) | gone).all(axis=0)
+        first = _whole(block[:SAMPLE])
+        likely = where.start + np.flatnonzero(first)
+        facts.whole[likely] = _whole(columns_at(X, likely))
     return facts
 
 
@@ -215,8 +233,12 @@ def assign_roles(
     facts = number_facts(frame.numbers)
     events = set(event_columns(frame, parsed, y, target))
     found: dict[str, Column] = {}
+    plain = ~(facts.whole | facts.constant | (facts.missing == frame.n_rows))
     for name in frame.order:
-        column, at = parsed.get(name, Column(name)), frame.where.get(name)
+        at = frame.where.get(name)
+        if at is not None and plain[at] and name not in parsed and name not in events:
+            continue
+        column = parsed.get(name, Column(name))
         if name in used:
             found |= {name: parsed[name]} if name in parsed else {}
         elif name in events:
@@ -316,7 +338,7 @@ def whole_role(name: str, values: Array, codes: IntArray | None = None) -> tuple
     if count == n >= FEWEST_ROWS and not CALENDAR.search(name):
         return "identifier", "another whole number in every row"
     group = unit_role(name, there, count, n, codes if len(there) == n else None)
-    if group is not None:
+    if group is not None and not COUNT_NAME.search(name):
         return group
     if 2 < count <= MOST_LEVELS and (CODE_NAME.search(name) or UNIT_NAME.search(name)):
         return "category", "a code"
@@ -341,6 +363,8 @@ def text_role(
     if len(counts) > MOST_LEVELS:
         kept = [counts[level] for level in common_levels(counts) if counts[level] >= LEAST_ROWS]
         if sum(kept) < 0.5 * len(there):
+            if AREA_NAME.search(name) and n >= 2 * len(counts):
+                return "group of rows", "names a unit of several rows"
             return "free text", f"{len(counts):,} different texts"
     elif len(counts) > 10 and len(counts) > 0.5 * len(there):
         return "free text", f"{len(counts):,} different texts in {len(there):,} rows"
@@ -354,9 +378,13 @@ def unit_role(
     named = bool(ID_NAME.search(name) or UNIT_NAME.search(name))
     most = max(MOST_LEVELS, 0.1 * n)
     if AREA_NAME.search(name):
-        texts = there.dtype.kind in "OU"
-        most = max(MOST_LEVELS, RARE * n) if texts else MOST_AREAS
-        named = count > most
+        if there.dtype.kind in "OU":  # texts of which some are common are categories
+            sizes = np.unique(there, return_counts=True)[1]
+            most = max(MOST_LEVELS, RARE * n)
+            named = len(np.unique(sizes)) == 1
+        else:
+            most, named = MOST_AREAS, True
+        named &= count > most
     if MATCHED_NAME.search(name) and count >= FEWEST_ROWS:
         sizes = np.unique(np.unique(there, return_counts=True)[1])
         if len(sizes) == 1 and 2 <= sizes[0] <= 10:
@@ -402,16 +430,21 @@ def block_columns(frame: Frame, special: dict[str, Column], y: NDArray[Any]) -> 
     ['site']
     """
     codes = row_codes(y)
-    whole = number_facts(frame.numbers)
+    plain = _whole(frame.numbers[:SAMPLE])
     for name in frame.order:
-        at, column = frame.where.get(name), special.get(name, Column(name))
-        if not column.is_variable or (at is not None and not whole.whole[at]):
+        at = frame.where.get(name)
+        if at is not None and not plain[at]:
             continue
-        if at is not None and whole.high[at] - whole.low[at] >= frame.n_rows**2:
+        column = special.get(name, Column(name))
+        if not column.is_variable or column.role == "date":
             continue
         values = column.read(frame.column(name))
-        if is_missing(values).any() or column.role == "date":
+        if is_missing(values).any():
             continue
+        if at is not None and values.dtype.kind == "f":
+            far = np.ptp(values) >= frame.n_rows**2
+            if far or (values != np.round(values)).any():
+                continue
         if same_inside(as_texts(values).astype(str), codes):
             yield name
 
@@ -426,6 +459,11 @@ def known_order(levels: Any) -> tuple[str, ...]:
     return ()
 
 
+def is_time(name: str) -> bool:
+    """Whether a column is called like a survival time."""
+    return bool(TIME_NAME.search(name) or NUMBERED_TIME.fullmatch(name))
+
+
 def event_columns(
     frame: Frame, parsed: dict[str, Column], y: NDArray[Any], target: str
 ) -> list[str]:
@@ -435,10 +473,18 @@ def event_columns(
     def values_of(name: str) -> NDArray[Any]:
         return parsed.get(name, Column(name)).read(frame.column(name))
 
-    if y.dtype.kind != "O" and TIME_NAME.search(target) and y.min() >= 0:
-        called = [name for name in others if EVENT_NAME.search(name)]
+    if y.dtype.kind != "O" and y.min() >= 0:
+        number, most = NUMBERED_TIME.fullmatch(target), 2
+        event = CENSORED
+        if TIME_NAME.search(target):
+            event, most = EVENT_NAME, 3
+        elif number:
+            event = _called(rf"^(d|delta|event|status|cens)[._]?{number[1]}$")
+        called = [name for name in others if event.search(name) or CENSORED.search(name)]
         kinds = {name: {text for text in as_texts(values_of(name)) if text} for name in called}
-        return [name for name, found in kinds.items() if len(found) in (2, 3)]
+        found = [name for name in called if 2 <= len(kinds[name]) <= most]
+        if found and len(np.unique(y)) > FEWEST_TIMES:
+            return sorted(found, key=lambda name: CENSORED.search(name) is not None)
     named = re.compile(rf"(time|days|weeks|months|years)[._ ]?to[._ ]?{re.escape(target)}$", re.I)
     if target and (times := [name for name in others if named.match(name)]):
         return times
