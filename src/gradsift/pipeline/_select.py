@@ -160,10 +160,12 @@ SIFTS: dict[str, Callable[..., GradientSift]] = {
 def check_response(table: Table, settings: Settings) -> None:
     """Refuse what the response of a table does not go with."""
     if table.y.ndim > 1:
-        raise ValueError(
-            "gradsift select explains one target at a time. In Python, GradientSiftRegressor takes "
-            "several outcomes at once, as y of several columns."
-        )
+        if settings.method != "sift":
+            raise ValueError("several targets work with --method sift only.")
+        if table.offset is not None:
+            raise ValueError(
+                "--offset is a known part of one target: give it with one --target only."
+            )
     if table.task in ("regression", "classification"):
         return
     what = {"counts": "counts", "ordinal": "ordered answers", "survival": "survival times"}
@@ -183,9 +185,11 @@ def response_of(y: Any, recipe: Recipe) -> Any:
     return OrderedLabels(np.asarray(y).astype(np.intp), np.array(recipe.levels))
 
 
-def explained(recipe: Recipe) -> str:
-    """What an answer is about: the target, or the event that times end in."""
+def explained(recipe: Recipe) -> str | tuple[str, ...]:
+    """What an answer is about: the target, several ones, or the event that times end in."""
     columns = recipe.response
+    if columns.more_targets:
+        return columns.targets
     if columns.event is None:
         return columns.target
     said = columns.event_value.replace(".", "").lower()
@@ -349,7 +353,7 @@ def later_stages(procedure: Any, table: Table, settings: Settings, say: Say) -> 
     def scores(found: Selection) -> Selection:
         say(f"scoring {settings.cv} held-out folds")
         held = (begun or begin()).result()
-        prediction = prediction_of(held, found.answer.target)
+        prediction = prediction_of(held, found.answer.target, found.answer.outcomes)
         return replace(found, answer=replace(found.answer, prediction=prediction))
 
     def halves(found: Selection) -> Selection:
