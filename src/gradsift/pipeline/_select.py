@@ -14,9 +14,6 @@ from sklearn.model_selection import TimeSeriesSplit
 
 from gradsift import (
     AlphaGrid,
-    GradientSiftClassifier,
-    GradientSiftRegressor,
-    GradientSiftSurvival,
     Penalties,
     SiftOptions,
     SparseGradientClassifierCV,
@@ -29,8 +26,8 @@ from gradsift.data import FilledSource, fill_holes
 from gradsift.data.row_groups import constant_in_groups, group_codes
 from gradsift.estimators.inference import with_findings
 from gradsift.estimators.names import names_of_best
-from gradsift.estimators.sift import GradientSift
 from gradsift.estimators.splits import SampleParams
+from gradsift.estimators.survival import SIFTS
 from gradsift.evaluate import stability
 from gradsift.evaluate.held_out import begin_held_out
 from gradsift.pipeline._notes import (
@@ -145,16 +142,6 @@ def make_estimator(table: Table, settings: Settings) -> Any:
         missing=missing,
         n_jobs=max(settings.n_jobs, 1),  # folds have the processes
     )
-
-
-SIFTS: dict[str, Callable[..., GradientSift]] = {
-    "regression": GradientSiftRegressor,
-    "classification": GradientSiftClassifier,
-    "counts": partial(GradientSiftRegressor, family="negative-binomial"),
-    "ordinal": partial(GradientSiftClassifier, ordered=True),
-    "survival": GradientSiftSurvival,
-}
-"""The estimator of each task."""
 
 
 def check_response(table: Table, settings: Settings) -> None:
