@@ -125,7 +125,7 @@ def qq(adata: AnnData, *, key: str = "gradsift", ax: Axes | None = None) -> QQDi
 def projection(
     adata: AnnData, *, key: str = "gradsift", ax: Axes | None = None
 ) -> ProjectionDisplay:
-    """Rows on the directions that explain the target, coloured by it.
+    """Rows on the directions that explain the target, coloured by it (of several, the first).
 
     Parameters
     ----------
@@ -142,13 +142,14 @@ def projection(
     if f"X_{key}" not in adata.obsm:
         raise ValueError(_missing(f"obsm has no {f'X_{key}'!r}"))
     called = adata.uns[key]
-    column = adata.obs[called["target"]]
+    target = str(np.ravel(called["target"])[0])
+    column = adata.obs[target]
     there = column.notna().to_numpy()
     return ProjectionDisplay(
         projection=np.asarray(adata.obsm[f"X_{key}"])[there],
         y=np.asarray(column[there]),
-        labels=called["task"] == "classification",
-        target=str(called["target"]),
+        labels=called["task"] in ("classification", "ordinal"),
+        target=target,
     ).plot(ax=ax)
 
 

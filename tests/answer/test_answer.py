@@ -176,16 +176,73 @@ def test_ordered_classes_have_probabilities_of_a_class_or_any_higher(answers):
     assert "mild or higher" in answers["pain"].to_console(100)
 
 
-def test_several_outcomes_are_explained_one_at_a_time(rng):
+def test_several_outcomes_have_one_answer_with_an_effect_on_each(rng):
     X = rng.normal(size=(150, 5))
-    Y = np.column_stack([X[:, 1], -X[:, 1] + X[:, 2]]) + 0.3 * rng.normal(size=(150, 2))
-    model = GradientSiftRegressor(inference=True).fit(X, Y)
-    first, second = (
-        {f.name: f.effect.comparisons[0].shape for f in explain(model, X, y).findings} for y in Y.T
+    Y = np.column_stack([X[:, 1], -X[:, 1] + X[:, 2], X[:, 2] ** 2]) * [1.0, 100.0, 1.0]
+    Y += 0.3 * rng.normal(size=(150, 3)) * [1.0, 100.0, 1.0]
+    names = ["mass", "height", "colour"]
+    model = GradientSiftRegressor(inference=True).fit(X, pd.DataFrame(Y, columns=names))
+    answer = model.answer_
+    assert answer.outcomes == tuple(names)
+    assert answer.headline == "x1 and x2 go with mass, height and colour."
+    frame = answer.to_frame()
+    clear = frame[(frame["certainty"] == "clear") & (frame["shape"] != "unclear")]
+    assert set(zip(clear["finding"], clear["outcome"], clear["shape"])) == {
+        ("x1", "mass", "rises"),
+        ("x1", "height", "falls"),
+        ("x2", "height", "rises"),
+        ("x2", "colour", "U-shaped"),
+    }
+    assert len(frame) == 3 * len(answer.findings)
+    again = explain(model, X, Y, target=["a", "b", "c"])
+    assert again.outcomes == ("a", "b", "c")
+    assert explain(model, X, Y[:, 1]).outcomes == ()
+    with pytest.raises(ValueError, match="y has 3 outcomes, and there are 2 names"):
+        explain(model, X, Y, target=["a", "b"])
+
+
+def test_an_offset_and_a_covariate_of_several_outcomes_are_no_effect(rng):
+    X, age = rng.normal(size=(150, 5)), rng.normal(size=150)
+    Y = np.column_stack([X[:, 1], X[:, 2]]) + 0.3 * rng.normal(size=(150, 2))
+    known = np.outer(X[:, 3], [4.0, 9.0])
+    params = {"offset": known, "covariates": {"age": age}}
+    shifted = Y + known + 5.0 * age[:, None]
+    model = GradientSiftRegressor(inference=True).fit(X, shifted, **params)
+    answer = explain(model, X, shifted, **params)
+    assert {f.name: f.effect.outcome for f in answer.of("clear")} == {"x1": "y0", "x2": "y1"}
+    assert answer.adjusted_for == ("age",)
+    one, other = (
+        {f.name: f.effect.comparisons[0].size.value for f in a.of("clear")}
+        for a in (answer, model.answer_)
     )
-    assert (first["x1"], second["x1"], second["x2"]) == ("rises", "falls", "rises")
-    with pytest.raises(ValueError, match="1d array"):
-        explain(model, X, Y)
+    assert one == pytest.approx(other, rel=0.05)
+
+
+def test_an_effect_on_one_of_many_outcomes_is_rarely_said_of_another(rng):
+    wrong = total = 0
+    for _ in range(10):
+        X = rng.normal(size=(100, 4))
+        Y = rng.normal(size=(100, 10)) + 2.0 * X[:, :1] * (np.arange(10) == 0)
+        model = GradientSiftRegressor(inference=True).fit(X, Y)
+        (found,) = (f for f in model.answer_.findings if f.members[0].name == "x0")
+        others = [e for e in (found.effect, *found.others) if e.outcome != "y0"]
+        wrong += any(e.is_clear for e in others)
+        total += 1
+    assert wrong <= 0.3 * total
+
+
+def test_many_outcomes_fit_the_screen(rng):
+    X = rng.normal(size=(150, 8))
+    Y = 0.3 * rng.normal(size=(150, 12)) + X[:, [1]] * (np.arange(12) < 5)
+    Y[:, 7] += 2.0 * X[:, 3] * X[:, 4]
+    model = GradientSiftRegressor(inference=True).fit(X, Y)
+    for width in (60, 80, 200):
+        lines = model.answer_.to_console(width).splitlines()
+        assert len(lines) <= 19
+        assert max(map(len, lines)) <= width
+    assert "rises: y0, y1, y2" in model.answer_.to_console(80)
+    page = model.answer_.to_html()
+    assert "<th>y11</th>" in page
 
 
 def test_noise_has_a_headline_and_no_table(answers):

@@ -1,6 +1,7 @@
 """Survival times, counts and ordered answers from a table to predictions and a report."""
 
 import csv
+import json
 
 import numpy as np
 import pytest
@@ -77,12 +78,92 @@ def test_a_response_goes_from_the_table_to_predictions_and_a_report(
     run(["transform", "out/model.gradsift", "new.csv", "--out", "d.csv"])
 
 
-def test_row_groups_and_the_papers_estimator_are_refused(tmp_path, monkeypatch, rng, capsys):
+def outcomes(rng, X):
+    noise = 0.3 * rng.normal(size=(len(X), 2))
+    return {"mass": X[:, 3] + noise[:, 0], "height": 50.0 * (X[:, 5] ** 2 - X[:, 3] + noise[:, 1])}
+
+
+def test_several_targets_go_from_the_table_to_predictions_and_a_report(
+    tmp_path, monkeypatch, rng, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    X = rng.normal(size=(160, 8)).round(3)
+    columns = outcomes(rng, X)
+    write(tmp_path / "t.csv", X, columns, range(120))
+    write(tmp_path / "new.csv", X, columns, range(120, 160))
+    options = ["--target", "mass", "--target", "height"]
+    assert run(["select", "t.csv", *options, "--out", "out", *QUICK]) == 0
+    said = capsys.readouterr().out
+    assert "go with mass and height." in said.splitlines()[0]
+    assert len(said.splitlines()) <= 20
+    assert "mean of mass 0." in " ".join(said.split())
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    assert summary["outcomes"] == ["mass", "height"]
+    assert [s["name"] for s in summary["prediction"]["outcomes"]] == ["mass", "height"]
+    assert min(s["mean"] for s in summary["prediction"]["outcomes"]) > 0.5
+    with open("out/findings.csv", newline="") as file:
+        shapes = {(r["finding"], r["outcome"]): r["shape"] for r in csv.DictReader(file)}
+    assert shapes["g3", "mass"] == "rises"
+    assert shapes["g3", "height"] == "falls"
+    assert shapes["g5", "height"] == "U-shaped"
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "<th>mass</th><th>height</th>" in page
+    model, _, training = load_model(tmp_path / "out" / "model.gradsift")
+    assert len(training.digests) == 120
+    run(["predict", "out/model.gradsift", "new.csv", "--out", "p.csv"])
+    with open("p.csv") as file:
+        rows = list(csv.DictReader(file))
+    found = [[float(row[f"predicted {name}"]) for name in columns] for row in rows]
+    np.testing.assert_allclose(found, model.predict(X[120:]))
+    assert run(["transform", "out/model.gradsift", "new.csv", "--out", "d.csv"]) == 0
+    assert "observed mass,observed height,predicted mass" in (tmp_path / "d.csv").read_text()
+    assert run(["report", "out/model.gradsift", "new.csv", "--out", "r.html"]) == 0
+    assert "40 rows that the fit has not seen" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_several_targets_take_groups_half_samples_and_tests(tmp_path, monkeypatch, rng, capsys):
+    monkeypatch.chdir(tmp_path)
+    X = rng.normal(size=(90, 6)).round(3)
+    columns = outcomes(rng, X) | {"block": np.repeat(np.arange(30), 3)}
+    write(tmp_path / "t.csv", X, columns, range(90))
+    options = ["--target", "mass", "--target", "height"]
+    more = ["--stability", "2", "--cv", "0", "--fdr", "0.1", "--drop", "block"]
+    assert run(["select", "t.csv", *options, *more, "--out", "out"]) == 0
+    assert (tmp_path / "out" / "tests.csv").exists()
+    assert (tmp_path / "out" / "stability.csv").exists()
+    assert run(["select", "t.csv", *options, *QUICK, "--group", "block", "--out", "in"]) == 0
+    assert "g3" in capsys.readouterr().out
+
+
+def test_what_several_targets_do_not_go_with_is_refused(tmp_path, monkeypatch, rng, capsys):
+    monkeypatch.chdir(tmp_path)
+    X = rng.normal(size=(60, 6)).round(3)
+    columns = outcomes(rng, X) | {"a": np.repeat(["u", "v"], 30), "b": np.tile(["x", "y"], 30)}
+    write(tmp_path / "t.csv", X, columns | {"n": rng.integers(2, size=60)}, range(60))
+    numbers, texts = ["--target", "mass", "--target", "height"], ["--target", "a", "--target", "b"]
+    known = ["name,part", *(f"{k + 1},{k}" for k in range(60))]
+    (tmp_path / "known.csv").write_text("\n".join(known) + "\n")
+    for options, words in [
+        ([*numbers, "--method", "sparse-gradient"], "several targets work with --method sift only"),
+        (texts, "several targets must be numbers, and 'a' holds text"),
+        (["--target", "mass", "--target", "a"], "several targets must be numbers"),
+        (["--target", "n", "--target", "mass", "--task", "classification"], "cannot be combined"),
+        (
+            [*numbers, "--covariates", "known.csv", "--by", "position", "--offset", "part"],
+            "give it with one --target only",
+        ),
+    ]:
+        assert run(["select", "t.csv", *options, "--out", "out"]) != 0
+        assert words in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("name", RESPONSES)
+def test_row_groups_and_the_papers_estimator_are_refused(name, tmp_path, monkeypatch, rng, capsys):
     monkeypatch.chdir(tmp_path)
     X = rng.normal(size=(60, 4)).round(3)
-    columns = survival(rng, X) | {"clinic": np.repeat(np.arange(12), 5)}
+    make, options, _ = RESPONSES[name]
+    columns = make(rng, X) | {"clinic": np.repeat(np.arange(12), 5)}
     write(tmp_path / "t.csv", X, columns, range(60))
-    options = ["--time", "months", "--event", "died"]
     for more, words in [
         (["--method", "sparse-gradient"], "--method sift only"),
         (["--group", "clinic"], "row groups do not go with them"),

@@ -190,3 +190,68 @@ def test_genes_with_one_name_are_refused(table, tmp_path):
     table.var_names = ["g"] * 2 + [f"g{k}" for k in range(38)]
     with pytest.raises(ValueError, match="'g' is there twice"):
         gs.tl.write_rnk(table, tmp_path / "x.rnk")
+
+
+@pytest.fixture
+def responses():
+    """120 samples, 20 genes, of which g3 acts on every response; g8 on the height only."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(120, 20))
+    death, end = rng.exponential(np.exp(-2.0 * X[:, 3])), rng.exponential(2.0, size=120)
+    depth = rng.uniform(0.5, 4.0, 120)
+    place = np.searchsorted([-1.0, 1.0], 2.0 * X[:, 3] + rng.logistic(size=120))
+    noise = 0.3 * rng.normal(size=(120, 2))
+    obs = {
+        "months": np.minimum(death, end),
+        "died": death <= end,
+        "cells": rng.poisson(depth * np.exp(0.8 * X[:, 3])),
+        "depth": depth,
+        "grade": pd.Categorical(np.array(["low", "mid", "high"])[place], ["low", "mid", "high"],
+                                ordered=True),
+        "mass": X[:, 3] + noise[:, 0],
+        "height": X[:, 8] ** 2 - X[:, 3] + noise[:, 1],
+        "site": rng.choice(["a", "b"], size=120),
+    }  # fmt: skip
+    obs = pd.DataFrame(obs, index=[f"s{k}" for k in range(120)])
+    obs.loc["s5", "mass"] = obs.loc["s7", "depth"] = np.nan
+    return anndata.AnnData(X, obs=obs, var=pd.DataFrame(index=[f"g{k}" for k in range(20)]))
+
+
+@pytest.mark.parametrize(
+    ("target", "params", "task", "scale"),
+    [
+        ("months", {"event": "died"}, "survival", "hazard"),
+        ("cells", {"exposure": "depth"}, "counts", "rate"),
+        ("grade", {"task": "ordinal"}, "ordinal", "probability"),
+        (["mass", "height"], {}, "regression", "number"),
+    ],
+)
+def test_every_response_is_explained_and_saved(responses, target, params, task, scale, tmp_path):
+    gs.tl.select(responses, target, **params)
+    assert "g3" in selected(responses)
+    assert responses.var["gradsift_confidence"]["g3"] > 0.9
+    called = responses.uns["gradsift"]
+    assert called["task"] == task
+    assert set(called["findings"]["scale"]) == {scale}
+    assert "g3" in called["headline"]
+    assert len(gs.tl.ranked(responses)) == 20
+    gs.pl.projection(responses)
+    responses.write_h5ad(tmp_path / "t.h5ad")
+    if isinstance(target, list):
+        assert set(called["findings"]["outcome"]) == {"mass", "height"}
+        assert selected(responses) == ["g3", "g8"]
+
+
+def test_responses_that_cannot_be_read_are_refused_in_one_sentence(responses):
+    for target, params, words in [
+        ("months", {"task": "survival"}, "need event="),
+        ("months", {"event": "died", "task": "counts"}, "an event belongs to survival times"),
+        (["mass", "height"], {"task": "counts"}, "takes one target"),
+        (["mass", "site"], {}, "needs numbers, and mass, site holds others"),
+        ("site", {"task": "ordinal"}, "texts without an order"),
+        ("months", {"event": "died", "groups": "site"}, "groups do not go with it"),
+        ("grade", {"task": "ordinal", "groups": "site"}, "groups do not go with it"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            gs.tl.select(responses, target, **params)
+    assert "gradsift" not in responses.uns

@@ -51,6 +51,8 @@ class Answer(AnswerData):
         The file.
     made : tuple of (str, str)
         How it was made, as pairs of what and value.
+    outcomes : tuple of str
+        Names of several outcomes; empty for one.
 
     Examples
     --------
@@ -95,7 +97,7 @@ class Answer(AnswerData):
 
     def to_frame(self) -> Any:
         """A pandas data frame with a row for each comparison: the effect of a finding on the
-        response or on each class, at two values of the partner if it is a pair.
+        response, or on each class or outcome, at two values of the partner if it is a pair.
         """
         pandas = require("pandas", "genomics", "a data frame")
         return pandas.DataFrame(list(self.records()), columns=list(FRAME))

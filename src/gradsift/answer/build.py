@@ -21,17 +21,19 @@ from gradsift.answer.effects import (
     EffectSample,
     Variable,
     fit_effects,
+    on_all_outcomes,
     own_effects,
     pair_effects,
 )
 from gradsift.answer.results import CLEAR, Direction, Effect, Finding, Member, RiskGroup
+from gradsift.answer.words import MOST_NAMED, join
 from gradsift.data.formats.registry import open_source
 from gradsift.data.responses import check_all_known, to_floats
 from gradsift.data.row_groups import constant_in_groups, group_codes, group_means
 from gradsift.data.scaling import fill_holes
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.protocols import Array, IntArray, Source
-from gradsift.responses import Counts, Likelihood, Ordinal, Survival
+from gradsift.responses import Counts, Likelihood, Numbers, Ordinal, Survival
 from gradsift.responses.survival import RiskSets, survival_records
 
 NEAR_COPY = 0.9
@@ -158,7 +160,7 @@ def explain(
     *,
     names: Sequence[str] | None = None,
     feature_groups: Sequence[str] | None = None,
-    target: str = "y",
+    target: str | Sequence[str] = "y",
     **fit_params: Any,
 ) -> Answer:
     """What a fitted model found: which variables, how sure that is, and what each of them does.
@@ -175,8 +177,8 @@ def explain(
         Names of the columns; None = as the model knows them.
     feature_groups : sequence of str, optional
         The variable behind each column; None = as the model knows them.
-    target : str
-        What the response is called.
+    target : str or sequence of str
+        What the response is called; each of several outcomes.
     **fit_params
         What else `fit` was given, of these rows: `sample_weight`, `groups`, `covariates`, `offset`;
         `exposure` of counts; `event`, `entry` and `strata` of survival times.
@@ -238,7 +240,8 @@ def sample_of(
         response = kind.of(np.ravel(check_all_known(y)) if records is None else records, weight)
         response = response if part is None else response.given(part.reshape(n, -1))
         y, part = response.values, None
-    y = np.ravel(check_all_known(y))
+    several = Numbers.records(y) if hasattr(model, "outcome_names_") else None
+    y = np.ravel(check_all_known(y)) if several is None else several
     if len(y) != n:
         raise ValueError(f"X has {n} rows and y has {len(y)}.")
     known = getattr(model, "covariates_", None)
@@ -260,7 +263,7 @@ def make_answer(
     *,
     names: Sequence[str] | None,
     feature_groups: Sequence[str] | None,
-    target: str = "y",
+    target: str | Sequence[str] = "y",
 ) -> Answer:
     """The answer of a model, from encoded columns and a checked sample."""
     means = sample.groups is not None and constant_in_groups(sample.y, sample.groups)
@@ -282,15 +285,17 @@ def make_answer(
     room = max(len(few.y) // ROWS_PER_VARIABLE - len(shown) - len(kept), 0)
     inside = [*shown, *(k for k in kept if k not in shown), *rest[: min(room, MOST_FURTHER)]]
     pairs = [(c.keys[0], c.partner) for c in claims if c.partner is not None]
-    joint = fit_effects({k: columns.variable(k) for k in inside}, pairs, few)
+    outcomes = outcome_names(model, sample, target)
+    each = few.each(outcomes)
+    joint = [fit_effects({k: columns.variable(k) for k in inside}, pairs, one) for one in each]
     findings = [described(c, joint, columns, selected) for c in claims]
     adjusted = mostly_clear(findings)
     findings = [
-        by_itself(f, c, columns, few, always=not adjusted) for f, c in zip(findings, claims)
+        by_itself(f, c, columns, each, always=not adjusted) for f, c in zip(findings, claims)
     ]
     covariates = () if getattr(model, "covariates_", None) is None else model.covariates_.names
     return Answer(
-        target=target,
+        target=join(outcomes, MOST_NAMED) if outcomes else str(target),
         classes=class_names(sample),
         rows=len(sample.y),
         variables=count_variables(model, columns, kept),
@@ -299,8 +304,24 @@ def make_answer(
         adjusted_for=(*covariates, *(columns.variable(k).name for k in kept)),
         adjusted=adjusted,
         directions=directions_of(model, columns),
-        risk_groups=risk_groups(few.response, joint.fit.fitted[:, 0], few.weight),
+        risk_groups=risk_groups(few.response, joint[0].fit.fitted[:, 0], few.weight),
+        outcomes=outcomes,
     )
+
+
+def outcome_names(
+    model: BaseEstimator, sample: EffectSample, target: str | Sequence[str]
+) -> tuple[str, ...]:
+    """Names of several outcomes: as given, as the model knows them, or numbered; none of one."""
+    if sample.y.ndim == 1:
+        return ()
+    count = sample.y.shape[1]
+    known = getattr(model, "outcome_names_", None)
+    if isinstance(target, str):
+        target = known or [f"{target}{j}" for j in range(count)]
+    if len(target) != count:
+        raise ValueError(f"y has {count} outcomes, and there are {len(target)} names of them.")
+    return tuple(map(str, target))
 
 
 def class_names(sample: EffectSample) -> tuple[str, ...]:
@@ -447,14 +468,14 @@ def directions_of(model: BaseEstimator, columns: Columns) -> tuple[Direction, ..
 
 
 def described(
-    claim: Claim, joint: EffectModel, columns: Columns, selected: Sequence[int]
+    claim: Claim, joint: Sequence[EffectModel], columns: Columns, selected: Sequence[int]
 ) -> Finding:
-    """A claim with its effects given all others."""
-    first = claim.keys[0]
-    if claim.partner is None:
-        effects = own_effects(joint, first)
+    """A claim with its effects given all others, by the model of each outcome."""
+    first, partner = claim.keys[0], claim.partner
+    if partner is None:
+        effects = on_all_outcomes(joint, lambda model: own_effects(model, first))
     else:
-        effects = pair_effects(joint, first, claim.partner)
+        effects = on_all_outcomes(joint, lambda model: pair_effects(model, first, partner))
     used = predicts_with(claim, columns, selected)
     return Finding(
         members=tuple(
@@ -500,13 +521,14 @@ def mostly_clear(findings: Sequence[Finding]) -> bool:
 
 
 def by_itself(
-    f: Finding, claim: Claim, columns: Columns, sample: EffectSample, *, always: bool
+    f: Finding, claim: Claim, columns: Columns, samples: Sequence[EffectSample], *, always: bool
 ) -> Finding:
     """The finding with its effect alone: `always`, or where it is not clear given the others."""
     if f.partner or not (always or (is_sure(f) and not f.effect.is_clear)):
         return f
     key = claim.keys[0]
-    effects: list[Effect] = own_effects(fit_effects({key: columns.variable(key)}, [], sample), key)
+    alone = [fit_effects({key: columns.variable(key)}, [], sample) for sample in samples]
+    effects: list[Effect] = on_all_outcomes(alone, lambda model: own_effects(model, key))
     if not (always or effects[0].is_clear):
         return f
     return replace(f, effect=effects[0], others=tuple(effects[1:]), alone=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,9 +15,12 @@ from gradsift.answer.words import (
     adjusted_text,
     confidence_meaning,
     confidence_text,
+    effects_on,
     fitting,
     headline,
     others_text,
+    outcome_text,
+    outcomes_text,
     predicted,
     prediction_text,
     shortened,
@@ -44,6 +48,7 @@ class Row(NamedTuple):
     name: str
     confidence: str
     size: str
+    place: int
 
 
 def to_console(a: AnswerData, width: int = 80, *, details: bool = False) -> str:
@@ -72,7 +77,8 @@ def to_console(a: AnswerData, width: int = 80, *, details: bool = False) -> str:
     number = len(ends)
     if not details and len(rows) > room:  # whole findings: both rows of a pair
         number = max(sum(end < room for end in ends), 1)
-    lines = table_lines(a, rows[: ends[number - 1]] if ends else [], width)
+    table = outcome_lines if a.outcomes else table_lines
+    lines = table(a, rows[: ends[number - 1]] if ends else [], width)
     if number < len(ends):
         lines.append(f"  and {len(ends) - number} more (--details)")
     return "\n".join([*top, *lines, *([""] if lines else []), *bottom])
@@ -100,7 +106,7 @@ def rows_of(a: AnswerData, f: Finding) -> list[Row]:
     for k, c in enumerate(f.effect.comparisons):
         size = size_text(c, f.effect.scale, interval=shows_interval(f))
         head = (f.certainty, f.name, confidence_text(f)) if k == 0 else ("", "", "")
-        out.append(Row(f, c, *head, size))
+        out.append(Row(f, c, *head, size, k))
     return out
 
 
@@ -126,6 +132,38 @@ def table_lines(a: AnswerData, rows: list[Row], width: int) -> list[str]:
         head = f"  {label:{word}}  {shortened(name, wide):{wide}}  {middle}{row.size:{size}}  "
         left = max(width - len(head), 0)
         lines.append(f"{head}{fitting(a, row.finding, row.comparison, left)}".rstrip()[:width])
+    return lines
+
+
+def outcome_lines(a: AnswerData, rows: list[Row], width: int) -> list[str]:
+    """Variables by outcomes: each change; where these do not fit, the outcomes that change."""
+    if not rows:
+        return []
+    sure = len(SURE) if any(row.confidence for row in rows) else 0
+    word, names = max(len(row.word) for row in rows), [printable(row.name) for row in rows]
+    wide = min(max(map(len, names)), max(width // 3, 12))
+    found = [effects_on(a, row.finding) for row in rows]
+    cells = [[outcome_text(e, row.place) for e in each] for row, each in zip(rows, found)]
+    sizes = [max(map(len, column)) for column in zip(map(printable, a.outcomes), *cells)]
+    given = [printable(row.comparison.given) for row in rows]
+    start = word + wide + 6 + (sure + 2 if sure else 0)
+    fits = start + sum(size + 2 for size in sizes) + max(map(len, given)) <= width
+
+    def line(head: str, texts: Sequence[str], more: str) -> str:
+        cells = "  ".join(f"{text:>{size}}" for text, size in zip(texts, sizes))
+        return f"{head}{cells}  {more}".rstrip()
+
+    head = f"{'':{word + wide + 6}}{SURE if sure else ''}".ljust(start)
+    lines, group = [line(head, [*map(printable, a.outcomes)], "") if fits else head.rstrip()], ""
+    for k, (row, name) in enumerate(zip(rows, names)):
+        label = row.word if row.word != group else ""
+        group = row.word or group
+        middle = f"{row.confidence:>{sure}}  " if sure else ""
+        head = f"  {label:{word}}  {shortened(name, wide):{wide}}  {middle}"
+        text = printable(outcomes_text(found[k], row.place)) or "no clear direction"
+        text += f", {given[k]}" if given[k] else ""
+        short = f"{head}{shortened(text, max(width - start, LEAST_TEXT))}"
+        lines.append(line(head, cells[k], given[k]) if fits else short)
     return lines
 
 

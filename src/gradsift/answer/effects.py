@@ -15,16 +15,23 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
+from scipy.special import ndtri
 from scipy.stats import studentized_range
 
 from gradsift.answer import additive
 from gradsift.answer.results import Comparison, Effect, Estimate, Level, Line, Scale, Shape
-from gradsift.answer.targets import LikelihoodTarget, Target, label_target, number_target
+from gradsift.answer.targets import (
+    LikelihoodTarget,
+    NumberTarget,
+    Target,
+    label_target,
+    number_target,
+)
 from gradsift.protocols import Array, IntArray
 from gradsift.responses import Likelihood
 
@@ -63,17 +70,21 @@ class EffectSample:
 
     Attributes
     ----------
-    y : (n,) array
+    y : (n,) array, or (n, q) of several outcomes
         Numbers or labels; of a response with a likelihood, its values.
     classes : (C,) array or None
     weight : (n,) array or None
-    offset : (n,) or (n, C) array, or None
+    offset : (n,), (n, C) or (n, q) array, or None
         Of numbers and labels.
     groups : (n,) int array or None
     covariates : (n, k) array or None
         Columns that are adjusted for.
     response : Likelihood or None
         In place of y, classes and offset.
+    outcome : str
+        Which of several outcomes it is.
+    count : int
+        Number of outcomes: 95 % intervals hold for all of them together (Bonferroni).
     """
 
     y: Array
@@ -83,6 +94,16 @@ class EffectSample:
     groups: IntArray | None = None
     covariates: Array | None = None
     response: Likelihood | None = None
+    outcome: str = ""
+    count: int = 1
+
+    def each(self, outcomes: Sequence[str]) -> list[EffectSample]:
+        """The sample of each of several outcomes; itself where there is one response."""
+        parts = [self.offset] * len(outcomes) if self.offset is None else list(self.offset.T)
+        return [
+            replace(self, y=y, offset=part, outcome=name, count=len(outcomes))
+            for y, part, name in zip(self.y.T, parts, outcomes)
+        ] or [self]
 
     def take(self, rows: IntArray) -> EffectSample:
         def some(values: Array | None) -> Array | None:
@@ -106,7 +127,7 @@ class EffectSample:
             weight = np.ones(len(self.y)) if self.weight is None else self.weight
             return LikelihoodTarget(self.response, weight, self.groups)
         if self.classes is None:
-            return number_target(self.y, self.weight, self.offset, self.groups)
+            return number_target(self.y, self.weight, self.offset, self.groups, self.outcome)
         return label_target(self.y, self.classes, self.weight, self.offset, self.groups)
 
 
@@ -174,6 +195,7 @@ class EffectModel:
     where: Mapping[int, list[int]]
     fit: additive.AdditiveFit
     X: Array
+    count: int
 
     @property
     def outcomes(self) -> tuple[str, ...]:
@@ -182,6 +204,12 @@ class EffectModel:
     @property
     def scale(self) -> Scale:
         return self.fit.target.scale
+
+    @property
+    def unit(self) -> float:
+        """What sizes are compared in: the standard deviation of one of several outcomes."""
+        target = self.fit.target
+        return target.unit if isinstance(target, NumberTarget) and target.outcomes[0] else 1.0
 
     def at(self, settings: Sequence[dict[int, Array]]) -> Predictions:
         """Mean predictions over the rows if some variables had given values."""
@@ -197,7 +225,8 @@ class EffectModel:
         mean, slopes_ = np.array(means), np.array(slopes)
         if self.scale == "rate":
             mean, slopes_ = np.log(mean), slopes_ / mean[:, :, None]
-        return Predictions(mean, slopes_, fit.covariance, self.scale)
+        wider = float(ndtri(1.0 - 0.025 / self.count) / ndtri(0.975))  # 1 for one outcome
+        return Predictions(mean, slopes_, wider**2 * fit.covariance, self.scale)
 
     def _design_at(self, values: dict[int, Array]) -> Array:
         """The design with the columns of some variables replaced."""
@@ -241,7 +270,7 @@ def fit_effects(
     X = np.column_stack([*columns, *lines]) if columns or lines else np.zeros((n, 0))
     both = [(i, j) for a, b in pairs for i, j in product(where[a], where[b])]
     return EffectModel(
-        variables, where, additive.fit_additive(X, sample.target, both, len(lines)), X
+        variables, where, additive.fit_additive(X, sample.target, both, len(lines)), X, sample.count
     )
 
 
@@ -309,6 +338,15 @@ def averages(sizes: Sequence[int]) -> Array:
 # ---- effects
 
 
+def on_all_outcomes(
+    models: Sequence[EffectModel], effects: Callable[[EffectModel], list[Effect]]
+) -> list[Effect]:
+    """Effects by the model of each outcome, the largest clear one first."""
+    return sorted(
+        (e for model in models for e in effects(model)), key=lambda e: (not e.is_clear, -e.largest)
+    )
+
+
 def own_effects(model: EffectModel, v: int) -> list[Effect]:
     """What one variable does to each outcome, the largest clear one first."""
     variable, shown = model.variables[v], settings_of(model.variables[v])
@@ -323,7 +361,8 @@ def own_effects(model: EffectModel, v: int) -> list[Effect]:
         else:
             one = rise_or_turn(model, v, output)
         lines = (curve(model, v, output),) if variable.is_curve else ()
-        effects.append(Effect(outcome, (one,), levels, lines, spread_of(variable), model.scale))
+        spread = spread_of(variable)
+        effects.append(Effect(outcome, (one,), levels, lines, spread, model.scale, model.unit))
     return sorted(effects, key=lambda e: (not e.is_clear, -e.largest))
 
 
@@ -417,7 +456,7 @@ def pair_effects(model: EffectModel, a: int, b: int) -> list[Effect]:
         if variable.is_curve:
             lines = tuple(curve(model, a, output, (b, end)) for end in (b0, b1))
         spread = spread_of(variable)
-        effects.append(Effect(outcome, tuple(both), levels, lines, spread, model.scale))
+        effects.append(Effect(outcome, tuple(both), levels, lines, spread, model.scale, model.unit))
     return sorted(effects, key=lambda e: (not e.is_clear, -e.largest))
 
 

@@ -27,8 +27,10 @@ from gradsift.answer.words import (
     confidence_meaning,
     confidence_text,
     described,
+    effects_on,
     headline,
     others_text,
+    outcome_text,
     percent,
     predicted,
     prediction_text,
@@ -139,15 +141,32 @@ def forest(a: AnswerData, findings: Sequence[Finding]) -> str:
     return f'<table class="forest">{"".join(rows)}</table>'
 
 
+def by_outcome(a: AnswerData, findings: Sequence[Finding]) -> str:
+    """Variables by outcomes: the change of each with its interval."""
+    head = ["", "finding", "confidence" if a.has_confidence else "", *a.outcomes]
+    rows = []
+    for f in findings:
+        for k, c in enumerate(f.effect.comparisons):
+            name = f"{f.name}, {c.given}" if c.given else f.name
+            effects = effects_on(a, f)
+            sizes = [outcome_text(e, k, interval=shows_interval(f)) for e in effects]
+            rows.append([f.certainty, name, confidence_text(f), *sizes])
+    return data_table(head, rows)
+
+
 def cards(a: AnswerData, findings: Sequence[Finding]) -> str:
-    """A small picture of each finding, all on one axis of the response."""
-    means = [m for f in findings for line in f.effect.lines for m in line.y]
-    means += [level.mean for f in findings for level in f.effect.levels]
-    if not means:
-        return ""
-    ends = [v for m in means for v in (m.low, m.high)]
-    axis = Axis.around(ends, a.scale, ratio=a.scale == "hazard")
-    return "".join(card(a, f, axis) for f in findings)
+    """A small picture of each finding, all on one axis of the response; of several outcomes, on
+    that of the outcome it changes most.
+    """
+    ends: dict[str, list[float]] = {}
+    for e in (f.effect for f in findings):
+        means = [*(m for line in e.lines for m in line.y), *(level.mean for level in e.levels)]
+        own = ends.setdefault(e.outcome if a.outcomes else "", [])
+        own += [v for m in means for v in (m.low, m.high)]
+    ratio = a.scale == "hazard"
+    axes = {name: Axis.around(own, a.scale, ratio=ratio) for name, own in ends.items() if own}
+    shown = ((f, axes.get(f.effect.outcome if a.outcomes else "")) for f in findings)
+    return "".join(card(a, f, axis) for f, axis in shown if axis is not None)
 
 
 def card(a: AnswerData, f: Finding, axis: Axis) -> str:
@@ -195,7 +214,7 @@ def answer_html(a: AnswerData) -> str:
     parts += [f'<p class="caution">{safe(n.text)}</p>' for n in a.notes if n.caution]
     if a.findings:
         shown = a.findings[:MOST_ROWS]
-        parts.append(forest(a, shown))
+        parts.append(by_outcome(a, shown) if a.outcomes else forest(a, shown))
         if len(a.findings) > len(shown):
             parts.append(f'<p class="hint">and {len(a.findings) - len(shown)} more below</p>')
         for text in (size_meaning(a), confidence_meaning(a)):
@@ -263,7 +282,13 @@ def in_numbers(a: AnswerData) -> str:
     """Pictures that the first screen has no room for, and predictions at all levels."""
     rest = [f for f in a.findings if f not in on_first_screen(a)][:MOST_ROWS]
     rows = [row for f in a.findings for e in (f.effect, *f.others) for row in level_rows(f, e)]
-    head = ["finding", "class", "at", "rows", "predicted, %" if a.classes else "predicted"]
+    head = [
+        "finding",
+        "outcome" if a.outcomes else "class",
+        "at",
+        "rows",
+        "predicted, %" if a.classes else "predicted",
+    ]
     return grid(cards(a, rest)) + data_table([*head, "95% interval"], rows)
 
 
@@ -284,6 +309,7 @@ def how_well(a: AnswerData) -> str:
     p = a.prediction
     assert p is not None
     rows = [[s.name, f"{s.mean:.3f}", f"{s.spread:.3f}"] for s in (p.score, *p.others)]
+    rows += [[f"{p.score.name}, {s.name}", f"{s.mean:.3f}", f"{s.spread:.3f}"] for s in p.outcomes]
     return data_table([p.where, p.metric, "standard deviation over folds"], rows)
 
 

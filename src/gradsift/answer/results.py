@@ -117,7 +117,8 @@ class Effect:
     Attributes
     ----------
     outcome : str
-        The class whose probability it is about; '' where the response is one number.
+        The class whose probability it is about, or which of several outcomes; '' where the response
+        is one number.
     comparisons : tuple of Comparison
         One; of a pair two, the effect of the first variable at two values of the second.
     levels : tuple of Level
@@ -128,6 +129,8 @@ class Effect:
         How the rows lie along the curve, the fullest bin 1.
     scale : str
         'number', 'probability', 'rate' (expected counts), or 'hazard' (relative to the average).
+    unit : float
+        What sizes are compared in: the standard deviation of each of several outcomes.
     """
 
     outcome: str
@@ -136,6 +139,7 @@ class Effect:
     lines: tuple[Line, ...] = ()
     spread: tuple[float, ...] = ()
     scale: Scale = "number"
+    unit: float = 1.0
 
     @property
     def is_clear(self) -> bool:
@@ -144,8 +148,8 @@ class Effect:
 
     @property
     def largest(self) -> float:
-        """The largest size, without its sign."""
-        return max(c.strength for c in self.comparisons)
+        """The largest size in its unit, without its sign."""
+        return max(c.strength for c in self.comparisons) / self.unit
 
 
 @dataclass(frozen=True)
@@ -167,9 +171,9 @@ class Finding:
     confidence : float or None
         Probability that one of them acts; None where it was not computed.
     effect : Effect
-        On the response, or on the class that it changes most.
+        On the response, or on the class or outcome that it changes most.
     others : tuple of Effect
-        On further classes.
+        On further classes or outcomes.
     alone : bool
         Whether the effect is that of the variable alone, because it is not clear given the others.
     partner : str
@@ -235,6 +239,8 @@ class Prediction:
         Whether the model predicts no better than a constant does.
     advice : str
         What to use for predicting instead, where that is clearly better; '' otherwise.
+    outcomes : tuple of Score
+        Of the model for each of several outcomes; `score` is their mean.
     """
 
     metric: str
@@ -243,6 +249,7 @@ class Prediction:
     where: str
     is_constant: bool = False
     advice: str = ""
+    outcomes: tuple[Score, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -311,6 +318,7 @@ class AnswerData:
     sheets: tuple[Sheet, ...] = ()
     source: str = ""
     made: tuple[tuple[str, str], ...] = ()
+    outcomes: tuple[str, ...] = ()
 
     def of(self, *words: Certainty) -> tuple[Finding, ...]:
         """Findings of these certainties."""

@@ -91,9 +91,9 @@ class NumberTarget:
     unit: float
     robust: bool
     groups: IntArray | None = None
+    outcomes: tuple[str, ...] = ("",)
     scale: ClassVar[Scale] = "number"
     outputs: ClassVar[int] = 1
-    outcomes: ClassVar[tuple[str, ...]] = ("",)
     slope_sd: ClassVar[float] = LOOSE_SD
     constant_variance: ClassVar[float] = LOOSE_SD**2
 
@@ -246,15 +246,17 @@ def number_target(
     weight: Array | None = None,
     offset: Array | None = None,
     groups: IntArray | None = None,
+    outcome: str = "",
 ) -> NumberTarget:
-    """The target of a model of numbers (n,)."""
+    """The target of a model of numbers (n,), perhaps one of several outcomes."""
     weight = np.ones(len(y)) if weight is None else weight
     y = np.asarray(y, dtype=float)
     centre = float(np.average(y, weights=weight))
     unit = float(np.sqrt(np.average((y - centre) ** 2, weights=weight))) or 1.0
     part = np.zeros(len(y)) if offset is None else np.ravel(offset) / unit
     robust = largest_tie(y) <= MOST_TIED
-    return NumberTarget((y - centre) / unit, weight, part, centre, unit, robust, groups)
+    values = (y - centre) / unit
+    return NumberTarget(values, weight, part, centre, unit, robust, groups, (outcome,))
 
 
 def label_target(

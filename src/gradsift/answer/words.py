@@ -23,6 +23,7 @@ MOST_NAMED = 4
 """Findings that a headline names."""
 TOGETHER = "averaged with predictors on all columns"
 """What the average of selected variables and all columns is called."""
+TURNS = ("U-shaped", "inverted U")
 RATIOS = {"rate": "rate ratio", "hazard": "hazard ratio"}
 SIZES = {
     "number": "Change",
@@ -30,6 +31,8 @@ SIZES = {
     "rate": "Rate ratio (×)",
     "hazard": "Hazard ratio (×)",
 }
+UNCLEAR = "·"
+"""In place of a size on one of several outcomes that is not clear."""
 NEAR_ZERO = 0.1
 """R² of a baseline below which it is not worth a word."""
 
@@ -173,6 +176,7 @@ def values_texts(a: AnswerData, f: Finding, e: Effect, c: Comparison) -> list[st
     first = f.members[0].name
     before, after = (number(v, c, e.scale) for v in (c.before, c.after))
     what = f"{class_text(e.outcome)} " if len(a.classes) > 2 else ""
+    what = f"{e.outcome} " if a.outcomes else what
     what = "hazard " if e.scale == "hazard" else what
     given = f", {c.given}" if c.given else ""
     least = f" at {c.given.removeprefix(f.partner).strip()}" if c.given else ""
@@ -196,6 +200,30 @@ def values_texts(a: AnswerData, f: Finding, e: Effect, c: Comparison) -> list[st
         f"{short}{least}",
         f"{what}{c.shape}",
     ]
+
+
+def outcome_text(e: Effect, place: int, *, interval: bool = False) -> str:
+    """The size on one of several outcomes: a dot where it is not clear, and U for a turn."""
+    c = e.comparisons[place]
+    if c.shape == "unclear":
+        return UNCLEAR
+    turn = " U" if c.shape in TURNS else ""
+    return f"{size_text(c, e.scale, interval=interval)}{turn}"
+
+
+def effects_on(a: AnswerData, f: Finding) -> list[Effect]:
+    """The effects of a finding in the order of the outcomes."""
+    found = {e.outcome: e for e in (f.effect, *f.others)}
+    return [found[name] for name in a.outcomes]
+
+
+def outcomes_text(effects: Sequence[Effect], place: int) -> str:
+    """The outcomes that clearly change, by the word for it."""
+    changed: dict[str, list[str]] = {}
+    for e in effects:
+        changed.setdefault(e.comparisons[place].shape, []).append(e.outcome)
+    changed.pop("unclear", None)
+    return "; ".join(f"{shape}: {join(names, MOST_NAMED)}" for shape, names in changed.items())
 
 
 def class_text(name: str) -> str:
@@ -283,7 +311,8 @@ def predicted(a: AnswerData, outcome: str) -> str:
     """What a picture shows along a variable."""
     if a.scale == "probability":
         return f"probability of {outcome}, %"
-    return "hazard, 1 = average" if a.scale == "hazard" else f"predicted {a.target}"
+    what = outcome if a.outcomes else a.target
+    return "hazard, 1 = average" if a.scale == "hazard" else f"predicted {what}"
 
 
 def confidence_meaning(a: AnswerData) -> str:
@@ -292,8 +321,9 @@ def confidence_meaning(a: AnswerData) -> str:
         return "How sure this is was not computed."
     clear, likely, possible = (f"{100 * level:.0f}%" for level in (CLEAR, LIKELY, POSSIBLE))
     unclear = any(not shows_interval(f) for f in a.findings)
+    where = ", for some outcome" if a.outcomes else ""
     return (
-        "Confidence that it is this variable and no other in its place: "
+        f"Confidence that it is this variable and no other in its place{where}: "
         f"clear from {clear}, likely from {likely}, possible from {possible}"
         f"{'; intervals of clear ones only' if unclear else ''}."
     )
@@ -301,7 +331,8 @@ def confidence_meaning(a: AnswerData) -> str:
 
 def size_meaning(a: AnswerData) -> str:
     """What sizes compare."""
-    kinds = {c.shape for f in a.findings for c in f.effect.comparisons}
+    all_shown = [e for f in a.findings for e in (f.effect, *(f.others if a.outcomes else ()))]
+    kinds = {c.shape for e in all_shown for c in e.comparisons}
     what = "from the lower to the upper quarter of the rows"
     if kinds == {"differs"}:
         what = "from the lowest to the highest category"
@@ -313,6 +344,9 @@ def size_meaning(a: AnswerData) -> str:
     more = (
         f" {pair.name}: that of {pair.members[0].name} differs with {pair.partner}." if pair else ""
     )
+    if a.outcomes:
+        turns = "; U: outer quarters less the middle half" if kinds & {*TURNS} else ""
+        more = f" {UNCLEAR}: unclear{turns}.{more}"
     return f"{SIZES[a.scale]} of {of_what(a)} {what}, {how}.{more}"
 
 
@@ -330,6 +364,8 @@ def prediction_text(p: Prediction) -> str:
     else:
         spread = f" (standard deviation {p.score.spread:.2f})" if isfinite(p.score.spread) else ""
         first = f"On {p.where} it predicts with {p.metric} {p.score.mean:.2f}{spread}"
+    if p.outcomes:
+        first += f", a mean of {join([f'{s.name} {s.mean:.2f}' for s in p.outcomes], MOST_NAMED)}"
     rest = [f"{s.name} {s.mean:.2f}" for s in p.others if is_telling(s, p)]
     text = f"{first}{f'; {join(rest)}' if rest else ''}."
     return f"{text} {p.advice}" if p.advice else text

@@ -29,6 +29,7 @@ from gradsift.pipeline import (
     explained,
     in_options,
     load_model,
+    named_columns,
     new_file,
     new_rows_prediction,
     projected,
@@ -60,11 +61,12 @@ def predict(
     """Names of the rows, predictions, and for labels the probability of every class."""
     inputs = [model_path, path, beside[0]]
     with new_file(out, force=force, inputs=inputs) as file, told():
-        model, table = opened(model_path, path, reading, way, beside)
+        model, table, recipe = opened(model_path, path, reading, way, beside)
         X, ids = table.X, table.ids
         predictions = model.predict(X, **table.sample_params)
         names = ids if ids is not None else [str(i + 1) for i in range(len(predictions))]
-        header, columns = ["row", "predicted"], [names, predictions]
+        found = named_columns("predicted", predictions, recipe.response.targets)
+        header, columns = ["row", *found], [names, *found.values()]
         if model.describe().labels:
             header += [f"probability of {c}" for c in model.classes_]
             columns += list(np.asarray(model.predict_proba(X, **table.sample_params)).round(6).T)
@@ -85,9 +87,11 @@ def transform(
     """Places on the directions, and predictions beside them."""
     inputs = [model_path, path, beside[0]]
     with new_file(out, force=force, inputs=inputs) as file, told():
-        model, table = opened(model_path, path, reading, None, beside)
+        model, table, recipe = opened(model_path, path, reading, None, beside)
+        targets = recipe.response.targets
         head = [f"direction{i + 1}" for i in range(len(model.components_))]
-        write_rows(file, *projected(model, table.X, table.ids, head, table.y, table.sample_params))
+        params = table.sample_params
+        write_rows(file, *projected(model, table.X, table.ids, head, table.y, params, targets))
     print(f"{table.X.shape[0]} samples on {len(head)} direction(s) in {out}")
 
 
@@ -162,7 +166,8 @@ def scores_on(
     known = count - len(rows)
     aside = f", and {known:,} rows of the fit, which do not count in the score" if known else ""
     text = f"{fitted}effects are those of these {count:,} rows{aside}"
-    return new_rows_prediction(scores, len(rows)), text
+    targets = recipe.response.targets if np.ndim(y) == 2 else ()
+    return new_rows_prediction(scores, len(rows), targets), text
 
 
 def open_labelled(
@@ -217,8 +222,10 @@ def opened(
     reading: Given,
     way: str | None = None,
     beside: Asked = (None, None),
-) -> tuple[Any, NewTable]:
-    """The model, and what it needs of a new table; values far beyond those of its fit are said."""
+) -> tuple[Any, NewTable, Recipe]:
+    """The model, what it needs of a new table, and how that of the fit was made; values far beyond
+    those of the fit are said.
+    """
     model, recipe, _ = load_model(model_path)
     check_covariates_given(model, beside)
     if way is not None and "predict_with" in model.get_params(deep=False):
@@ -233,7 +240,7 @@ def opened(
         offset=beside[1],
     )
     say_far(model, table.X, recipe)
-    return model, table
+    return model, table, recipe
 
 
 def say_far(model: BaseEstimator, X: Any, recipe: Recipe) -> None:

@@ -193,7 +193,7 @@ class GradientSift(GradientEstimator):
         fit = fit_sift(sample, params, goal)
         warn_of_fit(sample, fit)
         learned, found = Learned(sample.learned, sample.table), attributes(sample, fit)
-        if goal == "all" and self.inference and not several_outcomes(sample.response):
+        if goal == "all" and self.inference:
             fitted = take_over(blank(self), Learned(sample.learned, None), found)
             found["answer_"] = answer_of(fitted, sample)
         return take_over(self, learned, found)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Self, cast
 
 import numpy as np
@@ -10,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from gradsift._run.threads import same_bits
 from gradsift.estimators.docstrings import completed, documented
-from gradsift.estimators.sift import GradientSift
+from gradsift.estimators.sift import GradientSift, GradientSiftClassifier, GradientSiftRegressor
 from gradsift.protocols import Array, TableLike
 from gradsift.refit.settings import NUMBERS
 from gradsift.responses.survival import (
@@ -194,3 +196,13 @@ def survival_target(
     if entry is None and strata is None:
         return records
     return survival_records(records["time"], records["event"], entry, strata)
+
+
+SIFTS: dict[str, Callable[..., GradientSift]] = {
+    "regression": GradientSiftRegressor,
+    "classification": GradientSiftClassifier,
+    "counts": partial(GradientSiftRegressor, family="negative-binomial"),
+    "ordinal": partial(GradientSiftClassifier, ordered=True),
+    "survival": GradientSiftSurvival,
+}
+"""The estimator of each task."""

@@ -72,7 +72,7 @@ class HeldOut:
     positive : str or None
         The class whose average precision is given: the rarer of two.
     kind : str
-        'numbers', 'classes', 'ordered classes', 'counts' or 'survival times'.
+        'numbers', 'several outcomes', 'classes', 'ordered classes', 'counts' or 'survival times'.
     covariates : Scores or None
         Of the covariates and the offset alone, where there are some: what the selected variables
         add is the difference.
@@ -183,7 +183,7 @@ def held_out(
     estimator : estimator
         Any estimator of this package; clones of it are fitted.
     X : (n, p) array or data frame
-    y : (n,) array
+    y : (n,) array, or (n, q) of several outcomes
         Survival times are records of both time and event, as `fit` takes them in one; folds have
         events in equal shares.
     cv : int, splitter or iterable, default=5
@@ -394,7 +394,7 @@ def score_model(
     ----------
     model : fitted estimator
     X : (n, p) array or data frame
-    y : (n,) array
+    y : (n,) array, or (n, q) of several outcomes
         Survival times are records of both time and event. Labels that the model does not know
         count as wrong.
     covariates, offset, exposure : optional

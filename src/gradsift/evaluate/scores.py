@@ -19,6 +19,8 @@ from gradsift.protocols import Array, IntArray
 
 NUMBERS = ("R²", "RMSE", "MAE")
 LABELS = ("accuracy", "balanced accuracy", "ROC AUC", "average precision", "log loss")
+OUTCOME = "R² of outcome {}"
+"""Score of one of several outcomes."""
 LOSSES = frozenset({"RMSE", "MAE", "log loss", "mean deviance", "ranked probability score"})
 """Scores of which less is better."""
 LEAST_PROBABILITY = 1e-15
@@ -148,6 +150,26 @@ def score_numbers(y: Array, predicted: Array, variance: float | None = None) -> 
     }
 
 
+def score_outcomes(y: Array, predicted: Array, variances: Array) -> dict[str, float]:
+    """R² of several outcomes: their mean, and that of each by its number.
+
+    Parameters
+    ----------
+    y, predicted : (n, q) arrays
+    variances : (q,) array
+        As in `score_numbers`; NaN = the variance of these rows.
+
+    Examples
+    --------
+    >>> Y = np.array([[0.0, 1.0], [2.0, 3.0]])
+    >>> score_outcomes(Y, Y - [[0.0, 0.0], [1.0, 0.0]], np.full(2, np.nan))
+    {'R²': 0.75, 'R² of outcome 0': 0.5, 'R² of outcome 1': 1.0}
+    """
+    known = [float(v) if np.isfinite(v) else None for v in variances]
+    each = [score_numbers(*columns)["R²"] for columns in zip(y.T, predicted.T, known)]
+    return {"R²": _mean(each)} | {OUTCOME.format(j): r2 for j, r2 in enumerate(each)}
+
+
 def score_labels(codes: IntArray, probabilities: Array, positive: int | None) -> dict[str, float]:
     """Accuracy, balanced accuracy, ROC AUC, average precision and log loss of class numbers.
 
@@ -210,7 +232,7 @@ def score_counts(y: Array, predicted: Array, constant: Array) -> dict[str, float
     >>> y = np.array([0.0, 4.0])
     >>> found = score_counts(y, np.array([1.0, 3.0]), np.array([2.0, 2.0]))
     >>> round(found["deviance explained"], 2)
-    0.59
+    0.58
     """
     deviance, null = (mean_poisson_deviance(y, np.maximum(m, 1e-12)) for m in (predicted, constant))
     return {

@@ -26,13 +26,16 @@ from gradsift.evaluate.scores import (
     score_labels,
     score_numbers,
     score_ordered,
+    score_outcomes,
 )
 from gradsift.protocols import Array, IntArray
 from gradsift.responses import Counts, Likelihood, Ordinal, Survival
 from gradsift.responses.ordinal import OrderedLabels
 from gradsift.responses.survival import concordance
 
-Kind = Literal["numbers", "classes", "ordered classes", "counts", "survival times"]
+Kind = Literal[
+    "numbers", "several outcomes", "classes", "ordered classes", "counts", "survival times"
+]
 
 
 class Words(NamedTuple):
@@ -46,6 +49,7 @@ class Words(NamedTuple):
 
 WORDS: dict[Kind, Words] = {
     "numbers": Words("R²", "RMSE", "ridge regression", "mean of {}"),
+    "several outcomes": Words("R²", "R²", "ridge regression", "mean of each outcome"),
     "classes": Words("accuracy", "log loss", "logistic regression", "most frequent class"),
     "ordered classes": Words(
         "accuracy", "ranked probability score", "ridge cumulative logits", "class shares"
@@ -67,18 +71,18 @@ class Truth:
     Attributes
     ----------
     kind : str
-    y : (n,) array or OrderedLabels
+    y : (n,) array, (n, q) array of several outcomes, or OrderedLabels
         In a form that `fit` takes and rows can be taken of.
     classes : (c,) array or None
         All labels, in order.
-    variance : float
+    variance : float, or (q,) array of several outcomes
         Of numbers, that of fresh rows: what R² compares with.
     """
 
     kind: Kind
     y: Any
     classes: Array | None = None
-    variance: float = float("nan")
+    variance: float | Array = float("nan")
 
     @classmethod
     def of(cls, estimator: BaseEstimator, y: Any) -> Self:
@@ -92,9 +96,12 @@ class Truth:
                 response = Ordinal.of(np.ravel(check_all_known(y)))
                 labels = OrderedLabels(np.asarray(response.y), response.classes)
             return cls("ordered classes", labels, labels.classes)
+        several = None if response_type is None else response_type.records(y)
+        if several is not None and several.ndim == 2:
+            return cls("several outcomes", several)
         y = array_like(y, "y")
         if np.ndim(y) == 2 and np.shape(y)[1] > 1:
-            raise ValueError("scores are of one outcome at a time: pass one column of y.")
+            raise ValueError("this estimator takes one outcome at a time: pass one column of y.")
         values = np.ravel(check_all_known(y))
         if response_type is not None and issubclass(response_type, Counts):
             return cls("counts", to_floats(values, "y"))
@@ -114,7 +121,8 @@ class Truth:
         """What folds are made alike in, (n,), and whether that is labels."""
         if self.kind == "survival times":
             return self.y["event"], True
-        return np.asarray(self.y), self.classes is not None
+        y = np.asarray(self.y)
+        return y if y.ndim == 1 else y[:, 0], self.classes is not None
 
     @property
     def codes(self) -> IntArray:
@@ -139,9 +147,12 @@ class Truth:
         """With the variance of some rows: those of one fold are few, and those of a few groups vary
         less about their own mean.
         """
+        some = None if groups is None else groups[rows]
+        if self.kind == "several outcomes":
+            each = [fresh_variance(y, some) for y in self.y[rows].T]
+            return replace(self, variance=np.array(each))
         if self.kind != "numbers":
             return self
-        some = None if groups is None else groups[rows]
         return replace(self, variance=fresh_variance(self.y[rows], some))
 
     def scores(self, predicted: Array, constant: Array) -> dict[str, float]:
@@ -154,8 +165,11 @@ class Truth:
             return score_ordered(self.codes, predicted)
         if self.kind == "classes":
             return score_labels(self.codes, predicted, self.positive)
-        variance = self.variance if np.isfinite(self.variance) else None
-        return score_numbers(self.y, predicted, variance)
+        if self.kind == "several outcomes":
+            variances = np.broadcast_to(self.variance, self.y.shape[1])
+            return score_outcomes(self.y, predicted, variances)
+        variance = float(self.variance)
+        return score_numbers(self.y, predicted, variance if np.isfinite(variance) else None)
 
     # Baselines, learned from these rows.
 
@@ -171,6 +185,8 @@ class Truth:
         """What no column at all predicts for new rows."""
         if self.kind == "numbers":
             return np.full(count, float(np.mean(self.y)))
+        if self.kind == "several outcomes":
+            return np.tile(np.mean(self.y, axis=0), (count, 1))
         if self.kind == "classes":
             assert self.classes is not None
             shares = np.bincount(self.codes, minlength=len(self.classes)) / len(self)
@@ -193,6 +209,9 @@ class Truth:
             found = predict_by_ridge(response, X, Z, known_part(new, len(Z)), params.groups)
             return self.completed(found, response)
         labels = self.kind == "classes"
+        if self.kind == "several outcomes":  # each has a penalty of its own
+            each = [Truth("numbers", y).of_ridge(X, Z, params, new) for y in self.y.T]
+            return np.column_stack(each)
         model = baseline_model(X, self.y, labels, params.groups).fit(X, self.y)
         if not labels:
             return np.asarray(model.predict(Z), dtype=float)

@@ -1,6 +1,14 @@
 """The main job from table to files: select, score, and write everything a person needs."""
 
-from gradsift.pipeline._files import TABLES, Files, projected, write_each, write_files, write_rows
+from gradsift.pipeline._files import (
+    TABLES,
+    Files,
+    named_columns,
+    projected,
+    write_each,
+    write_files,
+    write_rows,
+)
 from gradsift.pipeline._folder import Place, new_file, results_place
 from gradsift.pipeline._model_file import load_model, save_model
 from gradsift.pipeline._notes import as_note, in_options, note_words, option_words
@@ -31,6 +39,7 @@ __all__ = [
     "new_rows_prediction",
     "note_words",
     "option_words",
+    "named_columns",
     "projected",
     "record_training",
     "response_of",

@@ -94,7 +94,8 @@ def write_files(out: Path, selection: Selection, table: Table, files: Files = TA
     params = SampleParams(None, table.covariates, table.offset, table.exposure).for_predict
     ids = None if table.ids is None else table.ids.tolist()
     X = without_missing(model, table.X)
-    write_rows(out / f"projection{end}", *projected(model, X, ids, head, table.y, params))
+    targets = table.recipe.response.targets
+    write_rows(out / f"projection{end}", *projected(model, X, ids, head, table.y, params, targets))
     for sheet in answer.sheets:
         write_rows(
             out / f"{SHEETS[sheet.title]}{end}", sheet.head, (map(plain, row) for row in sheet.rows)
@@ -168,19 +169,27 @@ def projected(
     head: Sequence[str],
     y: Any = None,
     params: dict[str, Any] | None = None,
+    targets: Sequence[str] = (),
 ) -> tuple[list[str], Iterable[list[Any]]]:
     """Header and rows: the name of each sample, its place on the directions, what is predicted."""
     places, predictions = np.asarray(model.transform(X)), model.predict(X, **(params or {}))
     names = ids if ids is not None else [str(i + 1) for i in range(len(predictions))]
-    outcomes = {} if y is None else {"observed": y}
+    outcomes = {} if y is None else named_columns("observed", y, targets)
     if y is not None and y.dtype.names is not None:
         outcomes = {"time": y["time"], "event": y["event"].astype(int)}
-    outcomes["predicted"] = predictions
+    outcomes |= named_columns("predicted", predictions, targets)
     rows = (
         [names[i], *map(short, places[i]), *(plain(values[i]) for values in outcomes.values())]
         for i in range(len(predictions))
     )
     return ["row", *head, *outcomes], rows
+
+
+def named_columns(what: str, values: Any, targets: Sequence[str]) -> dict[str, Any]:
+    """A column of values, or one for each of several outcomes, called by it."""
+    if values.ndim == 1:
+        return {what: values}
+    return {f"{what} {name}": column for name, column in zip(targets, values.T)}
 
 
 def short(value: Any) -> str:

@@ -204,7 +204,10 @@ def alarm_notes(model: BaseEstimator, answer: Answer, table: Table) -> list[Note
     if not isinstance(table.X, Source):  # reading columns again would take long
         values = take_columns(table.X, np.array(columns, dtype=np.intp))
         y = table.y if table.y.dtype.names is None else table.y["time"]
-        alone = [k for k, x in zip(columns, values.T) if reproduces(x, y, labels)]
+        each = [y] if y.ndim == 1 else list(y.T)
+        alone = [
+            k for k, x in zip(columns, values.T) if any(reproduces(x, y, labels) for y in each)
+        ]
     names = table.names or []
     out = []
     for k in alone:

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from gradsift.answer import Answer, Prediction, Score, Sheet
 from gradsift.answer.words import TOGETHER
 from gradsift.evaluate import HeldOut, Scores, Stability
+from gradsift.evaluate.scores import OUTCOME
 from gradsift.inference.marginal_tests import RATE
 from gradsift.protocols import IntArray
 
@@ -26,7 +27,7 @@ NAMES = {
 }
 
 
-def prediction_of(held: HeldOut, target: str) -> Prediction:
+def prediction_of(held: HeldOut, target: str, outcomes: Sequence[str] = ()) -> Prediction:
     """The scores of held-out folds, with advice where something else predicts clearly better."""
     metric = held.metric
 
@@ -43,16 +44,28 @@ def prediction_of(held: HeldOut, target: str) -> Prediction:
     if gain > max(CLEARLY_BETTER, best.spread, model.spread):
         advice = f"For predicting, use {best.name}."
     where = f"{held.n_folds} held-out folds"
-    return Prediction(metric, model, tuple(others), where, not held.better_than_nothing, advice)
+    each = of_outcomes(held.selected, outcomes)
+    constant = not held.better_than_nothing
+    return Prediction(metric, model, tuple(others), where, constant, advice, each)
 
 
-def new_rows_prediction(scores: Scores, count: int) -> Prediction:
+def of_outcomes(scores: Scores, outcomes: Sequence[str]) -> tuple[Score, ...]:
+    """The score of each of several outcomes."""
+    parts = [OUTCOME.format(j) for j in range(len(outcomes))]
+    return tuple(
+        Score(name, scores.mean(part), scores.spread(part)) for name, part in zip(outcomes, parts)
+    )
+
+
+def new_rows_prediction(scores: Scores, count: int, outcomes: Sequence[str] = ()) -> Prediction:
     """The scores of a saved model on rows that its fit has not seen: the first that has a meaning,
     which some have not for one row, or one value of the target.
     """
     metric = next((m for m in scores.values if np.isfinite(scores.mean(m))), "R²")
     rows = f"{count:,} row{'' if count == 1 else 's'} that the fit has not seen"
-    return Prediction(metric, Score("the model", scores.mean(metric), float("nan")), (), rows)
+    model = Score("the model", scores.mean(metric), float("nan"))
+    each = of_outcomes(scores, outcomes) if metric == "R²" else ()
+    return Prediction(metric, model, (), rows, outcomes=each)
 
 
 def variable_labels(

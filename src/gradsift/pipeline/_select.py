@@ -14,9 +14,6 @@ from sklearn.model_selection import TimeSeriesSplit
 
 from gradsift import (
     AlphaGrid,
-    GradientSiftClassifier,
-    GradientSiftRegressor,
-    GradientSiftSurvival,
     Penalties,
     SiftOptions,
     SparseGradientClassifierCV,
@@ -29,8 +26,8 @@ from gradsift.data import FilledSource, fill_holes
 from gradsift.data.row_groups import constant_in_groups, group_codes
 from gradsift.estimators.inference import with_findings
 from gradsift.estimators.names import names_of_best
-from gradsift.estimators.sift import GradientSift
 from gradsift.estimators.splits import SampleParams
+from gradsift.estimators.survival import SIFTS
 from gradsift.evaluate import stability
 from gradsift.evaluate.held_out import begin_held_out
 from gradsift.pipeline._notes import (
@@ -147,23 +144,15 @@ def make_estimator(table: Table, settings: Settings) -> Any:
     )
 
 
-SIFTS: dict[str, Callable[..., GradientSift]] = {
-    "regression": GradientSiftRegressor,
-    "classification": GradientSiftClassifier,
-    "counts": partial(GradientSiftRegressor, family="negative-binomial"),
-    "ordinal": partial(GradientSiftClassifier, ordered=True),
-    "survival": GradientSiftSurvival,
-}
-"""The estimator of each task."""
-
-
 def check_response(table: Table, settings: Settings) -> None:
     """Refuse what the response of a table does not go with."""
     if table.y.ndim > 1:
-        raise ValueError(
-            "gradsift select explains one target at a time. In Python, GradientSiftRegressor takes "
-            "several outcomes at once, as y of several columns."
-        )
+        if settings.method != "sift":
+            raise ValueError("several targets work with --method sift only.")
+        if table.offset is not None:
+            raise ValueError(
+                "--offset is a known part of one target: give it with one --target only."
+            )
     if table.task in ("regression", "classification"):
         return
     what = {"counts": "counts", "ordinal": "ordered answers", "survival": "survival times"}
@@ -183,9 +172,11 @@ def response_of(y: Any, recipe: Recipe) -> Any:
     return OrderedLabels(np.asarray(y).astype(np.intp), np.array(recipe.levels))
 
 
-def explained(recipe: Recipe) -> str:
-    """What an answer is about: the target, or the event that times end in."""
+def explained(recipe: Recipe) -> str | tuple[str, ...]:
+    """What an answer is about: the target, several ones, or the event that times end in."""
     columns = recipe.response
+    if columns.more_targets:
+        return columns.targets
     if columns.event is None:
         return columns.target
     said = columns.event_value.replace(".", "").lower()
@@ -349,7 +340,7 @@ def later_stages(procedure: Any, table: Table, settings: Settings, say: Say) -> 
     def scores(found: Selection) -> Selection:
         say(f"scoring {settings.cv} held-out folds")
         held = (begun or begin()).result()
-        prediction = prediction_of(held, found.answer.target)
+        prediction = prediction_of(held, found.answer.target, found.answer.outcomes)
         return replace(found, answer=replace(found.answer, prediction=prediction))
 
     def halves(found: Selection) -> Selection:

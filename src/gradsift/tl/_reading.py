@@ -11,9 +11,11 @@ from scipy import sparse
 
 from gradsift._run.suggest import did_you_mean
 from gradsift.data.formats.sparse import check_indices
+from gradsift.data.missing import as_response, known
 from gradsift.estimators.columns import check_feature_groups
 from gradsift.estimators.validation import check_columns
 from gradsift.protocols import Array, IntArray
+from gradsift.responses.survival import survival_records
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -74,6 +76,51 @@ def obs_column(adata: AnnData, name: str) -> Any:
 def is_labels(column: Any) -> bool:
     """Whether a column of a frame holds classes rather than numbers."""
     return getattr(column.dtype, "kind", "O") not in "fiu"
+
+
+def read_response(
+    adata: AnnData,
+    target: str | Sequence[str],
+    task: str,
+    event: str | None = None,
+    exposure: str | None = None,
+) -> tuple[str, Any, Any, IntArray]:
+    """The task, the response as an estimator takes it, the exposure of counts, and the rows in
+    which all of it is known.
+    """
+    targets = [target] if isinstance(target, str) else list(target)
+    implied = {"survival": event, "counts": exposure, "regression": len(targets) > 1}
+    wanted = [name for name, given in implied.items() if given]
+    labels = any(is_labels(obs_column(adata, name)) for name in targets)
+    if task == "auto":
+        task = wanted[0] if wanted else "classification" if labels else "regression"
+    if set(wanted) - {task}:
+        raise ValueError(
+            f"task={task!r} takes one target, an event belongs to survival times, and an exposure "
+            "to counts."
+        )
+    if labels and task not in ("classification", "ordinal"):
+        raise ValueError(f"task={task!r} needs numbers, and {', '.join(targets)} holds others.")
+    names = [*targets, *(name for name in (event, exposure) if name is not None)]
+    read = {name: as_response(np.asarray(obs_column(adata, name))) for name in names}
+    rows = np.flatnonzero(np.all([known(values) for values in read.values()], axis=0))
+    exposed = None if exposure is None else read[exposure][rows].astype(float)
+    if task == "survival":
+        if event is None:
+            raise ValueError("survival times need event=, the column that says how they ended.")
+        return task, survival_records(read[targets[0]][rows], read[event][rows]), exposed, rows
+    if task == "ordinal":
+        column = adata.obs[targets[0]]
+        if labels and not getattr(column.dtype, "ordered", False):
+            raise ValueError(
+                f"task='ordinal': {targets[0]} holds texts without an order. Make it an ordered "
+                "category, or numbers."
+            )
+        return task, column.iloc[rows], exposed, rows
+    if task == "classification":
+        return task, read[targets[0]][rows].astype(str), exposed, rows
+    Y = np.column_stack([read[name][rows].astype(float) for name in targets])
+    return task, Y if len(targets) > 1 else Y[:, 0], exposed, rows
 
 
 def chosen_genes(adata: AnnData, mask_var: Any) -> Genes:

@@ -9,8 +9,7 @@ import numpy as np
 
 from gradsift._run.extras import require
 from gradsift.answer import Answer, explain
-from gradsift.data.missing import as_response, known
-from gradsift.estimators import GradientSiftClassifier, GradientSiftRegressor
+from gradsift.estimators.survival import SIFTS
 from gradsift.inference import correlations
 from gradsift.protocols import Array
 from gradsift.tl._reading import (
@@ -19,16 +18,16 @@ from gradsift.tl._reading import (
     by_columns,
     chosen_genes,
     covariate_columns,
-    is_labels,
     matrix,
     obs_column,
+    read_response,
     refuse_backed,
 )
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
-TASKS = ("auto", "regression", "classification")
+TASKS = ("auto", *SIFTS)
 WRITTEN = (
     *("selected", "rank", "score", "importance", "correlation", "stat"),
     *("pvals", "pvals_adj", "confidence", "finding"),
@@ -38,13 +37,15 @@ WRITTEN = (
 
 def select(
     adata: AnnData,
-    target: str,
+    target: str | Sequence[str],
     *,
+    event: str | None = None,
+    exposure: str | None = None,
     groups: str | None = None,
     covariates: str | Sequence[str] = (),
     layer: str | None = None,
     mask_var: Any = None,
-    task: Literal["auto", "regression", "classification"] = "auto",
+    task: Literal["auto", "regression", "classification", "counts", "ordinal", "survival"] = "auto",
     inference: bool | None = None,
     key_added: str = "gradsift",
     copy: bool = False,
@@ -57,11 +58,17 @@ def select(
     adata : AnnData
         In memory. Values should be on a scale on which differences mean something, such as the log
         of normalised counts.
-    target : str
-        The column of ``obs`` to explain: numbers, or classes. Rows without a value are left out.
+    target : str or sequence of str
+        The column of ``obs`` to explain: numbers, classes, counts, ordered answers or survival
+        times; or several columns of numbers at once. Rows without a value are left out.
+    event : str, optional
+        Of survival times: the column that says whether they ended in an event (bool or 0/1).
+    exposure : str, optional
+        Of counts: the column of the time, area or depth that they refer to.
     groups : str, optional
         The column of ``obs`` that says which rows belong together, such as the donor of a cell.
-        Where the target never changes inside a group, the means of the groups are compared.
+        Where the target never changes inside a group, the means of the groups are compared. Not
+        for counts, ordered answers and survival times.
     covariates : str or sequence of str
         Columns of ``obs`` that are adjusted for, such as age, sex or batch, and are never findings;
         texts are categories.
@@ -69,8 +76,9 @@ def select(
         Take values from this layer; None = ``X``.
     mask_var : str or (n_vars,) bool array, optional
         The genes to choose from, such as "highly_variable".
-    task : {'auto', 'regression', 'classification'}, default='auto'
-        'auto' takes numbers for numbers, and all else for classes.
+    task : {'auto', 'regression', 'classification', 'counts', 'ordinal', 'survival'}
+        'auto' takes times with an `event` for survival, numbers with an `exposure` for counts,
+        other numbers for numbers, and all else for classes.
     inference : bool, optional
         Also say how sure it is: findings and confidences. None = yes, unless the
         target differs inside of groups, with which it cannot be said.
@@ -79,9 +87,9 @@ def select(
     copy : bool, default=False
         Leave `adata` as it is and return a copy with the results.
     **params
-        Further parameters of `GradientSiftRegressor` or `GradientSiftClassifier`, such as
-        `false_positives`. `always_keep` and `feature_groups` are about the genes of ``var``, by
-        name or number.
+        Further parameters of `GradientSiftRegressor`, `GradientSiftClassifier` or
+        `GradientSiftSurvival`, such as `false_positives`. `always_keep` and `feature_groups` are
+        about the genes of ``var``, by name or number.
 
     Returns
     -------
@@ -119,29 +127,32 @@ def select(
     refuse_backed(adata)
     genes = chosen_genes(adata, mask_var)
     X = by_columns(matrix(adata, layer)[:, genes.index])
-    column = obs_column(adata, target)
-    labels = is_labels(column) if task == "auto" else task == "classification"
-    y = as_response(np.asarray(column))
-    rows = np.flatnonzero(known(y))
-    response = y[rows].astype(str if labels else float)
+    kind, response, exposed, rows = read_response(adata, target, task, event, exposure)
+    if groups is not None and kind not in ("regression", "classification"):
+        raise ValueError(
+            f"task={kind!r} takes rows for independent: groups do not go with it. Make one row of "
+            "each group first, or give the groups among the covariates."
+        )
     group = None if groups is None else np.asarray(obs_column(adata, groups))[rows]
     covariates = [covariates] if isinstance(covariates, str) else list(covariates)
     known_influences = covariate_columns(adata, covariates, rows)
     settings = about_chosen(params, genes, adata.var_names)
     settings |= {"inference": groups is None if inference is None else inference}
-    kind = GradientSiftClassifier if labels else GradientSiftRegressor
-    model = kind(**settings).fit(X[rows], response, groups=group, covariates=known_influences)
+    given = {"groups": group, "covariates": known_influences, "exposure": exposed}
+    told = {name: values for name, values in given.items() if values is not None}
+    model = SIFTS[kind](**settings).fit(X[rows], response, **told)
     _forget(adata, key_added)
     _write_var(adata, model, genes, key_added)
-    if len(getattr(model, "classes_", ())) in (0, 2):
+    numbers = kind in ("regression", "counts") and isinstance(target, str)
+    if numbers or (kind == "classification" and len(model.classes_) == 2):
         _write_signs(adata, correlations(X[rows], response), genes, key_added)
     adata.varm[f"{key_added}_edr"] = genes.spread(model.components_.T, 0.0)
     adata.obsm[f"X_{key_added}"] = np.asarray(model.transform(X))
     names = adata.var_names[genes.index].astype(str).tolist()
-    told = {"groups": group, "covariates": known_influences}
-    answer = explain(model, X[rows], response, names=names, target=target, **told)
-    called: dict[str, Any] = {"target": target, "covariates": np.array(covariates, dtype=str)}
-    called |= {"task": "classification" if labels else "regression", "groups": groups or ""}
+    answer = explain(model, X[rows], response, names=names, target=event or target, **told)
+    named = target if isinstance(target, str) else np.array(list(target), dtype=str)
+    called: dict[str, Any] = {"target": named, "covariates": np.array(covariates, dtype=str)}
+    called |= {"task": kind, "groups": groups or ""}
     adata.uns[key_added] = called | _tables(names, model, answer)
     return adata if copy else None
 
