@@ -8,10 +8,10 @@
     python -m responses.measure real --repeats 2          repeated 5-fold concordance on real tables
 
 Run from `benchmarks/` with the package installed, on one thread; `python -m tables record
-responses/nulls` before a command keeps what it prints. Coxnet, Cox, boosting and forest are those of scikit-survival (`pip
-install scikit-survival lifelines`; GPL, for comparison only). Real tables lie in
-`../shared/data/survival` next to the repository, in scikit-survival and in lifelines; of larger
-ones, 600 random rows are taken.
+responses/nulls` before a command keeps what it prints. Coxnet, Cox, boosting and forest are those
+of scikit-survival (`pip install scikit-survival lifelines`; GPL, for comparison only). Real tables
+lie in `../shared/data/survival` next to the repository, in scikit-survival and in lifelines; of
+larger ones, 600 random rows are taken.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsift import GradientSiftRegressor, GradientSiftSurvival
+from gradsift import GradientSiftClassifier, GradientSiftRegressor, GradientSiftSurvival
 from gradsift.responses.survival import concordance, survival_records
 
 SHAPES = ("linear", "curved", "threshold", "product")
@@ -107,8 +107,13 @@ def coxnet(X: Any, y: Any) -> Any:
     from sksurv.linear_model import CoxnetSurvivalAnalysis
 
     Z = standard(X)
-    whole = CoxnetSurvivalAnalysis(l1_ratio=1.0, n_alphas=30, alpha_min_ratio=0.05)
-    alphas = whole.fit(Z, structured(y)).alphas_
+    for least in (0.05, 0.2, 0.5):  # small penalties can overflow
+        try:
+            whole = CoxnetSurvivalAnalysis(l1_ratio=1.0, n_alphas=30, alpha_min_ratio=least)
+            alphas = whole.fit(Z, structured(y)).alphas_
+            break
+        except ArithmeticError:
+            continue
     scores = np.full((5, len(alphas)), 0.5)
     folds = StratifiedKFold(5, shuffle=True, random_state=0).split(Z, y["event"])
     for fold, (train, test) in enumerate(folds):
@@ -185,6 +190,46 @@ def counts(seeds: range) -> None:
                     seconds = process_time() - start
                     found[kind, name].append((*judged(model, true), seconds))
     table(found, ("law", "response"), ("average precision", "F1", "false", "CPU s"))
+
+
+def outcomes(seeds: range) -> None:
+    """Four outcomes that share weak effects, together and one by one (the best rank counts)."""
+    found: dict[Any, list[Any]] = defaultdict(list)
+    for seed in seeds:
+        for shape in ("linear", "curved"):
+            rng = np.random.default_rng([seed, len(shape), 4])
+            X = columns(rng, 120, 100)
+            true, eta = effect(rng, X, shape)
+            Y = 0.45 * (eta / eta.std())[:, None] + rng.standard_normal((120, 4))
+            model = GradientSiftRegressor(predict_with="selected").fit(X, Y)
+            found[shape, "together"].append((average_precision(model.ranking_, true),))
+            ranks = [GradientSiftRegressor(predict_with="selected").fit(X, y).ranking_ for y in Y.T]
+            best = np.argsort(np.argsort(np.min(ranks, axis=0), kind="stable")) + 1
+            found[shape, "one by one"].append((average_precision(best, true),))
+    table(found, ("effects", "outcomes"), ("average precision",))
+
+
+def seconds(seeds: range) -> None:
+    """CPU time of a fit over that of a fit to numbers, of the same columns and effects."""
+    found: dict[Any, list[Any]] = defaultdict(list)
+    for seed in seeds:
+        rng = np.random.default_rng([seed, 9])
+        X = columns(rng, 250, 200)
+        _, eta = effect(rng, X, "curved")
+        noisy = eta + rng.standard_normal(250)
+        grades = np.digitize(noisy, np.quantile(noisy, [0.25, 0.5, 0.75]))
+        time = {}
+        for name, model, y in (
+            ("numbers", GradientSiftRegressor(), noisy),
+            ("survival", GradientSiftSurvival(), times(rng, eta, 0.3)),
+            ("counts", GradientSiftRegressor(family="poisson"), tallies(rng, eta, "Poisson")[0]),
+            ("ordered classes", GradientSiftClassifier(ordered=True), grades),
+        ):
+            start = process_time()
+            model.fit(X, y)
+            time[name] = process_time() - start
+            found[(name,)].append((time[name], time[name] / time["numbers"]))
+    table(found, ("response",), ("CPU s", "over numbers"))
 
 
 def null_tables(rng: np.random.Generator) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -341,9 +386,18 @@ def table(found: dict[Any, list[Any]], keys: tuple[str, ...], names: tuple[str, 
         print("| " + " | ".join([*map(str, key), *cells]) + " |", flush=True)
 
 
+COMMANDS = {
+    "designs": designs,
+    "counts": counts,
+    "outcomes": outcomes,
+    "nulls": nulls,
+    "seconds": seconds,
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["designs", "counts", "nulls", "real"])
+    parser.add_argument("what", choices=[*COMMANDS, "real"])
     parser.add_argument("--seeds", type=int, nargs=2, default=(500, 520))
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--only", nargs="+", default=[], help="names of real tables")
@@ -352,7 +406,7 @@ def main() -> None:
     if args.what == "real":
         real(args.repeats, args.only)
     else:
-        {"designs": designs, "counts": counts, "nulls": nulls}[args.what](range(*args.seeds))
+        COMMANDS[args.what](range(*args.seeds))
 
 
 if __name__ == "__main__":
