@@ -3,16 +3,21 @@
     python -m responses.measure designs --seeds 500 520   survival designs, beside Coxnet
     python -m responses.measure counts --seeds 500 520    counts, beside log(1 + y) and y as numbers
     python -m responses.measure nulls --seeds 500 540     false variables where nothing is true
+    python -m responses.measure outcomes --seeds 500 510  several outcomes, beside separate fits
+    python -m responses.measure seconds --seeds 500 510   time of a fit over that of numbers
     python -m responses.measure real --repeats 2          repeated 5-fold concordance on real tables
 
-Run from `benchmarks/` with the package installed, on one thread. Coxnet, Cox, boosting and forest
-are those of scikit-survival (`pip install scikit-survival`; GPL, for comparison only). Real tables
-lie in `../shared/data/survival` next to the repository, and in scikit-survival.
+Run from `benchmarks/` with the package installed, on one thread; `python -m tables record
+responses/nulls` before a command keeps what it prints. Coxnet, Cox, boosting and forest are those
+of scikit-survival (`pip install scikit-survival lifelines`; GPL, for comparison only). Real tables
+lie in `../shared/data/survival` next to the repository, in scikit-survival and in lifelines; of
+larger ones, 600 random rows are taken.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -22,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsift import GradientSiftRegressor, GradientSiftSurvival
+from gradsift import GradientSiftClassifier, GradientSiftRegressor, GradientSiftSurvival
 from gradsift.responses.survival import concordance, survival_records
 
 SHAPES = ("linear", "curved", "threshold", "product")
@@ -97,19 +102,32 @@ def judged(model: Any, true: Any) -> tuple[float, float, float]:
 
 
 def coxnet(X: Any, y: Any) -> Any:
-    """Coefficients of Coxnet at the penalty that 5-fold concordance chooses."""
-    from sklearn.model_selection import GridSearchCV
+    """Coxnet at the penalty that 5-fold concordance chooses."""
+    from sklearn.model_selection import StratifiedKFold
     from sksurv.linear_model import CoxnetSurvivalAnalysis
 
-    Z, target = standard(X), structured(y)
-    path = CoxnetSurvivalAnalysis(l1_ratio=1.0, n_alphas=30, alpha_min_ratio=0.05).fit(Z, target)
-    grid = GridSearchCV(
-        CoxnetSurvivalAnalysis(l1_ratio=1.0),
-        {"alphas": [[a] for a in path.alphas_]},
-        error_score=0.5,
-        cv=5,
+    Z = standard(X)
+    for least in (0.05, 0.2, 0.5):  # small penalties can overflow
+        try:
+            whole = CoxnetSurvivalAnalysis(l1_ratio=1.0, n_alphas=30, alpha_min_ratio=least)
+            alphas = whole.fit(Z, structured(y)).alphas_
+            break
+        except ArithmeticError:
+            continue
+    scores = np.full((5, len(alphas)), 0.5)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0).split(Z, y["event"])
+    for fold, (train, test) in enumerate(folds):
+        path = CoxnetSurvivalAnalysis(l1_ratio=1.0, alphas=alphas)
+        try:
+            path.fit(Z[train], structured(y[train]))
+        except ArithmeticError:
+            continue
+        risks = [path.predict(Z[test], alpha=a) for a in alphas]
+        scores[fold] = [concordance(y[test], risk) for risk in risks]
+    best = [alphas[np.argmax(scores.mean(axis=0))]]
+    return CoxnetSurvivalAnalysis(l1_ratio=1.0, alphas=best, fit_baseline_model=True).fit(
+        Z, structured(y)
     )
-    return grid.fit(Z, target).best_estimator_
 
 
 def coxnet_ranking(model: Any) -> Any:
@@ -174,6 +192,46 @@ def counts(seeds: range) -> None:
     table(found, ("law", "response"), ("average precision", "F1", "false", "CPU s"))
 
 
+def outcomes(seeds: range) -> None:
+    """Four outcomes that share weak effects, together and one by one (the best rank counts)."""
+    found: dict[Any, list[Any]] = defaultdict(list)
+    for seed in seeds:
+        for shape in ("linear", "curved"):
+            rng = np.random.default_rng([seed, len(shape), 4])
+            X = columns(rng, 120, 100)
+            true, eta = effect(rng, X, shape)
+            Y = 0.45 * (eta / eta.std())[:, None] + rng.standard_normal((120, 4))
+            model = GradientSiftRegressor(predict_with="selected").fit(X, Y)
+            found[shape, "together"].append((average_precision(model.ranking_, true),))
+            ranks = [GradientSiftRegressor(predict_with="selected").fit(X, y).ranking_ for y in Y.T]
+            best = np.argsort(np.argsort(np.min(ranks, axis=0), kind="stable")) + 1
+            found[shape, "one by one"].append((average_precision(best, true),))
+    table(found, ("effects", "outcomes"), ("average precision",))
+
+
+def seconds(seeds: range) -> None:
+    """CPU time of a fit over that of a fit to numbers, of the same columns and effects."""
+    found: dict[Any, list[Any]] = defaultdict(list)
+    for seed in seeds:
+        rng = np.random.default_rng([seed, 9])
+        X = columns(rng, 250, 200)
+        _, eta = effect(rng, X, "curved")
+        noisy = eta + rng.standard_normal(250)
+        grades = np.digitize(noisy, np.quantile(noisy, [0.25, 0.5, 0.75]))
+        time = {}
+        for name, model, y in (
+            ("numbers", GradientSiftRegressor(), noisy),
+            ("survival", GradientSiftSurvival(), times(rng, eta, 0.3)),
+            ("counts", GradientSiftRegressor(family="poisson"), tallies(rng, eta, "Poisson")[0]),
+            ("ordered classes", GradientSiftClassifier(ordered=True), grades),
+        ):
+            start = process_time()
+            model.fit(X, y)
+            time[name] = process_time() - start
+            found[(name,)].append((time[name], time[name] / time["numbers"]))
+    table(found, ("response",), ("CPU s", "over numbers"))
+
+
 def null_tables(rng: np.random.Generator) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Tables in which nothing acts, and how to fit them."""
     X, zero = rng.standard_normal((200, 200)), np.zeros(200)
@@ -210,54 +268,111 @@ def nulls(seeds: range) -> None:
 
 def real_tables() -> Iterator[tuple[str, Any, Any]]:
     """Name, columns and survival times of real tables."""
-    for file in sorted(SHARED.glob("*.npz")):
-        data = np.load(file, allow_pickle=False)
-        yield file.stem, data["X"].astype(float), survival_records(data["time"], data["event"])
+    import pandas as pd
+    from lifelines import datasets as lifelines
     from sksurv import datasets
 
-    for name in ("veterans_lung_cancer", "breast_cancer", "whas500", "gbsg2"):
+    for name in ("veterans_lung_cancer", "breast_cancer", "whas500", "gbsg2", "flchain", "aids"):
         X, y = getattr(datasets, f"load_{name}")()
         event, time = (y[field] for field in y.dtype.names)
-        import pandas as pd
+        keep = np.asarray(time) > 0
+        columns = pd.get_dummies(X).astype(float).to_numpy()
+        yield name, columns[keep], survival_records(time[keep], event[keep])
+    for name, time, event in (
+        ("rossi", "week", "arrest"),
+        ("lung", "time", "status"),
+        ("larynx", "time", "death"),
+        ("kidney_transplant", "time", "death"),
+        ("lymph_node", "rectime", "censrec"),
+    ):
+        frame = getattr(lifelines, f"load_{name}")().drop(columns=["id"], errors="ignore")
+        y = survival_records(frame[time], frame[event] == frame[event].max())
+        columns = frame.drop(columns=[time, event]).select_dtypes("number").astype(float)
+        yield name, columns.to_numpy(), y
+    for name in ("wpbc", "nki70", "mclcleaned", "dataovarian1", "vdv", "dbcd"):
+        data = np.load(SHARED / f"{name}.npz", allow_pickle=False)
+        yield name, data["X"].astype(float), survival_records(data["time"], data["event"])
 
-        yield name, pd.get_dummies(X).astype(float).to_numpy(), survival_records(time, event)
 
-
-def rivals() -> dict[str, Callable[[], Any]]:
+def rivals(p: int) -> dict[str, Callable[[Any, Any], Any]]:
+    """Fitted models of scikit-survival, by name."""
     from sksurv.ensemble import ComponentwiseGradientBoostingSurvivalAnalysis, RandomSurvivalForest
     from sksurv.linear_model import CoxPHSurvivalAnalysis
 
-    return {
-        "ridge Cox": lambda: CoxPHSurvivalAnalysis(alpha=10.0),
-        "boosting": lambda: ComponentwiseGradientBoostingSurvivalAnalysis(random_state=0),
-        "forest": lambda: RandomSurvivalForest(
-            200, min_samples_leaf=5, max_features="sqrt", random_state=0
-        ),
+    boosting = ComponentwiseGradientBoostingSurvivalAnalysis(random_state=0)
+    forest = RandomSurvivalForest(200, min_samples_leaf=5, max_features="sqrt", random_state=0)
+    found: dict[str, Callable[[Any, Any], Any]] = {
+        "Coxnet": coxnet,
+        "boosting": lambda Z, y: boosting.fit(Z, structured(y)),
+        "forest": lambda Z, y: forest.fit(Z, structured(y)),
     }
+    if p <= 1000:
+        cox = CoxPHSurvivalAnalysis(alpha=10.0)
+        found["ridge Cox"] = lambda Z, y: cox.fit(Z, structured(y))
+    return found
 
 
-def real(repeats: int) -> None:
+def brier(y: Any, test: Any, curves: Callable[[Any], Any]) -> float:
+    """Integrated Brier score of survival curves, between the tenth and eighth decile of events."""
+    from sksurv.metrics import integrated_brier_score
+
+    inner = y["time"][test][y["event"][test]]
+    at = np.unique(np.quantile(inner, np.linspace(0.1, 0.8, 15)))
+    try:
+        return float(integrated_brier_score(structured(y), structured(y[test]), curves(at), at))
+    except ValueError:  # too few events in the fold
+        return float("nan")
+
+
+def steps(functions: Any, at: Any) -> Any:
+    """(n, m) values of step functions at some times, the ends beyond their domains."""
+    return np.stack([f(np.clip(at, f.domain[0], f.domain[1])) for f in functions])
+
+
+def real(repeats: int, only: list[str]) -> None:
     from sklearn.model_selection import RepeatedStratifiedKFold
 
     found: dict[Any, list[Any]] = defaultdict(list)
     for name, X, y in real_tables():
+        if only and name not in only:
+            continue
+        if len(X) > 600:
+            some = np.random.default_rng(36).choice(len(X), 600, replace=False)
+            X, y = X[some], y[some]
+        X, y = X[np.argsort(y["time"], kind="stable")], np.sort(y, order="time", kind="stable")
+        filled = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
         folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=repeats, random_state=36)
         for train, test in folds.split(X, y["event"]):
             model = GradientSiftSurvival(missing="mean").fit_for("predictions", X[train], y[train])
             for way in ("auto", "selected"):
                 model.set_params(predict_with=way)
                 score = concordance(y[test], model.predict(X[test]))
-                found[name, f"gradsift, {way}"].append((score,))
-            Z = standard(X)
-            risk = coxnet(Z[train], y[train]).predict(Z[test])
-            found[name, "Coxnet"].append((concordance(y[test], risk),))
-            for rival, make in rivals().items():
-                if rival == "ridge Cox" and X.shape[1] > 1000:
-                    continue
-                risk = make().fit(Z[train], structured(y[train])).predict(Z[test])
-                found[name, rival].append((concordance(y[test], risk),))
-        here = {k: v for k, v in found.items() if k[0] == name}
-        table(here, ("table", "method"), ("concordance",))
+                curves = lambda at, m=model, T=X[test]: m.predict_survival_function(T, at)  # noqa: E731
+                found[name, f"gradsift, {way}"].append((score, brier(y, test, curves)))
+            Z = standard(filled)
+            for rival, fitted in rivals(X.shape[1]).items():
+                other = fitted(Z[train], y[train])
+                curves = lambda at, m=other, T=Z[test]: steps(m.predict_survival_function(T), at)  # noqa: E731
+                score = concordance(y[test], other.predict(Z[test]))
+                found[name, rival].append((score, brier(y, test, curves)))
+        wide({k: v for k, v in found.items() if k[0] == name}, sys.stderr)
+    wide(found, sys.stdout)
+
+
+def wide(found: dict[Any, list[Any]], file: Any) -> None:
+    """Concordance and integrated Brier score, one table a row, one method a column."""
+    methods = list(dict.fromkeys(method for _, method in found))
+    for k, measure in enumerate(("concordance", "integrated Brier score")):
+        print(f"{measure}, held out", file=file)
+        print("| table | " + " | ".join(methods) + " |\n|" + "---|" * (1 + len(methods)), file=file)
+        for name in dict.fromkeys(name for name, _ in found):
+            cells = [
+                f"{np.nanmean(found[name, method], axis=0)[k]:.3f}"
+                if (name, method) in found
+                else ""
+                for method in methods
+            ]
+            print(f"| {name} | " + " | ".join(cells) + " |", file=file, flush=True)
 
 
 def table(found: dict[Any, list[Any]], keys: tuple[str, ...], names: tuple[str, ...]) -> None:
@@ -271,17 +386,27 @@ def table(found: dict[Any, list[Any]], keys: tuple[str, ...], names: tuple[str, 
         print("| " + " | ".join([*map(str, key), *cells]) + " |", flush=True)
 
 
+COMMANDS = {
+    "designs": designs,
+    "counts": counts,
+    "outcomes": outcomes,
+    "nulls": nulls,
+    "seconds": seconds,
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["designs", "counts", "nulls", "real"])
+    parser.add_argument("what", choices=[*COMMANDS, "real"])
     parser.add_argument("--seeds", type=int, nargs=2, default=(500, 520))
     parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--only", nargs="+", default=[], help="names of real tables")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     if args.what == "real":
-        real(args.repeats)
+        real(args.repeats, args.only)
     else:
-        {"designs": designs, "counts": counts, "nulls": nulls}[args.what](range(*args.seeds))
+        COMMANDS[args.what](range(*args.seeds))
 
 
 if __name__ == "__main__":

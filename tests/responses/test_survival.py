@@ -142,3 +142,16 @@ def test_noise_has_about_as_many_false_variables_as_promised(rng):
         y = survival_records(time, rng.random(150) < 0.5)
         found.append(GradientSiftSurvival().fit_for("support", X, y).get_support().sum())
     assert np.mean(found) <= 0.75
+
+
+@pytest.mark.filterwarnings("ignore:no variable was selected")
+def test_many_weak_effects_order_the_rows_where_few_events_were_seen(rng):
+    scores = []
+    for _ in range(8):
+        beta = rng.normal(size=30) * 0.2
+        X = rng.normal(size=(500, 30))
+        time = rng.exponential(np.exp(-X @ beta))
+        y = survival_records(time, rng.random(500) < 0.35)
+        model = GradientSiftSurvival().fit_for("predictions", X[:150], y[:150])
+        scores.append(model.score(X[150:], y[150:]))
+    assert np.mean(scores) > 0.6

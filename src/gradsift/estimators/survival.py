@@ -14,7 +14,7 @@ from gradsift._run.threads import same_bits
 from gradsift.estimators.docstrings import completed, documented
 from gradsift.estimators.sift import GradientSift, GradientSiftClassifier, GradientSiftRegressor
 from gradsift.protocols import Array, TableLike
-from gradsift.refit.settings import NUMBERS
+from gradsift.refit.settings import SURVIVAL
 from gradsift.responses.survival import (
     BaselineHazard,
     Records,
@@ -79,7 +79,7 @@ encoder_, encoded_, covariates_, has_offset_, findings_, confidence_, answer_
     """
 
     response_type = Survival
-    refit_settings = NUMBERS
+    refit_settings = SURVIVAL
 
     def fit(  # type: ignore[override]  # rows have times, not groups
         self,

@@ -6,7 +6,7 @@ next to the code that uses them. What each is worth is in `docs/benchmarks/accur
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -165,4 +165,10 @@ LABELS = RefitSettings(
     landmarks=300,
 )
 """Labels are noisier than numbers: they start from more noise, pay more for angles and rotate once.
+"""
+
+SURVIVAL = replace(NUMBERS, least_gain=2.0)
+"""Times with few events say little about any predictor, and a weak one still orders the rows: the
+held-out concordance rose by .01 to .06 on five of 13 real tables and stayed within .005 on the
+others. On noise one table in six gets such a member, with risks of standard deviation .3.
 """
