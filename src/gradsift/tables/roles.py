@@ -338,7 +338,8 @@ def whole_role(name: str, values: Array, codes: IntArray | None = None) -> tuple
     if count == n >= FEWEST_ROWS and not CALENDAR.search(name):
         return "identifier", "another whole number in every row"
     group = unit_role(name, there, count, n, codes if len(there) == n else None)
-    if group is not None and not COUNT_NAME.search(name):
+    equal = len(set(np.unique(there, return_counts=True)[1].tolist())) == 1
+    if group is not None and (equal or not COUNT_NAME.search(name)):
         return group
     if 2 < count <= MOST_LEVELS and (CODE_NAME.search(name) or UNIT_NAME.search(name)):
         return "category", "a code"
