@@ -365,20 +365,3 @@ def test_counts_with_many_zeros_keep_their_mean_beside_what_is_taken_out(how):
     assert (model.predictor_.refit.robust_weight == 1.0).all()
     given = {} if how == "groups" else told
     assert model.predict(X, **given).mean() == pytest.approx(y.mean(), rel=0.1)
-
-
-def test_rare_categories_of_a_covariate_are_joined(rng):
-    n = 300
-    site = np.array([f"site {k}" for k in np.minimum(rng.geometric(0.05, n), 60)])
-    X = rng.normal(size=(n, 4))
-    y = X[:, 0] + (site == "site 1") + 0.1 * rng.normal(size=n)
-    assert len(set(site)) > 30
-    model = GradientSiftRegressor(random_state=0).fit(X, y, covariates={"site": site})
-    assert 5 < len(model.covariates_.columns) < 30
-    (part,) = model.covariates_.parts
-    assert "(other)" in (*part.levels, part.reference)
-    rare = min(set(site), key=list(site).count)
-    known, new = ({"site": [name] * 4} for name in (rare, "site unknown"))
-    np.testing.assert_array_equal(
-        model.predict(X[:4], covariates=known), model.predict(X[:4], covariates=new)
-    )

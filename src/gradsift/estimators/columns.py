@@ -30,9 +30,9 @@ from gradsift.estimators.validation import (
     check_columns,
     check_finite,
     check_missing,
+    check_names,
     check_same_columns,
     check_shape,
-    check_unique_names,
     column_names,
     is_plain,
     remember_columns,
@@ -285,7 +285,7 @@ def find_encoder(
         return None
     named = hasattr(table, "columns")
     if named:
-        check_unique_names(column_names(table))
+        check_names(column_names(table))
     elif missing not in ("auto", "indicator") or not has_gaps(table):
         return None
     frame = as_frame(table)

@@ -14,7 +14,6 @@ section 2.4).
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
@@ -31,7 +30,7 @@ from gradsift.numerics.logistic import with_ones
 from gradsift.numerics.statistics import cubic_splines, middle_quantiles, winsorise
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.responses.numbers import CLIP
-from gradsift.tables.columns import MOST_LEVELS, OTHER, Column, common_levels
+from gradsift.tables.columns import Column
 
 MOST_COLUMNS = 1 / 3
 """Columns of all covariates at most, as a part of the rows: more would overfit any response."""
@@ -198,20 +197,14 @@ def learn(column: Column, values: Any, counts: Array) -> Covariate:
     """How a covariate becomes columns, from its values (n,) and the counts of rows (n,)."""
     name = column.name
     if values.dtype.kind == "O":
-        texts = values.tolist()
-        if len(set(texts)) > MOST_LEVELS:
-            kept = set(common_levels(Counter(texts)))
-            joined = [text if text in kept else OTHER for text in texts]
-            if joined.count(OTHER) <= 0.5 * len(texts):
-                texts = joined
-        levels = text_levels(texts)
+        levels = text_levels(values)
         if len(levels) > max(MOST_COLUMNS * len(values), 2):
             raise ValueError(
                 f"covariate {name!r} holds {len(levels)} different texts in {len(values)} rows: "
                 "too many for categories. Turn it into numbers, or leave it out."
             )
         number = {level: k for k, level in enumerate(levels)}
-        most = int(np.bincount([number[text] for text in texts], counts).argmax())
+        most = int(np.bincount([number[value] for value in values], counts).argmax())
         others = (*levels[:most], *levels[most + 1 :])
         return Covariate(name, others, levels[most], column=column)
     there = ~np.isnan(values)

@@ -26,7 +26,7 @@ from gradsift.data.categories import (
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.numerics.statistics import cubic_splines
 from gradsift.protocols import Array, IntArray
-from gradsift.tables.columns import MISSING, OTHER, Column, with_levels
+from gradsift.tables.columns import MISSING, Column, with_levels
 from gradsift.tables.frame import as_frame
 from gradsift.tables.roles import parse_columns
 
@@ -98,8 +98,6 @@ class Covariate:
     def _levels(self, values: Any) -> Array:
         texts, what = values.tolist(), f"the covariate {self.name!r}"
         every = [*self.levels, self.reference]
-        if OTHER in every:  # rare at the fit, or not seen
-            texts = [text if text in every else OTHER for text in texts]
         if note := unseen_levels(what, texts, every, f"as {self.reference!r}"):
             warn_user(note, ExtrapolationWarning)
         return level_columns(texts, self.levels)

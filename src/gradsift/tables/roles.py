@@ -338,7 +338,8 @@ def whole_role(name: str, values: Array, codes: IntArray | None = None) -> tuple
     if count == n >= FEWEST_ROWS and not CALENDAR.search(name):
         return "identifier", "another whole number in every row"
     group = unit_role(name, there, count, n, codes if len(there) == n else None)
-    if group is not None and not COUNT_NAME.search(name):
+    equal = len(set(np.unique(there, return_counts=True)[1].tolist())) == 1
+    if group is not None and (equal or not COUNT_NAME.search(name)):
         return group
     if 2 < count <= MOST_LEVELS and (CODE_NAME.search(name) or UNIT_NAME.search(name)):
         return "category", "a code"
@@ -473,7 +474,7 @@ def event_columns(
     def values_of(name: str) -> NDArray[Any]:
         return parsed.get(name, Column(name)).read(frame.column(name))
 
-    if y.dtype.kind != "O" and y.min() >= 0:
+    if y.size and y.dtype.kind != "O" and y.min() >= 0:
         number, most = NUMBERED_TIME.fullmatch(target), 2
         event = CENSORED
         if TIME_NAME.search(target):
