@@ -27,10 +27,10 @@ from gradsift.data.missing import as_response, is_hole
 from gradsift.data.responses import check_all_known
 from gradsift.data.slices import check_rows
 from gradsift.estimators.validation import (
+    check_column_names,
     check_columns,
     check_finite,
     check_missing,
-    check_names,
     check_same_columns,
     check_shape,
     column_names,
@@ -285,7 +285,7 @@ def find_encoder(
         return None
     named = hasattr(table, "columns")
     if named:
-        check_names(column_names(table))
+        check_column_names(column_names(table))
     elif missing not in ("auto", "indicator") or not has_gaps(table):
         return None
     frame = as_frame(table)

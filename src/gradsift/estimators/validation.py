@@ -50,7 +50,7 @@ def column_names(X: TableLike) -> list[str] | None:
     return None if columns is None or callable(columns) else [str(c) for c in columns]
 
 
-def check_names(names: list[str] | None) -> None:
+def check_column_names(names: list[str] | None) -> None:
     """Refuse a table without columns, and columns of the same name."""
     if names is not None and not names:
         raise ValueError("Found array with 0 feature(s) while a minimum of 1 is required.")
@@ -78,7 +78,7 @@ def check_table(X: Any) -> None:
             for column, values in enumerate(cells.reshape(len(cells), -1).T):
                 _check_cells(column, values)
         return
-    check_names(names)
+    check_column_names(names)
     for name in X.columns:
         values = np.asarray(X[name])
         refuse_times(values, f"column {name!r}")
@@ -201,7 +201,7 @@ def remember_columns(estimator: BaseEstimator, source: Source) -> None:
     estimator.n_features_in_ = source.shape[1]
     names = source.names() if source.shape[1] <= MOST_NAMES else None
     if names is not None:
-        check_names(names)
+        check_column_names(names)
         estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
