@@ -97,7 +97,7 @@ def select(
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("gradsift-out"),
     force: Force = False,
-    task: Annotated[Task, typer.Option(help="Told from the target unless given.")] = Task.auto,
+    task: Annotated[Task, typer.Option(help="Read from the target unless given.")] = Task.auto,
     event: Event = None,
     entry: Entry = None,
     strata: Strata = None,
