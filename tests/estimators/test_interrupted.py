@@ -122,7 +122,7 @@ def test_a_refused_table_changes_nothing(model):
     (X, y), (other, z) = tables(model)
     model.fit(X, y)
     before = dict(vars(model))
-    other.iloc[3, 1] = np.nan
+    other.iloc[3, 1] = np.inf
     for bad in ((other, z), (other.iloc[:1], z[:1]), (other.iloc[:, :0], z), (other, z[:-1])):
         with pytest.raises(ValueError):
             model.fit(*bad)
