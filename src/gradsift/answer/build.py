@@ -27,6 +27,7 @@ from gradsift.answer.effects import (
 )
 from gradsift.answer.results import CLEAR, Direction, Effect, Finding, Member, RiskGroup
 from gradsift.answer.words import MOST_NAMED, join
+from gradsift.data.arrays import refuse_lazy
 from gradsift.data.formats.registry import open_source
 from gradsift.data.responses import check_all_known, to_floats
 from gradsift.data.row_groups import constant_in_groups, group_codes, group_means
@@ -200,6 +201,7 @@ def explain(
     x3 clear rises
     x7 clear U-shaped
     """
+    refuse_lazy(X)
     encoder = getattr(model, "encoder_", None)
     if isinstance(X, Source):
         source = X

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from gradsift._run.threads import same_bits
 from gradsift.answer import Answer, EffectSample, make_answer
 from gradsift.data import take_rows
+from gradsift.data.arrays import refuse_lazy
 from gradsift.estimators.base import (
     CORRECT,
     GOALS,
@@ -294,6 +295,7 @@ def make_sample(
         offset = part + (0.0 if offset is None else np.asarray(offset, dtype=float))
     # scikit-learn's checks write on an estimator: a copy, so that a fit that fails changes nothing
     checked = blank(model)
+    refuse_lazy(y, "y")
     encoder = encoder_of(model, X, y)
     response_type = model._response_type(y)
     records, columns_of_y = response_type.records(y), column_names(y)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift.data.arrays import array_like
+from gradsift.data.arrays import array_like, refuse_lazy
 from gradsift.data.categories import (
     DECLARED,
     PLAIN_KINDS,
@@ -203,6 +203,7 @@ def as_frame(X: Any, names: Sequence[str] = ()) -> Frame:
     >>> frame.names, list(frame.texts), frame.declared
     (('dose',), ['ward', 'when'], {'ward': ()})
     """
+    refuse_lazy(X)
     items = list(X.items() if isinstance(X, dict) else table_columns(X))
     if names and not isinstance(X, dict) and not hasattr(X, "columns"):
         items = [(name, values) for name, (_, values) in zip(names, items, strict=True)]
