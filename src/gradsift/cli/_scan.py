@@ -81,7 +81,7 @@ def size_of(table: Path) -> int:
 def opened(state: Path) -> Any:
     """The table, as it was when the scan began."""
     from gradsift.tables import Choices
-    from gradsift.tables.large import open_large
+    from gradsift.tables.out_of_core import open_large
 
     asked = read(state)
     table = Path(asked["table"])
