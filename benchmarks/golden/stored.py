@@ -152,7 +152,9 @@ def error_cases() -> dict[str, Case]:
     spoiled[3, 2] = np.nan
     number, label = GradientSiftRegressor(), GradientSiftClassifier()
     return {
-        "refused: missing value": partial(refused, GradientSiftRegressor(missing="error"), spoiled, y),
+        "refused: missing value": partial(
+            refused, GradientSiftRegressor(missing="error"), spoiled, y
+        ),
         "refused: infinite value": partial(refused, number, np.where(X > 2.5, np.inf, X), y),
         "refused: missing response": partial(refused, number, X, np.where(y > 2.0, np.nan, y)),
         "refused: one class": partial(refused, label, X, np.ones(len(y))),

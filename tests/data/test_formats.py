@@ -145,7 +145,7 @@ def test_no_calls_in_genotypes_are_filled_and_said_so(tmp_path):
     path = tmp_path / "x.bed"
     to_bed(path, holed, properties={"sid": NAMES})
     with pytest.warns(ImputedWarning, match="8 of 1800 values are missing") as said:
-        model = GradientSiftRegressor().fit(path, Y)
+        model = GradientSiftRegressor(missing="error").fit(path, Y)
     assert len(said) == 1
     expected = GradientSiftRegressor(missing="mean").fit(holed, Y)
     assert_same_answer(model.sift_.scores, expected.sift_.scores, TOL)

@@ -88,7 +88,7 @@ STORED = {
 
 
 @pytest.mark.parametrize("name", STORED)
-@pytest.mark.parametrize("fit", [GradientSiftRegressor().fit, SparseGradientRegressor().fit,
+@pytest.mark.parametrize("fit", [GradientSiftRegressor(missing="error").fit, SparseGradientRegressor().fit,
                                  OuterProductGradient().fit, gradient_path])  # fmt: skip
 def test_holes_are_refused_by_name(name, fit):
     data, columns = STORED[name]
@@ -113,7 +113,7 @@ def test_infinity_is_always_refused(missing):
 
 def test_of_new_data_only_what_is_read_is_looked_at():
     """A million columns are not scanned to predict from two; a hole in those two is refused."""
-    model = GradientSiftRegressor().fit(X, Y)
+    model = GradientSiftRegressor(missing="error").fit(X, Y)
     selected = model.get_support(indices=True)
     unread = X.copy()
     unread[:, np.setdiff1d(np.arange(8), selected)] = np.nan

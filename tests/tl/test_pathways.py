@@ -37,8 +37,9 @@ def lines_of_the_tutorial():
     page = ROOT / "docs" / "tutorials" / "single_cells.md"
     if not page.exists():
         pytest.skip("the pages are not beside the tests")
-    block = re.search(r"## Six lines.*?```python\n(.*?)```", page.read_text(), re.DOTALL).group(1)
-    return re.findall(r"^>>> (.*)$", block, re.MULTILINE)
+    shown = re.search(r"## From cells to.*?```python\n(.*?)```", page.read_text(), re.DOTALL)
+    lines = re.findall(r"^>>> (.*)$", shown.group(1), re.MULTILINE)
+    return lines[: 1 + next(k for k, line in enumerate(lines) if "write_rnk" in line)]
 
 
 def test_six_lines_lead_from_the_file_to_a_table_for_pathway_tools(file):
