@@ -88,8 +88,15 @@ STORED = {
 
 
 @pytest.mark.parametrize("name", STORED)
-@pytest.mark.parametrize("fit", [GradientSiftRegressor(missing="error").fit, SparseGradientRegressor().fit,
-                                 OuterProductGradient().fit, gradient_path])  # fmt: skip
+@pytest.mark.parametrize(
+    "fit",
+    [
+        GradientSiftRegressor(missing="error").fit,
+        gradient_path,
+        SparseGradientRegressor().fit,
+        OuterProductGradient().fit,
+    ],
+)
 def test_holes_are_refused_by_name(name, fit):
     data, columns = STORED[name]
     count = int(np.isnan(HOLED).sum())
