@@ -82,4 +82,4 @@ def test_findings_are_the_same_with_and_without_a_false_discovery_rate(rng):
 def test_a_rate_that_is_no_share_is_refused(capsys):
     write("t.csv", np.random.default_rng(0).normal(size=(30, 4)), np.arange(30.0))
     assert run(["select", "t.csv", "--target", "y", "--out", "o", "--fdr", "1.5"]) == 2
-    assert "false_discovery_rate=1.5" in capsys.readouterr().err
+    assert "--fdr=1.5" in capsys.readouterr().err

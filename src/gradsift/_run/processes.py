@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from importlib import import_module
+from multiprocessing import active_children
 from typing import Any, Generic, TypeVar
 
 from gradsift._run.threads import count_workers
@@ -21,6 +22,8 @@ R = TypeVar("R")
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "BLIS")}
 IDLE_SECONDS = 60
 """After so long without a call a process ends."""
+pools: list[Any] = []
+"""The executor in use, if there is one."""
 
 
 def begin(workers: int, function: Callable[..., Any], calls: Sequence[Any]) -> list[Future[Any]]:
@@ -31,9 +34,18 @@ def begin(workers: int, function: Callable[..., Any], calls: Sequence[Any]) -> l
         from joblib.externals.loky import get_reusable_executor
 
         pool = get_reusable_executor(workers, timeout=IDLE_SECONDS, env=ONE_THREAD)
+        pools[:] = [pool]
         return [pool.submit(function, *call) for call in calls]
     except (ImportError, NotImplementedError, OSError, RuntimeError):
         return []
+
+
+def end_processes() -> None:
+    """End the other processes with what they have begun: its results are not needed any more."""
+    if pools:
+        pools.pop().shutdown(wait=False, kill_workers=True)
+        for process in active_children():  # a worker in the middle of a call would be waited for
+            process.terminate()
 
 
 def warm(n_jobs: int, module: str) -> None:

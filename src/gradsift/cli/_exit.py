@@ -13,6 +13,7 @@ from types import FrameType
 import typer
 
 from gradsift._run.printable import printable
+from gradsift._run.processes import end_processes
 from gradsift.cli._app import app
 
 UsageError = typer.BadParameter.__base__  # typer brings its own click and exports only this child
@@ -75,6 +76,7 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def stopped(code: int) -> int:
+    end_processes()
     print("stopped: nothing unfinished was written.", file=sys.stderr)
     return code
 
@@ -83,6 +85,7 @@ def refused(error: BaseException) -> int:
     """One plain sentence on an error of the data, and its exit code."""
     from gradsift.pipeline import in_options, option_words
 
+    end_processes()
     said = printable(in_options(str(error)))
     said += option_words(getattr(error, "change", ""))  # of a table that cannot be used
     if isinstance(error, MemoryError):

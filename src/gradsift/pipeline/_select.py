@@ -246,8 +246,8 @@ def select_in_stages(
     settings, limits = affordable(table, settings)
     procedure = make_estimator(table, settings)
     warned = Warned()
-    stages = later_stages(procedure, table, settings, say)
     with gathered(warned):
+        stages = later_stages(procedure, table, settings, say)
         model, seconds = fit_to_all(procedure, table, settings, say)
         answer = answer_of(model, table, settings, made or {}, seconds)
     notes = (*table_notes(table), *limits, *fit_notes(model, table), *hazard_notes(model, table))
