@@ -25,7 +25,7 @@ RECIPE = Recipe(
     "regression",
     TableEncoder(("a", "b", "sex"), {"sex": Column("sex", "category", levels=("f", "m"))}),
     id="who",
-    log=True,
+    transform="log",
 )
 
 

@@ -107,7 +107,8 @@ def test_one_row_for_each_group(kind, size, how, limit):
 def test_filters_and_groups_together(kind, limit):
     write_covariates(kind)
     id_column = {"id": "who"} if "parquet" in kind else {}
-    asked = {**FILTERS, **GROUPED, **id_column, "aggregate": "sum", "log": True, "keep": (3,)}
+    asked = {**FILTERS, **GROUPED, **id_column, "aggregate": "sum", "keep": (3,)}
+    asked["transform"] = "log"
     small, *_ = opened(kind, given=genotypes(), **asked)
     set_aside()
     write_covariates(kind)
@@ -116,7 +117,7 @@ def test_filters_and_groups_together(kind, limit):
     np.testing.assert_allclose(large.X, small.X)
     np.testing.assert_array_equal(large.y, small.y)
     assert (large.names, large.keep.tolist()) == (small.names, small.keep.tolist())
-    assert large.recipe.log
+    assert large.recipe.transform == "log"
 
 
 @pytest.mark.parametrize("kind", STORED)
@@ -136,7 +137,7 @@ def test_groups_that_do_not_fit_either_go_to_disk(kind, limit):
     set_aside()
     write_covariates(kind)
     with pytest.raises(ValueError, match="where log does not work"):
-        opened(kind, **GROUPED, **id_column, aggregate="mean", log=True)
+        opened(kind, **GROUPED, **id_column, aggregate="mean", transform="log")
 
 
 @pytest.mark.parametrize("kind", STORED)

@@ -51,7 +51,7 @@ def test_keep_and_drop(kind):
 
 @each_format
 def test_log(kind):
-    table, _, X, _ = opened(kind, log=True)
+    table, _, X, _ = opened(kind, transform="log")
     np.testing.assert_array_equal(table.X, np.log2(1.0 + X))
 
 
@@ -89,7 +89,7 @@ def test_missing(kind):
 
 @each_format
 def test_a_recipe_gives_the_same_columns_again(kind):
-    table, _, _, y = opened(kind, drop=(0,), categorical=(3,), log=True)
+    table, _, _, y = opened(kind, drop=(0,), categorical=(3,), transform="log")
     X, ids, found, *_ = open_new(table_of(kind), table.recipe)
     np.testing.assert_array_equal(X, table.X)
     assert (ids is None) == (table.ids is None)

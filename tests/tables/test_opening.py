@@ -25,7 +25,7 @@ def test_storage_too_large_for_memory_stays_where_it_is(numbers, monkeypatch):
     with pytest.raises(
         ValueError, match=r"X\.npy is too large to be taken into memory .* log does not work"
     ):
-        open_table(folder / "X.npy", Choices("y", log=True), target_from=folder / "y.csv")
+        open_table(folder / "X.npy", Choices("y", transform="log"), target_from=folder / "y.csv")
     with pytest.raises(ValueError, match="holds no response"):
         open_table(folder / "X.npy", Choices("y"))
 

@@ -71,11 +71,59 @@ def test_rows_with_missing_values_can_be_dropped_or_refused(frame):
 
 
 def test_log(frame):
-    table = prepare(frame, Choices("out", log=True))
+    table = prepare(frame, Choices("out", transform="log"))
     np.testing.assert_allclose(table.X[:2, 2], np.log2([2, 3]))
+    kept = prepare(frame, Choices("out", transform="log", keep=("dose",)))
+    np.testing.assert_array_equal(kept.X[:2, 2], [1, 2])
     negative = read_rows(["x", "y"], [["-1", "2"], ["1", "3.5"], ["4", "1.5"]])
     with pytest.raises(ValueError, match="log needs values of at least 0, but 'x'"):
-        prepare(negative, Choices("y", log=True))
+        prepare(negative, Choices("y", transform="log"))
+
+
+TAXA = [
+    ["A1", "0", "4", "8", "60", "2.5"],
+    ["A2", "1", "5", "", "20", "1.0"],
+    ["A3", "3", "0", "6", "30", "4.5"],
+    ["A4", "2", "9", "1", "40", "3.5"],
+]
+TAXA_NAMES = ["sample", "a", "b", "c", "age", "ph"]
+
+
+def test_log_ratios_are_taken_within_each_row_and_leave_kept_columns_alone():
+    table = prepare(
+        read_rows(TAXA_NAMES, TAXA), Choices("ph", transform="clr", keep=("age",), missing="mean")
+    )
+    assert table.names == ("a", "b", "c", "age")
+    np.testing.assert_array_equal(table.X[:, 3], [60, 20, 30, 40])
+    for row, counts in zip(table.X[:, :3], [(2, 4, 8), (1, 5, np.nan), (3, 1.5, 6)], strict=False):
+        logs = np.log(counts)
+        np.testing.assert_allclose(row, logs - np.nanmean(logs))
+
+
+def test_log_ratios_do_not_change_with_the_size_of_a_sample():
+    shares = [[who, *(f"{float(v) / 64:g}" if v else "" for v in counts), ph]
+              for who, *counts, ph in TAXA]  # fmt: skip
+    one, other = (
+        prepare(read_rows(TAXA_NAMES, rows), Choices("ph", transform="clr", drop=("age",)))
+        for rows in (TAXA, shares)
+    )
+    np.testing.assert_allclose(one.X, other.X, atol=1e-12)
+
+
+def test_log_ratios_of_new_rows_need_all_columns():
+    recipe = prepare(read_rows(TAXA_NAMES, TAXA), Choices("ph", transform="clr")).recipe
+    assert recipe.needed(np.array([0])) == {"a", "b", "c", "age"}
+    new = read_rows(["a", "b", "c", "age"], [["2", "2", "2", "2"]])
+    np.testing.assert_array_equal(recipe.columns(new, np.array([0]))[0], np.zeros((1, 4)))
+
+
+def test_log_ratios_refuse_rows_without_counts_and_negative_values():
+    empty = [["a", "b", "y"], [["1", "2", "1.5"], ["0", "0", "2.5"], ["2", "1", "3.5"]]]
+    with pytest.raises(ValueError, match="clr needs a positive value in every row, but row 2"):
+        prepare(read_rows(*empty), Choices("y", transform="clr"))
+    negative = read_rows(["x", "y"], [["-1", "2"], ["1", "3.5"], ["4", "1.5"]])
+    with pytest.raises(ValueError, match="clr needs values of at least 0, but 'x'"):
+        prepare(negative, Choices("y", transform="clr"))
 
 
 def test_a_recipe_makes_the_same_columns_of_a_new_table(frame):

@@ -35,12 +35,13 @@ from gradsift.cli._options import (
     Way,
     names,
     reads_table,
+    transform_of,
 )
 
 PACKAGES = (
-    "gradsift", "numpy", "scipy", "scikit-learn", "typer", "rich", "pyarrow", "openpyxl",
-    "matplotlib", "dask", "distributed", "zarr", "anndata", "bed-reader", "pgenlib", "bgen",
-    "pynndescent",
+    "gradsift", "numpy", "scipy", "scikit-learn", "typer", "rich", "pyarrow", "polars",
+    "python-calamine", "matplotlib", "dask", "distributed", "zarr", "anndata", "bed-reader",
+    "pgenlib", "bgen", "pynndescent",
 )  # fmt: skip
 """What `gradsift info` gives the versions of."""
 
@@ -158,7 +159,17 @@ def select(
         float | None,
         typer.Option(help="Leave out columns in which more than this share is missing."),
     ] = None,
-    log: Annotated[bool, typer.Option("--log", help="Take log2(1 + x) of the columns.")] = False,
+    log: Annotated[
+        bool, typer.Option("--log", help="Take log2(1 + x) of the columns, but not of --keep.")
+    ] = False,
+    clr: Annotated[
+        bool,
+        typer.Option(
+            "--clr",
+            help="Take the centred log ratio of the columns, such as counts of taxa, but not of "
+            "--keep; a zero counts as half the smallest positive value of its row.",
+        ),
+    ] = False,
     missing: Annotated[
         Missing,
         typer.Option(
@@ -247,7 +258,8 @@ def select(
         raise typer.BadParameter("give the column to explain with --target.")
     choices = Choices(
         target_of(table, first, target_from), task.value, names(drop), names(use),
-        names(categorical), names(keep), id, log, missing.value, ReadOptions(**reading), group,
+        names(categorical), names(keep), id, transform_of(log, clr), missing.value,
+        ReadOptions(**reading), group,
         None if aggregate is None else aggregate.value, covariates, names(covariate_names), offset,
         keep_samples, remove_samples, maf, max_missing, by, tuple(more), event, entry, strata,
         exposure,

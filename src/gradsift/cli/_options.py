@@ -194,6 +194,13 @@ def reads_table(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def transform_of(log: bool, clr: bool) -> str:
+    """The name of what is taken of the columns."""
+    if log and clr:
+        raise typer.BadParameter("take --log or --clr, not both.")
+    return "log" if log else "clr" if clr else ""
+
+
 def names(texts: Names) -> tuple[str, ...]:
     """Names in lists that are separated by commas; quotes keep a comma inside of a name.
 

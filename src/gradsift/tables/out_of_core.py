@@ -340,7 +340,7 @@ def _check_applies(path: Path, choices: Choices, small: bool) -> None:
     """Refuse what only works on a table in memory; `small`: that of its groups is one."""
     asked: dict[str, Any] = {
         "categorical": choices.categorical,
-        "log": choices.log and not small,
+        choices.transform: bool(choices.transform) and not small,
         "transpose": choices.options.transpose,
         "id": None if holds_target(path) else choices.id,
         "missing=drop": choices.missing == "drop",

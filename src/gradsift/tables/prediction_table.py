@@ -113,7 +113,7 @@ def open_new(
     needed = recipe.needed(used)
     named = {*recipe.response.names, *(() if recipe.id is None else (recipe.id,))}
     frame = frame_in_memory(path, options, needed | named)
-    if frame is None and holds_target(path) and recipe.encoder.is_plain and not recipe.log:
+    if frame is None and holds_target(path) and recipe.encoder.is_plain and not recipe.transform:
         return _where_it_lies(path, recipe, asked, target_from)
     if frame is None:
         raise TableError(

@@ -166,7 +166,8 @@ def prepare(frame: Frame, choices: Choices) -> Table:
         task,
         encoder,
         row_names(frame, special, choices),
-        choices.log and choices.aggregate is None,
+        choices.transform if choices.aggregate is None else "",
+        choices.keep,
         missing,
         answer_levels(y, declared, choices.target) if task == "ordinal" else (),
         class_names(y, frame.class_names.get(choices.target, ())),
@@ -189,8 +190,8 @@ def prepare(frame: Frame, choices: Choices) -> Table:
         exposed = exposures(values[columns.exposure], columns.exposure)
     table = Table(
         X, columns.read(values, task, recipe.levels, recipe.classes), recipe.names,
-        replace(recipe, log=choices.log), ids, np.array(keep, dtype=np.intp), tuple(said),
-        exposure=exposed,
+        replace(recipe, transform=choices.transform), ids, np.array(keep, dtype=np.intp),
+        tuple(said), exposure=exposed,
     )  # fmt: skip
     return with_groups(table, frame, choices)
 

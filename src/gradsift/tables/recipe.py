@@ -31,8 +31,9 @@ class Choices:
         categories; never to be penalised.
     id : str, optional
         Column that names the rows.
-    log : bool
-        Take log2(1 + x) of the columns of numbers.
+    transform : {'', 'log', 'clr'}
+        Take log2(1 + x) of the columns of numbers, or the centred log ratio of those of each row;
+        not of columns in `keep`.
     missing : {'auto', 'mean', 'indicator', 'drop', 'error'}
         Missing values are filled, and 'auto' also marks them where that they are missing goes with
         the target, 'indicator' everywhere; or such rows are dropped, or refused.
@@ -76,7 +77,7 @@ class Choices:
     categorical: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     id: str | None = None
-    log: bool = False
+    transform: str = ""
     missing: str = "auto"
     options: ReadOptions = PLAIN
     group: str | None = None
@@ -138,6 +139,10 @@ class Recipe:
     response : ResponseColumns
     id : str, optional
         The column that names the rows.
+    transform : {'', 'log', 'clr'}
+        What is taken of the columns of numbers.
+    untouched : tuple of str
+        Columns of the table that `transform` leaves as they are.
     levels : tuple of str
         Of ordered answers, lowest first.
     classes : dict
@@ -153,7 +158,8 @@ class Recipe:
     task: Task
     encoder: TableEncoder = field(default_factory=TableEncoder)
     id: str | None = None
-    log: bool = False
+    transform: str = ""
+    untouched: tuple[str, ...] = ()
     missing: str = "auto"
     levels: tuple[str, ...] = ()
     classes: dict[str, str] = field(default_factory=dict)
@@ -175,8 +181,9 @@ class Recipe:
         return None if self.encoder.is_plain else self.encoder.origin_names
 
     def needed(self, used: IntArray | None = None) -> set[str]:
-        """The columns of the table behind encoded columns (None = all)."""
+        """The columns of the table behind encoded columns (None = all). A log ratio needs all."""
         origins = self.encoder.origin_names
+        used = None if self.transform == "clr" else used
         return set(origins) if used is None else {origins[int(k)] for k in used}
 
     def of_stored(self, X: Any) -> Any:
@@ -218,19 +225,51 @@ class Recipe:
         fill : (len(names),) array, optional
         """
         X, notes = self.encoder.read(frame, None if used is None else self.needed(used), fill)
-        if self.log:
-            amounts = self.encoder.amounts
-            amounts = amounts if used is None else np.intersect1d(amounts, used)
-            X[:, amounts] = log_columns(X[:, amounts], [self.names[k] for k in amounts])
+        self.transform_columns(X, None if self.transform == "clr" else used)
         return X, notes
 
+    def transform_columns(self, X: Array, used: IntArray | None = None) -> None:
+        """Replace the columns of numbers, of those that matter, by what `transform` asks for."""
+        if not self.transform:
+            return
+        origins = self.encoder.origin_names
+        which = [k for k in self.encoder.amounts.tolist() if origins[k] not in self.untouched]
+        which = which if used is None else np.intersect1d(which, used).tolist()
+        if not which:
+            return
+        refuse_negative(X[:, which], [self.names[k] for k in which], self.transform)
+        X[:, which] = TRANSFORMS[self.transform](X[:, which])
 
-def log_columns(X: Array, names: Sequence[str]) -> Array:
-    """log2(1 + x), refused for negative values."""
+
+def refuse_negative(X: Array, names: Sequence[str], transform: str) -> None:
+    """Refuse columns of which no logarithm can be taken."""
     bad = np.flatnonzero((X < 0).any(axis=0))
     if len(bad):
         raise TableError(
-            f"log needs values of at least 0, but {listed([names[int(k)] for k in bad])} hold "
-            f"negative ones (e.g. {np.nanmin(X[:, bad[0]]):g})."
+            f"{transform} needs values of at least 0, but {listed([names[int(k)] for k in bad])} "
+            f"hold negative ones (e.g. {np.nanmin(X[:, bad[0]]):g})."
         )
-    return np.log2(1.0 + X)
+
+
+def centred_log_ratios(X: Array) -> Array:
+    """Logarithms of the known values of each row, less their mean; a zero counts as half the
+    smallest positive value of its row.
+
+    Examples
+    --------
+    >>> counts = np.array([[0.0, 1.0, 2.0], [3.0, 3.0, 3.0]])
+    >>> centred_log_ratios(counts).round(2).tolist()
+    [[-0.69, 0.0, 0.69], [0.0, 0.0, 0.0]]
+    """
+    smallest = np.where(X > 0, X, np.inf).min(axis=1, keepdims=True)
+    empty = np.flatnonzero(np.isinf(smallest))
+    if len(empty):
+        raise TableError(
+            f"clr needs a positive value in every row, but row {int(empty[0]) + 1} holds none "
+            f"({len(empty):,} such in all): leave these rows out."
+        )
+    logs = np.log(np.where(X == 0, smallest / 2.0, X))
+    return logs - np.nanmean(logs, axis=1, keepdims=True)
+
+
+TRANSFORMS = {"log": lambda X: np.log2(1.0 + X), "clr": centred_log_ratios}

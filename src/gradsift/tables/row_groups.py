@@ -16,7 +16,7 @@ from gradsift.protocols import Array
 from gradsift.tables.columns import as_texts
 from gradsift.tables.frame import Frame, Places
 from gradsift.tables.notes import Note, TableError, counted
-from gradsift.tables.recipe import Choices, Recipe, log_columns
+from gradsift.tables.recipe import Choices, Recipe
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,7 @@ def aggregated(
     labels = recipe.task == "classification"  # numbers of classes have no mean
     table = aggregate(X, y.astype(str) if labels else y, groups.labels, how)
     made, target = table.X, whole_labels(table.y) if labels else table.y
-    if recipe.log:
-        amounts = recipe.encoder.amounts
-        made[:, amounts] = log_columns(made[:, amounts], [recipe.names[k] for k in amounts])
+    recipe.transform_columns(made)
     return made, target, table.groups.astype(str), became(len(X), len(made), groups.column, how)
 
 
@@ -75,8 +73,8 @@ def check_group_given(choices: Choices) -> None:
         raise TableError("one row of each group is asked for, and no column of groups.", "group")
 
 
-def without_log(recipe: Recipe) -> Recipe:
-    return replace(recipe, log=False)
+def untransformed(recipe: Recipe) -> Recipe:
+    return replace(recipe, transform="")
 
 
 def repeat_notes(X: Array, places: Places) -> list[Note]:
