@@ -53,6 +53,14 @@ def test_tools_of_developers_are_named():
         assert f"`{extra}`" in INSTALLING
 
 
+@pytest.mark.parametrize(
+    "path", ["packaging/containers/Dockerfile", "packaging/containers/gradsift.def"]
+)
+def test_containers_install_extras_there_are(path):
+    (asked,) = re.findall(r"/src\[([a-z,]+)\]", (ROOT / path).read_text())
+    assert set(asked.split(",")) <= EXTRAS.keys()
+
+
 def test_everything_a_user_can_use_is_in_all():
     (everything,) = EXTRAS["all"]
     named = {*Requirement(everything).extras, "all"}

@@ -15,7 +15,7 @@ process GRADSIFT_SELECT {
     tuple val(meta), path("${prefix}/summary.json")  , emit: summary
     tuple val(meta), path("${prefix}/model.gradsift"), emit: model
     tuple val(meta), path("${prefix}/report.html")   , emit: report
-    path "versions.yml"                              , emit: versions
+    tuple val("${task.process}"), val('gradsift'), eval('gradsift --version | sed "s/gradsift //"'), emit: versions_gradsift, topic: versions
 
     when:
     task.ext.when == null || task.ext.when
@@ -30,11 +30,6 @@ process GRADSIFT_SELECT {
         --threads $task.cpus \\
         --out $prefix \\
         $args
-
-    cat <<-END_VERSIONS > versions.yml
-    "${task.process}":
-        gradsift: \$(gradsift --version | sed 's/gradsift //')
-    END_VERSIONS
     """
 
     stub:
@@ -42,10 +37,5 @@ process GRADSIFT_SELECT {
     """
     mkdir $prefix
     touch $prefix/{findings.tsv,selected.tsv,projection.tsv,summary.json,model.gradsift,report.html}
-
-    cat <<-END_VERSIONS > versions.yml
-    "${task.process}":
-        gradsift: \$(gradsift --version | sed 's/gradsift //')
-    END_VERSIONS
     """
 }
