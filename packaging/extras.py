@@ -27,7 +27,6 @@ a.obs['y'] = X[:, 1] ** 2; gs.tl.select(a, 'y'); assert a.var['gradsift_selected
 w = BgenWriter('t.bgen', 60); P = np.eye(3)[np.arange(60) % 3]; \
 w.add_variant('v', 'rs1', '1', 5, ['A', 'G'], P); w.close(); \
 assert open_source('t.bgen').columns(np.array([0])).sum() == 60; import pgenlib",
-    "neighbors": FIT + "import pynndescent",
 }  # fmt: skip
 """What each extra must make possible; '' is the core."""
 

@@ -22,7 +22,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PINNED = ("docs",)
 """Extras of exact versions: the site is built with these and no others."""
 
-TOOLS = (*PINNED, "test", "lint", "fuzz", "release", "neighbors")
+TOOLS = (*PINNED, "test", "lint", "fuzz", "release")
 """Extras that the package does not import, or that `make test-oldest` does not install."""
 
 MOST_LINES = 900

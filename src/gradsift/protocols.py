@@ -156,8 +156,8 @@ class Datafit(Protocol):
         """Dual objective at `shrink` (in [0, 1]) times the slopes at E."""
         ...
 
-    def term(self, U: Array, B: Array) -> tuple[float, Array, Array] | None:
-        """A convex quadratic beside Phi, if any: its value, its gradient in U and in B directly."""
+    def term(self, B: Array) -> tuple[float, Array]:
+        """A convex quadratic of B added to Phi, zero where there is none, and its gradient."""
         ...
 
     def restrict(self, X: Array) -> Restricted:

@@ -87,7 +87,6 @@ def test_time_left_follows_the_trend(shape, noise):
 
 def test_no_time_is_named_too_early_and_none_is_left_at_the_end():
     assert time_left(np.ones(2), 50, 50) is None
-    assert time_left(np.r_[np.full(20, np.nan), 1.0, 1.0], 50, 50) is None
     assert time_left(np.ones(50), 50, 50) == 0.0
 
 
@@ -103,14 +102,6 @@ def test_later_folds_cost_what_earlier_ones_did():
     assert time_left(np.r_[once, 2 * once[:4]], 30, 10) == pytest.approx(
         2 * once[4:].sum() + 2 * once.sum()
     )
-
-
-def test_what_a_checkpoint_gave_says_nothing_about_the_cost():
-    costs = np.r_[np.full(20, np.nan), 21.0 + np.arange(10)]
-    assert time_left(costs, 50, 50) == pytest.approx(np.arange(31.0, 51.0).sum())
-    # folds done before the kill: the path in hand stands for those to come
-    left = time_left(np.r_[np.full(10, np.nan), np.ones(5)], 30, 10)
-    assert left == pytest.approx(5 + 10)
 
 
 # ------------------------------------------------------------------ steps
@@ -129,7 +120,7 @@ def test_steps_tell_where_the_run_is(monkeypatch):
         "4/5 alphas, 7 selected, 500,000 columns/s, 812 MB, 8.0 s, about 2.0 s left"
     )
     clock.now += 92.0
-    steps(answer(1234), fresh=True)
+    steps(answer(1234))
     assert str(display[-1]) == "5/5 alphas, 1,234 selected, 812 MB, 1 min 40 s"
 
 
@@ -140,9 +131,8 @@ def test_steps_done_elsewhere_count_together():
     steps.upto(4)
     assert steps.costs == [2.0] * 4
     assert display[-1].left == pytest.approx(16.0)
-    clock.now = 8.1
-    steps.upto(8, fresh=False)
-    assert np.isnan(steps.costs[4:]).all()
+    clock.now = 16.0
+    steps.upto(8)
     assert display[-1].left == pytest.approx(8.0)
     steps.upto(8)
     assert len(display) == 2

@@ -46,7 +46,6 @@ OTHERS = {
     "n_slices": [3],
     "penalties": [
         Penalties(penalty_factor=np.arange(1.0, P + 1)),
-        Penalties(curl=0.5),
         Penalties(smoothness=0.5),
     ],
     "refined": [True],

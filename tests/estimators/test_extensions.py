@@ -8,7 +8,6 @@ from gradsift import (
     AlphaGrid,
     Gaussian,
     Penalties,
-    SolverSettings,
     SparseGradientClassifier,
     SparseGradientRegressor,
     SparseGradientRegressorCV,
@@ -27,26 +26,6 @@ def curved(seed, n, p):
     gradient = np.zeros((n, p))
     gradient[:, 0], gradient[:, 1] = 2 * np.cos(X[:, 0]), 2.0
     return X, 2 * np.sin(X[:, 0]) + 2 * X[:, 1] + 0.1 * rng.normal(size=n), gradient
-
-
-def saddle(seed, n, p=4):
-    """y = x1 x2 + x3^2 / 2 with noise as large as the signal, and its gradient."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, p))
-    gradient = np.zeros((n, p))
-    gradient[:, 0], gradient[:, 1], gradient[:, 2] = X[:, 1], X[:, 0], X[:, 2]
-    return X, X[:, 0] * X[:, 1] + X[:, 2] ** 2 / 2 + rng.normal(size=n), gradient
-
-
-def asymmetry(model, x):
-    """||J - J'|| of the fitted field at x, in standardised columns, by differences."""
-    p = len(x)
-    J = np.empty((p, p))
-    for k in range(p):
-        step = 1e-4 * model.scale_[k] * np.eye(p)[k]
-        slope = (model.gradient((x + step)[None]) - model.gradient((x - step)[None]))[0] / 2e-4
-        J[:, k] = slope * model.scale_
-    return np.linalg.norm(J - J.T)
 
 
 # ---------------------------------------------------------------------------- adaptive weights
@@ -88,58 +67,6 @@ def test_adaptive_weights_with_cross_validation_keep_the_share_of_alpha_max():
     assert model.alpha_ / model.alpha_max_ == pytest.approx(share)
     np.testing.assert_array_equal(model.cv_scores_[0], plain.cv_scores_[0])  # nothing selected yet
     assert (model.cv_scores_[1:] != plain.cv_scores_[1:]).any()
-
-
-# ---------------------------------------------------------------------------- curl penalty
-
-
-@pytest.mark.parametrize("kernel", ["affine", "gaussian"])
-def test_curl_penalty_makes_the_field_a_gradient(kernel):
-    X, y, _ = saddle(0, 30)
-    curls = []
-    for strength in (0.0, 0.3, 30.0):
-        model = SparseGradientRegressor(
-            kernel=kernel,
-            penalties=Penalties(curl=strength),
-            solver=SolverSettings(max_iter=200_000),
-        )
-        alpha = 0.02 * alpha_max(X, y, kernel=kernel)
-        model.set_params(alpha=alpha).fit(X, y)
-        assert model.dual_gap_ <= model.describe().optimality.tol
-        curls.append(np.mean([asymmetry(model, x) for x in X[:6]]))
-    assert curls[0] > curls[1] > curls[2]
-    assert curls[2] < 0.1 * curls[0]
-
-
-def test_curl_penalty_lowers_the_error_of_the_gradient():
-    """Symmetry halves what is free in the field, and with it the part that fits noise."""
-    weights = Gaussian(0.7)
-    errors = []
-    for seed in range(6):
-        X, y, truth = saddle(seed, 40)
-        alpha = 0.03 * alpha_max(X, y, weights=weights)
-        for curl in (0.0, 0.1):
-            model = SparseGradientRegressor(
-                alpha=alpha, weights=weights, penalties=Penalties(curl=curl)
-            ).fit(X, y)
-            errors.append(error(model.gradient(X), truth))
-    free, symmetric = np.reshape(errors, (6, 2)).T
-    assert symmetric.mean() < 0.95 * free.mean()
-
-
-def test_curl_penalty_on_labels_and_what_it_refuses():
-    X, y, _ = saddle(2, 40)
-    for labels in (y > 0, np.digitize(y, [-0.5, 0.5])):
-        model = SparseGradientClassifier(penalties=Penalties(curl=0.1)).fit(X, labels)
-        assert model.dual_gap_ <= model.describe().optimality.tol
-    with pytest.raises(ValueError, match="the curl penalty knows the derivatives of the affine"):
-        SparseGradientRegressor(kernel="delta", penalties=Penalties(curl=1.0)).fit(X, y)
-    with pytest.raises(ValueError, match=r"curl=-1.0: a penalty is a finite number >= 0"):
-        SparseGradientRegressor(penalties=Penalties(curl=-1.0)).fit(X, y)
-    with pytest.raises(ValueError, match="curl cannot be combined with unlabelled samples"):
-        SparseGradientRegressor(penalties=Penalties(curl=1.0, smoothness=1.0)).fit(
-            X, y, X_unlabeled=X
-        )
 
 
 # ---------------------------------------------------------------------------- semi-supervised

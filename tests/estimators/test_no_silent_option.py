@@ -19,8 +19,6 @@ from gradsift import (
     alpha_max,
     gradient_path,
 )
-from gradsift.data import ArraySource
-from gradsift.pairwise.assemble import PairResponse, Settings, assemble
 
 
 def datafit_columns(X):
@@ -89,25 +87,13 @@ def test_adaptive_weights_reach_the_path_and_the_folds_of_a_cross_validated_fit(
     np.testing.assert_allclose(kinds[0].path_.importances[at], kinds[0].feature_importances_)
 
 
-def test_curl_and_smoothness_add_up(data):
-    """The objective of both together, at the field of each, is the sum of its parts."""
+def test_a_path_and_an_estimator_with_smoothness_solve_the_same_problem(data):
     X, y = data
-    source, response = ArraySource(X), PairResponse.numbers(y)
-
-    def terms(**strengths):
-        datafit = assemble(source, response, Settings(**strengths)).problem.datafit
-        rng = np.random.default_rng(0)
-        B = rng.normal(size=(8, datafit.n_tasks))
-        return datafit.term(datafit_columns(X) @ B, B)
-
-    curl, smooth, both = terms(curl=0.3), terms(smoothness=0.2), terms(curl=0.3, smoothness=0.2)
-    for a, b, total in zip(curl, smooth, both):
-        np.testing.assert_allclose(np.asarray(a) + b, total, atol=1e-8)
     model = SparseGradientRegressor(
-        penalties=Penalties(curl=0.3, smoothness=0.2), solver=SolverSettings(tol=1e-6)
+        penalties=Penalties(smoothness=0.2), solver=SolverSettings(tol=1e-6)
     ).fit(X, y)
     assert model.dual_gap_ <= 1e-6
-    path = gradient_path(X, y, curl=0.3, smoothness=0.2, alphas=[model.alpha_], tol=1e-6)
+    path = gradient_path(X, y, smoothness=0.2, alphas=[model.alpha_], tol=1e-6)
     np.testing.assert_allclose(path.importances[0], model.feature_importances_, atol=1e-3)
     plain = gradient_path(X, y, alphas=[model.alpha_], tol=1e-6)
     assert not np.allclose(path.importances, plain.importances, rtol=1e-2)

@@ -80,7 +80,6 @@ SPARSE: Params = {
     **MISSING,
     **PAIRS,
     "penalty_factor": Choice([None, "ones", "zeros", "first free"], [0.0, "negative", "short"]),
-    "curl": Choice([0.0, 0.1, 1e6], [-1.0, np.nan]),
     "smoothness": Choice([0.0, 0.1, 1e6], [-1.0, np.nan]),
     "solver": Choice(["auto", "fista", "fbs"], ["sgd"]),
     "tol": Choice([1e-4, 1e-2], [0.0, -1.0, np.nan]),

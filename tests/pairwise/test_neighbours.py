@@ -1,5 +1,3 @@
-import sys
-
 import numpy as np
 import pytest
 
@@ -39,21 +37,3 @@ def test_ties_go_to_the_lower_row_and_copies_do_not_push_a_sample_out():
     tree = find_nearest(ArraySource(X), 2, everyone)
     assert all(i in row for i, row in enumerate(tree.rows))
     np.testing.assert_array_equal(tree.sqdist[:4], 0.0)
-
-
-def test_approximate_search_finds_nearly_all(rng):
-    pytest.importorskip("pynndescent", reason="pynndescent is not installed")
-    X = rng.normal(size=(400, 6))
-    own = np.arange(400)
-    exact = find_nearest(ArraySource(X), 10, own).rows
-    found = find_nearest(ArraySource(X), 10, own, approximate=True).rows
-    again = find_nearest(ArraySource(X), 10, own, approximate=True).rows
-    share = np.mean([len(np.intersect1d(a, b)) for a, b in zip(exact, found)]) / 11
-    assert share > 0.9
-    np.testing.assert_array_equal(found, again)
-
-
-def test_the_approximate_search_says_what_to_install(rng, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pynndescent", None)
-    with pytest.raises(ImportError, match=r"gradsift\[neighbors\]"):
-        find_nearest(ArraySource(rng.normal(size=(9, 2))), 3, np.arange(9), approximate=True)

@@ -38,9 +38,9 @@ def test_result_reports_each_answer(problem):
         problem,
         lambda top: geometric_grid(top, 6, 0.05),
         Solver(1e-6),
-        progress=lambda *step: seen.append(step),
+        progress=seen.append,
     )
-    assert seen == [(solution, True) for solution in path.solutions]
+    assert seen == list(path.solutions)
     assert path.importances.shape == (6, 8)
     for row, support in zip(path.importances, path.supports):
         assert np.flatnonzero(row).tolist() == support.tolist()
@@ -65,14 +65,10 @@ def test_order_of_alphas_does_not_matter(problem):
 def test_fit_to_reaches_the_path(problem):
     null, sharp = null_solution(problem), Solver(1e-9, 100_000)
     seen = []
-    one = fit_to(
-        problem, 0.02 * null.alpha, sharp, null=null, progress=lambda *step: seen.append(step)
-    )
-    assert [found.alpha for found, _ in seen] == steps_to(0.02 * null.alpha, null.alpha)
-    last, fresh = seen[-1]
-    assert fresh
-    assert last.rows is one.rows
-    assert one.n_iter == sum(found.n_iter for found, _ in seen)  # the whole way down
+    one = fit_to(problem, 0.02 * null.alpha, sharp, null=null, progress=seen.append)
+    assert [found.alpha for found in seen] == steps_to(0.02 * null.alpha, null.alpha)
+    assert seen[-1].rows is one.rows
+    assert one.n_iter == sum(found.n_iter for found in seen)  # the whole way down
     path = fit_path(problem, null.alpha * np.geomspace(1, 0.02, 5), sharp)
     assert one.certificate.primal == pytest.approx(path.solutions[-1].certificate.primal, rel=1e-8)
 

@@ -131,23 +131,23 @@ class Steps:
     seen: Counter
     clock: Callable[[], float] = time.perf_counter
     costs: list[float] = field(default_factory=list)
-    """Seconds of each step; nan for what was not done now but taken from a checkpoint."""
+    """Seconds of each step."""
 
     def __post_init__(self) -> None:
         self.began = self.before = self.clock()
         self.columns = self.seen.columns
 
-    def __call__(self, found: Any, fresh: bool = True) -> None:
-        """One more answer (with `rows.index`), newly found or taken from a checkpoint."""
-        self.upto(len(self.costs) + 1, fresh, len(found.rows.index))
+    def __call__(self, found: Any) -> None:
+        """One more answer (with `rows.index`)."""
+        self.upto(len(self.costs) + 1, len(found.rows.index))
 
-    def upto(self, done: int, fresh: bool = True, selected: int | None = None) -> None:
+    def upto(self, done: int, selected: int | None = None) -> None:
         """So many steps are done."""
         steps, now = done - len(self.costs), self.clock()
         if steps <= 0:
             return
         took, columns = now - self.before, self.seen.columns - self.columns
-        self.costs += [took / steps if fresh else float("nan")] * steps
+        self.costs += [took / steps] * steps
         self.before, self.columns = now, self.seen.columns
         standing = Standing(
             done,
@@ -249,39 +249,35 @@ def time_left(costs: Array, total: int, period: int) -> float | None:
     Parameters
     ----------
     costs : (done,) array
-        Seconds of each step so far; nan = not known.
+        Seconds of each step so far.
     total : int
         A multiple of `period`.
     period : int
         Steps of one path. Later paths cost what the last one did at the same place, scaled by how
         they compare so far; the first one follows its own trend.
     """
-    if np.isfinite(costs).sum() < FEWEST:
-        return None
-    table = np.full((total // period, period), np.nan)
-    table.flat[: len(costs)] = costs
+    if len(costs) < FEWEST or len(costs) == total:
+        return None if len(costs) < total else 0.0
     path, place = divmod(len(costs), period)
-    if path == len(table):
-        return 0.0
-    model = np.full(period, np.nan)
-    for earlier in table[:path]:
-        model = np.where(np.isfinite(earlier), earlier, model)
-    now, scale = table[path], 1.0
-    both = np.isfinite(now) & np.isfinite(model)
-    if both.any() and model[both].sum() > 0:
-        scale = now[both].sum() / model[both].sum()
-    model = np.where(np.isfinite(model), scale * model, now)
-    model = np.where(np.isfinite(model), model, follow_trend(model))
-    return float(model[place:].sum() + (len(table) - path - 1) * model.sum())
+    now = costs[path * period :]
+    if path == 0:
+        model = follow_trend(now, period)
+    else:
+        model = costs[(path - 1) * period : path * period]
+        if (seen := model[:place].sum()) > 0:
+            model = now.sum() / seen * model
+    return float(model[place:].sum() + (total // period - path - 1) * model.sum())
 
 
-def follow_trend(costs: Array) -> Array:
-    """The line through the later half of what is known, never falling, at every place."""
-    places = np.flatnonzero(np.isfinite(costs))
-    late = places[-max(len(places) // 2, 4) :]
-    slope = np.polyfit(late, costs[late], 1)[0] if len(late) > 1 else 0.0
-    line = costs[late].mean() + max(slope, 0.0) * (np.arange(len(costs)) - late.mean())
-    return np.asarray(np.maximum(line, 0.0))
+def follow_trend(costs: Array, period: int) -> Array:
+    """Costs of the first steps of a path, and from there the line through their later half, never
+    falling.
+    """
+    places = np.arange(len(costs))
+    late = places[-max(len(costs) // 2, 4) :]
+    slope = np.polyfit(late, costs[late], 1)[0]
+    line = costs[late].mean() + max(slope, 0.0) * (np.arange(len(costs), period) - late.mean())
+    return np.append(costs, np.maximum(line, 0.0))
 
 
 def describe_use(rate: float | None, memory: int | None, seconds: float) -> str:

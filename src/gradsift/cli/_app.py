@@ -41,7 +41,7 @@ from gradsift.cli._options import (
 PACKAGES = (
     "gradsift", "numpy", "scipy", "scikit-learn", "typer", "rich", "pyarrow", "polars",
     "python-calamine", "matplotlib", "dask", "distributed", "zarr", "anndata", "bed-reader",
-    "pgenlib", "bgen", "pynndescent",
+    "pgenlib", "bgen",
 )  # fmt: skip
 """What `gradsift info` gives the versions of."""
 

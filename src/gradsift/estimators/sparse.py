@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -41,7 +40,6 @@ from gradsift.pairwise.fit import (
 )
 from gradsift.protocols import Array, TableLike
 from gradsift.solver import Solver, Status, null_solution
-from gradsift.solver.checkpoint import open_checkpoint
 from gradsift.solver.path import PathResult, check_alphas, fit_path, geometric_grid
 
 # The paper's problem without an estimator: its largest penalty, a grid, the whole path.
@@ -72,14 +70,12 @@ def gradient_path(
     eps: float = 0.1,
     penalty_factor: Array | None = None,
     alpha_0: float | None = None,
-    curl: float = 0.0,
     smoothness: float = 0.0,
     sample_weight: ArrayLike | None = None,
     solver: str = "auto",
     tol: float = 1e-4,
     max_iter: int = 20_000,
     missing: Literal["error", "mean"] = "error",
-    checkpoint: str | Path | None = None,
     verbose: int = 0,
 ) -> PathResult:
     """Sparse gradients along decreasing penalties, each answer certified over all variables.
@@ -96,15 +92,12 @@ def gradient_path(
     eps : float, default=0.1
     kernel, weights, standardize, sample_weight, missing
         As in `SparseGradientRegressor` and `SparseGradientClassifier`.
-    penalty_factor, alpha_0, curl, smoothness
+    penalty_factor, alpha_0, smoothness
         As in `Penalties`.
     solver : {'auto', 'fista', 'fbs'}, default='auto'
         As `method` in `SolverSettings`.
     tol, max_iter
         As in `SolverSettings`.
-    checkpoint : path, optional
-        A folder in which every answer is kept as soon as it is there. The same call after a kill
-        goes on from it, to the same bits.
     verbose : int, default=0
         Above 0 shows alphas done, variables selected, speed, memory and the time left: as a bar in
         a terminal (with rich installed), else as lines to the logger "gradsift" or to stderr.
@@ -126,7 +119,7 @@ def gradient_path(
     True
     """
     settings = Settings(
-        penalty_factor, alpha_0, curl, smoothness, kernel, weights, standardize, missing=missing
+        penalty_factor, alpha_0, smoothness, kernel, weights, standardize, missing=missing
     )
     with one_blas_thread():
         started = begin(_assemble(X, y, task, sample_weight, settings))
@@ -135,9 +128,8 @@ def gradient_path(
         if alphas is None:
             alphas = geometric_grid(null.alpha, n_alphas, eps)
         grid = check_alphas(alphas)
-        kept = None if checkpoint is None else open_checkpoint(checkpoint, problem, grid, chosen)
         with follow(verbose, len(grid)) as steps:
-            path = fit_path(problem, grid, chosen, null=null, progress=steps, checkpoint=kept)
+            path = fit_path(problem, grid, chosen, null=null, progress=steps)
         return settle_path(started, path, chosen)
 
 
@@ -157,7 +149,7 @@ def alpha_max(
     """The smallest penalty at which nothing is selected (the paper's lambda_max).
 
     Adaptive weights begin with distances over all variables, so that it is that of their base rule.
-    Curl and smoothness vanish with the field and do not change it.
+    Smoothness vanishes with the field and does not change it.
 
     Parameters
     ----------
@@ -178,9 +170,7 @@ def alpha_max(
     >>> [len(s) for s in gradient_path(X, X[:, 0], alphas=[top, 0.99 * top]).supports]
     [0, 1]
     """
-    settings = Settings(
-        penalty_factor, alpha_0, 0.0, 0.0, kernel, weights, standardize, missing=missing
-    )
+    settings = Settings(penalty_factor, alpha_0, 0.0, kernel, weights, standardize, missing=missing)
     with one_blas_thread():
         return null_solution(_assemble(X, y, task, sample_weight, settings).problem).alpha
 
@@ -237,7 +227,7 @@ def make_solver(name: str, tol: float, max_iter: int) -> Solver:
 
 @dataclass(frozen=True, eq=False)
 class SolverSettings:
-    """How the paper's problem is solved, how far, and what is shown and kept on the way.
+    """How the paper's problem is solved, how far, and what is shown on the way.
 
     Parameters
     ----------
@@ -250,17 +240,12 @@ class SolverSettings:
         Most steps of the inner solver.
     verbose : int, default=0
         Above 0 shows the steps down to alpha, as `gradient_path` does.
-    checkpoint : path, optional
-        Of the cross-validated estimators: a folder in which every answer and the scores of every
-        fold are kept as soon as they are there. The same fit after a kill goes on from it, to the
-        same bits.
     """
 
     method: str = "auto"
     tol: float = 1e-4
     max_iter: int = 20_000
     verbose: int = 0
-    checkpoint: str | Path | None = None
 
 
 LABELS_OR_NUMBERS = """(n,) array
@@ -421,7 +406,7 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
     n_components : int or 'auto', default='auto'
         Number of directions; 'auto' keeps as many as held-out prediction along them asks for.
     penalties : Penalties, optional
-        ``Penalties(penalty_factor, curl, smoothness)``: variables that are penalised less or never,
+        ``Penalties(penalty_factor, smoothness)``: variables that are penalised less or never,
         and what is asked of the field besides.
     solver : SolverSettings, optional
         ``SolverSettings(method, tol, max_iter, verbose)``.
@@ -511,7 +496,7 @@ class SparseGradientClassifier(LabelPredictions, ClassifierMixin, SparseGradient
     alpha : float, 'theory', TheoryRate or None, default=None
         The paper's lambda_2. None = 0.1 ``alpha_max_``.
     penalties : Penalties, optional
-        ``Penalties(penalty_factor, alpha_0, curl, smoothness)``; alpha_0 is the paper's lambda_1.
+        ``Penalties(penalty_factor, alpha_0, smoothness)``; alpha_0 is the paper's lambda_1.
     class_weight : dict, 'balanced' or None, default=None
         As in `GradientSiftClassifier`: it moves the boundary between classes, not the field.
     predict_with : {'offset', 'directions'}, default='offset'

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
-from pathlib import Path
 from typing import Literal, Self, TypeAlias
 
 import numpy as np
@@ -34,13 +33,12 @@ from gradsift.estimators.base import (
 from gradsift.estimators.docstrings import completed, documented
 from gradsift.estimators.sparse import (
     LABELS_OR_NUMBERS,
-    SolverSettings,
     SparseGradient,
     sparse_attributes,
     warn_of_fit,
 )
 from gradsift.estimators.splits import CV, row_splits
-from gradsift.estimators.validation import check_max_features, given
+from gradsift.estimators.validation import check_max_features
 from gradsift.pairwise.fit import (
     Fold,
     HeldOut,
@@ -54,12 +52,10 @@ from gradsift.pairwise.fit import (
     finish,
     fold_scores,
     predict_held_out,
-    saved_scores,
     settle_path,
     start,
 )
 from gradsift.protocols import Array, TableLike
-from gradsift.solver.checkpoint import digest, open_checkpoint
 from gradsift.solver.path import PathResult, check_alphas, fit_path, geometric_grid
 
 Scorer: TypeAlias = str | Callable[..., float]
@@ -246,49 +242,38 @@ def cross_validate(
 ) -> Choice:
     """Scores of every fold, then the path on all samples."""
     (assembly, null), solver, grid = started, settings.solver, as_grid(estimator.alphas)
-    checkpoint = given(estimator.solver, SolverSettings, "solver").checkpoint
-    alphas, kept = grid(null.alpha), None
-    if checkpoint is not None:
-        words = np.frombuffer(repr(score).encode(), dtype=np.uint8)
-        split = digest([*(part for fold in folds for part in (fold.train, fold.test)), words])
-        kept = open_checkpoint(checkpoint, assembly.problem, alphas, solver, split)
-    folders = [None if kept is None else kept.folder / f"fold-{i:03d}" for i in range(len(folds))]
+    alphas = grid(null.alpha)
     of_fold = partial(
         fold_scores, sample.X, sample.response, assembly.settings, alphas=grid,
         solver=solver, sample_weight=sample.weight, score=score,
     )  # fmt: skip
     k = len(alphas)
     with follow(settings.verbose, (len(folds) + 1) * k, k) as steps:
-        scores = np.column_stack(
-            score_folds(of_fold, list(zip(folds, folders)), k, estimator.n_jobs, steps)
-        )
-        path = fit_path(
-            assembly.problem, alphas, solver, null=null, progress=steps, checkpoint=kept
-        )
+        scores = np.column_stack(score_folds(of_fold, folds, k, estimator.n_jobs, steps))
+        path = fit_path(assembly.problem, alphas, solver, null=null, progress=steps)
     return Choice(alphas, scores, path, settle_path(started, path, solver))
 
 
 def score_folds(
     score: Callable[..., Array],
-    jobs: list[tuple[Fold, Path | None]],
+    folds: list[Fold],
     k: int,
     n_jobs: int | None,
     steps: Steps | None,
 ) -> list[Array]:
-    """Scores of every fold along k alphas, folds in order; each with the folder that keeps it."""
-    done = [saved_scores(folder) is not None for _, folder in jobs]
+    """Scores of every fold along k alphas, folds in order."""
     if (at_once := effective_n_jobs(n_jobs)) == 1:
-        found = (score(fold, checkpoint=folder, progress=steps) for fold, folder in jobs)
+        found = (score(fold, progress=steps) for fold in folds)
     else:  # other processes cannot say how far they are: a fold counts when it is done
         most = max(1, cpu_count() // at_once)
         found = Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(score)(fold, checkpoint=folder, most_threads=most) for fold, folder in jobs
+            delayed(score)(fold, most_threads=most) for fold in folds
         )
     scores: list[Array] = []
     for i, of_fold in enumerate(found):
         scores.append(of_fold)
         if steps is not None:
-            steps.upto((i + 1) * k, fresh=not done[i])
+            steps.upto((i + 1) * k)
     return scores
 
 
@@ -344,8 +329,7 @@ class SparseGradientRegressorCV(NumberPredictions, RegressorMixin, SparseGradien
     n_jobs : int, optional
         Folds fitted at a time, in processes that share the cores; the scores do not depend on it.
     solver : SolverSettings, optional
-        ``SolverSettings(method, tol, max_iter, verbose, checkpoint)``; a checkpoint keeps what is
-        done.
+        ``SolverSettings(method, tol, max_iter, verbose)``.
     kernel, weights, standardize, n_components, penalties, predict_with, missing
         As in `SparseGradientRegressor`.
 

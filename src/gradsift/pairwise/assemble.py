@@ -12,7 +12,6 @@ have an offset function f^0 too, and c outputs for c > 2 classes: B is (p, c m).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
@@ -29,9 +28,8 @@ from gradsift.data import (
 )
 from gradsift.numerics.kernels import AnyKernel, Factor, Landmarks, Precomputed, as_kernel
 from gradsift.numerics.losses import Logistic, Loss, Multinomial, Squared
-from gradsift.pairwise.datafit import PairDatafit
+from gradsift.pairwise.datafit import PairDatafit, smoothing_matrix
 from gradsift.pairwise.geometry import (
-    Geometry,
     Pairs,
     anchored_pairs,
     check_pairs,
@@ -41,12 +39,9 @@ from gradsift.pairwise.geometry import (
     measure_geometry,
     uses_anchored_pairs,
 )
-from gradsift.pairwise.quadratic_terms import FieldTerm, SumTerm, curl_term, laplacian_term
 from gradsift.pairwise.weights import (
-    AnyWeights,
     NearestNeighbors,
     normalise,
-    pair_weights,
     rule_for,
 )
 from gradsift.protocols import Array, IntArray, Source
@@ -176,9 +171,6 @@ class Penalties:
     alpha_0 : float, optional
         The paper's lambda_1, the penalty on the offset function of a classifier. None = 1e-4, in
         units of the kernel's size and the mean pair weight.
-    curl : float, default=0
-        Adds ``curl / (2 n) sum_i ||J(x_i) - J(x_i)'||^2`` with J the Jacobian of f: a true
-        gradient has a symmetric one. Affine, linear, constant and Gaussian kernels.
     smoothness : float, default=0
         The paper's mu: adds ``smoothness / N^2 sum_ij w_ij ||f(x_i) - f(x_j)||^2`` over all
         samples, labelled or not (semi-supervised).
@@ -186,7 +178,6 @@ class Penalties:
 
     penalty_factor: Array | None = None
     alpha_0: float | None = None
-    curl: float = 0.0
     smoothness: float = 0.0
 
 
@@ -265,10 +256,10 @@ class Assembly:
         geometry = measure_geometry(chosen, landmarks, all_pairs=keeps_all(rule, n))
         W = geometry.weights(rule, n, self.sample_weight)
         old = self.problem.datafit
-        term = old.field_term if isinstance(old, PairDatafit) else None
+        smoothing = old.smoothing if isinstance(old, PairDatafit) else None
         datafit = pair_datafit(
             self.paired * normalise(W, self.share), self.L, self.response, self.share,
-            self.settings.alpha_0, term,
+            self.settings.alpha_0, smoothing,
         )  # fmt: skip
         return replace(self, problem=replace(self.problem, datafit=datafit))
 
@@ -283,22 +274,22 @@ def assemble(
     weights for all pairs, n x n arrays; else n x (landmarks) and n x (neighbours), where n counts
     the samples that are in a pair.
     """
-    check_strengths(settings)
+    smoothness = settings.smoothness
+    if not np.isfinite(smoothness) or smoothness < 0:
+        raise ValueError(f"smoothness={smoothness}: a penalty is a finite number >= 0.")
     rule = rule_for(settings.weights, source.shape[0])
-    # the extensions are sums over all pairs of reference points
-    extended = bool(settings.curl or settings.smoothness)
     weight = np.ones(source.shape[0]) if sample_weight is None else sample_weight
     samples = reference_samples(source, response, weight, settings.X_unlabeled)
-    all_pairs = keeps_all(rule, len(samples.order)) or extended
+    all_pairs = keeps_all(rule, len(samples.order))
     count = settings.kernel.count if isinstance(settings.kernel, Landmarks) else None
     apart = (
         uses_anchored_pairs(rule, samples.n)
-        and not (extended or settings.X_unlabeled is not None)
+        and not (smoothness or settings.X_unlabeled is not None)
         and not isinstance(as_kernel(settings.kernel), Precomputed)
     )
     if not apart:
         order = samples.order
-        landmarks = np.arange(len(order)) if extended else choose_landmarks(count, order)
+        landmarks = choose_landmarks(count, order)
         check_pairs(rule, len(order), len(landmarks), len(response.values), all_pairs=all_pairs)
     scaling, samples = samples.standardised(settings.standardize, settings.missing)
     W: Any = None
@@ -316,45 +307,19 @@ def assemble(
     kernel = geometry.resolve(
         as_kernel(settings.kernel), None if sample_weight is None else samples.weight
     )
-    factor, K = geometry.factor(kernel)
+    factor = geometry.factor(kernel)
     if W is None:
         W = normalise(geometry.weights(rule, n, sample_weight), share)
-    term = field_term(settings, rule, kernel, geometry, K, factor) if extended else None
-    datafit = pair_datafit(W, factor.L[:n], response, share, settings.alpha_0, term)
+    smoothing = None
+    if smoothness:
+        graph = geometry.weights(rule, len(samples.order), None)
+        smoothing = smoothing_matrix(factor.L, graph, smoothness)
+    datafit = pair_datafit(W, factor.L[:n], response, share, settings.alpha_0, smoothing)
     penalty = GroupLasso(check_penalty_factor(settings.penalty_factor, source.shape[1]))
     return Assembly(
         Problem(labelled, datafit, penalty), samples.source, scaling, kernel, factor, share,
         response, settings, sample_weight, samples.paired,
     )  # fmt: skip
-
-
-def check_strengths(settings: Settings) -> None:
-    """Refuse extensions that make no sense, before any work."""
-    for name, value in (("curl", settings.curl), ("smoothness", settings.smoothness)):
-        if not np.isfinite(value) or value < 0:
-            raise ValueError(f"{name}={value}: a penalty is a finite number >= 0.")
-    if settings.curl and settings.X_unlabeled is not None:
-        raise ValueError("curl cannot be combined with unlabelled samples.")
-
-
-def field_term(
-    settings: Settings,
-    rule: AnyWeights,
-    kernel: AnyKernel,
-    geometry: Geometry,
-    K: Array,
-    factor: Factor,
-) -> FieldTerm | None:
-    """The extensions asked for, if any; they need the products of all samples."""
-    between = geometry.among
-    terms: list[FieldTerm] = []
-    assert between is not None
-    if settings.smoothness:
-        graph = pair_weights(rule, between.sqdist, geometry.source.shape[1])
-        terms.append(laplacian_term(factor.L, graph, settings.smoothness))
-    if settings.curl:
-        terms.append(curl_term(kernel, between.inner, K, factor.T, settings.curl))
-    return reduce(SumTerm, terms) if terms else None
 
 
 def pair_datafit(
@@ -363,7 +328,7 @@ def pair_datafit(
     response: PairResponse,
     share: Array,
     alpha_0: float | None = None,
-    term: FieldTerm | None = None,
+    smoothing: Array | None = None,
 ) -> PairDatafit:
     """The data term of sections 2 (numbers) and 5 (labels) of the paper."""
     pairs = make_pairs(W)
@@ -374,7 +339,7 @@ def pair_datafit(
             values - (values @ share)[:, None]
         )  # differences only: a shift must not cost digits
         target = pairs.at_far(values) - pairs.at_near(values)
-        return PairDatafit(pairs, L, loss, target, n_outputs=len(values), field_term=term)
+        return PairDatafit(pairs, L, loss, target, n_outputs=len(values), smoothing=smoothing)
     if alpha_0 is None:
         alpha_0 = default_offset_penalty(pairs, L, share)
     elif not alpha_0 > 0:
@@ -386,7 +351,7 @@ def pair_datafit(
         pairs.at_far(values),
         n_outputs=len(values),
         offset_penalty=float(alpha_0),
-        field_term=term,
+        smoothing=smoothing,
     )
 
 

@@ -19,12 +19,13 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from gradsift.numerics.losses import Loss, Squared
 from gradsift.pairwise.geometry import DensePairs, Pairs
-from gradsift.pairwise.quadratic_terms import FieldTerm
 from gradsift.protocols import Array, HessianProduct, IntArray, MeanHessian, Restricted
 
 GRAM_ROWS = 32
@@ -48,8 +49,8 @@ class PairDatafit:
         t, broadcastable to the pair predictions (outputs on axis 0).
     offset_penalty : float or None
         The paper's lambda_1; None = no offset function.
-    field_term : FieldTerm, optional
-        A convex quadratic of the field, added to the loss; see `gradsift.pairwise.quadratic_terms`.
+    smoothing : (m, m) array, optional
+        Gamma of `smoothing_matrix`: adds <B Gamma, B>, summed over outputs.
     """
 
     pairs: Pairs
@@ -58,7 +59,7 @@ class PairDatafit:
     target: Array
     n_outputs: int = 1
     offset_penalty: float | None = None
-    field_term: FieldTerm | None = None
+    smoothing: Array | None = None
 
     @property
     def n_tasks(self) -> int:
@@ -153,19 +154,30 @@ class PairDatafit:
             phi = GramForm(self, X)
         else:
             phi = ResidualForm(self, X)
-        return phi if self.field_term is None else WithTerm(phi, self, X)
+        return phi if self.smoothing is None else Smoothed(phi, self)
 
-    def term(self, U: Array, B: Array) -> tuple[float, Array, Array] | None:
-        if self.field_term is None:
-            return None
-        shape = (self.n_outputs, self.L.shape[1])
-        pulled = self.field_term.pull(U.reshape(len(U), *shape)).reshape(U.shape)
-        spread = (B.reshape(len(B), *shape) @ self.field_term.gamma).reshape(B.shape)
-        return float(0.5 * np.vdot(U, pulled) + np.vdot(B, spread)), pulled, 2.0 * spread
+    def term(self, B: Array) -> tuple[float, Array]:
+        if self.smoothing is None:
+            return 0.0, np.zeros_like(B)
+        by_output = B.reshape(len(B), self.n_outputs, self.L.shape[1])
+        spread = (by_output @ self.smoothing).reshape(B.shape)
+        return float(np.vdot(B, spread)), 2.0 * spread
 
     @property
     def _ridge(self) -> float:
         return 0.0 if self.offset_penalty is None else self.offset_penalty
+
+
+def smoothing_matrix(L: Array, W: Array | sparse.csr_array[Any], mu: float) -> Array:
+    """Gamma (m, m) with <B Gamma, B> = mu / N^2 sum_ij W_ij ||f(x_i) - f(x_j)||^2, the paper's
+    semi-supervised term over all N samples, labelled and unlabelled; L (N, m) is their factor.
+
+    sum_ij W_ij ||B (L_i - L_j)||^2 = 2 <B L' (D - A) L, B> with A the symmetric part of W.
+    """
+    N = len(L)
+    A = 0.5 * (W + W.T)
+    degree = np.asarray(A.sum(axis=1)).ravel()
+    return np.asarray(2.0 * mu / N**2 * (L.T @ (degree[:, None] * L) - L.T @ (A @ L)))
 
 
 class ResidualForm:
@@ -277,40 +289,33 @@ class GramForm:
 
 
 @dataclass(frozen=True)
-class WithTerm:
-    """A restricted Phi with a convex quadratic of the field added."""
+class Smoothed:
+    """A restricted Phi with the quadratic `PairDatafit.term` of the rows of B added."""
 
     phi: Restricted
     datafit: PairDatafit
-    X: Array
-
-    def _term(self, B: Array) -> tuple[float, Array]:
-        found = self.datafit.term(self.X @ B, B)
-        assert found is not None
-        value, pulled, spread = found
-        return value, self.X.T @ pulled + spread
 
     def image(self, B: Array, v: Array) -> Array:
         return self.phi.image(B, v)
 
     def value(self, image: Array, B: Array, v: Array) -> float:
-        return self.phi.value(image, B, v) + self._term(B)[0]
+        return self.phi.value(image, B, v) + self.datafit.term(B)[0]
 
     def gradient(self, image: Array, B: Array, v: Array) -> tuple[Array, Array]:
         G, g = self.phi.gradient(image, B, v)
-        return G + self._term(B)[1], g
+        return G + self.datafit.term(B)[1], g
 
-    def take(self, rows: IntArray) -> WithTerm:
-        return WithTerm(self.phi.take(rows), self.datafit, self.X[:, rows])
+    def take(self, rows: IntArray) -> Smoothed:
+        return Smoothed(self.phi.take(rows), self.datafit)
 
     def hessian(self, image: Array) -> HessianProduct:
         product = self.phi.hessian(image)
 
-        def with_term(dB: Array, dv: Array) -> tuple[Array, Array]:
+        def smoothed(dB: Array, dv: Array) -> tuple[Array, Array]:
             G, g = product(dB, dv)
-            return G + self._term(dB)[1], g
+            return G + self.datafit.term(dB)[1], g
 
-        return with_term
+        return smoothed
 
     def offset_hessian(self, image: Array) -> Array | None:
         return self.phi.offset_hessian(image)
@@ -320,7 +325,7 @@ class WithTerm:
 
     def curvature(self, image: Array, d_image: Array, dB: Array, dv: Array) -> float:
         # the term is homogeneous of degree two: its form along dB is twice its value there
-        return self.phi.curvature(image, d_image, dB, dv) + 2.0 * self._term(dB)[0]
+        return self.phi.curvature(image, d_image, dB, dv) + 2.0 * self.datafit.term(dB)[0]
 
     def dual_value(self, image: Array, B: Array, v: Array, shrink: float) -> float:
-        return self.phi.dual_value(image, B, v, shrink) - shrink**2 * self._term(B)[0]
+        return self.phi.dual_value(image, B, v, shrink) - shrink**2 * self.datafit.term(B)[0]

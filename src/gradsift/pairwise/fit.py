@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Real
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -35,7 +34,6 @@ from gradsift.pairwise.single_index import index_predictor
 from gradsift.pairwise.weights import Adaptive, as_weights
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.solver import Rows, Solution, Solver, exact_norms, null_solution
-from gradsift.solver.checkpoint import digest, load_arrays, open_checkpoint, save_arrays
 from gradsift.solver.path import PathResult, Step, fit_path, fit_to, steps_to
 from gradsift.solver.problem import row_norms
 
@@ -312,9 +310,6 @@ def describe(
 # Held-out scores along a path: one fold at a time, folds as index arrays.
 
 
-SCORES = "scores.npz"
-
-
 @dataclass(frozen=True)
 class Fold:
     """Rows to fit on and rows to score on."""
@@ -385,7 +380,6 @@ def fold_scores(
     sample_weight: Array | None = None,
     score: Score | None = None,
     most_threads: int | None = None,
-    checkpoint: Path | None = None,
     progress: Step | None = None,
 ) -> Array:
     """Score on the held-out rows of the answer at every alpha; larger is better.
@@ -393,13 +387,7 @@ def fold_scores(
     Everything is done inside the fold: standardising, kernel scale, weights, path. Alphas may be a
     function of the fold's own alpha_max: penalties of different folds are alike where they are the
     same part of it, not where they are the same number.
-
-    In a folder `checkpoint` the answers of the path are kept until the scores are there, then the
-    scores alone. Whether the folder is of this run is for the caller to know.
     """
-    done = saved_scores(checkpoint)
-    if done is not None:
-        return done
     source, score = open_source(X), score or HeldOutLoss()
     with one_blas_thread(most_threads):
         inside = None if sample_weight is None else sample_weight[fold.train]
@@ -409,15 +397,9 @@ def fold_scores(
             settings.take(fold.train),
             inside,
         )
-        started, kept = begin(assembly), None
+        started = begin(assembly)
         grid = alphas(started.null.alpha) if callable(alphas) else alphas
-        if checkpoint is not None:
-            kept = open_checkpoint(
-                checkpoint, assembly.problem, grid, solver, digest([fold.train, fold.test])
-            )
-        path = fit_path(
-            assembly.problem, grid, solver, null=started.null, progress=progress, checkpoint=kept
-        )
+        path = fit_path(assembly.problem, grid, solver, null=started.null, progress=progress)
         held_out = standardised(take_rows(source, fold.test), assembly.scaling)
         weight = np.ones(len(fold.test)) if sample_weight is None else sample_weight[fold.test]
         scores = np.empty(len(grid))
@@ -426,13 +408,4 @@ def fold_scores(
             truth = response.take(fold.test)
             rows = solution.rows.drop_zeros()
             scores[i] = score(HeldOut(last, rows, solution.v, held_out, truth, weight))
-        if kept is not None:
-            save_arrays(kept.folder / SCORES, {"scores": scores})
-            kept.clear()
         return scores
-
-
-def saved_scores(checkpoint: Path | None) -> Array | None:
-    """The scores of a fold that is done."""
-    found = None if checkpoint is None else load_arrays(checkpoint / SCORES)
-    return None if found is None else found["scores"]

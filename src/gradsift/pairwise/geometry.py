@@ -183,11 +183,11 @@ class Geometry:
         sqdist, weight = self._sample(sample_weight)
         return kernel.resolve(sqdist, p, weight, n_samples=n)
 
-    def factor(self, kernel: AnyKernel) -> tuple[Factor, Array]:
-        """Factor of a resolved kernel, and the kernel values (n, r) it comes from."""
+    def factor(self, kernel: AnyKernel) -> Factor:
+        """Factor of a resolved kernel."""
         everyone = len(self.landmarks) == self.source.shape[0]
         K = training_kernel(kernel, self.source, self.between, None if everyone else self.landmarks)
-        return nystroem_factor(K, self.landmarks), K
+        return nystroem_factor(K, self.landmarks)
 
     def weights(
         self, rule: AnyWeights, n_labelled: int, sample_weight: Array | None

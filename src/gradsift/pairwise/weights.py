@@ -20,15 +20,13 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from gradsift._run.extras import require
 from gradsift._run.threads import map_blocks
 from gradsift.numerics.distances import median_distance, products
 from gradsift.numerics.kernels import Gaussian, ScaleRule, bandwidth
 from gradsift.numerics.sampling import drawn_rows
 from gradsift.protocols import Array, IntArray, Source
 
-# Nearest samples without an n x n array: exact searches in memory or over blocks of columns, and
-# an approximate one.
+# Nearest samples without an n x n array: searched in memory or over blocks of columns.
 
 
 IN_MEMORY = 1 << 27
@@ -64,25 +62,19 @@ def nearest_in(sqdist: Array, own: IntArray, k: int) -> Near:
     return Near(at, np.take_along_axis(sqdist, at, axis=1))
 
 
-def find_nearest(source: Source, k: int, anchors: IntArray, *, approximate: bool = False) -> Near:
+def find_nearest(source: Source, k: int, anchors: IntArray) -> Near:
     """The k nearest others of every anchor among all samples of a source.
 
-    Exact unless `approximate`; a sample counts as its own neighbour. Where several samples are
-    equally far, which of them is taken is the same on every run, but not further specified.
+    A sample counts as its own neighbour. Where several samples are equally far, which of them is
+    taken is the same on every run, but not further specified.
     """
     n, p = source.shape
-    if approximate or n * p <= IN_MEMORY:
-        X = source.columns(np.arange(p))
-        if approximate:
-            what = "an approximate search for neighbours (approximate=True)"
-            pynndescent = require("pynndescent", "neighbors", what)
-            index = pynndescent.NNDescent(X, n_neighbors=k + 1, random_state=0, n_jobs=1)
-            rows = index.neighbor_graph[0][anchors]
-        else:  # a tree or all distances, as X asks for
-            from sklearn import neighbors  # slow to import, rarely used
+    if n * p <= IN_MEMORY:
+        from sklearn import neighbors  # slow to import, rarely used
 
-            search = neighbors.NearestNeighbors(n_neighbors=k + 1).fit(X)
-            rows = search.kneighbors(X[anchors], return_distance=False)
+        X = source.columns(np.arange(p))
+        search = neighbors.NearestNeighbors(n_neighbors=k + 1).fit(X)
+        rows = search.kneighbors(X[anchors], return_distance=False)
         return _with_self(X, np.asarray(rows, dtype=np.intp), anchors)
     height = max(1, TILE_BYTES // (8 * n))
     tiles = [anchors[a : a + height] for a in range(0, len(anchors), height)]
@@ -126,16 +118,12 @@ class NearestNeighbors:
     anchors : int, optional
         Expand around this many samples only, drawn with a fixed seed: pairs for many rows at a
         price that grows linearly with their number. None = around every sample.
-    approximate : bool
-        Above 5,000 samples, find neighbours by descent on a graph (pynndescent) instead of
-        exactly.
     """
 
     k: int = 10
     form: Literal["paper", "plain"] = "paper"
     scale: ScaleRule = "half-median"
     anchors: int | None = None
-    approximate: bool = False
 
 
 @dataclass(frozen=True)
@@ -264,7 +252,7 @@ def sparse_weights(
     n, p = source.shape
     k, anchors = check_k(rule, n), check_anchors(rule, n)
     scale = bandwidth(rule.scale, sqdist, p, sample_weight, n_samples=n)
-    near = find_nearest(source, k, anchors, approximate=rule.approximate)
+    near = find_nearest(source, k, anchors)
     return _seen(neighbour_graph(near, anchors, n, scale, rule.form), scale, near.sqdist, sqdist)
 
 

@@ -7,8 +7,8 @@ row B_k per variable (q tasks: coordinates of a kernel's factor, times classes).
 (`working_set`) around inner solvers (`newton`, `forward_backward`), along a path of penalties
 (`path`); every answer carries its duality gap over all p variables (`problem.Certificate`).
 
-The solver knows arrays and the protocols of `gradsift.protocols`: no scikit-learn, no kernels; the
-only files are those of `checkpoint`.
+The solver knows arrays and the protocols of `gradsift.protocols`: no scikit-learn, no kernels, no
+files.
 """
 
 from gradsift.solver.problem import Certificate, Problem, Rows, Solution, Status

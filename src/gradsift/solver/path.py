@@ -14,12 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradsift.protocols import Array, IntArray
-from gradsift.solver.checkpoint import Checkpoint
 from gradsift.solver.problem import Problem, Solution, Status, row_norms
 from gradsift.solver.working_set import Solver, after, along, null_solution, solve
 
-Step = Callable[[Solution, bool], None]
-"""Called after every alpha: its answer, and whether it was found now or taken from a checkpoint."""
+Step = Callable[[Solution], None]
+"""Called with the answer at every alpha."""
 
 
 @dataclass(frozen=True)
@@ -98,28 +97,19 @@ def fit_path(
     *,
     null: Solution | None = None,
     progress: Step | None = None,
-    checkpoint: Checkpoint | None = None,
 ) -> PathResult:
-    """Solve along decreasing alphas (or alphas(alpha_max)), each answer starting the next.
-
-    Answers that a `checkpoint` holds are taken from there, the others are added to it.
-    """
+    """Solve along decreasing alphas (or alphas(alpha_max)), each answer starting the next."""
     null = null_solution(problem) if null is None else null
     grid = check_alphas(alphas(null.alpha) if callable(alphas) else alphas)
     solutions: list[Solution] = []
     before, last = null, null
-    for step, alpha in enumerate(map(float, grid)):
-        found = None if checkpoint is None else checkpoint.load(step)
-        fresh = found is None
-        if found is None:
-            start = along(last, before, alpha, problem.penalty)
-            found = solve(problem, alpha, null=null, start=start, solver=solver)
-            if checkpoint is not None:
-                checkpoint.save(step, found)
+    for alpha in map(float, grid):
+        start = along(last, before, alpha, problem.penalty)
+        found = solve(problem, alpha, null=null, start=start, solver=solver)
         before, last = last, found
         solutions.append(found)
         if progress is not None:
-            progress(found, fresh)
+            progress(found)
     return PathResult(grid, tuple(solutions), null.alpha, problem.n_features)
 
 
@@ -158,5 +148,5 @@ def fit_to(
         last = solve(problem, step, null=null, start=start, solver=settings)
         n_iter += last.n_iter
         if progress is not None:
-            progress(last, True)
+            progress(last)
     return replace(last, n_iter=n_iter)

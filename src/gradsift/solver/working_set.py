@@ -155,11 +155,9 @@ def full_pass(
     datafit = problem.datafit
     E = datafit.predict(U, v)
     M, g = datafit.gradient(E, v)
-    term = datafit.term(U, rows.values)
-    extra, pulled, besides = (0.0, 0.0, 0.0) if term is None else term
-    M = M + pulled
+    extra, slope = datafit.term(rows.values)
     norms = gradient_norms(problem, M) if limits is None else screened_norms(problem, M, limits)
-    gradient = problem.source.columns(rows.index).T @ M + besides
+    gradient = problem.source.columns(rows.index).T @ M + slope
     norms[rows.index] = row_norms(gradient)
     return FullPass(E, extra, norms, gradient, g)
 
