@@ -4,6 +4,7 @@ import os
 import warnings
 
 import pytest
+from joblib import Parallel, delayed
 
 from gradsift._run import processes
 from gradsift._run.processes import Batch
@@ -49,3 +50,10 @@ def dies_unless(allowed):
     if os.getpid() != allowed:
         os._exit(1)
     return allowed
+
+
+def test_processes_of_joblib_work_after_ours():
+    """A search over parameters after held-out folds: both keep processes of their own."""
+    Batch.begin(halved, [(1,), (2,), (3,)], 3).results()
+    found = Parallel(n_jobs=2)(delayed(halved)(x) for x in (2, 4))
+    assert [half for half, _ in found] == [1.0, 2.0]

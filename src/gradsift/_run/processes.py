@@ -22,28 +22,43 @@ R = TypeVar("R")
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "BLIS")}
 IDLE_SECONDS = 60
 """After so long without a call a process ends."""
-pools: list[Any] = []
-"""The executor in use, if there is one."""
+pools: dict[int, Any] = {}
+"""The executor in use by its number of processes, if there is one. It is our own: joblib would take
+loky's reusable one for one of its own, and fail.
+"""
 
 
 def begin(workers: int, function: Callable[..., Any], calls: Sequence[Any]) -> list[Future[Any]]:
     """Calls that other processes begin; none where processes cannot be had."""
     if workers <= 0:
         return []
-    try:
-        from joblib.externals.loky import get_reusable_executor
+    for _ in range(2):  # the second time with a new executor, if a process of the first has died
+        try:
+            return [executor(workers, len(calls)).submit(function, *call) for call in calls]
+        except RuntimeError:
+            pools.clear()
+        except (ImportError, NotImplementedError, OSError):
+            break
+    return []
 
-        pool = get_reusable_executor(workers, timeout=IDLE_SECONDS, env=ONE_THREAD)
-        pools[:] = [pool]
-        return [pool.submit(function, *call) for call in calls]
-    except (ImportError, NotImplementedError, OSError, RuntimeError):
-        return []
+
+def executor(workers: int, calls: int) -> Any:
+    """The executor in use, where no more than `workers` of its processes would get a call."""
+    at_once = next((size for size in pools if min(size, calls) == min(workers, calls)), None)
+    if at_once is None:
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        while pools:
+            pools.popitem()[1].shutdown(wait=False)
+        pools[workers] = ProcessPoolExecutor(workers, timeout=IDLE_SECONDS, env=ONE_THREAD)
+        at_once = workers
+    return pools[at_once]
 
 
 def end_processes() -> None:
     """End the other processes with what they have begun: its results are not needed any more."""
     if pools:
-        pools.pop().shutdown(wait=False, kill_workers=True)
+        pools.popitem()[1].shutdown(wait=False, kill_workers=True)
         for process in active_children():  # a worker in the middle of a call would be waited for
             process.terminate()
 
