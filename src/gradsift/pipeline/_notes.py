@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from shlex import quote
 from typing import Any
 
@@ -27,8 +27,8 @@ from gradsift.exceptions import (
 from gradsift.inference.proportional_hazards import proportional_hazards
 from gradsift.protocols import Array, Source
 from gradsift.responses import Survival
+from gradsift.tables import Choices, ReadOptions, Table
 from gradsift.tables import Note as TableNote
-from gradsift.tables import Table
 
 TOO_GOOD_R2, TOO_GOOD_ACCURACY = 0.995, 0.999
 """Held-out scores beyond belief."""
@@ -99,7 +99,7 @@ def note_words(note: TableNote) -> str:
 
 
 def option_words(change: str) -> str:
-    """Names of choices as options of the command line, in brackets; columns are as they are.
+    """Names of choices as options of the command line, in brackets; names of columns are quoted.
 
     Examples
     --------
@@ -109,7 +109,8 @@ def option_words(change: str) -> str:
     " [--group 'Patient no, left']"
     """
     options = []
-    for choice in re.split(r", (?=[a-z_]+(?:=|, |$))", change):
+    known = "|".join(f.name for f in (*fields(Choices), *fields(ReadOptions)))
+    for choice in re.split(rf", (?=(?:{known})(?:=|, |$))", change):
         option, given, value = choice.partition("=")
         options.append(f"--{option.replace('_', '-')}{' ' * bool(given)}{value and quote(value)}")
     return f" [{', '.join(options)}]" if change else ""
