@@ -45,7 +45,6 @@ from gradsift.estimators.columns import (
     warn_of_columns,
 )
 from gradsift.estimators.covariate_terms import with_covariates
-from gradsift.estimators.description import EnsemblePart, MemberPart
 from gradsift.estimators.docstrings import completed, documented
 from gradsift.estimators.sample import (
     Sample,
@@ -256,23 +255,6 @@ class GradientSift(GradientEstimator):
             return super()._gradient_parts(X)
         chosen = self.get_support(indices=True)
         return mixed_gradient(self, self._new_samples(X))[:, :, chosen], chosen
-
-    def _particulars(self) -> dict[str, Any]:
-        return {
-            "covariates": () if self.covariates_ is None else self.covariates_.names,
-            "has_offset": self.has_offset_,
-            "encoder": self.encoder_,
-            "ensemble": ensemble_part(self.predictor_, self.predict_with == "auto"),
-        }
-
-
-def ensemble_part(predictor: Predictor | OutcomePredictors, used: bool) -> EnsemblePart | None:
-    """The predictors on all columns, as a description has them."""
-    if not predictor.members:
-        return None
-    members = zip(predictor.members, predictor.shares, strict=True)
-    parts = tuple(MemberPart(m.kind, share, m.n_columns) for m, share in members)
-    return EnsemblePart(parts, used)
 
 
 # What a user passed, checked.
@@ -485,7 +467,6 @@ def attributes(sample: Sample, fit: SiftModel) -> dict[str, object]:
     return table_attributes(found, fit.importances.table, sample.columns.encoder)
 
 
-@completed
 @dataclass(eq=False, repr=False)
 class GradientSiftRegressor(RegressorMixin, GradientSift):
     """Find the variables that matter, nonlinear and interacting ones included; no tuning.
@@ -791,7 +772,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=1))
 
 
-@completed
+@completed(GradientSiftRegressor)
 @dataclass(eq=False, repr=False)
 class GradientSiftClassifier(ClassifierMixin, GradientSift):
     """Find the variables that separate classes, nonlinear and interacting ones included.

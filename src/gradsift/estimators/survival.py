@@ -29,7 +29,7 @@ STRATUM = """int, default=0
     Number of the stratum, in the order of its sorted labels, whose baseline is used."""
 
 
-@completed
+@completed(GradientSiftRegressor)
 @dataclass(eq=False, repr=False)
 class GradientSiftSurvival(GradientSift):
     """Find the variables that a survival time depends on, nonlinear and interacting ones included.

@@ -306,15 +306,14 @@ def predict_fold(
         C, D = encoded(model, None, inside), encoded(model, None, outside)
         out[COVARIATES] = learned.of_covariates(C, D, inside, outside)
     out[BASELINE] = learned.constant(inside, outside, len(test))
-    ensemble = model.describe().ensemble
-    return Fold(test, out, 0.0 if ensemble is None else ensemble.share)
+    return Fold(test, out, sum(getattr(model.predictor_, "shares", ())))
 
 
 def encoded(model: BaseEstimator, X: TableLike, params: SampleParams) -> Array:
     """Columns of a table (None = no table) and of covariates as a fitted model encodes them."""
     parts = []
     if X is not None:
-        encoder = model.describe().encoder
+        encoder = getattr(model, "encoder_", None)
         parts.append(np.asarray(X if encoder is None else encoder.encode(X), dtype=float))
     if params.covariates is not None:
         with warnings.catch_warnings():
