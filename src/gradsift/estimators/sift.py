@@ -40,8 +40,7 @@ from gradsift.estimators.columns import (
     check_new_mixed_X,
     encoder_of,
     make_columns,
-    mixed_gradient,
-    table_attributes,
+    table_gradient,
     warn_of_columns,
 )
 from gradsift.estimators.covariate_terms import with_covariates
@@ -58,7 +57,6 @@ from gradsift.estimators.sample import (
 )
 from gradsift.estimators.serial_dependence import warn_of_repeats, warn_of_row_order
 from gradsift.estimators.sift_fit import (
-    Interaction,
     SiftModel,
     SiftOptions,
     SiftParameters,
@@ -254,7 +252,8 @@ class GradientSift(GradientEstimator):
         if self.encoder_ is None:
             return super()._gradient_parts(X)
         chosen = self.get_support(indices=True)
-        return mixed_gradient(self, self._new_samples(X))[:, :, chosen], chosen
+        samples = self._new_samples(X)
+        return table_gradient(self.predictor_, self.encoder_, chosen, samples)[:, :, chosen], chosen
 
 
 # What a user passed, checked.
@@ -429,7 +428,7 @@ def answer_of(model: GradientSift, sample: Sample) -> Answer:
 
 def attributes(sample: Sample, fit: SiftModel) -> dict[str, object]:
     """The attributes of a fitted model; of a table that was encoded, for the columns it has."""
-    covariates = sample.covariate_map
+    covariates, columns = sample.covariate_map, sample.columns
     if covariates is not None:
         covariates = replace(
             covariates, coefficients=fit.covariate_coefficients, explained=fit.covariates_explain
@@ -439,12 +438,12 @@ def attributes(sample: Sample, fit: SiftModel) -> dict[str, object]:
         "predictor_": fit.predictor,
         **({} if fit.links is None else dict(zip(LINKS, fit.links, strict=True))),
         "sift_": fit.found,
-        "feature_importances_": fit.importances.columns,
-        "variable_importances_": fit.importances.variables,
-        "ranking_": fit.found.ranking,
-        "interactions_": [Interaction(*pair) for pair in fit.found.interactions],
+        "feature_importances_": columns.importances(fit.importances.table),
+        "variable_importances_": columns.importances(fit.importances.variables),
+        "ranking_": columns.ranking(fit.found.ranking),
+        "interactions_": columns.interactions(fit.found.interactions),
         "n_paired_columns_": fit.n_paired,
-        "association_": inferred.association,
+        "association_": inferred.association and columns.association(inferred.association),
         "components_": fit.directions.components,
         "eigenvalues_": fit.directions.eigenvalues,
         "n_components_": len(fit.directions.components),
@@ -453,18 +452,16 @@ def attributes(sample: Sample, fit: SiftModel) -> dict[str, object]:
         "n_groups_": None if sample.groups is None else int(sample.groups.max()) + 1,
         "covariates_": covariates,
         "has_offset_": sample.has_offset,
-        "encoded_": None,
     }
     if fit.importances.outcomes is not None:
-        found["outcome_importances_"] = fit.importances.outcomes
+        each = map(columns.importances, fit.importances.outcomes)
+        found["outcome_importances_"] = np.stack(list(each))
     if inferred.significance is not None:
-        found["significance_"] = inferred.significance
+        found["significance_"] = columns.significance(inferred.significance)
     if inferred.findings is not None:
-        found["findings_"] = list(inferred.findings.findings)
-        found["confidence_"] = inferred.findings.confidence
-    if sample.columns.encoder is None:
-        return found
-    return table_attributes(found, fit.importances.table, sample.columns.encoder)
+        findings = columns.findings(inferred.findings)
+        found |= {"findings_": list(findings), "confidence_": findings.confidence}
+    return found
 
 
 @dataclass(eq=False, repr=False)
@@ -573,8 +570,6 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         How a table with categories became columns of numbers; None where it was numbers. Then
         `components_`, `mean_`, `scale_`, `sift_` and `predictor_` are about the encoded columns
         (``encoder_.names``), and everything else about the columns of the table.
-    encoded_ : EncodedResults or None
-        Of such a table: importances, ranks and inference of the encoded columns.
     covariates_ : Covariates or None
         How covariates became columns, their part in predictions (`coefficients`), and the share of
         the variance of the response that they explain alone (`explained`).
@@ -692,7 +687,8 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
             std, index = self.predictor_.gradient_std(samples), self.predictor_.index
         else:
             index = self.get_support(indices=True)
-            std = mixed_gradient(self, samples, std=True)[:, :, index]
+            std = table_gradient(self.predictor_, self.encoder_, index, samples, std=True)
+            std = std[:, :, index]
         return slopes, self._all_columns(std, index, X, sparse, as_frame)
 
     def _check_std(self) -> None:
@@ -809,7 +805,7 @@ feature_groups, predict_with, missing, inference, options
     feature_importances_, variable_importances_, ranking_, interactions_, n_paired_columns_, \
 components_, eigenvalues_, sift_, association_, significance_, predictor_, mean_, scale_, ranges_, \
 n_groups_, feature_groups_, \
-encoder_, encoded_, covariates_, has_offset_, findings_, confidence_, answer_
+encoder_, covariates_, has_offset_, findings_, confidence_, answer_
         As in `GradientSiftRegressor`.
 
     Examples

@@ -56,7 +56,7 @@ feature_groups, predict_with, missing, inference, options
     feature_importances_, variable_importances_, ranking_, interactions_, n_paired_columns_, \
 components_, eigenvalues_, sift_, association_, significance_, predictor_, mean_, scale_, ranges_, \
 n_groups_, feature_groups_, \
-encoder_, encoded_, covariates_, has_offset_, findings_, confidence_, answer_
+encoder_, covariates_, has_offset_, findings_, confidence_, answer_
         As in `GradientSiftRegressor`.
 
     Examples
