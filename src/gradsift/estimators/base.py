@@ -109,6 +109,21 @@ def field_attributes(fit: FittedField) -> dict[str, object]:
     }
 
 
+SLOPES = "The gradient at any sample, in the units of the columns of X."
+AS_TABLE = {
+    "sparse": """bool, default=False
+        Return a CSC array that stores the selected columns only.""",
+    "as_frame": """bool, default=False
+        Return a pandas data frame of the selected columns, with the index of X.""",
+}
+GRADIENT = """gradient : (n, p) array, or (q, n, p) of more than two classes or of several outcomes
+            Zero columns for variables that were not selected. With `sparse`, a CSC array, or a list
+            of one for each class or outcome. With `as_frame`, a frame with the names of the
+            columns; of several classes or outcomes, its columns are pairs (class, name). A category
+            has no derivative: its column holds by how much the prediction of the sample differs
+            from what it would be at the most frequent category."""
+
+
 def knows_gradient(estimator: BaseEstimator) -> bool:
     return bool(estimator.has_gradient)
 
@@ -211,26 +226,8 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     @available_if(knows_gradient)
     @same_bits
+    @documented(SLOPES, GRADIENT, **AS_TABLE)
     def gradient(self, X: TableLike, *, sparse: bool = False, as_frame: bool = False) -> Any:
-        """The gradient at any sample, in the units of the columns of X.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        sparse : bool, default=False
-            Return a CSC array that stores the selected columns only.
-        as_frame : bool, default=False
-            Return a pandas data frame of the selected columns, with the index of X.
-
-        Returns
-        -------
-        gradient : (n, p) array, or (n_classes, n, p) with more than two classes
-            Zero columns for variables that were not selected. With `sparse`, a CSC array, or a
-            list of one per class. With `as_frame`, a frame with the names of the columns; with more
-            than two classes, its columns are pairs (class, name). A category has no derivative:
-            its column holds by how much the prediction of the sample differs from what it would be
-            at the most frequent category.
-        """
         check_is_fitted(self)
         if sparse and as_frame:
             raise ValueError("sparse=True and as_frame=True: ask for one of them.")
@@ -301,7 +298,9 @@ def row_names(X: TableLike) -> object:
 
 
 def gradient_frame(model: BaseEstimator, field: Array, along: IntArray, rows: object) -> Any:
-    """The gradient along the selected columns as a pandas frame; (class, name) for several."""
+    """The gradient along the selected columns as a pandas frame; (class, name) for several classes,
+    (outcome, name) for several outcomes.
+    """
     pandas = require("pandas", "genomics", "a data frame")
     index = model.get_support(indices=True)
     known = getattr(model, "feature_names_in_", None)
@@ -311,7 +310,9 @@ def gradient_frame(model: BaseEstimator, field: Array, along: IntArray, rows: ob
     frames = [pandas.DataFrame(part, columns=names, index=rows) for part in parts]
     if len(frames) == 1:
         return frames[0]
-    return pandas.concat(dict(zip(model.classes_, frames)), axis=1)
+    outputs = model.classes_ if is_classifier(model) else model.outcome_names_
+    outputs = range(len(frames)) if outputs is None else outputs
+    return pandas.concat(dict(zip(outputs, frames, strict=True)), axis=1)
 
 
 def _scatter_sparse(part: Array, index: IntArray, n_features: int) -> sp.csc_array:

@@ -17,9 +17,12 @@ from gradsift.answer import Answer, EffectSample, make_answer
 from gradsift.data import take_rows
 from gradsift.data.arrays import refuse_lazy
 from gradsift.estimators.base import (
+    AS_TABLE,
     CORRECT,
     GOALS,
+    GRADIENT,
     SCORES,
+    SLOPES,
     ClassWeight,
     Goal,
     GradientEstimator,
@@ -87,6 +90,25 @@ FAMILIES: dict[str, type[Response]] = {
     "poisson": Counts,
     "negative-binomial": Counts,
 }
+FITS = "Select variables (the sift), then fit a smooth function of them (the refit)."
+FIT = {
+    "X": """(n, p) array or data frame
+        Of a data frame, truth values count as 0 and 1, and columns of text or of a categorical type
+        as categories.""",
+    "sample_weight": """(n,) array, optional
+        How many times each row counts: 2 is the row twice, 2.001 nearly the same, 0 = not at all.
+        With ``SiftOptions(weight_kind="importance")``, how much it counts compared with others.""",
+    "groups": """(n,) array of labels, optional
+        Rows that belong together: visits of a subject, cells of a donor, sibs of a family. Rows of
+        a group may depend on each other in any way; groups are independent. Where the response
+        never changes inside a group, the groups are the rows: their means are sifted.""",
+    "covariates": """(n, k) array, data frame or dict of columns, optional
+        Known influences, such as age, batch or principal components: they are adjusted for, and are
+        never findings. Texts and categories become 0/1 columns; missing numbers are filled with the
+        mean and marked, missing categories are a category. Effects are straight lines, or curves
+        and products of two covariates where the response asks for them.""",
+}
+"""Arguments of `fit`."""
 EXPOSURE = """(n,) array or number, optional
     Of these rows, where counts are predicted; None = 1, which predicts rates."""
 RETURN_STD = """bool, default=False
@@ -115,55 +137,6 @@ class GradientSift(GradientEstimator):
     response_type: ClassVar[type[Response]] = Numbers
     sift_settings: ClassVar[SiftSettings] = SiftSettings()
     refit_settings: ClassVar[RefitSettings] = NUMBERS
-
-    def fit(
-        self,
-        X: TableLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        covariates: TableLike | None = None,
-        offset: ArrayLike | None = None,
-    ) -> Self:
-        """Select variables (the sift), then fit a smooth function of them (the refit).
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-            Of a data frame, truth values count as 0 and 1, and columns of text or of a categorical
-            type as categories.
-        y : (n,) array
-            Numbers, or labels of any type.
-        sample_weight : (n,) array, optional
-            How many times each row counts: 2 is the row twice, 2.001 nearly the same, 0 = not at
-            all. With ``SiftOptions(weight_kind="importance")``, how much it counts compared with
-            the others.
-        groups : (n,) array of labels, optional
-            Rows that belong together: visits of a subject, cells of a donor, sibs of a family.
-            Rows of a group may depend on each other in any way; groups are independent. Where the
-            response never changes inside a group, the groups are the rows: their means are sifted.
-        covariates : (n, k) array, data frame or dict of columns, optional
-            Known influences, such as age, batch or principal components: they are adjusted for, and
-            are never findings. Texts and categories become 0/1 columns; missing numbers are filled
-            with the mean and marked, missing categories are a category. Effects are straight
-            lines, or curves and products of two covariates where the response asks for them.
-        offset : (n,) array, optional
-            A known part, such as a polygenic score: of y, of the log odds of the second class, or
-            (n, n_classes) scores of more than two classes. The rest is explained.
-
-        Returns
-        -------
-        self
-        """
-        return self.fit_for(
-            "all",
-            X,
-            y,
-            sample_weight=sample_weight,
-            groups=groups,
-            covariates=covariates,
-            offset=offset,
-        )
 
     def fit_for(self, goal: Goal, X: TableLike, y: ArrayLike, **fit_params: Any) -> Self:
         """`fit`, as far as a goal needs it.
@@ -609,6 +582,17 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         default="gaussian", kw_only=True
     )
 
+    @documented(
+        FITS,
+        **FIT,
+        y="""(n,) array, or (n, q) array or data frame of several outcomes
+            Of a count family, counts.""",
+        offset="""(n,) array, optional
+            A known part of y, such as a polygenic score, or of the logarithm of the mean of counts.
+            The rest is explained.""",
+        exposure="""(n,) array, optional
+            The time, area or number of units that each count refers to; count families only.""",
+    )
     def fit(
         self,
         X: TableLike,
@@ -619,32 +603,22 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         offset: ArrayLike | None = None,
         exposure: ArrayLike | None = None,
     ) -> Self:
-        """Select variables (the sift), then fit a smooth function of them (the refit).
+        given = {"sample_weight": sample_weight, "groups": groups, "covariates": covariates}
+        return self.fit_for("all", X, y, **given, offset=offset, exposure=exposure)
 
-        Parameters
-        ----------
-        X, y, sample_weight, groups, covariates
-            As in `GradientSift.fit`; of a count family, y are counts.
-        offset : (n,) array, optional
-            A known part of y, or of the logarithm of the mean of counts.
-        exposure : (n,) array, optional
-            The time, area or number of units that each count refers to; count families only.
-
-        Returns
-        -------
-        self
-        """
-        return self.fit_for(
-            "all",
-            X,
-            y,
-            sample_weight=sample_weight,
-            groups=groups,
-            covariates=covariates,
-            offset=offset,
-            exposure=exposure,
-        )
-
+    @documented(
+        SLOPES,
+        f"""{GRADIENT}
+        std : as `gradient`
+            With `return_std`, by the posterior of the refit. Where rows are several hundred and
+            effects smooth, 89 to 96 % of the true derivatives of the selected variables lie within
+            1.96 of them; with 100 rows or many weak effects, 63 to 96 %
+            (``benchmarks/uncertainty``).
+        """,
+        **AS_TABLE,
+        return_std="""bool, default=False
+            Whether to return standard deviations as well. They take the selection as right.""",
+    )
     def gradient(
         self,
         X: TableLike,
@@ -653,31 +627,6 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         as_frame: bool = False,
         return_std: bool = False,
     ) -> Any:
-        """The gradient at any sample, in the units of the columns of X.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        sparse : bool, default=False
-            Return a CSC array that stores the selected columns only.
-        as_frame : bool, default=False
-            Return a pandas data frame of the selected columns, with the index of X.
-        return_std : bool, default=False
-            Whether to return standard deviations as well. They take the selection as right.
-
-        Returns
-        -------
-        gradient : (n, p) array
-            Zero columns for variables that were not selected. With `sparse`, a CSC array; with
-            `as_frame`, a frame with the names of the columns. A category has no derivative: its
-            column holds by how much the prediction of the sample differs from what it would be at
-            the most frequent category.
-        std : as `gradient`
-            With `return_std`, by the posterior of the refit. Where rows are several hundred and
-            effects smooth, 89 to 96 % of the true derivatives of the selected variables lie within
-            1.96 of them; with 100 rows or many weak effects, 63 to 96 %
-            (``benchmarks/uncertainty``).
-        """
         slopes = super().gradient(X, sparse=sparse, as_frame=as_frame)
         if not return_std:
             return slopes
@@ -834,6 +783,26 @@ encoder_, covariates_, has_offset_, findings_, confidence_, answer_
     def _response_type(self, y: object) -> type[Response]:
         ordered = OrderedLabels.of(y) is not None if self.ordered is None else self.ordered
         return Ordinal if ordered else Labels
+
+    @documented(
+        FITS,
+        **FIT,
+        y="(n,) array of labels of any type",
+        offset="""(n,) array, or (n, n_classes) with more than two classes, optional
+            A known part of the log odds of the second class, or of the scores of all classes. The
+            rest is explained.""",
+    )
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        covariates: TableLike | None = None,
+        offset: ArrayLike | None = None,
+    ) -> Self:
+        given = {"sample_weight": sample_weight, "groups": groups, "covariates": covariates}
+        return self.fit_for("all", X, y, **given, offset=offset)
 
     @same_bits
     @documented(SCORES, "scores : (n,) array, or (n, n_classes)")
