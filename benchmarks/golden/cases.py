@@ -261,8 +261,6 @@ def relative_cases() -> dict[str, Case]:
         "SparseGradientClassifierCV": partial(relative, "SparseGradientClassifierCV", 2, **short),
         "RidgeGradientRegressor": partial(relative, "RidgeGradientRegressor"),
         "RidgeGradientClassifier": partial(relative, "RidgeGradientClassifier", 2),
-        "RidgeGradientRegressorCV": partial(relative, "RidgeGradientRegressorCV"),
-        "RidgeGradientClassifierCV": partial(relative, "RidgeGradientClassifierCV", 2),
         "OuterProductGradient": partial(relative, "OuterProductGradient"),
         "MinimumAverageVariance": partial(relative, "MinimumAverageVariance"),
         "SlicedInverseRegression": partial(relative, "SlicedInverseRegression"),

@@ -56,7 +56,7 @@ def test_what_covariates_explain_is_no_finding(confounded, fitted):
     assert sorted(fitted.ranking_.tolist()) == list(range(1, P + 1))
     assert fitted.feature_importances_.shape == fitted.mean_.shape == (P,)
     assert fitted.components_.shape[1] == P
-    assert fitted.describe().covariates == ("batch", "age")
+    assert fitted.covariates_.names == ("batch", "age")
 
 
 def test_the_part_of_covariates_is_that_of_the_design(fitted):

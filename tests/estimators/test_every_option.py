@@ -21,8 +21,6 @@ KINDS = (
     "SparseGradientClassifierCV",
     "RidgeGradientRegressor",
     "RidgeGradientClassifier",
-    "RidgeGradientRegressorCV",
-    "RidgeGradientClassifierCV",
     "OuterProductGradient",
     "MinimumAverageVariance",
     "SlicedInverseRegression",

@@ -22,9 +22,7 @@ from gradsift import (
     OuterProductGradient,
     PrincipalHessianDirections,
     RidgeGradientClassifier,
-    RidgeGradientClassifierCV,
     RidgeGradientRegressor,
-    RidgeGradientRegressorCV,
     SlicedAverageVariance,
     SlicedInverseRegression,
     SolverSettings,
@@ -218,7 +216,6 @@ NUMBERS = {
     "sparse, adaptive": (SparseGradientRegressor(weights="adaptive", **ITERATIVE), 1e-3),
     "sparse, CV": (SparseGradientRegressorCV(cv=3, alphas=4), 1e-2),
     "ridge": (RidgeGradientRegressor(), 1e-6),
-    "ridge, CV": (RidgeGradientRegressorCV(cv=3), 1e-6),
     "selector": (GradientSelector(GradientSiftRegressor()), 1e-6),
     "MAVE": (MinimumAverageVariance(), 1e-5),
     "OPG": (OuterProductGradient(), 1e-6),
@@ -231,7 +228,6 @@ LABELS = {
     "sparse": (SparseGradientClassifier(**ITERATIVE), 1e-3),
     "sparse, CV": (SparseGradientClassifierCV(cv=3, alphas=4), 1e-2),
     "ridge": (RidgeGradientClassifier(), 1e-6),
-    "ridge, CV": (RidgeGradientClassifierCV(cv=3), 1e-6),
 }
 
 

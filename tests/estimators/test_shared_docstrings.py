@@ -10,7 +10,6 @@ from gradsift.estimators.docstrings import AS_IN, SECTION, completed, documented
 ESTIMATORS = [one for name in gradsift.__all__ if hasattr(one := getattr(gradsift, name), "fit")]
 
 
-@completed
 class First:
     """One.
 
@@ -27,7 +26,7 @@ class First:
     """
 
 
-@completed
+@completed(First)
 class Second:
     """Two.
 

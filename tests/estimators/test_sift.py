@@ -316,3 +316,16 @@ def test_bad_groups_and_limits_are_refused(table):
             GradientSiftRegressor(options=SiftOptions(max_features=wrong)).fit(X, y)
     with pytest.raises(ValueError, match="one label for each of the 30 columns"):
         GradientSiftRegressor(feature_groups=["a"]).fit(X, y)
+
+
+def test_what_predictions_are_made_with(rng):
+    """Many small effects: others have a part, and a fitted model predicts either way."""
+    X = rng.normal(size=(80, 200))
+    y = X[:, 0] + X[:, 1:101] @ rng.normal(size=100) / 8
+    model = GradientSiftRegressor().fit(X[:60], y[:60])
+    assert 0.0 < sum(model.predictor_.shares) <= 1.0
+    both = model.predict(X[60:])
+    alone = GradientSiftRegressor(predict_with="selected").fit(X[:60], y[:60]).predict(X[60:])
+    assert np.array_equal(model.set_params(predict_with="selected").predict(X[60:]), alone)
+    assert np.array_equal(model.set_params(predict_with="auto").predict(X[60:]), both)
+    assert not np.array_equal(alone, both)

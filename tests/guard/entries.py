@@ -31,9 +31,7 @@ from gradsift import (
     OuterProductGradient,
     PrincipalHessianDirections,
     RidgeGradientClassifier,
-    RidgeGradientClassifierCV,
     RidgeGradientRegressor,
-    RidgeGradientRegressorCV,
     SiftOptions,
     SlicedAverageVariance,
     SlicedInverseRegression,
@@ -302,7 +300,6 @@ WALK = {**TOP, **GRID, "solver": SPARSE["solver"], "tol": SPARSE["tol"], "alphas
 ALPHA_0: Params = {"alpha_0": Choice([None, 1e-4, 1.0, 1e9], [0.0, -1.0, np.nan])}
 RIDGE = {**COMMON, **PAIRS, **PENALTY}
 OPG = {**COMMON, "weights": PAIRS["weights"], "fit_intercept": YES_OR_NO, "refined": YES_OR_NO}
-RIDGE_CV = {**COMMON, **PAIRS, "selection": CROSS["selection"], "cv": CROSS["cv"]}
 SLICES: Params = {**COMMON, "n_slices": Choice([2, 5, 500], [1, 0, 2.5, "ten", True])}
 
 ENTRIES: dict[str, Entry] = {
@@ -324,12 +321,6 @@ ENTRIES: dict[str, Entry] = {
     "RidgeGradientRegressor": Entry(False, RIDGE, estimator(RidgeGradientRegressor)),
     "RidgeGradientClassifier": Entry(True, RIDGE, estimator(RidgeGradientClassifier)),
     "OuterProductGradient": Entry(False, OPG, estimator(OuterProductGradient)),
-    "RidgeGradientRegressorCV": Entry(
-        False, RIDGE_CV, estimator(RidgeGradientRegressorCV, alphas=2)
-    ),
-    "RidgeGradientClassifierCV": Entry(
-        True, {**RIDGE_CV, **ALPHA_0}, estimator(RidgeGradientClassifierCV, alphas=2)
-    ),
     "MinimumAverageVariance": Entry(False, COMMON, estimator(MinimumAverageVariance)),
     "SlicedInverseRegression": Entry(False, SLICES, directions(SlicedInverseRegression)),
     "SlicedAverageVariance": Entry(False, SLICES, directions(SlicedAverageVariance)),

@@ -32,6 +32,11 @@ def test_importances_are_those_for_each_outcome(rng):
     model = GradientSiftRegressor().fit(X, pd.DataFrame(Y, columns=names))
     each = model.outcome_importances_
     assert model.outcome_names_ == names
+    slopes = model.gradient(X[:5], as_frame=True)
+    chosen = model.get_support(indices=True)
+    np.testing.assert_array_equal(slopes["height"], model.gradient(X[:5])[1][:, chosen])
+    numbered = GradientSiftRegressor().fit(X, Y).gradient(X[:5], as_frame=True)
+    assert numbered.columns.get_level_values(0).unique().tolist() == [0, 1, 2]
     assert each.shape == (3, 30)
     assert each[0, [3, 7]].min() > 0.3
     assert each[1, 3] > 0.5

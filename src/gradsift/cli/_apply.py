@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 
 from gradsift._run.printable import printable
 from gradsift.answer import Answer, Prediction, explain
@@ -67,7 +67,7 @@ def predict(
         names = ids if ids is not None else [str(i + 1) for i in range(len(predictions))]
         found = named_columns("predicted", predictions, recipe.response.targets)
         header, columns = ["row", *found], [names, *found.values()]
-        if model.describe().labels:
+        if is_classifier(model):
             header += [f"probability of {c}" for c in model.classes_]
             columns += list(np.asarray(model.predict_proba(X, **table.sample_params)).round(6).T)
         write_rows(file, header, zip(*columns))
@@ -210,7 +210,7 @@ def labels_of(model: BaseEstimator, y: Any) -> Any:
     """Labels of a new table as those of the model. Where the ones are whole numbers and the others
     texts, because other labels are new, both become texts.
     """
-    if not model.describe().labels or y.dtype.kind == model.classes_.dtype.kind:
+    if not is_classifier(model) or y.dtype.kind == model.classes_.dtype.kind:
         return y
     model.classes_ = model.classes_.astype(str)
     return y.astype(str)
@@ -254,14 +254,13 @@ def say_far(model: BaseEstimator, X: Any, recipe: Recipe) -> None:
 
 def check_covariates_given(model: BaseEstimator, beside: Asked) -> None:
     """Refuse to predict without what the model was fitted with."""
-    described = model.describe()
-    needed = described.covariates
-    if needed and beside[0] is None:
+    needed = getattr(model, "covariates_", None)
+    if needed is not None and beside[0] is None:
         raise ValueError(
-            f"the model was fitted with covariates ({', '.join(needed)}): give --covariates FILE "
-            "with those of the new samples."
+            f"the model was fitted with covariates ({', '.join(needed.names)}): give "
+            "--covariates FILE with those of the new samples."
         )
-    if described.has_offset and beside[1] is None:
+    if getattr(model, "has_offset_", False) and beside[1] is None:
         raise ValueError(
             "the model was fitted with an offset: give --covariates FILE and --offset COLUMN."
         )
@@ -280,11 +279,12 @@ def told() -> Iterator[None]:
 
 def predictor_name(model: BaseEstimator) -> str:
     """What a saved model predicts with."""
-    ensemble, some = model.describe().ensemble, bool(np.any(model.get_support()))
-    if ensemble is None or not ensemble.used:
+    shares, some = getattr(model.predictor_, "shares", ()), bool(np.any(model.get_support()))
+    if not shares or model.predict_with != "auto":
         return "the selected variables alone" if some else "no variable, as none was selected"
     members = ", ".join(
-        f"{m.kind} on {m.n_columns:,} columns ({m.share:.0%})" for m in ensemble.members
+        f"{m.kind} on {m.n_columns:,} columns ({share:.0%})"
+        for m, share in zip(model.predictor_.members, shares, strict=True)
     )
     if not some:
         return f"{members}, as no variable was selected"

@@ -5,17 +5,9 @@ from gradsift.estimators.dense import (
     OuterProductGradient,
     PrincipalHessianDirections,
     RidgeGradientClassifier,
-    RidgeGradientClassifierCV,
     RidgeGradientRegressor,
-    RidgeGradientRegressorCV,
     SlicedAverageVariance,
     SlicedInverseRegression,
-)
-from gradsift.estimators.description import (
-    EnsemblePart,
-    MemberPart,
-    ModelDescription,
-    Optimality,
 )
 from gradsift.estimators.inference import findings, significance
 from gradsift.estimators.selector import GradientSelector
@@ -48,17 +40,11 @@ __all__ = [
     "GradientSelector",
     "RidgeGradientRegressor",
     "RidgeGradientClassifier",
-    "RidgeGradientRegressorCV",
-    "RidgeGradientClassifierCV",
     "OuterProductGradient",
     "MinimumAverageVariance",
     "SlicedInverseRegression",
     "SlicedAverageVariance",
     "PrincipalHessianDirections",
-    "ModelDescription",
-    "Optimality",
-    "EnsemblePart",
-    "MemberPart",
     "gradient_path",
     "alpha_max",
     "alpha_grid",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import reduce
+from html import escape
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar, get_args
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.base import (
     TransformerMixin,
     is_classifier,
 )
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_class_weight
@@ -25,13 +27,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.extras import require
+from gradsift._run.printable import printable
 from gradsift._run.threads import same_bits
 from gradsift._run.warn import warn_user
 from gradsift.data import Scaling, stack_rows, take_rows
 from gradsift.data.arrays import array_like
 from gradsift.data.extrapolation import column_ranges
 from gradsift.data.responses import check_all_known, to_floats
-from gradsift.estimators.description import ModelDescription, short_form
 from gradsift.estimators.docstrings import documented
 from gradsift.estimators.sample import check_weights, read_weights
 from gradsift.estimators.validation import (
@@ -53,6 +55,8 @@ Goal = Literal["all", "predictions", "support"]
 GOALS = get_args(Goal)
 ClassWeight: TypeAlias = Mapping[object, float] | str | None
 """Weights of classes by label, 'balanced', or None: all the same."""
+MOST_NAMED = 10
+"""Words: selected variables that a notebook names."""
 
 
 def blank(estimator: E) -> E:
@@ -103,6 +107,21 @@ def field_attributes(fit: FittedField) -> dict[str, object]:
         "mean_": fit.scaling.mean,
         "scale_": fit.scaling.scale,
     }
+
+
+SLOPES = "The gradient at any sample, in the units of the columns of X."
+AS_TABLE = {
+    "sparse": """bool, default=False
+        Return a CSC array that stores the selected columns only.""",
+    "as_frame": """bool, default=False
+        Return a pandas data frame of the selected columns, with the index of X.""",
+}
+GRADIENT = """gradient : (n, p) array, or (q, n, p) of more than two classes or of several outcomes
+            Zero columns for variables that were not selected. With `sparse`, a CSC array, or a list
+            of one for each class or outcome. With `as_frame`, a frame with the names of the
+            columns; of several classes or outcomes, its columns are pairs (class, name). A category
+            has no derivative: its column holds by how much the prediction of the sample differs
+            from what it would be at the most frequent category."""
 
 
 def knows_gradient(estimator: BaseEstimator) -> bool:
@@ -185,27 +204,6 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         used = np.flatnonzero(self.components_.any(axis=0))
         return self._scaling.apply(source.columns(used), used) @ self.components_[:, used].T
 
-    @available_if(knows_gradient)
-    def describe(self) -> ModelDescription:
-        """A description of the fitted model as data: its kind, predictors, tests and certificates.
-
-        Returns
-        -------
-        description : ModelDescription
-        """
-        check_is_fitted(self)
-        return ModelDescription(
-            kind=type(self).__name__,
-            classes=tuple(str(c) for c in self.classes_) if is_classifier(self) else (),
-            n_features=int(self.n_features_in_),
-            n_selected=int(self.get_support().sum()),
-            **self._particulars(),
-        )
-
-    def _particulars(self) -> dict[str, Any]:
-        """Fields of the description that only some kinds of models have."""
-        return {}
-
     def fit_for(self, goal: Goal, X: TableLike, y: ArrayLike, **fit_params: object) -> Self:
         """`fit`, as far as a goal needs it, where an estimator knows how to do less.
 
@@ -228,26 +226,8 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     @available_if(knows_gradient)
     @same_bits
+    @documented(SLOPES, GRADIENT, **AS_TABLE)
     def gradient(self, X: TableLike, *, sparse: bool = False, as_frame: bool = False) -> Any:
-        """The gradient at any sample, in the units of the columns of X.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        sparse : bool, default=False
-            Return a CSC array that stores the selected columns only.
-        as_frame : bool, default=False
-            Return a pandas data frame of the selected columns, with the index of X.
-
-        Returns
-        -------
-        gradient : (n, p) array, or (n_classes, n, p) with more than two classes
-            Zero columns for variables that were not selected. With `sparse`, a CSC array, or a
-            list of one per class. With `as_frame`, a frame with the names of the columns; with more
-            than two classes, its columns are pairs (class, name). A category has no derivative:
-            its column holds by how much the prediction of the sample differs from what it would be
-            at the most frequent category.
-        """
         check_is_fitted(self)
         if sparse and as_frame:
             raise ValueError("sparse=True and as_frame=True: ask for one of them.")
@@ -292,6 +272,25 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return tags
 
 
+def short_form(model: GradientEstimator) -> str:
+    """A fitted estimator in a notebook: its answer, or the selected variables where it has none; ''
+    before `fit`, and without a ranking. Column names are data: they are escaped.
+    """
+    try:
+        check_is_fitted(model, "ranking_")
+    except NotFittedError:
+        return ""
+    if (answer := getattr(model, "answer_", None)) is not None:
+        return str(answer._repr_html_())
+    support = model.get_support(indices=True)
+    order = support[np.argsort(model.ranking_[support], kind="stable")]
+    names = getattr(model, "feature_names_in_", None)
+    shown = [f"x{k}" if names is None else str(names[k]) for k in order[:MOST_NAMED]]
+    shown += [f"{len(order) - MOST_NAMED:,} more"] if len(order) > MOST_NAMED else []
+    which = f": {escape(', '.join(map(printable, shown)))}" if shown else ""
+    return f"<p><b>{len(support):,} of {model.n_features_in_:,} variables selected</b>{which}</p>"
+
+
 def row_names(X: TableLike) -> object:
     """The index of a frame, the names of the observations of an AnnData, else None."""
     found = getattr(X, "index", getattr(X, "obs_names", None))
@@ -299,7 +298,9 @@ def row_names(X: TableLike) -> object:
 
 
 def gradient_frame(model: BaseEstimator, field: Array, along: IntArray, rows: object) -> Any:
-    """The gradient along the selected columns as a pandas frame; (class, name) for several."""
+    """The gradient along the selected columns as a pandas frame; (class, name) for several classes,
+    (outcome, name) for several outcomes.
+    """
     pandas = require("pandas", "genomics", "a data frame")
     index = model.get_support(indices=True)
     known = getattr(model, "feature_names_in_", None)
@@ -309,7 +310,9 @@ def gradient_frame(model: BaseEstimator, field: Array, along: IntArray, rows: ob
     frames = [pandas.DataFrame(part, columns=names, index=rows) for part in parts]
     if len(frames) == 1:
         return frames[0]
-    return pandas.concat(dict(zip(model.classes_, frames)), axis=1)
+    outputs = model.classes_ if is_classifier(model) else model.outcome_names_
+    outputs = range(len(frames)) if outputs is None else outputs
+    return pandas.concat(dict(zip(outputs, frames, strict=True)), axis=1)
 
 
 def _scatter_sparse(part: Array, index: IntArray, n_features: int) -> sp.csc_array:

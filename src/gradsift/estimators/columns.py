@@ -8,10 +8,9 @@ the table. `ColumnMap` knows the way in both directions.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from copy import copy
-from dataclasses import dataclass, fields, replace
-from functools import partial
-from typing import Any, cast
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,13 +41,22 @@ from gradsift.estimators.validation import (
 from gradsift.exceptions import ExtrapolationWarning, SkippedColumnsWarning
 from gradsift.inference.findings import Finding, Findings
 from gradsift.inference.marginal_tests import Association
-from gradsift.inference.results import ColumnTest, ProductTest, ReducedModel, Significance
+from gradsift.inference.results import ColumnTest, ProductTest, Significance
 from gradsift.inference.settings import DEFAULT
 from gradsift.protocols import Array, IntArray, Source, TableLike
+from gradsift.refit import OutcomePredictors, Predictor
 from gradsift.sift import SiftResult
 from gradsift.tables.columns import TableEncoder, is_missing
 from gradsift.tables.frame import Frame, as_frame
 from gradsift.tables.prepare import encode_frame, group_notes, left_out_notes
+
+
+class Interaction(NamedTuple):
+    """A product of two variables that the sift found in the response."""
+
+    first: int
+    second: int
+    strength: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,10 +84,10 @@ class ColumnMap:
     encoder: TableEncoder | None = None
     n_covariates: int = 0
 
-    @property
-    def origins(self) -> IntArray | None:
-        """(p,) the column of the table behind each encoded one; None = they are the same."""
-        return None if self.encoder is None else self.encoder.origins
+    @cached_property
+    def origins(self) -> IntArray:
+        """(p,) the column of the table behind each encoded one."""
+        return np.arange(self.n_encoded) if self.encoder is None else self.encoder.origins
 
     @property
     def n_table(self) -> int:
@@ -93,7 +101,7 @@ class ColumnMap:
     def mask(self, selected: IntArray) -> NDArray[np.bool_]:
         """(n_features,) the columns of the table behind some encoded ones."""
         out = np.zeros(self.n_table, dtype=bool)
-        out[selected if self.origins is None else self.origins[selected]] = True
+        out[list(self.behind(selected))] = True
         return out
 
     @property
@@ -163,19 +171,114 @@ class ColumnMap:
             chi_square_tails=found.chi_square_tails[inside],
         )
 
+    # Results on encoded columns, as results on the columns of the table.
+
+    def behind(self, columns: IntArray | tuple[int, ...]) -> tuple[int, ...]:
+        """The columns of the table behind some encoded ones, each once, in their order."""
+        known: IntArray = np.asarray(columns, dtype=np.intp)
+        known = known if self.encoder is None else self.origins[known]
+        return tuple(dict.fromkeys(known.tolist()))
+
+    def importances(self, values: Array) -> Array:
+        """The largest value among the encoded columns of each column of the table."""
+        if self.encoder is None:
+            return values
+        out = np.zeros(self.n_table)
+        np.maximum.at(out, self.origins, values)
+        return out
+
+    def ranking(self, ranking: IntArray) -> IntArray:
+        """Ranks of the columns of the table by their best ranked encoded columns, 1 = best."""
+        if self.encoder is None:
+            return ranking
+        best = np.full(self.n_table, len(ranking) + 1)
+        np.minimum.at(best, self.origins, ranking)
+        out = np.empty(len(best), dtype=np.intp)
+        out[np.argsort(best, kind="stable")] = np.arange(1, len(best) + 1)
+        return out
+
+    def interactions(self, pairs: Iterable[tuple[int, int, float]]) -> list[Interaction]:
+        """Products of columns of the table, strongest first, each once."""
+        if self.encoder is None:
+            return [Interaction(*pair) for pair in pairs]
+        out: dict[tuple[int, ...], Interaction] = {}
+        for first, second, strength in pairs:
+            both = sorted(self.behind((first, second)))
+            if len(both) == 2:
+                out.setdefault((both[0], both[1]), Interaction(both[0], both[1], strength))
+        return list(out.values())
+
+    def association(self, found: Association) -> Association:
+        """Tests of the columns of the table, each by itself."""
+        return Association(self.p_values(found.p_values), self.p_values(found.q_values))
+
+    def p_values(self, values: Array) -> Array:
+        """p- or q-values of the columns of the table, whose encoded columns have one; 1 for columns
+        of which nothing was made.
+        """
+        if self.encoder is None:
+            return values
+        out = np.ones(self.n_table)
+        out[self.origins[::-1]] = values[::-1]
+        return out
+
     def findings(self, found: Findings) -> Findings:
         """Findings and confidences of the columns of the table."""
         found = found.among(self.n_encoded)
-        if self.origins is None:
+        if self.encoder is None:
             return found
-        return findings_of_table(found, self.origins, self.n_table)
+        each: dict[frozenset[int], Finding] = {}
+        for finding in found:  # the most certain first; those of two levels of a category are one
+            one = self._finding(finding)
+            each.setdefault(frozenset(one.columns.tolist()), one)
+        of_some, most = self.importances(found.confidence == 1.0), DEFAULT.most_confidence
+        added = np.bincount(self.origins, found.confidence, self.n_table)
+        total: Array = np.minimum(added, np.where(of_some > 0.0, 1.0, most))
+        for finding in reversed(each.values()):
+            total[finding.columns] = finding.members
+        return Findings(tuple(each.values()), total)
+
+    def _finding(self, finding: Finding) -> Finding:
+        """A finding of columns of the table; the confidences of the levels of a category add up, to
+        that of the finding at most.
+        """
+        columns, origins = self.behind(finding.columns), self.origins[finding.columns]
+        most = finding.confidence
+        members = [min(float(finding.members[origins == k].sum()), most) for k in columns]
+        return replace(
+            finding,
+            columns=np.array(columns, dtype=np.intp),
+            members=np.array([most] if len(columns) == 1 else members),
+            partners=np.array(self.behind(finding.partners), dtype=np.intp),
+        )
 
     def significance(self, found: Significance) -> Significance:
-        """Tests of the columns of the table."""
+        """Tests of the columns of the table. The encoded columns of one column have one p-value."""
         found = found.among(self.n_encoded)
-        if self.origins is None:
+        if self.encoder is None:
             return found
-        return significance_of_table(found, self.origins, self.n_table)
+        tests: dict[int, ColumnTest] = {}
+        for test in found.tests:  # most certain first
+            column, together = int(self.origins[test.column]), self.behind(test.together)
+            alone, as_finding = (
+                replace(model, columns=self.behind(model.columns))
+                for model in (test.alone, test.as_finding)
+            )
+            one = ColumnTest(column, tuple(sorted(together)), alone, as_finding)
+            tests.setdefault(column, one)
+        pairs: dict[tuple[int, int], ProductTest] = {}
+        for pair in found.products:
+            a, b = sorted((int(self.origins[pair.first]), int(self.origins[pair.second])))
+            if a != b:
+                pairs.setdefault((a, b), replace(pair, first=a, second=b))
+        return Significance(
+            p_values=self.p_values(found.p_values),
+            q_values=self.p_values(found.q_values),
+            finding_p_values=self.p_values(found.finding_p_values),
+            finding_q_values=self.p_values(found.finding_q_values),
+            tests=tuple(tests.values()),
+            products=tuple(pairs.values()),
+        )
 
 
 def make_columns(
@@ -402,203 +505,23 @@ def check_categories(encoder: TableEncoder, frame: Frame) -> None:
         )
 
 
-# Results on encoded columns, as results on the columns of the table.
-
-
-def unique_origins(columns: IntArray | tuple[int, ...], origins: IntArray) -> tuple[int, ...]:
-    """The columns of the table behind some encoded ones, each once, in their order."""
-    return tuple(dict.fromkeys(origins[np.asarray(columns, dtype=np.intp)].tolist()))
-
-
-def finding_of_table(finding: Finding, origins: IntArray) -> Finding:
-    """A finding of encoded columns as one of columns of the table; the confidences of the levels of
-    a category add up, to that of the finding at most.
-    """
-    columns = unique_origins(finding.columns, origins)
-    behind, most = origins[finding.columns], finding.confidence
-    members = [min(float(finding.members[behind == k].sum()), most) for k in columns]
-    return replace(
-        finding,
-        columns=np.array(columns, dtype=np.intp),
-        members=np.array([most] if len(columns) == 1 else members),
-        partners=np.array(unique_origins(finding.partners, origins), dtype=np.intp),
-    )
-
-
-def each_finding(findings: Iterable[Finding], origins: IntArray) -> list[Finding]:
-    """Findings of columns of the table, each once: those of two levels of a category are one."""
-    out: dict[frozenset[int], Finding] = {}
-    for finding in findings:  # the most certain first
-        one = finding_of_table(finding, origins)
-        out.setdefault(frozenset(one.columns.tolist()), one)
-    return list(out.values())
-
-
-def confidence_of_table(
-    confidence: Array, origins: IntArray, findings: Iterable[Finding], n: int
-) -> Array:
-    """Confidence of every column of the table, by any of its encoded columns; that of a member of a
-    finding is the one stated there.
-    """
-    sure = np.bincount(origins, confidence == 1.0, n)
-    total = np.minimum(
-        np.bincount(origins, confidence, n), np.where(sure > 0, 1.0, DEFAULT.most_confidence)
-    )
-    for finding in reversed(each_finding(findings, origins)):
-        total[finding.columns] = finding.members
-    return total
-
-
-def findings_of_table(found: Findings, origins: IntArray, n: int) -> Findings:
-    """Findings and confidences of the n columns of the table."""
-    confidence = confidence_of_table(found.confidence, origins, found.findings, n)
-    return Findings(tuple(each_finding(found.findings, origins)), confidence)
-
-
-def association_of_table(found: Association, origins: IntArray, n: int) -> Association:
-    """The same of the n columns of the table. The encoded columns of one have one p-value."""
-    return Association(*(one_of_each(v, origins, n) for v in (found.p_values, found.q_values)))
-
-
-def one_of_each(p_values: Array, origins: IntArray, n: int) -> Array:
-    """(n,) p-values of the columns of the table; 1 for columns of which nothing was made."""
-    out = np.ones(n)
-    out[origins[::-1]] = p_values[::-1]
-    return out
-
-
-def significance_of_table(found: Significance, origins: IntArray, n: int) -> Significance:
-    """Tests of the n columns of the table. The encoded columns of one column have one p-value."""
-
-    def of_table(one: ReducedModel) -> ReducedModel:
-        return replace(one, columns=unique_origins(one.columns, origins))
-
-    tests: dict[int, ColumnTest] = {}
-    for test in found.tests:  # most certain first
-        column = int(origins[test.column])
-        together = tuple(sorted(unique_origins(test.together, origins)))
-        tests.setdefault(
-            column, ColumnTest(column, together, of_table(test.alone), of_table(test.as_finding))
-        )
-    pairs: dict[tuple[int, int], ProductTest] = {}
-    for pair in found.products:
-        a, b = sorted((int(origins[pair.first]), int(origins[pair.second])))
-        if a != b:
-            pairs.setdefault((a, b), replace(pair, first=a, second=b))
-    return Significance(
-        p_values=one_of_each(found.p_values, origins, n),
-        q_values=one_of_each(found.q_values, origins, n),
-        finding_p_values=one_of_each(found.finding_p_values, origins, n),
-        finding_q_values=one_of_each(found.finding_q_values, origins, n),
-        tests=tuple(tests.values()),
-        products=tuple(pairs.values()),
-    )
-
-
-def best_of_each(ranking: IntArray, origins: IntArray, n: int) -> IntArray:
-    """Ranks of the n columns of the table by their best ranked encoded columns, 1 = best."""
-    best = np.full(n, len(ranking) + 1)
-    np.minimum.at(best, origins, ranking)
-    out = np.empty(len(best), dtype=np.intp)
-    out[np.argsort(best, kind="stable")] = np.arange(1, len(best) + 1)
-    return out
-
-
-def largest_of_each(values: Array, origins: IntArray, n: int) -> Array:
-    """The largest value among the encoded columns of each of the n columns of the table."""
-    out = np.zeros(n)
-    np.maximum.at(out, origins, values)
-    return out
-
-
-@dataclass(frozen=True, eq=False)
-class EncodedResults:
-    """Results of the encoded columns of a table with categories; the attributes of the model are
-    those of the columns of the table.
-
-    Attributes
-    ----------
-    feature_importances, variable_importances : (p,) arrays
-    ranking : (p,) int array
-    interactions : list of Interaction
-    association : Association or None
-    significance : Significance or None
-    findings : list of Finding or None
-    confidence : (p,) array or None
-    """
-
-    feature_importances: Array
-    variable_importances: Array
-    ranking: IntArray
-    interactions: list[Any]
-    association: Association | None
-    significance: Significance | None
-    findings: list[Finding] | None
-    confidence: Array | None
-
-
-def table_attributes(
-    found: dict[str, Any], importances: Array, encoder: TableEncoder
-) -> dict[str, Any]:
-    """Attributes of a fit to encoded columns, for the columns of the table; `importances`: for each
-    encoded column, that of its column of the table.
-    """
-    origins, n = encoder.origins, len(encoder.table)
-    known = {field.name: found.get(f"{field.name}_") for field in fields(EncodedResults)}
-    inside = EncodedResults(**cast(dict[str, Any], known))
-    out = {
-        **found,
-        "encoded_": inside,
-        "feature_importances_": largest_of_each(importances, origins, n),
-        "variable_importances_": largest_of_each(inside.variable_importances, origins, n),
-        "ranking_": best_of_each(inside.ranking, origins, n),
-        "interactions_": pairs_of_table(inside.interactions, origins),
-    }
-    if (each := found.get("outcome_importances_")) is not None:
-        out["outcome_importances_"] = np.stack([largest_of_each(v, origins, n) for v in each])
-    if inside.association is not None:
-        out["association_"] = association_of_table(inside.association, origins, n)
-    if inside.findings is not None and inside.confidence is not None:
-        out["findings_"] = each_finding(inside.findings, origins)
-        out["confidence_"] = confidence_of_table(inside.confidence, origins, inside.findings, n)
-    if inside.significance is not None:
-        out["significance_"] = significance_of_table(inside.significance, origins, n)
-    return out
-
-
-def encoded_model(model: Any) -> Any:
-    """The model of the encoded columns of a table: it takes ``model.encoder_.encode(X)``."""
-    inside = copy(model).set_params(
-        missing=check_missing(model), always_keep=None, feature_groups=None
-    )
-    known = vars(inside)
-    for field in fields(EncodedResults):
-        if (value := getattr(model.encoded_, field.name)) is not None:
-            known[f"{field.name}_"] = value
-    known.pop("feature_names_in_", None)
-    known.update(n_features_in_=len(model.encoder_.names))
-    known.update(encoder_=None, encoded_=None, feature_groups_=None)
-    return inside
-
-
-def pairs_of_table(pairs: list[Any], origins: IntArray) -> list[Any]:
-    """Products of columns of the table, strongest first, each once."""
-    out: dict[tuple[int, ...], Any] = {}
-    for pair in pairs:
-        both = tuple(sorted(unique_origins((pair.first, pair.second), origins)))
-        if len(both) == 2:
-            out.setdefault(both, pair._replace(first=both[0], second=both[1]))
-    return list(out.values())
+# Gradients at encoded samples.
 
 
 @same_bits
-def mixed_gradient(model: Any, source: Source, *, std: bool = False) -> Array:
+def table_gradient(
+    predictor: Predictor | OutcomePredictors,
+    encoder: TableEncoder,
+    selected: IntArray,
+    source: Source,
+    *,
+    std: bool = False,
+) -> Array:
     """Gradient (outputs, n, p) at encoded samples, in the columns of the table, or its standard
     deviations. A category has no derivative: its column holds the difference to its most frequent
     level.
     """
-    columns, origins = model.encoder_.columns, model.encoder_.origins
-    predictor = model.predictor_
+    columns, origins = encoder.columns, encoder.origins
     X = source.columns(np.arange(source.shape[1]))
     inside = predictor.gradient_std(source) if std else predictor.gradient(source)
     out = np.zeros((len(inside), len(X), len(columns)))
@@ -606,25 +529,16 @@ def mixed_gradient(model: Any, source: Source, *, std: bool = False) -> Array:
     for j, k in enumerate(predictor.index.tolist()):
         if k in first and not columns[origins[k]].categories:
             out[:, :, origins[k]] = inside[:, :, j]
-    for k in model.get_support(indices=True).tolist():
-        if columns[k].categories:
-            other = most_frequent(model, X, k)
-            change = predictor.difference_std if std else partial(field_change, model)
-            out[:, :, k] = change(X, other)
+    for k in selected.tolist():
+        if not columns[k].categories:
+            continue
+        encoded = np.flatnonzero(origins == k)
+        levels = encoded[: len(columns[k].categories)]
+        other = X.copy()
+        other[:, encoded] = 0.0
+        other[:, levels[int(np.argmax(predictor.scaling.mean[levels]))]] = 1.0
+        if std:
+            out[:, :, k] = predictor.difference_std(X, other)
+        else:
+            out[:, :, k] = (predictor.eta(X, "selected") - predictor.eta(other, "selected")).T
     return out
-
-
-def most_frequent(model: Any, X: Array, k: int) -> Array:
-    """Encoded samples with the most frequent level of the fit in a column of the table."""
-    encoded = np.flatnonzero(model.encoder_.origins == k)
-    levels = encoded[: len(model.encoder_.columns[k].categories)]
-    changed = X.copy()
-    changed[:, encoded] = 0.0
-    changed[:, levels[int(np.argmax(model.predictor_.scaling.mean[levels]))]] = 1.0
-    return changed
-
-
-def field_change(model: Any, X: Array, other: Array) -> Array:
-    """(outputs, n) differences of the function of the selected columns between encoded samples."""
-    values = (model.predictor_.eta(rows, "selected").T for rows in (X, other))
-    return np.asarray(np.subtract(*values))

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 
 from gradsift._run.threads import one_blas_thread, same_bits
 from gradsift.estimators.base import (
@@ -28,24 +28,20 @@ from gradsift.estimators.base import (
     take_over,
 )
 from gradsift.estimators.docstrings import completed, documented
-from gradsift.estimators.sparse_cv import Rule, make_folds
-from gradsift.estimators.splits import CV
+from gradsift.estimators.sparse import SparseGradientClassifier, SparseGradientRegressor
 from gradsift.pairwise.assemble import Settings
 from gradsift.pairwise.dense import (
-    finish_ridge,
     fit_inverse,
     fit_opg,
+    fit_ridge,
     fit_smooth,
     mean_hessian,
-    ridge_fold_scores,
     slice_covariances,
     slice_means,
-    start_ridge,
 )
-from gradsift.pairwise.fit import PairSample, choose_alpha
+from gradsift.pairwise.fit import PairSample
 from gradsift.pairwise.weights import fixed_rule
 from gradsift.protocols import Array, TableLike
-from gradsift.solver.path import check_alphas
 
 
 class DenseEstimator(GradientEstimator):
@@ -61,31 +57,28 @@ class DenseEstimator(GradientEstimator):
         return take_over(self, learned, self._find(sample))
 
 
-def ridge_settings(estimator: BaseEstimator) -> Settings:
-    """The problem that an estimator's parameters ask for, checked."""
+def find_ridge(
+    estimator: RidgeGradientRegressor | RidgeGradientClassifier, sample: PairSample
+) -> dict[str, object]:
+    """The fitted attributes of GL."""
+    alpha = estimator.alpha
+    if alpha is not None and not (isinstance(alpha, Real) and 0.0 < float(alpha) < np.inf):
+        raise ValueError(f"alpha={alpha!r}: the ridge penalty is a positive number or None.")
     check_n_components(estimator.n_components)
     fixed_rule(estimator.weights, type(estimator).__name__)
-    return Settings(
+    problem = Settings(
         kernel=estimator.kernel,
         weights=estimator.weights,
         standardize=estimator.standardize,
         alpha_0=getattr(estimator, "alpha_0", None),
     )
-
-
-def find_ridge(estimator: BaseEstimator, sample: PairSample) -> dict[str, object]:
-    """The fitted attributes of GL at one penalty."""
-    problem, alpha = ridge_settings(estimator), estimator.alpha
-    if alpha is not None and not (isinstance(alpha, Real) and 0.0 < float(alpha) < np.inf):
-        raise ValueError(f"alpha={alpha!r}: the ridge penalty is a positive number or None.")
     with one_blas_thread():
-        started = start_ridge(sample, problem)
-        alpha = started.unit if alpha is None else float(alpha)
-        fit = finish_ridge(started, alpha, estimator.n_components)
+        given = None if alpha is None else float(alpha)
+        fit, alpha = fit_ridge(sample, problem, given, estimator.n_components)
     return {"alpha_": alpha, **field_attributes(fit)}
 
 
-@completed
+@completed(SparseGradientRegressor)
 @dataclass(eq=False, repr=False)
 class RidgeGradientRegressor(NumberPredictions, RegressorMixin, DenseEstimator):
     """Gradient learning (GL; Mukherjee & Zhou) for regression: every variable stays in.
@@ -137,7 +130,7 @@ predictor_
         return find_ridge(self, sample)
 
 
-@completed
+@completed(RidgeGradientRegressor, SparseGradientClassifier)
 @dataclass(eq=False, repr=False)
 class RidgeGradientClassifier(LabelPredictions, ClassifierMixin, DenseEstimator):
     """Gradient learning (GL) for classification: logistic loss, ridge penalty, dense fields.
@@ -190,154 +183,10 @@ scale_, ranges_, field_
         return find_ridge(self, sample)
 
 
-# GL with its ridge penalty chosen by held-out prediction.
-
-
-WIDEST = 1e3
-"""Default penalties reach from so many times that of `RidgeGradient*` down to one part of it."""
-
-
-def ridge_grid(alphas: ArrayLike) -> Array:
-    """Penalties, largest first; multiples of the default where only their number is given."""
-    if isinstance(alphas, Integral):
-        if alphas < 1:
-            raise ValueError(f"alphas={alphas}: at least one is needed.")
-        return np.geomspace(WIDEST, 1.0 / WIDEST, int(alphas))
-    grid = check_alphas(alphas)
-    if not grid[-1] > 0.0:
-        raise ValueError(f"alphas has {grid[-1]}: a ridge penalty is positive.")
-    return grid
-
-
-def choose_ridge(
-    estimator: RidgeGradientCV, sample: PairSample, groups: ArrayLike | None
-) -> dict[str, object]:
-    """The fitted attributes of GL at the penalty of best held-out score."""
-    if estimator.selection not in ("min", "1se"):
-        raise ValueError(f"selection={estimator.selection!r}: use 'min' or '1se'.")
-    problem, grid = ridge_settings(estimator), ridge_grid(estimator.alphas)
-    relative = isinstance(estimator.alphas, Integral)
-    with one_blas_thread():
-        scores = np.column_stack([
-            ridge_fold_scores(sample, problem, fold, grid, relative=relative)
-            for fold in make_folds(estimator.cv, sample, groups)
-        ])  # fmt: skip
-        started = start_ridge(sample, problem)
-        alphas = grid * started.unit if relative else grid
-        alpha = float(alphas[choose_alpha(scores, estimator.selection)])
-        fit = finish_ridge(started, alpha, estimator.n_components)
-    chosen = {"alpha_": alpha, "alphas_": alphas, "cv_scores_": scores}
-    return {**chosen, **field_attributes(fit)}
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class RidgeGradientCV(GradientEstimator):
-    """The parameters that both estimators below have in common, and the fit."""
-
-    alphas: ArrayLike = 13
-    cv: CV = 5
-    selection: Rule = "min"
-    kernel: object = "affine"
-    weights: object = "gaussian"
-    standardize: bool = True
-    n_components: int | Literal["auto"] = "auto"
-
-    @same_bits
-    @documented("Choose alpha, then fit the gradient field; of labels, that of their log odds.")
-    def fit(
-        self,
-        X: TableLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        sample, learned = pair_sample(self, X, y, sample_weight)
-        return take_over(self, learned, choose_ridge(self, sample, groups))
-
-
-@completed
-@dataclass(kw_only=True, eq=False, repr=False)
-class RidgeGradientRegressorCV(NumberPredictions, RegressorMixin, RidgeGradientCV):
-    """Gradient learning (GL) for regression, its ridge penalty chosen by cross-validation.
-
-    Parameters
-    ----------
-    alphas : int or array, default=13
-        Penalties to try: so many multiples, from 1,000 to a thousandth, of the default of
-        `RidgeGradientRegressor`, where every fold tries the same multiples of its own; or the
-        penalties themselves.
-    cv : int, splitter, iterable or 'loo', default=5
-    selection : {'min', '1se'}, default='min'
-        The alpha with the best held-out score, or the largest one within a standard error of it.
-    kernel, weights, standardize, n_components
-        As in `RidgeGradientRegressor`.
-
-    Attributes
-    ----------
-    alpha_ : float
-        The penalty chosen.
-    alphas_ : (n_alphas,) array, decreasing
-    cv_scores_ : (n_alphas, n_folds) array
-        Minus the mean squared error of the held-out rows.
-    feature_importances_, ranking_, components_, eigenvalues_, dimension_, mean_, scale_, ranges_, \
-field_, predictor_
-        As in `RidgeGradientRegressor`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from gradsift import RidgeGradientRegressorCV
-    >>> X = np.random.default_rng(0).normal(size=(40, 4))
-    >>> model = RidgeGradientRegressorCV(alphas=5, cv=3).fit(X, X[:, 0] - 2 * X[:, 1])
-    >>> model.cv_scores_.shape
-    (5, 3)
-    >>> int(model.ranking_.argmin())
-    1
-    """
-
-
-@completed
-@dataclass(kw_only=True, eq=False, repr=False)
-class RidgeGradientClassifierCV(LabelPredictions, ClassifierMixin, RidgeGradientCV):
-    """Gradient learning (GL) for classification, its ridge penalty chosen by cross-validation.
-
-    Parameters
-    ----------
-    cv : int, splitter, iterable or 'loo', default=5
-        Folds are stratified by class.
-    alphas, selection
-        As in `RidgeGradientRegressorCV`.
-    alpha_0, class_weight, kernel, weights, standardize, n_components
-        As in `RidgeGradientClassifier`.
-
-    Attributes
-    ----------
-    cv_scores_ : (n_alphas, n_folds) array
-        Minus the log loss of the held-out rows.
-    alpha_, alphas_
-        As in `RidgeGradientRegressorCV`.
-    predictor_, classes_, class_weight_, feature_importances_, ranking_, components_, \
-eigenvalues_, dimension_, mean_, scale_, ranges_, field_
-        As in `RidgeGradientClassifier`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from gradsift import RidgeGradientClassifierCV
-    >>> X = np.random.default_rng(0).normal(size=(40, 4))
-    >>> model = RidgeGradientClassifierCV(alphas=3, cv=3).fit(X, X[:, 2] > 0)
-    >>> int(model.ranking_.argmin())
-    2
-    """
-
-    alpha_0: float | None = None
-    class_weight: ClassWeight = None
-
-
 # Local linear fits: OPG and MAVE (Xia, Tong, Li and Zhu, 2002).
 
 
-@completed
+@completed(SparseGradientRegressor)
 @dataclass(kw_only=True, eq=False, repr=False)
 class OuterProductGradient(NumberPredictions, RegressorMixin, DenseEstimator):
     """Outer product of gradients: an independent local linear fit at every sample.
@@ -395,7 +244,7 @@ class OuterProductGradient(NumberPredictions, RegressorMixin, DenseEstimator):
         return field_attributes(fit)
 
 
-@completed
+@completed(SparseGradientRegressor)
 @dataclass(kw_only=True, eq=False, repr=False)
 class MinimumAverageVariance(NumberPredictions, RegressorMixin, DenseEstimator):
     """MAVE (Xia, Tong, Li and Zhu, 2002): the directions along which a local linear fit is best.
@@ -478,7 +327,6 @@ def check_n_slices(n_slices: object) -> int:
     return int(n_slices)
 
 
-@completed
 @dataclass(kw_only=True, eq=False, repr=False)
 class SlicedInverseRegression(InverseRegression):
     """SIR (Li, 1991): directions along which the mean of the columns moves with the response.
@@ -531,7 +379,7 @@ class SlicedInverseRegression(InverseRegression):
     _matrix = staticmethod(slice_means)
 
 
-@completed
+@completed(SlicedInverseRegression)
 @dataclass(kw_only=True, eq=False, repr=False)
 class SlicedAverageVariance(InverseRegression):
     """SAVE (Cook and Weisberg, 1991): directions along which the spread of the columns changes.
@@ -570,7 +418,7 @@ class SlicedAverageVariance(InverseRegression):
     _matrix = staticmethod(slice_covariances)
 
 
-@completed
+@completed(SlicedInverseRegression)
 @dataclass(kw_only=True, eq=False, repr=False)
 class PrincipalHessianDirections(InverseRegression):
     """pHd (Li, 1992): directions along which the response bends.

@@ -77,8 +77,6 @@ class Entry(NamedTuple):
 
 
 SECTION = re.compile(r"\n(Parameters|Attributes)\n-+\n(.*?)(?=\n\n[A-Z]\w+\n-+\n|\Z)", re.DOTALL)
-COMPLETED: dict[str, str] = {}
-"""The docstrings that others may refer to, by the name of the class."""
 AS_IN = re.compile(r"\s*As in `(\w+)`\.\s*")
 
 
@@ -90,10 +88,11 @@ def entries(section: str) -> Iterator[Entry]:
         yield Entry(tuple(name.strip() for name in names.split(",")), kind, text)
 
 
-def completed(cls: C) -> C:
-    """A class whose docstring holds the descriptions that it refers to: entries whose text is "As
-    in `Other`." come from the same section of that class, which was completed before.
+def completed(*others: type) -> Callable[[C], C]:
+    """A decorator of classes: entries of the docstring whose text is "As in `Other`." get the text
+    that they have in the same section of that class, which is one of `others`.
     """
+    known = {other.__name__: inspect.cleandoc(other.__doc__ or "") for other in others}
 
     def written(entry: Entry, title: str) -> Iterator[str]:
         found = AS_IN.fullmatch(entry.text)
@@ -102,7 +101,7 @@ def completed(cls: C) -> C:
             head += f" : {entry.kind}" if entry.kind else ""
             yield f"{head}\n{entry.text}" if entry.text else head
             return
-        for other in entries(dict(SECTION.findall(COMPLETED[found[1]]))[title]):
+        for other in entries(dict(SECTION.findall(known[found[1]]))[title]):
             if shared := tuple(name for name in other.names if name in entry.names):
                 yield from written(other._replace(names=shared), title)
 
@@ -111,6 +110,8 @@ def completed(cls: C) -> C:
         body = "\n".join(line for entry in entries(text) for line in written(entry, title))
         return f"\n{title}\n{'-' * len(title)}\n{body}"
 
-    cls.__doc__ = SECTION.sub(section, inspect.cleandoc(cls.__doc__ or ""))
-    COMPLETED[cls.__name__] = cls.__doc__
-    return cls
+    def complete(cls: C) -> C:
+        cls.__doc__ = SECTION.sub(section, inspect.cleandoc(cls.__doc__ or ""))
+        return cls
+
+    return complete

@@ -17,9 +17,12 @@ from gradsift.answer import Answer, EffectSample, make_answer
 from gradsift.data import take_rows
 from gradsift.data.arrays import refuse_lazy
 from gradsift.estimators.base import (
+    AS_TABLE,
     CORRECT,
     GOALS,
+    GRADIENT,
     SCORES,
+    SLOPES,
     ClassWeight,
     Goal,
     GradientEstimator,
@@ -40,12 +43,10 @@ from gradsift.estimators.columns import (
     check_new_mixed_X,
     encoder_of,
     make_columns,
-    mixed_gradient,
-    table_attributes,
+    table_gradient,
     warn_of_columns,
 )
 from gradsift.estimators.covariate_terms import with_covariates
-from gradsift.estimators.description import EnsemblePart, MemberPart
 from gradsift.estimators.docstrings import completed, documented
 from gradsift.estimators.sample import (
     Sample,
@@ -59,7 +60,6 @@ from gradsift.estimators.sample import (
 )
 from gradsift.estimators.serial_dependence import warn_of_repeats, warn_of_row_order
 from gradsift.estimators.sift_fit import (
-    Interaction,
     SiftModel,
     SiftOptions,
     SiftParameters,
@@ -90,6 +90,25 @@ FAMILIES: dict[str, type[Response]] = {
     "poisson": Counts,
     "negative-binomial": Counts,
 }
+FITS = "Select variables (the sift), then fit a smooth function of them (the refit)."
+FIT = {
+    "X": """(n, p) array or data frame
+        Of a data frame, truth values count as 0 and 1, and columns of text or of a categorical type
+        as categories.""",
+    "sample_weight": """(n,) array, optional
+        How many times each row counts: 2 is the row twice, 2.001 nearly the same, 0 = not at all.
+        With ``SiftOptions(weight_kind="importance")``, how much it counts compared with others.""",
+    "groups": """(n,) array of labels, optional
+        Rows that belong together: visits of a subject, cells of a donor, sibs of a family. Rows of
+        a group may depend on each other in any way; groups are independent. Where the response
+        never changes inside a group, the groups are the rows: their means are sifted.""",
+    "covariates": """(n, k) array, data frame or dict of columns, optional
+        Known influences, such as age, batch or principal components: they are adjusted for, and are
+        never findings. Texts and categories become 0/1 columns; missing numbers are filled with the
+        mean and marked, missing categories are a category. Effects are straight lines, or curves
+        and products of two covariates where the response asks for them.""",
+}
+"""Arguments of `fit`."""
 EXPOSURE = """(n,) array or number, optional
     Of these rows, where counts are predicted; None = 1, which predicts rates."""
 RETURN_STD = """bool, default=False
@@ -118,55 +137,6 @@ class GradientSift(GradientEstimator):
     response_type: ClassVar[type[Response]] = Numbers
     sift_settings: ClassVar[SiftSettings] = SiftSettings()
     refit_settings: ClassVar[RefitSettings] = NUMBERS
-
-    def fit(
-        self,
-        X: TableLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        covariates: TableLike | None = None,
-        offset: ArrayLike | None = None,
-    ) -> Self:
-        """Select variables (the sift), then fit a smooth function of them (the refit).
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-            Of a data frame, truth values count as 0 and 1, and columns of text or of a categorical
-            type as categories.
-        y : (n,) array
-            Numbers, or labels of any type.
-        sample_weight : (n,) array, optional
-            How many times each row counts: 2 is the row twice, 2.001 nearly the same, 0 = not at
-            all. With ``SiftOptions(weight_kind="importance")``, how much it counts compared with
-            the others.
-        groups : (n,) array of labels, optional
-            Rows that belong together: visits of a subject, cells of a donor, sibs of a family.
-            Rows of a group may depend on each other in any way; groups are independent. Where the
-            response never changes inside a group, the groups are the rows: their means are sifted.
-        covariates : (n, k) array, data frame or dict of columns, optional
-            Known influences, such as age, batch or principal components: they are adjusted for, and
-            are never findings. Texts and categories become 0/1 columns; missing numbers are filled
-            with the mean and marked, missing categories are a category. Effects are straight
-            lines, or curves and products of two covariates where the response asks for them.
-        offset : (n,) array, optional
-            A known part, such as a polygenic score: of y, of the log odds of the second class, or
-            (n, n_classes) scores of more than two classes. The rest is explained.
-
-        Returns
-        -------
-        self
-        """
-        return self.fit_for(
-            "all",
-            X,
-            y,
-            sample_weight=sample_weight,
-            groups=groups,
-            covariates=covariates,
-            offset=offset,
-        )
 
     def fit_for(self, goal: Goal, X: TableLike, y: ArrayLike, **fit_params: Any) -> Self:
         """`fit`, as far as a goal needs it.
@@ -255,24 +225,8 @@ class GradientSift(GradientEstimator):
         if self.encoder_ is None:
             return super()._gradient_parts(X)
         chosen = self.get_support(indices=True)
-        return mixed_gradient(self, self._new_samples(X))[:, :, chosen], chosen
-
-    def _particulars(self) -> dict[str, Any]:
-        return {
-            "covariates": () if self.covariates_ is None else self.covariates_.names,
-            "has_offset": self.has_offset_,
-            "encoder": self.encoder_,
-            "ensemble": ensemble_part(self.predictor_, self.predict_with == "auto"),
-        }
-
-
-def ensemble_part(predictor: Predictor | OutcomePredictors, used: bool) -> EnsemblePart | None:
-    """The predictors on all columns, as a description has them."""
-    if not predictor.members:
-        return None
-    members = zip(predictor.members, predictor.shares, strict=True)
-    parts = tuple(MemberPart(m.kind, share, m.n_columns) for m, share in members)
-    return EnsemblePart(parts, used)
+        samples = self._new_samples(X)
+        return table_gradient(self.predictor_, self.encoder_, chosen, samples)[:, :, chosen], chosen
 
 
 # What a user passed, checked.
@@ -447,7 +401,7 @@ def answer_of(model: GradientSift, sample: Sample) -> Answer:
 
 def attributes(sample: Sample, fit: SiftModel) -> dict[str, object]:
     """The attributes of a fitted model; of a table that was encoded, for the columns it has."""
-    covariates = sample.covariate_map
+    covariates, columns = sample.covariate_map, sample.columns
     if covariates is not None:
         covariates = replace(
             covariates, coefficients=fit.covariate_coefficients, explained=fit.covariates_explain
@@ -457,12 +411,12 @@ def attributes(sample: Sample, fit: SiftModel) -> dict[str, object]:
         "predictor_": fit.predictor,
         **({} if fit.links is None else dict(zip(LINKS, fit.links, strict=True))),
         "sift_": fit.found,
-        "feature_importances_": fit.importances.columns,
-        "variable_importances_": fit.importances.variables,
-        "ranking_": fit.found.ranking,
-        "interactions_": [Interaction(*pair) for pair in fit.found.interactions],
+        "feature_importances_": columns.importances(fit.importances.table),
+        "variable_importances_": columns.importances(fit.importances.variables),
+        "ranking_": columns.ranking(fit.found.ranking),
+        "interactions_": columns.interactions(fit.found.interactions),
         "n_paired_columns_": fit.n_paired,
-        "association_": inferred.association,
+        "association_": inferred.association and columns.association(inferred.association),
         "components_": fit.directions.components,
         "eigenvalues_": fit.directions.eigenvalues,
         "n_components_": len(fit.directions.components),
@@ -471,21 +425,18 @@ def attributes(sample: Sample, fit: SiftModel) -> dict[str, object]:
         "n_groups_": None if sample.groups is None else int(sample.groups.max()) + 1,
         "covariates_": covariates,
         "has_offset_": sample.has_offset,
-        "encoded_": None,
     }
     if fit.importances.outcomes is not None:
-        found["outcome_importances_"] = fit.importances.outcomes
+        each = map(columns.importances, fit.importances.outcomes)
+        found["outcome_importances_"] = np.stack(list(each))
     if inferred.significance is not None:
-        found["significance_"] = inferred.significance
+        found["significance_"] = columns.significance(inferred.significance)
     if inferred.findings is not None:
-        found["findings_"] = list(inferred.findings.findings)
-        found["confidence_"] = inferred.findings.confidence
-    if sample.columns.encoder is None:
-        return found
-    return table_attributes(found, fit.importances.table, sample.columns.encoder)
+        findings = columns.findings(inferred.findings)
+        found |= {"findings_": list(findings), "confidence_": findings.confidence}
+    return found
 
 
-@completed
 @dataclass(eq=False, repr=False)
 class GradientSiftRegressor(RegressorMixin, GradientSift):
     """Find the variables that matter, nonlinear and interacting ones included; no tuning.
@@ -592,8 +543,6 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         How a table with categories became columns of numbers; None where it was numbers. Then
         `components_`, `mean_`, `scale_`, `sift_` and `predictor_` are about the encoded columns
         (``encoder_.names``), and everything else about the columns of the table.
-    encoded_ : EncodedResults or None
-        Of such a table: importances, ranks and inference of the encoded columns.
     covariates_ : Covariates or None
         How covariates became columns, their part in predictions (`coefficients`), and the share of
         the variance of the response that they explain alone (`explained`).
@@ -633,6 +582,17 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         default="gaussian", kw_only=True
     )
 
+    @documented(
+        FITS,
+        **FIT,
+        y="""(n,) array, or (n, q) array or data frame of several outcomes
+            Of a count family, counts.""",
+        offset="""(n,) array, optional
+            A known part of y, such as a polygenic score, or of the logarithm of the mean of counts.
+            The rest is explained.""",
+        exposure="""(n,) array, optional
+            The time, area or number of units that each count refers to; count families only.""",
+    )
     def fit(
         self,
         X: TableLike,
@@ -643,32 +603,22 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         offset: ArrayLike | None = None,
         exposure: ArrayLike | None = None,
     ) -> Self:
-        """Select variables (the sift), then fit a smooth function of them (the refit).
+        given = {"sample_weight": sample_weight, "groups": groups, "covariates": covariates}
+        return self.fit_for("all", X, y, **given, offset=offset, exposure=exposure)
 
-        Parameters
-        ----------
-        X, y, sample_weight, groups, covariates
-            As in `GradientSift.fit`; of a count family, y are counts.
-        offset : (n,) array, optional
-            A known part of y, or of the logarithm of the mean of counts.
-        exposure : (n,) array, optional
-            The time, area or number of units that each count refers to; count families only.
-
-        Returns
-        -------
-        self
-        """
-        return self.fit_for(
-            "all",
-            X,
-            y,
-            sample_weight=sample_weight,
-            groups=groups,
-            covariates=covariates,
-            offset=offset,
-            exposure=exposure,
-        )
-
+    @documented(
+        SLOPES,
+        f"""{GRADIENT}
+        std : as `gradient`
+            With `return_std`, by the posterior of the refit. Where rows are several hundred and
+            effects smooth, 89 to 96 % of the true derivatives of the selected variables lie within
+            1.96 of them; with 100 rows or many weak effects, 63 to 96 %
+            (``benchmarks/uncertainty``).
+        """,
+        **AS_TABLE,
+        return_std="""bool, default=False
+            Whether to return standard deviations as well. They take the selection as right.""",
+    )
     def gradient(
         self,
         X: TableLike,
@@ -677,31 +627,6 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         as_frame: bool = False,
         return_std: bool = False,
     ) -> Any:
-        """The gradient at any sample, in the units of the columns of X.
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        sparse : bool, default=False
-            Return a CSC array that stores the selected columns only.
-        as_frame : bool, default=False
-            Return a pandas data frame of the selected columns, with the index of X.
-        return_std : bool, default=False
-            Whether to return standard deviations as well. They take the selection as right.
-
-        Returns
-        -------
-        gradient : (n, p) array
-            Zero columns for variables that were not selected. With `sparse`, a CSC array; with
-            `as_frame`, a frame with the names of the columns. A category has no derivative: its
-            column holds by how much the prediction of the sample differs from what it would be at
-            the most frequent category.
-        std : as `gradient`
-            With `return_std`, by the posterior of the refit. Where rows are several hundred and
-            effects smooth, 89 to 96 % of the true derivatives of the selected variables lie within
-            1.96 of them; with 100 rows or many weak effects, 63 to 96 %
-            (``benchmarks/uncertainty``).
-        """
         slopes = super().gradient(X, sparse=sparse, as_frame=as_frame)
         if not return_std:
             return slopes
@@ -711,7 +636,8 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
             std, index = self.predictor_.gradient_std(samples), self.predictor_.index
         else:
             index = self.get_support(indices=True)
-            std = mixed_gradient(self, samples, std=True)[:, :, index]
+            std = table_gradient(self.predictor_, self.encoder_, index, samples, std=True)
+            std = std[:, :, index]
         return slopes, self._all_columns(std, index, X, sparse, as_frame)
 
     def _check_std(self) -> None:
@@ -791,7 +717,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=1))
 
 
-@completed
+@completed(GradientSiftRegressor)
 @dataclass(eq=False, repr=False)
 class GradientSiftClassifier(ClassifierMixin, GradientSift):
     """Find the variables that separate classes, nonlinear and interacting ones included.
@@ -828,7 +754,7 @@ feature_groups, predict_with, missing, inference, options
     feature_importances_, variable_importances_, ranking_, interactions_, n_paired_columns_, \
 components_, eigenvalues_, sift_, association_, significance_, predictor_, mean_, scale_, ranges_, \
 n_groups_, feature_groups_, \
-encoder_, encoded_, covariates_, has_offset_, findings_, confidence_, answer_
+encoder_, covariates_, has_offset_, findings_, confidence_, answer_
         As in `GradientSiftRegressor`.
 
     Examples
@@ -857,6 +783,26 @@ encoder_, encoded_, covariates_, has_offset_, findings_, confidence_, answer_
     def _response_type(self, y: object) -> type[Response]:
         ordered = OrderedLabels.of(y) is not None if self.ordered is None else self.ordered
         return Ordinal if ordered else Labels
+
+    @documented(
+        FITS,
+        **FIT,
+        y="(n,) array of labels of any type",
+        offset="""(n,) array, or (n, n_classes) with more than two classes, optional
+            A known part of the log odds of the second class, or of the scores of all classes. The
+            rest is explained.""",
+    )
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        covariates: TableLike | None = None,
+        offset: ArrayLike | None = None,
+    ) -> Self:
+        given = {"sample_weight": sample_weight, "groups": groups, "covariates": covariates}
+        return self.fit_for("all", X, y, **given, offset=offset)
 
     @same_bits
     @documented(SCORES, "scores : (n,) array, or (n, n_classes)")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -59,14 +59,6 @@ WORKING_ROUNDS = 2
 """Times that a working response is made and fitted: later ones change little."""
 REFIT_ROWS = 200_000
 """Rows the refit learns from at most: its 1,000 landmarks gain nothing by more."""
-
-
-class Interaction(NamedTuple):
-    """A product of two variables that the sift found in the response."""
-
-    first: int
-    second: int
-    strength: float
 
 
 @dataclass(frozen=True)
@@ -162,13 +154,12 @@ class Importances:
 
     Attributes
     ----------
-    columns, variables, table : (p,) arrays
-        Of every encoded column, of its variable, and of the column of the table behind it.
+    variables, table : (p,) arrays
+        For every encoded column, that of its variable, and of the column of the table behind it.
     outcomes : (q, p) array or None
         The same as `table` for each of several outcomes.
     """
 
-    columns: Array
     variables: Array
     table: Array
     outcomes: Array | None = None
@@ -564,13 +555,14 @@ def summarise(
         return out
 
     columns, outcomes = sample.columns, None
+    origins = None if columns.encoder is None else columns.origins
     if several:
         outcomes = np.zeros((len(F), p))
         each = reported.reshape(len(index), *F.shape[:2])
         outcomes[:, index] = np.linalg.norm(each, axis=2).T
-        of_table = partial(joint, labels=columns.origins)
+        of_table = partial(joint, labels=origins)
         outcomes = np.stack([of_table(v, G.T) for v, G in zip(outcomes, F, strict=True)])
     directions = find_directions(index, reported, p, params.n_components, energy=ENERGY)
     of_columns = partial(joint, importances, standard)
-    found = of_columns(columns.variable), of_columns(columns.origins)
-    return Importances(importances, *found, outcomes), directions
+    found = of_columns(columns.variable), of_columns(origins)
+    return Importances(*found, outcomes), directions

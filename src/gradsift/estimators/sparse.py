@@ -24,7 +24,6 @@ from gradsift.estimators.base import (
     take_over,
     warn_nothing_selected,
 )
-from gradsift.estimators.description import Optimality
 from gradsift.estimators.docstrings import completed, documented
 from gradsift.estimators.validation import given
 from gradsift.pairwise.assemble import Assembly, Penalties, Settings, assemble
@@ -336,16 +335,6 @@ class SparseGradient(GradientEstimator):
         """scikit-learn's mark of rows without a label, where these have a say."""
         return -1 if is_classifier(self) and self._penalties.smoothness > 0 else None
 
-    def _particulars(self) -> dict[str, Any]:
-        found = (
-            self.alpha_,
-            self.alpha_max_,
-            self.dual_gap_,
-            self.kkt_violation_,
-            self._solver.tol,
-        )
-        return {"optimality": Optimality(*map(float, found))}
-
 
 def sparse_attributes(fit: SparseFit) -> dict[str, object]:
     """The attributes of a fitted estimator of the paper."""
@@ -375,7 +364,6 @@ def warn_of_fit(estimator: SparseGradient, fit: SparseFit) -> None:
         warn_nothing_selected("the mean of y", "Use a smaller alpha, below alpha_max_.")
 
 
-@completed
 @dataclass(eq=False, repr=False)
 class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient):
     """Sparse gradient learning for regression (Ye & Xie).
@@ -478,7 +466,7 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
     predict_with: PredictWith = field(default="directions", kw_only=True)
 
 
-@completed
+@completed(SparseGradientRegressor)
 @dataclass(eq=False, repr=False)
 class SparseGradientClassifier(LabelPredictions, ClassifierMixin, SparseGradient):
     """Sparse gradient learning for classification (Ye & Xie), any number of classes.

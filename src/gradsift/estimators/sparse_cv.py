@@ -34,6 +34,8 @@ from gradsift.estimators.docstrings import completed, documented
 from gradsift.estimators.sparse import (
     LABELS_OR_NUMBERS,
     SparseGradient,
+    SparseGradientClassifier,
+    SparseGradientRegressor,
     sparse_attributes,
     warn_of_fit,
 )
@@ -309,7 +311,7 @@ def make_folds(cv: CV, sample: PairSample, groups: ArrayLike | None = None) -> l
     return folds
 
 
-@completed
+@completed(SparseGradientRegressor)
 @dataclass(kw_only=True, eq=False, repr=False)
 class SparseGradientRegressorCV(NumberPredictions, RegressorMixin, SparseGradient):
     """Sparse gradient learning for regression, alpha chosen by cross-validation.
@@ -385,7 +387,7 @@ field_, predictor_
         return take_over(self, learned, choose(self, sample, groups))
 
 
-@completed
+@completed(SparseGradientRegressorCV, SparseGradientClassifier)
 @dataclass(kw_only=True, eq=False, repr=False)
 class SparseGradientClassifierCV(LabelPredictions, ClassifierMixin, SparseGradient):
     """Sparse gradient learning for classification, alpha chosen by cross-validation.

@@ -12,7 +12,13 @@ from numpy.typing import ArrayLike
 
 from gradsift._run.threads import same_bits
 from gradsift.estimators.docstrings import completed, documented
-from gradsift.estimators.sift import GradientSift, GradientSiftClassifier, GradientSiftRegressor
+from gradsift.estimators.sift import (
+    FIT,
+    FITS,
+    GradientSift,
+    GradientSiftClassifier,
+    GradientSiftRegressor,
+)
 from gradsift.protocols import Array, TableLike
 from gradsift.refit.settings import SURVIVAL
 from gradsift.responses.survival import (
@@ -29,7 +35,7 @@ STRATUM = """int, default=0
     Number of the stratum, in the order of its sorted labels, whose baseline is used."""
 
 
-@completed
+@completed(GradientSiftRegressor)
 @dataclass(eq=False, repr=False)
 class GradientSiftSurvival(GradientSift):
     """Find the variables that a survival time depends on, nonlinear and interacting ones included.
@@ -56,7 +62,7 @@ feature_groups, predict_with, missing, inference, options
     feature_importances_, variable_importances_, ranking_, interactions_, n_paired_columns_, \
 components_, eigenvalues_, sift_, association_, significance_, predictor_, mean_, scale_, ranges_, \
 n_groups_, feature_groups_, \
-encoder_, encoded_, covariates_, has_offset_, findings_, confidence_, answer_
+encoder_, covariates_, has_offset_, findings_, confidence_, answer_
         As in `GradientSiftRegressor`.
 
     Examples
@@ -81,7 +87,21 @@ encoder_, encoded_, covariates_, has_offset_, findings_, confidence_, answer_
     response_type = Survival
     refit_settings = SURVIVAL
 
-    def fit(  # type: ignore[override]  # rows have times, not groups
+    @documented(
+        FITS,
+        **FIT,
+        y="""(n,) array of times, with `event`; or both together
+            Both together are a structured array with a field of truth values and one of times (as
+            in scikit-survival), or a table of two columns.""",
+        event="""(n,) array of bool or 0/1, optional
+            Whether the event was observed; False where the row was censored.""",
+        entry="""(n,) array, optional
+            Times from which rows were observed (left truncation).""",
+        strata="""(n,) array of labels, optional
+            Rows of one stratum have a baseline hazard of their own.""",
+        offset="(n,) array, optional\n    A known part of the log hazard.",
+    )
+    def fit(
         self,
         X: TableLike,
         y: ArrayLike,
@@ -92,28 +112,6 @@ encoder_, encoded_, covariates_, has_offset_, findings_, confidence_, answer_
         covariates: TableLike | None = None,
         offset: ArrayLike | None = None,
     ) -> Self:
-        """Select variables (the sift), then fit a smooth risk of them (the refit).
-
-        Parameters
-        ----------
-        X : (n, p) array or data frame
-        y : (n,) array of times, with `event`; or both together: a structured array with a field \
-of truth values and one of times (as in scikit-survival), or a table of two columns
-        event : (n,) array of bool or 0/1, optional
-            Whether the event was observed; False where the row was censored.
-        entry : (n,) array, optional
-            Times from which rows were observed (left truncation).
-        strata : (n,) array of labels, optional
-            Rows of one stratum have a baseline hazard of their own.
-        sample_weight, covariates
-            As in `GradientSiftRegressor`.
-        offset : (n,) array, optional
-            A known part of the log hazard.
-
-        Returns
-        -------
-        self
-        """
         records = survival_target(y, event, entry, strata)
         given = {"sample_weight": sample_weight, "covariates": covariates, "offset": offset}
         self.fit_for("all", X, records, **given)

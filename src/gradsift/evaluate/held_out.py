@@ -62,8 +62,6 @@ class HeldOut:
         Of `tool` on all columns; None where it was not asked for.
     baseline : Scores
         Of the mean of y, or of the shares of the classes, in the other folds.
-    tool : str
-        'ridge regression', 'logistic regression' or their like, tuned by cross-validation.
     n_folds : int
     ensemble_share : float
         The part of the predictors on all columns in `together`, mean over the folds.
@@ -82,13 +80,17 @@ class HeldOut:
     together: Scores | None
     simple: Scores | None
     baseline: Scores
-    tool: str
     n_folds: int
     ensemble_share: float = 0.0
     classes: tuple[str, ...] = ()
     positive: str | None = None
     covariates: Scores | None = None
     kind: Kind = "numbers"
+
+    @property
+    def tool(self) -> str:
+        """'ridge regression', 'logistic regression' or their like, tuned by cross-validation."""
+        return WORDS[self.kind].tool
 
     @property
     def metric(self) -> str:
@@ -246,7 +248,6 @@ class PendingScores:
             found[TOGETHER] if max(shares) > 0 else None,
             found.get(SIMPLE),
             found[BASELINE],
-            truth.words.tool,
             len(folds),
             float(np.mean(shares)),
             () if classes is None else tuple(map(str, classes)),
@@ -306,15 +307,14 @@ def predict_fold(
         C, D = encoded(model, None, inside), encoded(model, None, outside)
         out[COVARIATES] = learned.of_covariates(C, D, inside, outside)
     out[BASELINE] = learned.constant(inside, outside, len(test))
-    ensemble = model.describe().ensemble
-    return Fold(test, out, 0.0 if ensemble is None else ensemble.share)
+    return Fold(test, out, sum(getattr(model.predictor_, "shares", ())))
 
 
 def encoded(model: BaseEstimator, X: TableLike, params: SampleParams) -> Array:
     """Columns of a table (None = no table) and of covariates as a fitted model encodes them."""
     parts = []
     if X is not None:
-        encoder = model.describe().encoder
+        encoder = getattr(model, "encoder_", None)
         parts.append(np.asarray(X if encoder is None else encoder.encode(X), dtype=float))
     if params.covariates is not None:
         with warnings.catch_warnings():

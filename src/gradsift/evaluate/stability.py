@@ -34,8 +34,6 @@ class Stability:
         The variables each subsample selected.
     n_features, n_rows : int
         Columns of the table, rows in a subsample.
-    variables : (p,) int array, optional
-        The variable that each column belongs to; None = every column is one.
     frequencies : (p,) array
         Share of the subsamples in which a variable was selected.
     """
@@ -43,7 +41,6 @@ class Stability:
     selections: tuple[IntArray, ...]
     n_features: int
     n_rows: int
-    variables: IntArray | None = None
 
     @property
     def n_subsamples(self) -> int:
@@ -57,31 +54,6 @@ class Stability:
     def frequency_of_any(self, columns: IntArray) -> float:
         """Share of the subsamples that selected at least one of these columns."""
         return float(np.mean([np.isin(columns, s).any() for s in self.selections]))
-
-    def variables_of(self, columns: IntArray) -> IntArray:
-        """The variables that some columns belong to, each once."""
-        return np.unique(columns if self.variables is None else self.variables[columns])
-
-    @property
-    def sizes(self) -> list[int]:
-        """How many variables each subsample selected."""
-        return [len(self.variables_of(s)) for s in self.selections]
-
-    def chance_of_any(self, count: int) -> float:
-        """The same share for `count` variables drawn at random, on average over the draws.
-
-        Examples
-        --------
-        >>> half = Stability((np.array([0]), np.array([4, 7])), n_features=10, n_rows=20)
-        >>> round(half.chance_of_any(1), 6)
-        0.15
-        """
-        p = len(self.variables_of(np.arange(self.n_features)))
-        missed = [
-            np.prod([max(p - size - i, 0) / (p - i) for i in range(min(count, p))])
-            for size in self.sizes
-        ]
-        return float(1.0 - np.mean(missed))
 
 
 def _support(

@@ -30,7 +30,7 @@ import numpy as np
 
 from gradsift._run.overflow import refuse_overflow
 from gradsift._run.threads import one_blas_thread
-from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
+from gradsift.data import Scaling, measure_scaling, open_source, standardised
 from gradsift.numerics.directions import find_directions, orient
 from gradsift.numerics.distances import products, squared_distances
 from gradsift.numerics.sampling import orientation
@@ -39,9 +39,6 @@ from gradsift.pairwise.dimension import SPAN, Dimension, choose_dimension, count
 from gradsift.pairwise.field import taylor_average, taylor_predictor
 from gradsift.pairwise.fit import (
     FittedField,
-    Fold,
-    HeldOut,
-    HeldOutLoss,
     PairSample,
     describe,
     rank_variables,
@@ -65,65 +62,23 @@ from gradsift.solver.forward_backward import step_bound
 from gradsift.solver.problem import row_norms
 from gradsift.solver.ridge import expand, solve_ridge
 
-# GL: at one penalty, or scored at many.
+# GL.
 
 
-class RidgeStarted(NamedTuple):
-    """An assembled problem, the products X X' (n, n) of its rows, and its default penalty."""
-
-    assembly: Assembly
-    inner: Array
-    unit: float
-
-    def solve(self, alpha: float) -> tuple[Rows, Array]:
-        """Coefficients (B, v) at a penalty."""
-        source, datafit = self.assembly.problem.source, self.assembly.problem.datafit
-        A, v = solve_ridge(datafit, self.inner, alpha)
-        return Rows(np.arange(source.shape[1]), expand(source, A)).drop_zeros(), v
-
-
-def start_ridge(sample: PairSample, problem: Settings) -> RidgeStarted:
-    """Assemble the problem, and find its own scale of penalties."""
+def fit_ridge(
+    sample: PairSample, problem: Settings, alpha: float | None, n_components: int | Literal["auto"]
+) -> tuple[FittedField, float]:
+    """The field at a penalty, and the penalty; None is a default on the problem's own scale."""
     assembly = assemble(sample.X, sample.response, problem, sample.weight)
-    inner = products(assembly.problem.source).inner
-    return RidgeStarted(assembly, inner, default_ridge(assembly, inner))
-
-
-def finish_ridge(
-    started: RidgeStarted, alpha: float, n_components: int | Literal["auto"]
-) -> FittedField:
-    """The answer at a penalty, and what follows from it."""
-    assembly = started.assembly
-    rows, v = started.solve(alpha)
+    source, datafit = assembly.problem.source, assembly.problem.datafit
+    inner = products(source).inner
+    alpha = default_ridge(assembly, inner) if alpha is None else alpha
+    A, v = solve_ridge(datafit, inner, alpha)
+    rows = Rows(np.arange(source.shape[1]), expand(source, A)).drop_zeros()
     labels = assembly.response.is_labels
     predictor = None if labels else taylor_predictor(assembly, rows, v)
     nothing_out = np.zeros(assembly.problem.n_features)
-    return describe(assembly, rows, v, n_components, nothing_out, predictor)
-
-
-@refuse_overflow
-def ridge_fold_scores(
-    sample: PairSample, problem: Settings, fold: Fold, alphas: Array, *, relative: bool
-) -> Array:
-    """Minus the mean loss on the held-out rows at every alpha, of what the estimator predicts.
-
-    With `relative`, alphas are in units of the fold's own default: penalties of different folds are
-    alike where they are the same multiple of it.
-    """
-    weight = None if sample.weight is None else sample.weight[fold.train]
-    inside = PairSample(
-        take_rows(sample.X, fold.train), sample.response.take(fold.train), weight,
-        np.arange(len(fold.train)), len(fold.train),
-    )  # fmt: skip
-    started = start_ridge(inside, problem.take(fold.train))
-    assembly, truth = started.assembly, sample.response.take(fold.test)
-    held_out = standardised(take_rows(sample.X, fold.test), assembly.scaling)
-    count = np.ones(len(fold.test)) if sample.weight is None else sample.weight[fold.test]
-    score = HeldOutLoss("offset" if truth.is_labels else "taylor")
-    scores = np.empty(len(alphas))
-    for i, alpha in enumerate(alphas * (started.unit if relative else 1.0)):
-        scores[i] = score(HeldOut(assembly, *started.solve(float(alpha)), held_out, truth, count))
-    return scores
+    return describe(assembly, rows, v, n_components, nothing_out, predictor), alpha
 
 
 def default_ridge(assembly: Assembly, inner: Array) -> float:

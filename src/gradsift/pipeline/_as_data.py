@@ -28,9 +28,9 @@ import gradsift as public
 from gradsift import answer
 from gradsift.data import ArraySource, Scaling
 from gradsift.data.read_options import ReadOptions
-from gradsift.estimators.columns import EncodedResults
+from gradsift.estimators.columns import Interaction
 from gradsift.estimators.covariates import Covariate, Covariates
-from gradsift.estimators.sift_fit import Interaction, SiftOptions
+from gradsift.estimators.sift_fit import SiftOptions
 from gradsift.inference.findings import Finding
 from gradsift.inference.marginal_tests import Association
 from gradsift.inference.results import ColumnTest, ProductTest, ReducedModel, Significance
@@ -92,7 +92,6 @@ CLASSES: dict[str, type] = {
     "ChosenGroup": ChosenGroup,
     "Interaction": Interaction,
     "SiftOptions": SiftOptions,
-    "EncodedResults": EncodedResults,
     "Association": Association,
     "Significance": Significance,
     "ColumnTest": ColumnTest,
@@ -146,7 +145,7 @@ CLASSES: dict[str, type] = {
 
 OPEN = {
     ArraySource, Scaling, Association, Dimension, PathResult, SiftResult, ChosenGroup, Interaction,
-    Significance, ColumnTest, ProductTest, ReducedModel, Finding, EncodedResults,
+    Significance, ColumnTest, ProductTest, ReducedModel, Finding,
 }  # fmt: skip
 """Their arrays may hold NaN or infinity: missing values, the scale of a constant column, what was
 not tested or not measured. All others are factors of predictions.

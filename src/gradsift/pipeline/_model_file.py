@@ -38,7 +38,7 @@ from gradsift.tables.columns import TableEncoder
 NAME = "model.gradsift"
 """What `gradsift select` calls its model."""
 KIND = "gradsift model"
-FORMAT = 9
+FORMAT = 10
 """Version of the format. Files of another version are refused, not guessed at."""
 HEADER = "model.json"
 ARRAY = re.compile(r"arrays/(0|[1-9][0-9]{0,5})\.npy")
@@ -284,7 +284,11 @@ def works_on(model: BaseEstimator, X: NDArray[Any]) -> bool:
     """Whether all that is asked of a model is finite, of the shape that goes with the table."""
     n, p = X.shape
     fields = model.gradient(X, sparse=True)
-    at_the_mean = model.describe().at_the_mean
+    at_the_mean: dict[str, object] = {}  # what predictions need, other than the table
+    if getattr(model, "covariates_", None) is not None:
+        at_the_mean["covariates"] = "mean"
+    if getattr(model, "has_offset_", False):
+        at_the_mean["offset"] = 0.0
     predicted = model.predict(X, **at_the_mean)
     projected = model.transform(X)
     fields = fields if isinstance(fields, list) else [fields]
