@@ -27,7 +27,7 @@ from functools import cached_property
 import numpy as np
 
 from gradsift._run.passes import each_block
-from gradsift.numerics.statistics import largest_tie, winsorise
+from gradsift.numerics.statistics import has_robust_scale, winsorise
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.responses import Likelihood
 from gradsift.sift.features import clipped
@@ -126,7 +126,7 @@ def make_response(
     """
     Y = rows.take(np.asarray(Y, dtype=np.float64))
     if Y.shape[1] == 1:
-        robust = robust and largest_tie(Y[:, 0], rows.weight) <= settings.most_tied
+        robust = robust and has_robust_scale(Y[:, 0], rows.weight)
     if rows.clusters is not None:
         noise = winsorise(Y, settings.clip, rows.weight) if robust else Y
         rows = replace(rows, clusters=rows.clusters.correlated(noise, settings))
