@@ -81,7 +81,7 @@ SPARSE: Params = {
     **PAIRS,
     "penalty_factor": Choice([None, "ones", "zeros", "first free"], [0.0, "negative", "short"]),
     "smoothness": Choice([0.0, 0.1, 1e6], [-1.0, np.nan]),
-    "solver": Choice(["auto", "fista", "fbs"], ["sgd"]),
+    "solver": Choice(["auto", "fbs"], ["sgd"]),
     "tol": Choice([1e-4, 1e-2], [0.0, -1.0, np.nan]),
     "max_iter": Choice([300, 1], [0, -3]),
 }

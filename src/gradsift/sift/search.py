@@ -1,8 +1,8 @@
 """The choice of a support: a local search for the least criterion.
 
 Problem: minimise `criterion` over supports, sets of groups of features. A step of the search adds,
-drops or replaces one group. Searches begin at supports that a group lasso path proposes (Yuan and
-Lin 2006; solved by FISTA, Beck and Teboulle 2009, with restarts, O'Donoghue and Candes 2015). The
+drops or replaces one group. Searches begin at supports that a group lasso path proposes
+(:cite:`yuan-2006`; solved by FISTA, :cite:`beck-2009`, with restarts, :cite:`odonoghue-2015`). The
 support that is found is checked against permutations of the rows (`saddlepoint`), and the search
 goes on without the groups that fail.
 """
