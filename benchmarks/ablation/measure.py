@@ -58,7 +58,6 @@ OFF: dict[str, Any] = {
     "searched_df": 0.0,
     "breadth": 1,
     "relaxed": 0.0,
-    "most_tied": 1.0,
     "rounds": 1,
 }
 """What switches an ingredient off; the others have no such value."""

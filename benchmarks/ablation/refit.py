@@ -65,15 +65,14 @@ KINDS: dict[str, tuple[str, ...]] = {
     "many rows": tuple(f"{name} long" for name in (*LONG, *LONG_LABELS)),
 }
 """Kind of design -> its designs: of 100 rows, or of 1,500 where they are many."""
-ROWS = ("tuning_rows", "landmarks", "penalty_rows")
+ROWS = ("tuning_rows", "landmarks", "most_rows")
 KERNELS = (
     "start_noise", "shrink_scales", "per_angle", "linear_per_variable", "rotation_rounds",
     "most_rotated", "anova_trial", "anova_hope",
 )  # fmt: skip
 ONLY_LABELS = ("penalties", "stretches")
 OUTLIERS = (
-    "outlier_z", "downweight_z", "noise_floor", "first_clip", "robust_rounds", "settled",
-    "robust_gain",
+    "outlier_z", "clip", "noise_floor", "robust_rounds", "settled", "robust_gain",
 )  # fmt: skip
 OFF: dict[str, dict[str, Any]] = {
     "per_angle": {"per_angle": 0.0},
@@ -84,16 +83,13 @@ OFF: dict[str, dict[str, Any]] = {
     "anova_hope": {"anova_hope": np.inf},
     "penalties": {"penalties": (1.0,)},
     "stretches": {"stretches": (1.0,)},
-    "most_tied": {"most_tied": 1.0},
     "outlier_z": {"outlier_z": np.inf},
     "noise_floor": {"noise_floor": 0.0},
-    "first_clip": {"first_clip": np.inf},
     "robust_rounds": {"robust_rounds": 1},
     "robust_gain": {"robust_gain": np.inf},
-    "cut": {"cut": 100.0},
     "ensemble_rows": {"ensemble_rows": (10, 9)},
     "ridge_cut": {"ridge_cut": 0.0},
-    "ridge_rows": {"ridge_rows": 0},
+    "ridge_columns": {"ridge_columns": 0},
     "differences": {"differences": 0},
     "kernel_columns": {"kernel_columns": 0},
     "most_repeats": {"most_repeats": 1},
@@ -101,9 +97,9 @@ OFF: dict[str, dict[str, Any]] = {
     "least_gain": {"least_gain": -np.inf},
     "least_weight": {"least_weight": 0.0},
 }
-"""What switches an ingredient off. No anova kernel: it is given up after one step. No ridge, no
-kernel ridge, no Laplace kernel: no table is small enough for them. A large power gives the best
-member all.
+"""What switches an ingredient off. No anova kernel: it is given up after one step. No ridge: of no
+columns. No kernel ridge, no Laplace kernel: no table is small enough for them. A large power gives
+the best member all.
 """
 SCORE, SECONDS = range(2)
 

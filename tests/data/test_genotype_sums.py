@@ -66,7 +66,7 @@ def test_statistics_and_scales_are_those_of_any_table(source, weighted):
     rng = np.random.default_rng(2)
     weight = rng.integers(0, 3, N).astype(float) if weighted else None
     rows = make_rows(N, weight)
-    R = rng.normal(size=(rows.count(N), 2))
+    R = rng.normal(size=(rows.count, 2))
     share = np.full(N, 1.0 / N) if weight is None else weight / weight.sum()
     found = []
     for table in (source, Slow(source)):

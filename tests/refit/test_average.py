@@ -64,7 +64,7 @@ def test_regression_weights_are_those_of_ridge_on_weighed_columns(many_effects):
     Z, y = many_effects
     found = of_numbers(Z, y, settings=LINEAR)
     ridge = the_ridge(found)
-    Z = np.clip(Z, -NUMBERS.cut, NUMBERS.cut)
+    Z = np.clip(Z, -NUMBERS.clip, NUMBERS.clip)
     (screened,) = screened_columns(ArraySource(Z), np.ones((1, 60)), y[:, None])
     assert ridge.index.tolist() == screened.index.tolist()
     A = Z[:, screened.index] * np.sqrt(screened.prior)
@@ -76,7 +76,7 @@ def test_regression_weights_are_those_of_ridge_on_weighed_columns(many_effects):
 
 
 @pytest.mark.parametrize(
-    "settings", [LINEAR, RefitSettings(ridge_rows=0, differences=0)], ids=["ridge", "kernel"]
+    "settings", [LINEAR, RefitSettings(ridge_cut=np.inf, differences=0)], ids=["ridge", "kernel"]
 )
 def test_each_predicts_new_rows_where_few_columns_cannot(many_effects, settings):
     Z, y = many_effects

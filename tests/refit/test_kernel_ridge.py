@@ -173,7 +173,7 @@ def test_many_rows_are_learnt_through_landmarks(along, form):
     Z = rng.normal(size=(900, 4))
     f = np.sin(2 * Z[:, 0]) + Z[:, 1]
     Y = (f + 0.3 * rng.normal(size=900))[:, None]
-    settings = RefitSettings(kernel_rows=150)
+    settings = RefitSettings(most_rows=150)
     fit = fit_kernel(Z, Y, settings, np.argsort(Y[:, 0]) if along else None, form)
     assert fit.function.landmarks.shape == (150, 4)
     assert len(fit.left_out.guess) == 900

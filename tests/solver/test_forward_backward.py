@@ -57,7 +57,7 @@ def test_plain_steps_never_go_uphill(task):
     phi, penalty, alpha = ResidualForm(datafit, X), GroupLasso(np.ones(4)), 0.01
     B, v, last = np.zeros((4, datafit.n_tasks)), datafit.start(), np.inf
     for _ in range(30):
-        B, v, n_iter = forward_backward(phi, penalty, B, v, alpha, InnerSolver(-1.0, 1, "fbs"))
+        B, v, n_iter = forward_backward(phi, penalty, B, v, alpha, InnerSolver(-1.0, 1))
         now = phi.value(phi.image(B, v), B, v) + penalty.value(B, alpha)
         assert n_iter == 1
         assert now <= last + 1e-12

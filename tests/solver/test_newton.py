@@ -48,7 +48,7 @@ def test_same_minimiser_as_forward_backward_steps(task, omega):
     phi, penalty, B, v = restricted(task, omega)
     alpha, sharp = 0.01, InnerSolver(1e-10, 100_000)
     fast = manifold_newton(phi, penalty, B, v, alpha, sharp)
-    slow = forward_backward(phi, penalty, B, v, alpha, InnerSolver(1e-8, 100_000, "fista"))
+    slow = forward_backward(phi, penalty, B, v, alpha, InnerSolver(1e-8, 100_000))
     at = Point(fast.B, fast.v, phi.image(fast.B, fast.v))
     assert duality_gap(phi, penalty.limits(alpha), at, slope_at(phi, at)) <= 1e-10
     np.testing.assert_allclose(row_norms(fast.B), row_norms(slow.B), atol=1e-3)

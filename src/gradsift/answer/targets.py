@@ -16,7 +16,7 @@ from scipy.special import expit, softmax
 
 from gradsift.answer.results import Scale
 from gradsift.numerics.logistic import fit_binary, fit_multinomial
-from gradsift.numerics.statistics import largest_tie, scale_about_zero
+from gradsift.numerics.statistics import has_robust_scale, scale_about_zero
 from gradsift.protocols import Array, IntArray
 from gradsift.responses import Likelihood, Ordinal, Survival
 
@@ -25,8 +25,6 @@ SLOPE_SD = 2.5
 separated."""
 LOOSE_SD = 100.0
 """Of slopes of numbers, in standard deviations of the response: no prior at all."""
-MOST_TIED = 0.25
-"""Part of the rows of one value beyond which none loses weight, as in the refit."""
 HUBER = 3.0
 """Robust standard deviations beyond which a residual loses weight."""
 FIXED = 1e-12
@@ -254,7 +252,7 @@ def number_target(
     centre = float(np.average(y, weights=weight))
     unit = float(np.sqrt(np.average((y - centre) ** 2, weights=weight))) or 1.0
     part = np.zeros(len(y)) if offset is None else np.ravel(offset) / unit
-    robust = largest_tie(y) <= MOST_TIED
+    robust = has_robust_scale(y)
     values = (y - centre) / unit
     return NumberTarget(values, weight, part, centre, unit, robust, groups, (outcome,))
 

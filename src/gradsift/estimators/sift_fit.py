@@ -78,8 +78,6 @@ class SiftOptions:
     standardize : bool, default=True
         Report importances and directions in standardised columns, where variables can be
         compared; False reports them in your units. Sift and refit always standardise.
-    tol : float, default=1e-3
-        Accuracy of the group-lasso path that proposes which variables to choose from.
     seed : int, default=0
         Of the draws of findings. Selection and predictions do not depend on it.
     n_jobs : int, optional
@@ -98,7 +96,6 @@ class SiftOptions:
     max_features: int | None = None
     weight_kind: WeightKind = "frequency"
     standardize: bool = True
-    tol: float = 1e-3
     seed: int = 0
     n_jobs: int | None = None
     verbose: int = 0
@@ -107,8 +104,6 @@ class SiftOptions:
         """Refuse values that make no sense."""
         if self.max_features is not None:
             check_max_features(self.max_features)
-        if not self.tol > 0:
-            raise ValueError(f"tol={self.tol} must be positive.")
         if not is_whole_number(self.seed) or not 0 <= self.seed < 2**32:
             raise ValueError(f"seed={self.seed!r}: use a whole number from 0 to 2**32 - 1.")
 
@@ -377,7 +372,6 @@ def sift_problem(
         groups=rows.groups,
         robust=response.robust,
         likelihood=response if isinstance(response, Likelihood) else None,
-        tol=params.options.tol,
         say=say,
         settings=params.sift,
     )

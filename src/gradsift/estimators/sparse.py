@@ -93,7 +93,7 @@ def gradient_path(
         As in `SparseGradientRegressor` and `SparseGradientClassifier`.
     penalty_factor, alpha_0, smoothness
         As in `Penalties`.
-    solver : {'auto', 'fista', 'fbs'}, default='auto'
+    solver : {'auto', 'fbs'}, default='auto'
         As `method` in `SolverSettings`.
     tol, max_iter
         As in `SolverSettings`.
@@ -203,25 +203,18 @@ def alpha_grid(
     return geometric_grid(alpha_max(X, y, **settings), n_alphas, eps)
 
 
-SOLVERS: dict[str, dict[str, Any]] = {
-    "auto": {},
-    "fbs": {"working_set": False, "method": "fbs"},
-    "fista": {"working_set": False, "method": "fista"},
-}
-
-
 def make_solver(name: str, tol: float, max_iter: int) -> Solver:
     """Solver settings from an estimator's parameters."""
-    if name not in SOLVERS:
+    if name not in ("auto", "fbs"):
         raise ValueError(
-            f"solver={name!r} is unknown. Use 'auto' (working sets, Newton steps), 'fista' (all "
-            "columns, accelerated) or 'fbs' (the paper's plain forward-backward splitting)."
+            f"solver={name!r} is unknown. Use 'auto' (working sets, Newton steps) or 'fbs' (the "
+            "paper's forward-backward splitting over all columns)."
         )
     if not tol > 0:
         raise ValueError(f"tol={tol} must be positive.")
     if max_iter < 1:
         raise ValueError(f"max_iter={max_iter} must be at least 1.")
-    return Solver(tol=tol, max_iter=int(max_iter), **SOLVERS[name])
+    return Solver(tol=tol, max_iter=int(max_iter), plain=name == "fbs")
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,9 +223,9 @@ class SolverSettings:
 
     Parameters
     ----------
-    method : {'auto', 'fista', 'fbs'}, default='auto'
-        Working sets around Newton steps; accelerated forward-backward splitting over all columns;
-        or the plain splitting that the paper prints.
+    method : {'auto', 'fbs'}, default='auto'
+        Working sets around Newton steps, or forward-backward splitting over all columns, which the
+        paper prints.
     tol : float, default=1e-4
         Relative duality gap to reach.
     max_iter : int, default=20000
@@ -418,9 +411,9 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
     eigenvalues_ : array
         Eigenvalues of the sparse gradient covariance on the selected variables.
     dimension_ : Dimension or None
-        With ``n_components='auto'``, the held-out errors with 0, 1, 2, ... directions, and how
-        often each number would be chosen were the samples drawn again (`frequencies`). From fewer
-        than 40 samples their number cannot be estimated, and one direction is kept.
+        With ``n_components='auto'``, the held-out errors with 0, 1, 2, ... directions and their
+        standard errors. From fewer than 40 samples their number cannot be estimated, and one
+        direction is kept.
     alpha_, alpha_max_ : float
     dual_gap_ : float
         Duality gap relative to the objective of the zero field.

@@ -144,7 +144,7 @@ def fitted_basis(
 ) -> Basis:
     """The basis of k candidates with f raw features each, whose parts begin at `starts`."""
     basis = Basis(k, starts, f, kept, rows)
-    step = max(1, FEATURE_VALUES // (f * rows.count(kept.shape[1])))
+    step = max(1, FEATURE_VALUES // (f * rows.count))
     for first in range(0, k, step):
         some = slice(first, min(first + step, k))
         basis.fit(some, raw(slice(None), some), sift_settings, settings)
@@ -273,7 +273,7 @@ def choose_columns(
     settings: FindingSettings,
 ) -> tuple[IntArray, float]:
     """Candidate columns, sorted, and the sum of the Bayes factors of the others over p."""
-    n = rows.count(source.shape[0])
+    n = rows.count
     chosen = sorted({v for key in fits for v in key})
     free = np.setdiff1d(np.arange(source.shape[1]), np.array(excluded, dtype=np.intp))
     most = min(settings.columns, max(settings.least_columns, settings.values // n))
@@ -405,7 +405,7 @@ def score_skewness(response: WorkingResponse, third: Array, rows: Rows) -> Array
     """Third moments of scores, from those of features and of the response; None of numbers."""
     if response.entropy is None:
         return None
-    Y, root = response.values, np.reshape(rows.root, (-1, 1))
+    Y, root = response.values, rows.column_root
     cubes, squares = (Y**3 / root).sum(axis=0), np.square(Y).sum(axis=0)
     lopsided = np.sqrt(rows.total) * cubes / squares**1.5
     return np.asarray((lopsided[:, None] * third / 3).astype(np.float32))

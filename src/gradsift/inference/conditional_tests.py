@@ -101,7 +101,7 @@ class ReducedModels:
             return self.K
         sift, rows = self.sift, self.sift.response.rows
         C = clipped_columns(sift.source, np.array(sorted(excluded)), rows, sift.settings)
-        return self.K.without(C * np.reshape(rows.root, (-1, 1)))
+        return self.K.without(C * rows.column_root)
 
     def column(self, k: int) -> tuple[Array, Array]:
         """Clipped values (n,) of column k, NaN where missing, and its univariate features
@@ -130,7 +130,7 @@ def correlated(sift: Sift, columns: IntArray, least: float) -> dict[int, frozens
     """For each of some columns, those correlated with it by `least` or more, itself included."""
     rows, settings, source = sift.response.rows, sift.settings, sift.source
     A = clipped_columns(source, columns, rows, settings)
-    weight = np.ones(len(A)) if rows.weight is None else rows.weight
+    weight = rows.weights
     weighted = (A * weight[:, None]).T / rows.total
     near: dict[int, set[int]] = {int(k): {int(k)} for k in columns}
 
@@ -176,8 +176,7 @@ class ColumnTester:
         """The residual of each response given terms (n, df), of which so many columns were searched
         for.
         """
-        rows = self.sift.response.rows
-        weight = np.ones(len(terms)) if rows.weight is None else rows.weight
+        weight = self.sift.response.rows.weights
         df = self.sift.settings.searched_df * searched
         residual_of = residual_of_numbers if self.codes is None else residual_of_labels
         return [residual_of(y, terms, weight, df, K, self.settings) for y in self.responses(model)]

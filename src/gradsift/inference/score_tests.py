@@ -131,7 +131,7 @@ def relationship(
     source: Source, rows: Rows, sift_settings: SiftSettings, settings: ColumnTestSettings = TESTS
 ) -> Relationship | None:
     """X X' of all clipped columns, rows scaled, in one pass; None where rows are too many."""
-    n = rows.count(source.shape[0])
+    n = rows.count
     if n > settings.most_rows:
         return None
     probe = None
@@ -139,7 +139,7 @@ def relationship(
         probe = np.random.default_rng(0).standard_normal((n, settings.probes))
 
     def products(X: Array) -> tuple[Array, float]:
-        C = clipped(X, rows, sift_settings) * np.reshape(rows.root, (-1, 1))
+        C = clipped(X, rows, sift_settings) * rows.column_root
         return C @ (C.T if probe is None else C.T @ probe), float(np.square(C).sum())
 
     K, trace = np.zeros((n, n if probe is None else settings.probes)), 0.0

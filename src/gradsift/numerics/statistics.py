@@ -157,20 +157,26 @@ def scale_about_zero(X: Array, weights: Array | None = None) -> Array:
     return MAD_TO_SD * np.asarray(middle_quantiles(np.abs(X), np.array([0.5]), weights)[0])
 
 
-def largest_tie(y: Array, weights: Array | None = None) -> float:
-    """Part of the rows that the most frequent value of y (n,) takes.
+MOST_TIED = 0.25
+"""Part of the rows that one value of a response may take; beyond it, no residual is cut off, and no
+row loses weight.
+"""
+
+
+def has_robust_scale(y: Array, weights: Array | None = None) -> bool:
+    """Whether no value of a response y (n,) takes more than `MOST_TIED` of the rows.
 
     The median absolute deviation of a response with a large tie (zeros of counts) depends on how a
     fit splits it: a fit to the tie alone has hardly any, and every other row looks like an outlier.
 
     Examples
     --------
-    >>> largest_tie(np.array([0.0, 0.0, 0.0, 7.0]))
-    0.75
+    >>> has_robust_scale(np.array([0.0, 0.0, 0.0, 7.0])), has_robust_scale(np.arange(4.0))
+    (False, True)
     """
     _, place = np.unique(y, return_inverse=True)
     counts = np.bincount(place, weights)
-    return float(counts.max() / counts.sum())
+    return bool(counts.max() / counts.sum() <= MOST_TIED)
 
 
 def winsorise(X: Array, width: float, weights: Array | None = None) -> Array:

@@ -13,7 +13,7 @@ depend on how many variables were selected.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -33,8 +33,6 @@ ROWS_IN_SPAN = 10
 FOLDS = 5
 MOST_ROWS = 300
 """Samples that are looked at; time grows with their square."""
-RESAMPLES = 1_000
-"""Draws of the samples that say how often each number would have been chosen."""
 
 
 @dataclass(frozen=True)
@@ -47,15 +45,12 @@ class Dimension:
         Mean squared error of held-out samples, relative to that of their mean (d = 0).
     standard_errors : (D + 1,) array
         Of the difference to the smallest error.
-    frequencies : (D + 1,) array
-        How often each number would be chosen, were the held-out samples drawn again.
     chosen : int
         The fewest directions within one standard error of the best, and one at least.
     """
 
     errors: Array
     standard_errors: Array
-    frequencies: Array
     chosen: int
 
 
@@ -89,7 +84,7 @@ def choose_dimension(X: Array, Y: Array, share: Array) -> Dimension:
     most = min(MOST, X.shape[1], n // ROWS_PER_DIRECTION)
     if most < 2:  # nothing to choose from
         unknown = np.full(1, np.nan)
-        return Dimension(unknown, unknown.copy(), unknown.copy(), min(1, X.shape[1]))
+        return Dimension(unknown, unknown.copy(), min(1, X.shape[1]))
     return settle(held_out_errors(X, Y, share, most), share)
 
 
@@ -132,33 +127,12 @@ def _predict(X: Array, Y: Array, share: Array, X_new: Array, d: int) -> Array:
 
 
 def settle(errors: Array, share: Array) -> Dimension:
-    """The choice from held-out errors (d + 1, n), and how sure it is."""
-    n = len(share)
-    mean, spread = (found[0] for found in _compare(errors, share[None]))
-    times = np.random.default_rng(0).multinomial(n, np.full(n, 1.0 / n), size=RESAMPLES)
-    chosen = _fewest(*_compare(errors, share * times))
-    frequencies = np.bincount(chosen, minlength=len(errors)) / RESAMPLES
-    relative = max(float(mean[0]), np.finfo(float).tiny)
-    return Dimension(
-        mean / relative, spread / relative, frequencies, max(1, int(_fewest(mean, spread)))
-    )
-
-
-def _compare(errors: Array, weight: Array) -> tuple[Array, Array]:
-    """Mean errors under each row of weights, and the standard error of their difference to the
-    smallest: both (len(weight), d + 1).
+    """The choice from held-out errors (d + 1, n): the fewest within one standard error of the best
+    number, in the difference to it.
     """
-    weight = weight / weight.sum(axis=1, keepdims=True)
-    mean = weight @ errors.T
-    best = errors[mean.argmin(axis=1)]
-    squares = np.empty_like(mean)
-    for d, error in enumerate(errors):
-        more = error - best
-        middle = (weight * more).sum(axis=1, keepdims=True)
-        squares[:, d] = (weight**2 * (more - middle) ** 2).sum(axis=1)
-    return mean, np.sqrt(squares)
-
-
-def _fewest(mean: Array, spread: Array) -> Any:
-    """The first number within one standard error of the best, along the last axis."""
-    return np.argmax(mean - mean.min(axis=-1, keepdims=True) <= spread, axis=-1)
+    mean = errors @ share
+    more = errors - errors[mean.argmin()]
+    spread = np.sqrt((more - (more @ share)[:, None]) ** 2 @ share**2)
+    fewest = int(np.argmax(mean - mean.min() <= spread))
+    relative = max(float(mean[0]), np.finfo(float).tiny)
+    return Dimension(mean / relative, spread / relative, max(1, fewest))

@@ -2,10 +2,10 @@
 
 With many columns and few rows, all columns together often predict better than the few that are
 selected. Members h are fitted by least squares to Y (n, q), which a `LogScore` derives from the
-response, on standardised columns cut off at `cut` standard deviations: an outlying value would
+response, on standardised columns cut off at `clip` standard deviations: an outlying value would
 dominate a ridge, and make its row unlike all others for a kernel. Both are a `SpectralRidge`.
 
-Ridge (`fit_screened_ridge`, up to `ridge_rows` rows):
+Ridge (`fit_screened_ridge`, up to `most_rows` rows):
 
     h(x) = b + sum_j w_j x_j,    w_j ~ N(0, s v_j),    v_j = max(0, r_j^2 - ridge_cut / (n - 1)),
 
@@ -25,7 +25,7 @@ Kernel ridges (`fit_kernels`, up to `kernel_columns` columns):
 
 u(x) being the columns, standardised again after they were cut. Length scale l and noise ratio come
 from leaving out single rows; length scales are tried from the longest down, as long as rows left
-out are predicted better. Up to `kernel_rows` rows this is exact. Of more, that many tune the length
+out are predicted better. Up to `most_rows` rows this is exact. Of more, that many tune the length
 scale and carry the function as landmarks (Williams and Seeger, Using the Nystrom method, NIPS
 2000); the noise ratio and the function come from all rows.
 """
@@ -256,8 +256,8 @@ class KernelColumns:
         weights : (n,) how many times each row counts, all positive; rows are no copies.
         order : (n,) of the rows, along which landmarks are evenly spaced.
         """
-        tuning = spread_along(order, settings.kernel_rows)
-        cut = CutSource(source, settings.cut)
+        tuning = spread_along(order, settings.most_rows)
+        cut = CutSource(source, settings.clip)
         scaling = measure_scaling(cut, weights / weights.sum())
         columns = ScaledSource(cut, scaling)
         return cls(columns, scaling, tuning, some_rows(columns, tuning), settings)
@@ -301,7 +301,7 @@ class KernelColumns:
         _, ridge, left = best
         intercept = ridge.mean - ridge.middle @ beta
         member = KernelMember(
-            self.scaling, settings.cut, self.landmarks, coefficients, intercept, left.length, form
+            self.scaling, settings.clip, self.landmarks, coefficients, intercept, left.length, form
         )
         return KernelFit(member, left, response.of_rows(left.guess, left.variance), left.guess)
 
@@ -626,13 +626,13 @@ def fit_screened_ridge(
 ) -> list[RidgeFit]:
     """The ridge; none if rows are too many, or no column stands out."""
     Y, weights = response.Y, response.weights
-    if max(len(Y), float(weights.sum())) > settings.ridge_rows:
+    if max(len(Y), float(weights.sum())) > settings.most_rows:
         return []
     folds = assign_folds(distinct, settings)
     W = training_weights(folds, weights, settings)
     if (W.sum(axis=1) <= 2.0).any() or len(np.unique(folds)) < settings.folds:
         return []
-    cut = CutSource(source, settings.cut)
+    cut = CutSource(source, settings.clip)
     sets = screened_columns(cut, W, Y, settings)
     if len(sets[-1].index) == 0:
         return []

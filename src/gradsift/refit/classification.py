@@ -68,7 +68,7 @@ def refit_classification(
     expected = start.probabilities(rows)
     ranked = rank_candidates(code_labels(X[rows], T[rows], weights[rows], expected), settings)
     landmarks = X[evenly_spaced(len(X), settings.landmarks)]
-    tuning = evenly_spaced(len(X), settings.penalty_rows)
+    tuning = evenly_spaced(len(X), settings.most_rows)
     choice = _tune(
         ranked[0].kernel,
         landmarks,

@@ -205,7 +205,7 @@ def average(
     response : how members learn the response; None where none are to be tried.
     """
     n, p = columns.shape
-    if response is None or (n > settings.ridge_rows and p > settings.kernel_columns):
+    if response is None or (n > settings.most_rows and p > settings.kernel_columns):
         return predictor
     rows = distinct_rows(columns, response.Y, response.weights)
     chosen = log_choices(count_varying(columns), Z.shape[1])

@@ -34,7 +34,7 @@ import numpy as np
 
 from gradsift.numerics.sampling import evenly_spaced, merge_rows
 from gradsift.numerics.statistics import (
-    largest_tie,
+    has_robust_scale,
     median,
     middle_quantiles,
     scale_about_zero,
@@ -80,7 +80,7 @@ class Responses:
         size = np.abs(residuals)
         if not self.robust or sd <= 0.0 or size.max() <= settings.outlier_z * sd:
             return np.ones_like(residuals)
-        edge = settings.downweight_z * sd
+        edge = settings.clip * sd
         return (edge / np.maximum(size, edge)) ** 2
 
     def take(self, index: IntArray) -> Responses:
@@ -191,7 +191,7 @@ def first_weight(data: Responses, settings: RefitSettings) -> Array:
     A tuned kernel may have bent itself to the outliers, which then have no large residuals.
     """
     kernel, noise_ratio = untuned_ard(data.X.shape[1], settings)
-    clipped = replace(data, y=winsorise(data.y, settings.first_clip, data.weights))
+    clipped = replace(data, y=winsorise(data.y, settings.clip, data.weights))
     rows, mean = clipped.centred(np.ones(len(data.y)))
     ridge = solve_ridge(pivoted_features(kernel, data.X), noise_ratio, rows)
     actual = replace(rows, Y=(data.y - mean)[:, None])
@@ -278,7 +278,7 @@ def refit_regression(
         return Refit(
             zero, np.array([mean]), np.inf, noise=noise, robust_weight=ones, posterior=posterior
         )
-    robust = robust and largest_tie(y, sample_weight) <= settings.most_tied
+    robust = robust and has_robust_scale(y, sample_weight)
     unit = np.sqrt(noise)
     # without the last digits, which are the rounding of another unit
     found = _refit_standard(X, np.round((y - mean) / unit, 10), counts, robust, settings)

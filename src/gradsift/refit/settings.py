@@ -28,7 +28,7 @@ class RefitSettings:
     landmarks: int = 1_000
     """Rows that carry the predictor."""
     least_pivot: float = 0.3
-    """Variance that a row must add to the kernel to carry the predictor of more rows than
+    """Time: variance that a row must add to the kernel to carry the predictor of more rows than
     `landmarks`, in units of the noise of the mean of all rows. Of 20,000 rows 260 in place of 800
     carry it; predictions change by a thousandth of the noise.
     """
@@ -36,8 +36,17 @@ class RefitSettings:
     """Rows up to which each is left out of a refit that all others carry; of more, the landmarks
     carry it.
     """
-    penalty_rows: int = 1_000
-    """Rows on which the penalty and the stretch of labels are chosen."""
+    most_rows: int = 1_000
+    """Rows of which matrices are decomposed, at the cost of their cube. On so many, penalty and
+    stretch of labels are chosen; up to so many, a ridge on all columns is tried; so many tune and
+    carry the kernel ridges.
+    """
+    clip: float = 3.0
+    """Standard deviations at which columns are cut off for the predictors on all columns: an
+    outlying value would dominate a ridge, and make its row unlike all others for a kernel. And the
+    robust ones at which the response is cut off for the fit that looks for outliers, and from which
+    rows lose weight, where there may be some.
+    """
     # kernels and the choice among them
     start_noise: float = 0.1
     """Noise over signal from which the evidence is maximised."""
@@ -55,9 +64,9 @@ class RefitSettings:
     most_rotated: int = 15
     """Variables up to which rotations are tried: beyond, angles cost more than they ever won."""
     anova_trial: int = 10
-    """Iterations after which a hopeless anova fit, the dearest of the four, is given up."""
+    """Time: iterations after which a hopeless anova fit, the dearest of the four, is given up."""
     anova_hope: float = 10.0
-    """Nats that its remaining iterations may still win (largest gain measured: 6)."""
+    """Time: nats that its remaining iterations may still win (largest gain measured: 6)."""
     penalties: tuple[float, ...] = (10.0, 3.2, 1.0, 0.32, 0.1)
     """Penalties of logistic regression, largest first. Leave-one-out is too noisy for less."""
     stretches: tuple[float, ...] = (1.0, 1.6)
@@ -66,18 +75,10 @@ class RefitSettings:
     rare; log loss is the same within .001.
     """
     # outliers in the response
-    most_tied: float = 0.25
-    """Part of the rows that one value of the response may take; beyond it, no row loses weight: the
-    robust scale of counts with many zeros is that of the zeros. The same as in the sift.
-    """
     outlier_z: float = 4.5
     """Robust standard deviations beyond which a leave-one-out residual suggests outliers."""
-    downweight_z: float = 3.0
-    """Robust standard deviations from which rows lose weight, where there may be outliers."""
     noise_floor: float = 0.05
     """Least noise, as a share of the spread of y: errors of approximation are no outliers."""
-    first_clip: float = 3.0
-    """Robust standard deviations at which y is cut off for the fit that looks for outliers."""
     robust_rounds: int = 3
     """Fits in turn with lowering weights."""
     settled: float = 0.1
@@ -89,18 +90,12 @@ class RefitSettings:
     most_skewed: float = 1.0 / 3.0
     """Quartile skewness of residuals beyond which they are: one twice as far off as the other."""
     # predictors on all columns
-    cut: float = 3.0
-    """Standard deviations at which columns are cut off: an outlying value would dominate a ridge,
-    and make its row unlike all others for a kernel.
-    """
     ensemble_rows: tuple[int, int] = (10, 10_000)
     """Least and most rows of a table for which any is tried."""
     ridge_cut: float = 6.25
     """Squared standard errors by which a correlation must stand out: 1 % of noise columns do."""
     ridge_columns: int = 20_000
     """Columns that the ridge may use: those that stand out most."""
-    ridge_rows: int = 1_000
-    """Most rows for which a ridge is tried: each of its folds costs their cube."""
     ridge_noise: tuple[float, ...] = exponentials(np.log(1e-5), np.log(1e2), 0.1)
     """Noise ratios tried for the ridge, in units of the mean variance of its prior: a grid, which
     rounding does not move.
@@ -118,8 +113,6 @@ class RefitSettings:
     """Absolute differences up to which a Laplace kernel is tried: a second of work."""
     kernel_noise: tuple[float, ...] = exponentials(-7.0, 4.1, 0.5)
     """Noise ratios tried, in units of the mean eigenvalue."""
-    kernel_rows: int = 1_000
-    """Rows that tune the kernel ridge and carry it: one eigendecomposition per length scale."""
     kernel_columns: int = 20_000
     """Columns of a table above which no kernel ridge is tried: it keeps rows of all columns."""
     kernel_trials: tuple[int, int] = (250, 500)

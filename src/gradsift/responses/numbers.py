@@ -14,13 +14,11 @@ import numpy as np
 from gradsift.data.arrays import array_like
 from gradsift.data.responses import to_floats
 from gradsift.numerics.logistic import with_ones
-from gradsift.numerics.statistics import largest_tie, winsorise
+from gradsift.numerics.statistics import has_robust_scale, winsorise
 from gradsift.protocols import Array, IntArray
 
 CLIP = 3.0
 """Robust standard deviations beyond which a residual is cut off, as in the sift."""
-MOST_TIED = 0.25
-"""Share of rows with one value (zeros of counts) above which residuals have no robust scale."""
 LARGEST = 1e70
 """Largest absolute value, and one over the smallest range: fourth powers stay finite."""
 
@@ -65,14 +63,13 @@ class Numbers:
         """The response of values y (n,) or (n, q), checked; `weight` are counts of rows."""
         if y.ndim == 1:
             values = check_numbers(y)
-            return cls(values, largest_tie(values, weight) <= MOST_TIED)
+            return cls(values, has_robust_scale(values, weight))
         for j, outcome in enumerate(y.T):
             try:
                 check_numbers(outcome)
             except ValueError as error:
                 raise ValueError(f"outcome {j}: {error}") from None
-        tied = max(largest_tie(outcome, weight) for outcome in y.T)
-        return cls(y, tied <= MOST_TIED)
+        return cls(y, all(has_robust_scale(outcome, weight) for outcome in y.T))
 
     @property
     def values(self) -> Array:

@@ -27,7 +27,7 @@ from functools import cached_property
 import numpy as np
 
 from gradsift._run.passes import each_block
-from gradsift.numerics.statistics import largest_tie, winsorise
+from gradsift.numerics.statistics import has_robust_scale, winsorise
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.responses import Likelihood
 from gradsift.sift.features import clipped
@@ -54,24 +54,18 @@ class SiftResponse:
 
     @property
     def root(self) -> Array | float:
-        root = self.rows.root
-        return root if isinstance(root, float) else root[:, None]
+        """Roots of the weights as a column; 1 where all are one."""
+        return self.rows.column_root
 
     @cached_property
     def start(self) -> Array:
         """The pseudo-response of an empty fit, rows scaled."""
         return self.adapted(np.zeros_like(self.Y))
 
-    @property
-    def weight(self) -> Array:
-        """(n,) of the kept rows."""
-        weight = self.rows.weight
-        return np.ones(len(self.Y)) if weight is None else weight
-
     @cached_property
     def unit(self) -> float:
         """A standard deviation of noise, on the link scale."""
-        return 1.0 if self.likelihood is None else self.likelihood.unit(self.weight)
+        return 1.0 if self.likelihood is None else self.likelihood.unit(self.rows.weights)
 
     def adapted(self, fit: Array) -> Array:
         """The response given a fit: fit + winsorised(y - fit), or the working response of a
@@ -81,7 +75,7 @@ class SiftResponse:
             return self.Y * self.root
         plain = fit / self.root
         if self.likelihood is not None:
-            W = self.likelihood.working(plain * self.unit, self.weight) / self.unit
+            W = self.likelihood.working(plain * self.unit, self.rows.weights) / self.unit
             return self.rows.recentred(W) * self.root
         Y = plain + winsorise(self.Y - plain, self.settings.clip, self.rows.weight)
         return self.rows.recentred(Y) * self.root
@@ -93,7 +87,7 @@ class SiftResponse:
         if self.likelihood is None:
             return np.asarray(Z.T @ least_squares(Z, Y, self.rows.total, self.settings.ridge))
         D = Z.T / self.root
-        beta = self.likelihood.fit(D, self.weight)
+        beta = self.likelihood.fit(D, self.rows.weights)
         return np.asarray(D @ beta / self.unit * self.root)
 
     def lack_of_fit(self, R: Array, Y: Array) -> float:
@@ -102,7 +96,8 @@ class SiftResponse:
         working response hardly fall where a likelihood rises.
         """
         if self.likelihood is not None:
-            return self.likelihood.deviance((Y - R) / self.root * self.unit, self.weight)
+            eta = (Y - R) / self.root * self.unit
+            return self.likelihood.deviance(eta, self.rows.weights)
         return self.rows.total * log_det(R.T @ R / self.rows.total)
 
 
@@ -113,8 +108,7 @@ def make_likelihood(likelihood: Likelihood, rows: Rows, settings: SiftSettings) 
     if rows.kept is not None:
         likelihood = likelihood.take(rows.kept)
     Y = likelihood.start(rows.weight)
-    weight = np.ones(len(Y)) if rows.weight is None else rows.weight
-    rows = replace(rows, informative=likelihood.informative_rows(weight))
+    rows = replace(rows, informative=likelihood.informative_rows(rows.weights))
     return replace(whitened_response(Y, rows, False, settings), likelihood=likelihood)
 
 
@@ -126,7 +120,7 @@ def make_response(
     """
     Y = rows.take(np.asarray(Y, dtype=np.float64))
     if Y.shape[1] == 1:
-        robust = robust and largest_tie(Y[:, 0], rows.weight) <= settings.most_tied
+        robust = robust and has_robust_scale(Y[:, 0], rows.weight)
     if rows.clusters is not None:
         noise = winsorise(Y, settings.clip, rows.weight) if robust else Y
         rows = replace(rows, clusters=rows.clusters.correlated(noise, settings))
@@ -136,8 +130,7 @@ def make_response(
 def whitened_response(Y: Array, rows: Rows, robust: bool, settings: SiftSettings) -> SiftResponse:
     """The same for kept rows whose dependence is known."""
     Y = rows.centred(Y)
-    weight = np.ones(len(Y)) if rows.weight is None else rows.weight
-    cov = (Y * weight[:, None]).T @ Y / rows.total
+    cov = (Y * rows.weights[:, None]).T @ Y / rows.total
     values, vectors = np.linalg.eigh(cov)
     scale = 1 / np.sqrt(np.where(values > 1e-12 * max(values.max(), 1e-300), values, np.inf))
     Y = Y * scale if Y.shape[1] == 1 else Y @ (vectors * scale) @ vectors.T

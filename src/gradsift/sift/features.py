@@ -77,9 +77,8 @@ def unit_known(X: Array, rows: Rows) -> Array:
 
 def known_mean(X: Array, rows: Rows) -> Array:
     """Weighted mean of the columns of X (n, k) over the rows that are known; zero without any."""
-    weight = np.ones(len(X)) if rows.weight is None else rows.weight
-    count = weight @ ~np.isnan(X)
-    return np.asarray(weight @ np.nan_to_num(X) / np.where(count > 0, count, 1.0))
+    count = rows.weights @ ~np.isnan(X)
+    return np.asarray(rows.weights @ np.nan_to_num(X) / np.where(count > 0, count, 1.0))
 
 
 def mean_filled(X: Array, rows: Rows) -> Array:
@@ -132,19 +131,13 @@ def whitening(P: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> tuple[A
     T = L^-1 diag(1/sd) with C + ridge I = L L' and C the correlation matrix, so row j of T uses
     features up to j only.
     """
-    weight = row_weights(P, rows)
-    mean = P @ weight / rows.total
-    return mean, whitener(covariances(P - mean[:, :, None], weight, rows.total), settings)
+    mean = P @ rows.weights / rows.total
+    return mean, whitener(covariances(P - mean[:, :, None], rows), settings)
 
 
-def row_weights(P: Array, rows: Rows) -> Array:
-    """(n,) weights of the rows, ones without any."""
-    return np.full(P.shape[2], 1.0) if rows.weight is None else rows.weight
-
-
-def covariances(P: Array, weight: Array, total: float) -> Array:
+def covariances(P: Array, rows: Rows) -> Array:
     """(width, m, m) of centred features P (width, m, n)."""
-    return np.asarray((P * weight) @ P.transpose(0, 2, 1) / total)
+    return np.asarray((P * rows.weights) @ P.transpose(0, 2, 1) / rows.total)
 
 
 def whitener(cov: Array, settings: SiftSettings = DEFAULT) -> Array:
@@ -184,7 +177,7 @@ def univariate_features(
         P -= mean[:, :, None]
     else:
         P = rows.clusters.centred(P)
-        T = whitener(covariances(P, row_weights(P, rows), rows.total), settings)
+        T = whitener(covariances(P, rows), settings)
     Z = T @ P
     Z[:, 0] *= sign[:, None]
     if weighted:
@@ -197,7 +190,7 @@ def product_feature(X: Array, rows: Rows) -> Array:
     unit variance, (n,), root-weighted.
     """
     terms = mean_filled(np.column_stack([X, X * X, X[:, 0] * X[:, 1]]), rows)
-    alone = rows.centred(terms[:, :4]) * np.reshape(rows.root, (-1, 1))
+    alone = rows.centred(terms[:, :4]) * rows.column_root
     product = rows.centred(terms[:, 4]) * rows.root
     product = product - alone @ np.linalg.lstsq(alone, product, rcond=1e-10)[0]
     sd = float(np.sqrt(product @ product / rows.total))
@@ -257,7 +250,7 @@ def single_columns(
     source: Source, index: IntArray, rows: Rows, settings: SiftSettings = DEFAULT
 ) -> Single:
     """Clipped columns by index in single precision, (n, k)."""
-    out = np.empty((rows.count(source.shape[0]), len(index)), dtype=np.float32)
+    out = np.empty((rows.count, len(index)), dtype=np.float32)
     for first, X in read_pieces(source, index, rows, settings):
         out[:, first : first + X.shape[1]] = np.nan_to_num(X, copy=False)
     return out
@@ -370,7 +363,7 @@ def tangent_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFA
     knots of the bumps move by up to a bin, and with them local statistics by 1 %.
     """
     width = X.shape[1]
-    root = np.reshape(rows.root, (-1, 1))
+    root = rows.column_root
     X, sign = oriented(X, rows)
     known = ~np.isnan(X)
     whole = bool(known.all())
@@ -391,7 +384,7 @@ def tangent_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFA
         total = np.bincount(place.ravel(), weights, minlength=N_BINS * width)
         return np.asarray(total, dtype=np.float64).reshape(width, N_BINS)
 
-    count: Array = gather(None if rows.weight is None else root * root)
+    count: Array = gather(None if rows.weight is None else np.square(root))
     at: Array = gather(X if rows.weight is None else root * root * X) / np.maximum(count, 1e-300)
     weighted = [root * r[:, None] for r in R.T]
     sums: Array = np.stack([gather(r) for r in weighted], axis=2)
@@ -451,7 +444,7 @@ def genotype_scores(
     """
     if rows.clusters is not None or len(R) <= N_BINS:
         return None
-    root = np.reshape(rows.root, (-1, 1))
+    root = rows.column_root
     D = np.zeros((source.shape[0], 1 + R.shape[1]))
     weighted = np.hstack([root * root * np.ones((len(R), 1)), root * R])
     D[slice(None) if rows.kept is None else rows.kept] = weighted
@@ -677,7 +670,7 @@ class QuantisedFeatures:
 
     def squares(self, R: Array, mix: Array) -> Array:
         first, second = in_cheaper_order(R, mix)
-        flat = (first * np.reshape(self.rows.root, (-1, 1))).astype(np.float32)
+        flat = (first * self.rows.column_root).astype(np.float32)
         k, each, n = self.codes.shape
         codes = self.codes.reshape(-1, n)
         along = np.empty((k * each, flat.shape[1]), dtype=np.float32)
@@ -736,7 +729,7 @@ def pooled_features(
     source: Source, columns: IntArray, rows: Rows, settings: SiftSettings = DEFAULT
 ) -> FeatureStore:
     """Features of some columns of a table."""
-    n, k, each = rows.count(source.shape[0]), len(columns), settings.n_features
+    n, k, each = rows.count, len(columns), settings.n_features
     if k <= KEPT_COLUMNS:
         double = k * each * n <= DOUBLE_VALUES
         Z = in_own_pages((k, each, n), np.float64 if double else np.float32)

@@ -342,7 +342,7 @@ def joint_features(X: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Ar
     Components with next to no variance are rounding, or near-copies of the others; more than
     half of `most_df` n of them would fit anything.
     """
-    Z = rows.centred(X) * np.reshape(rows.root, (-1, 1))
+    Z = rows.centred(X) * rows.column_root
     wide = Z.shape[1] > len(Z)
     values, vectors = np.linalg.eigh((Z @ Z.T if wide else Z.T @ Z) / rows.total)
     most = max(1, int(settings.most_df / 2 * rows.total))
@@ -384,8 +384,7 @@ def make_joint(
         held += Z.size
         while held > most and len(found) > 1:
             held -= found.pop(max(range(len(found)), key=lambda i: found[i][0]))[2].size
-    n = rows.count(source.shape[0])
-    features = np.concatenate([np.zeros((0, n)), *(Z for *_, Z in found)])
+    features = np.concatenate([np.zeros((0, rows.count)), *(Z for *_, Z in found)])
     size = np.array([len(Z) for *_, Z in found], dtype=np.intp)
     members = tuple(columns for _, columns, _ in found)
     count = len(np.unique(labels[varying]))
@@ -530,7 +529,7 @@ def pool(
     return Groups(
         index=GroupIndex(columns),
         univariate=pooled_features(source, columns, rows, settings),
-        products=np.zeros((0, rows.count(source.shape[0]))),
+        products=np.zeros((0, rows.count)),
         parents=(),
         levels=levels.map(lambda level: np.repeat(level, k)),
         size=np.repeat(np.array(settings.part_sizes, dtype=np.intp), k),

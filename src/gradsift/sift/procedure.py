@@ -64,7 +64,7 @@ from gradsift.sift.ranking import (
     variable_losses,
 )
 from gradsift.sift.rows import make_rows
-from gradsift.sift.search import TOL, Fits, Search, choose_supports, path
+from gradsift.sift.search import Fits, Search, choose_supports, path
 from gradsift.sift.settings import DEFAULT, SiftSettings
 from gradsift.sift.single_index import bent_columns
 
@@ -115,17 +115,6 @@ class SiftResult:
     """Whether the linear features that it was found with were cut off."""
 
 
-class Found(NamedTuple):
-    """A support during the search, with its pool of groups and, once computed, the statistics of
-    all groups against its residual.
-    """
-
-    groups: Groups
-    support: Support
-    relaxed: Support
-    evidence: Evidence | None = None
-
-
 @dataclass(frozen=True)
 class Sift:
     """The problem: data, levels and settings of one sift. Its methods are the steps."""
@@ -138,7 +127,6 @@ class Sift:
     interactions: bool
     always: tuple[int, ...] = ()
     """Columns that are always selected."""
-    tol: float = TOL
     say: Say = silent
     settings: SiftSettings = DEFAULT
     excluded: frozenset[int] = frozenset()
@@ -182,9 +170,8 @@ class Sift:
         """The joint groups of variables of several columns."""
         if self.labels is None:
             return None
-        rows = self.response.rows
-        Y = whiten_residual(self.response.start, rows.total)
-        return make_joint(self.source, self.labels, self.varying, Y, rows, self.settings)
+        R, rows = self.unit_response, self.response.rows
+        return make_joint(self.source, self.labels, self.varying, R, rows, self.settings)
 
     @property
     def levels(self) -> Levels:
@@ -256,26 +243,26 @@ class Sift:
         self.say(f"screening {self.source.shape[1]:,} columns")
         groups, marginal = self.first_pool()
         self.say(f"path and search over {len(groups.columns):,} columns")
-        found = self.found(groups, self.proposals(groups))
+        fit = self.best(groups, self.proposals(groups), marginal)
         del groups  # two pools at a time would be the most memory a fit takes
         for _ in range(self.settings.rounds):
-            found, columns = self.refill(found, marginal)
+            fit, columns = self.refill(fit)
             if columns is None:
                 break
             self.say(f"search again, over {len(columns):,} columns")
-            index, support = found.groups.index, found.support
-            del found
+            index, support = fit.groups.index, fit.support
+            del fit
             groups = self.pooled(columns)
             start = index.renumbered(support, groups.index)
-            found = self.found(groups, [*self.proposals(groups), start])
+            fit = self.best(groups, [*self.proposals(groups), start], marginal)
             del groups
         if self.interactions:
             self.say("products of two variables")
-            found = self.with_pairs(found)
-        groups, support, relaxed, evidence = found
-        if len(groups.columns) < self.source.shape[1]:
-            groups, (support, relaxed) = groups.only([support, relaxed])
-        return SiftFit(self, groups, support, relaxed, marginal, evidence)
+            fit = self.with_pairs(fit)
+        if len(fit.groups.columns) < self.source.shape[1]:
+            groups, (support, relaxed) = fit.groups.only([fit.support, fit.relaxed])
+            fit = replace(fit, groups=groups, support=support, relaxed=relaxed)
+        return fit
 
     # ------------------------------------------------------------------ its steps
 
@@ -321,14 +308,14 @@ class Sift:
 
     def proposals(self, groups: Groups) -> list[Support]:
         """The supports of the path."""
-        return path(groups, self.response, self.fixed(groups), self.tol)
+        return path(groups, self.response, self.fixed(groups))
 
-    def found(self, groups: Groups, starts: list[Support]) -> Found:
-        """The support of a search among these groups."""
-        fixed = self.fixed(groups)
-        return Found(
-            groups, *choose_supports(groups, starts, self.response, fixed, self.false_positives)
+    def best(self, groups: Groups, starts: list[Support], marginal: Array) -> SiftFit:
+        """The support of a search among these groups (steps 16 to 20)."""
+        found = choose_supports(
+            groups, starts, self.response, self.fixed(groups), self.false_positives
         )
+        return SiftFit(self, groups, *found, marginal)
 
     def univariate_statistics(self, groups: Groups, R: Array) -> Array:
         """Statistics (3, p) of the univariate groups of all columns against unit-variance residuals
@@ -339,13 +326,12 @@ class Sift:
             return groups.squared_norms(R)[: 3 * p].reshape(3, p)
         return wide_statistics(self.source, R, groups.rows, self.settings)
 
-    def with_univariate(self, found: Found) -> Found:
+    def with_univariate(self, fit: SiftFit) -> SiftFit:
         """The same with the univariate statistics of its residual."""
-        if found.evidence is not None:
-            return found
-        R = robust_fit(found.groups, found.support, self.response)[0]
-        R = whiten_residual(R, found.groups.rows.total)
-        return found._replace(evidence=Evidence(R, self.univariate_statistics(found.groups, R)))
+        if fit.known is not None:
+            return fit
+        R = whiten_residual(fit.residual, fit.groups.rows.total)
+        return replace(fit, known=Evidence(R, self.univariate_statistics(fit.groups, R)))
 
     def with_products(self, found: Evidence, groups: Groups, selected: list[int]) -> Evidence:
         """The same with the products of two columns, of a table with more than `n_paired` columns
@@ -365,33 +351,33 @@ class Sift:
         )
         return replace(found, products=products)
 
-    def with_pairs(self, found: Found, *, propose: bool = False) -> Found:
+    def with_pairs(self, fit: SiftFit, *, propose: bool = False) -> SiftFit:
         """Screen products against the residual, admit what passes, and search again: from the
         supports so far, or, where these come from one search only, from those that a path over
         univariate groups and products proposes.
         """
         products: dict[tuple[int, int], float] = {}
         for _ in range(self.settings.rounds):
-            groups, support, relaxed, evidence = self.with_univariate(found)
-            assert evidence is not None
-            evidence = self.with_products(evidence, groups, groups.variables(support))
+            evidence = fit.evidence
             assert evidence.products is not None
-            found = Found(groups, support, relaxed, evidence)
+            fit = replace(fit, known=evidence)
             new = {v: t for v, t in evidence.products.passed.items() if v not in products}
             if not new:
                 break
             products |= new
             need = np.array(sorted({c for pair in products for c in pair}))
-            X = known_columns(self.source, need, groups.rows, self.settings).T
-            groups = with_products(groups, dict(zip(need.tolist(), X, strict=True)), products)
+            X = known_columns(self.source, need, fit.groups.rows, self.settings).T
+            groups = with_products(fit.groups, dict(zip(need.tolist(), X, strict=True)), products)
             if groups.inflation is not None:
                 q = evidence.R.shape[1]
                 groups = inflated(groups, q, product_kinds(groups, evidence.R))
-            starts = [*self.proposals(groups), support] if propose else [support, relaxed]
-            found = self.found(groups, starts)
-        return found
+            starts = (
+                [*self.proposals(groups), fit.support] if propose else [fit.support, fit.relaxed]
+            )
+            fit = self.best(groups, starts, fit.marginal)
+        return fit
 
-    def refill(self, found: Found, marginal: Array) -> tuple[Found, IntArray | None]:
+    def refill(self, fit: SiftFit) -> tuple[SiftFit, IntArray | None]:
         """The same with the statistics of its residual, and the columns of a new pool; None where
         the old one will do.
 
@@ -399,28 +385,27 @@ class Sift:
         support. Such columns, and those of the supports, are in the new pool. The rest of it are
         the columns with the largest statistics against the residual or the response.
         """
-        groups, k = found.groups, len(found.groups.columns)
+        groups, k = fit.groups, len(fit.groups.columns)
         if k == self.source.shape[1]:
-            return found, None
-        found = self.with_univariate(found)
-        assert found.evidence is not None
-        level, statistics = self.levels.new, found.evidence.univariate
+            return fit, None
+        fit = self.with_univariate(fit)
+        assert fit.known is not None
+        level, statistics = self.levels.new, fit.known.univariate
         best = strongest(statistics, level)
         best[groups.columns] = 0.0
         if not best.max() > 1:
-            return found, None
-        best[groups.variables((*found.support, *found.relaxed))] = np.inf
+            return fit, None
+        best[groups.variables((*fit.support, *fit.relaxed))] = np.inf
         new = np.flatnonzero(best > 1)
         if len(new) >= k:
-            return found, largest(best, k)
+            return fit, largest(best, k)
         best = strongest(statistics, level)
-        np.maximum(best, strongest(marginal, level), out=best)
+        np.maximum(best, strongest(fit.marginal, level), out=best)
         best[new] = np.inf
-        return found, largest(best, k)
+        return fit, largest(best, k)
 
 
-@dataclass(frozen=True)
-class Reduced:
+class Reduced(NamedTuple):
     """The pool and the supports that the searches for all reduced models start from."""
 
     pool: Groups
@@ -474,18 +459,21 @@ class SiftFit:
             return columns[:0]
         X = single_columns(problem.source, columns, rows, problem.settings).astype(float)
         y, gain = self.pseudo_response[:, 0] / rows.root, problem.settings.index_gain
-        found = bent_columns(X, y, response.weight, left, p, gain)
+        found = bent_columns(X, y, rows.weights, left, p, gain)
         return np.setdiff1d(columns[found], self.selected)
 
     @cached_property
+    def fitted(self) -> tuple[Array, Array]:
+        """(n, q) the residual of the fit to the pseudo-response, and this response; rows scaled."""
+        return robust_fit(self.groups, self.support, self.problem.response)
+
+    @property
     def residual(self) -> Array:
-        """(n, q) of the fit to the pseudo-response, rows scaled."""
-        return robust_fit(self.groups, self.support, self.problem.response)[0]
+        return self.fitted[0]
 
     @property
     def pseudo_response(self) -> Array:
-        """(n, q) the pseudo-response of the fit, rows scaled."""
-        return robust_fit(self.groups, self.support, self.problem.response)[1]
+        return self.fitted[1]
 
     @property
     def eta(self) -> Array:
@@ -498,10 +486,9 @@ class SiftFit:
     @cached_property
     def evidence(self) -> Evidence:
         """What the residual follows: univariate groups and products."""
-        found = Found(self.groups, self.support, self.relaxed, self.known)
-        evidence = self.problem.with_univariate(found).evidence
-        assert evidence is not None
-        return self.problem.with_products(evidence, self.groups, self.selected.tolist())
+        known = self.problem.with_univariate(self).known
+        assert known is not None
+        return self.problem.with_products(known, self.groups, self.selected.tolist())
 
     @cached_property
     def terms(self) -> tuple[ChosenGroup, ...]:
@@ -517,8 +504,7 @@ class SiftFit:
     def features(self, without: frozenset[int] = frozenset()) -> Array:
         """Features (n, df), rows unscaled, of the groups that use none of some columns."""
         kept = [g for g in self.support if without.isdisjoint(self.groups.parents_of(g))]
-        root = np.reshape(self.groups.rows.root, (-1, 1))
-        return np.asarray(self.groups.stack(tuple(kept)).T / root)
+        return np.asarray(self.groups.stack(tuple(kept)).T / self.groups.rows.column_root)
 
     @cached_property
     def reduced(self) -> Reduced:
@@ -545,20 +531,18 @@ class SiftFit:
     def searched_without(self, columns: frozenset[int]) -> SiftFit:
         """Compute `without`: one search at the chi-square levels, then the products."""
         problem = replace(self.problem, excluded=columns)
-        groups = self.reduced.pool.excluding_columns(columns)
+        made, supports = self.reduced
+        groups = made.excluding_columns(columns)
         starts = list(
             dict.fromkeys(
-                tuple(g for g in T if columns.isdisjoint(groups.parents_of(g)))
-                for T in self.reduced.starts
+                tuple(g for g in T if columns.isdisjoint(groups.parents_of(g))) for T in supports
             )
         )
         response = problem.response
         search = Search(groups, response, problem.fixed(groups), Fits(groups, response))
         support = search.choose([starts[0], *search.best(starts, 1)])
-        found = Found(groups, support, support)
-        if problem.interactions:
-            found = problem.with_pairs(found, propose=True)
-        return SiftFit(problem, *found[:3], self.marginal, found.evidence)
+        found = SiftFit(problem, groups, support, support, self.marginal)
+        return problem.with_pairs(found, propose=True) if problem.interactions else found
 
     def scores(self) -> Array:
         """Score of every column, (p,): in (1, 2] selected, in [0, 1) the others."""
@@ -632,7 +616,6 @@ def make_sift(
     groups: IntArray | None = None,
     robust: bool = True,
     likelihood: Likelihood | None = None,
-    tol: float = TOL,
     say: Say = silent,
     settings: SiftSettings = DEFAULT,
 ) -> Sift:
@@ -664,8 +647,6 @@ def make_sift(
         Winsorise residuals at three robust standard deviations. Off for labels.
     likelihood : Likelihood, optional
         The response, where it has one; then Y is not used.
-    tol : float
-        Accuracy of the group lasso that proposes supports.
     say : function
         Called with what is done next.
     settings : SiftSettings
@@ -694,7 +675,6 @@ def make_sift(
         float(false_positives),
         interactions,
         always,
-        tol,
         say,
         settings,
         labels=feature_groups,

@@ -311,9 +311,10 @@ def interactions_of(
         T, known = classes.take(groups.rows)
     if T is None or not products:
         return products
-    weight = np.ones(len(T)) if groups.rows.weight is None else groups.rows.weight
     Phi = with_ones((groups.stack(support) / groups.rows.root).T)
-    statistic = score_statistics(Phi, T, weight, groups.settings.ridge, known, len(products))
+    statistic = score_statistics(
+        Phi, T, groups.rows.weights, groups.settings.ridge, known, len(products)
+    )
     return [g for g, t in zip(products, statistic, strict=True) if t >= groups.levels.new[g]]
 
 

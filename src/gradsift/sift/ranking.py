@@ -80,7 +80,7 @@ def forward_ranking(
     """
     settings, rows, p = groups.settings, groups.rows, len(evidence)
     places = min(2 * settings.n_known, p)
-    room = settings.limits.free_values // (8 * max(rows.count(source.shape[0]), 1))
+    room = settings.limits.free_values // (8 * max(rows.count, 1))
     if room < places or len(first) >= places:
         return first
     order = np.argsort(-evidence, kind="stable")[:room]
@@ -94,7 +94,7 @@ def forward_ranking(
 
 def unit_columns(X: Array, rows: Rows) -> Array:
     """Centred columns of length 1, rows scaled; constant ones are zero."""
-    Z = rows.centred(X) * np.reshape(rows.root, (-1, 1))
+    Z = rows.centred(X) * rows.column_root
     length = np.sqrt(np.square(Z).sum(axis=0))
     return np.asarray(Z / np.where(length > 1e-9, length, np.inf))
 

@@ -152,12 +152,24 @@ class Rows:
     """
 
     @property
+    def count(self) -> int:
+        """How many rows are kept."""
+        return int(self.total) if self.weight is None else len(self.weight)
+
+    @property
+    def weights(self) -> Array:
+        """(n,) weights of the kept rows."""
+        return np.ones(self.count) if self.weight is None else self.weight
+
+    @property
     def root(self) -> Array | float:
+        """Roots of the weights, (n,); 1 where all are one."""
         return 1.0 if self.weight is None else np.sqrt(self.weight)
 
-    def count(self, n: int) -> int:
-        """How many of n rows are kept."""
-        return n if self.kept is None else len(self.kept)
+    @property
+    def column_root(self) -> Array | float:
+        """The same as a column, (n, 1)."""
+        return 1.0 if self.weight is None else np.sqrt(self.weight)[:, None]
 
     def take(self, X: Array) -> Array:
         """The kept rows of an array with one row per sample."""

@@ -265,8 +265,7 @@ def exchangeable_log_p(
     p-value found so far: permutations only raise them.
     """
     q, share = R.shape[1], np.log(shares(False, settings)[:3])
-    root = np.reshape(rows.root, (-1, 1))
-    weight = np.ones(len(R)) if rows.weight is None else rows.weight
+    root, weight = rows.column_root, rows.weights
     out = np.zeros(len(columns))
     for where, Z in feature_pieces(source, columns, rows, settings):
         along = Z @ R / rows.total

@@ -1,8 +1,8 @@
 """The choice of a support: a local search for the least criterion.
 
 Problem: minimise `criterion` over supports, sets of groups of features. A step of the search adds,
-drops or replaces one group. Searches begin at supports that a group lasso path proposes (Yuan and
-Lin 2006; solved by FISTA, Beck and Teboulle 2009, with restarts, O'Donoghue and Candes 2015). The
+drops or replaces one group. Searches begin at supports that a group lasso path proposes
+(:cite:`yuan-2006`; solved by FISTA, :cite:`beck-2009`, with restarts, :cite:`odonoghue-2015`). The
 support that is found is checked against permutations of the rows (`saddlepoint`), and the search
 goes on without the groups that fail.
 """
@@ -48,8 +48,8 @@ from gradsift.sift.saddlepoint import permutation_ratio
 
 MOST_NEW = 20
 """Time: groups that join the working set at a time; changes solutions by less than `tol`."""
-TOL = 1e-3
-"""Accuracy of the path, which only proposes supports."""
+TOL, MOST_STEPS = 1e-3, 500
+"""Time: accuracy of a solution on the path, which only proposes supports; and steps at most."""
 
 
 def group_lasso(
@@ -59,7 +59,6 @@ def group_lasso(
     penalty: Array,
     start: Array,
     tol: float = TOL,
-    max_iter: int = 500,
 ) -> Array:
     """Minimise B'(gram)B/2 - <corr, B> + sum_g penalty_g ||B_g||: FISTA with restarts.
 
@@ -68,7 +67,7 @@ def group_lasso(
     first = np.flatnonzero(np.r_[True, np.diff(owner) > 0])
     step = 1 / np.linalg.eigvalsh(gram)[-1]
     B, V, t = start, start, 1.0
-    for _ in range(max_iter):
+    for _ in range(MOST_STEPS):
         U = V - step * (gram @ V - corr)
         norms = np.sqrt(np.add.reduceat((U * U).sum(axis=1), first))
         shrink = np.maximum(0.0, 1 - step * penalty / np.maximum(norms, 1e-300))
@@ -85,7 +84,7 @@ def group_lasso(
 
 
 def solve(
-    groups: Groups, Y: Array, penalty: Array, start: dict[int, Array], tol: float = TOL
+    groups: Groups, Y: Array, penalty: Array, start: dict[int, Array]
 ) -> tuple[dict[int, Array], Array]:
     """Group lasso over all groups by working sets: active coefficients {group: (m, q)} and the
     residual.
@@ -101,7 +100,7 @@ def solve(
             B0 = np.concatenate(
                 [active.get(g, np.zeros((groups.size[g], Y.shape[1]))) for g in working]
             )
-            B = group_lasso(Z @ Z.T / n, Z @ Y / n, owner, penalty[working], B0, tol)
+            B = group_lasso(Z @ Z.T / n, Z @ Y / n, owner, penalty[working], B0)
             R = Y - Z.T @ B
             pieces = np.split(B, np.cumsum(sizes)[:-1])
             active = {g: b for g, b in zip(working, pieces, strict=True) if b.any()}
@@ -114,7 +113,7 @@ def solve(
         working = sorted({*working, *new.tolist()})
 
 
-def path(groups: Groups, response: SiftResponse, fixed: Support, tol: float = TOL) -> list[Support]:
+def path(groups: Groups, response: SiftResponse, fixed: Support) -> list[Support]:
     """Distinct supports met while the scale falls from the empty solution to `path_end` of it, or
     to `most_df` n coefficients.
     """
@@ -129,7 +128,7 @@ def path(groups: Groups, response: SiftResponse, fixed: Support, tol: float = TO
     found: dict[Support, None] = {tuple(fixed): None}
     while scale > settings.path_end * top and top > 0:
         scale *= settings.path_step
-        active, R = solve(groups, Y, scale * level * free, active, tol)
+        active, R = solve(groups, Y, scale * level * free, active)
         Y = response.adapted(Y - R)
         found[tuple(sorted({*active, *fixed}))] = None
         if sum(len(b) for b in active.values()) > settings.most_df * n:
@@ -453,7 +452,6 @@ def least_confirmed(search: Search, support: Support) -> int | None:
     Z = groups.stack(support)
     B, cov = fits.fit(support)
     cost, least = complexity(groups, support, q), log_det(cov)
-    weight = np.ones(len(Y)) if groups.rows.weight is None else groups.rows.weight
 
     def judge(leave: Support, *, whole: bool = False) -> tuple[float, float]:
         """By how much the gain of some groups falls short, and the part of it that stands; where it
@@ -467,7 +465,7 @@ def least_confirmed(search: Search, support: Support) -> int | None:
         a = Z[own].T @ B[own] / response.root
         R = (Y - Z[fits.index(rest)].T @ B_rest) / response.root
         enough = asked / gain if gain > 0.0 and not whole else np.inf
-        part = permutation_ratio(a, R, weight, gain, enough)
+        part = permutation_ratio(a, R, groups.rows.weights, gain, enough)
         return asked - gain * part, part
 
     short: dict[int, float] = {}

@@ -104,10 +104,6 @@ class SiftSettings:
     """
     relaxed: float = 2.0
     """False columns allowed in the relaxed support, which only proposes and ranks."""
-    most_tied: float = 0.25
-    """Part of the rows that one value of the response may take; beyond it, residuals are not cut
-    off, because their robust scale depends on how a fit splits the tie.
-    """
     rounds: int = 3
     """Times that a residual is cut off and fitted again, looked at for products, and looked at for
     columns left out of the search: what a fit reveals changes little after that.

@@ -1,21 +1,16 @@
-"""Forward-backward splitting on the columns of a working set, plain (the paper's) or accelerated.
+"""Forward-backward splitting, as the paper prints it, and what every inner solver is made of.
 
     minimise over B (w, q) and v    Phi(B, v) + sum_k limit_k ||B_k||_2
 
-for the w columns of a working set, with Phi a `Restricted` data term. Each step is a gradient step
-on Phi and the proximal operator of the penalty; FISTA starts it from an extrapolated point,
-restarted adaptively. `newton` shares what is here: steps no longer than descent allows,
-and the duality gap that stops them.
-
-References
-----------
-:cite:`beck-2009`, :cite:`odonoghue-2015`
+for w columns, with Phi a `Restricted` data term. Each step is a gradient step on Phi and the
+proximal operator of the penalty (:cite:`beck-2009`, without their momentum). `newton` shares what
+is here: steps no longer than descent allows, and the duality gap that stops them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +21,6 @@ STEP_RATIO = 1.1
 """Time: step lengths are powers of this: a grid, on which `step` numbers them."""
 CHECK_EVERY = 10
 """Time: steps between two computations of the duality gap, each of which costs a gradient."""
-
-Method: TypeAlias = Literal["newton", "fista", "fbs"]
 
 
 class InnerResult(NamedTuple):
@@ -68,12 +61,10 @@ class InnerSolver:
         Duality gap on the columns in hand, in absolute units, at which to stop.
     max_iter : int
         Most gradients (or as costly products) to compute.
-    method : {'newton', 'fista', 'fbs'}
     """
 
     tol: float
     max_iter: int
-    method: Method = "newton"
 
 
 def feasibility(limits: Array, norms: Array, sizes: Array) -> Feasibility:
@@ -186,37 +177,19 @@ def forward_backward(
 ) -> InnerResult:
     """Minimise Phi(B, v) + alpha * penalty(B) until the duality gap is below tol.
 
-    With the method 'fista', steps start from an extrapolated point (Nesterov), restarted whenever
-    the momentum points uphill. Each step first tries the next
-    longer one.
+    Each step first tries the next longer one.
     """
     limits = penalty.limits(alpha)
-    z = here = Point(B, v, phi.image(B, v))
-    slope = slope_at(phi, z)
+    here = Point(B, v, phi.image(B, v))
+    slope = slope_at(phi, here)
     largest = step_bound(phi, *slope)
     if largest <= 0.0:  # nothing here can change the predictions
         return InnerResult(B, v, 0)
     step = step_above(largest)
-
-    momentum = 1.0
     for n_iter in range(1, settings.max_iter + 1):
-        # 1) forward-backward step from the extrapolated point z
-        new, step, _ = descend(phi, penalty, z, slope, alpha, step - 1)
-
-        # 2) stop when the gap on these columns is closed
+        here, step, _ = descend(phi, penalty, here, slope, alpha, step - 1)
+        slope = slope_at(phi, here)
         look = n_iter % CHECK_EVERY == 0 or n_iter == 1
-        if look and duality_gap(phi, limits, new, slope_at(phi, new)) <= settings.tol:
-            return InnerResult(new.B, new.v, n_iter)
-
-        # 3) extrapolate, unless the momentum points uphill
-        beta = 0.0
-        if settings.method == "fista":
-            if np.vdot(z.B - new.B, new.B - here.B) + np.vdot(z.v - new.v, new.v - here.v) > 0.0:
-                momentum = 1.0
-            following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
-            beta = (momentum - 1.0) / following
-            momentum = following
-        z = Point(*(a + beta * (a - b) for a, b in zip(new, here)))
-        here = new
-        slope = slope_at(phi, z)
+        if look and duality_gap(phi, limits, here, slope) <= settings.tol:
+            return InnerResult(here.B, here.v, n_iter)
     return InnerResult(here.B, here.v, settings.max_iter)

@@ -14,7 +14,6 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -25,9 +24,7 @@ from gradsift._run.overflow import refuse_overflow
 from gradsift._run.passes import each_block
 from gradsift.protocols import Array, IntArray, Penalty
 from gradsift.solver.forward_backward import (
-    InnerResult,
     InnerSolver,
-    Method,
     feasibility,
     forward_backward,
 )
@@ -92,11 +89,6 @@ LEAST_GRADIENTS = 2000
 """Time: gradients that unpenalised columns may take, however few they are."""
 MIN_ROOM = 64
 """Time: columns a working set may take in at a time, at least."""
-INNER: dict[Method, Callable[..., InnerResult]] = {
-    "newton": manifold_newton,
-    "fista": forward_backward,
-    "fbs": forward_backward,
-}
 
 
 @dataclass(frozen=True)
@@ -122,17 +114,14 @@ class Solver:
         Relative duality gap, over all variables, at which to stop.
     max_iter : int
         Most inner iterations, summed over working sets.
-    working_set : bool
-        False: every step runs over all columns, as the paper prints its algorithm.
-    method : {'newton', 'fista', 'fbs'}
-        Newton steps between forward-backward steps; these alone, accelerated; these alone, plain,
-        as the paper prints them.
+    plain : bool
+        Forward-backward steps over all columns, as the paper prints its algorithm, in place of
+        Newton steps between them over working sets.
     """
 
     tol: float = 1e-4
     max_iter: int = 20_000
-    working_set: bool = True
-    method: Method = "newton"
+    plain: bool = False
 
 
 class FullPass(NamedTuple):
@@ -279,18 +268,18 @@ def solve(
     units = units_of(problem, null.certificate.primal, null.v, null.alpha)
     limits = penalty.limits(alpha)
     rows, v, reach = start or after(null, alpha, penalty)
-    if solver.working_set:
+    if solver.plain:
+        index, inner_solver = np.arange(problem.n_features), forward_backward
+    else:
         room = max(MIN_ROOM, 2 * len(rows.index))
         likely = worst_offenders(reach, limits, np.flatnonzero(reach >= limits), room)
-        index = np.union1d(rows.index, likely)
-    else:
-        index = np.arange(problem.n_features)
+        index, inner_solver = np.union1d(rows.index, likely), manifold_newton
     inner_tol, n_iter = 0.5 * solver.tol, 0
     while True:
         # 1) solve on the working set
         X = problem.source.columns(index)
-        settings = InnerSolver(inner_tol * units.value, solver.max_iter - n_iter, solver.method)
-        inner = INNER[solver.method](
+        settings = InnerSolver(inner_tol * units.value, solver.max_iter - n_iter)
+        inner = inner_solver(
             problem.datafit.restrict(X), penalty.take(index), rows.restrict(index), v, alpha,
             settings,
         )  # fmt: skip
