@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradsift._run.threads import map_blocks
-from gradsift.numerics.logistic import fit_multinomial, score_statistic, with_ones
+from gradsift.numerics.logistic import ReducedModels, with_ones
 from gradsift.protocols import Array, IntArray
 from gradsift.sift.criterion import SiftResponse
 from gradsift.sift.features import Single
@@ -281,11 +281,6 @@ def cluster_sums(A: Single, B: Single, clusters: Clusters) -> Iterator[tuple[sli
 # test (Rao 1948) given a (multinomial) logistic model of everything else in the support.
 
 
-SETTLED = 1e-12
-"""Rounding: Newton steps of the logistic models that promise less, for each sample, are not made.
-"""
-
-
 class Classes(NamedTuple):
     """The classes of rows with a known part of the log odds."""
 
@@ -322,21 +317,13 @@ def score_statistics(
     Phi: Array, T: Array, weight: Array, ridge: float, known: Array | None, count: int
 ) -> list[float]:
     """Score statistic of each of the last `count` features of Phi (n, m + 1), before the constant,
-    given all others. Every reduced model starts from the coefficients of the whole.
+    given all others.
     """
-    penalty, offset = ridge * weight.sum(), np.zeros_like(T)
+    offset = np.zeros_like(T)
     if known is not None:
         offset[:, 1:] = known
-
-    def fitted(Phi: Array, start: Array) -> Array:
-        return fit_multinomial(Phi, T, weight, penalty, start, offset, reference=True, tol=SETTLED)
-
-    whole, out = fitted(Phi, np.zeros((Phi.shape[1], T.shape[1]))), []
-    for place in range(Phi.shape[1] - 1 - count, Phi.shape[1] - 1):
-        rest = np.delete(Phi, place, axis=1)
-        beta = fitted(rest, np.delete(whole, place, axis=0))
-        out.append(score_statistic(rest, T, weight, penalty, beta, Phi[:, place], offset))
-    return out
+    models, last = ReducedModels.of(Phi, T, weight, ridge * weight.sum(), offset), Phi.shape[1] - 1
+    return [models.score_statistic(place) for place in range(last - count, last)]
 
 
 def indicators(Y: Array) -> Array | None:
