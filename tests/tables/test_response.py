@@ -85,6 +85,13 @@ def test_the_task_follows_from_the_target(y, task, said):
         read_task(y, "tree", "y")
 
 
+@pytest.mark.parametrize("value", ["yes", 3.5])
+def test_a_target_of_one_value_is_refused(value):
+    y = np.array([value] * 60, dtype=object if isinstance(value, str) else float)
+    with pytest.raises(ValueError, match=rf"'y' is {value} in all 60 rows: there is nothing"):
+        read_task(y, "auto", "y")
+
+
 def survival_frame(rng, **columns):
     n = 60
     base = {"x": rng.normal(size=n), "months": rng.exponential(size=n) + 1.0}

@@ -255,6 +255,10 @@ def read_task(y: Array | NDArray[Any], asked: str, target: str) -> tuple[Task, l
         raise TableError(
             f"task {asked!r}: use auto, regression, classification, counts, ordinal or survival."
         )
+    if len(y) > 1 and y.ndim == 1 and (y == y[0]).all():
+        raise TableError(
+            f"the target {target!r} is {y[0]} in all {len(y):,} rows: there is nothing to explain."
+        )
     if y.dtype.kind == "O":
         if asked in ("regression", "counts", "survival"):
             raise TableError(
