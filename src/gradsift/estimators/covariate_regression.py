@@ -19,7 +19,9 @@ from gradsift.protocols import Array, IntArray
 from gradsift.sift import SiftResult
 
 CURVE = np.array([0.1, 0.5, 0.9])
-"""Quantiles of a selected column at which its curve bends."""
+"""Theory: quantiles of a selected column at which its curve bends, those of three knots in
+Harrell, Regression Modeling Strategies, 2015, table 2.3.
+"""
 ROWS_PER_COLUMN = 5
 """Rows per column of the regression; curves that need more rows are left out."""
 

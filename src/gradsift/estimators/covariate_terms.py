@@ -20,6 +20,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import f as f_distribution
 
 from gradsift.data.categories import text_levels
@@ -28,12 +29,14 @@ from gradsift.estimators.covariates import Covariate, Covariates, products, read
 from gradsift.estimators.sample import Sample
 from gradsift.numerics.logistic import with_ones
 from gradsift.numerics.statistics import cubic_splines, middle_quantiles, winsorise
-from gradsift.protocols import Array, IntArray, Source
+from gradsift.protocols import Array, IntArray, Source, TableLike
 from gradsift.responses.numbers import CLIP
 from gradsift.tables.columns import Column
 
 MOST_COLUMNS = 1 / 3
-"""Columns of all covariates at most, as a part of the rows: more would overfit any response."""
+"""Words: columns of all covariates at most, as a part of the rows: more, which would overfit any
+response, are refused.
+"""
 MOST_TERMS = 1 / 8
 """Columns of curves and products at most, as a part of the rows, or of the groups of rows."""
 NEEDLESS = 0.05
@@ -48,7 +51,9 @@ these.
 """
 
 
-def with_covariates(sample: Sample, covariates: Any, source: Source, kept: IntArray) -> Sample:
+def with_covariates(
+    sample: Sample, covariates: TableLike, source: Source, kept: IntArray
+) -> Sample:
     """The sample of the kept rows of a source, with its covariates as columns."""
     given = [(column, source.align_rows(values)) for column, values in read_columns(covariates)]
     wrong = [len(values) for _, values in given if len(values) != source.shape[0]]
@@ -75,7 +80,7 @@ def with_covariates(sample: Sample, covariates: Any, source: Source, kept: IntAr
             "many columns as rows can be adjusted for. Leave some out, or join rare categories."
         )
     total = counts.sum() if sample.groups is None else len(np.unique(sample.groups))
-    room = min(straight + MOST_TERMS * total, MOST_COLUMNS * total)
+    room = straight + MOST_TERMS * total
     while True:
         rows = sample.independent()
         Q, residual = unexplained(rows)
@@ -193,7 +198,7 @@ def log_p_value(
     return float(f_distribution.logsf(ratio, d * q, left * q))
 
 
-def learn(column: Column, values: Any, counts: Array) -> Covariate:
+def learn(column: Column, values: NDArray[Any], counts: Array) -> Covariate:
     """How a covariate becomes columns, from its values (n,) and the counts of rows (n,)."""
     name = column.name
     if values.dtype.kind == "O":

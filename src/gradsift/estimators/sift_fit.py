@@ -58,7 +58,7 @@ ENERGY = 0.99
 WORKING_ROUNDS = 2
 """Times that a working response is made and fitted: later ones change little."""
 REFIT_ROWS = 200_000
-"""Rows the refit learns from at most: its 1,000 landmarks gain nothing by more."""
+"""Time: rows the refit learns from at most: its 1,000 landmarks gain nothing by more."""
 
 
 @dataclass(frozen=True)

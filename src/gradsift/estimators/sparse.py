@@ -243,8 +243,11 @@ class SolverSettings:
 
     method: str = "auto"
     tol: float = 1e-4
+    """Rounding: the answer is certified to this part of the objective."""
     max_iter: int = 20_000
+    """Time: a fit that needs more steps ends with a ConvergenceWarning."""
     verbose: int = 0
+    """Words: nothing but what is shown."""
 
 
 LABELS_OR_NUMBERS = """(n,) array

@@ -33,7 +33,7 @@ from gradsift.sift.procedure import SiftFit
 from gradsift.sift.saddlepoint import exchangeable_log_p
 
 RATE = 0.1
-"""False discovery rate of the list by default."""
+"""Words: false discovery rate of the list of associated columns, where none is asked for."""
 
 
 @dataclass(frozen=True, eq=False)
