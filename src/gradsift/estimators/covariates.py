@@ -1,10 +1,10 @@
 """Covariates: known influences that a fit adjusts for, and that are never findings.
 
 A covariate becomes one or more columns of numbers: itself, or 0/1 columns of its categories; curves
-of it and products with other covariates are added where the response needs them
-(`covariate_terms`). The sift has these columns after those of X and always keeps them, so that
-columns of X are selected given the covariates. Predictions have a linear part in them
-(`covariate_regression`), which is added to the predictor on the columns of X.
+of it and products with other covariates are added where the response needs them. The sift has
+these columns after those of X and always keeps them, so that columns of X are selected given the
+covariates. Predictions have a linear part in them, which is added to the predictor on the columns
+of X. `covariate_terms` chooses the terms and computes that part.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from gradsift.data.imputation import is_whole, with_predicted
 from gradsift.data.source import append_columns
 from gradsift.estimators.base import Goal
 from gradsift.estimators.columns import several_of_each
-from gradsift.estimators.covariate_regression import without_covariates
+from gradsift.estimators.covariate_terms import without_covariates
 from gradsift.estimators.sample import (
     Sample,
     WeightKind,
