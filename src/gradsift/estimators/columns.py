@@ -123,8 +123,8 @@ class ColumnMap:
     def choose(
         self, selected: IntArray, most: int | None = None, ranking: IntArray | None = None
     ) -> IntArray:
-        """Whole variables of the selected columns, sorted: the best ranked ones, at most so many,
-        and those that are always in.
+        """All columns of the variables that the selected columns belong to, sorted: of `most`
+        variables at most, the best ranked ones, and of those that are always selected.
         """
         if self.variable is None:
             free = np.setdiff1d(selected, self.always)
@@ -358,7 +358,7 @@ def encoder_of(model: BaseEstimator, X: TableLike, y: ArrayLike) -> TableEncoder
 
 
 def named_columns(model: BaseEstimator) -> set[str]:
-    """Columns that the user names, which are variables whatever they look like."""
+    """Columns named in parameters: they are variables, also where they look like identifiers."""
     asked = [] if model.always_keep is None else np.ravel(model.always_keep).tolist()
     groups = model.feature_groups
     if isinstance(groups, Mapping):
@@ -377,7 +377,7 @@ def find_encoder(
     missing : {'auto', 'error', 'mean', 'indicator'}
     y : array, or the name of a column
     used : iterable of str
-        Columns that are variables whatever they look like.
+        Columns that are variables, also where they look like identifiers or free text.
     """
     table = without_target(X, y)
     if is_storage(table) and not holds_text(table):
@@ -487,7 +487,7 @@ def check_new_mixed_X(model: BaseEstimator, X: TableLike) -> ArraySource:
 
 
 def encoded_source(encoder: TableEncoder, X: TableLike, missing: str) -> ArraySource:
-    """The encoded columns, missing values refused unless asked for."""
+    """The encoded columns; missing values are refused where `missing` is 'error'."""
     frame = X if isinstance(X, Frame) else as_frame(X, encoder.table)
     if missing == "error":
         check_categories(encoder, frame)
@@ -529,7 +529,7 @@ def table_gradient(
     X = source.columns(np.arange(source.shape[1]))
     inside = predictor.gradient_std(source) if std else predictor.gradient(source)
     out = np.zeros((len(inside), len(X), len(columns)))
-    first = np.searchsorted(origins, np.arange(len(columns)))  # not what says where it is missing
+    first = np.searchsorted(origins, np.arange(len(columns)))  # not the indicator of missing values
     for j, k in enumerate(predictor.index.tolist()):
         if k in first and not columns[origins[k]].categories:
             out[:, :, origins[k]] = inside[:, :, j]

@@ -138,9 +138,9 @@ class Inference:
     association : Association or None
         Marginal tests; None where rows are not exchangeable under the null hypothesis.
     significance : Significance or None
-        Tests of the columns, where a false discovery rate was asked for.
+        Tests of the columns, with a `false_discovery_rate`.
     findings : Findings or None
-        Where `inference` was asked for.
+        With ``inference=True``.
     """
 
     association: Association | None = None
@@ -242,7 +242,7 @@ def find_support(sample: Sample, params: SiftParameters) -> IntArray:
 def select(
     sample: Sample, fit: SiftFit, params: SiftParameters, goal: Goal
 ) -> tuple[SiftResult, Inference]:
-    """The columns that a sift selects, by its level or by tests, and the inference asked for."""
+    """The columns that a sift selects, by its level or by tests, with tests and findings."""
     columns, rate, say = sample.columns, params.false_discovery_rate, fit.problem.say
     known = known_classes(sample) if isinstance(sample.response, Labels) else None
     found = columns.result(fit.result(known, ranked=goal != "predictions"))
@@ -319,7 +319,7 @@ class StandardTable:
     ----------
     sifted : Source
         Columns of the rows that the sift compares (rows, or means of groups), those of covariates
-        after them. A missing value is filled where other columns predict it, else it stays missing.
+        after them. A missing value is filled where other columns predict it; otherwise it is NaN.
     filled : Source
         Columns of the rows of the sample, missing values filled as in new samples.
     scaling : Scaling

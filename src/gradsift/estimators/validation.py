@@ -43,7 +43,7 @@ FEW_CASES = 8
 (`docs/guarantees.md`).
 """
 MOST_NAMES = 1_000_000
-"""Memory: names are kept up to so many columns; beyond, ask the source for those you need."""
+"""Memory: tables of more columns keep no `feature_names_in_`; their source knows the names."""
 
 
 def column_names(X: TableLike) -> list[str] | None:
@@ -129,9 +129,10 @@ def check_missing(estimator: BaseEstimator) -> str:
 def check_fit_X(estimator: BaseEstimator, X: TableLike, y: ArrayLike) -> tuple[Source, Array]:
     """X as a source of columns, y as scikit-learn checks it.
 
-    Arrays and data frames become a float64 array (C order). What is stored otherwise stays where
-    it is, and is checked as it is read. A string y names the response inside such data; rows
-    where it is missing are left out, with a warning. In an array, missing responses are refused.
+    Arrays and data frames become a float64 array (C order). Data stored elsewhere, such as files,
+    are not read but wrapped, and are checked as they are read. A string y names the response inside
+    such data; rows where it is missing are left out, with a warning. In an array, missing responses
+    are refused.
     """
     missing, names, table = check_missing(estimator), None, X
     if not is_plain(X):

@@ -157,8 +157,8 @@ class ColumnTester:
     def residuals(
         self, model: SiftFit, terms: Array, searched: int, K: Relationship | None
     ) -> list[Residual]:
-        """The residual of each response given terms (n, df), of which so many columns were searched
-        for.
+        """The residual of each response given terms (n, df), whose model has `searched` columns
+        that were searched for.
         """
         rows = self.sift.response.rows
         weight = np.ones(len(terms)) if rows.weight is None else rows.weight

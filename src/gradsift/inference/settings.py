@@ -66,7 +66,7 @@ def effect_sizes(n: float, settings: FindingSettings) -> Array:
 def univariate_prior(
     n: float, part_sizes: tuple[int, ...], settings: FindingSettings
 ) -> EffectPrior:
-    """The prior of a function of one column, whose parts have so many features."""
+    """The prior of a function of one column, whose parts have these numbers of features."""
     sizes = effect_sizes(n, settings)
     parts = np.array([share for _, share in SHAPES]) / np.array(part_sizes)
     weights = np.array(settings.shape_weights) / len(sizes)
@@ -94,8 +94,8 @@ class FindingSettings:
     """Columns that may take the place of either side of a product that the sift selected."""
     least_length: float = 0.5
     """Features of a smaller squared length depend on others: a column of two values has one
-    feature, not ten. The ridge of the sift leaves a feature this length where .001 of its variance
-    is independent of the features before it.
+    feature, not ten. With the ridge of the sift, a feature has this length where .001 of its
+    variance is independent of the features before it.
     """
     least_adjusted_length: float = 1e-3
     """Rounding: squared length of a feature given the columns that are always kept, below which it
