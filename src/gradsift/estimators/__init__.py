@@ -1,4 +1,6 @@
-"""scikit-learn estimators: thin shells around the rooms below."""
+"""scikit-learn estimators: they check their input, call `sift`, `refit`, `pairwise` and
+`inference`, and keep the results as attributes.
+"""
 
 from gradsift.estimators.dense import (
     MinimumAverageVariance,

@@ -56,7 +56,7 @@ GOALS = get_args(Goal)
 ClassWeight: TypeAlias = Mapping[object, float] | str | None
 """Weights of classes by label, 'balanced', or None: all the same."""
 MOST_NAMED = 10
-"""Words: selected variables that a notebook names."""
+"""Words: selected variables that are named in a notebook."""
 
 
 def blank(estimator: E) -> E:
@@ -339,7 +339,7 @@ def check_n_components(n_components: int | str) -> None:
         raise ValueError(f"n_components={n_components!r}: use 'auto' or a whole number >= 1.")
 
 
-# The two tasks: a checked sample from what a user passed, and what a field predicts.
+# The input of estimators that fit a gradient field, and predictions from it.
 
 
 def pair_sample(

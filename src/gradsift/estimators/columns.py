@@ -26,6 +26,7 @@ from gradsift.data.missing import as_response, is_hole
 from gradsift.data.responses import check_all_known
 from gradsift.data.slices import check_rows
 from gradsift.estimators.validation import (
+    Columns,
     check_column_names,
     check_columns,
     check_finite,
@@ -122,8 +123,8 @@ class ColumnMap:
     def choose(
         self, selected: IntArray, most: int | None = None, ranking: IntArray | None = None
     ) -> IntArray:
-        """Whole variables of the selected columns, sorted: the best ranked ones, at most so many,
-        and those that are always in.
+        """All columns of the variables that the selected columns belong to, sorted: of `most`
+        variables at most, the best ranked ones, and of those that are always selected.
         """
         if self.variable is None:
             free = np.setdiff1d(selected, self.always)
@@ -313,7 +314,7 @@ def several_of_each(labels: IntArray) -> list[IntArray]:
 
 
 def check_feature_groups(
-    feature_groups: Any, n_features: int, names: Array | None
+    feature_groups: Mapping[str, Columns] | ArrayLike | None, n_features: int, names: Array | None
 ) -> tuple[str, ...] | None:
     """The variable behind each column: a group of columns, or the column itself."""
     if feature_groups is None:
@@ -357,7 +358,7 @@ def encoder_of(model: BaseEstimator, X: TableLike, y: ArrayLike) -> TableEncoder
 
 
 def named_columns(model: BaseEstimator) -> set[str]:
-    """Columns that the user names, which are variables whatever they look like."""
+    """Columns named in parameters: they are variables, also where they look like identifiers."""
     asked = [] if model.always_keep is None else np.ravel(model.always_keep).tolist()
     groups = model.feature_groups
     if isinstance(groups, Mapping):
@@ -366,7 +367,7 @@ def named_columns(model: BaseEstimator) -> set[str]:
 
 
 def find_encoder(
-    X: Any, missing: str, y: Any = None, used: Iterable[str] = ()
+    X: TableLike, missing: str, y: object = None, used: Iterable[str] = ()
 ) -> TableEncoder | None:
     """How a table becomes columns of numbers; None where nothing has to be done.
 
@@ -376,7 +377,7 @@ def find_encoder(
     missing : {'auto', 'error', 'mean', 'indicator'}
     y : array, or the name of a column
     used : iterable of str
-        Columns that are variables whatever they look like.
+        Columns that are variables, also where they look like identifiers or free text.
     """
     table = without_target(X, y)
     if is_storage(table) and not holds_text(table):
@@ -411,13 +412,13 @@ def warn_of_columns(encoder: TableEncoder) -> None:
         warn_user(f"{note.text}. Pass that column as groups.", SkippedColumnsWarning)
 
 
-def has_gaps(X: Any) -> bool:
+def has_gaps(X: TableLike) -> bool:
     """Whether an array of numbers has missing values."""
     values = np.asarray(array_like(X))
     return values.dtype.kind == "f" and values.ndim == 2 and bool(np.isnan(values).any())
 
 
-def response_of(X: Any, y: Any, n: int) -> NDArray[Any]:
+def response_of(X: TableLike, y: object, n: int) -> NDArray[Any]:
     """The response as numbers or texts, NaN or None where it is missing; the same in all rows where
     it cannot be read, which is refused later.
     """
@@ -438,37 +439,40 @@ def response_of(X: Any, y: Any, n: int) -> NDArray[Any]:
     return values if values.dtype.kind == "O" else values.astype(float)
 
 
-def without_target(X: Any, y: Any) -> Any:
+def without_target(X: TableLike, y: object) -> TableLike:
     """A table of Arrow without the response that y names; anything else as it is."""
-    if not (isinstance(y, str) and hasattr(X, "column_names")):
+    if not (isinstance(y, str) and hasattr(X, "column_names") and hasattr(X, "select")):
         return X
     return X.select([name for name in X.column_names if name != y])
 
 
-def check_names(estimator: Any, X: Any, *, reset: bool) -> None:
+def check_names(estimator: BaseEstimator, X: TableLike, *, reset: bool) -> None:
     """Keep the number and names of columns, or compare them; scikit-learn knows none of Arrow."""
-    if not hasattr(X, "column_names"):
+    if not (hasattr(X, "column_names") and hasattr(X, "num_rows")):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return
     source = ArrowSource(X, tuple(X.column_names), X.num_rows)
     (remember_columns if reset else check_same_columns)(estimator, source)
 
 
-def check_mixed_X(estimator: Any, encoder: TableEncoder, X: Any, y: Any) -> tuple[Source, Any]:
+def check_mixed_X(
+    estimator: BaseEstimator, encoder: TableEncoder, X: TableLike, y: ArrayLike
+) -> tuple[Source, Array]:
     """The encoded table of a fit; `estimator` learns about the columns of the table."""
     table = without_target(X, y)
-    name, y = (None, check_all_known(y)) if table is X else (y, read_target(X, y))
     encoded: Source = encoded_source(encoder, table, estimator.missing)
-    if name is not None:
-        encoded, y = rows_with_target(encoded, y, name)
-    y = validate_data(estimator, "no_validation", y)
+    if isinstance(y, str) and table is not X:
+        encoded, values = rows_with_target(encoded, read_target(X, y), y)
+    else:
+        values = check_all_known(y)
+    values = validate_data(estimator, "no_validation", values)
     check_names(estimator, table, reset=True)
     check_shape(encoded, type(estimator).__name__)
-    check_rows(encoded, y)
-    return encoded, y
+    check_rows(encoded, values)
+    return encoded, values
 
 
-def check_new_mixed_X(model: Any, X: Any) -> ArraySource:
+def check_new_mixed_X(model: BaseEstimator, X: TableLike) -> ArraySource:
     """The encoded table of new samples; what is odd about its rows gets a warning, and so do rows
     far outside those of the fit.
     """
@@ -482,8 +486,8 @@ def check_new_mixed_X(model: Any, X: Any) -> ArraySource:
     return encoded
 
 
-def encoded_source(encoder: TableEncoder, X: Any, missing: str) -> ArraySource:
-    """The encoded columns, missing values refused unless asked for."""
+def encoded_source(encoder: TableEncoder, X: TableLike, missing: str) -> ArraySource:
+    """The encoded columns; missing values are refused where `missing` is 'error'."""
     frame = X if isinstance(X, Frame) else as_frame(X, encoder.table)
     if missing == "error":
         check_categories(encoder, frame)
@@ -525,7 +529,7 @@ def table_gradient(
     X = source.columns(np.arange(source.shape[1]))
     inside = predictor.gradient_std(source) if std else predictor.gradient(source)
     out = np.zeros((len(inside), len(X), len(columns)))
-    first = np.searchsorted(origins, np.arange(len(columns)))  # not what says where it is missing
+    first = np.searchsorted(origins, np.arange(len(columns)))  # not the indicator of missing values
     for j, k in enumerate(predictor.index.tolist()):
         if k in first and not columns[origins[k]].categories:
             out[:, :, origins[k]] = inside[:, :, j]

@@ -1,4 +1,4 @@
-"""Terms of covariates: lines and categories always, curves, jumps and products where needed.
+"""The part of covariates in a fit: which terms they have, and their coefficients.
 
 Problem: which functions of the covariates does a response (n, q) have to be adjusted for? Every
 number has a linear term and every category an indicator. Curves and jumps of numbers, and products
@@ -10,6 +10,12 @@ much higher level to be selected.
 
 Curves are cubic splines with knots at quantiles (Harrell, Regression Modeling Strategies, 2015,
 section 2.4).
+
+Predictions have a linear part in these columns C (n, k). Its coefficients (k, q) are adjusted for
+the effects of the selected columns: they are those of a regression (least squares, or logistic for
+labels) on C together with curves and products of the selected columns. These curves are natural
+cubic splines (Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, 2009, section
+5.2.1).
 """
 
 from __future__ import annotations
@@ -20,6 +26,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import f as f_distribution
 
 from gradsift.data.categories import text_levels
@@ -27,28 +34,48 @@ from gradsift.data.row_groups import group_sums
 from gradsift.estimators.covariates import Covariate, Covariates, products, read_columns
 from gradsift.estimators.sample import Sample
 from gradsift.numerics.logistic import with_ones
-from gradsift.numerics.statistics import cubic_splines, middle_quantiles, winsorise
-from gradsift.protocols import Array, IntArray, Source
+from gradsift.numerics.statistics import (
+    cubic_splines,
+    middle_quantiles,
+    natural_splines,
+    winsorise,
+)
+from gradsift.protocols import Array, IntArray, Source, TableLike
 from gradsift.responses.numbers import CLIP
+from gradsift.sift import SiftResult
 from gradsift.tables.columns import Column
 
 MOST_COLUMNS = 1 / 3
-"""Columns of all covariates at most, as a part of the rows: more would overfit any response."""
+"""Words: columns of all covariates at most, as a part of the rows: more, which would overfit any
+response, are refused.
+"""
 MOST_TERMS = 1 / 8
 """Columns of curves and products at most, as a part of the rows, or of the groups of rows."""
 NEEDLESS = 0.05
 """Expected number of false curves, and of false products, where all effects are linear."""
 BENDS = (1, 3, 7, 15)
-"""Quantiles at which a curve may bend; each set holds the one before."""
+"""Numbers of quantiles at which a curve may bend. Each set of quantiles holds the one before, so
+that the curves are nested models.
+"""
 JUMPS = np.arange(4, 61) / 64
-"""Quantiles at which an effect may jump."""
+"""Quantiles at which an effect may jump; a sixteenth of the rows is on either side at least."""
+CURVE = np.array([0.1, 0.5, 0.9])
+"""Theory: quantiles of a selected column at which its curve bends, those of three knots in
+Harrell, Regression Modeling Strategies, 2015, table 2.3.
+"""
+ROWS_PER_COLUMN = 5
+"""Rows for each column of the regression at least, so that coefficients have small errors; curves
+that would need more rows are left out.
+"""
 SAME = 1e-8
 """Rounding: relative length of a column given others, below which it is a linear combination of
 these.
 """
 
 
-def with_covariates(sample: Sample, covariates: Any, source: Source, kept: IntArray) -> Sample:
+def with_covariates(
+    sample: Sample, covariates: TableLike, source: Source, kept: IntArray
+) -> Sample:
     """The sample of the kept rows of a source, with its covariates as columns."""
     given = [(column, source.align_rows(values)) for column, values in read_columns(covariates)]
     wrong = [len(values) for _, values in given if len(values) != source.shape[0]]
@@ -75,7 +102,7 @@ def with_covariates(sample: Sample, covariates: Any, source: Source, kept: IntAr
             "many columns as rows can be adjusted for. Leave some out, or join rare categories."
         )
     total = counts.sum() if sample.groups is None else len(np.unique(sample.groups))
-    room = min(straight + MOST_TERMS * total, MOST_COLUMNS * total)
+    room = straight + MOST_TERMS * total
     while True:
         rows = sample.independent()
         Q, residual = unexplained(rows)
@@ -193,7 +220,7 @@ def log_p_value(
     return float(f_distribution.logsf(ratio, d * q, left * q))
 
 
-def learn(column: Column, values: Any, counts: Array) -> Covariate:
+def learn(column: Column, values: NDArray[Any], counts: Array) -> Covariate:
     """How a covariate becomes columns, from its values (n,) and the counts of rows (n,)."""
     name = column.name
     if values.dtype.kind == "O":
@@ -230,3 +257,60 @@ def independent_columns(C: Array) -> IntArray:
             kept.append(k)
             basis = np.column_stack([basis, rest / left])
     return np.array(kept, dtype=np.intp)
+
+
+# The coefficients of covariates in predictions.
+
+
+def without_covariates(
+    sample: Sample, Z: Array, rows: IntArray, found: SiftResult
+) -> tuple[Sample, Array, float]:
+    """The sample given the part of its covariates, the coefficients of that part, and the share of
+    the response that covariates explain alone.
+
+    Parameters
+    ----------
+    Z : (m, k) array
+        Selected columns of some rows, standardised.
+    rows : (m,) int array
+        Which rows these are.
+    """
+    C, weight = np.asarray(sample.covariates), sample.weight
+    place = {int(k): j for j, k in enumerate(found.selected)}
+    pairs = [(place[a], place[b]) for a, b, _ in found.interactions if {a, b} <= place.keys()]
+    some = None if weight is None else weight[rows]
+    room = max(0, len(rows) // ROWS_PER_COLUMN - C.shape[1] - 1)
+    effects = effect_columns(Z, pairs, room, some)
+    coefficients = sample.response.take(rows).coefficients(C[rows], effects, some)
+    share = explained_share(C, sample.response.start(), weight)
+    return replace(sample, response=sample.response.given(C @ coefficients)), coefficients, share
+
+
+def effect_columns(
+    Z: Array, pairs: list[tuple[int, int]], room: int, weight: Array | None = None
+) -> Array:
+    """Columns (n, m) for the effects of the selected columns Z: themselves, products of `pairs` and
+    curves, m <= `room`.
+    """
+    products = [Z[:, [a]] * Z[:, [b]] for a, b in pairs]
+    curves = []
+    for z in Z.T:
+        knots = np.unique(middle_quantiles(z, CURVE, weight))
+        if len(knots) == len(CURVE):
+            curves.append(natural_splines(z, knots))
+    out = Z[:, :room]
+    for more in (*products, *curves):
+        if out.shape[1] + more.shape[1] <= room:
+            out = np.column_stack([out, more])
+    return out
+
+
+def explained_share(C: Array, Y: Array, weight: Array | None) -> float:
+    """Share of the variance of responses Y (n, q) that least squares on C explains."""
+    weight = np.ones(len(Y)) if weight is None else weight
+    root = np.sqrt(weight)[:, None]
+    Y = (Y - weight @ Y / weight.sum()) * root
+    A = (C - weight @ C / weight.sum()) * root
+    rest = Y - A @ np.linalg.lstsq(A, Y, rcond=None)[0]
+    total = float((Y * Y).sum())
+    return max(0.0, 1.0 - float((rest * rest).sum()) / total) if total > 0.0 else 0.0

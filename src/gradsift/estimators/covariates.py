@@ -1,10 +1,10 @@
 """Covariates: known influences that a fit adjusts for, and that are never findings.
 
 A covariate becomes one or more columns of numbers: itself, or 0/1 columns of its categories; curves
-of it and products with other covariates are added where the response needs them
-(`covariate_terms`). The sift has these columns after those of X and always keeps them, so that
-columns of X are selected given the covariates. Predictions have a linear part in them
-(`covariate_regression`), which is added to the predictor on the columns of X.
+of it and products with other covariates are added where the response needs them. The sift has
+these columns after those of X and always keeps them, so that columns of X are selected given the
+covariates. Predictions have a linear part in them, which is added to the predictor on the columns
+of X. `covariate_terms` chooses the terms and computes that part.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from gradsift._run.warn import warn_user
 from gradsift.data.arrays import array_like
@@ -25,7 +26,7 @@ from gradsift.data.categories import (
 )
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.numerics.statistics import cubic_splines
-from gradsift.protocols import Array, IntArray
+from gradsift.protocols import Array, IntArray, TableLike
 from gradsift.tables.columns import MISSING, Column, with_levels
 from gradsift.tables.frame import as_frame
 from gradsift.tables.roles import parse_columns
@@ -80,7 +81,7 @@ class Covariate:
         """How many of its columns, the first ones, enter products with other covariates."""
         return len(self.levels) if self.reference else 1
 
-    def encode(self, values: Any) -> Array:
+    def encode(self, values: NDArray[Any]) -> Array:
         """Its columns (n, k) at values as `read_column` gives them."""
         texts = values.dtype.kind == "O"
         if self.reference and not texts and np.isnan(values).all():
@@ -95,7 +96,7 @@ class Covariate:
             )
         return self._levels(values) if texts else self._numbers(values)
 
-    def _levels(self, values: Any) -> Array:
+    def _levels(self, values: NDArray[Any]) -> Array:
         texts, what = values.tolist(), f"the covariate {self.name!r}"
         every = [*self.levels, self.reference]
         if note := unseen_levels(what, texts, every, f"as {self.reference!r}"):
@@ -160,7 +161,7 @@ class Covariates:
         pairs = [products(amounts[k], amounts[j]) for k, j in self.products]
         return np.column_stack([*blocks, *pairs])
 
-    def encode(self, covariates: Any, n: int | None = None) -> Array:
+    def encode(self, covariates: TableLike, n: int | None = None) -> Array:
         """Columns (n, k) of the covariates of n rows, less their means at the fit."""
         known = {part.name: part.column for part in self.parts}
         given = {column.name: values for column, values in read_columns(covariates, n, known)}
@@ -173,7 +174,7 @@ class Covariates:
         whole = self.whole([given[name] for name in self.names])
         return np.asarray(whole[:, self.used] - self.mean)
 
-    def part(self, covariates: Any, n: int) -> Array:
+    def part(self, covariates: TableLike, n: int) -> Array:
         """(n, q) part of the covariates in predictions for n rows."""
         if isinstance(covariates, str) and covariates == "mean":
             return np.zeros((n, self.coefficients.shape[1]))
@@ -191,7 +192,7 @@ def products(A: Array, B: Array) -> Array:
     return np.asarray((A[:, :, None] * B[:, None, :]).reshape(len(A), A.shape[1] * B.shape[1]))
 
 
-def check_same_covariates(fitted: Covariates | None, covariates: Any) -> None:
+def check_same_covariates(fitted: Covariates | None, covariates: TableLike) -> None:
     """Refuse covariates where the model was fitted without any, and the reverse."""
     if (fitted is None) != (covariates is None):
         what = "without" if fitted is None else "with"
@@ -202,7 +203,7 @@ def check_same_covariates(fitted: Covariates | None, covariates: Any) -> None:
 
 
 def read_columns(
-    covariates: Any, n: int | None = None, known: Mapping[str, Column] | None = None
+    covariates: TableLike, n: int | None = None, known: Mapping[str, Column] | None = None
 ) -> list[tuple[Column, Any]]:
     """How each covariate is read, and its values: numbers, NaN where missing, or texts.
 
@@ -216,13 +217,13 @@ def read_columns(
     """
     if isinstance(covariates, dict):
         found = [(str(name), values) for name, values in covariates.items()]
-    elif hasattr(array_like(covariates, "covariates"), "columns"):
+    elif hasattr(given := array_like(covariates, "covariates"), "columns"):
         found = list(table_columns(covariates))
-    elif np.ndim(covariates) == 1:
+    elif np.ndim(given) == 1:
         name = getattr(covariates, "name", None)
         found = [("covariate0" if name in (None, "") else str(name), covariates)]
     else:
-        table = np.asarray(array_like(covariates, "covariates"))
+        table = np.asarray(given)
         if table.ndim != 2:
             raise ValueError(
                 f"covariates has shape {table.shape}: give a data frame, an array (n,) or (n, k), "
@@ -238,7 +239,7 @@ def read_columns(
     return out
 
 
-def read_column(name: str, values: Any, known: Column | None = None) -> tuple[Column, Any]:
+def read_column(name: str, values: ArrayLike, known: Column | None = None) -> tuple[Column, Any]:
     """How one covariate is read, and its numbers (NaN where missing), or texts for categories; a
     date is its days since the first one.
     """

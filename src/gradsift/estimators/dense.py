@@ -1,8 +1,8 @@
-"""Relatives of the paper's method, dense: GL, OPG, MAVE, SIR, SAVE and pHd.
+"""Relatives of the paper's method that select no variables: GL, OPG, MAVE, SIR, SAVE and pHd.
 
-Thin shells: each checks a sample, calls its method in `gradsift.pairwise`, and keeps what it found.
-GL, gradient learning with a ridge penalty (Mukherjee and Zhou, JMLR 7, 2006), is the comparison of
-the paper.
+Each estimator checks its sample, calls its method in `gradsift.pairwise.dense`, and keeps the
+results as attributes. GL, gradient learning with a ridge penalty (Mukherjee and Zhou, JMLR 7,
+2006), is the comparison of the paper.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from gradsift.protocols import Array, TableLike
 
 
 class DenseEstimator(GradientEstimator):
-    """An estimator in which every variable stays: `_find` computes its attributes."""
+    """An estimator that selects no variables; `_find` computes its attributes."""
 
     def _find(self, sample: PairSample) -> dict[str, object]:
         raise NotImplementedError
@@ -81,11 +81,11 @@ def find_ridge(
 @completed(SparseGradientRegressor)
 @dataclass(eq=False, repr=False)
 class RidgeGradientRegressor(NumberPredictions, RegressorMixin, DenseEstimator):
-    """Gradient learning (GL; Mukherjee & Zhou) for regression: every variable stays in.
+    """Gradient learning (GL; Mukherjee & Zhou) for regression: it selects no variables.
 
     Minimises 1/n^2 sum_ij w_ij (y_i - y_j + f(x_i) . (x_j - x_i))^2 + alpha sum_k ||f^k||_K^2, a
-    linear system of the size of the samples, whatever the number of columns. Its directions are the
-    paper's ESFs.
+    linear system with as many equations as samples, for any number of columns. Its directions are
+    the paper's ESFs.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ class OuterProductGradient(NumberPredictions, RegressorMixin, DenseEstimator):
         special case).
     refined : bool, default=False
         Refined OPG: fit the slopes again with neighbours in the `n_components` directions found,
-        until these stay. Reaches directions of oscillating links that plain OPG misses.
+        until these no longer change. Finds directions of oscillating links that plain OPG misses.
     standardize : bool, default=True
     n_components : int or 'auto', default='auto'
         As in `SparseGradientRegressor`; 'auto' is settled before the refinement.
@@ -249,15 +249,16 @@ class OuterProductGradient(NumberPredictions, RegressorMixin, DenseEstimator):
 class MinimumAverageVariance(NumberPredictions, RegressorMixin, DenseEstimator):
     """MAVE (Xia, Tong, Li and Zhu, 2002): the directions along which a local linear fit is best.
 
-    Directions and local fits are found in turn: neighbours are near in the directions themselves,
-    so that many columns do no harm where OPG's neighbours are all far away. Every variable stays
-    in. Where columns are more than half of the samples, their leading principal components take
-    their place. Time and memory grow with the square of the number of samples.
+    Directions and local fits are computed alternately. Neighbours are samples whose projections on
+    the directions are near, so that many columns do no harm, with which OPG's neighbours are all
+    far away. No variables are selected. Where columns are more than half of the samples, their
+    leading principal components take their place. Time and memory grow with the square of the
+    number of samples.
 
     Parameters
     ----------
     n_components : int or 'auto', default='auto'
-        Number of directions; 'auto' keeps as many as held-out prediction along them asks for.
+        Number of directions; 'auto' chooses it by held-out predictions along the directions.
     standardize : bool, default=True
 
     Attributes
@@ -298,7 +299,7 @@ class MinimumAverageVariance(NumberPredictions, RegressorMixin, DenseEstimator):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class InverseRegression(DenseEstimator):
-    """The parameters that all have in common, and the fit."""
+    """The parameters that SIR, SAVE and pHd have in common, and their fit."""
 
     n_components: int | Literal["auto"] = "auto"
     standardize: bool = True
@@ -333,7 +334,7 @@ class SlicedInverseRegression(InverseRegression):
 
     The response is cut into slices; the leading directions of the slice means, in whitened columns,
     are those of the response where columns are elliptically distributed. A link that is symmetric
-    about the centre leaves all means where they are, and is not found: see
+    about the centre does not change the means, and is not found: see
     `SlicedAverageVariance`. Where columns are more than half the samples, their leading principal
     components, half as many as samples, take their place.
 
@@ -343,7 +344,7 @@ class SlicedInverseRegression(InverseRegression):
         Slices of equal weight along the response; a response with no more distinct values than
         that (class numbers, say) has one slice for each.
     n_components : int or 'auto', default='auto'
-        Number of directions; 'auto' keeps as many as held-out prediction along them asks for.
+        Number of directions; 'auto' chooses it by held-out predictions along the directions.
     standardize : bool, default=True
         Report directions in columns of unit variance.
 
@@ -423,7 +424,7 @@ class SlicedAverageVariance(InverseRegression):
 class PrincipalHessianDirections(InverseRegression):
     """pHd (Li, 1992): directions along which the response bends.
 
-    Eigenvectors of the mean Hessian of what a linear fit leaves, which for normal columns is a
+    Eigenvectors of the mean Hessian of the residual of a linear fit, which for normal columns is a
     moment of the data (Stein's lemma). Straight directions are not found.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Docstrings that estimators share: `help` says everything, the source says each thing once.
+"""Docstrings that estimators share: each description is written once, and `help` shows all of them.
 
 `documented` makes the docstring of a method from its signature, and `completed` replaces what a
 class describes "As in" another class by the description there.

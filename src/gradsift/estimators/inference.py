@@ -6,6 +6,7 @@ results are about the columns of the user's table.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -19,9 +20,9 @@ from gradsift.estimators.covariates import check_same_covariates
 from gradsift.estimators.sample import Sample, refuse_with_groups
 from gradsift.estimators.sift import GradientSift, check_parameters, make_sample
 from gradsift.estimators.sift_fit import SiftParameters, find_from, sift_problem, standard_table
-from gradsift.estimators.validation import check_columns
+from gradsift.estimators.validation import Columns, check_columns
 from gradsift.inference.conditional_tests import column_significance
-from gradsift.inference.findings import Findings
+from gradsift.inference.findings import Finding, Findings
 from gradsift.inference.results import Significance
 from gradsift.inference.settings import PRODUCT, TESTS
 from gradsift.protocols import TableLike
@@ -139,9 +140,9 @@ def significance(
     *,
     sample_weight: ArrayLike | None = None,
     stand_in: float = TESTS.stand_in,
-    findings: Any = None,
+    findings: Sequence[Finding] | Findings | None = None,
     strict: bool = False,
-    columns: Any = None,
+    columns: Columns = None,
     covariates: TableLike | None = None,
     offset: ArrayLike | None = None,
 ) -> Significance:

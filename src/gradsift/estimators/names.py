@@ -1,4 +1,4 @@
-"""Names of columns, without making ten million of them when five are shown."""
+"""Names of columns, made when they are read: a table may have ten million of them."""
 
 from __future__ import annotations
 

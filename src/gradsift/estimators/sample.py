@@ -1,7 +1,7 @@
 """The checked input of a fit: rows that count, their response, weights, groups and covariates.
 
-`make_sample` is the one place where what a user passed becomes a `Sample`; nothing else is passed
-to the steps of a fit.
+`make_sample` (in `sift`) makes a `Sample` of the arguments of `fit`; the steps of a fit get nothing
+else.
 """
 
 from __future__ import annotations

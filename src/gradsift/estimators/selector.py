@@ -82,7 +82,7 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         found = {name: getattr(fitted, name) for name in shared if hasattr(fitted, name)}
         return take_over(self, Learned({}), {"estimator_": fitted, **found})
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: TableLike) -> Any:
         """Keep the selected columns.
 
         Parameters
@@ -105,7 +105,8 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         if wanted == "polars" and hasattr(X, "get_columns"):
             # as scikit-learn does with pandas: no way through an array, which has one type
             validate_data(self, X, skip_check_array=True, reset=False)
-            return X[:, self.get_support(indices=True).tolist()]
+            frame: Any = X
+            return frame[:, self.get_support(indices=True).tolist()]
         return super().transform(X if sparse.issparse(X) else array_like(X))
 
     def _get_support_mask(self) -> NDArray[np.bool_]:

@@ -1,4 +1,6 @@
-"""GradientSift: gradient learning with a potential. The default: no kernel, no alpha, no tuning."""
+"""GradientSift*: variables are selected by tests of smooth effects, without tuning parameters; then
+a kernel predictor is fitted to them.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import d2_tweedie_score
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -451,7 +454,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     Parameters
     ----------
     false_positives : float, default=0.3
-        Expected number of falsely selected variables where nothing matters.
+        Expected number of selected variables if none acts on the response.
     false_discovery_rate : float, optional
         Select by `significance` instead: each variable is tested given the best model that does
         without it, and on average at most this share of the selected variables is false.
@@ -508,9 +511,9 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     interactions_ : list of (first, second, strength)
         Products found, strongest first.
     n_paired_columns_ : int
-        Columns of which all products of two were tested: all of them, or the most promising ones
-        of a table in which that would take more than about a minute on two cores. So many columns,
-        squared, times the rows are about 1e12.
+        Columns of which all products of two were tested: all columns, or those with the strongest
+        effects in a table where all products would take more than about a minute on two cores
+        (above about 1e12 for the rows times the square of the columns).
     components_ : (n_components_, p) array
         Sparse directions in standardised columns.
     eigenvalues_ : array
@@ -653,7 +656,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
                 "new group are not estimated."
             )
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = self.family == "gaussian"
         return tags

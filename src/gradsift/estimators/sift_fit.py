@@ -23,7 +23,7 @@ from gradsift.data.imputation import is_whole, with_predicted
 from gradsift.data.source import append_columns
 from gradsift.estimators.base import Goal
 from gradsift.estimators.columns import several_of_each
-from gradsift.estimators.covariate_regression import without_covariates
+from gradsift.estimators.covariate_terms import without_covariates
 from gradsift.estimators.sample import (
     Sample,
     WeightKind,
@@ -58,7 +58,7 @@ ENERGY = 0.99
 WORKING_ROUNDS = 2
 """Times that a working response is made and fitted: later ones change little."""
 REFIT_ROWS = 200_000
-"""Rows the refit learns from at most: its 1,000 landmarks gain nothing by more."""
+"""Time: rows the refit learns from at most: its 1,000 landmarks gain nothing by more."""
 
 
 @dataclass(frozen=True)
@@ -133,9 +133,9 @@ class Inference:
     association : Association or None
         Marginal tests; None where rows are not exchangeable under the null hypothesis.
     significance : Significance or None
-        Tests of the columns, where a false discovery rate was asked for.
+        Tests of the columns, with a `false_discovery_rate`.
     findings : Findings or None
-        Where `inference` was asked for.
+        With ``inference=True``.
     """
 
     association: Association | None = None
@@ -237,7 +237,7 @@ def find_support(sample: Sample, params: SiftParameters) -> IntArray:
 def select(
     sample: Sample, fit: SiftFit, params: SiftParameters, goal: Goal
 ) -> tuple[SiftResult, Inference]:
-    """The columns that a sift selects, by its level or by tests, and the inference asked for."""
+    """The columns that a sift selects, by its level or by tests, with tests and findings."""
     columns, rate, say = sample.columns, params.false_discovery_rate, fit.problem.say
     known = known_classes(sample) if isinstance(sample.response, Labels) else None
     found = columns.result(fit.result(known, ranked=goal != "predictions"))
@@ -314,7 +314,7 @@ class StandardTable:
     ----------
     sifted : Source
         Columns of the rows that the sift compares (rows, or means of groups), those of covariates
-        after them. A missing value is filled where other columns predict it, else it stays missing.
+        after them. A missing value is filled where other columns predict it; otherwise it is NaN.
     filled : Source
         Columns of the rows of the sample, missing values filled as in new samples.
     scaling : Scaling

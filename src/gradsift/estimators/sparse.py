@@ -219,7 +219,7 @@ def make_solver(name: str, tol: float, max_iter: int) -> Solver:
 
 @dataclass(frozen=True, eq=False)
 class SolverSettings:
-    """How the paper's problem is solved, how far, and what is shown on the way.
+    """How the paper's problem is solved, to which accuracy, and whether progress is shown.
 
     Parameters
     ----------
@@ -236,8 +236,11 @@ class SolverSettings:
 
     method: str = "auto"
     tol: float = 1e-4
+    """Rounding: the answer is certified to this part of the objective."""
     max_iter: int = 20_000
+    """Time: a fit that needs more steps ends with a ConvergenceWarning."""
     verbose: int = 0
+    """Words: nothing but what is shown."""
 
 
 LABELS_OR_NUMBERS = """(n,) array
@@ -249,8 +252,8 @@ LABELS_OR_NUMBERS = """(n,) array
 class SparseGradient(GradientEstimator):
     """The parameters of the paper's estimators, written down once, and how they become settings.
 
-    A dataclass only for its `__init__`, which stores every parameter and does nothing else, as
-    scikit-learn asks. Subclasses add parameters of their own in the same way.
+    It is a dataclass for its `__init__`, which stores the parameters and does nothing else, as
+    scikit-learn requires. Subclasses add parameters in the same way.
     """
 
     kernel: object = "affine"
@@ -344,7 +347,7 @@ def sparse_attributes(fit: SparseFit) -> dict[str, object]:
 
 
 def warn_of_fit(estimator: SparseGradient, fit: SparseFit) -> None:
-    """Say what a user should know about a fit."""
+    """Warn where the solver did not converge, or where nothing was selected."""
     solution = fit.solution
     if solution.status is not Status.CONVERGED:
         most = given(estimator.solver, SolverSettings, "solver").max_iter
@@ -385,15 +388,16 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
     standardize : bool, default=True
         Centre the columns and scale them to unit variance first. The paper's simulations do not.
     n_components : int or 'auto', default='auto'
-        Number of directions; 'auto' keeps as many as held-out prediction along them asks for.
+        Number of directions; 'auto' chooses it by held-out predictions along the directions.
     penalties : Penalties, optional
-        ``Penalties(penalty_factor, smoothness)``: variables that are penalised less or never,
-        and what is asked of the field besides.
+        ``Penalties(penalty_factor, smoothness)``: factors of the penalty for single variables
+        (0 = never penalised), and a penalty on changes of the field between neighbours.
     solver : SolverSettings, optional
         ``SolverSettings(method, tol, max_iter, verbose)``.
     predict_with : {'directions', 'taylor'}, default='directions'
-        'directions': the average of ridges in the coordinates of the sparse directions, of local
-        linear links on what they predict, and of local planes, tuned and weighed by leave-one-out.
+        'directions': a weighted average of ridge regressions on the coordinates along the sparse
+        directions, of local linear regressions on their predictions, and of local linear fits in
+        these coordinates; penalties and weights are those of smallest leave-one-out errors.
         'taylor': the average of the Taylor expansions around the training samples that are near in
         the selected variables.
     missing : {'error', 'mean'}, default='error'
@@ -434,7 +438,7 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
     field_ : KernelField
         The fitted gradient field.
     predictor_ : IndexPredictor or TaylorPredictor
-        What `predict` asks.
+        The function behind `predict`.
 
     Examples
     --------
@@ -481,7 +485,7 @@ class SparseGradientClassifier(LabelPredictions, ClassifierMixin, SparseGradient
     class_weight : dict, 'balanced' or None, default=None
         As in `GradientSiftClassifier`: it moves the boundary between classes, not the field.
     predict_with : {'offset', 'directions'}, default='offset'
-        'offset': the paper's f^0, a function of all columns whatever is selected. 'directions':
+        'offset': the paper's f^0, a function of all columns, selected or not. 'directions':
         labels are predicted from the selected variables as `SparseGradientRegressor` predicts
         numbers, and turned into log odds by a logistic fit to what is predicted for samples left
         out.
@@ -495,7 +499,7 @@ class SparseGradientClassifier(LabelPredictions, ClassifierMixin, SparseGradient
     class_weight_ : (n_classes,) array
         The weight of each class.
     predictor_ : LabelPredictor or None
-        What predictions ask; None = the offset function of `field_`.
+        The function behind the scores of classes; None = the offset function of `field_`.
     feature_importances_, ranking_, components_, eigenvalues_, dimension_, alpha_, alpha_max_, \
 dual_gap_, kkt_violation_, objective_, n_iter_, covariance_, dual_coef_, mean_, scale_, \
 ranges_, field_

@@ -319,8 +319,8 @@ class SparseGradientRegressorCV(NumberPredictions, RegressorMixin, SparseGradien
     Parameters
     ----------
     alphas : int, array or AlphaGrid, default=50
-        Penalties to try: so many from ``alpha_max_`` down to a hundredth of it, where every fold
-        tries the same parts of its own largest penalty; or the penalties themselves; or
+        Penalties to try: their number, for a grid from ``alpha_max_`` down to a hundredth of it,
+        where every fold tries the same parts of its own largest penalty; the penalties; or
         ``AlphaGrid(n_alphas, eps, max_features=...)``.
     cv : int, splitter, iterable or 'loo', default=5
         Folds; 'loo' leaves one sample out at a time.

@@ -49,9 +49,9 @@ def row_splits(
     Parameters
     ----------
     cv : int, splitter, iterable or 'loo'
-        A number makes folds that are stratified for labels and hold whole groups where there are
-        some: as many, or as the rows, the groups or the largest class allow. 'loo' leaves out one
-        row, or one group, at a time.
+        A number of folds: they are stratified for labels, and hold whole groups where there are
+        some; fewer where there are fewer rows, groups or rows of the largest class. 'loo' leaves
+        out one row, or one group, at a time.
     y : (n,) array
     labels : bool
         Whether y holds labels.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any, TypeGuard, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,12 +36,14 @@ from gradsift.protocols import Array, IntArray, Source, TableLike
 from gradsift.responses.labels import class_codes
 
 S = TypeVar("S")
+Columns: TypeAlias = str | Iterable[int | str] | NDArray[Any] | None
+"""Columns by number or by name, or a mask of them."""
 FEW_CASES = 8
 """Words: rows of a class below which a warning says that the sift's level is no promise
 (`docs/guarantees.md`).
 """
 MOST_NAMES = 1_000_000
-"""Memory: names are kept up to so many columns; beyond, ask the source for those you need."""
+"""Memory: tables of more columns keep no `feature_names_in_`; their source knows the names."""
 
 
 def column_names(X: TableLike) -> list[str] | None:
@@ -68,8 +70,9 @@ def is_plain(X: object) -> TypeGuard[NDArray[Any]]:
     return type(X) is np.ndarray and X.dtype.kind in "biuf"
 
 
-def check_table(X: Any) -> None:
+def check_table(X: TableLike) -> None:
     """Refuse what no conversion would explain: repeated names, columns that are not of numbers."""
+    frame: Any = X
     names = column_names(X)
     if names is None:
         cells = np.asarray(X)
@@ -79,14 +82,14 @@ def check_table(X: Any) -> None:
                 _check_cells(column, values)
         return
     check_column_names(names)
-    for name in X.columns:
-        values = np.asarray(X[name])
+    for name in frame.columns:
+        values = np.asarray(frame[name])
         refuse_times(values, f"column {name!r}")
         if values.dtype.kind in "OUSTV" or values.ndim > 1:
             _check_cells(name, values)
 
 
-def _check_cells(name: object, values: Any) -> None:
+def _check_cells(name: object, values: NDArray[Any]) -> None:
     row, cell = odd_cell(values) if values.ndim == 1 else (0, values[0])
     if isinstance(cell, (str, bytes)):
         raise ValueError(
@@ -126,9 +129,10 @@ def check_missing(estimator: BaseEstimator) -> str:
 def check_fit_X(estimator: BaseEstimator, X: TableLike, y: ArrayLike) -> tuple[Source, Array]:
     """X as a source of columns, y as scikit-learn checks it.
 
-    Arrays and data frames become a float64 array (C order). What is stored otherwise stays where
-    it is, and is checked as it is read. A string y names the response inside such data; rows
-    where it is missing are left out, with a warning. In an array, missing responses are refused.
+    Arrays and data frames become a float64 array (C order). Data stored elsewhere, such as files,
+    are not read but wrapped, and are checked as they are read. A string y names the response inside
+    such data; rows where it is missing are left out, with a warning. In an array, missing responses
+    are refused.
     """
     missing, names, table = check_missing(estimator), None, X
     if not is_plain(X):
@@ -174,16 +178,17 @@ def rows_with_target(source: Source, values: Array, y: str) -> tuple[Source, Arr
     return LabelledRows(source, np.flatnonzero(there)), values[there]
 
 
-def sparse_frame(X: Any) -> Any:
+def sparse_frame(X: TableLike) -> TableLike:
     """A pandas frame of sparse columns as what it stores; anything else as it is."""
+    frame: Any = X
     try:
-        stored = X.sparse
-        zeros = X.shape[1] > 0 and all(kind.fill_value == 0 for kind in X.dtypes)
+        stored = frame.sparse
+        zeros = frame.shape[1] > 0 and all(kind.fill_value == 0 for kind in frame.dtypes)
     except (AttributeError, TypeError):
         return X
     if not zeros:
         return stored.to_dense()
-    return NamedSource(open_source(stored.to_coo()), [str(name) for name in X.columns])
+    return NamedSource(open_source(stored.to_coo()), [str(name) for name in frame.columns])
 
 
 def check_shape(source: Source, name: str) -> None:
@@ -303,7 +308,9 @@ def warn_of_rare_classes(classes: Array, codes: IntArray) -> None:
     )
 
 
-def check_columns(columns: Any, n_features: int, names: Array | None, parameter: str) -> IntArray:
+def check_columns(
+    columns: Columns, n_features: int, names: Array | None, parameter: str
+) -> IntArray:
     """Column numbers from a list of numbers or names, or from a mask, sorted."""
     if columns is None:
         return np.zeros(0, dtype=int)

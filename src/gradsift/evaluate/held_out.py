@@ -59,7 +59,7 @@ class HeldOut:
     together : Scores or None
         Of the same averaged with predictors on all columns; None where no fold gave them a part.
     simple : Scores or None
-        Of `tool` on all columns; None where it was not asked for.
+        Of `tool` on all columns; None with ``simple=False``.
     baseline : Scores
         Of the mean of y, or of the shares of the classes, in the other folds.
     n_folds : int
@@ -89,7 +89,9 @@ class HeldOut:
 
     @property
     def tool(self) -> str:
-        """'ridge regression', 'logistic regression' or their like, tuned by cross-validation."""
+        """The model on all columns: 'ridge regression', 'logistic regression' and so on, tuned by
+        cross-validation.
+        """
         return WORDS[self.kind].tool
 
     @property
@@ -198,8 +200,8 @@ def held_out(
     simple : bool, default=True
         Also score ridge or logistic regression on all columns, for comparison.
     groups : (n,) array of labels, optional
-        Rows that belong together: every fold holds out whole groups, and so does the tuning of
-        whatever is fitted.
+        Rows that belong together: every fold holds out whole groups, and so does the
+        tuning of every model.
     covariates, offset, exposure : optional
         As in `fit`; they are adjusted for in every fold, and known of the held-out rows.
 

@@ -66,36 +66,10 @@ class Scores:
         mean, spread = self.mean(name), self.spread(name)
         if not np.isfinite(mean):
             return "–"
-        if name in LOSSES:  # which may be small, and not nothing
-            text, around = number(mean), number(spread, mean)
-        else:
-            text, around = two_decimals(mean), two_decimals(spread)
-        return f"{text} ± {around}" if np.isfinite(spread) else text
-
-
-def two_decimals(value: float) -> str:
-    """A score between 0 and 1: two decimals, and no minus sign before nothing.
-
-    Examples
-    --------
-    >>> two_decimals(0.873), two_decimals(-0.0008), two_decimals(-0.31)
-    ('0.87', '0.00', '\u22120.31')
-    """
-    text = f"{value:.2f}"
-    return "0.00" if text == "-0.00" else text.replace("-", "\u2212")
-
-
-def number(value: float, scale: float | None = None) -> str:
-    """Two decimals, or three digits where `scale` is too small or large; a true minus sign.
-
-    Examples
-    --------
-    >>> number(0.873), number(0.004), number(0.004, scale=0.87), number(12345.0)
-    ('0.87', '0.004', '0.00', '1.23e+04')
-    """
-    size = abs(value if scale is None else scale)
-    text = f"{value:.2f}" if 0.01 <= size < 1000 or size == 0 else f"{value:.3g}"
-    return text.replace("-", "\u2212")
+        # losses may be small or large; all other scores are shares
+        form = ".3g" if name in LOSSES and not 0.01 <= mean < 1000.0 else ".2f"
+        some = [mean, spread] if np.isfinite(spread) else [mean]
+        return " ± ".join(f"{value:z{form}}" for value in some).replace("-", "\u2212")
 
 
 def fresh_variance(y: Array, groups: IntArray | None = None) -> float:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier
 
 from gradsift.data.arrays import array_like
@@ -85,7 +86,7 @@ class Truth:
     variance: float | Array = float("nan")
 
     @classmethod
-    def of(cls, estimator: BaseEstimator, y: Any) -> Self:
+    def of(cls, estimator: BaseEstimator, y: ArrayLike) -> Self:
         """The response that an estimator takes y for."""
         response_type = getattr(estimator, "_response_type", lambda _: None)(y)
         if response_type is not None and issubclass(response_type, Survival):
@@ -173,7 +174,7 @@ class Truth:
 
     # Baselines, learned from these rows.
 
-    def in_all_classes(self, probabilities: Array, known: Any) -> Array:
+    def in_all_classes(self, probabilities: Array, known: Array) -> Array:
         """(m, c) probabilities: zero of classes that are not `known`."""
         assert self.classes is not None
         out = np.zeros((len(probabilities), len(self.classes)))

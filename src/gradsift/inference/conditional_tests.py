@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
@@ -53,83 +54,17 @@ from gradsift.inference.score_tests import (
 from gradsift.inference.settings import TESTS, ColumnTestSettings
 from gradsift.numerics.statistics import benjamini_hochberg
 from gradsift.protocols import Array, IntArray
-from gradsift.sift.features import (
-    Single,
-    clipped,
-    clipped_columns,
-    feature_pieces,
-    known_columns,
-    product_feature,
-    single_columns,
-)
+from gradsift.sift.features import Single, clipped, product_feature
 from gradsift.sift.groups import chi2_log_sf, shares, univariate_log_p
 from gradsift.sift.procedure import Sift, SiftFit
 
 PARTS = ("linear", "quadratic", "local", "product")
 
-# ------------------------------------------------------------------------------ reduced models
-
-
-@dataclass(frozen=True)
-class ReducedModels:
-    """The fit of a sift, and what is needed for its reduced models: fits without some columns.
-
-    Attributes
-    ----------
-    fit : SiftFit
-        The sift of all columns; `fit.without` gives the reduced models.
-    X : (n, k) array
-        Clipped values of the pooled columns, for products.
-    K : Relationship or None
-        Relationship of the rows over all columns.
-    columns : dict
-        A cache of `column`.
-    """
-
-    fit: SiftFit
-    X: Single
-    K: Relationship | None
-    columns: dict[int, tuple[Array, Array]] = field(default_factory=dict, repr=False)
-
-    @property
-    def sift(self) -> Sift:
-        return self.fit.problem
-
-    def relationship_without(self, excluded: frozenset[int]) -> Relationship | None:
-        """The relationship by all columns but these."""
-        if self.K is None or not excluded:
-            return self.K
-        sift, rows = self.sift, self.sift.response.rows
-        C = clipped_columns(sift.source, np.array(sorted(excluded)), rows, sift.settings)
-        return self.K.without(C * rows.column_root)
-
-    def column(self, k: int) -> tuple[Array, Array]:
-        """Clipped values (n,) of column k, NaN where missing, and its univariate features
-        (2 + J, n), rows unscaled.
-        """
-        if k not in self.columns:
-            rows, settings = self.sift.response.rows, self.sift.settings
-            x = known_columns(self.sift.source, np.array([k]), rows, settings)
-            made = feature_pieces(self.sift.source, np.array([k]), rows, settings, weighted=False)
-            self.columns[k] = x[:, 0], next(made)[1][0]
-        return self.columns[k]
-
-
-def reduced_models(fit: SiftFit, settings: ColumnTestSettings) -> ReducedModels:
-    """Read the pooled columns, and compute the relationship of the rows."""
-    sift = fit.problem
-    rows, columns = sift.response.rows, fit.reduced.pool.columns
-    return ReducedModels(
-        fit=fit,
-        X=single_columns(sift.source, columns, rows, sift.settings),
-        K=relationship(sift.source, rows, sift.settings, settings),
-    )
-
 
 def correlated(sift: Sift, columns: IntArray, least: float) -> dict[int, frozenset[int]]:
     """For each of some columns, those correlated with it by `least` or more, itself included."""
     rows, settings, source = sift.response.rows, sift.settings, sift.source
-    A = clipped_columns(source, columns, rows, settings)
+    A = sift.table.clipped(columns)
     weight = rows.weights
     weighted = (A * weight[:, None]).T / rows.total
     near: dict[int, set[int]] = {int(k): {int(k)} for k in columns}
@@ -143,21 +78,60 @@ def correlated(sift: Sift, columns: IntArray, least: float) -> dict[int, frozens
     return {k: frozenset(v) for k, v in near.items()}
 
 
-# ------------------------------------------------------------------------------ tests of columns
-
-
 @dataclass(frozen=True)
 class ColumnTester:
-    """Tests of the columns of one table."""
+    """Tests of the columns of one table, given models that do without them.
 
-    models: ReducedModels
+    Attributes
+    ----------
+    fit : SiftFit
+        The sift of all columns; `fit.without` gives the reduced models.
+    codes : (n,) int array or None
+        Class numbers of the kept rows; None for numbers.
+    X : (n, k) array
+        Clipped values of the pooled columns, for products.
+    K : Relationship or None
+        Relationship of the rows over all columns.
+    settings : ColumnTestSettings
+    columns : dict
+        A cache of `column`.
+    """
+
+    fit: SiftFit
     codes: IntArray | None
-    """Class numbers of the kept rows; None for numbers."""
+    X: Single
+    K: Relationship | None
     settings: ColumnTestSettings
+    columns: dict[int, tuple[Array, Array]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, fit: SiftFit, codes: IntArray | None, settings: ColumnTestSettings) -> Self:
+        """Read the pooled columns, and compute the relationship of the rows."""
+        sift = fit.problem
+        pooled = sift.table.single(fit.reduced.pool.columns)
+        K = relationship(sift.source, sift.response.rows, sift.settings, settings)
+        return cls(fit, codes, pooled, K, settings)
 
     @property
     def sift(self) -> Sift:
-        return self.models.sift
+        return self.fit.problem
+
+    def relationship_without(self, excluded: frozenset[int]) -> Relationship | None:
+        """The relationship by all columns but these."""
+        if self.K is None or not excluded:
+            return self.K
+        table = self.sift.table
+        return self.K.without(table.clipped(np.array(sorted(excluded))) * table.rows.column_root)
+
+    def column(self, k: int) -> tuple[Array, Array]:
+        """Clipped values (n,) of column k, NaN where missing, and its univariate features
+        (2 + J, n), rows unscaled.
+        """
+        if k not in self.columns:
+            table, index = self.sift.table, np.array([k])
+            made = next(table.features(index, weighted=False))[1]
+            self.columns[k] = table.known(index)[:, 0], made[0]
+        return self.columns[k]
 
     def responses(self, model: SiftFit) -> Iterator[Array]:
         """The responses, (n,) each: numbers, winsorised about the fit of a model, or one 0/1 column
@@ -173,8 +147,8 @@ class ColumnTester:
     def residuals(
         self, model: SiftFit, terms: Array, searched: int, K: Relationship | None
     ) -> list[Residual]:
-        """The residual of each response given terms (n, df), of which so many columns were searched
-        for.
+        """The residual of each response given terms (n, df), whose model has `searched` columns
+        that were searched for.
         """
         weight = self.sift.response.rows.weights
         df = self.sift.settings.searched_df * searched
@@ -185,13 +159,13 @@ class ColumnTester:
         """The test of column k given the model without the excluded columns; in the second round,
         given the other selected columns as well.
         """
-        model = self.models.fit.without(excluded)
+        model = self.fit.without(excluded)
         terms, known = model.features(), set(model.selected.tolist())
         if second:
-            chosen = self.models.fit
+            chosen = self.fit
             terms = np.column_stack([terms, chosen.features(excluded)])
             known |= set(chosen.selected.tolist()) - excluded
-        K = self.models.relationship_without(excluded)
+        K = self.relationship_without(excluded)
         residuals = self.residuals(model, terms, len(known), K)
         parts = np.min([self.parts(k, excluded, sorted(known), one) for one in residuals], axis=0)
         parts = parts + np.log(len(residuals)) - np.log(self.shares)
@@ -213,13 +187,13 @@ class ColumnTester:
         self, k: int, excluded: frozenset[int], known: list[int], residual: Residual
     ) -> list[float]:
         """log p of the linear, quadratic and local features of column k and of its best product."""
-        x, Z = self.models.column(k)
+        x, Z = self.column(k)
         out = univariate_tests(residual, Z, self.sift.settings)
         if not self.sift.interactions:
             return [*out, 0.0]
-        columns = self.models.fit.reduced.pool.columns
+        columns = self.fit.reduced.pool.columns
         free = ~np.isin(columns, list(excluded))
-        z2 = product_tests(residual, np.nan_to_num(x), self.models.X[:, free])
+        z2 = product_tests(residual, np.nan_to_num(x), self.X[:, free])
         return [*out, best_product(z2, columns[free], known, self.sift.n_columns)]
 
     def unexplained(self, model: SiftFit) -> float:
@@ -229,7 +203,7 @@ class ColumnTester:
 
     def candidates(self, also: Sequence[int]) -> tuple[list[int], Array]:
         """Columns to test, and approximate log p-values (p,) of all columns given the selected."""
-        sift, fit = self.sift, self.models.fit
+        sift, fit = self.sift, self.fit
         found = fit.evidence.univariate
         q = sift.response.Y.shape[1]
         quick = univariate_log_p(found, q, sift.interactions, sift.settings)
@@ -245,12 +219,12 @@ class ColumnTester:
         """log p of a selected product given all univariate features of both columns and all other
         selected groups.
         """
-        chosen = self.models.fit
+        chosen = self.fit
         group = chosen.groups.index.first_product + chosen.groups.parents.index(pair)
         rest = replace(chosen, support=tuple(g for g in chosen.support if g != group), known=None)
-        both = [self.models.column(v) for v in pair]
+        both = [self.column(v) for v in pair]
         terms = np.column_stack([rest.features(), *(Z.T for _, Z in both)])
-        residuals = self.residuals(rest, terms, len(chosen.selected), self.models.K)
+        residuals = self.residuals(rest, terms, len(chosen.selected), self.K)
         rows = self.sift.response.rows
         feature = product_feature(np.column_stack([x for x, _ in both]), rows)
         h = (feature / rows.root)[:, None]
@@ -287,7 +261,7 @@ def column_significance(
     sift = fit.problem
     kept = sift.response.rows.kept
     codes = codes if codes is None or kept is None else codes[kept]
-    tester = ColumnTester(reduced_models(fit, settings), codes, settings)
+    tester = ColumnTester.of(fit, codes, settings)
     first = [int(columns[0]) for columns in findings]
     candidates, quick = tester.candidates([*also, *first])
     p = sift.source.shape[1]
@@ -375,7 +349,7 @@ def once_each(log_set: Array, together: dict[int, frozenset[int]]) -> Array:
 
 def tested_products(tester: ColumnTester) -> tuple[ProductTest, ...]:
     """p- and q-values of the selected products, among all pairs of columns."""
-    fit, p = tester.models.fit, tester.sift.n_columns
+    fit, p = tester.fit, tester.sift.n_columns
     products = fit.groups.index.products_of(fit.support)
     pairs = [fit.groups.parents[fit.groups.index.place(g)] for g in products]
     log_p = np.array([tester.product(pair) for pair in pairs])

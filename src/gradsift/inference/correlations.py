@@ -1,4 +1,4 @@
-"""What each column does by itself, whatever the others do."""
+"""The correlation of each column with the response."""
 
 from __future__ import annotations
 

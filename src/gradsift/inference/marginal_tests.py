@@ -33,7 +33,7 @@ from gradsift.sift.procedure import SiftFit
 from gradsift.sift.saddlepoint import exchangeable_log_p
 
 RATE = 0.1
-"""False discovery rate of the list by default."""
+"""Words: false discovery rate of the list of associated columns, where no rate is given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +43,8 @@ class Association:
     Attributes
     ----------
     p_values : (p,) array
-        Of independence between the response and the column, whatever the other columns do. NaN for
-        columns that are always kept: the others were tested given these.
+        Of independence between the response and the column, without regard to other columns. NaN
+        for columns that are always kept: the others were tested given these.
     q_values : (p,) array
         The smallest false discovery rate at which the column is on the list.
 

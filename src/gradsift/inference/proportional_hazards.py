@@ -25,7 +25,7 @@ from gradsift.protocols import Array
 from gradsift.responses import Survival
 
 CLEAR = 0.01
-"""p-value below which hazards are said not to be proportional."""
+"""Words: p-value below which hazards are said not to be proportional."""
 
 
 @dataclass(frozen=True)

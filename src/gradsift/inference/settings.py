@@ -66,7 +66,7 @@ def effect_sizes(n: float, settings: FindingSettings) -> Array:
 def univariate_prior(
     n: float, part_sizes: tuple[int, ...], settings: FindingSettings
 ) -> EffectPrior:
-    """The prior of a function of one column, whose parts have so many features."""
+    """The prior of a function of one column, whose parts have these numbers of features."""
     sizes = effect_sizes(n, settings)
     parts = np.array([share for _, share in SHAPES]) / np.array(part_sizes)
     weights = np.array(settings.shape_weights) / len(sizes)
@@ -89,13 +89,13 @@ class FindingSettings:
     least_columns: int = 24
     """Candidate columns of a long table at least: evidence is sharp there, and features long."""
     values: int = 2_000_000
-    """Rows times candidate columns at most; fewer columns of a table of more than 15,600 rows."""
+    """Time: rows times candidate columns at most; fewer columns where rows are more than 15,600."""
     neighbours: int = 8
     """Columns that may take the place of either side of a product that the sift selected."""
     least_length: float = 0.5
     """Features of a smaller squared length depend on others: a column of two values has one
-    feature, not ten. The ridge of the sift leaves a feature this length where .001 of its variance
-    is independent of the features before it.
+    feature, not ten. With the ridge of the sift, a feature has this length where .001 of its
+    variance is independent of the features before it.
     """
     least_adjusted_length: float = 1e-3
     """Rounding: squared length of a feature given the columns that are always kept, below which it
@@ -140,15 +140,17 @@ class FindingSettings:
     chains: int = 64
     """Chains that run at the same time, half from the fit of the sift, half from nothing."""
     least_chains: int = 8
-    """Chains at least, where slots or classes are many."""
+    """Time: chains at least, where slots or classes are many."""
     burn_in: int = 30
     """Sweeps at the start of each chain that are discarded."""
     sweeps: int = 60
     """Sweeps after these. With a third of the draws, findings differ by up to .1 between seeds."""
     most_draws: int = 80_000
-    """Slots drawn in all chains together, times half of the contrasts."""
+    """Time: slots drawn in all chains together, times half of the contrasts; more draws give the
+    same findings with less Monte Carlo error.
+    """
     start_ridge: float = 1e-3
-    """Ridge of the least-squares fit that half of the chains start from: its terms may be
+    """Rounding: ridge of the least-squares fit that half of the chains start from: its terms may be
     near-copies of each other.
     """
     # from draws to findings
@@ -164,27 +166,27 @@ class FindingSettings:
     least_gain: float = 2e-3
     """A finding is complete where no column adds more to its confidence."""
     most_members: int = 100
-    """Columns of a finding at most."""
+    """Words: columns that a finding lists at most."""
     most_findings: int = 20
-    """Findings at most. Those after the first few have little confidence."""
+    """Words: findings that are listed at most. Those after the first few have little confidence."""
     least_first: float = 0.02
-    """Confidence of the first column of a finding at least: others could hardly reach
-    `least_confidence` together.
+    """Time: confidence of the first column of a finding at least: columns below it could hardly
+    reach `least_confidence` together.
     """
     same_column: float = 0.9999
     """Rounding: absolute correlation of columns that are equal, all of which join a finding
     that one of them begins.
     """
     chosen_views: int = 3_000
-    """Draws of a slot from which the members of findings are chosen, evenly spaced; all draws give
-    their confidence.
+    """Time: draws of a slot from which the members of findings are chosen, evenly spaced; all draws
+    give their confidence.
     """
     least_partner: float = 0.05
-    """Columns that a product is reported to act with: those with this part of the probability of
-    the most probable one.
+    """Words: columns that a product is reported to act with: those with this part of the
+    probability of the most probable one.
     """
     least_confidence: float = 0.3
-    """Findings below this are not reported."""
+    """Words: findings below this are not reported."""
     most_confidence: float = 0.995
     """No confidence is above it, except for columns that are always kept: too few tables were
     measured to distinguish .995 from 1.
@@ -197,8 +199,8 @@ class ColumnTestSettings:
 
     # which columns are tested given the others, together with which
     most_candidates: int = 40
-    """Columns tested at most, besides those that the user names and the first ones of findings:
-    each takes two more sifts.
+    """Time: columns tested at most, besides those that the user names and the first ones of
+    findings: each takes two more sifts.
     """
     further: int = 6
     """Columns tested that are in no support, those with the smallest p-values: the sift may have
@@ -220,9 +222,9 @@ class ColumnTestSettings:
     effect in half of the tables.
     """
     exact_rows: int = 600
-    """Rows up to which the relationship matrix is exact: each test takes n^3 operations."""
+    """Time: rows up to which the relationship matrix is exact: each test takes n^3 operations."""
     probes: int = 200
-    """Random vectors by which it is approximated with more rows."""
+    """Time: random vectors by which it is approximated with more rows."""
     most_rows: int = 20_000
     """Rows above which there is no random effect: the products would take more than 64 MB."""
     # tests given a model
@@ -246,13 +248,13 @@ class ColumnTestSettings:
     deviations.
     """
     most_partners: int = 20
-    """Products tested exactly, the most promising of each piece of partners."""
+    """Time: products tested exactly, the most promising of each piece of partners."""
     partners_at_a_time: int = 512
-    """Partners of a piece."""
+    """Memory: partners of a piece."""
     # tests of columns one by one
     checked_q_value: float = 0.2
-    """q-values up to which p-values of single columns are checked against permutations of the rows:
-    nobody lists columns at a larger false discovery rate.
+    """Time: q-values up to which p-values of single columns are checked against permutations of the
+    rows: nobody lists columns at a larger false discovery rate.
     """
 
 
