@@ -53,15 +53,7 @@ from gradsift.inference.score_tests import (
 from gradsift.inference.settings import TESTS, ColumnTestSettings
 from gradsift.numerics.statistics import benjamini_hochberg
 from gradsift.protocols import Array, IntArray
-from gradsift.sift.features import (
-    Single,
-    clipped,
-    clipped_columns,
-    feature_pieces,
-    known_columns,
-    product_feature,
-    single_columns,
-)
+from gradsift.sift.features import Single, clipped, product_feature
 from gradsift.sift.groups import chi2_log_sf, shares, univariate_log_p
 from gradsift.sift.procedure import Sift, SiftFit
 
@@ -99,37 +91,34 @@ class ReducedModels:
         """The relationship by all columns but these."""
         if self.K is None or not excluded:
             return self.K
-        sift, rows = self.sift, self.sift.response.rows
-        C = clipped_columns(sift.source, np.array(sorted(excluded)), rows, sift.settings)
-        return self.K.without(C * rows.column_root)
+        table = self.sift.table
+        return self.K.without(table.clipped(np.array(sorted(excluded))) * table.rows.column_root)
 
     def column(self, k: int) -> tuple[Array, Array]:
         """Clipped values (n,) of column k, NaN where missing, and its univariate features
         (2 + J, n), rows unscaled.
         """
         if k not in self.columns:
-            rows, settings = self.sift.response.rows, self.sift.settings
-            x = known_columns(self.sift.source, np.array([k]), rows, settings)
-            made = feature_pieces(self.sift.source, np.array([k]), rows, settings, weighted=False)
-            self.columns[k] = x[:, 0], next(made)[1][0]
+            table, index = self.sift.table, np.array([k])
+            made = next(table.features(index, weighted=False))[1]
+            self.columns[k] = table.known(index)[:, 0], made[0]
         return self.columns[k]
 
 
 def reduced_models(fit: SiftFit, settings: ColumnTestSettings) -> ReducedModels:
     """Read the pooled columns, and compute the relationship of the rows."""
     sift = fit.problem
-    rows, columns = sift.response.rows, fit.reduced.pool.columns
     return ReducedModels(
         fit=fit,
-        X=single_columns(sift.source, columns, rows, sift.settings),
-        K=relationship(sift.source, rows, sift.settings, settings),
+        X=sift.table.single(fit.reduced.pool.columns),
+        K=relationship(sift.source, sift.response.rows, sift.settings, settings),
     )
 
 
 def correlated(sift: Sift, columns: IntArray, least: float) -> dict[int, frozenset[int]]:
     """For each of some columns, those correlated with it by `least` or more, itself included."""
     rows, settings, source = sift.response.rows, sift.settings, sift.source
-    A = clipped_columns(source, columns, rows, settings)
+    A = sift.table.clipped(columns)
     weight = rows.weights
     weighted = (A * weight[:, None]).T / rows.total
     near: dict[int, set[int]] = {int(k): {int(k)} for k in columns}
