@@ -278,12 +278,10 @@ class Columns:
                 lines = None
                 if not settings.clip_lines:
                     lines = unit_known(rows.take(source.columns(index[where])), rows)
-                yield (
-                    where,
-                    univariate_features(
-                        some, rows, settings, weighted=weighted, local=local, lines=lines
-                    ),
+                Z = univariate_features(
+                    some, rows, settings, weighted=weighted, local=local, lines=lines
                 )
+                yield where, Z
 
     def statistics(self, R: Array) -> Array:
         """Statistics (3, p) of all columns against R (n, q) in one pass, features thrown away;
