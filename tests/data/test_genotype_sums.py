@@ -9,7 +9,7 @@ from gradsift.data import ScaledSource, checked, measure_scaling, open_source, t
 from gradsift.data.source import ColumnsSource, NamedSource
 from gradsift.exceptions import ImputedWarning
 from gradsift.protocols import Source
-from gradsift.sift.features import wide_statistics
+from gradsift.sift.features import Columns
 from gradsift.sift.rows import make_rows
 
 pytest.importorskip("bed_reader")
@@ -72,7 +72,7 @@ def test_statistics_and_scales_are_those_of_any_table(source, weighted):
     for table in (source, Slow(source)):
         scaling = measure_scaling(table, share)
         standard = ScaledSource(table, replace(scaling, fill=None))
-        found.append((scaling.mean, scaling.scale, wide_statistics(standard, R, rows)[:2]))
+        found.append((scaling.mean, scaling.scale, Columns(standard, rows).statistics(R)[:2]))
     for fast, slow in zip(*found, strict=True):
         np.testing.assert_allclose(fast, slow, rtol=1e-5, atol=1e-5)
 

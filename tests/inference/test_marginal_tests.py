@@ -11,7 +11,7 @@ from gradsift.data import ArraySource
 from gradsift.inference.marginal_tests import by_label, column_association
 from gradsift.sift import SiftFit, make_sift
 from gradsift.sift.criterion import whiten_residual
-from gradsift.sift.features import wide_statistics
+from gradsift.sift.features import Columns
 from gradsift.sift.groups import association_log_p, pillai_log_p
 from gradsift.sift.rows import make_rows
 from gradsift.sift.saddlepoint import exchangeable_log_p
@@ -118,9 +118,9 @@ def test_tail_of_skewed_features_is_close_to_that_of_permutations(response) -> N
     rng, n, p = np.random.default_rng(7), 150, 3000
     X = ArraySource(standardised(COLUMNS["skewed"](rng, n, p)))
     R, rows = standardised(RESPONSES[response](rng, n)[:, None]), make_rows(n, None)
-    raw = association_log_p(wide_statistics(X, R, rows), n, 1)
+    raw = association_log_p(Columns(X, rows).statistics(R), n, 1)
     near = np.flatnonzero(raw < np.log(0.05))
-    found = exchangeable_log_p(X, near, R, rows, n)
+    found = exchangeable_log_p(Columns(X, rows), near, R, n)
     assert np.all(found >= raw[near] - 1e-6)
     assert 6 < np.sum(found < np.log(0.01)) <= 45  # 30 of 3,000 expected, at most
     assert np.sum(found < np.log(0.001)) <= 8 < np.sum(raw[near] < np.log(0.001))  # 3
@@ -133,10 +133,10 @@ def test_tail_counts_what_a_column_says_of_all_classes() -> None:
     X = ArraySource(standardised(place[:, None] + 0.05 * rng.normal(size=(n, 1))))
     contrasts, rows = centred(np.eye(3)[place % 3][:, :2]), make_rows(n, None)
     R = whiten_residual(contrasts, n)
-    statistic = wide_statistics(X, R, rows)
+    statistic = Columns(X, rows).statistics(R)
     assert statistic[2] > n
     raw = association_log_p(statistic, n, 2)
-    assert exchangeable_log_p(X, np.arange(1), R, rows, n) < raw / 2
+    assert exchangeable_log_p(Columns(X, rows), np.arange(1), R, n) < raw / 2
 
 
 def test_tail_of_a_row_of_weight_two_is_that_of_the_row_twice() -> None:
@@ -150,7 +150,7 @@ def test_tail_of_a_row_of_weight_two_is_that_of_the_row_twice() -> None:
         rows = make_rows(len(y[some]), w)
         R = whiten_residual(rows.centred(y[some][:, None]) * np.reshape(rows.root, (-1, 1)), 80)
         source = ArraySource(X[some])
-        answers.append(exchangeable_log_p(source, np.arange(20), R, rows, rows.total))
+        answers.append(exchangeable_log_p(Columns(source, rows), np.arange(20), R, rows.total))
     assert answers[0].min() < np.log(0.01)
     assert answers[0] == pytest.approx(answers[1], rel=1e-6)
 

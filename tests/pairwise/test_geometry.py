@@ -24,7 +24,7 @@ def few_is_many(monkeypatch):
     """Limits low enough that a hundred samples count as many."""
     for module in (geometry, weights):
         monkeypatch.setattr(module, "DENSE_ROWS", 50)
-    monkeypatch.setattr(geometry, "EXACT_ROWS", 50)
+    monkeypatch.setattr(geometry, "FEW_ROWS", 50)
     monkeypatch.setattr(geometry, "LANDMARKS", 30)
 
 
@@ -130,7 +130,7 @@ def test_very_many_samples_are_seen_from_some_anchors_and_it_is_said(
     problem, few_is_many, monkeypatch, caplog
 ):
     monkeypatch.setattr(weights, "ANCHOR_ROWS", 100)
-    monkeypatch.setattr(weights, "ANCHORS", 5)
+    monkeypatch.setattr(weights, "DENSE_ROWS", 5)
     with caplog.at_level(logging.INFO, logger="gradsift"):
         model = SparseGradientRegressor().fit(*problem)
     assert "keeps the 20 nearest of 5 samples" in caplog.text

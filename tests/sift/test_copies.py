@@ -10,6 +10,7 @@ import pytest
 from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
 from gradsift.data import ArraySource
 from gradsift.pairwise.fit import rank_variables
+from gradsift.sift.features import Columns
 from gradsift.sift.groups import pool, univariate_levels
 from gradsift.sift.rows import make_rows
 from gradsift.sift.search import earlier_copies
@@ -55,9 +56,8 @@ def test_copies_are_found_among_near_copies(rng):
     X[:, 3] = -X[:, 0]
     X[:, 4] = X[:, 0] + 1e-3 * X[:, 5]
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    groups = pool(
-        ArraySource(Z), np.arange(6), make_rows(60, None), univariate_levels(0.3, 6, 1, True)
-    )
+    table = Columns(ArraySource(Z), make_rows(60, None))
+    groups = pool(table, np.arange(6), univariate_levels(0.3, 6, 1, True))
     found = earlier_copies(groups, [2, 3, 4, 5])
     assert found == {2: [0], 3: [0, 2], 4: [], 5: []}
 

@@ -8,6 +8,7 @@ from scipy.stats import chi2
 
 from gradsift.data import ArraySource
 from gradsift.sift import make_sift, sift
+from gradsift.sift.features import Columns
 from gradsift.sift.groups import joint_features, make_joint
 from gradsift.sift.rows import make_rows
 from gradsift.sift.settings import DEFAULT
@@ -51,7 +52,7 @@ def test_levels_of_a_variable_add_up_to_its_part():
     rng = np.random.default_rng(0)
     X, labels, _ = levels_table(rng, 100, [2, 3, 7])
     source, Y = ArraySource(X), rng.normal(size=(100, 1))
-    joint = make_joint(source, labels, np.arange(len(labels)), Y, make_rows(100, None))
+    joint = make_joint(Columns(source, make_rows(100, None)), labels, np.arange(len(labels)), Y)
     assert joint.size.tolist() == [2, 6]
     assert joint.divided.tolist() == [1] * 2 + [3] * 3 + [7] * 7
     how = 0.3, 1, False, DEFAULT

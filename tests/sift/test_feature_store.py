@@ -6,7 +6,7 @@ from helpers import assert_same_sums
 
 from gradsift.data import ArraySource, Source
 from gradsift.sift import features, sift
-from gradsift.sift.features import DenseFeatures, QuantisedFeatures, pooled_features
+from gradsift.sift.features import Columns, DenseFeatures, QuantisedFeatures
 from gradsift.sift.rows import make_rows
 
 
@@ -30,10 +30,10 @@ def columns_of_every_kind(n, seed=0):
 def both(X, rows, monkeypatch):
     """The same columns coded, and kept as they are."""
     where = np.arange(X.shape[1])
-    coded = pooled_features(ArraySource(X), where, rows)
+    coded = Columns(ArraySource(X), rows).stored(where)
     with monkeypatch.context() as patch:
         patch.setattr(features, "KEPT_COLUMNS", 10**6)
-        kept = pooled_features(ArraySource(X), where, rows)
+        kept = Columns(ArraySource(X), rows).stored(where)
     assert isinstance(coded, QuantisedFeatures)
     assert isinstance(kept, DenseFeatures)
     return coded, kept
@@ -108,7 +108,7 @@ def test_long_tables_keep_single_precision(monkeypatch):
     y = X[:, 0] + X[:, 1] ** 2 + 0.3 * np.random.default_rng(0).normal(size=300)
     double = sift(ArraySource(X), y[:, None])
     monkeypatch.setattr(features, "DOUBLE_VALUES", 100)
-    assert pooled_features(ArraySource(X), np.arange(9), make_rows(300, None)).Z.dtype == np.float32
+    assert Columns(ArraySource(X), make_rows(300, None)).stored(np.arange(9)).Z.dtype == np.float32
     single = sift(ArraySource(X), y[:, None])
     assert single.selected.tolist() == double.selected.tolist()
     np.testing.assert_allclose(single.residual, double.residual, atol=1e-5)
@@ -134,7 +134,7 @@ class Elsewhere(Source):
 
 def test_columns_on_disk_are_read_once():
     source = Elsewhere(columns_of_every_kind(60))
-    pool = pooled_features(source, np.arange(0, 140), make_rows(60, None))
+    pool = Columns(source, make_rows(60, None)).stored(np.arange(0, 140))
     reads = source.reads
     pool.stack([(j, 2) for j in range(100)])
     assert reads == source.reads == 1

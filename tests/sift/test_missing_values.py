@@ -7,14 +7,13 @@ from sklearn.metrics import average_precision_score
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.data import ArraySource
 from gradsift.sift.features import (
+    Columns,
     antiderivatives,
     binned_scores,
     clipped,
     clipped_known,
     exact_scores,
     knots,
-    known_columns,
-    odd_rows,
     product_feature,
     univariate_features,
 )
@@ -80,7 +79,7 @@ def test_a_column_without_any_value_is_nothing(rng):
     Z = univariate_features(clipped_known(X, rows), rows)
     assert np.isfinite(Z).all()
     assert not Z[0].any()
-    np.testing.assert_array_equal(odd_rows(ArraySource(X), np.array([0]), rows), [0.0])
+    np.testing.assert_array_equal(Columns(ArraySource(X), rows).odd_rows(np.array([0])), [0.0])
 
 
 def test_binned_scores_are_those_of_every_value(rng):
@@ -98,7 +97,7 @@ def test_products_are_made_of_rows_where_both_are_known(rng):
     X = rng.normal(size=(500, 2)) + 0.6 * rng.normal(size=(500, 1))
     X[rng.random(size=X.shape) < 0.3] = np.nan
     rows = make_rows(500, None)
-    known = known_columns(ArraySource(X), np.arange(2), rows)
+    known = Columns(ArraySource(X), rows).known(np.arange(2))
     feature = product_feature(known, rows)
     own = antiderivatives(np.nan_to_num(known), np.zeros((8, 2)), DEFAULT)[:, :1].reshape(2, -1)
     np.testing.assert_allclose(own @ feature / 500, 0.0, atol=1e-9)  # beside both lines

@@ -13,6 +13,7 @@ from gradsift.sift.criterion import (
     normal_equations,
     robust_fit,
 )
+from gradsift.sift.features import Columns
 from gradsift.sift.groups import (
     least_squares,
     pool,
@@ -33,7 +34,8 @@ def problem():
     X = (X - X.mean(0)) / X.std(0)
     y = X[:, 0] - X[:, 1] ** 2 + 0.5 * rng.normal(size=120)
     rows = make_rows(120, None)
-    groups = pool(ArraySource(X), np.arange(20), rows, univariate_levels(0.3, 2000, 1, True))
+    levels = univariate_levels(0.3, 2000, 1, True)
+    groups = pool(Columns(ArraySource(X), rows), np.arange(20), levels)
     return groups, make_response(y[:, None], rows, robust=True)
 
 

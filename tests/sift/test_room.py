@@ -11,10 +11,14 @@ from scipy import sparse
 from gradsift import GradientSiftRegressor
 from gradsift.data import ArraySource, open_source
 from gradsift.sift import features, groups, sift
-from gradsift.sift.features import pool_size
+from gradsift.sift.features import Columns
 from gradsift.sift.groups import univariate_levels
 from gradsift.sift.rows import make_rows
 from gradsift.sift.settings import DEFAULT, Limits, SiftSettings
+
+
+def pool_size(source):
+    return Columns(source, make_rows(source.shape[0], None)).pool_size()
 
 
 def peak_bytes(call):
@@ -74,7 +78,7 @@ def test_a_refilled_pool_is_the_only_one(masked, monkeypatch):
     X, y = masked
     few = SiftSettings(limits=Limits(most_values=8 * 10 * 300))
     alive, most = [], []
-    make = groups.pooled_features
+    make = Columns.stored
 
     def watched(*args):
         most.append(sum(ref() is not None for ref in alive))
@@ -82,7 +86,7 @@ def test_a_refilled_pool_is_the_only_one(masked, monkeypatch):
         alive.append(weakref.ref(own))
         return own
 
-    monkeypatch.setattr(groups, "pooled_features", watched)
+    monkeypatch.setattr(Columns, "stored", watched)
     found = sift(ArraySource(X), y[:, None], interactions=False, settings=few)
     assert found.selected.tolist() == [5, 300]
     assert len(most) > 1, "the pool was never refilled: the test shows nothing"
@@ -103,7 +107,7 @@ def test_only_the_columns_in_play_are_left(masked):
     X = masked[0]
     rows = make_rows(300, None)
     whole = groups.pool(
-        ArraySource(X), np.arange(0, 400, 5), rows, univariate_levels(0.3, 400, 1, True)
+        Columns(ArraySource(X), rows), np.arange(0, 400, 5), univariate_levels(0.3, 400, 1, True)
     )
     values = {c: X[:, c] for c in (1, 5, 7)}
     whole = groups.with_products(whole, values, {(1, 5): 9.0, (5, 7): 8.0})

@@ -8,6 +8,7 @@ import pytest
 from gradsift.data import ArraySource
 from gradsift.sift import search
 from gradsift.sift.criterion import after_move, criterion, make_response
+from gradsift.sift.features import Columns
 from gradsift.sift.groups import pool, univariate_levels
 from gradsift.sift.rows import make_rows
 from gradsift.sift.search import Fits, Search
@@ -25,7 +26,7 @@ def stand_in():
     settings = replace(DEFAULT, breadth=3 * 6)
     source = ArraySource((X - X.mean(0)) / X.std(0))
     levels = univariate_levels(0.3, 6, 1, False, settings)
-    groups = pool(source, np.arange(6), rows, levels, settings)
+    groups = pool(Columns(source, rows, settings), np.arange(6), levels)
     return groups, make_response(y[:, None], rows, robust=False, settings=settings)
 
 

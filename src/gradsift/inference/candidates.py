@@ -35,11 +35,10 @@ from gradsift.sift.criterion import SiftResponse, robust_fit
 from gradsift.sift.features import (
     BLOCK_VALUES,
     N_BINS,
+    Columns,
     antiderivatives,
     at_a_time,
-    genotype_scores,
     knots,
-    known_columns,
     known_mean,
     largest,
     unit_known,
@@ -125,7 +124,7 @@ def orthonormal_map(cov: Array, starts: Sequence[int], least: float) -> Array:
 
 def kept_features(source: Source, columns: Sequence[int], rows: Rows) -> Array:
     """Orthonormal rows (m, n) that span the columns that are always kept."""
-    X = np.nan_to_num(known_columns(source, np.array(columns, dtype=np.intp), rows))
+    X = np.nan_to_num(Columns(source, rows).known(np.array(columns, dtype=np.intp)))
     X = (X - rows.mean(X)).T * rows.root
     values, vectors = np.linalg.eigh(X @ X.T / rows.total)
     used = values > 1e-6
@@ -244,10 +243,10 @@ def chosen_groups(
 ) -> tuple[Groups, Support]:
     """The groups that the sift chose, with their features; they need no levels any more."""
     columns = np.array(sorted({v for g in chosen for v in g.variables}), dtype=np.intp)
-    rows = response.rows
-    groups = pool(source, columns, rows, Levels(np.zeros(3), np.zeros(3)), response.settings)
+    table = Columns(source, response.rows, response.settings)
+    groups = pool(table, columns, Levels(np.zeros(3), np.zeros(3)))
     pairs = {(g.variables[0], g.variables[1]): 0.0 for g in chosen if g.part == "product"}
-    values = dict(zip(columns.tolist(), known_columns(source, columns, rows).T, strict=True))
+    values = dict(zip(columns.tolist(), table.known(columns).T, strict=True))
     groups = with_products(groups, values, pairs)
     index, place = groups.index, {int(c): j for j, c in enumerate(columns)}
     # of columns that were chosen together, each has a linear part
@@ -308,7 +307,7 @@ def scan(
     prior = univariate_prior(rows.total, sift_settings.part_sizes, settings)
     best, residual = np.zeros(p), np.zeros(p)
     found: Iterator[tuple[slice, Array]]
-    counted = genotype_scores(source, R.reshape(len(R), -1), rows, sift_settings)
+    counted = Columns(source, rows, sift_settings).genotype_scores(R.reshape(len(R), -1))
     if counted is not None:
         found = ((where, factors_of(R, U, rows, sift_settings, prior)) for where, U in counted)
     else:
@@ -424,7 +423,7 @@ def make_candidates(
     """Inner products of the features of some columns, and of products like those among the terms
     that the sift selected.
     """
-    X = known_columns(source, columns, rows)
+    X = Columns(source, rows, sift_settings).known(columns)
     place = {int(c): i for i, c in enumerate(columns)}
     inside = [tuple(place[v] for v in term) for term in terms]
     pairs = neighbouring_pairs([t for t in inside if len(t) == 2], X, settings.neighbours)

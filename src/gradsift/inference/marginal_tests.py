@@ -27,7 +27,6 @@ from gradsift.inference.settings import TESTS, ColumnTestSettings
 from gradsift.numerics.statistics import benjamini_hochberg
 from gradsift.protocols import Array, IntArray
 from gradsift.sift.criterion import robust_fit, whiten_residual
-from gradsift.sift.features import odd_rows
 from gradsift.sift.groups import association_log_p
 from gradsift.sift.procedure import SiftFit
 from gradsift.sift.saddlepoint import exchangeable_log_p
@@ -92,11 +91,10 @@ def column_association(
     near = np.flatnonzero(q_values(log_p, labels, counted) <= settings.checked_q_value)
     # a column that differs from its median in k of n rows has C(n, k) different permutations
     n = groups.rows.total
-    k = np.minimum(odd_rows(sift.source, near, groups.rows, sift.settings), n / 2)
+    k = np.minimum(sift.table.odd_rows(near), n / 2)
     log_p[near] = np.maximum(log_p[near], gammaln(k + 1) + gammaln(n - k + 1) - gammaln(n + 1))
     if not sift.response.robust:
-        how = sift.source, near, R, groups.rows, rows, sift.settings
-        log_p[near] = np.maximum(log_p[near], exchangeable_log_p(*how))
+        log_p[near] = np.maximum(log_p[near], exchangeable_log_p(sift.table, near, R, rows))
     q_found = q_values(log_p, labels, counted)
     p_found = np.exp(by_label(log_p, labels))
     return Association(np.where(tested, p_found, np.nan), np.where(tested, q_found, np.nan))

@@ -18,11 +18,9 @@ from gradsift.numerics.kernels import (
 from gradsift.numerics.sampling import spread_along
 from gradsift.pairwise.assemble import Assembly
 from gradsift.pairwise.local_linear import near_weights
+from gradsift.pairwise.weights import DENSE_ROWS, FEW_ROWS
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.solver import Rows
-
-MOST_EXPANSIONS = 4_000  # of the Taylor average: predicting costs this many distances per sample
-MOST_PAIRED = 1_000  # samples whose distances give its bandwidth
 
 
 class GradientField(Protocol):
@@ -153,7 +151,7 @@ def taylor_average(X: Array, anchors: Array, fields: Array, share: Array) -> Tay
     Of many samples a few thousand, evenly spread along the response, are expanded around.
     """
     order = np.argsort(anchors[0], kind="stable")
-    some, few = (spread_along(order, count) for count in (MOST_EXPANSIONS, MOST_PAIRED))
+    some, few = (spread_along(order, count) for count in (DENSE_ROWS, FEW_ROWS))
     scale = 0.5 * median_distance(squared_distances(X[few], X[few]), share[few])
     return TaylorPredictor(X[some], anchors[:, some], fields[:, some], share[some], scale)
 

@@ -21,6 +21,7 @@ from gradsift.numerics.kernels import AnyKernel, Factor, Gaussian, nystroem_fact
 from gradsift.numerics.sampling import spread_along
 from gradsift.pairwise.weights import (
     DENSE_ROWS,
+    FEW_ROWS,
     AnyWeights,
     NearestNeighbors,
     check_anchors,
@@ -152,8 +153,8 @@ def make_pairs(W: Array | sparse.csr_array[Any]) -> Pairs:
     return SparsePairs(W) if sparse.issparse(W) else DensePairs(W)
 
 
-EXACT_ROWS = 1_000
 LANDMARKS = 200
+"""Samples that the kernel's factor is built on where there are more than `FEW_ROWS`."""
 log = logging.getLogger("gradsift")
 
 
@@ -272,7 +273,7 @@ def choose_landmarks(count: int | None, order: IntArray) -> IntArray:
     """
     n = len(order)
     if count is None:
-        count = n if n <= EXACT_ROWS else LANDMARKS
+        count = n if n <= FEW_ROWS else LANDMARKS
         if count < n:
             log.info("%d samples: the kernel's factor is built on %d landmarks", n, count)
     if not count >= 1:

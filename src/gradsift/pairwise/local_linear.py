@@ -48,13 +48,13 @@ def local_gradients(
 
 
 ROUNDS = 10
-"""Of refined OPG and of MAVE, at most: most settle in three to six."""
+"""Time: of refined OPG and of MAVE, at most: most settle in three to six."""
+SETTLED = 1e-5
+"""Time: squared sine between old and new directions, per direction, at which the rounds end."""
 RIDGE = 1e-3
 """On slopes, in units of the variance of the coordinates, and on the directions of MAVE, in units
 of the mean curvature: a few samples, or columns that hardly vary, have no say on them.
 """
-REFINED_SETTLED = 1e-4
-"""Squared sine between old and new directions, per direction, at which the rounds end."""
 
 
 def refine_gradients(X: Array, y: Array, share: Array, F: Array, d: int) -> Array:
@@ -75,7 +75,7 @@ def refine_gradients(X: Array, y: Array, share: Array, F: Array, d: int) -> Arra
         new = np.linalg.svd(root * F, full_matrices=False)[2][:d]
         turned = 1.0 - float(np.linalg.norm(new @ last.T) ** 2) / len(new)
         last = new
-        if turned <= REFINED_SETTLED:
+        if turned <= SETTLED:
             break
     return F
 
@@ -208,9 +208,6 @@ def inside(at: Array, places: Array) -> Array:
 # serves all, and directions are found in the metric of the data.
 
 
-SETTLED = 1e-5
-"""Squared sine between the old and the new directions, per direction, at which they have."""
-
 ROWS_PER_COLUMN = 2
 """Samples for each whitened column at least. With as many columns as samples any response is fitted
 without an error, and no direction is better than another.
@@ -266,10 +263,10 @@ class Mave(NamedTuple):
         return self.gamma @ (vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
-def fit_mave(Z: Array, Y: Array, share: Array, start: Array, rounds: int = ROUNDS) -> Mave:
+def fit_mave(Z: Array, Y: Array, share: Array, start: Array) -> Mave:
     """Directions in whitened columns Z (n, r) for responses Y (n, c), from `start` (r, d)."""
     gamma = np.linalg.qr(start)[0]
-    for _ in range(rounds if gamma.size else 0):
+    for _ in range(ROUNDS if gamma.size else 0):
         weight, planes = planes_along(Z @ gamma, Y, share)
         new = np.linalg.qr(directions_for(Z, Y, share, weight, planes))[0]
         turned = 1.0 - float(np.linalg.norm(new.T @ gamma) ** 2) / gamma.shape[1]

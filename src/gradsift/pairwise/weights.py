@@ -155,11 +155,16 @@ WEIGHTS: dict[str, AnyWeights | Adaptive] = {
 
 
 DENSE_ROWS = 5_000
-"""Up to here all distances are kept, (n, n); beyond, neighbours are searched for."""
+"""Up to here all distances are kept, (n, n); beyond, neighbours are searched for, and predictions
+expanded around so many samples.
+"""
+FEW_ROWS = 1_000
+"""Up to here (n, n) arrays are decomposed, or made again and again: the kernel's factor is exact.
+Of more samples, so many draw the link of a predictor, and give its bandwidth.
+"""
 MANY = NearestNeighbors(k=20, form="plain")
 ANCHOR_ROWS = 20_000
-"""Beyond so many samples, Gaussian weights by name look around `ANCHORS` of them only."""
-ANCHORS = 5_000
+"""Beyond so many samples, Gaussian weights by name look around `DENSE_ROWS` of them only."""
 log = logging.getLogger("gradsift")
 
 
@@ -194,7 +199,7 @@ def rule_for(weights: object, n_samples: int) -> AnyWeights:
     always means all pairs.
     """
     if n_samples > DENSE_ROWS and weights in ("gaussian", "adaptive"):
-        anchors = ANCHORS if n_samples > ANCHOR_ROWS else None
+        anchors = DENSE_ROWS if n_samples > ANCHOR_ROWS else None
         log.info(
             "%d samples: weights=%r keeps the %d nearest of %s",
             n_samples, weights, MANY.k, f"{anchors} samples" if anchors else "each",

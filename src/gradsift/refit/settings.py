@@ -54,8 +54,6 @@ class RefitSettings:
     """Whether length scales are drawn towards 2 sqrt(d): labels say little about a single one."""
     per_angle: float = 0.5
     """Nats that each of the d (d - 1) / 2 angles of a rotated kernel costs."""
-    linear_per_variable: float = -1.0
-    """Nats per length scale that the linear kernel does without."""
     rotation_rounds: int = 5
     """Rotations at most, each in the axes of the fit before. With one alone, the error of gradients
     of numbers rises by .010 (.002); that of labels falls by .03 (.01). Where the first one is not
@@ -80,9 +78,11 @@ class RefitSettings:
     noise_floor: float = 0.05
     """Least noise, as a share of the spread of y: errors of approximation are no outliers."""
     robust_rounds: int = 3
-    """Fits in turn with lowering weights."""
+    """Time: fits in turn with lowering weights; twice as many change nothing."""
     settled: float = 0.1
-    """Change of a row's weight that makes another round worth while."""
+    """Time: change of a row's weight that makes another round worth while; half of it changes
+    nothing.
+    """
     robust_gain: float = 0.9
     """Typical error that a fit with lowered weights must reach, as a fraction of that without."""
     most_outliers: float = 0.125
@@ -153,7 +153,6 @@ LABELS = RefitSettings(
     start_noise=0.5,
     shrink_scales=True,
     per_angle=1.0,
-    linear_per_variable=0.0,
     rotation_rounds=1,
     landmarks=300,
 )

@@ -27,8 +27,7 @@ import numpy as np
 from scipy.special import betainccinv
 from scipy.stats import chi2
 
-from gradsift.protocols import Array, Source
-from gradsift.sift.features import feature_pieces
+from gradsift.protocols import Array
 from gradsift.sift.groups import Groups, Inflation, Prior
 from gradsift.sift.rows import Clusters, Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
@@ -123,12 +122,12 @@ class Kind(NamedTuple):
     """What they have in common with other groups; None = it is estimated from these."""
 
 
-def univariate_kinds(source: Source, groups: Groups, R: Array) -> Iterator[Kind]:
+def univariate_kinds(groups: Groups, R: Array) -> Iterator[Kind]:
     """Linear, quadratic and local groups of all pooled columns, against noise R (n, q)."""
     clusters, settings = clusters_of(groups.rows), groups.settings
     found = [
         [group_scores(Z[:, part], R, clusters) for part in settings.parts]
-        for _, Z in feature_pieces(source, groups.columns, groups.rows, settings)
+        for _, Z in groups.table.features(groups.columns)
     ]
     for part, pieces in enumerate(zip(*found, strict=True)):
         scores = Scores(*map(np.concatenate, zip(*pieces, strict=True)))

@@ -20,7 +20,7 @@ nothing there: the square of the mean is not the mean of the square.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Protocol
 
@@ -212,23 +212,10 @@ error).
 """
 
 EDGE = 4.0
+"""Rounding: standard deviations up to which points take the place of values (`grid_scores`)."""
 GRID = np.linspace(-EDGE, EDGE, 192)
+"""Rounding: those points; a value counts for the two next to it."""
 GRID_STEP = GRID[1] - GRID[0]
-"""Points in place of values, standard deviations of a column (`grid_scores`)."""
-
-
-def clipped_columns(
-    source: Source, index: IntArray, rows: Rows, settings: SiftSettings = DEFAULT
-) -> Array:
-    """Clipped columns by index, (n, k); zero where they are missing."""
-    return clipped(source.columns(index), rows, settings)
-
-
-def known_columns(
-    source: Source, index: IntArray, rows: Rows, settings: SiftSettings = DEFAULT
-) -> Array:
-    """Clipped columns by index, (n, k); NaN where they are missing."""
-    return clipped_known(source.columns(index), rows, settings)
 
 
 def at_a_time(source: Source, most: int, each: int) -> int:
@@ -237,35 +224,147 @@ def at_a_time(source: Source, most: int, each: int) -> int:
     return max(1, min(most, max(most // 10, n * p // 8)) // max(each, 1))
 
 
-def read_pieces(
-    source: Source, index: IntArray, rows: Rows, settings: SiftSettings = DEFAULT
-) -> Iterator[tuple[int, Array]]:
-    """`known_columns`, a few at a time: (how many came before, (n, w))."""
-    step = at_a_time(source, READ_VALUES, source.shape[0])
-    for first in range(0, len(index), step):
-        yield first, known_columns(source, index[first : first + step], rows, settings)
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table as the sift reads them: of the kept rows, cut off, some at a time."""
+
+    source: Source
+    """(n, p) standardised columns."""
+    rows: Rows
+    settings: SiftSettings = DEFAULT
+
+    def clipped(self, index: IntArray) -> Array:
+        """Clipped columns by index, (n, k); zero where they are missing."""
+        return clipped(self.source.columns(index), self.rows, self.settings)
+
+    def known(self, index: IntArray) -> Array:
+        """Clipped columns by index, (n, k); NaN where they are missing."""
+        return clipped_known(self.source.columns(index), self.rows, self.settings)
+
+    def pieces(self, index: IntArray) -> Iterator[tuple[int, Array]]:
+        """`known`, a few at a time: (how many came before, (n, w))."""
+        step = at_a_time(self.source, READ_VALUES, self.source.shape[0])
+        for first in range(0, len(index), step):
+            yield first, self.known(index[first : first + step])
+
+    def single(self, index: IntArray) -> Single:
+        """Clipped columns by index in single precision, (n, k)."""
+        out = np.empty((self.rows.count, len(index)), dtype=np.float32)
+        for first, X in self.pieces(index):
+            out[:, first : first + X.shape[1]] = np.nan_to_num(X, copy=False)
+        return out
+
+    def odd_rows(self, index: IntArray) -> Array:
+        """Rows, by weight, in which each column is not at its median, (k,)."""
+        out = np.empty(len(index))
+        for first, X in self.pieces(index):
+            X = np.nan_to_num(X, copy=False)
+            differs = (median(X, self.rows.weight) != X).astype(np.float64)
+            out[first : first + X.shape[1]] = self.rows.mean(differs) * self.rows.total
+        return out
+
+    def features(
+        self, index: IntArray, *, weighted: bool = True, local: bool = True
+    ) -> Iterator[tuple[slice, Array]]:
+        """`univariate_features` of some columns, a few at a time: (which of them, (w, features,
+        n)).
+        """
+        source, rows, settings = self.source, self.rows, self.settings
+        step = max(1, PIECE_VALUES // (settings.n_features * max(source.shape[0], 1)))
+        for first, X in self.pieces(index):
+            for start in range(0, X.shape[1], step):
+                some = X[:, start : start + step]
+                where = slice(first + start, first + start + some.shape[1])
+                lines = None
+                if not settings.clip_lines:
+                    lines = unit_known(rows.take(source.columns(index[where])), rows)
+                Z = univariate_features(
+                    some, rows, settings, weighted=weighted, local=local, lines=lines
+                )
+                yield where, Z
+
+    def statistics(self, R: Array) -> Array:
+        """Statistics (3, p) of all columns against R (n, q) in one pass, features thrown away;
+        single precision, as ten million columns of them are held more than once.
+        """
+        source, rows = self.source, self.rows
+        if isinstance(source, BesideSource):
+            sides = source.base, ArraySource(source.more)
+            parts = [replace(self, source=side).statistics(R) for side in sides]
+            return np.concatenate(parts, axis=1)
+        n, p = source.shape
+        out = np.zeros((3, p), dtype=np.float32)
+        counted = self.genotype_scores(R)
+        if counted is not None:
+            for where, scores in counted:
+                out[:2, where] = np.square(scores).sum(axis=2) / rows.total
+            return out
+        job = partial(raw_statistics, R, rows, self.settings)
+        made = min(n, N_BINS) if rows.clusters is None else n
+        each = self.settings.n_features * made + 4 * n  # features, and copies of the column itself
+        width = at_a_time(source, BLOCK_VALUES, each)
+        for where, found in each_block(source, lambda _: job, width=width):
+            out[:, where] = found
+        return out
+
+    def genotype_scores(self, R: Array) -> Iterator[tuple[slice, Array]] | None:
+        """Z R of the linear and the quadratic feature of all columns, (2, width, q), from sums of R
+        (n, q) by genotype; None where the table has none, or rows are clustered or few.
+        """
+        rows, root = self.rows, self.rows.column_root
+        if rows.clusters is not None or len(R) <= N_BINS:
+            return None
+        D = np.zeros((self.source.shape[0], 1 + R.shape[1]))
+        weighted = np.hstack([root * root * np.ones((len(R), 1)), root * R])
+        D[slice(None) if rows.kept is None else rows.kept] = weighted
+        counted = self.source.genotype_sums(D)
+        if counted is None:
+            return None
+        return ((where, scores_of_sums(sums, rows, self.settings)) for where, sums in counted)
+
+    def pool_size(self) -> int:
+        """Number of columns whose features are kept: these take a quarter of the memory of the
+        table (a compressed table takes less than its shape says), but small tables keep more.
+        """
+        each = self.settings.n_features * self.source.shape[0]
+        limits = self.settings.limits
+        fair = min(self.source.held_bytes // (4 * each), limits.most_columns)
+        least = max(fair, limits.free_values // each, limits.least_columns)
+        return max(1, min(least, limits.most_values // each))
+
+    def in_memory(self, index: IntArray) -> Columns:
+        """Some columns of a table that is not, read a few at a time: a mapped file is let go in
+        between.
+        """
+        n = self.source.shape[0]
+        X, step = np.empty((n, len(index))), at_a_time(self.source, READ_VALUES, n)
+        for first in range(0, len(index), step):
+            X[:, first : first + step] = self.source.columns(index[first : first + step])
+        return replace(self, source=ArraySource(X))
+
+    def stored(self, index: IntArray) -> FeatureStore:
+        """Features of some columns."""
+        n, k, each = self.rows.count, len(index), self.settings.n_features
+        if k <= KEPT_COLUMNS:
+            double = k * each * n <= DOUBLE_VALUES
+            Z = in_own_pages((k, each, n), np.float64 if double else np.float32)
+            for some, piece in self.features(index):
+                Z[some] = piece
+            return DenseFeatures(Z, self.settings)
+        table = self
+        if self.source.array is None:  # on disk, compressed, or elsewhere: read its columns once
+            table, index = self.in_memory(index), np.arange(k)
+        codes = in_own_pages((k, each, n), np.int8)
+        scale = np.empty((k, each), dtype=np.float32)
+        for some, piece in table.features(index, weighted=False):
+            largest = np.maximum(np.abs(piece).max(axis=2), 1e-30)
+            scale[some] = largest / MOST_CODE
+            piece *= (MOST_CODE / largest)[:, :, None]
+            codes[some] = np.rint(piece, out=piece)
+        return QuantisedFeatures(codes, scale, table, index)
 
 
-def single_columns(
-    source: Source, index: IntArray, rows: Rows, settings: SiftSettings = DEFAULT
-) -> Single:
-    """Clipped columns by index in single precision, (n, k)."""
-    out = np.empty((rows.count, len(index)), dtype=np.float32)
-    for first, X in read_pieces(source, index, rows, settings):
-        out[:, first : first + X.shape[1]] = np.nan_to_num(X, copy=False)
-    return out
-
-
-def odd_rows(
-    source: Source, index: IntArray, rows: Rows, settings: SiftSettings = DEFAULT
-) -> Array:
-    """Rows, by weight, in which each column is not at its median, (k,)."""
-    out = np.empty(len(index))
-    for first, X in read_pieces(source, index, rows, settings):
-        X = np.nan_to_num(X, copy=False)
-        differs = (median(X, rows.weight) != X).astype(np.float64)
-        out[first : first + X.shape[1]] = rows.mean(differs) * rows.total
-    return out
+# ------------------------------------------------ statistics of columns, each by the cheapest way
 
 
 def summed_squares(U: Array, rows: Rows, settings: SiftSettings) -> Array:
@@ -410,50 +509,6 @@ def tangent_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFA
     return U
 
 
-def wide_statistics(
-    source: Source, R: Array, rows: Rows, settings: SiftSettings = DEFAULT
-) -> Array:
-    """Statistics (3, p) of all columns in one pass, features thrown away; single precision, as
-    ten million columns of them are held more than once.
-    """
-    if isinstance(source, BesideSource):
-        more = ArraySource(source.more)
-        parts = [wide_statistics(each, R, rows, settings) for each in (source.base, more)]
-        return np.concatenate(parts, axis=1)
-    n, p = source.shape
-    out = np.zeros((3, p), dtype=np.float32)
-    counted = genotype_scores(source, R, rows, settings)
-    if counted is not None:
-        for where, scores in counted:
-            out[:2, where] = np.square(scores).sum(axis=2) / rows.total
-        return out
-    job = partial(raw_statistics, R, rows, settings)
-    made = min(n, N_BINS) if rows.clusters is None else n
-    each = settings.n_features * made + 4 * n  # features, and copies of the column itself
-    width = at_a_time(source, BLOCK_VALUES, each)
-    for where, found in each_block(source, lambda _: job, width=width):
-        out[:, where] = found
-    return out
-
-
-def genotype_scores(
-    source: Source, R: Array, rows: Rows, settings: SiftSettings = DEFAULT
-) -> Iterator[tuple[slice, Array]] | None:
-    """Z R of the linear and the quadratic feature of all columns, (2, width, q), from sums of R
-    (n, q) by genotype; None where the table has none, or rows are clustered or few.
-    """
-    if rows.clusters is not None or len(R) <= N_BINS:
-        return None
-    root = rows.column_root
-    D = np.zeros((source.shape[0], 1 + R.shape[1]))
-    weighted = np.hstack([root * root * np.ones((len(R), 1)), root * R])
-    D[slice(None) if rows.kept is None else rows.kept] = weighted
-    counted = source.genotype_sums(D)
-    if counted is None:
-        return None
-    return ((where, scores_of_sums(sums, rows, settings)) for where, sums in counted)
-
-
 def scores_of_sums(sums: Array, rows: Rows, settings: SiftSettings) -> Array:
     """Scores (2, width, q) of columns of three values from sums (3, width, 1 + q) over the rows
     with each, of weights and of responses. Local features lie in the span of these two.
@@ -483,16 +538,6 @@ def scores_of_sums(sums: Array, rows: Rows, settings: SiftSettings) -> Array:
 def raw_statistics(R: Array, rows: Rows, settings: SiftSettings, X: Array) -> Array:
     """Statistics of columns as they are read, by the way that suits their length."""
     return summed_squares(univariate_scores(X, R, rows, settings), rows, settings)
-
-
-def pool_size(source: Source, settings: SiftSettings = DEFAULT) -> int:
-    """Number of columns whose features are kept: these take a quarter of the memory of the table (a
-    compressed table takes less than its shape says), but small tables keep more.
-    """
-    each, limits = settings.n_features * source.shape[0], settings.limits
-    fair = min(source.held_bytes // (4 * each), limits.most_columns)
-    least = max(fair, limits.free_values // each, limits.least_columns)
-    return max(1, min(least, limits.most_values // each))
 
 
 def promising(statistics: Array, levels: Array, count: int, always: list[int]) -> IntArray:
@@ -618,24 +663,15 @@ class QuantisedFeatures:
     codes : (k, features, n) int8 array
         Of features without root weight, so that counts mean copies.
     scale : (k, features) array
-    table : Source
+    table : Columns
     where : (k,) int array
         Pooled columns among those of `table`.
-    rows : Rows
-    settings : SiftSettings
     """
 
     def __init__(
-        self,
-        codes: NDArray[np.int8],
-        scale: Single,
-        table: Source,
-        where: IntArray,
-        rows: Rows,
-        settings: SiftSettings = DEFAULT,
+        self, codes: NDArray[np.int8], scale: Single, table: Columns, where: IntArray
     ) -> None:
         self.codes, self.scale, self.table, self.where = codes, scale, table, where
-        self.rows, self.settings = rows, settings
         self.cache: dict[Group, Array] = {}
 
     def stack(self, groups: list[Group]) -> list[Array]:
@@ -654,9 +690,9 @@ class QuantisedFeatures:
 
     def exact(self, wanted: dict[int, list[int]], local: bool) -> dict[Group, Array]:
         """Some parts of some pooled columns, made from the table."""
-        numbers, parts = sorted(wanted), self.settings.parts
+        numbers, parts = sorted(wanted), self.table.settings.parts
         where, out = self.where[numbers], dict[Group, Array]()
-        for some, Z in feature_pieces(self.table, where, self.rows, self.settings, local=local):
+        for some, Z in self.table.features(where, local=local):
             for j, exact in zip(numbers[some], Z, strict=True):
                 out |= {(j, part): exact[parts[part]].copy() for part in wanted[j]}
         return out
@@ -670,7 +706,7 @@ class QuantisedFeatures:
 
     def squares(self, R: Array, mix: Array) -> Array:
         first, second = in_cheaper_order(R, mix)
-        flat = (first * self.rows.column_root).astype(np.float32)
+        flat = (first * self.table.rows.column_root).astype(np.float32)
         k, each, n = self.codes.shape
         codes = self.codes.reshape(-1, n)
         along = np.empty((k * each, flat.shape[1]), dtype=np.float32)
@@ -683,66 +719,8 @@ class QuantisedFeatures:
             Z[...] = some
             np.matmul(Z, flat, out=along[start : start + step])
         along *= self.scale.reshape(-1, 1)
-        return by_parts(along if second is None else along @ second, len(mix), self.settings)
+        along = along if second is None else along @ second
+        return by_parts(along, len(mix), self.table.settings)
 
     def only(self, used: list[int]) -> QuantisedFeatures:
-        codes, scale, where = self.codes[used], self.scale[used], self.where[used]
-        return QuantisedFeatures(codes, scale, self.table, where, self.rows, self.settings)
-
-
-def feature_pieces(
-    source: Source,
-    columns: IntArray,
-    rows: Rows,
-    settings: SiftSettings,
-    *,
-    weighted: bool = True,
-    local: bool = True,
-) -> Iterator[tuple[slice, Array]]:
-    """`univariate_features` of some columns, a few at a time: (which of them, (w, features, n))."""
-    step = max(1, PIECE_VALUES // (settings.n_features * max(source.shape[0], 1)))
-    for first, X in read_pieces(source, columns, rows, settings):
-        for start in range(0, X.shape[1], step):
-            some = X[:, start : start + step]
-            lines = None
-            if not settings.clip_lines:
-                these = columns[first + start : first + start + some.shape[1]]
-                lines = unit_known(rows.take(source.columns(these)), rows)
-            Z = univariate_features(
-                some, rows, settings, weighted=weighted, local=local, lines=lines
-            )
-            yield slice(first + start, first + start + len(Z)), Z
-
-
-def in_memory(source: Source, columns: IntArray) -> ArraySource:
-    """Some columns of a table that is not, read a few at a time: a mapped file is let go in
-    between.
-    """
-    n = source.shape[0]
-    X, step = np.empty((n, len(columns))), at_a_time(source, READ_VALUES, n)
-    for first in range(0, len(columns), step):
-        X[:, first : first + step] = source.columns(columns[first : first + step])
-    return ArraySource(X)
-
-
-def pooled_features(
-    source: Source, columns: IntArray, rows: Rows, settings: SiftSettings = DEFAULT
-) -> FeatureStore:
-    """Features of some columns of a table."""
-    n, k, each = rows.count, len(columns), settings.n_features
-    if k <= KEPT_COLUMNS:
-        double = k * each * n <= DOUBLE_VALUES
-        Z = in_own_pages((k, each, n), np.float64 if double else np.float32)
-        for some, piece in feature_pieces(source, columns, rows, settings):
-            Z[some] = piece
-        return DenseFeatures(Z, settings)
-    if source.array is None:  # on disk, compressed, or elsewhere: read its columns once
-        source, columns = in_memory(source, columns), np.arange(k)
-    codes = in_own_pages((k, each, n), np.int8)
-    scale = np.empty((k, each), dtype=np.float32)
-    for some, piece in feature_pieces(source, columns, rows, settings, weighted=False):
-        largest = np.maximum(np.abs(piece).max(axis=2), 1e-30)
-        scale[some] = largest / MOST_CODE
-        piece *= (MOST_CODE / largest)[:, :, None]
-        codes[some] = np.rint(piece, out=piece)
-    return QuantisedFeatures(codes, scale, source, columns, rows, settings)
+        return QuantisedFeatures(self.codes[used], self.scale[used], self.table, self.where[used])

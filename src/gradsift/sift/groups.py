@@ -27,15 +27,15 @@ under the null, like that of any other group.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import betainc, chdtrc, gammaln
 from scipy.stats import chi2
 
-from gradsift.protocols import Array, IntArray, Source
-from gradsift.sift.features import FeatureStore, clipped_columns, pooled_features, product_feature
+from gradsift.protocols import Array, IntArray
+from gradsift.sift.features import Columns, FeatureStore, product_feature
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
@@ -135,12 +135,28 @@ def univariate_log_p(
     statistic: Array, q: int, interactions: bool, settings: SiftSettings = DEFAULT
 ) -> Array:
     """Smallest log tail over the three groups, corrected for its share: (p,) from (3, p)."""
-    part = shares(interactions, settings)[:3]
+    return smallest(
+        statistic,
+        lambda part, m: chi2_log_sf(part, m * q),
+        shares(interactions, settings),
+        settings,
+    )
+
+
+def smallest(
+    statistic: Array,
+    log_p: Callable[[Array, int], Array],
+    share: Sequence[float],
+    settings: SiftSettings,
+) -> Array:
+    """The smallest of the log p-values (p,) of statistics (3, p), of m features each, over their
+    shares.
+    """
     out = np.full(statistic.shape[1], np.inf)
     for start in range(0, len(out), AT_A_TIME):
         where = slice(start, start + AT_A_TIME)
-        for s, m, a in zip(statistic, settings.part_sizes, part, strict=True):
-            np.minimum(out[where], chi2_log_sf(s[where], m * q) - np.log(a), out=out[where])
+        for one, m, a in zip(statistic, settings.part_sizes, share, strict=False):
+            np.minimum(out[where], log_p(one[where], m) - np.log(a), out=out[where])
     return out
 
 
@@ -163,13 +179,11 @@ def association_log_p(
     """log p-values (p,) from the statistics (3, p) of linear, quadratic and local features against
     q responses of unit variance in n rows.
     """
-    out, part = np.zeros(statistic.shape[1]), shares(False, settings)[:3]
-    for start in range(0, len(out), AT_A_TIME):
-        where = slice(start, start + AT_A_TIME)
-        for one, m, share in zip(statistic, settings.part_sizes, part, strict=True):
-            log_p = pillai_log_p(one[where].astype(np.float64) / n, n, m, q)
-            np.minimum(out[where], log_p - np.log(share), out=out[where])
-    return out
+
+    def log_p(part: Array, m: int) -> Array:
+        return pillai_log_p(part.astype(np.float64) / n, n, m, q)
+
+    return np.minimum(smallest(statistic, log_p, shares(False, settings), settings), 0.0)
 
 
 def pillai_log_p(trace: Array, n: float, m: int, q: int) -> Array:
@@ -353,14 +367,7 @@ def joint_features(X: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Ar
     return np.asarray((vectors[:, order] / np.sqrt(values[order])).T @ Z.T)
 
 
-def make_joint(
-    source: Source,
-    labels: IntArray,
-    varying: IntArray,
-    R: Array,
-    rows: Rows,
-    settings: SiftSettings = DEFAULT,
-) -> JointGroups:
+def make_joint(table: Columns, labels: IntArray, varying: IntArray, R: Array) -> JointGroups:
     """The joint groups of a table, of columns that vary. Of those that would take more memory than
     the features of the columns may, the most promising against unit-variance residuals R (n, q) are
     kept.
@@ -368,13 +375,14 @@ def make_joint(
     labels = np.unique(labels, return_inverse=True)[1].astype(np.intp)
     divided = np.ones(len(labels), dtype=np.intp)
     found: list[tuple[float, tuple[int, ...], Array]] = []
+    rows, settings = table.rows, table.settings
     held, most = 0, settings.limits.most_values // 8
     order = np.argsort(labels[varying], kind="stable")
     ends = np.cumsum(np.bincount(labels[varying]))
     for columns in np.split(varying[order], ends[:-1]):
         if len(columns) < 2:
             continue
-        Z = joint_features(clipped_columns(source, columns, rows, settings), rows, settings)
+        Z = joint_features(table.clipped(columns), rows, settings)
         if len(Z) < 2:  # one direction, such as two levels: each column is the whole variable
             continue
         divided[columns] = len(columns)
@@ -423,12 +431,20 @@ class Groups:
     """(G,) squared levels."""
     size: IntArray
     """(G,) number of features."""
-    rows: Rows
-    settings: SiftSettings = DEFAULT
+    table: Columns
+    """The columns of the source, with rows and settings."""
     inflation: Inflation | None = None
     """Part of the levels that clusters of rows make up; None = rows are independent."""
     joint: JointGroups | None = None
     """Which columns are one variable; None = each column is one variable."""
+
+    @property
+    def rows(self) -> Rows:
+        return self.table.rows
+
+    @property
+    def settings(self) -> SiftSettings:
+        return self.table.settings
 
     @property
     def columns(self) -> IntArray:
@@ -521,20 +537,17 @@ class Groups:
         return out[0] if mix is None else out
 
 
-def pool(
-    source: Source, columns: IntArray, rows: Rows, levels: Levels, settings: SiftSettings = DEFAULT
-) -> Groups:
+def pool(table: Columns, columns: IntArray, levels: Levels) -> Groups:
     """Univariate groups of some columns, of which all have the same `levels` (3,)."""
-    k = len(columns)
+    k, settings = len(columns), table.settings
     return Groups(
         index=GroupIndex(columns),
-        univariate=pooled_features(source, columns, rows, settings),
-        products=np.zeros((0, rows.count)),
+        univariate=table.stored(columns),
+        products=np.zeros((0, table.rows.count)),
         parents=(),
         levels=levels.map(lambda level: np.repeat(level, k)),
         size=np.repeat(np.array(settings.part_sizes, dtype=np.intp), k),
-        rows=rows,
-        settings=settings,
+        table=table,
     )
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from math import isqrt
 from typing import Any, NamedTuple
 
@@ -34,15 +34,7 @@ from gradsift.sift.criterion import (
     whitened_response,
 )
 from gradsift.sift.design_effects import inflated, joint_kinds, product_kinds, univariate_kinds
-from gradsift.sift.features import (
-    known_columns,
-    largest,
-    pool_size,
-    promising,
-    single_columns,
-    strongest,
-    wide_statistics,
-)
+from gradsift.sift.features import Columns, largest, promising, strongest
 from gradsift.sift.groups import (
     PARTS,
     Groups,
@@ -141,6 +133,11 @@ class Sift:
     """
 
     @property
+    def table(self) -> Columns:
+        """The columns as they are read."""
+        return Columns(self.source, self.response.rows, self.settings)
+
+    @property
     def n_columns(self) -> int:
         """Columns that compete: those that change."""
         return self.source.shape[1] - len(self.constant)
@@ -170,8 +167,7 @@ class Sift:
         """The joint groups of variables of several columns."""
         if self.labels is None:
             return None
-        R, rows = self.unit_response, self.response.rows
-        return make_joint(self.source, self.labels, self.varying, R, rows, self.settings)
+        return make_joint(self.table, self.labels, self.varying, self.unit_response)
 
     @property
     def levels(self) -> Levels:
@@ -270,24 +266,23 @@ class Sift:
         """Features of all columns, or of the most promising ones, and the statistics of all against
         the response.
         """
-        p, rows = self.source.shape[1], self.response.rows
-        count = pool_size(self.source, self.settings)
+        p, count = self.source.shape[1], self.table.pool_size()
         if p <= count:
             groups = self.pooled(np.arange(p))
             return groups, self.univariate_statistics(groups, self.unit_response)
-        statistics = wide_statistics(self.source, self.unit_response, rows, self.settings)
+        statistics = self.table.statistics(self.unit_response)
         columns = promising(statistics, self.levels.new, count, list(self.always))
         return self.pooled(columns), statistics
 
     def pooled(self, columns: IntArray) -> Groups:
         """Groups of some columns; the linear ones of columns that are always kept cost nothing."""
         rows, q, noise = self.response.rows, self.response.Y.shape[1], self.unit_noise
-        groups = pool(self.source, columns, rows, self.levels, self.settings)
+        groups = pool(self.table, columns, self.levels)
         how = self.false_positives, q, self.interactions, self.settings
         if self.joint is not None:
             groups = replace(groups, levels=self.joint.univariate_levels(columns, *how))
         if rows.clusters is not None:
-            groups = inflated(groups, q, univariate_kinds(self.source, groups, noise))
+            groups = inflated(groups, q, univariate_kinds(groups, noise))
         free = np.array(self.fixed(groups), dtype=np.intp)
         groups = replace(groups, levels=groups.levels.with_value(free, 0.0))
         if self.joint is not None:
@@ -324,7 +319,7 @@ class Sift:
         p = self.source.shape[1]
         if len(groups.columns) == p:
             return groups.squared_norms(R)[: 3 * p].reshape(3, p)
-        return wide_statistics(self.source, R, groups.rows, self.settings)
+        return self.table.statistics(R)
 
     def with_univariate(self, fit: SiftFit) -> SiftFit:
         """The same with the univariate statistics of its residual."""
@@ -341,7 +336,7 @@ class Sift:
             return found
         columns = promising(found.univariate, self.levels.new, self.n_paired, selected)
         products = screen(
-            partial(single_columns, self.source, rows=groups.rows, settings=self.settings),
+            self.table.single,
             columns[~np.isin(columns, [*self.excluded, *self.constant])],
             found.R / self.response.root,
             groups.rows,
@@ -366,7 +361,7 @@ class Sift:
                 break
             products |= new
             need = np.array(sorted({c for pair in products for c in pair}))
-            X = known_columns(self.source, need, fit.groups.rows, self.settings).T
+            X = self.table.known(need).T
             groups = with_products(fit.groups, dict(zip(need.tolist(), X, strict=True)), products)
             if groups.inflation is not None:
                 q = evidence.R.shape[1]
@@ -457,7 +452,7 @@ class SiftFit:
         ]
         if len(columns) < 2:
             return columns[:0]
-        X = single_columns(problem.source, columns, rows, problem.settings).astype(float)
+        X = problem.table.single(columns).astype(float)
         y, gain = self.pseudo_response[:, 0] / rows.root, problem.settings.index_gain
         found = bent_columns(X, y, rows.weights, left, p, gain)
         return np.setdiff1d(columns[found], self.selected)
@@ -511,7 +506,7 @@ class SiftFit:
         """The pool of `without`, with all columns that were selected in it."""
         problem, groups = self.problem, self.groups
         used = groups.variables((*self.support, *self.relaxed))
-        count = min(pool_size(problem.source, problem.settings), problem.source.shape[1])
+        count = min(problem.table.pool_size(), problem.source.shape[1])
         always = [*used, *problem.always]
         made = problem.pooled(promising(self.marginal, problem.levels.new, count, always))
         alone = tuple(g for g in self.support if g < groups.index.first_product)
@@ -549,7 +544,6 @@ class SiftFit:
         problem, groups, selected = self.problem, self.groups, self.selected.tolist()
         marginal = Evidence(problem.unit_response, self.marginal)
         return column_scores(
-            problem.source,
             groups,
             (self.support, self.relaxed),
             problem.response,

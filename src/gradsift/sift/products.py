@@ -218,7 +218,9 @@ Statistic = Callable[[Single], Callable[[Single], Single]]
 MOST_SUMS = 4_000_000
 """Memory: sums over clusters made at a time (16 MB)."""
 LEAST_PART = 1e-3
-"""Part of the rows that a product of columns counts as at least."""
+"""Rounding: least squared length of a product, per row: it is a difference of sums in single
+precision.
+"""
 
 
 def cluster_products(R: Array, clusters: Clusters) -> Statistic:

@@ -24,9 +24,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradsift.numerics.statistics import benjamini_hochberg
-from gradsift.protocols import Array, IntArray, Source
+from gradsift.protocols import Array, IntArray
 from gradsift.sift.criterion import SiftResponse, log_det, normal_equations, robust_fit
-from gradsift.sift.features import clipped_columns
+from gradsift.sift.features import Columns
 from gradsift.sift.groups import Groups, Support, association_log_p, chi2_log_sf, univariate_log_p
 from gradsift.sift.products import Screen
 from gradsift.sift.rows import Rows
@@ -70,7 +70,7 @@ def is_left_over(
 
 
 def forward_ranking(
-    source: Source, Y: Array, evidence: Array, first: IntArray, n_columns: int, groups: Groups
+    table: Columns, Y: Array, evidence: Array, first: IntArray, n_columns: int
 ) -> IntArray:
     """The first places of a ranking: the columns `first`, then those that add most to what is
     before them, by their evidence (p,) and the response Y (n, q).
@@ -78,14 +78,14 @@ def forward_ranking(
     Where the columns of a long table would take much memory, fewer columns are compared, and none
     where these would be fewer than the places.
     """
-    settings, rows, p = groups.settings, groups.rows, len(evidence)
+    settings, rows, p = table.settings, table.rows, len(evidence)
     places = min(2 * settings.n_known, p)
     room = settings.limits.free_values // (8 * max(rows.count, 1))
     if room < places or len(first) >= places:
         return first
     order = np.argsort(-evidence, kind="stable")[:room]
     columns = np.union1d(order, first).astype(np.intp)
-    Z = unit_columns(clipped_columns(source, columns, rows, settings), rows)
+    Z = unit_columns(table.clipped(columns), rows)
     at = np.searchsorted(columns, first)
     floor = 2.0 * np.log(max(n_columns, 1))
     found = greedy(Z, Y, evidence[columns], at, places, floor, rows.total, settings)
@@ -198,7 +198,6 @@ def typical_ratios(groups: Groups, p: int) -> Array:
 
 
 def column_scores(
-    source: Source,
     groups: Groups,
     supports: tuple[Support, Support],
     response: SiftResponse,
@@ -210,7 +209,6 @@ def column_scores(
 
     Parameters
     ----------
-    source : Source
     groups : Groups
     supports : pair of supports
         The support and the relaxed one.
@@ -243,7 +241,7 @@ def column_scores(
     if is_left_over(statistic, np.array(variables, dtype=np.intp), n_columns, response):
         order = np.argsort(ranks(score))
         best = order[: len(variables)]
-        first = forward_ranking(source, evidence[1].R, strength, best, n_columns, groups)
+        first = forward_ranking(groups.table, evidence[1].R, strength, best, n_columns)
         score = in_this_order(score, order, first)
     return score
 

@@ -27,11 +27,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradsift.protocols import Array, IntArray, Source
-from gradsift.sift.features import feature_pieces, summed_squares
+from gradsift.protocols import Array, IntArray
+from gradsift.sift.features import Columns, summed_squares
 from gradsift.sift.groups import pillai_log_p, shares
-from gradsift.sift.rows import Rows
-from gradsift.sift.settings import DEFAULT, SiftSettings
 
 MOST_PLACES = 256
 """Rounding: rows, and residuals, beyond which neighbours are taken together, which bounds the error
@@ -250,24 +248,18 @@ def solve_tilt(
     return t, now
 
 
-def exchangeable_log_p(
-    source: Source,
-    columns: IntArray,
-    R: Array,
-    rows: Rows,
-    n: float,
-    settings: SiftSettings = DEFAULT,
-) -> Array:
+def exchangeable_log_p(table: Columns, columns: IntArray, R: Array, n: float) -> Array:
     """log p-values (k,) of some columns, for a response R (n, q) of unit variance and any
     distribution whose rows are exchangeable; never below those of `association_log_p`.
 
     Parts are taken in the order of their Beta tails, and left out where these are not below the
     p-value found so far: permutations only raise them.
     """
+    rows, settings = table.rows, table.settings
     q, share = R.shape[1], np.log(shares(False, settings)[:3])
     root, weight = rows.column_root, rows.weights
     out = np.zeros(len(columns))
-    for where, Z in feature_pieces(source, columns, rows, settings):
+    for where, Z in table.features(columns):
         along = Z @ R / rows.total
         trace = summed_squares(along, rows, settings) * rows.total
         sizes = zip(trace, settings.part_sizes, strict=True)
