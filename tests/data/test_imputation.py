@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradsift.data import ArraySource, predicted
+from gradsift.data import ArraySource, imputation
 from gradsift.data.imputation import FillSettings, fill_predicted, with_predicted
 
 
@@ -58,7 +58,7 @@ def test_a_table_that_is_whole_or_too_large_is_left_alone(rng, monkeypatch):
     whole, source = ArraySource(X), ArraySource(holed)
     assert with_predicted(whole) is whole
     assert with_predicted(source) is not source
-    monkeypatch.setattr(predicted, "MOST_VALUES", holed.size - 1)
+    monkeypatch.setattr(imputation, "MOST_VALUES", holed.size - 1)
     assert with_predicted(source) is source
 
 
@@ -74,5 +74,5 @@ def test_columns_with_few_holes_and_tables_with_too_many_are_left_alone(rng, mon
     both = np.column_stack([holed, few])
     np.testing.assert_array_equal(fill_predicted(both)[:, -1:], few)
     source = ArraySource(holed)
-    monkeypatch.setattr(predicted, "MOST_PRODUCTS", holed.size - 1)
+    monkeypatch.setattr(imputation, "MOST_PRODUCTS", holed.size - 1)
     assert with_predicted(source) is source
