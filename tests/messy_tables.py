@@ -143,7 +143,7 @@ MESSY: dict[str, Messy] = {
     ),
     "thousands and decimal commas, said so": Messy(
         table("id;a;b;y", "s{k};1.{k}00,5;-{k}e-1;{m},25", 9), ("a", "b"), (1100.5, -0.1), ("s1", "s2"),
-        options={"decimal": ",", "thousands": "."},
+        ("'.' between thousands",), {"decimal": ","},
     ),
     "percent signs": Messy(
         table("id,a,b,y", "s{k},{m}.5%,-{k}e-1,{q}.25"), **GOOD, says=("'a': unit '%' taken off",)

@@ -103,10 +103,8 @@ def test_genes_in_rows_for_select_predict_and_convert(folder, capsys):
     [
         ("--decimal", "x", "use . or ,"),
         ("--delimiter", "ab", "use one character"),
-        ("--thousands", "7", "use one character such as"),
         ("--encoding", "klingon", "is not known"),
         ("--encoding", "rot13", "is not known"),
-        ("--thousands", ".", "are both '.'"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(folder, capsys, option, value, message):

@@ -68,7 +68,7 @@ def test_holes_become_missing_values(tmp_path, out):
 
 def test_failures_say_where_and_leave_nothing(tmp_path, out):
     bad = write(tmp_path / "t.csv", holes=[((40, 11), "low")])
-    with pytest.raises(ValueError, match=r"column 'probe\.11' .* 'low' \(line 42\). Give --na low"):
+    with pytest.raises(ValueError, match=r"line 42: column 'probe\.11' .*'low'.* \(na\)"):
         convert(bad, out, drop=["id", "y"])
     short = tmp_path / "short.csv"
     short.write_text("a,b\n1,2\n3\n")

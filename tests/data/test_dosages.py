@@ -59,7 +59,7 @@ def test_a_bgen_file_alone_has_names_and_no_response(tmp_path):
     path = write_bgen(tmp_path)
     assert main_target(path) is None
     assert read_ids(path)[0][:2] == ["s0", "s1"]
-    with pytest.raises(ValueError, match=r"has no x\.sample beside it"):
+    with pytest.raises(ValueError, match=r"without x\.sample"):
         read_target(path, "height")
 
 

@@ -1,7 +1,5 @@
 """Messy tables are read right, or refused with the line, the column, the cell and a remedy."""
 
-import sys
-
 import numpy as np
 import pytest
 from messy_tables import MESSY
@@ -67,20 +65,3 @@ def test_convert_reads_the_same(name, tmp_path):
     np.testing.assert_allclose(got, found.X, rtol=1e-6)
     ids = None if found.ids is None else found.ids.tolist()
     assert (open_table(tmp_path / "t.zarr", Choices("y")).ids is None) == (ids is None)
-
-
-def outcome(messy, folder):
-    """What is made of a table: names, numbers, row names and notes, or the message."""
-    try:
-        found = opened(messy, folder)
-    except ValueError as refused:
-        return str(refused)
-    ids = None if found.ids is None else found.ids.tolist()
-    return found.names, found.X.tolist(), found.y.tolist(), ids, found.notes
-
-
-@pytest.mark.parametrize("name", [n for n, m in MESSY.items() if "transpose" not in m.options])
-def test_without_polars_the_same_is_read(name, tmp_path, monkeypatch):
-    expected = outcome(MESSY[name], tmp_path)
-    monkeypatch.setitem(sys.modules, "polars", None)  # as where it is not installed
-    assert repr(outcome(MESSY[name], tmp_path)) == repr(expected)

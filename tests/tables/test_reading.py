@@ -62,7 +62,7 @@ def test_row_names_of_r_get_a_name(tmp_path):
 
 
 def test_text_far_down_turns_the_column_into_text(tmp_path, monkeypatch):
-    monkeypatch.setattr(text, "CHUNK", 100)
+    monkeypatch.setattr(text, "BLOCK_CHARACTERS", 100)
     path = tmp_path / "t.csv"
     path.write_text("x,y\n" + "1,2\n" * 150 + "one,2\n")
     frame = read_frame(path)
@@ -169,7 +169,7 @@ def test_text_and_numbers_are_told_apart_in_every_chunk(tmp_path, monkeypatch):
     whole = read_frame(path)
     assert list(whole.texts) == ["c", "d"]
     assert whole.texts["d"].tolist() == [str(row[3]) for row in rows]
-    monkeypatch.setattr(cells, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(text, "BLOCK_CHARACTERS", 100)
     again = read_frame(path)
     np.testing.assert_array_equal(again.numbers, whole.numbers)
     np.testing.assert_array_equal(again.numbers[:, 0], np.arange(300))
@@ -184,7 +184,7 @@ def test_a_table_that_does_not_fit_is_refused_while_it_is_read(tmp_path, monkeyp
         file.write("a,b,c,d\n")
         file.write("0,0,0,0\n" * 200_000)
     assert path.stat().st_size < 10_000
-    monkeypatch.setattr(cells, "BLOCK_BYTES", 1 << 20)
+    monkeypatch.setattr(text, "BLOCK_CHARACTERS", 10_000)
     monkeypatch.setattr(cells, "available_memory", lambda: 8e6)
     with pytest.raises(ValueError, match=r"bomb.csv.gz does not fit into memory.*0\.008 GB are"):
         read_frame(path)
@@ -245,7 +245,6 @@ import gzip, resource, sys
 from pathlib import Path
 from gradsift.data import cells
 from gradsift.tables import ReadOptions, read_frame
-import polars
 path = Path(sys.argv[1])
 cells.available_memory = lambda: 60e6
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

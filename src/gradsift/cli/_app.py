@@ -39,7 +39,7 @@ from gradsift.cli._options import (
 )
 
 PACKAGES = (
-    "gradsift", "numpy", "scipy", "scikit-learn", "typer", "rich", "pyarrow", "polars",
+    "gradsift", "numpy", "scipy", "scikit-learn", "typer", "rich", "pyarrow",
     "python-calamine", "matplotlib", "dask", "distributed", "zarr", "anndata", "bed-reader",
     "pgenlib", "bgen",
 )  # fmt: skip

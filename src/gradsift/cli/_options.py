@@ -80,9 +80,6 @@ READING: dict[str, Any] = {
         typer.Option(help="What separates cells: one character, tab or space. Found unless given."),
     ],
     "decimal": Annotated[str | None, typer.Option(help="Decimal mark of numbers: . or ,")],
-    "thousands": Annotated[
-        str | None, typer.Option(help="Mark between groups of three digits, such as , or ' '.")
-    ],
     "encoding": Annotated[str | None, typer.Option(help="Such as cp1252. Found unless given.")],
     "sheet": Annotated[str | None, typer.Option(help="Of a workbook: name or number.")],
     "comment": Annotated[str | None, typer.Option(help="Lines that begin with this are remarks.")],

@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 
 from gradsift.data.arrays import array_like
 from gradsift.data.cells import Texts
-from gradsift.data.missing import NUMBERS, is_hole, is_missing, to_number
+from gradsift.data.missing import is_hole, is_missing, to_number
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.protocols import Array
 
-MOST_LEVELS = 20
-"""Distinct texts up to which a column is taken for categories unless asked otherwise."""
 NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?", re.IGNORECASE)
 WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")
 """A whole number as it is written, no other way and within 64 bits."""
@@ -106,36 +104,6 @@ def as_levels(values: object) -> list[str | None]:
     ['a', '2', None]
     """
     return [None if is_hole(v) else level_text(v) for v in np.asarray(values).tolist()]
-
-
-def numbers_or_levels(values: object) -> Array | Texts:
-    """A column of a data frame, of X or of covariates: numbers, NaN where one is missing, or the
-    texts of categories, None where one is missing.
-
-    It holds categories where it is declared to, or where any of its values is a text: numbers that
-    are written as text are texts. Texts that stand for a missing value, such as 'NA', are missing
-    unless the column is declared.
-
-    Examples
-    --------
-    >>> numbers_or_levels([2, "NA", 3.5]), numbers_or_levels(["2", "NA", "3.5"])
-    (array([2. , nan, 3.5]), array(['2', None, '3.5'], dtype=object))
-    """
-    values = array_like(values)
-    cells, declared = np.asarray(values), kind_of(values).startswith(DECLARED)
-    if isinstance(values, (list, tuple)):
-        cells = np.array(values, dtype=object)  # or a text would make texts of the numbers
-    if not declared and cells.dtype.kind in PLAIN_KINDS:
-        return np.asarray(cells, dtype=np.float64)
-    out = np.empty(len(cells), dtype=object)
-    if declared:
-        out[:] = as_levels(values)
-        return out
-    there = [None if is_missing(value) else value for value in cells.tolist()]
-    if all(value is None or isinstance(value, NUMBERS) for value in there):
-        return np.array([np.nan if v is None else float(v) for v in there], dtype=np.float64)
-    out[:] = [None if value is None else level_text(value) for value in there]
-    return out
 
 
 def level_text(value: object) -> str:

@@ -5,23 +5,22 @@ Little more is held than the result.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import chain, compress
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._run.extras import require
-from gradsift._run.memory import available_memory, in_own_pages
+from gradsift._run.memory import available_memory
 from gradsift.data.missing import MISSING, is_missing, to_number
-from gradsift.data.read_options import PLAIN, ReadOptions
-from gradsift.data.text import CellBlock, TextTable
+from gradsift.data.read_options import ReadOptions
+from gradsift.data.text import Block, TextTable
 from gradsift.protocols import Array, IntArray
 
 Texts = NDArray[np.object_]
-BLOCK_BYTES = 16 << 20
-"""Numbers are gathered in blocks of this size, each given back once it is in its place."""
 COPIES = 2
 """A table in memory is copied once, when its columns are chosen and encoded."""
 MOST_SHARED = 10_000
@@ -51,43 +50,68 @@ class Cells:
     lines: IntArray
 
 
-def numbers_of(cells: Any, options: ReadOptions = PLAIN) -> tuple[Array, NDArray[np.bool_]]:
-    """The numbers in texts, NaN where one is missing, and where there is text instead.
+class LateTextError(Exception):
+    """Text was met in columns that held numbers in the rows above: read the table again."""
 
-    Parameters
-    ----------
-    cells : polars Series of texts
-    options : ReadOptions
+    def __init__(self, columns: frozenset[int]) -> None:
+        super().__init__("text below numbers")
+        self.columns = columns
+
+
+class CellNumbers:
+    """Cells as numbers.
 
     Examples
     --------
-    >>> import polars as pl
-    >>> values, odd = numbers_of(pl.Series(["1.5", " 2", "NA", "<0.1"]))
+    >>> values, odd = CellNumbers(ReadOptions()).read(["1.5", " 2", "NA", "<0.1"])
     >>> values.tolist(), odd.tolist()
-    ([1.5, 2.0, nan, nan], [False, False, False, True])
+    ([1.5, 2.0, nan, nan], [3])
     """
-    pl = require("polars", "cli", "reading text tables")
-    plain = cells
-    if not options.plain:
-        stripped = cells.str.strip_chars()
-        plain = stripped.set(~stripped.str.contains(options.pattern), None)
-        for mark, instead in options.marks:
-            plain = plain.str.replace_all(mark, instead)
-    found = plain.cast(pl.Float64, strict=False)
-    left = found.is_null().to_numpy()
-    values = np.array(found.to_numpy(), dtype=np.float64)
-    odd = np.zeros(len(values), dtype=bool)
-    if left.any():
-        rest = cells.filter(pl.Series(left)).str.strip_chars()
-        there = ~rest.is_in([*MISSING, *options.na]).to_numpy()
-        texts = rest.filter(pl.Series(there)).to_list()
-        numbers = {text: to_number(text, options) for text in set(texts)}
-        where = np.flatnonzero(left)[there]
-        known = [numbers[text] for text in texts]
-        values[where] = [np.nan if value is None else value for value in known]
-        odd[where] = [value is None for value in known]
-    without_codes(values, options)
-    return values, odd
+
+    def __init__(self, options: ReadOptions) -> None:
+        self.options = options
+        self.missing = dict.fromkeys([*MISSING, *options.na], "nan")
+        self.some_missing = False
+        """Whether the last cells had any: the next ones are alike."""
+
+    def of(self, block: Block, columns: Sequence[int]) -> tuple[Array, IntArray]:
+        """(n, k) numbers in some columns of a block, and the places of texts among them."""
+        if not self.some_missing and self.options.decimal != ",":
+            found = block.plain(columns, float)
+            if found is not None:
+                without_codes(found, self.options)
+                return found, np.zeros(0, dtype=np.intp)
+        kept = np.zeros(len(block.table.header), dtype=bool)
+        kept[columns] = True
+        rows = (compress(cells, kept.tolist()) for cells, _ in block.records)
+        values, odd = self.read(list(chain.from_iterable(rows)))
+        return values.reshape(len(block.records), -1), odd
+
+    def read(self, cells: list[str]) -> tuple[Array, IntArray]:
+        """Numbers, NaN where one is missing or the cell holds text; and the places of the texts."""
+        odd, values = np.zeros(0, dtype=np.intp), self._numbers(cells)
+        if values is None:
+            known = {cell: to_number(cell, self.options) for cell in set(cells)}
+            odd = np.flatnonzero([known[cell] is None for cell in cells])
+            values = np.array([known[cell] for cell in cells], dtype=np.float64)
+        without_codes(values, self.options)
+        return values, odd
+
+    def _numbers(self, cells: list[str]) -> Array | None:
+        """The same where all cells are numbers or missing, else None."""
+        written = "".join(cells)
+        if "_" in written:  # Python reads 1_01 as 101
+            return None
+        if self.options.decimal == ",":
+            if "." in written:
+                return None
+            cells = [cell.replace(",", ".") for cell in cells]
+        for known in (cells, map(self.missing.get, cells, cells)):
+            with suppress(ValueError):
+                values = np.fromiter(map(float, known), np.float64, len(cells))
+                self.some_missing = known is not cells
+                return values
+        return None
 
 
 def without_codes(values: Array, options: ReadOptions) -> None:
@@ -113,69 +137,55 @@ class Budget:
             )
 
 
+@dataclass
 class Gathered:
-    """Rows of numbers that become one array, without ever being held twice."""
+    """Rows of numbers and columns of text as they come, and the lines they are from."""
 
-    def __init__(self, width: int, budget: Budget) -> None:
-        self.width, self.budget = width, budget
-        self.per_block = max(1, BLOCK_BYTES // (8 * max(width, 1)))
-        self.blocks: list[Array] = []
-        self.n_rows = 0
+    budget: Budget
+    options: ReadOptions
+    numbers: array[float] = field(default_factory=lambda: array("d"))
+    lines: array[int] = field(default_factory=lambda: array("q"))
 
-    def add(self, rows: Array) -> None:
-        done = 0
-        while done < len(rows):
-            at = self.n_rows % self.per_block
-            if at == 0:
-                self.budget.take(8 * self.width * self.per_block, self.n_rows)
-                self.blocks.append(in_own_pages((self.per_block, self.width), np.float64))
-            count = min(self.per_block - at, len(rows) - done)
-            self.blocks[-1][at : at + count] = rows[done : done + count]
-            self.n_rows, done = self.n_rows + count, done + count
+    def add(self, values: Array, lines: Sequence[int]) -> None:
+        self.lines.extend(lines)
+        self.budget.take(values.nbytes, len(self.lines))
+        self.numbers.frombytes(values.tobytes())
 
-    def whole(self) -> Array:
-        if len(self.blocks) <= 1:
-            return self.blocks[0][: self.n_rows].copy() if self.blocks else np.zeros((0, 0))
-        out = in_own_pages((self.n_rows, self.width), np.float64)
-        self.blocks.reverse()
-        for start in range(0, self.n_rows, self.per_block):
-            stop = min(start + self.per_block, self.n_rows)
-            out[start:stop] = self.blocks.pop()[: stop - start]
-        return out
+    def rows(self, n: int) -> Array:
+        """The numbers, not copied."""
+        if not self.numbers:
+            return np.zeros((n, 0))
+        return np.frombuffer(self.numbers, dtype=np.float64).reshape(n, -1)
 
-
-class Written:
-    """A column of text: every distinct text is kept once, None where nothing is written."""
-
-    def __init__(self, budget: Budget, options: ReadOptions) -> None:
-        self.values: list[str | None] = []
-        self.budget, self.options = budget, options
-        self.shared: dict[str, str | None] = {}
-
-    def add(self, cells: Sequence[str]) -> None:
-        size = 8 * len(cells)
+    def texts(self, cells: Iterable[str], shared: dict[str, str | None]) -> list[str | None]:
+        """Cells of a column of text, None where nothing is written; a text that comes often is held
+        once.
+        """
+        out, size = list[str | None](), 0
         for cell in cells:
-            if cell in self.shared:
-                self.values.append(self.shared[cell])
-                continue
-            value = None if is_missing(cell, self.options) else cell.strip()
-            size += TEXT_BYTES + len(cell)
-            if len(self.shared) < MOST_SHARED:
-                self.shared[cell] = value
-            self.values.append(value)
-        self.budget.take(size, len(self.values))
-
-    def whole(self) -> Texts:
-        out = np.empty(len(self.values), dtype=object)
-        out[:] = self.values
+            if cell not in shared:
+                size += TEXT_BYTES + len(cell)
+                value = None if is_missing(cell, self.options) else cell.strip()
+                if len(shared) >= MOST_SHARED:
+                    out.append(value)
+                    continue
+                shared[cell] = value
+            out.append(shared[cell])
+        self.budget.take(size + 8 * len(out), len(self.lines))
         return out
 
 
-def read_cells(table: TextTable, as_text: frozenset[int] = frozenset()) -> Cells | frozenset[int]:
-    """What a text table holds, or the columns of text if some are met far down only.
+def as_column(texts: Sequence[str | None]) -> Texts:
+    out = np.empty(len(texts), dtype=object)
+    out[:] = texts
+    return out
 
-    A column is one of numbers if every cell is a number or missing. The first block tells which
-    columns hold text; where others turn out to, the table must be read again with all of them in
+
+def read_cells(table: TextTable, as_text: frozenset[int] = frozenset()) -> Cells:
+    """What a text table holds.
+
+    A column is one of numbers if every cell is a number or missing. The first rows tell which
+    columns hold text; where others turn out to, the table must be read again with these in
     `as_text`.
 
     Parameters
@@ -186,97 +196,69 @@ def read_cells(table: TextTable, as_text: frozenset[int] = frozenset()) -> Cells
     """
     if table.options.transpose:
         return read_transposed(table)
-    width, budget = len(table.header), Budget(table.name)
-    late: frozenset[int] = frozenset()
-    numbers: Gathered | None = None
-    texts: dict[int, Written] = {}
-    lines = []
+    width = len(table.header)
+    found, reader = Gathered(Budget(table.name), table.options), CellNumbers(table.options)
+    late, texts = frozenset[int](), dict[int, list[str | None]]()
+    shared: dict[int, dict[str, str | None]] = {}
     for block in table.blocks():
-        n = len(block.lines)
-        values, odd = _numbers_but(block, width, as_text, table.options)
-        found = frozenset(np.flatnonzero(odd.any(axis=0)).tolist())
-        if numbers is None:
-            as_text |= found
-            numbers = Gathered(width - len(as_text), budget)
-            texts = {k: Written(budget, table.options) for k in sorted(as_text)}
-        late |= found - as_text
-        lines.append(block.lines)
+        if not found.lines:
+            _, odd = reader.of(block, range(width))
+            as_text |= frozenset((odd % width).tolist())
+            texts, shared = {k: [] for k in sorted(as_text)}, {k: {} for k in as_text}
+            numbered = [k for k in range(width) if k not in as_text]
+        values, odd = reader.of(block, numbered)
+        late |= frozenset(numbered[k % len(numbered)] for k in odd.tolist())
         if late:
             continue
-        kept = np.ones(width, dtype=bool)
-        kept[list(as_text)] = False
-        numbers.add(values[:, kept])
-        for k, column in texts.items() if n else ():
-            column.add(block.cells.gather_every(width, k).to_list())
+        found.add(values, block.lines)
+        for (k, column), cells in zip(texts.items(), block.cells([*texts]) if texts else ()):
+            column += found.texts(cells, shared[k])
     if late:
-        return as_text | late
-    if numbers is None or numbers.n_rows == 0:
+        raise LateTextError(as_text | late)
+    if not found.lines:
         raise no_rows(table.name)
-    whole = {k: column.whole() for k, column in texts.items()}
-    return Cells(tuple(table.header), numbers.whole(), whole, np.concatenate(lines))
+    columns = {k: as_column(column) for k, column in texts.items()}
+    numbers, places = found.rows(len(found.lines)), np.array(found.lines, dtype=np.intp)
+    return Cells(tuple(table.header), numbers, columns, places)
 
 
 def no_rows(name: str) -> ValueError:
     return ValueError(f"{name} has a header but no rows.")
 
 
-def _numbers_but(
-    block: CellBlock, width: int, as_text: frozenset[int], options: ReadOptions
-) -> tuple[Array, NDArray[np.bool_]]:
-    """(n, width) numbers and where there is text; columns of text are left alone."""
-    n = len(block.lines)
-    if not as_text or n == 0:
-        values, odd = numbers_of(block.cells, options)
-        return values.reshape(n, width), odd.reshape(n, width)
-    pl = require("polars", "cli", "reading text tables")
-    kept = np.ones(width, dtype=bool)
-    kept[list(as_text)] = False
-    values, odd = np.full((n, width), np.nan), np.zeros((n, width), dtype=bool)
-    if kept.any():
-        found, text = numbers_of(block.cells.filter(pl.Series(np.tile(kept, n))), options)
-        values[:, kept], odd[:, kept] = found.reshape(n, -1), text.reshape(n, -1)
-    return values, odd
-
-
-def variable_rows(table: TextTable) -> Iterator[tuple[CellBlock, list[str], Array, list[int]]]:
-    """Blocks of a table with variables in rows: their names, numbers, and which rows hold text."""
-    width = len(table.header)
+def variable_rows(table: TextTable) -> Iterator[tuple[Block, list[str], Array, list[int]]]:
+    """Blocks of a table with variables in rows: names, numbers, and which rows hold text."""
+    width, reader = len(table.header), CellNumbers(table.options)
     if width < 2:
         raise ValueError(
             f"--transpose: {table.name} has one column, but the names of the variables and at "
             "least one sample are needed."
         )
     for block in table.blocks():
-        n = len(block.lines)
-        if n == 0:
-            continue
-        values, odd = _numbers_but(block, width, frozenset([0]), table.options)
-        names = [cell.strip() for cell in block.cells.gather_every(width, 0).to_list()]
+        values, odd = reader.of(block, range(1, width))
+        names = [name.strip() for name in block.cells([0])[0]]
         for name, line in zip(names, block.lines):
             if not name:
                 raise ValueError(
                     f"{table.name}: line {line} does not begin with the name of a variable, which "
                     "--transpose needs."
                 )
-        yield block, names, values[:, 1:], np.flatnonzero(odd.any(axis=1)).tolist()
+        yield block, names, values, np.unique(odd // (width - 1)).tolist()
 
 
 def read_transposed(table: TextTable) -> Cells:
     """What a table with variables in rows holds: the transposed of the file."""
-    width, budget = len(table.header), Budget(table.name)
-    numbers = Gathered(width - 1, budget)
+    found = Gathered(Budget(table.name), table.options)
     header: list[str] = []
     texts: dict[int, Texts] = {}
-    lines = []
     for block, names, values, text_rows in variable_rows(table):
         for k in text_rows:
-            column = Written(budget, table.options)
-            column.add(block.cells.slice(k * width + 1, width - 1).to_list())
-            texts[len(header) + k] = column.whole()
-        numbers.add(np.delete(values, text_rows, axis=0))
+            texts[len(header) + k] = as_column(found.texts(block.records[k][0][1:], {}))
+        found.add(np.delete(values, text_rows, axis=0), block.lines)
         header += names
-        lines.append(block.lines)
     if not header:
         raise no_rows(table.name)
-    whole = numbers.whole().T if numbers.n_rows else np.zeros((width - 1, 0))
-    return Cells(tuple(header), whole, texts, np.concatenate(lines))
+    numbers = found.rows(len(header) - len(texts)).T
+    if not numbers.size:
+        numbers = np.zeros((len(table.header) - 1, 0))
+    return Cells(tuple(header), numbers, texts, np.array(found.lines, dtype=np.intp))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,23 +12,18 @@ import numpy as np
 
 from gradsift._run.atomic import scratch_beside
 from gradsift._run.extras import require
-from gradsift.data.cells import no_rows, numbers_of, variable_rows
+from gradsift.data.cells import CellNumbers, no_rows, variable_rows
 from gradsift.data.formats.arrow import WAS_TEXT
 from gradsift.data.formats.zarr import COMPLETE, IDS, NAMES, TARGET
 from gradsift.data.missing import is_missing, to_number
-from gradsift.data.number_advice import OddCells, as_argument, fitting_flags, odd_cells, told
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.data.source import windows
-from gradsift.data.text import CellBlock, TextTable, check_names, read_text
+from gradsift.data.text import Block, TextTable, check_names, read_text
 from gradsift.protocols import Array
 
 CHUNK_BYTES = 16 << 20
 """Values held at a time: rows on their way in, columns on their way out."""
-ENOUGH = 100_000
-"""Cells that are no numbers after which no more is read for the message."""
 PACKAGES = {".zarr": "zarr", ".parquet": "pyarrow"}
-MOST_KEPT = 20
-"""Cells that are no numbers, kept for the message."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +133,7 @@ class Roles:
 
 @dataclass
 class Gathering:
-    """What is kept of a text table beside its numbers, which are in a scratch file.
+    """What is kept of a text table, but for its numbers, which are in a scratch file.
 
     Attributes
     ----------
@@ -149,8 +143,6 @@ class Gathering:
         Variables.
     response, ids : list of str
         As they are written.
-    odd : dict
-        Variable -> [(place, cell)] of some cells that are no numbers; `counts` has their number.
     """
 
     shape: tuple[int, int] = (0, 0)
@@ -158,26 +150,13 @@ class Gathering:
     response: list[str] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    odd: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
-    counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
-    def met(self, name: str, place: str, cell: str) -> None:
-        """Take note of a cell that is no number."""
-        self.counts[name] += 1
-        if len(self.odd[name]) < MOST_KEPT:
-            self.odd[name].append((place, cell))
 
-    def problem(self, name: str, n_rows: int) -> OddCells | str:
-        """What is wrong with a variable that holds text."""
-        count, cells = self.counts[name], list({c: (p, c) for p, c in self.odd[name]}.values())
-        if 2 * count <= n_rows or fitting_flags([cell for _, cell in cells]):
-            return OddCells(name, n_rows, (), cells, count)
-        place, cell = cells[0]
-        it = as_argument(name)
-        return (
-            f"column {name!r} holds text ({cell!r}, {place}): give --drop {it}, --id {it} or "
-            f"--target {it}, or encode it as numbers first."
-        )
+def holds_text(file: str, name: str, cell: str, line: int) -> ValueError:
+    return ValueError(
+        f"{file!r}, line {line}: column {name!r} holds text ({cell.strip()!r}). Name texts that "
+        "mean missing (na), leave the column out (drop), or say that it names the rows (id)."
+    )
 
 
 def gathered(text: TextTable, roles: Roles, dtype: Any, scratch: IO[bytes]) -> Gathering:
@@ -186,81 +165,66 @@ def gathered(text: TextTable, roles: Roles, dtype: Any, scratch: IO[bytes]) -> G
     chunks = _variables(text, roles, found) if text.options.transpose else _rows(text, roles, found)
     n = 0
     for chunk in chunks:
-        if not found.odd:  # once there is text, the rest is read for the message only
-            scratch.write(chunk.astype(dtype).tobytes())
+        scratch.write(chunk.astype(dtype).tobytes())
         n += len(chunk)
-        if sum(found.counts.values()) > ENOUGH:
-            break
     if n == 0:
         raise no_rows(text.name)
     scratch.flush()
-    if found.odd:
-        n_cells = len(text.header) - 1 if text.options.transpose else n
-        problems = [(name, found.problem(name, n_cells)) for name in found.odd]
-        raise ValueError(
-            f"{text.name!r}: {told(problems, *([f'--drop {as_argument(n)}'] for n in found.odd))}"
-        )
     found.shape = (n, len(text.header) - 1 if text.options.transpose else len(found.names))
     return found
 
 
 def _rows(text: TextTable, roles: Roles, found: Gathering) -> Iterator[Array]:
     """Blocks of rows, variables side by side."""
-    pl = require("polars", "cli", "reading text tables")
-    header, width = text.header, len(text.header)
+    header, reader = text.header, CellNumbers(text.options)
     roles.check(header, text.name)
-    kept = np.zeros(width, dtype=bool)
     for block in text.blocks():
-        n = len(block.lines)
-        if n == 0:
-            continue
         if not found.names:
             roles = replace(roles, id=roles.id or _row_names(text, block, roles))
-            kept[:] = [name not in roles.aside for name in header]
-            found.names = [name for name in header if name not in roles.aside]
+            kept = [k for k, name in enumerate(header) if name not in roles.aside]
+            found.names = [header[k] for k in kept]
             if not found.names:
                 raise ValueError(f"{text.name!r}: no column is left.")
         found.response += _column(block, header, roles.target)
         found.ids += _column(block, header, roles.id)
-        cells = block.cells.filter(pl.Series(np.tile(kept, n)))
-        values, odd = numbers_of(cells, text.options)
-        for k in np.flatnonzero(odd):
-            row, at = divmod(int(k), len(found.names))
-            found.met(found.names[at], f"line {block.lines[row]}", cells[int(k)].strip())
-        yield values.reshape(n, -1)
+        values, odd = reader.of(block, kept)
+        for place in odd[:1].tolist():
+            row, k = divmod(place, len(kept))
+            cells, line = block.records[row]
+            raise holds_text(text.name, header[kept[k]], cells[kept[k]], line)
+        yield values
     if roles.id is not None and len(set(found.ids)) < len(found.ids):
-        it = as_argument(roles.id)
         raise ValueError(
             f"{text.name!r}: column {roles.id!r} holds text that does not name the rows, because "
-            f"some is repeated: give --drop {it} or --target {it}, or encode it as numbers first."
+            "some is repeated: leave it out (drop), or encode it as numbers first."
         )
     if roles.id is not None:
         found.notes.append(f"{roles.id!r} names the rows (its texts all differ)")
 
 
-def _column(block: CellBlock, header: Sequence[str], name: str | None) -> list[str]:
+def _column(block: Block, header: Sequence[str], name: str | None) -> list[str]:
     if name is None:
         return []
-    cells = block.cells.gather_every(len(header), header.index(name)).to_list()
-    return [cell.strip() for cell in cells]
+    return [cell.strip() for cell in block.cells([header.index(name)])[0]]
 
 
-def _row_names(text: TextTable, block: CellBlock, roles: Roles) -> str | None:
-    """The first column, if it has texts that are no numbers, all different, in the first rows."""
+def _row_names(text: TextTable, block: Block, roles: Roles) -> str | None:
+    """The first column, if it has texts with letters, all different, in the first rows."""
     first = text.header[0]
     if first in roles.aside:
         return None
     cells = _column(block, text.header, first)
     if text.row_names and cells[:2] in (["0", "1"], ["1", "2"]):
         return first
-    texts = [to_number(cell, text.options) is None for cell in cells]
-    odd = odd_cells(first, cells, str, text.options)
-    return first if all(texts) and odd is None and len(set(cells)) == len(cells) else None
+    named = all(
+        to_number(cell, text.options) is None and any(map(str.isalpha, cell)) for cell in cells
+    )
+    return first if named and len(set(cells)) == len(cells) else None
 
 
 def _variables(text: TextTable, roles: Roles, found: Gathering) -> Iterator[Array]:
     """Blocks of a table with variables in rows: one row each, samples side by side."""
-    width, others = len(text.header), set()
+    others = set()
     found.ids = list(text.header[1:])
     for block, names, values, text_rows in variable_rows(text):
         kept = []
@@ -268,16 +232,14 @@ def _variables(text: TextTable, roles: Roles, found: Gathering) -> Iterator[Arra
             if name in roles.aside:
                 others.add(name)
                 if name == roles.target:
-                    cells = block.cells.slice(k * width + 1, width - 1).to_list()
-                    found.response = [cell.strip() for cell in cells]
+                    found.response = [cell.strip() for cell in block.records[k][0][1:]]
                 continue
+            if k in text_rows:
+                cells, line = block.records[k]
+                odd = next(cell for cell in cells[1:] if to_number(cell, text.options) is None)
+                raise holds_text(text.name, name, odd, line)
             kept.append(k)
             found.names.append(name)
-            for cell in (
-                block.cells.slice(k * width + 1, width - 1).to_list() if k in text_rows else ()
-            ):
-                if to_number(cell, text.options) is None:
-                    found.met(name, f"line {block.lines[k]}", cell.strip())
         yield values[kept]
     check_names(found.names)
     roles.check([*found.names, *others], text.name)

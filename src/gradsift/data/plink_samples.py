@@ -76,28 +76,58 @@ def as_columns(path: Path, head: Any, lines: list[tuple[int, list[str]]]) -> Col
     return {name: [cells[j] for _, cells in lines] for j, name in enumerate(head)}
 
 
-def traits(columns: Columns) -> list[str]:
-    """Names of the phenotypes, in the order of the file."""
-    return [name for name in columns if name not in NO_TRAIT]
+@dataclass(frozen=True)
+class SampleFile:
+    """What is known of the samples of a file of genotypes.
 
-
-def column_values(columns: Columns, name: str, file: str) -> Any:
-    """A column of samples as a response: numbers, NaN where they are missing, or texts, None where
-    they are.
+    Attributes
+    ----------
+    file : str
+        The name of the file that says so.
+    columns : dict
+        Name -> cells.
+    individual, family : str
+        The columns that name samples.
     """
-    if name not in columns:
-        known = ", ".join(repr(k) for k in columns)
-        raise ValueError(f"y={name!r}: {file} has no such column, only {known}.")
-    cells = columns[name]
-    if name in ("FID", "IID", "SID"):
-        return np.array(cells, dtype=object)
-    if name in ("SEX", "sex"):
-        return np.array([SEXES.get(cell, np.nan) for cell in cells])
-    numbers = [to_number(cell) for cell in cells]
-    if None in numbers:
-        texts = [None if is_missing(cell) or cell in NO_TEXT else cell for cell in cells]
-        return np.array(texts, dtype=object)
-    return with_codes_of_plink(np.array(numbers, dtype=np.float64))
+
+    file: str
+    columns: Columns
+    individual: str = "IID"
+    family: str = "FID"
+
+    @property
+    def ids(self) -> tuple[list[str], list[str]]:
+        """(individuals, families); without families, each is its own."""
+        names = self.columns[self.individual]
+        return names, self.columns.get(self.family, names)
+
+    @property
+    def traits(self) -> list[str]:
+        """Names of the phenotypes, in the order of the file."""
+        return [name for name in self.columns if name not in NO_TRAIT]
+
+    @property
+    def names(self) -> list[str]:
+        """Columns that may be a response or a group."""
+        return [*self.traits, *(n for n in ("SEX", "sex", "FID") if n in self.columns)]
+
+    def read(self, name: str) -> Any:
+        """A column as a response: numbers, NaN where they are missing, or texts, None where they
+        are.
+        """
+        if name not in self.columns:
+            known = ", ".join(map(repr, self.columns))
+            raise ValueError(f"y={name!r}: {self.file} has no such column, only {known}.")
+        cells = self.columns[name]
+        if name in ("FID", "IID", "SID"):
+            return np.array(cells, dtype=object)
+        if name in ("SEX", "sex"):
+            return np.array([SEXES.get(cell, np.nan) for cell in cells])
+        numbers = [to_number(cell) for cell in cells]
+        if None in numbers:
+            texts = [None if is_missing(cell) or cell in NO_TEXT else cell for cell in cells]
+            return np.array(texts, dtype=object)
+        return with_codes_of_plink(np.array(numbers, dtype=np.float64))
 
 
 def with_codes_of_plink(values: Array) -> Array:

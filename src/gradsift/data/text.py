@@ -1,9 +1,8 @@
-"""Delimited text: its encoding, its delimiter, its header, and its cells in blocks of rows.
+"""Delimited text: its encoding, its delimiter, its header, and its records.
 
-Cells between delimiters are split by polars, records with quotes by the csv module of Python. Both
-are fed blocks of lines, so that memory is bounded by the size of a block whatever the file unpacks
-to. (`polars.read_csv` on such blocks takes ten times as long on tables of many columns; on whole
-files it has no bound on memory. Figures: `benchmarks/reading.py`.)
+Rows are read by blocks of lines, so that memory is bounded whatever a file unpacks to. Blocks of
+plain numbers go through `numpy.loadtxt`, all others through the csv module of Python. (Whole files
+by `polars.read_csv` have no bound on memory. Figures: `benchmarks/reading.py`.)
 """
 
 from __future__ import annotations
@@ -14,19 +13,19 @@ import gzip
 import os
 import re
 import zlib
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gradsift._run.extras import require
 from gradsift._run.memory import available_memory
 from gradsift.data.read_options import BLANK, PLAIN, ReadOptions
-from gradsift.protocols import IntArray
 
 PEEK_BYTES = 1 << 16
 MARKS = (
@@ -41,12 +40,12 @@ TITLES = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
 CONTROLS = bytes(set(range(32)) - set(b"\t\n\r")) + b"\x7f"
 MOST_CONTROLS = 0.05
 """Bytes that text hardly holds, and their part of a file above which it is none."""
-CHUNK = 1 << 20
-"""Characters read at a time."""
+BLOCK_CHARACTERS = 1 << 18
+"""Lines that are held at a time, by their length; one line at least."""
 LINE_SHARE = 1 / 50
 """Part of the memory a line may take as text: as cells it takes up to 40 times that."""
 HEAD_LINES, HEAD_CHARACTERS = 50, 1 << 16
-"""Lines that tell the delimiter, and characters after which fewer are enough."""
+"""Lines that tell the delimiter, and characters after which three are enough."""
 T = TypeVar("T")
 
 BEWARE = "beware: "
@@ -56,26 +55,15 @@ ROW_NAMES = "row"
 CELL_CHARACTERS = 1 << 20
 REMARK = "#"
 """How remarks above the header begin, unless said otherwise."""
-DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars (|)"}
+MARKED = (",", ";", "\t", "|")
+"""Delimiters that are looked for."""
+DELIMITERS = {",": "commas", ";": "semicolons", "|": "bars (|)", BLANK: "spaces"}
 SEPARATOR = re.compile(r"sep=([,;|\t])", re.IGNORECASE)
 """The first line by which spreadsheets are told the delimiter."""
+DECIMAL_COMMA = re.compile(r"[+-]?\d+(\.\d{3})*,\d+")
+DECIMAL_POINT = re.compile(r"[+-]?\d*\.(\d{1,2}|\d{4,})([eE][+-]?\d+)?")
+"""Numbers with one; 1.234 may be a whole number."""
 QUOTED = re.compile(r'"[^"]*"')
-
-
-@dataclass(frozen=True)
-class CellBlock:
-    """Some rows of a text table.
-
-    Attributes
-    ----------
-    cells : polars Series of (n * width) texts
-        Row after row.
-    lines : (n,) int array
-        The line of the file on which each row begins.
-    """
-
-    cells: Any
-    lines: IntArray
 
 
 def read_text(
@@ -136,8 +124,69 @@ def unpacked(path: Any, mode: str, **how: Any) -> Any:
     return gzip.open(path, mode, **how) if packed else open(path, mode, **how)
 
 
+@dataclass(frozen=True)
+class Block:
+    """Some rows of a text table.
+
+    Attributes
+    ----------
+    text : list of str
+        The lines on which they begin.
+    first : int
+        The number of the first line in the file.
+    table : TextTable
+    """
+
+    text: list[str]
+    first: int
+    table: TextTable
+
+    @cached_property
+    def records(self) -> list[tuple[list[str], int]]:
+        """(cells, line) of each row."""
+        return list(self.table.records(self.text, self.first))
+
+    @property
+    def lines(self) -> list[int]:
+        """The lines on which rows begin."""
+        if self.is_simple:
+            return list(range(self.first, self.first + len(self.text)))
+        return [line for _, line in self.records]
+
+    def cells(self, columns: Sequence[int]) -> list[list[str]]:
+        """The cells of some columns, column by column."""
+        if (found := self.plain(columns, object)) is not None:
+            return [list(column) for column in found.T]
+        return [[cells[k] for cells, _ in self.records] for k in columns]
+
+    def plain(self, columns: Sequence[int], dtype: type) -> NDArray[Any] | None:
+        """(n, k) some columns where each line is a row of plain numbers in these columns (or, as
+        `dtype` asks, of texts); None where it is not.
+        """
+        if not self.is_simple:
+            return None
+        every = len(columns) == self.table.width
+        try:
+            found: NDArray[Any] = np.loadtxt(
+                self.text, dtype, comments=None, delimiter=self.table.delimiter, ndmin=2,
+                usecols=None if every else columns,
+            )  # fmt: skip
+        except ValueError:
+            return None
+        return found if len(found) == len(self.text) else None
+
+    @cached_property
+    def is_simple(self) -> bool:
+        """Whether delimiters alone tell the cells apart, the same number in every line."""
+        mark, width = self.table.delimiter, self.table.width
+        marked = self.table.options.comment is not None or len(self.table.header) < width
+        if marked or mark == BLANK or width == 1:
+            return False
+        return all(line.count(mark) == width - 1 and '"' not in line for line in self.text)
+
+
 class TextTable:
-    """A header, and rows of cells to be read once.
+    """A header, and records of cells to be read once.
 
     Parameters
     ----------
@@ -152,6 +201,8 @@ class TextTable:
         Names of the columns.
     row_names : bool
         Whether the first column has no name in the file, as where R or pandas write row names.
+    options : ReadOptions
+        As given, with what the file itself tells.
     notes : list of str
         What was found out.
     """
@@ -160,44 +211,53 @@ class TextTable:
         self.name, self.options = name, options
         self.notes: list[str] = []
         csv.field_size_limit(max(CELL_CHARACTERS, csv.field_size_limit()))
-        self._lines = Lines(file, name)
         self._remark = options.comment
-        self._skip_remarks()
-        head = self._lines.peek()
+        lines = lines_of(file, name)
+        head, number = self._begin(lines)
         options = self.options
-        self.delimiter = options.delimiter or delimiter_of(head, name, options)
-        if options.delimiter is None and self.delimiter not in (BLANK, ",", "\t"):
+        self.delimiter = options.delimiter or delimiter_of(
+            [line.rstrip("\n") for line in head], name, options
+        )
+        if options.delimiter is None and self.delimiter not in (",", "\t"):
             self.notes.append(f"{name}: cells are separated by {DELIMITERS[self.delimiter]}")
-        elif options.delimiter is None and self.delimiter == BLANK:
-            self.notes.append(f"{name}: cells are separated by spaces")
-        self._header_line = self._lines.number + 1
-        first, _ = next(self._records([str(self._lines.line())], self._header_line))
-        self._settle(first)
+        rows = [cells for cells, _ in self._split(head, number)][1:]
+        self._lines, self._next = chain(head, lines), number
+        header, self._header_line = next(self._split([next(self._taken())], number, self._taken()))
+        self._settle(header, rows)
+        if options.decimal is None and self.delimiter != "," and has_decimal_commas(rows):
+            self.options = replace(self.options, decimal=",")
+            self.notes.append(f"{name}: numbers have decimal commas")
 
-    def _skip_remarks(self) -> None:
-        """Go to the header, past blank lines and remarks."""
-        mark, count = self._remark or REMARK, 0
-        while head := self._lines.peek():
-            if count == 0 and (given := SEPARATOR.fullmatch(head[0].strip("\r\n"))):
+    def _begin(self, lines: Iterator[str]) -> tuple[list[str], int]:
+        """The first lines from the header on, past blank lines and remarks; and the number of the
+        first of them.
+        """
+        mark, count, number = self._remark or REMARK, 0, 1
+        line, below = next(lines, ""), next(lines, "")
+        while line:
+            if number == 1 and (given := SEPARATOR.fullmatch(line.strip("\r\n"))):
                 self.options = self.options.given(delimiter=self.options.delimiter or given[1])
-            elif head[0].startswith(mark):
-                if self._remark is None and _names_columns(head, self.options):
+            elif line.startswith(mark):
+                if self._remark is None and _names_columns([line, below], self.options):
                     break
                 count += 1
-            elif head[0].strip():
+            elif line.strip():
                 break
-            self._lines.line()
-        if not head:
+            line, below, number = below, next(lines, ""), number + 1
+        if not line:
             raise ValueError(f"{self.name} is empty.")
         if count and self._remark is None:
             self.notes.append(f"{count} lines that begin with {mark} above the header are remarks")
+        head = [line, below]
+        while len(head) < HEAD_LINES and (len(head) < 3 or sum(map(len, head)) < HEAD_CHARACTERS):
+            head.append(next(lines, ""))
+        return [line for line in head if line], number
 
-    def _settle(self, header: list[str]) -> None:
+    def _settle(self, header: list[str], rows: Sequence[Sequence[str]]) -> None:
         """Names, and what the first rows have that the header has not."""
         if self._remark is None and header[0].startswith(REMARK):
             header = [header[0].removeprefix(REMARK), *header[1:]]
         width = len(header)
-        rows = [cells for cells, _ in self._records(self._lines.peek(), 0, known=False)]
         beyond = bool(rows) and all(len(cells) == width + 1 for cells in rows)
         if beyond and all(not cells[-1].strip() for cells in rows):
             header = [*header, ""]  # a delimiter at the end of every row
@@ -216,18 +276,24 @@ class TextTable:
             some = ", ".join(map(repr, twice[:3]))
             self.notes.append(f"{self.name}: columns that share a name are numbered ({some})")
 
-    def _records(
-        self, lines: Sequence[str], first: int, known: bool = True
+    def _taken(self) -> Iterator[str]:
+        """The lines of the file from here on, counted."""
+        for line in self._lines:
+            self._next += 1
+            yield line
+
+    def _split(
+        self, lines: Sequence[str], first: int, below: Iterator[str] | None = None
     ) -> Iterator[tuple[list[str], int]]:
-        """(cells, line) of each record that begins in these lines; it may end below them."""
+        """(cells, line) of each record that begins in these lines, the first of them with its
+        number in the file; it may end `below`, or is cut off there if these are None.
+        """
         over = False
 
         def feed() -> Iterator[str]:
             nonlocal over
-            for line in lines:
-                yield f"{self._spaced(line)}\n"
-            while known and (below := self._lines.line()) is not None:
-                yield f"{self._spaced(below)}\n"
+            for line in chain(lines, below or ()):
+                yield self._tidy(line)
             over = True
 
         reader = csv.reader(feed(), delimiter=self.delimiter, skipinitialspace=True)
@@ -236,15 +302,23 @@ class TextTable:
                 cells = next(reader)
             except csv.Error as error:
                 raise self._no_record(error, first + start) from error
-            if over:  # a record asked for lines beyond the end
-                if known:
-                    raise ValueError(
-                        f"{self.name}, line {first + start} opens a quote that is never closed: "
-                        "the file is damaged or cut short."
-                    )
+            if over and below is None:
                 return
-            if not self._is_blank(lines[start]):
+            if over:  # a record asked for lines beyond the end
+                raise ValueError(
+                    f"{self.name}, line {first + start} opens a quote that is never closed: the "
+                    "file is damaged or cut short."
+                )
+            if cells:
                 yield cells, first + start
+
+    def _tidy(self, line: str) -> str:
+        """A line as the csv module takes it; an empty one where it is no row."""
+        if self._remark is not None and line.startswith(self._remark):
+            return "\n"
+        if self.delimiter == BLANK:
+            return " ".join(line.split()) + "\n"
+        return "\n" if line.isspace() and self.delimiter not in line.strip(" ") else line
 
     def _no_record(self, error: csv.Error, line: int) -> ValueError:
         if "field limit" in str(error):
@@ -254,69 +328,30 @@ class TextTable:
             )
         return ValueError(f"{self.name}, line {line}: {_said(error)}.")
 
-    def _spaced(self, line: str) -> str:
-        return " ".join(line.split()) if self.delimiter == BLANK else line
-
-    def _is_blank(self, line: str) -> bool:
-        """Whether a line is no row: nothing is written, or a remark."""
-        if self._remark is not None and line.startswith(self._remark):
-            return True
-        return not line.strip() and self.delimiter not in line.strip(" ")
-
-    def blocks(self) -> Iterator[CellBlock]:
-        """The rows below the header."""
-        while lines := self._lines.block():
-            first = self._lines.number - len(lines) + 1
-            quoted = any('"' in line for line in lines)
-            yield (self._quoted if quoted else self._split)(lines, first)
-
-    def rows(self) -> Iterator[tuple[list[str], int]]:
-        """(cells, line) of each row below the header, by Python alone: for where there is no
-        polars.
-        """
+    def records(self, lines: Sequence[str], first: int) -> Iterator[tuple[list[str], int]]:
+        """(cells, line) of the rows that begin in these lines; cells of columns with a name."""
         named = [k for k in range(self.width) if k not in self._unnamed]
-        while lines := self._lines.block():
-            for cells, line in self._records(lines, self._lines.number - len(lines) + 1):
-                if len(cells) != self.width:
-                    raise self._ragged(line, len(cells))
-                for k in self._unnamed:
-                    if cells[k].strip():
-                        raise self._nameless(k, cells[k], line)
-                yield [cells[k] for k in named], line
-
-    def _split(self, lines: Sequence[str], first: int) -> CellBlock:
-        """Cells of lines without quotes."""
-        pl = require("polars", "cli", "reading text tables")
-        rows = [(first + k, self._spaced(v)) for k, v in enumerate(lines) if not self._is_blank(v)]
-        cells = pl.Series([row for _, row in rows], dtype=pl.String).str.split(self.delimiter)
-        counts = cells.list.len().to_numpy()
-        for k in np.flatnonzero(counts != self.width)[:1]:
-            raise self._ragged(rows[k][0], int(counts[k]))
-        return self._named(cells.explode(), [line for line, _ in rows])
-
-    def _quoted(self, lines: Sequence[str], first: int) -> CellBlock:
-        """Cells of lines of which some hold quotes."""
-        pl = require("polars", "cli", "reading text tables")
-        rows, numbers = [], []
-        for cells, line in self._records(lines, first):
+        for cells, line in self._split(lines, first, self._taken()):
             if len(cells) != self.width:
                 raise self._ragged(line, len(cells))
-            rows.append(cells)
-            numbers.append(line)
-        return self._named(pl.Series(list(chain.from_iterable(rows)), dtype=pl.String), numbers)
+            for k in self._unnamed:
+                if cells[k].strip():
+                    raise self._nameless(k, cells[k], line)
+            yield [cells[k] for k in named] if self._unnamed else cells, line
 
-    def _named(self, cells: Any, lines: list[int]) -> CellBlock:
-        """The cells of columns with a name; the others must be empty."""
-        for k in self._unnamed if lines else ():
-            for row, cell in enumerate(cells.gather_every(self.width, k).to_list()):
-                if cell.strip():
-                    raise self._nameless(k, cell, lines[row])
-        if self._unnamed and lines:
-            pl = require("polars", "cli", "reading text tables")
-            kept = np.ones(self.width, dtype=bool)
-            kept[self._unnamed] = False
-            cells = cells.filter(pl.Series(np.tile(kept, len(lines))))
-        return CellBlock(cells, np.array(lines, dtype=np.intp))
+    def blocks(self) -> Iterator[Block]:
+        """The rows below the header."""
+        while True:
+            first, text, size = self._next, list[str](), 0
+            for line in self._taken():
+                text.append(line)
+                if (size := size + len(line)) >= BLOCK_CHARACTERS:
+                    break
+            if not text:
+                return
+            block = Block(text, first, self)
+            if block.is_simple or block.records:  # which may end in lines below
+                yield block
 
     def _nameless(self, k: int, cell: str, line: int) -> ValueError:
         return ValueError(
@@ -331,6 +366,34 @@ class TextTable:
             "decimal marks), give --delimiter; if the line is a remark, give --comment with how it "
             "begins."
         )
+
+
+def lines_of(file: IO[str], name: str) -> Iterator[str]:
+    """The lines of a text file, with their ends; one that memory could not take is refused."""
+    most = int(min(available_memory() * LINE_SHARE, 1 << 31))
+    number = 0
+    while line := file.readline(most):
+        number += 1
+        if len(line) == most and not line.endswith("\n"):
+            raise ValueError(
+                f"{name}, line {number} is longer than {most:,} characters, more than the memory "
+                "available can take: it is no table."
+            )
+        yield line
+
+
+def has_decimal_commas(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether numbers are written as 1,5 somewhere, and nowhere as 1.5.
+
+    Examples
+    --------
+    >>> has_decimal_commas([["a", "1,5"], ["b", "1.234,5"]]), has_decimal_commas([["1,5", "0.5"]])
+    (True, False)
+    """
+    cells = [cell.strip() for cells in rows for cell in cells]
+    if not any(map(DECIMAL_COMMA.fullmatch, cells)):
+        return False
+    return not any(map(DECIMAL_POINT.fullmatch, cells))
 
 
 def delimiter_of(lines: Sequence[str], name: str, options: ReadOptions = PLAIN) -> str:
@@ -348,7 +411,7 @@ def delimiter_of(lines: Sequence[str], name: str, options: ReadOptions = PLAIN) 
     bare = [line for line in QUOTED.sub("", "\n".join(lines)).split("\n") if line.strip(" ")]
     if options.comment is not None:
         bare = [line for line in bare if not line.startswith(options.comment)] or bare[:1]
-    marks = [m for m in DELIMITERS if m not in (options.decimal, options.thousands)]
+    marks = [mark for mark in MARKED if mark != options.decimal]
     counts = {mark: [line.count(mark) for line in bare] for mark in marks}
     even = {m: c[-1] for m, c in counts.items() if c and c[0] > 0 and _even(c)}
     if even:  # a comma as regular as another mark is one inside names and numbers
@@ -431,66 +494,6 @@ def check_names(names: Sequence[str]) -> None:
             f"the header names {some} more than once: give every column a name of its own "
             f"({twice[0]!r} is in columns {', '.join(map(str, at[:5]))})."
         )
-
-
-class Lines:
-    """The lines of a text file, without their ends, read in chunks."""
-
-    def __init__(self, file: IO[str], name: str) -> None:
-        self.name, self.number = name, 0  # of lines handed out
-        self._file = file
-        self._most = int(min(available_memory() * LINE_SHARE, 1 << 31))
-        self._held: deque[str] = deque()
-        self._begun: list[str] = []
-        self._over = False
-
-    def _more(self) -> bool:
-        """Hold at least one line more, unless the file is at its end."""
-        while not self._over:
-            piece = self._file.read(min(CHUNK, self._most))
-            self._over = not piece
-            *whole, rest = ("".join(self._begun) + piece).split("\n") if "\n" in piece else [piece]
-            if whole:
-                self._begun = []
-            self._begun.append(rest)
-            if self._over:
-                last = "".join(self._begun)
-                whole = [last] if last else []
-            self._held.extend(whole)
-            if sum(map(len, self._begun)) >= self._most:
-                raise ValueError(
-                    f"{self.name}, line {self.number + len(self._held) + 1} is longer than "
-                    f"{self._most:,} characters, more than the memory available can take: it is "
-                    "no table."
-                )
-            if whole:
-                return True
-        return False
-
-    def peek(self) -> list[str]:
-        """The next lines, as many as tell how the table is written; they stay to be read."""
-        while len(self._held) < HEAD_LINES and (
-            len(self._held) < 3 or sum(map(len, self._held)) < HEAD_CHARACTERS
-        ):
-            if not self._more():
-                break
-        return list(self._held)[:HEAD_LINES]
-
-    def line(self) -> str | None:
-        """The next line, None at the end."""
-        if not self._held and not self._more():
-            return None
-        self.number += 1
-        return self._held.popleft()
-
-    def block(self) -> list[str]:
-        """All lines in hand, or those of the next chunk; none at the end."""
-        if not self._held:
-            self._more()
-        out = list(self._held)
-        self._held.clear()
-        self.number += len(out)
-        return out
 
 
 def encoding_of(path: Any, opened: Callable[..., Any]) -> str:

@@ -19,12 +19,12 @@ from gradsift.data.categories import (
     as_levels,
     holds_times,
     kind_of,
-    numbers_or_levels,
+    level_text,
     table_columns,
     to_column,
 )
 from gradsift.data.cells import Texts
-from gradsift.data.missing import NUMBERS, is_hole, to_number
+from gradsift.data.missing import NUMBERS, is_hole, is_missing, to_number
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.data.text import check_names
 from gradsift.protocols import Array, IntArray
@@ -220,32 +220,49 @@ def as_frame(X: Any, names: Sequence[str] = ()) -> Frame:
 
 
 def column_of(name: str, values: Any) -> Array | Texts:
-    """A column of a data frame as numbers, dates or texts; refused where it is nothing of it."""
+    """A column of a data frame as numbers, dates or texts; refused where it is nothing of it.
+
+    It holds categories where it is declared to, or where any of its values is a text: numbers that
+    are written as text are texts. Texts that stand for a missing value, such as 'NA', are missing
+    unless the column is declared.
+
+    Examples
+    --------
+    >>> column_of("a", [2, "NA", 3.5]), column_of("a", ["2", "NA", "3.5"])
+    (array([2. , nan, 3.5]), array(['2', None, '3.5'], dtype=object))
+    """
     values = array_like(values)
-    cells, kind = np.asarray(values), kind_of(values)
+    declared = kind_of(values).startswith(DECLARED)
+    mixed = isinstance(values, (list, tuple))  # a text would make texts of the numbers
+    cells = np.array(values, dtype=object) if mixed else np.asarray(values)
     if cells.ndim != 1:
         raise ValueError(
             f"column {name!r} holds several values in each row: make one column of each."
         )
-    if not kind.startswith(DECLARED) and cells.dtype.kind in PLAIN_KINDS:
+    out = np.empty(len(cells), dtype=object)
+    if declared:
+        out[:] = as_levels(values)
+        return out
+    if cells.dtype.kind in PLAIN_KINDS:
         return np.asarray(cells, dtype=np.float64)
     if cells.dtype.kind == "O":
         cells = without_zones(cells)
-    if holds_times(cells) and not kind.startswith(DECLARED):
-        there = [cell for cell in cells.tolist() if not is_hole(cell)]
-        if cells.dtype.kind == "m" or (there and hasattr(there[0], "total_seconds")):
+    if holds_times(cells):
+        known = [cell for cell in cells.tolist() if not is_hole(cell)]
+        if cells.dtype.kind == "m" or (known and hasattr(known[0], "total_seconds")):
             return cells.astype("timedelta64[s]").astype(float) / 86_400.0
         return np.array([np.datetime64("NaT") if is_hole(c) else c for c in cells], "M8[s]")
-    found = numbers_or_levels(values)
-    if found.dtype.kind == "O" and not kind.startswith(DECLARED):
-        known = (str, *NUMBERS)
-        odd = {type(c).__name__ for c in cells.tolist() if not (isinstance(c, known) or is_hole(c))}
-        if odd:
-            raise ValueError(
-                f"column {name!r} holds {', '.join(sorted(odd)[:3])}: a column is one of numbers, "
-                "truth values, dates or texts. Drop it, or turn it into one of these."
-            )
-    return found
+    there = [None if is_missing(cell) else cell for cell in cells.tolist()]
+    if all(cell is None or isinstance(cell, NUMBERS) for cell in there):
+        return np.array([np.nan if c is None else float(c) for c in there], dtype=np.float64)
+    odd = {type(c).__name__ for c in there if not (c is None or isinstance(c, (str, *NUMBERS)))}
+    if odd:
+        raise ValueError(
+            f"column {name!r} holds {', '.join(sorted(odd)[:3])}: a column is one of numbers, "
+            "truth values, dates or texts. Drop it, or turn it into one of these."
+        )
+    out[:] = [None if cell is None else level_text(cell) for cell in there]
+    return out
 
 
 def without_zones(cells: NDArray[Any]) -> NDArray[Any]:

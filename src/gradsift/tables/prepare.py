@@ -157,7 +157,8 @@ def prepare(frame: Frame, choices: Choices) -> Table:
         columns, said = replace(columns, event_value=value), [*said, note]
     special = find_roles(frame, parsed, y, choices)
     special, leaks = without_leaks(frame, special, y, choices, task)
-    encoder = make_encoder(frame, special, choices)
+    out = {name for name, column in special.items() if not column.is_variable}
+    encoder = make_encoder(frame, special, [name for name in frame.order if name not in out])
     encoder, marked = with_indicators(encoder, frame, y, choices.missing)
     missing = "mean" if frame.expects_missing and choices.missing == "error" else choices.missing
     declared = frame.declared.get(choices.target, ())
@@ -331,16 +332,15 @@ def codes_of(texts: NDArray[Any]) -> IntArray:
     return out
 
 
-def make_encoder(frame: Frame, special: dict[str, Column], choices: Choices) -> TableEncoder:
-    """The variables of a frame, with their levels."""
-    out = {name for name, column in special.items() if not column.is_variable}
-    variables = tuple(name for name in frame.order if name not in out)
+def make_encoder(frame: Frame, special: dict[str, Column], table: Sequence[str]) -> TableEncoder:
+    """Some columns of a frame, with their levels."""
+    there = set(table)
     learned = {
-        name: with_levels(special[name], frame.column(name))
-        for name in variables
-        if name in special
+        name: with_levels(column, frame.column(name)) if column.is_variable else column
+        for name, column in special.items()
+        if name in there
     }
-    return TableEncoder(variables, learned)
+    return TableEncoder(tuple(table), learned)
 
 
 def encode_frame(
@@ -369,11 +369,7 @@ def encode_frame(
         for name, column in assign_roles(some, parsed, y[there], "", used).items()
         if not (column.role == "constant" and name in plain)  # fits know what to do with these
     }
-    learned = {
-        name: with_levels(column, frame.column(name)) if column.is_variable else column
-        for name, column in special.items()
-    }
-    encoder = TableEncoder(frame.order, learned)
+    encoder = make_encoder(frame, special, frame.order)
     encoder, marked = with_indicators(encoder, some, y[there], missing)
     return encoder, [*group_notes(special), *notes, *left_out_notes(special), *marked]
 

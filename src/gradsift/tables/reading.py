@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
-from importlib.util import find_spec
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,7 +20,14 @@ import numpy as np
 from gradsift._run.extras import require
 from gradsift._run.memory import check_memory
 from gradsift.data.categories import number_text, to_column, to_text
-from gradsift.data.cells import Cells, Texts, no_rows, read_cells, without_codes
+from gradsift.data.cells import (
+    Cells,
+    LateTextError,
+    Texts,
+    no_rows,
+    read_cells,
+    without_codes,
+)
 from gradsift.data.formats.arrow import open_dataset, was_text
 from gradsift.data.formats.registry import SUFFIXES, format_module
 from gradsift.data.read_errors import check_archive, reading
@@ -36,7 +43,7 @@ from gradsift.data.text import (
     read_text,
 )
 from gradsift.protocols import Array
-from gradsift.tables.frame import Frame, Places, make_frame, read_rows
+from gradsift.tables.frame import Frame, Places, make_frame
 from gradsift.tables.notes import Note, TableError, listed
 
 Reader = Callable[..., Frame]
@@ -103,7 +110,8 @@ def reader_for(path: Path) -> Reader | None:
 def with_options(frame: Frame, options: ReadOptions) -> Frame:
     """A frame as read with these options: numbers that stand for missing values are missing."""
     without_codes(frame.numbers, options)
-    return replace(frame, options=options)
+    mark = frame.options.decimal or options.decimal
+    return replace(frame, options=replace(options, decimal=mark))
 
 
 def check_transposed(path: Path, options: ReadOptions) -> None:
@@ -122,25 +130,24 @@ def can_be_transposed(path: Path) -> bool:
 
 def read_csv(path: Path, options: ReadOptions) -> Frame:
     """A delimited text file with a header."""
-    if find_spec("polars") is None and not options.transpose:
-        return _read_by_python(path, options)
-    as_text: frozenset[int] = frozenset()
-    found: Cells | frozenset[int] = as_text
 
-    def read(table: TextTable) -> tuple[TextTable, Cells | frozenset[int]]:
+    def read(table: TextTable, as_text: frozenset[int] = frozenset()) -> tuple[TextTable, Cells]:
         return table, read_cells(table, as_text)
 
-    while isinstance(found, frozenset):  # text was met far down
-        as_text = found
+    try:
         (table, found), notes = read_text(path, read, options)
-    header = found.header
+    except LateTextError as late:
+        again = partial(read, as_text=late.columns)
+        (table, found), notes = read_text(path, again, options)
+    header, options = found.header, replace(options, decimal=table.options.decimal)
     if options.transpose:
         return _transposed(found, table.header[1:], path.name, notes)
     texts = {header[k]: column for k, column in found.texts.items()}
     names = tuple(title for title in header if title not in texts)
     frame = Frame(
-        names, found.numbers, texts, header, {}, as_notes(notes), places=Places(found.lines)
-    )
+        names, found.numbers, texts, header, {}, as_notes(notes),
+        places=Places(found.lines), options=options,
+    )  # fmt: skip
     return with_index(frame) if table.row_names else frame
 
 
@@ -152,17 +159,6 @@ def as_notes(said: Sequence[str]) -> tuple[Note, ...]:
         else Note("read", text, (), "delimiter, encoding")
         for text in said
     )
-
-
-def _read_by_python(path: Path, options: ReadOptions) -> Frame:
-    """The same without polars, some ten times slower: what a browser can have."""
-    (table, found), notes = read_text(path, lambda table: (table, [*table.rows()]), options)
-    if not found:
-        raise no_rows(path.name)
-    cells, lines = zip(*found)
-    frame = read_rows(table.header, cells, options)
-    frame = replace(frame, notes=as_notes(notes), places=Places(np.array(lines)))
-    return with_index(frame) if table.row_names else frame
 
 
 def _transposed(found: Cells, samples: Sequence[str], name: str, notes: tuple[str, ...]) -> Frame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -71,10 +71,6 @@ def check_group_given(choices: Choices) -> None:
     """Refuse to make one row of each group where nothing says which these are."""
     if choices.aggregate is not None and choices.group is None:
         raise TableError("one row of each group is asked for, and no column of groups.", "group")
-
-
-def untransformed(recipe: Recipe) -> Recipe:
-    return replace(recipe, transform="")
 
 
 def repeat_notes(X: Array, places: Places) -> list[Note]:

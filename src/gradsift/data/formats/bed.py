@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gradsift._run.extras import require
 from gradsift._run.passes import count_columns, pieces
 from gradsift._run.threads import map_blocks
-from gradsift.data.plink_samples import GenotypeFile, column_values, read_psam
+from gradsift.data.plink_samples import GenotypeFile, SampleFile, read_psam
 from gradsift.data.read_errors import reading
 from gradsift.data.source import Variant, block_width, windows
 from gradsift.protocols import Array, IntArray
@@ -33,8 +33,8 @@ CODES = np.hstack(
 """(4, 3 x 256) whether the samples of a byte have 0, 1 or 2 copies of allele 1; 1 is no call."""
 MOST_ENDS = 10_000
 """Variants whose bits after the last sample are looked at: zero, unless there are more samples."""
-FAM_NAMES = {"phenotype": "PHENO1", "sex": "SEX", "FID": "FID"}
-"""What columns of the .fam file are called here -> in the files of PLINK 2."""
+FAM_NAMES = {"PHENO1": "phenotype", "SEX": "sex"}
+"""What columns are called in the files of PLINK 2 -> here, of a .fam file."""
 
 
 @dataclass(frozen=True)
@@ -181,28 +181,11 @@ def variants(X: Any) -> Iterator[Variant]:
             yield Variant(_variant(line, k, bim), parts[0], *parts[3:])
 
 
-def main_target(X: Any) -> str:
-    """The phenotype of the .fam file."""
-    return "phenotype"
-
-
-def names_beside(X: Any) -> tuple[str, ...]:
-    """What else the .fam file says of the samples."""
-    return tuple(FAM_NAMES)
-
-
-def read_target(X: Any, name: str) -> Any:
-    """The phenotype, the sex or the family in the .fam file; NaN or None where it is missing."""
-    if name not in FAM_NAMES:
-        raise ValueError(f"y={name!r}: PLINK files hold one response, 'phenotype' (.fam file).")
+def samples(X: Any) -> SampleFile:
+    """What the .fam file says of the samples."""
     fam = file_beside(X, ".fam")
-    return column_values(read_psam(fam), FAM_NAMES[name], fam.name)
-
-
-def read_ids(X: Any) -> tuple[list[str], list[str]]:
-    """(individuals, families): the second and the first column of the .fam file."""
-    columns = read_psam(file_beside(X, ".fam"))
-    return columns["IID"], columns["FID"]
+    columns = {FAM_NAMES.get(name, name): cells for name, cells in read_psam(fam).items()}
+    return SampleFile(fam.name, columns)
 
 
 def file_beside(X: Any, suffix: str | None = None) -> Path:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradsift._run.extras import require
-from gradsift.data.plink_samples import Columns, GenotypeFile, column_values, read_sample, traits
+from gradsift.data.plink_samples import GenotypeFile, SampleFile, read_sample
 from gradsift.data.read_errors import reading
 from gradsift.data.source import Variant, block_width, windows
 from gradsift.protocols import Array, IntArray
@@ -70,10 +70,10 @@ def open(X: Any) -> BgenSource:
         raise FileNotFoundError(f"no such file: {str(path)!r}.")
     with reading(path, "BGEN genotypes"), opened(path) as file:
         n, p = len(file.samples), len(file.rsids())
-    if (listed := samples(path)) is not None and len(listed["ID_2"]) != n:
+    if (listed := len(samples(path).ids[0])) != n:
         raise ValueError(
             f"{path.name} holds {n:,} samples, but {path.with_suffix('.sample').name} lists "
-            f"{len(listed['ID_2']):,}: one of them belongs to another."
+            f"{listed:,}: one of them belongs to another."
         )
     return BgenSource(path, (n, p))
 
@@ -85,10 +85,17 @@ def variant_names(path: Path) -> list[str]:
         return [rsid if rsid not in ("", ".") else file[k].varid for k, rsid in named]
 
 
-def samples(path: Path) -> Columns | None:
-    """The columns of the .sample file, if there is one."""
+def samples(X: Any) -> SampleFile:
+    """What the .sample file of the same name says of the samples; else the names that the file
+    itself has.
+    """
+    path = Path(os.fspath(X))
     beside = path.with_suffix(".sample")
-    return read_sample(beside) if beside.exists() else None
+    if beside.exists():
+        return SampleFile(beside.name, read_sample(beside), "ID_2", "ID_1")
+    with reading(path, "BGEN genotypes"), opened(path) as file:
+        names = [str(name) for name in file.samples]
+    return SampleFile(f"{path.name} (without {beside.name})", {"ID_2": names}, "ID_2")
 
 
 def variants(X: Any) -> Iterator[Variant]:
@@ -99,38 +106,3 @@ def variants(X: Any) -> Iterator[Variant]:
         for name, one in zip(names, file, strict=True):
             other, counted = one.alleles[:2]
             yield Variant(name, str(one.chrom), str(one.pos), counted, other)
-
-
-def names_beside(X: Any) -> tuple[str, ...]:
-    """What the .sample file says of the samples."""
-    columns = samples(Path(os.fspath(X))) or {}
-    return (*traits(columns), *(name for name in columns if name == "sex"))
-
-
-def main_target(X: Any) -> str | None:
-    """The first phenotype of the .sample file."""
-    return next(iter(names_beside(X)), None)
-
-
-def read_target(X: Any, name: str) -> Any:
-    """A column of the .sample file; NaN or None where it is missing."""
-    path = Path(os.fspath(X))
-    columns = samples(path)
-    if columns is None:
-        raise ValueError(
-            f"y={name!r}: {path.name} has no {path.with_suffix('.sample').name} beside it, and "
-            "holds no response itself."
-        )
-    return column_values(columns, name, path.with_suffix(".sample").name)
-
-
-def read_ids(X: Any) -> tuple[list[str], list[str]]:
-    """(individuals, families): the second and the first column of the .sample file, or the names
-    that the file itself has for both.
-    """
-    path = Path(os.fspath(X))
-    if (columns := samples(path)) is not None:
-        return columns["ID_2"], columns["ID_1"]
-    with reading(path, "BGEN genotypes"), opened(path) as file:
-        names = [str(name) for name in file.samples]
-    return names, names

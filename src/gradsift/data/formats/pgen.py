@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradsift._run.extras import require
-from gradsift.data.plink_samples import Columns, GenotypeFile, column_values, read_psam, traits
+from gradsift.data.plink_samples import GenotypeFile, SampleFile, read_psam
 from gradsift.data.read_errors import reading
 from gradsift.data.source import Variant, block_width, windows
 from gradsift.protocols import Array, IntArray
@@ -69,7 +69,7 @@ def open(X: Any) -> PgenSource:
     path = Path(os.fspath(X))
     if not path.exists():
         raise FileNotFoundError(f"no such file: {str(path)!r}.")
-    n_samples = len(samples(path)["IID"])
+    n_samples = len(samples(path).ids[0])
     listed = 0
     for variant in variants(path):
         listed += 1
@@ -104,9 +104,10 @@ def file_beside(path: Path, *suffixes: str) -> Path:
     )
 
 
-def samples(path: Path) -> Columns:
-    """The columns of the .psam file, or of the .fam file in its place."""
-    return read_psam(file_beside(path, ".psam", ".fam"))
+def samples(X: Any) -> SampleFile:
+    """What the .psam file says of the samples, or the .fam file in its place."""
+    psam = file_beside(Path(os.fspath(X)), ".psam", ".fam")
+    return SampleFile(psam.name, read_psam(psam))
 
 
 def variants(X: Any) -> Iterator[Variant]:
@@ -130,26 +131,3 @@ def variants(X: Any) -> Iterator[Variant]:
                 yield Variant(*(found[name] for name in ("ID", "CHROM", "POS", "ALT", "REF")))
             except KeyError as error:
                 raise ValueError(f"{path.name} has no column {error.args[0]!r}.") from None
-
-
-def names_beside(X: Any) -> tuple[str, ...]:
-    """What the .psam file says of the samples, besides their names."""
-    columns = samples(Path(os.fspath(X)))
-    return (*traits(columns), *(name for name in ("SEX", "FID") if name in columns))
-
-
-def main_target(X: Any) -> str | None:
-    """The first phenotype of the .psam file."""
-    return next(iter(traits(samples(Path(os.fspath(X))))), None)
-
-
-def read_target(X: Any, name: str) -> Any:
-    """A column of the .psam file; NaN or None where it is missing."""
-    path = Path(os.fspath(X))
-    return column_values(samples(path), name, file_beside(path, ".psam", ".fam").name)
-
-
-def read_ids(X: Any) -> tuple[list[str], list[str]]:
-    """(individuals, families) of the .psam file; without families, each is its own."""
-    columns = samples(Path(os.fspath(X)))
-    return columns["IID"], columns.get("FID", columns["IID"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from gradsift.data.arrays import array_like, refuse_lazy
+from gradsift.data.plink_samples import SampleFile
 from gradsift.data.responses import to_floats
 from gradsift.data.source import ArraySource, Variant
 from gradsift.protocols import Source
@@ -131,13 +133,14 @@ def read_target(X: Any, name: str) -> Any:
     -------
     y : (n,) array
     """
-    read = able(X, "read_target")
+    samples = sample_file(X)
+    read = able(X, "read_target") if samples is None else samples.read
     if read is None:
         raise ValueError(
             f"y={name!r} names a column, but {type(X).__name__} data holds no response: pass the "
             "values of y."
         )
-    return read(X, name)
+    return read(name)
 
 
 def names_beside(X: Any) -> list[str]:
@@ -150,26 +153,35 @@ def names_beside(X: Any) -> list[str]:
         the columns of the ``.psam`` or ``.sample`` file. Zarr: the response kept by `convert`.
         Parquet and Arrow keep all columns in one table.
     """
+    if (samples := sample_file(X)) is not None:
+        return samples.names
     read = able(X, "names_beside")
-    return [] if read is None else list(read(X))
+    return [] if read is None else list(read())
 
 
 def able(X: Any, what: str) -> Any:
-    """A function of the module that reads X; None where it has no such function."""
+    """A function of the module that reads X, bound to X; None where it has no such function."""
     module = None if isinstance(X, np.ndarray) else format_module(X)
-    return None if module is None else getattr(reader(module), what, None)
+    found = None if module is None else getattr(reader(module), what, None)
+    return None if found is None else partial(found, X)
+
+
+def sample_file(X: Any) -> SampleFile | None:
+    """What is known of the samples of a file of genotypes; None for other data."""
+    read = able(X, "samples")
+    return None if read is None else read()
 
 
 def main_target(X: Any) -> str | None:
     """The name of the response that files of genotypes keep beside them; None without any."""
-    read = able(X, "main_target")
-    return None if read is None else read(X)
+    samples = sample_file(X)
+    return None if samples is None else next(iter(samples.traits), None)
 
 
 def variants(X: Any) -> Iterator[Variant] | None:
     """The variants of a file of genotypes, one by one; None for other data."""
     read = able(X, "variants")
-    return None if read is None else read(X)
+    return None if read is None else read()
 
 
 def read_ids(X: Any) -> tuple[list[str] | None, list[str] | None]:
@@ -181,8 +193,10 @@ def read_ids(X: Any) -> tuple[list[str] | None, list[str] | None]:
         AnnData: ``obs_names``. PLINK: the second and the first column of the ``.fam`` file. Zarr:
         the names that `convert` kept.
     """
+    if (samples := sample_file(X)) is not None:
+        return samples.ids
     read = able(X, "read_ids")
-    return (None, None) if read is None else read(X)
+    return (None, None) if read is None else read()
 
 
 def holds_target(X: Any) -> bool:
