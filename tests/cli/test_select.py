@@ -198,7 +198,6 @@ def test_not_converged_is_said_by_the_exit_code(table, monkeypatch):
             super().__init__(max_iter=2)
 
     monkeypatch.setattr("gradsift.estimators.sparse.SolverSettings", Impatient)
-    monkeypatch.setattr("gradsift.estimators.sparse_cv.SolverSettings", Impatient)
     command = ["select", "t.csv", "--target", "y", "--method", "sparse-gradient", "--cv", "2"]
     assert run([*command, "--stability", "0"]) == 3
     assert sorted(os.listdir("gradsift-out")) == FILES

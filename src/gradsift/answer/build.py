@@ -25,7 +25,15 @@ from gradsift.answer.effects import (
     own_effects,
     pair_effects,
 )
-from gradsift.answer.results import CLEAR, Direction, Effect, Finding, Member, RiskGroup
+from gradsift.answer.results import (
+    CLEAR,
+    MOST_SHOWN,
+    Direction,
+    Effect,
+    Finding,
+    Member,
+    RiskGroup,
+)
 from gradsift.answer.words import MOST_NAMED, join
 from gradsift.data.arrays import refuse_lazy
 from gradsift.data.formats.registry import open_source
@@ -80,6 +88,7 @@ class Columns:
     encoder: Any
     names: Sequence[str] | None
     feature_groups: Sequence[str] | None
+    levels: Mapping[str, Sequence[str]]
     rows: IntArray
     groups: IntArray | None
 
@@ -116,7 +125,7 @@ class Columns:
         if self.encoder is not None:
             column = self.encoder.columns[k]
             own = np.flatnonzero(self.encoder.origins == k)[: max(len(column.categories), 1)]
-            return as_variable(column.name, self._values(own), column.categories)
+            return self._named(column.name, self._values(own), column.categories)
         if self.feature_groups is not None:
             label = self.feature_groups[k]
             together = self._first[label]
@@ -124,7 +133,15 @@ class Columns:
             if values is not None and is_one_hot(values) and together[0] == k:
                 levels = tuple(self.name(j).removeprefix(f"{label}=") for j in together)
                 return as_variable(label, values, levels)
-        return Variable(self.name(k), self._values(np.array([k])))
+        return self._named(self.name(k), self._values(np.array([k])), ())
+
+    def _named(self, name: str, values: Array, categories: tuple[str, ...]) -> Variable:
+        """Numbers, categories, or ordered categories, whose number says which it is."""
+        levels = tuple(self.levels.get(name, ()))
+        if not levels:
+            return as_variable(name, values, categories)
+        nearest = np.rint(values[:, :1])  # a filled value lies between two of them
+        return as_variable(name, (nearest == np.arange(len(levels))).astype(float), levels)
 
     def _values(self, columns: IntArray) -> Array:
         values = fill_holes(
@@ -161,6 +178,7 @@ def explain(
     *,
     names: Sequence[str] | None = None,
     feature_groups: Sequence[str] | None = None,
+    levels: Mapping[str, Sequence[str]] | None = None,
     target: str | Sequence[str] = "y",
     **fit_params: Any,
 ) -> Answer:
@@ -178,6 +196,9 @@ def explain(
         Names of the columns; None = as the model knows them.
     feature_groups : sequence of str, optional
         The variable behind each column; None = as the model knows them.
+    levels : mapping of str to sequence of str, optional
+        What the numbers 0, 1, ... of columns of ordered categories stand for; None = as the model
+        knows them.
     target : str or sequence of str
         What the response is called; each of several outcomes.
     **fit_params
@@ -214,7 +235,9 @@ def explain(
     if names is None:
         names = getattr(model, "feature_names_in_", None)
     groups_of = feature_groups or getattr(model, "feature_groups_", None)
-    return make_answer(model, source, sample, names=names, feature_groups=groups_of, target=target)
+    return make_answer(
+        model, source, sample, names=names, feature_groups=groups_of, levels=levels, target=target
+    )
 
 
 def sample_of(
@@ -265,16 +288,21 @@ def make_answer(
     *,
     names: Sequence[str] | None,
     feature_groups: Sequence[str] | None,
+    levels: Mapping[str, Sequence[str]] | None = None,
     target: str | Sequence[str] = "y",
 ) -> Answer:
     """The answer of a model, from encoded columns and a checked sample."""
+    encoder = getattr(model, "encoder_", None)
+    if levels is None:
+        levels = {} if encoder is None else encoder.ordered
     means = sample.groups is not None and constant_in_groups(sample.y, sample.groups)
     columns = Columns(
         source=source,
         fill=np.nan_to_num(model.mean_) if hasattr(model, "mean_") else np.zeros(source.shape[1]),
-        encoder=getattr(model, "encoder_", None),
+        encoder=encoder,
         names=names,
         feature_groups=feature_groups,
+        levels=levels,
         rows=evenly_spaced(len(sample.y), MOST_ROWS),
         groups=sample.groups if means else None,
     )
@@ -540,7 +568,8 @@ def in_order(findings: Sequence[Finding]) -> list[Finding]:
     """By confidence, then size; a variable that also acts in a clear pair is below it."""
 
     def rank(f: Finding) -> tuple[float, float]:
-        return (-round(f.confidence or 0.0, 2), -f.effect.largest)
+        shown = 1.0 if (f.confidence or 0.0) > MOST_SHOWN else round(f.confidence or 0.0, 2)
+        return (-shown, -f.effect.largest)
 
     pairs = [f for f in findings if f.partner and is_sure(f)]
     home: Mapping[str, Finding] = {
