@@ -42,7 +42,15 @@ from gradsift.data.row_groups import constant_in_groups, group_codes, group_mean
 from gradsift.data.scaling import fill_holes
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.protocols import Array, IntArray, Source
-from gradsift.responses import Counts, Likelihood, Numbers, Ordinal, Survival
+from gradsift.responses import (
+    Counts,
+    Labels,
+    Likelihood,
+    Numbers,
+    Ordinal,
+    Response,
+    Survival,
+)
 from gradsift.responses.survival import RiskSets, survival_records
 
 NEAR_COPY = 0.9
@@ -255,29 +263,32 @@ def sample_of(
 ) -> EffectSample:
     """The n rows of a model's response, and what belongs to them."""
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    part = None if offset is None else np.asarray(offset, dtype=float)
-    if exposure is not None:
-        part = np.log(np.asarray(exposure, dtype=float)) + (0.0 if part is None else part)
-    link, response = getattr(model, "link_", None), None
+    link, classes = getattr(model, "link_", None), getattr(model, "classes_", None)
+    response: Response
     if link is not None:
         kind = KINDS[type(link).__name__]
         records = kind.records(y) if event is None else survival_records(y, event, entry, strata)
         response = kind.of(np.ravel(check_all_known(y)) if records is None else records, weight)
-        response = response if part is None else response.given(part.reshape(n, -1))
-        y, part = response.values, None
-    several = Numbers.records(y) if hasattr(model, "outcome_names_") else None
-    y = np.ravel(check_all_known(y)) if several is None else several
-    if len(y) != n:
-        raise ValueError(f"X has {n} rows and y has {len(y)}.")
+    elif classes is not None:
+        labels = np.ravel(check_all_known(y))
+        codes = np.where(labels[:, None] == classes, np.arange(len(classes)), -1).max(axis=1)
+        response = Labels(codes, classes)
+    else:
+        several = Numbers.records(y) if hasattr(model, "outcome_names_") else None
+        values = np.ravel(check_all_known(y)) if several is None else several
+        response = Numbers(np.asarray(values, dtype=float))
+    if len(response.values) != n:
+        raise ValueError(f"X has {n} rows and y has {len(response.values)}.")
+    part = 0.0 if offset is None else np.asarray(offset, dtype=float)
+    part = part if exposure is None else part + np.log(np.asarray(exposure, dtype=float))
+    if np.ndim(part):
+        response = response.given(np.reshape(part, (n, -1)))
     known = getattr(model, "covariates_", None)
     return EffectSample(
-        y,
-        getattr(model, "classes_", None),
+        response,
         weight,
-        part,
         None if groups is None else group_codes(groups, n),
         None if known is None or covariates is None else known.encode(covariates),
-        response,
     )
 
 
@@ -356,7 +367,7 @@ def outcome_names(
 
 def class_names(sample: EffectSample) -> tuple[str, ...]:
     """Names of the classes, also of ordered ones; empty for numbers."""
-    classes = getattr(sample.response, "classes", sample.classes)
+    classes = getattr(sample.response, "classes", None)
     return () if classes is None else tuple(map(str, classes))
 
 
