@@ -26,7 +26,6 @@ from gradsift.answer.effects import (
     pair_effects,
 )
 from gradsift.answer.results import (
-    CLEAR,
     MOST_SHOWN,
     Direction,
     Effect,
@@ -40,6 +39,7 @@ from gradsift.data.formats.registry import open_source
 from gradsift.data.responses import check_all_known, to_floats
 from gradsift.data.row_groups import constant_in_groups, group_codes, group_means
 from gradsift.data.scaling import fill_holes
+from gradsift.inference.findings import CLEAR
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.responses import (

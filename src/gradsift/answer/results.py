@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import inf, log
 from typing import Literal
 
-from gradsift.inference.findings import CLEAR, LIKELY, POSSIBLE, certainty
+from gradsift.inference.findings import certainty
 
 Shape = Literal["rises", "falls", "U-shaped", "inverted U", "differs", "unclear"]
 Certainty = Literal["clear", "likely", "possible", "selected"]
@@ -19,28 +19,6 @@ MOST_SHOWN = 0.99
 """Largest confidence that is shown as a number: beyond, all are alike."""
 NEAR_NAME = 12
 """Longest name of a second member that stands in the name of a finding."""
-
-__all__ = [
-    "CLEAR",
-    "LIKELY",
-    "POSSIBLE",
-    "AnswerData",
-    "Comparison",
-    "Direction",
-    "Effect",
-    "Estimate",
-    "Finding",
-    "Level",
-    "Line",
-    "Member",
-    "Note",
-    "Prediction",
-    "RiskGroup",
-    "Scale",
-    "Score",
-    "Shape",
-    "Sheet",
-]
 
 
 @dataclass(frozen=True)

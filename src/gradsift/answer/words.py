@@ -7,10 +7,7 @@ from math import floor, isfinite, log10
 
 from gradsift._run.printable import printable
 from gradsift.answer.results import (
-    CLEAR,
-    LIKELY,
     MOST_SHOWN,
-    POSSIBLE,
     AnswerData,
     Comparison,
     Effect,
@@ -19,6 +16,7 @@ from gradsift.answer.results import (
     Scale,
     Score,
 )
+from gradsift.inference.findings import CLEAR, LIKELY, POSSIBLE
 
 MOST_NAMED = 4
 """Findings that a headline names."""

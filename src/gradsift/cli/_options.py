@@ -16,28 +16,6 @@ import typer
 from typer.core import TyperCommand
 
 
-class Task(StrEnum):
-    auto = "auto"
-    regression = "regression"
-    classification = "classification"
-    counts = "counts"
-    ordinal = "ordinal"
-    survival = "survival"
-
-
-class Method(StrEnum):
-    sift = "sift"
-    sparse_gradient = "sparse-gradient"
-
-
-class Missing(StrEnum):
-    auto = "auto"
-    mean = "mean"
-    indicator = "indicator"
-    drop = "drop"
-    error = "error"
-
-
 class Aggregate(StrEnum):
     mean = "mean"
     sum = "sum"
@@ -48,20 +26,12 @@ class Format(StrEnum):
     tsv = "tsv"
 
 
-class Checklist(StrEnum):
-    tripod = "tripod"
-
-
-class Rule(StrEnum):
-    min = "min"
-    one_se = "1se"
-
-
-class Way(StrEnum):
-    selected = "selected"
-    all = "all"
-
-
+Task = StrEnum("Task", ["auto", "regression", "classification", "counts", "ordinal", "survival"])
+Method = StrEnum("Method", {"sift": "sift", "sparse_gradient": "sparse-gradient"})
+Missing = StrEnum("Missing", ["auto", "mean", "indicator", "drop", "error"])
+Checklist = StrEnum("Checklist", ["tripod"])
+Rule = StrEnum("Rule", {"min": "min", "one_se": "1se"})
+Way = StrEnum("Way", ["selected", "all"])
 WAYS: dict[Way, Literal["selected", "auto"]] = {Way.selected: "selected", Way.all: "auto"}
 """What estimators call them."""
 
