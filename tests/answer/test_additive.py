@@ -12,6 +12,7 @@ from gradsift.answer.targets import (
     label_target,
     number_target,
 )
+from gradsift.responses import Labels
 
 CLASSES = np.array(["a", "b", "c"])
 
@@ -51,7 +52,7 @@ def test_two_classes_are_penalised_logistic_regression(rng):
     """Two values leave no room for a bend, so the model is a logistic regression with a prior."""
     X = rng.integers(2, size=(300, 2)).astype(float)
     y = X[:, 0] - X[:, 1] + rng.logistic(size=300) > 0
-    fit = fit_additive(X, label_target(y, np.array([False, True])))
+    fit = fit_additive(X, label_target(Labels.of(y)))
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     twin = LogisticRegression(C=SLOPE_SD**2, tol=1e-8).fit(Z, y)
     assert fit.coefficients[:2, 0] == pytest.approx(twin.coef_[0], rel=1e-3)
@@ -60,7 +61,7 @@ def test_two_classes_are_penalised_logistic_regression(rng):
 def test_several_classes_are_multinomial_regression(rng):
     X = rng.integers(2, size=(300, 2)).astype(float)
     y = CLASSES[(np.column_stack([X, 0 * X[:, 0]]) + rng.gumbel(size=(300, 3))).argmax(axis=1)]
-    target = label_target(y, CLASSES)
+    target = label_target(Labels.of(y))
     fit = fit_additive(X, target)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     twin = LogisticRegression(C=target.slope_sd**2, tol=1e-8).fit(Z, y)
@@ -70,7 +71,7 @@ def test_several_classes_are_multinomial_regression(rng):
 
 def test_separated_classes_have_finite_slopes(rng):
     X = rng.normal(size=(80, 2))
-    fit = fit_additive(X, label_target(X[:, 0] > 0, np.array([False, True])))
+    fit = fit_additive(X, label_target(Labels.of(X[:, 0] > 0)))
     values, covariance = curve(fit, 0, np.array([-1.0, 1.0]))
     assert 2 < np.diff(values)[0] < 20
     assert np.isfinite(covariance).all()
@@ -87,7 +88,7 @@ def test_the_band_covers_the_truth(kind):
         if kind == "numbers":
             target = number_target(truth + rng.normal(size=200))
         else:
-            target = label_target(truth + rng.logistic(size=200) > 1, np.array([False, True]))
+            target = label_target(Labels.of(truth + rng.logistic(size=200) > 1))
         fit = fit_additive(X, target)
         for k, true in enumerate([grid, grid**2]):
             h, V = curve(fit, k, grid)
@@ -123,10 +124,10 @@ def test_an_offset_is_a_known_part(rng, labels):
     X, part = rng.normal(size=(300, 1)), 2 * rng.normal(size=300)
     eta = X[:, 0] + part
     if labels:
-        y, classes = rng.random(300) < 1 / (1 + np.exp(-eta)), np.array([False, True])
-        target = label_target(y, classes, offset=part[:, None])
+        y = Labels.of(rng.random(300) < 1 / (1 + np.exp(-eta)))
+        target = label_target(y.given(part[:, None]))
     else:
-        target = number_target(eta + 0.1 * rng.normal(size=300), offset=part)
+        target = number_target(eta + 0.1 * rng.normal(size=300) - part)
     fit = fit_additive(X, target)
     slope = np.diff(curve(fit, 0, np.array([0.0, 1.0]))[0])[0]
     assert slope == pytest.approx(1.0, abs=0.5 if labels else 0.1)

@@ -136,7 +136,7 @@ def test_convert_asks_for_its_package_before_it_reads(suffix, package, folder, m
 def test_the_demo_refuses_its_folder_before_any_work(folder, monkeypatch):
     os.mkdir("o")
     Path("o/mine.txt").touch()
-    monkeypatch.setattr("gradsift.cli._demo.select_in_stages", begins)
+    monkeypatch.setattr("gradsift.cli._select.select_in_stages", begins)
     assert run(["demo", "--out", "o"]) == 2
 
 

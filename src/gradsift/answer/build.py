@@ -25,16 +25,32 @@ from gradsift.answer.effects import (
     own_effects,
     pair_effects,
 )
-from gradsift.answer.results import CLEAR, Direction, Effect, Finding, Member, RiskGroup
+from gradsift.answer.results import (
+    MOST_SHOWN,
+    Direction,
+    Effect,
+    Finding,
+    Member,
+    RiskGroup,
+)
 from gradsift.answer.words import MOST_NAMED, join
 from gradsift.data.arrays import refuse_lazy
 from gradsift.data.formats.registry import open_source
 from gradsift.data.responses import check_all_known, to_floats
 from gradsift.data.row_groups import constant_in_groups, group_codes, group_means
 from gradsift.data.scaling import fill_holes
+from gradsift.inference.findings import CLEAR
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.protocols import Array, IntArray, Source
-from gradsift.responses import Counts, Likelihood, Numbers, Ordinal, Survival
+from gradsift.responses import (
+    Counts,
+    Labels,
+    Likelihood,
+    Numbers,
+    Ordinal,
+    Response,
+    Survival,
+)
 from gradsift.responses.survival import RiskSets, survival_records
 
 NEAR_COPY = 0.9
@@ -80,6 +96,7 @@ class Columns:
     encoder: Any
     names: Sequence[str] | None
     feature_groups: Sequence[str] | None
+    levels: Mapping[str, Sequence[str]]
     rows: IntArray
     groups: IntArray | None
 
@@ -116,7 +133,7 @@ class Columns:
         if self.encoder is not None:
             column = self.encoder.columns[k]
             own = np.flatnonzero(self.encoder.origins == k)[: max(len(column.categories), 1)]
-            return as_variable(column.name, self._values(own), column.categories)
+            return self._named(column.name, self._values(own), column.categories)
         if self.feature_groups is not None:
             label = self.feature_groups[k]
             together = self._first[label]
@@ -124,7 +141,15 @@ class Columns:
             if values is not None and is_one_hot(values) and together[0] == k:
                 levels = tuple(self.name(j).removeprefix(f"{label}=") for j in together)
                 return as_variable(label, values, levels)
-        return Variable(self.name(k), self._values(np.array([k])))
+        return self._named(self.name(k), self._values(np.array([k])), ())
+
+    def _named(self, name: str, values: Array, categories: tuple[str, ...]) -> Variable:
+        """Numbers, categories, or ordered categories, whose number says which it is."""
+        levels = tuple(self.levels.get(name, ()))
+        if not levels:
+            return as_variable(name, values, categories)
+        nearest = np.rint(values[:, :1])  # a filled value lies between two of them
+        return as_variable(name, (nearest == np.arange(len(levels))).astype(float), levels)
 
     def _values(self, columns: IntArray) -> Array:
         values = fill_holes(
@@ -161,6 +186,7 @@ def explain(
     *,
     names: Sequence[str] | None = None,
     feature_groups: Sequence[str] | None = None,
+    levels: Mapping[str, Sequence[str]] | None = None,
     target: str | Sequence[str] = "y",
     **fit_params: Any,
 ) -> Answer:
@@ -178,6 +204,9 @@ def explain(
         Names of the columns; None = as the model knows them.
     feature_groups : sequence of str, optional
         The variable behind each column; None = as the model knows them.
+    levels : mapping of str to sequence of str, optional
+        What the numbers 0, 1, ... of columns of ordered categories stand for; None = as the model
+        knows them.
     target : str or sequence of str
         What the response is called; each of several outcomes.
     **fit_params
@@ -214,7 +243,9 @@ def explain(
     if names is None:
         names = getattr(model, "feature_names_in_", None)
     groups_of = feature_groups or getattr(model, "feature_groups_", None)
-    return make_answer(model, source, sample, names=names, feature_groups=groups_of, target=target)
+    return make_answer(
+        model, source, sample, names=names, feature_groups=groups_of, levels=levels, target=target
+    )
 
 
 def sample_of(
@@ -232,29 +263,32 @@ def sample_of(
 ) -> EffectSample:
     """The n rows of a model's response, and what belongs to them."""
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    part = None if offset is None else np.asarray(offset, dtype=float)
-    if exposure is not None:
-        part = np.log(np.asarray(exposure, dtype=float)) + (0.0 if part is None else part)
-    link, response = getattr(model, "link_", None), None
+    link, classes = getattr(model, "link_", None), getattr(model, "classes_", None)
+    response: Response
     if link is not None:
         kind = KINDS[type(link).__name__]
         records = kind.records(y) if event is None else survival_records(y, event, entry, strata)
         response = kind.of(np.ravel(check_all_known(y)) if records is None else records, weight)
-        response = response if part is None else response.given(part.reshape(n, -1))
-        y, part = response.values, None
-    several = Numbers.records(y) if hasattr(model, "outcome_names_") else None
-    y = np.ravel(check_all_known(y)) if several is None else several
-    if len(y) != n:
-        raise ValueError(f"X has {n} rows and y has {len(y)}.")
+    elif classes is not None:
+        labels = np.ravel(check_all_known(y))
+        codes = np.where(labels[:, None] == classes, np.arange(len(classes)), -1).max(axis=1)
+        response = Labels(codes, classes)
+    else:
+        several = Numbers.records(y) if hasattr(model, "outcome_names_") else None
+        values = np.ravel(check_all_known(y)) if several is None else several
+        response = Numbers(np.asarray(values, dtype=float))
+    if len(response.values) != n:
+        raise ValueError(f"X has {n} rows and y has {len(response.values)}.")
+    part = 0.0 if offset is None else np.asarray(offset, dtype=float)
+    part = part if exposure is None else part + np.log(np.asarray(exposure, dtype=float))
+    if np.ndim(part):
+        response = response.given(np.reshape(part, (n, -1)))
     known = getattr(model, "covariates_", None)
     return EffectSample(
-        y,
-        getattr(model, "classes_", None),
+        response,
         weight,
-        part,
         None if groups is None else group_codes(groups, n),
         None if known is None or covariates is None else known.encode(covariates),
-        response,
     )
 
 
@@ -265,16 +299,21 @@ def make_answer(
     *,
     names: Sequence[str] | None,
     feature_groups: Sequence[str] | None,
+    levels: Mapping[str, Sequence[str]] | None = None,
     target: str | Sequence[str] = "y",
 ) -> Answer:
     """The answer of a model, from encoded columns and a checked sample."""
+    encoder = getattr(model, "encoder_", None)
+    if levels is None:
+        levels = {} if encoder is None else encoder.ordered
     means = sample.groups is not None and constant_in_groups(sample.y, sample.groups)
     columns = Columns(
         source=source,
         fill=np.nan_to_num(model.mean_) if hasattr(model, "mean_") else np.zeros(source.shape[1]),
-        encoder=getattr(model, "encoder_", None),
+        encoder=encoder,
         names=names,
         feature_groups=feature_groups,
+        levels=levels,
         rows=evenly_spaced(len(sample.y), MOST_ROWS),
         groups=sample.groups if means else None,
     )
@@ -328,7 +367,7 @@ def outcome_names(
 
 def class_names(sample: EffectSample) -> tuple[str, ...]:
     """Names of the classes, also of ordered ones; empty for numbers."""
-    classes = getattr(sample.response, "classes", sample.classes)
+    classes = getattr(sample.response, "classes", None)
     return () if classes is None else tuple(map(str, classes))
 
 
@@ -540,7 +579,8 @@ def in_order(findings: Sequence[Finding]) -> list[Finding]:
     """By confidence, then size; a variable that also acts in a clear pair is below it."""
 
     def rank(f: Finding) -> tuple[float, float]:
-        return (-round(f.confidence or 0.0, 2), -f.effect.largest)
+        shown = 1.0 if (f.confidence or 0.0) > MOST_SHOWN else round(f.confidence or 0.0, 2)
+        return (-shown, -f.effect.largest)
 
     pairs = [f for f in findings if f.partner and is_sure(f)]
     home: Mapping[str, Finding] = {

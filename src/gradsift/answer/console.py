@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,14 +17,17 @@ from gradsift.answer.words import (
     effects_on,
     fitting,
     headline,
+    least_width,
     others_text,
     outcome_text,
     outcomes_text,
     predicted,
     prediction_text,
+    row_name,
     shortened,
     shows_interval,
     size_meaning,
+    size_of_table,
     size_text,
 )
 
@@ -34,21 +36,19 @@ MOST_LINES = 19
 LEAST_ROWS = 8
 """Rows of findings for which what is of less interest is left out."""
 SURE = "confidence"
-LEAST_TEXT = 12
-"""Characters that names leave for the words of an effect."""
+LEAST_TEXT, LEAST_NAME = 16, 8
+"""Characters that names leave for the words of an effect, where these need them; and of a name."""
 MOST_CAUTIONS = 3
 
 
 class Row(NamedTuple):
-    """A line of the table: a comparison of a finding, and its cells."""
+    """A line of the table: a comparison of a finding, and what stands before it once."""
 
     finding: Finding
     comparison: Comparison
-    word: str
-    name: str
-    confidence: str
-    size: str
     place: int
+    word: str
+    confidence: str
 
 
 def to_console(a: AnswerData, width: int = 80, *, details: bool = False) -> str:
@@ -58,11 +58,10 @@ def to_console(a: AnswerData, width: int = 80, *, details: bool = False) -> str:
         most = None if details else lines
         return textwrap.wrap(printable(text), width, max_lines=most, placeholder=" …")
 
-    size = f"{a.rows:,} rows, {a.variables:,} variables"
-    top = [*wrapped(f"{headline(a)}  {size}"), ""]
-    rows = [row for f in a.findings for row in rows_of(a, f)]
+    top = [*wrapped(f"{headline(a)}  {size_of_table(a)}"), ""]
+    rows = [row for f in a.findings for row in rows_of(f)]
     room = max(MOST_LINES - len(top) - 2, 0)
-    paragraphs = [(rank, wrapped(text, 3)) for rank, text in texts(a, details)]
+    paragraphs = [(rank, wrapped(text, 4)) for rank, text in texts(a, details)]
     while sum(len(p) for _, p in paragraphs) > room - min(len(rows), LEAST_ROWS) and not details:
         least = max(range(len(paragraphs)), key=lambda k: (paragraphs[k][0], k))
         if paragraphs[least][0] == 0:
@@ -100,71 +99,76 @@ def texts(a: AnswerData, details: bool) -> list[tuple[int, str]]:
     return [(rank, text) for rank, text in out if text]
 
 
-def rows_of(a: AnswerData, f: Finding) -> list[Row]:
+def rows_of(f: Finding) -> list[Row]:
     """The lines of a finding: one, or two of a pair."""
-    out = []
-    for k, c in enumerate(f.effect.comparisons):
-        size = size_text(c, f.effect.scale, interval=shows_interval(f))
-        head = (f.certainty, f.name, confidence_text(f)) if k == 0 else ("", "", "")
-        out.append(Row(f, c, *head, size, k))
-    return out
+    each = f.effect.comparisons
+    word, sure = f.certainty, confidence_text(f)
+    return [Row(f, c, k, *((word, sure) if k == 0 else ("", ""))) for k, c in enumerate(each)]
+
+
+def leads(rows: list[Row], width: int, rest: int) -> tuple[str, list[str]]:
+    """Certainty, name and confidence of each row in columns, and their header; long names are
+    shortened, to leave `rest` characters of a line.
+    """
+    sure = len(SURE) if any(row.confidence for row in rows) else 0
+    word = max(len(row.word) for row in rows)
+    longest = max(len(printable(row_name(row.finding, row.place))) for row in rows)
+    fixed = word + 6 + (sure + 2 if sure else 0)
+    wide = min(longest, max(width // 3, LEAST_NAME), max(width - fixed - rest, LEAST_NAME))
+    lines, group = [], ""
+    for row in rows:
+        label = row.word if row.word != group else ""
+        group = row.word or group
+        name = row_name(row.finding, row.place, wide)
+        lines.append(
+            f"  {label:{word}}  {name:{wide}}  {f'{row.confidence:>{sure}}  ' if sure else ''}"
+        )
+    return f"{'':{word + wide + 6}}{f'{SURE}  ' if sure else ''}", lines
 
 
 def table_lines(a: AnswerData, rows: list[Row], width: int) -> list[str]:
     """Rows in columns; long names and words are shortened."""
     if not rows:
         return []
-    sure = len(SURE) if any(row.confidence for row in rows) else 0
-    word = max(len(row.word) for row in rows)
-    changes = f"{'ratio' if a.scale in RATIOS else 'change'} (95% interval)"
-    size = max(len(changes), *(len(row.size) for row in rows))
-    fixed = 2 + word + 2 + (sure + 2 if sure else 0) + size + 2
-    names = [printable(row.name) for row in rows]
-    wide = min(max(map(len, names)), max(width // 3, 12), max(width - fixed - LEAST_TEXT, 8))
-    head = f"{'':{word + wide + 6}}{SURE if sure else '':{sure + 2 if sure else 0}}{changes:{size}}"
+    sizes = [
+        size_text(row.comparison, a.scale, interval=shows_interval(row.finding)) for row in rows
+    ]
+    least = max(least_width(a, row.finding, row.comparison) for row in rows)
+    changes = "ratio" if a.scale in RATIOS else "change"
+    intervals = any(shows_interval(row.finding) for row in rows)
+    for more in (" (95% interval)", " (95%)"):
+        title = f"{changes}{more * intervals}"
+        wide = max(len(title), *map(len, sizes))
+        head, starts = leads(rows, width, wide + 2 + min(least, LEAST_TEXT))
+        if not any("…" in start for start in starts):
+            break
+    head = f"{head}{title:{wide}}  "
+    starts = [f"{start}{size:{wide}}  " for start, size in zip(starts, sizes)]
+    left = width - len(starts[0])
+    said = [fitting(a, row.finding, row.comparison, left) for row in rows]
     what = printable(predicted(a, a.classes[1] if len(a.classes) == 2 else "the class"))
-    titles = [f"{head}  {what} (where)", f"{head}  {what}", head]
-    lines, group = [next((t for t in titles if len(t) <= width), "").rstrip()], ""
-    for row, name in zip(rows, names):
-        label = row.word if row.word != group else ""
-        group = row.word or group
-        middle = f"{row.confidence:>{sure}}  " if sure else ""
-        head = f"  {label:{word}}  {shortened(name, wide):{wide}}  {middle}{row.size:{size}}  "
-        left = max(width - len(head), 0)
-        lines.append(f"{head}{fitting(a, row.finding, row.comparison, left)}".rstrip()[:width])
-    return lines
+    titles = [f"{what} (where)"] * any(text.endswith(")") for text in said) + [what, "predicted"]
+    title = next((text for text in titles if len(text) <= left), "")
+    body = [f"{start}{text}".rstrip()[:width] for start, text in zip(starts, said)]
+    return [f"{head}{title}".rstrip()[:width], *body]
 
 
 def outcome_lines(a: AnswerData, rows: list[Row], width: int) -> list[str]:
     """Variables by outcomes: each change; where these do not fit, the outcomes that change."""
     if not rows:
         return []
-    sure = len(SURE) if any(row.confidence for row in rows) else 0
-    word, names = max(len(row.word) for row in rows), [printable(row.name) for row in rows]
-    wide = min(max(map(len, names)), max(width // 3, 12))
+    head, starts = leads(rows, width, LEAST_TEXT)
     found = [effects_on(a, row.finding) for row in rows]
     cells = [[outcome_text(e, row.place) for e in each] for row, each in zip(rows, found)]
-    sizes = [max(map(len, column)) for column in zip(map(printable, a.outcomes), *cells)]
-    given = [printable(row.comparison.given) for row in rows]
-    start = word + wide + 6 + (sure + 2 if sure else 0)
-    fits = start + sum(size + 2 for size in sizes) + max(map(len, given)) <= width
-
-    def line(head: str, texts: Sequence[str], more: str) -> str:
-        cells = "  ".join(f"{text:>{size}}" for text, size in zip(texts, sizes))
-        return f"{head}{cells}  {more}".rstrip()
-
-    head = f"{'':{word + wide + 6}}{SURE if sure else ''}".ljust(start)
-    lines, group = [line(head, [*map(printable, a.outcomes)], "") if fits else head.rstrip()], ""
-    for k, (row, name) in enumerate(zip(rows, names)):
-        label = row.word if row.word != group else ""
-        group = row.word or group
-        middle = f"{row.confidence:>{sure}}  " if sure else ""
-        head = f"  {label:{word}}  {shortened(name, wide):{wide}}  {middle}"
-        text = printable(outcomes_text(found[k], row.place)) or "no clear direction"
-        text += f", {given[k]}" if given[k] else ""
-        short = f"{head}{shortened(text, max(width - start, LEAST_TEXT))}"
-        lines.append(line(head, cells[k], given[k]) if fits else short)
-    return lines
+    cells = [list(map(printable, a.outcomes)), *cells]
+    sizes = [max(map(len, column)) for column in zip(*cells)]
+    if len(head) + sum(size + 2 for size in sizes) <= width + 2:
+        shown = ["  ".join(f"{text:>{n}}" for text, n in zip(line, sizes)) for line in cells]
+        return [f"{lead}{line}".rstrip() for lead, line in zip([head, *starts], shown)]
+    said = [outcomes_text(each, row.place) for each, row in zip(found, rows)]
+    left = max(width - len(head), LEAST_TEXT)
+    texts = [shortened(printable(text or "no clear direction"), left) for text in said]
+    return [head.rstrip(), *(f"{start}{text}".rstrip() for start, text in zip(starts, texts))]
 
 
 def detail_lines(a: AnswerData, f: Finding, width: int) -> list[str]:

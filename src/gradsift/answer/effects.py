@@ -33,7 +33,7 @@ from gradsift.answer.targets import (
     number_target,
 )
 from gradsift.protocols import Array, IntArray
-from gradsift.responses import Likelihood
+from gradsift.responses import Labels, Likelihood, Numbers, Response
 
 FEW_VALUES = 6
 """Numbers with at most so many values are shown value by value."""
@@ -70,65 +70,57 @@ class EffectSample:
 
     Attributes
     ----------
-    y : (n,) array, or (n, q) of several outcomes
-        Numbers or labels; of a response with a likelihood, its values.
-    classes : (C,) array or None
+    response : Numbers, Labels or Likelihood
+        Numbers are less their known part.
     weight : (n,) array or None
-    offset : (n,), (n, C) or (n, q) array, or None
-        Of numbers and labels.
     groups : (n,) int array or None
     covariates : (n, k) array or None
         Columns that are adjusted for.
-    response : Likelihood or None
-        In place of y, classes and offset.
     outcome : str
         Which of several outcomes it is.
     count : int
         Number of outcomes: 95 % intervals hold for all of them together (Bonferroni).
     """
 
-    y: Array
-    classes: Array | None = None
+    response: Response
     weight: Array | None = None
-    offset: Array | None = None
     groups: IntArray | None = None
     covariates: Array | None = None
-    response: Likelihood | None = None
     outcome: str = ""
     count: int = 1
 
+    @property
+    def y(self) -> Array:
+        """(n,) values of the response, or (n, q) of several outcomes."""
+        return np.asarray(self.response.values)
+
     def each(self, outcomes: Sequence[str]) -> list[EffectSample]:
         """The sample of each of several outcomes; itself where there is one response."""
-        parts = [self.offset] * len(outcomes) if self.offset is None else list(self.offset.T)
+        count = len(outcomes)
         return [
-            replace(self, y=y, offset=part, outcome=name, count=len(outcomes))
-            for y, part, name in zip(self.y.T, parts, outcomes)
+            replace(self, response=Numbers(y), outcome=name, count=count)
+            for y, name in zip(self.y.T, outcomes)
         ] or [self]
 
     def take(self, rows: IntArray) -> EffectSample:
-        def some(values: Array | None) -> Array | None:
-            return None if values is None else values[rows]
-
-        groups = self.groups
-        return EffectSample(
-            self.y[rows],
-            self.classes,
-            some(self.weight),
-            some(self.offset),
-            None if groups is None else np.unique(groups[rows], return_inverse=True)[1],
-            some(self.covariates),
-            None if self.response is None else self.response.take(rows),
+        weight, groups, C = self.weight, self.groups, self.covariates
+        return replace(
+            self,
+            response=self.response.take(rows),
+            weight=None if weight is None else weight[rows],
+            groups=None if groups is None else np.unique(groups[rows], return_inverse=True)[1],
+            covariates=None if C is None else C[rows],
         )
 
     @property
     def target(self) -> Target:
         """What the additive model is about."""
-        if self.response is not None:
+        if isinstance(self.response, Likelihood):
             weight = np.ones(len(self.y)) if self.weight is None else self.weight
             return LikelihoodTarget(self.response, weight, self.groups)
-        if self.classes is None:
-            return number_target(self.y, self.weight, self.offset, self.groups, self.outcome)
-        return label_target(self.y, self.classes, self.weight, self.offset, self.groups)
+        if isinstance(self.response, Labels):
+            return label_target(self.response, self.weight, self.groups)
+        return number_target(self.y, self.weight, self.groups, self.outcome)
 
 
 @dataclass(frozen=True, eq=False)

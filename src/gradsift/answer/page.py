@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradsift.answer.effects import value_text
+from gradsift.answer.effects import LEAST_SHARE, value_text
 from gradsift.answer.pictures import (
     Axis,
     curve_picture,
@@ -20,7 +20,7 @@ from gradsift.answer.pictures import (
     svg,
     whisker,
 )
-from gradsift.answer.results import AnswerData, Effect, Finding
+from gradsift.answer.results import AnswerData, Effect, Finding, Level
 from gradsift.answer.words import (
     RATIOS,
     adjusted_text,
@@ -36,6 +36,7 @@ from gradsift.answer.words import (
     prediction_text,
     shows_interval,
     size_meaning,
+    size_of_table,
     size_text,
     unit,
 )
@@ -118,7 +119,8 @@ def forest(a: AnswerData, findings: Sequence[Finding]) -> str:
         )
 
     head = "finding", "confidence" if a.has_confidence else ""
-    title = f"{RATIOS.get(a.scale, 'change')} (95% interval)"
+    interval = " (95% interval)" * any(map(shows_interval, findings))
+    title = f"{RATIOS.get(a.scale, 'change')}{interval}"
     rows, group = [row("head", (*head, safe(unit(a)), title))], ""
     for f in findings:
         if f.certainty != group:
@@ -160,7 +162,7 @@ def cards(a: AnswerData, findings: Sequence[Finding]) -> str:
     """
     ends: dict[str, list[float]] = {}
     for e in (f.effect for f in findings):
-        means = [*(m for line in e.lines for m in line.y), *(level.mean for level in e.levels)]
+        means = [*(m for line in e.lines for m in line.y), *(level.mean for level in levels_of(e))]
         own = ends.setdefault(e.outcome if a.outcomes else "", [])
         own += [v for m in means for v in (m.low, m.high)]
     ratio = a.scale == "hazard"
@@ -169,13 +171,20 @@ def cards(a: AnswerData, findings: Sequence[Finding]) -> str:
     return "".join(card(a, f, axis) for f, axis in shown if axis is not None)
 
 
+def levels_of(e: Effect) -> list[Level]:
+    """Levels that an axis must hold: not those of few rows, whose intervals may be very wide."""
+    common = [level for level in e.levels if not level.share < LEAST_SHARE]
+    return common or list(e.levels)
+
+
 def card(a: AnswerData, f: Finding, axis: Axis) -> str:
     """One picture, with the names of its axes."""
     e = f.effect
     what = predicted(a, e.outcome) + (", alone" if f.alone else "")
     lines = [(k, line.label) for k, line in enumerate(e.lines) if line.label]
     key = "".join(f'<br><span class="k{k}">{safe(label)}</span>' for k, label in lines)
-    title = f"{f.name}: {'; '.join(described(a, f, e, c) for c in e.comparisons)}"
+    said = [f"{c.given}{': ' * bool(c.given)}{described(a, f, e, c)}" for c in e.comparisons]
+    title = f"{f.name}: {'; '.join(said)}"
     if e.lines:
         drawing = curve_picture(e, axis, f.members[0].name, title)
     else:
@@ -208,9 +217,9 @@ def on_first_screen(a: AnswerData) -> tuple[Finding, ...]:
 
 def answer_html(a: AnswerData) -> str:
     """Sentence, forest plot, curves and prediction."""
-    about = [s for s in (a.source, f"{a.rows:,} rows", f"{a.variables:,} variables") if s]
+    about = f"{a.source} · {size_of_table(a)}" if a.source else size_of_table(a)
     css = ' class="long"' if len(headline(a)) > LONG_HEADLINE else ""
-    parts = [f'<p class="hint">{safe(" · ".join(about))}</p><h1{css}>{safe(headline(a))}</h1>']
+    parts = [f'<p class="hint">{safe(about)}</p><h1{css}>{safe(headline(a))}</h1>']
     parts += [f'<p class="caution">{safe(n.text)}</p>' for n in a.notes if n.caution]
     if a.findings:
         shown = a.findings[:MOST_ROWS]

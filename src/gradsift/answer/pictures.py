@@ -62,7 +62,7 @@ class Axis:
 
     def label(self, tick: float) -> str:
         if self.ratio:
-            return f"{tick:.2g}" if tick < 1000 else value_text(tick)
+            return f"{tick:.2g}" if tick < 1 else value_text(tick)
         return f"{100 * tick:.0f}" if self.scale == "probability" else value_text(tick)
 
 

@@ -9,36 +9,16 @@ from dataclasses import dataclass
 from math import inf, log
 from typing import Literal
 
-from gradsift.inference.findings import CLEAR, LIKELY, POSSIBLE, certainty
+from gradsift.inference.findings import certainty
 
 Shape = Literal["rises", "falls", "U-shaped", "inverted U", "differs", "unclear"]
 Certainty = Literal["clear", "likely", "possible", "selected"]
 Scale = Literal["number", "probability", "rate", "hazard"]
 """What is predicted; changes of the last two are ratios, of the others differences."""
+MOST_SHOWN = 0.99
+"""Largest confidence that is shown as a number: beyond, all are alike."""
 NEAR_NAME = 12
 """Longest name of a second member that stands in the name of a finding."""
-
-__all__ = [
-    "CLEAR",
-    "LIKELY",
-    "POSSIBLE",
-    "AnswerData",
-    "Comparison",
-    "Direction",
-    "Effect",
-    "Estimate",
-    "Finding",
-    "Level",
-    "Line",
-    "Member",
-    "Note",
-    "Prediction",
-    "RiskGroup",
-    "Scale",
-    "Score",
-    "Shape",
-    "Sheet",
-]
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from gradsift.answer.results import Scale
 from gradsift.numerics.logistic import fit_binary, fit_multinomial
 from gradsift.numerics.statistics import has_robust_scale, scale_about_zero
 from gradsift.protocols import Array, IntArray
-from gradsift.responses import Likelihood, Ordinal, Survival
+from gradsift.responses import Labels, Likelihood, Ordinal, Survival
 
 SLOPE_SD = 2.5
 """Prior of a log odds or rate ratio per standard deviation: it stays finite where classes are
@@ -79,12 +79,11 @@ class Target(Protocol):
 class NumberTarget:
     """Numbers: least squares in which far residuals lose weight, where they are `robust`.
 
-    `values` and `offset` (n,) are in standard deviations `unit` from the mean `centre`.
+    `values` (n,) are in standard deviations `unit` from the mean `centre`.
     """
 
     values: Array
     weight: Array
-    offset: Array
     centre: float
     unit: float
     robust: bool
@@ -97,7 +96,7 @@ class NumberTarget:
 
     def solve(self, D: Array, prior: Array, start: Array) -> Solution:
         """Ridge regression; the noise is estimated with it."""
-        y = self.values - self.offset
+        y = self.values
         residual = y - D @ start[:, 0]
         noise = float(np.average(residual**2, weights=self.weight))
         for _ in range(3):
@@ -117,8 +116,7 @@ class NumberTarget:
 
     def means(self, fitted: Array) -> Means:
         def at(eta: Array) -> tuple[Array, Array]:
-            P = self.unit * (eta + self.offset[:, None]) + self.centre
-            return P, np.full((len(eta), 1, 1), self.unit)
+            return self.unit * eta + self.centre, np.full((len(eta), 1, 1), self.unit)
 
         return at
 
@@ -242,7 +240,6 @@ class LikelihoodTarget:
 def number_target(
     y: Array,
     weight: Array | None = None,
-    offset: Array | None = None,
     groups: IntArray | None = None,
     outcome: str = "",
 ) -> NumberTarget:
@@ -251,24 +248,18 @@ def number_target(
     y = np.asarray(y, dtype=float)
     centre = float(np.average(y, weights=weight))
     unit = float(np.sqrt(np.average((y - centre) ** 2, weights=weight))) or 1.0
-    part = np.zeros(len(y)) if offset is None else np.ravel(offset) / unit
     robust = has_robust_scale(y)
     values = (y - centre) / unit
-    return NumberTarget(values, weight, part, centre, unit, robust, groups, (outcome,))
+    return NumberTarget(values, weight, centre, unit, robust, groups, (outcome,))
 
 
 def label_target(
-    y: Array,
-    classes: Array,
-    weight: Array | None = None,
-    offset: Array | None = None,
-    groups: IntArray | None = None,
+    response: Labels, weight: Array | None = None, groups: IntArray | None = None
 ) -> LabelTarget:
-    """The target of a model of labels (n,) of some classes: of two, the second."""
-    T = (np.asarray(y)[:, None] == np.asarray(classes)).astype(float)
-    T = T[:, 1:] if len(classes) == 2 else T
-    part = np.zeros_like(T) if offset is None else np.reshape(offset, T.shape)
-    named = tuple(map(str, classes[-T.shape[1] :]))
+    """The target of a model of labels: of two classes, the second."""
+    T = response.indicators
+    part = np.zeros_like(T) if response.offset is None else response.offset
+    named = tuple(map(str, response.classes[-T.shape[1] :]))
     return LabelTarget(T, np.ones(len(T)) if weight is None else weight, part, named, groups)
 
 

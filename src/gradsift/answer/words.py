@@ -7,9 +7,7 @@ from math import floor, isfinite, log10
 
 from gradsift._run.printable import printable
 from gradsift.answer.results import (
-    CLEAR,
-    LIKELY,
-    POSSIBLE,
+    MOST_SHOWN,
     AnswerData,
     Comparison,
     Effect,
@@ -18,6 +16,7 @@ from gradsift.answer.results import (
     Scale,
     Score,
 )
+from gradsift.inference.findings import CLEAR, LIKELY, POSSIBLE
 
 MOST_NAMED = 4
 """Findings that a headline names."""
@@ -33,6 +32,9 @@ SIZES = {
 }
 UNCLEAR = "·"
 """In place of a size on one of several outcomes that is not clear."""
+SHORT_NAMES = 16, 9, 6
+"""Characters that names of categories are shortened to."""
+UNSURE = "unclear"
 NEAR_ZERO = 0.1
 """R² of a baseline below which it is not worth a word."""
 
@@ -77,7 +79,7 @@ def percent(p: float) -> str:
     >>> percent(0.9962), percent(0.962)
     ('> 99%', '96%')
     """
-    return "> 99%" if p > 0.99 else f"{100 * p:.0f}%"
+    return "> 99%" if p > MOST_SHOWN else f"{100 * p:.0f}%"
 
 
 def confidence_text(f: Finding) -> str:
@@ -89,18 +91,20 @@ def confidence_text(f: Finding) -> str:
 
 def decimals(c: Comparison, scale: Scale) -> int:
     """Decimals of a size and of the predictions it is between: two digits of its error, but three
-    of the predictions at most, and two of the size at least. Of values that a
-    ratio is between, two digits of the smaller one.
+    of the predictions at most, or four where the error is less than their last digit, and two of
+    the size at least. Of values that a
+    ratio is between, three digits of the smaller one.
     """
     if c.is_ratio:
-        return three_digits(10.0 * min(c.before, c.after))
+        return three_digits(min(c.before, c.after))
     share = scale == "probability"
     unit = 100.0 if share else 1.0
     half, size = 0.5 * unit * (c.size.high - c.size.low), abs(unit * c.size.value)
     wanted = 2 if not isfinite(half) or half <= 0 else 1 - floor(log10(half))
     largest = unit * max(abs(c.before), abs(c.after), abs(c.size.value))
     if largest > 0:
-        wanted = min(wanted, 2 - floor(log10(largest)))
+        most = 2 - floor(log10(largest))
+        wanted = min(wanted, most + (half < 10.0**-most))
     if size > 0:
         wanted = max(wanted, (0 if share else 1) - floor(log10(size)))
     return min(max(wanted, 0), 1 if share and size < 2 else 0 if share else 6)
@@ -177,29 +181,60 @@ def values_texts(a: AnswerData, f: Finding, e: Effect, c: Comparison) -> list[st
     before, after = (number(v, c, e.scale) for v in (c.before, c.after))
     what = f"{class_text(e.outcome)} " if len(a.classes) > 2 else ""
     what = f"{e.outcome} " if a.outcomes else what
+    brief, least = (f"{begun(what[:-1], w)} " if what else "" for w in SHORT_NAMES[1:])
     what = "hazard " if e.scale == "hazard" else what
-    given = f", {c.given}" if c.given else ""
-    least = f" at {c.given.removeprefix(f.partner).strip()}" if c.given else ""
     if c.shape == "unclear":
-        full = f"{what}no clear direction ({first} {c.start} to {c.end}{given})"
-        return [full, f"{what}no clear direction{given}", f"unclear{given}", f"unclear{least}"]
+        return [f"no clear direction ({first} {c.start} to {c.end})", "no clear direction", UNSURE]
     if c.shape == "differs":
-        return [
-            f"{what}{c.start} {before}, {c.end} {after}{given}",
-            f"{what}{before} → {after}{given}",
-            f"{what}{before} → {after}{least}",
-            f"{what}highest: {c.end}",
-        ]
-    if c.shape in ("U-shaped", "inverted U"):
+        ends = [(begun(c.start, w), begun(c.end, w)) for w in SHORT_NAMES]
+        named = [f"{brief}{low} {before}, {high} {after}" for low, high in ends]
+        full = f"{what.rstrip()}{': ' * bool(what)}{c.start} {before}, {c.end} {after}"
+        return [full, *named, f"{brief}{before} → {after}", f"{least}{before} → {after}"]
+    if c.shape in TURNS:
         full = f"{what}{c.shape}: {before} at {first} {c.start}, {after} in {c.end}"
-        return [full, f"{what}{c.shape}: {before} in the middle", f"{what}{c.shape}"]
-    short = f"{what}{f'{c.shape} ' if e.scale == 'hazard' else ''}{before} → {after}"
+        short = f"{what}{c.shape}: {before} in the middle", f"{brief}{c.shape}: {before} → {after}"
+        return [full, *short, f"{brief}{c.shape}"]
+    verb = f"{c.shape} " if e.scale == "hazard" else ""
+    moved = f"{before} → {after}"
     return [
-        f"{short} ({first} {c.start} → {c.end}{given})",
-        f"{short}{given}" if given else f"{short} ({c.start} → {c.end})",
-        f"{short}{least}",
-        f"{what}{c.shape}",
+        f"{what}{verb}{moved} ({first} {c.start} → {c.end})",
+        f"{what}{verb}{moved} ({c.start} → {c.end})",
+        f"{what}{verb}{moved}",
+        f"{brief}{moved}",
+        f"{least}{moved}",
+        f"{brief}{c.shape}",
     ]
+
+
+def begun(text: str, width: int) -> str:
+    """The beginning of a text.
+
+    Examples
+    --------
+    >>> begun("Meningioma", 9), begun("glioma", 9)
+    ('Meningio…', 'glioma')
+    """
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def row_name(f: Finding, place: int, width: int = 1000) -> str:
+    """The name of a finding in a row for one of its comparisons: of a pair, the first variable at a
+    value of the second; at most `width` characters.
+    """
+    first, more = f.members[0].name, len(f.members) - 1
+    tails = ["", f" (or {more} other{'s' * (more > 1)})" if more else ""]
+    full = f.name
+    if f.partner:
+        given = f.effect.comparisons[place].given
+        tails = [f" at {text}" for text in (given, given.removeprefix(f.partner).strip())]
+        first = " " if place else first
+        full = f"{first}{tails[0]}"
+    forms = [printable(text) for text in (full, f"{first}{tails[1]}")]
+    fits = next((text for text in forms if len(text) <= width), None)
+    tail = printable(tails[1])
+    if fits is None and width - len(tail) >= SHORT_NAMES[-1]:
+        return f"{shortened(printable(first), width - len(tail))}{tail}"
+    return shortened(forms[-1], width) if fits is None else fits
 
 
 def outcome_text(e: Effect, place: int, *, interval: bool = False) -> str:
@@ -251,12 +286,18 @@ def described(a: AnswerData, f: Finding, e: Effect, c: Comparison) -> str:
 
 def fitting(a: AnswerData, f: Finding, c: Comparison, width: int) -> str:
     """The same in the longest form that fits."""
-    forms = [printable(text) for text in values_texts(a, f, f.effect, c)]
+    *forms, least = (printable(text) for text in values_texts(a, f, f.effect, c))
     more = printable(remark(a, f))
-    for text in [*(f"{form}{more}" for form in forms), *forms]:
+    for text in [*(f"{form}{more}" for form in forms), *forms, f"{least}{more}", least]:
         if len(text) <= width:
             return text
     return ""
+
+
+def least_width(a: AnswerData, f: Finding, c: Comparison) -> int:
+    """Characters of the shortest form with the values."""
+    forms = values_texts(a, f, f.effect, c)
+    return len(printable(forms[-2] if c.shape in ("rises", "falls") else forms[-1]))
 
 
 # ---- sentences
@@ -288,7 +329,25 @@ def headline(a: AnswerData) -> str:
         return f"Nothing clearly goes with {what}; {join(possible, 3)} possibly."
     if a.variables == 0:
         return f"There was no variable to choose for {what}."
+    if a.variables == 1:
+        return f"The one variable is not shown to go with {what}."
     return f"None of {a.variables:,} variables is shown to go with {what}."
+
+
+def size_of_table(a: AnswerData) -> str:
+    """Rows and variables."""
+    return f"{counted(a.rows, 'row')}, {counted(a.variables, 'variable')}"
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def names_of(findings: Sequence[Finding]) -> list[str]:
@@ -338,11 +397,13 @@ def size_meaning(a: AnswerData) -> str:
         what = "from the lowest to the highest category"
     elif "differs" in kinds:
         what += " or the lowest to the highest category"
+    if kinds & {*TURNS} and not a.outcomes:
+        what += " (U: from the middle half to the outer quarters)"
     how = "the others as they are" if a.adjusted else "each variable alone"
     what += " (1 = average hazard)" if a.scale == "hazard" else ""
     pair = next((f for f in a.findings if f.partner), None)
     more = (
-        f" {pair.name}: that of {pair.members[0].name} differs with {pair.partner}." if pair else ""
+        f" {pair.name}: for {pair.members[0].name} at two values of {pair.partner}." if pair else ""
     )
     if a.outcomes:
         turns = "; U: outer quarters less the middle half" if kinds & {*TURNS} else ""
@@ -359,16 +420,30 @@ def of_what(a: AnswerData) -> str:
 
 def prediction_text(p: Prediction) -> str:
     """The scores in one or two sentences."""
+    spread = f"standard deviation {p.score.spread:.2f}" if isfinite(p.score.spread) else ""
+    reached = f"{p.metric} {score_text(p.score.mean)}"
     if p.is_constant:
-        first = f"On {p.where} it predicts no better than a constant"
+        how = ", ".join(part for part in (reached, spread) if part)
+        first = f"On {p.where} it predicts no better than a constant ({how})"
     else:
-        spread = f" (standard deviation {p.score.spread:.2f})" if isfinite(p.score.spread) else ""
-        first = f"On {p.where} it predicts with {p.metric} {p.score.mean:.2f}{spread}"
+        first = f"On {p.where} it predicts with {reached}{f' ({spread})' if spread else ''}"
     if p.outcomes:
-        first += f", a mean of {join([f'{s.name} {s.mean:.2f}' for s in p.outcomes], MOST_NAMED)}"
-    rest = [f"{s.name} {s.mean:.2f}" for s in p.others if is_telling(s, p)]
+        each = [f"{s.name} {score_text(s.mean)}" for s in p.outcomes]
+        first += f", a mean of {join(each, MOST_NAMED)}"
+    rest = [f"{s.name} {score_text(s.mean)}" for s in p.others if is_telling(s, p)]
     text = f"{first}{f'; {join(rest)}' if rest else ''}."
     return f"{text} {p.advice}" if p.advice else text
+
+
+def score_text(mean: float) -> str:
+    """A score with two decimals, and as many as tell it from a perfect one.
+
+    Examples
+    --------
+    >>> score_text(0.8349), score_text(0.99918), score_text(1.0), score_text(-0.001)
+    ('0.83', '0.9992', '1.00', '0.00')
+    """
+    return f"{mean:.4f}" if 0.995 <= mean < 0.99995 else f"{round(mean, 2) + 0.0:.2f}"
 
 
 def is_telling(s: Score, p: Prediction) -> bool:
@@ -383,7 +458,8 @@ def others_text(a: AnswerData) -> str:
     parts = []
     if a.also_used:
         used = join(a.also_used, 3)
-        parts.append(f"The model also predicts with {used}, without clear evidence.")
+        also = "also " if a.findings else ""
+        parts.append(f"The model {also}predicts with {used}, without clear evidence.")
     if not a.findings:
         return " ".join(parts)  # the headline is about all variables
     if a.others == 1:

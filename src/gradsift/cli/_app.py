@@ -32,6 +32,7 @@ from gradsift.cli._options import (
     Table,
     Task,
     Use,
+    UsualOptions,
     Way,
     names,
     reads_table,
@@ -83,7 +84,7 @@ def demo(
     run(out)
 
 
-@app.command()
+@app.command(cls=UsualOptions)
 @reads_table
 def select(
     table: Table,
@@ -276,7 +277,7 @@ def select(
     )  # fmt: skip
 
 
-@app.command()
+@app.command(cls=UsualOptions)
 @reads_table
 def predict(
     model: Model,
@@ -301,7 +302,7 @@ def predict(
     )  # fmt: skip
 
 
-@app.command()
+@app.command(cls=UsualOptions)
 @reads_table
 def transform(
     model: Model,
@@ -319,7 +320,7 @@ def transform(
     run(model, table, out, force=force, reading=reading, beside=(covariates, offset))
 
 
-@app.command()
+@app.command(cls=UsualOptions)
 @reads_table
 def report(
     model: Model,
@@ -348,7 +349,7 @@ def report(
     )  # fmt: skip
 
 
-@app.command()
+@app.command(cls=UsualOptions)
 @reads_table
 def convert(
     table: Annotated[Path, typer.Argument(help="A wide CSV or TSV file (also .gz).")],

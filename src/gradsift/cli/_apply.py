@@ -133,6 +133,7 @@ def answer_on(
         response_of(y, recipe),
         names=names,
         feature_groups=recipe.feature_groups,
+        levels=recipe.encoder.ordered,
         target=explained(recipe),
         **table.sample_params,
     )

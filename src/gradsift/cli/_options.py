@@ -13,28 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
-
-
-class Task(StrEnum):
-    auto = "auto"
-    regression = "regression"
-    classification = "classification"
-    counts = "counts"
-    ordinal = "ordinal"
-    survival = "survival"
-
-
-class Method(StrEnum):
-    sift = "sift"
-    sparse_gradient = "sparse-gradient"
-
-
-class Missing(StrEnum):
-    auto = "auto"
-    mean = "mean"
-    indicator = "indicator"
-    drop = "drop"
-    error = "error"
+from typer.core import TyperCommand
 
 
 class Aggregate(StrEnum):
@@ -47,20 +26,12 @@ class Format(StrEnum):
     tsv = "tsv"
 
 
-class Checklist(StrEnum):
-    tripod = "tripod"
-
-
-class Rule(StrEnum):
-    min = "min"
-    one_se = "1se"
-
-
-class Way(StrEnum):
-    selected = "selected"
-    all = "all"
-
-
+Task = StrEnum("Task", ["auto", "regression", "classification", "counts", "ordinal", "survival"])
+Method = StrEnum("Method", {"sift": "sift", "sparse_gradient": "sparse-gradient"})
+Missing = StrEnum("Missing", ["auto", "mean", "indicator", "drop", "error"])
+Checklist = StrEnum("Checklist", ["tripod"])
+Rule = StrEnum("Rule", {"min": "min", "one_se": "1se"})
+Way = StrEnum("Way", ["selected", "all"])
 WAYS: dict[Way, Literal["selected", "auto"]] = {Way.selected: "selected", Way.all: "auto"}
 """What estimators call them."""
 
@@ -114,28 +85,24 @@ Event = Annotated[
     typer.Option(
         help="The target is a time: the column that says whether it ended in an event, or "
         "COLUMN=VALUE, where VALUE is the event.",
-        rich_help_panel="Other responses",
     ),
 ]
 Entry = Annotated[
     str | None,
     typer.Option(
         help="Of survival times: the column of times from which rows were observed.",
-        rich_help_panel="Other responses",
     ),
 ]
 Strata = Annotated[
     str | None,
     typer.Option(
         help="Of survival times: rows that agree in this column share a baseline hazard.",
-        rich_help_panel="Other responses",
     ),
 ]
 Exposure = Annotated[
     str | None,
     typer.Option(
         help="The target is a count: the column of times or areas it refers to.",
-        rich_help_panel="Other responses",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
@@ -166,8 +133,41 @@ CovariateNames = Annotated[
 ]
 
 
+RARE = {
+    "entry", "strata", "method", "selection", "use", "covariate_names", "offset", "keep_samples",
+    "remove_samples", "maf", "max_missing", "clr", "time_order", "predict_with", "associated",
+    "format", "checklist", "seed", *READING,
+}  # fmt: skip
+"""Options that the first help leaves out."""
+
+
+class UsualOptions(TyperCommand):
+    """A command whose help leaves out rare options."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for option in self.params:
+            vars(option)["hidden"] = option.name in RARE
+
+
+def show_all(context: typer.Context, asked: bool) -> None:
+    """The help with all options."""
+    if asked:
+        for option in context.command.params:
+            vars(option)["hidden"] = False
+        typer.echo(context.get_help())
+        raise typer.Exit
+
+
+HelpAll = Annotated[
+    bool, typer.Option("--help-all", help="Show all options.", callback=show_all, is_eager=True)
+]
+
+
 def reads_table(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options `READING`. It gets them as `reading`: those that were given."""
+    """Give a command `--help-all` and the options `READING`. It gets those that were given of the
+    latter as `reading`.
+    """
     own = list(inspect.signature(command, eval_str=True).parameters.values())
     options = [
         Parameter(
@@ -178,14 +178,18 @@ def reads_table(command: Callable[..., None]) -> Callable[..., None]:
         )
         for name, kind in READING.items()
     ]
+    every = Parameter(
+        "help_all", Parameter.POSITIONAL_OR_KEYWORD, default=False, annotation=HelpAll
+    )
 
     @wraps(command)
     def run(**values: Any) -> None:
+        del values["help_all"]
         told = {name: values.pop(name) for name in READING}
         kept = {k: tuple(v) if isinstance(v, list) else v for k, v in told.items()}
         command(**values, reading={name: value for name, value in kept.items() if value})
 
-    parameters = [*(p for p in own if p.name != "reading"), *options]
+    parameters = [*(p for p in own if p.name != "reading"), *options, every]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run

@@ -16,6 +16,8 @@ from gradsift.pipeline import Selection
 
 FOLD, HALF = 1.3, 0.6
 """Time that a held-out fold (with the baselines) and a half sample take, in that of the fit."""
+EVERY = 10.0
+"""Seconds between two lines of a log."""
 
 
 class Progress:
@@ -36,13 +38,15 @@ class Progress:
         self.text = "reading"
         self.total: float | None = None
         self.is_log = False
+        self.said = -EVERY
 
     def say(self, text: str) -> None:
-        """A new stage."""
+        """A new stage; a log has the first one, and those that come long after the last line."""
         self.text = text
-        if self.is_log:
-            passed = describe_time(perf_counter() - self.start)
-            print(f"{passed}  {printable(text)}", file=sys.stderr, flush=True)
+        passed = perf_counter() - self.start
+        if self.is_log and passed - self.said >= EVERY:
+            self.said = passed
+            print(f"{describe_time(passed)}  {printable(text)}", file=sys.stderr, flush=True)
 
     def follow(self, stages: Iterable[Selection]) -> Iterator[Selection]:
         """The same stages; the time of the fit is taken from the first."""

@@ -79,7 +79,7 @@ from gradsift.estimators.validation import (
 from gradsift.protocols import Array, IntArray, Source, TableLike
 from gradsift.refit import OutcomePredictors, Predictor
 from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
-from gradsift.responses import Counts, Labels, Likelihood, Link, Numbers, Ordinal, Response
+from gradsift.responses import Counts, Labels, Link, Numbers, Ordinal, Response
 from gradsift.responses.ordinal import OrderedLabels
 from gradsift.sift import SiftSettings
 
@@ -383,17 +383,7 @@ def several_outcomes(response: Response) -> bool:
 
 def answer_of(model: GradientSift, sample: Sample) -> Answer:
     """What a fit found, in words and numbers; the response without a known part."""
-    response: Any = sample.response
-    labels = isinstance(response, Labels)
-    rows = EffectSample(
-        model.classes_[response.codes] if labels else np.asarray(response.values),
-        model.classes_ if labels else None,
-        sample.weight,
-        response.offset if labels else None,
-        sample.groups,
-        sample.covariates,
-        response if isinstance(response, Likelihood) else None,
-    )
+    rows = EffectSample(sample.response, sample.weight, sample.groups, sample.covariates)
     known = sample.learned
     names, groups = known.get("feature_names_in_"), known["feature_groups_"]
     return make_answer(model, sample.source, rows, names=names, feature_groups=groups)

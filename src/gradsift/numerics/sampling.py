@@ -243,11 +243,10 @@ def normal_scores(X: Array) -> tuple[Array, Array]:
 
 
 def repeat_words(found: Sequence[Sequence[int]], pair: Sequence[Any], n: int) -> str:
-    """Two sentences on sets of rows, among n, with an example of two of them."""
+    """A sentence on sets of rows, among n, with an example of two of them."""
     compared = f"{n:,} rows" if n <= MOST_ROWS else f"{MOST_ROWS:,} rows that were compared"
     return (
         f"{sum(map(len, found)):,} of {compared} are repeated measurements of a sample, or copies "
-        f"(such as {pair[0]} and {pair[1]}): they are much nearer to each other than neighbours in "
-        "this table are. Each counts as a sample of its own, so that more is selected than is "
-        "true, and held-out scores are too good."
+        f"(such as {pair[0]} and {pair[1]}): more is selected than is true, and held-out scores "
+        "are too good."
     )

@@ -35,7 +35,7 @@ def prediction_of(held: HeldOut, target: str, outcomes: Sequence[str] = ()) -> P
         if way == "simple":
             name = f"{name} on all columns"
         elif way == "baseline":
-            name = f"always the {name}"
+            name = f"the {name} for every row"
         return Score(NAMES.get(way, name), scores.mean(metric), scores.spread(metric))
 
     model, *others = (score(*way) for way in held.ways(target))
@@ -45,7 +45,7 @@ def prediction_of(held: HeldOut, target: str, outcomes: Sequence[str] = ()) -> P
         advice = f"For predicting, use {best.name}."
     where = f"{held.n_folds} held-out folds"
     each = of_outcomes(held.selected, outcomes)
-    constant = not held.better_than_nothing
+    constant = not held.better_than_nothing and model.mean <= held.baseline.mean(metric)
     return Prediction(metric, model, tuple(others), where, constant, advice, each)
 
 

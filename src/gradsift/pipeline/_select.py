@@ -285,6 +285,7 @@ def answer_of(
         response_of(table.y, table.recipe),
         names=names,
         feature_groups=table.feature_groups,
+        levels=table.recipe.encoder.ordered,
         target=explained(table.recipe),
         **table.sample_params,
     )

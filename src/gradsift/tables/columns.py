@@ -274,6 +274,11 @@ class TableEncoder:
         return tuple(self.table[k] for k in self.origins.tolist())
 
     @property
+    def ordered(self) -> dict[str, tuple[str, ...]]:
+        """Name -> levels of the ordered categories, lowest first."""
+        return {column.name: column.levels for column in self.of("ordered category")}
+
+    @property
     def is_plain(self) -> bool:
         """Whether every column is one of plain numbers."""
         return not self.special

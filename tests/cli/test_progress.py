@@ -1,0 +1,17 @@
+"""What a log shows of a run: a line when it begins, and then one every few seconds."""
+
+from gradsift.cli import _progress
+from gradsift.cli._progress import EVERY, Progress
+
+
+def test_a_log_has_few_lines(monkeypatch, capsys):
+    now = [0.0]
+    monkeypatch.setattr(_progress, "perf_counter", lambda: now[0])
+    progress = Progress(cv=5, repeats=0)
+    progress.is_log = True
+    for second in range(0, 40, 2):
+        now[0] = float(second)
+        progress.say(f"stage {second}")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].endswith("stage 0")
+    assert len(lines) == 40 / EVERY
