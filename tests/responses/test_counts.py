@@ -36,7 +36,7 @@ def test_the_law_is_where_the_likelihood_is_flat(rng):
     response, weight = Counts.of(y), rng.uniform(0.5, 2.0, 80)
     eta = 0.3 * X[:, [0]]
     law = response.law(eta, weight)
-    assert abs(response.slope(np.log(law.dispersion), law.mean, weight)) < 1e-4
+    assert abs(response.slope(np.log(law.dispersion), law.mean, weight)[0]) < 1e-4
     np.testing.assert_allclose(weight @ response.score(eta, weight), 0.0, atol=1e-6)
 
 
@@ -78,5 +78,11 @@ def test_an_exposure_is_for_counts_and_positive(rng):
         GradientSiftRegressor().fit(X, y, exposure=exposure)
     with pytest.raises(ValueError, match="positive number"):
         GradientSiftRegressor(family="poisson").fit(X, y, exposure=-exposure)
+    for wrong, words in ((exposure[:-1], "exposure has 29 rows but X has 30"), (["a"] * 30, "'a'")):
+        with pytest.raises(ValueError, match=words):
+            GradientSiftRegressor(family="poisson").fit(X, y, exposure=wrong)
+    model = GradientSiftRegressor(family="poisson").fit(X, y, exposure=exposure)
+    with pytest.raises(ValueError, match="exposure has 2 rows but X has 3"):
+        model.predict(X[:3], exposure=[1.0, 2.0])
     with pytest.raises(ValueError, match="family='counts'"):
         GradientSiftRegressor(family="counts").fit(X, y)

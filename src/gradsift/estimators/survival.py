@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gradsift._run.threads import same_bits
+from gradsift.data.responses import to_floats
 from gradsift.estimators.docstrings import completed, documented
 from gradsift.estimators.sift import (
     FIT,
@@ -144,7 +145,7 @@ encoder_, covariates_, has_offset_, findings_, confidence_, answer_
     ) -> Array:
         eta = self._predicted(X, covariates, offset)
         baseline = cast(BaselineHazard, self._link)
-        return baseline.cumulative_hazard(eta, np.asarray(times, dtype=float), stratum)
+        return baseline.cumulative_hazard(eta, np.atleast_1d(to_floats(times, "times")), stratum)
 
     @documented(
         "The probability of no event until some times.",
