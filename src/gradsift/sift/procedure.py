@@ -207,11 +207,12 @@ class Sift:
     def with_tails(self) -> SiftFit:
         """The search among columns that are cut off; or the one with linear features as they are,
         if its criterion is less by what a column costs: the best of two searches would otherwise
-        select more that is false than one.
+        select more that is false than one. It is made where the columns found gain by such features
+        a part of that.
         """
         fit = self.search()
         other = replace(self, settings=replace(self.settings, clip_lines=False))
-        if not other.explains_more(fit):
+        if other.gain_on(fit) < self.settings.uncut_gain * self.levels.new[0]:
             return fit
         self.say("search again, with linear features as they are")
         found = other.search()
@@ -221,18 +222,18 @@ class Sift:
         # columns that are not selected are ranked by features that are cut off
         return replace(found, marginal=fit.marginal)
 
-    def explains_more(self, fit: SiftFit) -> bool:
-        """Whether the univariate groups of a support have a smaller criterion by the features of
-        this problem than by those it was found with.
+    def gain_on(self, fit: SiftFit) -> float:
+        """By how much the criterion of a fit's univariate groups is less by the features of this
+        problem than by those they were found with.
         """
         index = fit.groups.index
         support = index.univariate_of(fit.support)
         columns = np.unique(index.columns[[index.place(g) for g in support]])
         if not len(columns):
-            return False
+            return 0.0
         here = self.pooled(columns)
         there = criterion(fit.groups, support, self.response)
-        return criterion(here, index.renumbered(support, here.index), self.response) < there
+        return there - criterion(here, index.renumbered(support, here.index), self.response)
 
     def search(self) -> SiftFit:
         """Choose a support of univariate groups, then of these and products."""
