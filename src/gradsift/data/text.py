@@ -2,7 +2,7 @@
 
 Rows are read by blocks of lines, so that memory is bounded whatever a file unpacks to. Blocks of
 plain numbers go through `numpy.loadtxt`, all others through the csv module of Python. (Whole files
-by `polars.read_csv` have no bound on memory. Figures: `benchmarks/reading.py`.)
+by `polars.read_csv` have no bound on memory.)
 """
 
 from __future__ import annotations

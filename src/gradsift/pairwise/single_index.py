@@ -53,7 +53,7 @@ CLEARLY = 0.8
 """Their error is divided by it: directions were fitted to the sample that is left out."""
 STACKING_POWER = 0.1
 """Power of the Gaussian likelihood of the samples left out in which predictors are averaged: one
-would all but choose, nought forget the errors. `benchmarks/paper` has what was compared.
+would all but choose, nought forget the errors.
 """
 
 
