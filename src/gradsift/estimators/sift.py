@@ -80,7 +80,7 @@ from gradsift.estimators.validation import (
 from gradsift.protocols import Array, IntArray, Source, TableLike
 from gradsift.refit import OutcomePredictors, Predictor
 from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
-from gradsift.responses import Counts, Labels, Link, Numbers, Ordinal, Response
+from gradsift.responses import Counts, Labels, Likelihood, Link, Numbers, Ordinal, Response
 from gradsift.responses.ordinal import OrderedLabels
 from gradsift.sift import SiftSettings
 
@@ -608,7 +608,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
             With `return_std`, by the posterior of the refit. Where rows are several hundred and
             effects smooth, 89 to 96 % of the true derivatives of the selected variables lie within
             1.96 of them; with 100 rows or many weak effects, 63 to 96 %
-            (``benchmarks/uncertainty``).
+            (record ``uncertainty/coverage``).
         """,
         **AS_TABLE,
         return_std="""bool, default=False
