@@ -84,6 +84,34 @@ def test_a_longer_list_is_written_where_it_is_asked_for(folder, rng):
     assert f"{len(listed)} columns are associated one by one" in page
 
 
+def test_a_second_run_gets_a_folder_of_its_own(table, capsys):
+    command = ["select", "t.csv", "--target", "y", *QUICK]
+    for folder in ("gradsift-out", "gradsift-out-2", "gradsift-out-3"):
+        assert run(command) == 0
+        assert f"{folder}/report.html has the pictures" in capsys.readouterr().out
+    assert run([*command, "--force"]) == 0
+    assert sorted(os.listdir()) == ["gradsift-out", "gradsift-out-2", "gradsift-out-3", "t.csv"]
+
+
+def test_columns_are_listed_where_no_target_is_given(table, capsys):
+    assert run(["select", "t.csv"]) == 1
+    said = " ".join(capsys.readouterr().err.replace("│", "").split())
+    assert "give the column to explain with --target: " in said
+    assert "'y'" in said
+
+
+def test_a_category_has_one_confidence_and_one_importance(folder, rng):
+    levels = rng.choice(["a", "b", "c"], size=150)
+    y = np.where(levels == "b", 3.0, 0.0) + rng.normal(size=150)
+    rows = "\n".join(f"{k},{x:.4f},{v:.4f}" for k, x, v in zip(levels, rng.normal(size=150), y))
+    Path("t.csv").write_text(f"kind,x,y\n{rows}\n")
+    assert run(["select", "t.csv", "--target", "y", *QUICK]) == 0
+    (row,) = read("gradsift-out/selected.csv")
+    (finding,) = read("gradsift-out/findings.csv")
+    assert row["name"] == finding["finding"] == "kind"
+    assert row["confidence"] == finding["confidence"]
+
+
 def test_an_existing_folder_is_kept_unless_forced(table, capsys):
     command = ["select", "t.csv", "--target", "y", *QUICK, "--out", "o"]
     assert run(command) == 0

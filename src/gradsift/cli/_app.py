@@ -39,6 +39,9 @@ from gradsift.cli._options import (
     transform_of,
 )
 
+FOLDER = "gradsift-out"
+MOST_NAMES = 20
+"""Columns that are listed where no target is given."""
 PACKAGES = (
     "gradsift", "numpy", "scipy", "scikit-learn", "typer", "rich", "pyarrow",
     "python-calamine", "matplotlib", "dask", "distributed", "zarr", "anndata", "bed-reader",
@@ -74,6 +77,18 @@ def _options(
     """Keep `gradsift COMMAND` even while there is one command only."""
 
 
+def columns_of(table: Path) -> str:
+    """The columns that a target can be, where the table can be read."""
+    from gradsift.tables import TableError
+    from gradsift.tables.notes import listed
+    from gradsift.tables.reading import read_frame
+
+    try:
+        return f": {listed(read_frame(table).order, MOST_NAMES)}"
+    except (OSError, TableError):
+        return ""
+
+
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("gradsift-demo"),
@@ -97,7 +112,13 @@ def select(
             help="The column to explain; several times for several outcomes.",
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("gradsift-out"),
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for the results: gradsift-out unless given, or gradsift-out-2 and so on "
+            "where there are results already."
+        ),
+    ] = None,
     force: Force = False,
     task: Annotated[Task, typer.Option(help="Read from the target unless given.")] = Task.auto,
     event: Event = None,
@@ -249,14 +270,14 @@ def select(
     if cv or stability:
         warm(n_jobs, "gradsift.evaluate")  # while this process imports the same
     from gradsift.cli._select import run
-    from gradsift.pipeline import Files, Settings
+    from gradsift.pipeline import Files, Settings, unused_folder
     from gradsift.tables import Choices, ReadOptions
     from gradsift.tables.opening import target_of
     from gradsift.tables.variants import GENOTYPES
 
     first, more = (target[0], target[1:]) if target else (None, [])
     if first is None and target_from is None and table.suffix.lower() not in GENOTYPES:
-        raise typer.BadParameter("give the column to explain with --target.")
+        raise typer.BadParameter(f"give the column to explain with --target{columns_of(table)}.")
     choices = Choices(
         target_of(table, first, target_from), task.value, names(drop), names(use),
         names(categorical), names(keep), id, transform_of(log, clr), missing.value,
@@ -271,6 +292,8 @@ def select(
         selection=selection.value, max_features=max_features, predict_with=WAYS[predict_with],
         repeats=stability, associated=associated, seed=seed, n_jobs=n_jobs,
     )  # fmt: skip
+    if out is None:
+        out = Path(FOLDER) if force else unused_folder(FOLDER)
     run(
         table, choices, settings, out, force=force, target_from=target_from, threads=threads,
         details=details, files=Files(format.value, "tripod" if checklist else None),
@@ -425,7 +448,7 @@ def scan(
 @app.command()
 def merge(
     state: State = Path("gradsift-scan"),
-    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("gradsift-out"),
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path(FOLDER),
     force: Force = False,
     status: Annotated[bool, typer.Option("--status", help="Say which blocks are missing.")] = False,
 ) -> None:

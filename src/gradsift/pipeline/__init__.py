@@ -9,7 +9,7 @@ from gradsift.pipeline._files import (
     write_files,
     write_rows,
 )
-from gradsift.pipeline._folder import Place, new_file, results_place
+from gradsift.pipeline._folder import Place, new_file, results_place, unused_folder
 from gradsift.pipeline._model_file import load_model, save_model
 from gradsift.pipeline._notes import as_note, in_options, note_words, option_words
 from gradsift.pipeline._scores import new_rows_prediction
@@ -47,6 +47,7 @@ __all__ = [
     "save_model",
     "select",
     "select_in_stages",
+    "unused_folder",
     "without_missing",
     "write_each",
     "write_files",

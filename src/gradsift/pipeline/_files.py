@@ -18,6 +18,7 @@ from gradsift._run.printable import printable
 from gradsift.answer import FRAME, Answer
 from gradsift.answer.checklist import tripod
 from gradsift.estimators.splits import SampleParams
+from gradsift.inference.settings import DEFAULT as FINDINGS
 from gradsift.pipeline._folder import Place
 from gradsift.pipeline._model_file import NAME as MODEL
 from gradsift.pipeline._model_file import save_model
@@ -82,7 +83,7 @@ def write_files(out: Path, selection: Selection, table: Table, files: Files = TA
     """
     model, answer, end = selection.model, selection.answer, f".{files.format}"
     write_rows(out / f"findings{end}", FRAME, (map(plain, row) for row in answer.records()))
-    write_selected(out / f"selected{end}", model, table)
+    write_selected(out / f"selected{end}", model, table, answer)
     head = [f"direction{i + 1}" for i in range(len(model.components_))]
     names = column_names(model, table)
     order = best_first(model)
@@ -133,23 +134,43 @@ def class_counts(answer: Answer, table: Table) -> dict[str, int]:
     return dict(zip(names.tolist(), counts.tolist(), strict=True))
 
 
-def write_selected(path: Path, model: BaseEstimator, table: Table) -> None:
+def write_selected(path: Path, model: BaseEstimator, table: Table, answer: Answer) -> None:
     """Variables that the model predicts with: rank, name and importance, and where variants lie."""
     names, groups = column_names(model, table), table.feature_groups
-    sure = getattr(model, "confidence_", None)
+    sure = variable_confidences(model, names, groups, answer)
+    importances = getattr(model, "variable_importances_", model.feature_importances_)
     rows: dict[str, list[Any]] = {}
     kept = set(table.keep.tolist())
     for k in best_first(model):
         name = name_of(names, k) if groups is None else str(groups[k])
         if name not in rows and k not in kept:
-            confidence = "" if sure is None else short(sure[k])
-            importance = short(model.feature_importances_[k])
+            confidence = short(sure.get(name))
+            importance = short(importances[k])
             rows[name] = [len(rows) + 1, name, importance, confidence]
     head = ["rank", "name", "importance", "confidence"]
     places = {} if table.places is None else table.places.of(list(rows))
     if table.places is not None:
         head += BIM
     write_rows(path, head, ([*row, *places.get(name, ())] for name, row in rows.items()))
+
+
+def variable_confidences(
+    model: BaseEstimator, names: Sequence[str] | None, groups: Sequence[str] | None, answer: Answer
+) -> dict[str, float]:
+    """The confidence of each variable: that of the answer, or what those of its columns add up to,
+    such as those of the levels of a category; empty without inference.
+    """
+    sure = getattr(model, "confidence_", None)
+    if sure is None:
+        return {}
+    if groups is None:
+        total = {name_of(names, k): float(sure[k]) for k in best_first(model)}
+    else:
+        labels, codes = np.unique(np.asarray(groups), return_inverse=True)
+        added = np.minimum(np.bincount(codes, sure), FINDINGS.most_confidence)
+        total = dict(zip(map(str, labels), added.tolist()))
+    members = [m for f in reversed(answer.findings) for m in f.members]
+    return total | {m.name: m.confidence for m in members if m.confidence is not None}
 
 
 def best_first(model: BaseEstimator) -> list[int]:

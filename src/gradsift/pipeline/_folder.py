@@ -124,6 +124,21 @@ def check_place(out: Path, inputs: Sequence[Path | None]) -> None:
             raise FileExistsError(f"{out} lies inside the input {given}: choose another --out.")
 
 
+def unused_folder(name: str) -> Path:
+    """The folder `name`, or the first of `name`-2, `name`-3, .. where there are results already.
+
+    Examples
+    --------
+    >>> unused_folder("gradsift-out")
+    PosixPath('gradsift-out')
+    """
+    folder, count = Path(name), 1
+    while folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
+        count += 1
+        folder = Path(f"{name}-{count}")
+    return folder
+
+
 def check_replaceable(folder: Path, *, force: bool) -> None:
     """Refuse to write over anything but results of ours that nobody touched."""
     if not folder.exists():
