@@ -49,7 +49,7 @@ def test_max_features_never_adds(table):
         GradientSelector(SparseGradientRegressor(), max_features=6).fit(X, y).get_support().sum()
         == selected
     )
-    with pytest.raises(ValueError, match="max_features=0: a whole number of at least 1, or None"):
+    with pytest.raises(ValueError, match="max_features=0: use a whole number >= 1, or None"):
         GradientSelector(SparseGradientRegressor(), max_features=0).fit(X, y)
 
 

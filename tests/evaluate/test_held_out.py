@@ -133,7 +133,6 @@ def test_both_ways_to_predict_labels(rng):
         DummyClassifier(strategy="prior"), X, y, cv=folds, scoring="neg_log_loss"
     )
     np.testing.assert_allclose(found.baseline.values["log loss"], shares)
-    assert found.selected.confusion.sum() == 60
 
 
 @pytest.mark.parametrize(("n", "p", "n_classes"), [(60, 8, 2), (60, 8, 3), (50, 200, 3)])
@@ -202,7 +201,6 @@ def test_a_class_that_a_fold_lacks(rng):
     with pytest.warns(UserWarning, match="class c has 2 rows, fewer than the 3 folds: some"):
         found = held_out(GradientSiftClassifier(), X, y, cv=3)
     assert np.isfinite(found.selected.mean("log loss"))
-    assert found.selected.confusion.shape == (3, 3)
 
 
 def test_scores_without_a_meaning_are_left_out_of_the_mean():

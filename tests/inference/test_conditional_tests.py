@@ -282,11 +282,6 @@ def test_rates_that_are_no_shares_are_refused(curved, rate):
         GradientSiftRegressor(false_discovery_rate=rate).fit(*curved)
 
 
-def test_stand_ins_need_a_correlation(curved):
-    with pytest.raises(ValueError, match="stand_in=0"):
-        significance(GradientSiftRegressor(), *curved, stand_in=0)
-
-
 @pytest.mark.filterwarnings("ignore::gradsift.exceptions.RepeatedRowsWarning")
 @pytest.mark.filterwarnings("ignore::gradsift.exceptions.CountedRowsWarning")
 @pytest.mark.parametrize("task", ["numbers", "two classes", "three classes"])

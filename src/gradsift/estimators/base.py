@@ -40,6 +40,7 @@ from gradsift.estimators.validation import (
     check_fit_X,
     check_labels,
     check_new_X,
+    is_whole_number,
     ranged_columns,
 )
 from gradsift.exceptions import NothingSelectedWarning
@@ -331,11 +332,8 @@ def warn_nothing_selected(fallback: str, advice: str) -> None:
 
 
 def check_n_components(n_components: int | str) -> None:
-    if n_components != "auto" and (
-        isinstance(n_components, (str, bool))
-        or not isinstance(n_components, (int, np.integer))
-        or n_components < 1
-    ):
+    whole = is_whole_number(n_components)
+    if n_components != "auto" and not (whole and int(n_components) >= 1):
         raise ValueError(f"n_components={n_components!r}: use 'auto' or a whole number >= 1.")
 
 

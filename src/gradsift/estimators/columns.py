@@ -97,7 +97,9 @@ class ColumnMap:
 
     def encoded(self, columns: IntArray) -> IntArray:
         """The encoded columns of some columns of the table."""
-        return encoded_columns(columns, self.encoder)
+        if self.encoder is None:
+            return columns
+        return np.flatnonzero(np.isin(self.origins, columns))
 
     def mask(self, selected: IntArray) -> NDArray[np.bool_]:
         """(n_features,) the columns of the table behind some encoded ones."""
@@ -296,14 +298,8 @@ def make_columns(
         labels = np.unique(feature_groups, return_inverse=True)[1]
     if encoder is not None and len(encoder.names) != len(encoder.table):
         labels = encoder.origins if labels is None else labels[encoder.origins]
-    return ColumnMap(p, labels, encoded_columns(always, encoder), encoder)
-
-
-def encoded_columns(columns: IntArray, encoder: TableEncoder | None) -> IntArray:
-    """The encoded columns of some columns of the table."""
-    if encoder is None:
-        return columns
-    return np.flatnonzero(np.isin(encoder.origins, columns))
+    columns = ColumnMap(p, labels, always, encoder)
+    return columns if encoder is None else replace(columns, always=columns.encoded(always))
 
 
 def several_of_each(labels: IntArray) -> list[IntArray]:

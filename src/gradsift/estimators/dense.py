@@ -29,6 +29,7 @@ from gradsift.estimators.base import (
 )
 from gradsift.estimators.docstrings import completed, documented
 from gradsift.estimators.sparse import SparseGradientClassifier, SparseGradientRegressor
+from gradsift.estimators.validation import is_whole_number
 from gradsift.pairwise.assemble import Settings
 from gradsift.pairwise.dense import (
     fit_inverse,
@@ -309,7 +310,9 @@ class InverseRegression(DenseEstimator):
 
     def _find(self, sample: PairSample) -> dict[str, object]:
         check_n_components(self.n_components)
-        n_slices = check_n_slices(getattr(self, "n_slices", 2))
+        n_slices = getattr(self, "n_slices", 2)
+        if not is_whole_number(n_slices) or n_slices < 2:
+            raise ValueError(f"n_slices={n_slices!r}: use a whole number >= 2.")
         matrix = type(self)._matrix
         fit = fit_inverse(sample, matrix, n_slices, self.standardize, self.n_components)
         return {
@@ -320,12 +323,6 @@ class InverseRegression(DenseEstimator):
             "mean_": fit.scaling.mean,
             "scale_": fit.scaling.scale,
         }
-
-
-def check_n_slices(n_slices: object) -> int:
-    if isinstance(n_slices, bool) or not isinstance(n_slices, (int, np.integer)) or n_slices < 2:
-        raise ValueError(f"n_slices={n_slices!r}: use a whole number >= 2.")
-    return int(n_slices)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

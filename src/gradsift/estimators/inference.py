@@ -24,7 +24,7 @@ from gradsift.estimators.validation import Columns, check_columns
 from gradsift.inference.conditional_tests import column_significance
 from gradsift.inference.findings import Finding, Findings
 from gradsift.inference.results import Significance
-from gradsift.inference.settings import PRODUCT, TESTS
+from gradsift.inference.settings import PRODUCT
 from gradsift.protocols import TableLike
 from gradsift.sift import SiftResult
 
@@ -139,7 +139,6 @@ def significance(
     y: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
-    stand_in: float = TESTS.stand_in,
     findings: Sequence[Finding] | Findings | None = None,
     strict: bool = False,
     columns: Columns = None,
@@ -161,12 +160,10 @@ def significance(
     X : (n, p) array or data frame
     y : (n,) array
     sample_weight : (n,) array, optional
-    stand_in : float, default=0.8
-        A column is tested together with its stand-ins: columns whose correlation with it is this or
-        more, or less than its negative.
     findings : Findings or sequence of Finding, optional
-        What `findings` found. Columns of a finding are tested together with it, in place of
-        their stand-ins, and its most probable column is tested.
+        What `findings` found. Columns of a finding are tested together with it, and its most
+        probable column is tested. Other columns are tested together with those whose correlation
+        with them is .8 or more in absolute value.
     strict : bool, default=False
         Test each column given its reduced model alone, and not also given the other selected
         columns: fewer false discoveries than asked for, and less power.
@@ -194,8 +191,6 @@ def significance(
     ----------
     :cite:`benjamini-1995`, :cite:`candes-2018`, :cite:`lei-2018`
     """
-    if not 0.0 < stand_in <= 1.0:
-        raise ValueError(f"stand_in={stand_in}: a correlation above 0 and up to 1, such as 0.8.")
     # a model need not be fitted for this: then nothing is known of its groups
     refuse_with_groups(getattr(model, "n_groups_", None), "significance()")
     sample = make_sample(model, X, y, sample_weight, None, covariates, offset)
@@ -212,6 +207,5 @@ def significance(
             findings=[one.columns for one in findings or () if one.shape != PRODUCT],
             strict=strict,
             also=sample.columns.encoded(also).tolist(),
-            settings=replace(TESTS, stand_in=stand_in),
         )
     return sample.columns.significance(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +18,7 @@ from gradsift.data import is_storage
 from gradsift.data.arrays import array_like
 from gradsift.data.formats.sparse import check_indices
 from gradsift.estimators.base import Learned, take_over
-from gradsift.estimators.validation import check_new_X
+from gradsift.estimators.validation import check_max_features, check_new_X
 from gradsift.protocols import TableLike
 
 
@@ -71,10 +70,7 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        most = self.max_features
-        whole = isinstance(most, Integral) and not isinstance(most, bool)
-        if most is not None and not (whole and most >= 1):
-            raise ValueError(f"max_features={most!r}: a whole number of at least 1, or None.")
+        check_max_features(self.max_features)
         if sklearn.get_config()["enable_metadata_routing"]:
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         fitted = clone(self.estimator).fit(X, y, **fit_params)

@@ -303,7 +303,7 @@ def learned_of_response(
     model: GradientSift, response: Response, weight: Array | None, names: list[str] | None
 ) -> dict[str, Any]:
     """Attributes that follow from the response: its classes, or the names of its outcomes."""
-    if several_outcomes(response):
+    if isinstance(response, Numbers) and response.n_outcomes > 1:
         return {"outcome_names_": names}
     if not isinstance(response, Labels | Ordinal):
         return {}
@@ -377,10 +377,6 @@ def warn_of_fit(sample: Sample, fit: SiftModel) -> None:
         if fit.predictor.members:
             fallback = "predictors on all columns (predictor_.members)"
         warn_nothing_selected(fallback, NO_VARIABLE)
-
-
-def several_outcomes(response: Response) -> bool:
-    return isinstance(response, Numbers) and response.n_outcomes > 1
 
 
 def answer_of(model: GradientSift, sample: Sample) -> Answer:

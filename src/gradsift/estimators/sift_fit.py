@@ -211,7 +211,9 @@ def fit_sift(sample: Sample, params: SiftParameters, goal: Goal = "all") -> Sift
         if sample.covariates is not None:
             sample, coefficients, explained = without_covariates(sample, Z, rows, found)
         predictor = fit_predictor(sample, table, found, Z, rows, params, eta, say)
-        links = links_of(sample, predictor, rows)
+        links = None
+        if isinstance(sample.response, Likelihood):
+            links = links_of(sample.response.take(rows), sample, predictor, rows)
         importances, directions = summarise(predictor, sample, rows, table.share, params)
     scaling = table.scaling
     if not params.options.standardize:
@@ -484,12 +486,14 @@ def refit_response(
 
 
 def links_of(
-    sample: Sample, predictor: Predictor | OutcomePredictors, rows: IntArray
-) -> tuple[Link, Link] | None:
-    """How predictions follow from a predictor fitted to some rows, with and without members."""
-    response = sample.response.take(rows)
-    if not isinstance(response, Likelihood):
-        return None
+    response: Likelihood,
+    sample: Sample,
+    predictor: Predictor | OutcomePredictors,
+    rows: IntArray,
+) -> tuple[Link, Link]:
+    """How predictions of the response of some rows follow from a predictor fitted to these, with
+    and without members.
+    """
     weight = np.ones(len(rows)) if sample.weight is None else sample.weight[rows]
     X = take_rows(sample.source, rows)
     return (

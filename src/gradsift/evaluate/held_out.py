@@ -25,7 +25,7 @@ from gradsift._run.threads import same_bits
 from gradsift.data.row_groups import group_codes
 from gradsift.data.slices import check_rows, take_rows
 from gradsift.estimators.splits import CV, SampleParams, Split, scored_splits
-from gradsift.evaluate.scores import LOSSES, Scores, confusion, gather
+from gradsift.evaluate.scores import LOSSES, Scores, gather
 from gradsift.evaluate.truth import WORDS, Kind, Truth
 from gradsift.exceptions import (
     DependentRowsWarning,
@@ -65,8 +65,6 @@ class HeldOut:
     n_folds : int
     ensemble_share : float
         The part of the predictors on all columns in `together`, mean over the folds.
-    classes : tuple of str
-        Empty for numbers.
     positive : str or None
         The class whose average precision is given: the rarer of two.
     kind : str
@@ -82,7 +80,6 @@ class HeldOut:
     baseline: Scores
     n_folds: int
     ensemble_share: float = 0.0
-    classes: tuple[str, ...] = ()
     positive: str | None = None
     covariates: Scores | None = None
     kind: Kind = "numbers"
@@ -239,11 +236,7 @@ class PendingScores:
     def result(self) -> HeldOut:
         """The scores, once all folds are predicted."""
         folds, truth = self.folds.results(), self.truth
-        found, classes, positive = (
-            score_folds(folds, truth, self.members),
-            truth.classes,
-            truth.positive,
-        )
+        found, positive = score_folds(folds, truth, self.members), truth.positive
         shares = [fold.ensemble_share for fold in folds]
         return HeldOut(
             found[SELECTED],
@@ -252,8 +245,7 @@ class PendingScores:
             found[BASELINE],
             len(folds),
             float(np.mean(shares)),
-            () if classes is None else tuple(map(str, classes)),
-            None if positive is None or classes is None else str(classes[positive]),
+            None if positive is None else str(truth.label(positive)),
             found.get(COVARIATES),
             truth.kind,
         )
@@ -372,12 +364,11 @@ def score_folds(folds: list[Fold], truth: Truth, groups: IntArray | None) -> dic
     truth = truth.with_variance(np.unique(np.concatenate([fold.rows for fold in folds])), groups)
     found = {}
     for way in folds[0].predicted:
-        scores, confusions = [], []
-        for fold in folds:
-            here, predicted = truth.take(fold.rows), fold.predicted[way]
-            scores.append(here.scores(predicted, fold.predicted[BASELINE]))
-            confusions += [] if truth.classes is None else [confusion(here.codes, predicted)]
-        found[way] = gather(scores, confusions, sizes)
+        scores = [
+            truth.take(fold.rows).scores(fold.predicted[way], fold.predicted[BASELINE])
+            for fold in folds
+        ]
+        found[way] = gather(scores, sizes)
     return found
 
 
@@ -420,5 +411,4 @@ def score_model(
         truth = replace(truth, y=OrderedLabels(codes, known), classes=known)
     predicted = predictions(model, X, truth, params, known)
     constant = truth.constant(params, params, len(truth)) if truth.kind == "counts" else predicted
-    confusions = [] if truth.classes is None else [confusion(truth.codes, predicted)]
-    return gather([truth.scores(predicted, constant)], confusions)
+    return gather([truth.scores(predicted, constant)])

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.metrics import (
     average_precision_score,
-    confusion_matrix,
     mean_absolute_error,
     mean_poisson_deviance,
     mean_squared_error,
@@ -34,14 +33,11 @@ class Scores:
     ----------
     values : mapping
         Name of a score -> (folds,) array; NaN in a fold where it has no meaning.
-    confusion : (classes, classes) int array or None
-        Rows of the table by their class and by the class that was predicted, over all folds.
     rows : (folds,) int array or None
         Held-out rows of each fold, by which means are weighted; None = as many in each.
     """
 
     values: Mapping[str, Array]
-    confusion: IntArray | None = None
     rows: IntArray | None = None
 
     @property
@@ -220,18 +216,7 @@ def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values)) if len(values) else float("nan")
 
 
-def gather(
-    folds: Sequence[dict[str, float]],
-    confusions: Sequence[IntArray] = (),
-    rows: Sequence[int] | None = None,
-) -> Scores:
+def gather(folds: Sequence[dict[str, float]], rows: Sequence[int] | None = None) -> Scores:
     """The scores of all folds as one."""
     values = {name: np.array([fold[name] for fold in folds]) for name in folds[0]}
-    matrix = np.sum(confusions, axis=0) if len(confusions) else None
-    return Scores(values, matrix, None if rows is None else np.array(rows))
-
-
-def confusion(codes: IntArray, probabilities: Array) -> IntArray:
-    """(C, C) counts of rows by class and by the most likely class."""
-    classes = np.arange(probabilities.shape[1])
-    return np.asarray(confusion_matrix(codes, probabilities.argmax(axis=1), labels=classes))
+    return Scores(values, None if rows is None else np.array(rows))

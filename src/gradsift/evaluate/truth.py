@@ -141,6 +141,11 @@ class Truth:
         counts = np.bincount(self.codes, minlength=2)
         return int(counts[1] <= counts[0])
 
+    def label(self, code: int) -> object:
+        """The label of a class."""
+        assert self.classes is not None
+        return self.classes[code]
+
     def take(self, rows: IntArray) -> Self:
         return replace(self, y=self.y[rows])
 

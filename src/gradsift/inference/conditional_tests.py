@@ -34,11 +34,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Self
 
 import numpy as np
 
 from gradsift._run.passes import each_block
+from gradsift.inference.marginal_tests import by_label, q_values
 from gradsift.inference.results import ColumnTest, ProductTest, ReducedModel, Significance
 from gradsift.inference.score_tests import (
     Relationship,
@@ -264,7 +266,11 @@ def column_significance(
     tester = ColumnTester.of(fit, codes, settings)
     first = [int(columns[0]) for columns in findings]
     candidates, quick = tester.candidates([*also, *first])
-    p = sift.source.shape[1]
+    p, joint = sift.source.shape[1], sift.joint
+    labels, divided = (None, None) if joint is None else (joint.labels, joint.divided)
+    varying = np.isin(np.arange(p), sift.varying)
+    q_of = partial(q_values, labels=labels, tested=varying, divided=divided)
+    p_of = partial(by_label, labels=labels, divided=divided)
     together = tested_together(sift, candidates, settings.stand_in, findings)
     log_p, log_finding = np.zeros(p), np.zeros(p)
     tests: dict[int, ColumnTest] = {}
@@ -276,15 +282,15 @@ def column_significance(
             whole = alone if excluded == variable else tester.test(k, excluded, second)
             tests[k] = ColumnTest(k, tuple(sorted(together[k])), alone, whole)
             log_p[k], log_finding[k] = alone.log_p, whole.log_p
-        q = np.minimum(q_values(sift, log_p), q_values(sift, log_finding))
+        q = np.minimum(q_of(log_p), q_of(log_finding))
         if strict or not candidates or q.min() > settings.gate:
             break
     untested = ~np.isin(np.arange(p), candidates)
     return Significance(
-        p_values=np.exp(by_variable(sift, np.where(untested, quick, log_p))),
-        q_values=q_values(sift, log_p),
-        finding_p_values=np.exp(by_variable(sift, np.where(untested, quick, log_finding))),
-        finding_q_values=q_values(sift, once_each(log_finding, together)),
+        p_values=np.exp(p_of(np.where(untested, quick, log_p))),
+        q_values=q_of(log_p),
+        finding_p_values=np.exp(p_of(np.where(untested, quick, log_finding))),
+        finding_q_values=q_of(once_each(log_finding, together)),
         tests=tuple(sorted(tests.values(), key=lambda t: (t.alone.log_p, t.column))),
         products=tested_products(tester),
     )
@@ -295,29 +301,6 @@ def variable_columns(sift: Sift, k: int) -> frozenset[int]:
     if sift.labels is None:
         return frozenset([k])
     return frozenset(np.flatnonzero(sift.labels == sift.labels[k]).tolist())
-
-
-def by_variable(sift: Sift, log_p: Array) -> Array:
-    """log p-values (p,) of the variables of columns: the smallest of the columns of a variable, by
-    Bonferroni's correction.
-    """
-    joint = sift.joint
-    if joint is None:
-        return log_p
-    best = np.zeros(len(log_p))
-    np.minimum.at(best, joint.labels, np.minimum(log_p + np.log(joint.divided), 0.0))
-    return best[joint.labels]
-
-
-def q_values(sift: Sift, log_p: Array) -> Array:
-    """q-values (p,) over all columns that vary, or over all variables that these make up."""
-    out, varying = np.ones(len(log_p)), sift.varying
-    if sift.joint is None:
-        out[varying] = benjamini_hochberg(log_p[varying])
-        return out
-    labels, first = np.unique(sift.joint.labels[varying], return_index=True)
-    out[labels] = benjamini_hochberg(by_variable(sift, log_p)[varying[first]])
-    return out[sift.joint.labels]
 
 
 def tested_together(

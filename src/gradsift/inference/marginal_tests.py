@@ -100,24 +100,32 @@ def column_association(
     return Association(np.where(tested, p_found, np.nan), np.where(tested, q_found, np.nan))
 
 
-def by_label(log_p: Array, labels: IntArray | None) -> Array:
+def by_label(log_p: Array, labels: IntArray | None, divided: IntArray | None = None) -> Array:
     """log p-value of the variable of each column: the smallest of its columns, by Bonferroni's
-    correction. Without labels, each column is one variable.
+    correction for their number, or for that in `divided` (p,). Without labels, each column is one
+    variable.
     """
     if labels is None:
         return log_p
     _, number, count = np.unique(labels, return_inverse=True, return_counts=True)
     best = np.zeros(len(count))
-    np.minimum.at(best, number, np.minimum(log_p + np.log(count[number]), 0.0))
+    tests: IntArray = count[number] if divided is None else divided
+    np.minimum.at(best, number, np.minimum(log_p + np.log(tests), 0.0))
     return best[number]
 
 
-def q_values(log_p: Array, labels: IntArray | None, tested: NDArray[np.bool_]) -> Array:
+def q_values(
+    log_p: Array,
+    labels: IntArray | None,
+    tested: NDArray[np.bool_],
+    divided: IntArray | None = None,
+) -> Array:
     """q-values (p,) over the variables that were tested; 1 for the others."""
     out = np.ones(len(log_p))
     if labels is None:
         out[tested] = benjamini_hochberg(log_p[tested])
         return out
     _, first, number = np.unique(labels[tested], return_index=True, return_inverse=True)
-    out[tested] = benjamini_hochberg(by_label(log_p[tested], labels[tested])[first])[number]
+    best = by_label(log_p[tested], labels[tested], None if divided is None else divided[tested])
+    out[tested] = benjamini_hochberg(best[first])[number]
     return out

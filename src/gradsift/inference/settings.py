@@ -83,11 +83,13 @@ class FindingSettings:
 
     # candidates
     columns: int = 128
-    """Candidate columns: those that the sift selected, and those with the largest Bayes factors
-    against the response or a partial residual. 96 and 256 give the same log loss (33 tables).
+    """Time: candidate columns, those that the sift selected and those with the largest Bayes
+    factors against the response or a partial residual. 96 and 256 give the same log loss (33
+    tables).
     """
     least_columns: int = 24
-    """Candidate columns of a long table at least: evidence is sharp there, and features long."""
+    """Time: candidate columns of a long table at least: evidence is sharp there, and features long.
+    """
     values: int = 2_000_000
     """Time: rows times candidate columns at most; fewer columns where rows are more than 15,600."""
     neighbours: int = 8
@@ -138,13 +140,15 @@ class FindingSettings:
     """
     # the draws
     chains: int = 64
-    """Chains that run at the same time, half from the fit of the sift, half from nothing."""
+    """Time: chains that run at the same time, half from the fit of the sift, half from nothing."""
     least_chains: int = 8
     """Time: chains at least, where slots or classes are many."""
     burn_in: int = 30
-    """Sweeps at the start of each chain that are discarded."""
+    """Time: sweeps at the start of each chain that are discarded."""
     sweeps: int = 60
-    """Sweeps after these. With a third of the draws, findings differ by up to .1 between seeds."""
+    """Time: sweeps after these. With a third of the draws, the Monte Carlo error of confidences is
+    up to .1.
+    """
     most_draws: int = 80_000
     """Time: slots drawn in all chains together, times half of the contrasts; more draws give the
     same findings with less Monte Carlo error.
@@ -244,7 +248,7 @@ class ColumnTestSettings:
     classes are separated, as with a normal prior of unit variance.
     """
     least_probability: float = 1e-4
-    """Probabilities of a label are no closer to 0 and 1: no residual exceeds 100 standard
+    """Rounding: probabilities of a label are no closer to 0 and 1: no residual exceeds 100 standard
     deviations.
     """
     most_partners: int = 20

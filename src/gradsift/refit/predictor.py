@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import softmax
 
 from gradsift._run.passes import each_block
-from gradsift.data import ScaledSource, Scaling, open_source
+from gradsift.data import ArraySource, ScaledSource, Scaling
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.refit.all_columns import (
     KernelFit,
@@ -83,7 +83,7 @@ class Predictor:
 
     def eta(self, X: Source | Array, use: Literal["auto", "selected"] = "auto") -> Array:
         """Predictions (n, q) on the scale of the link; 'selected' uses g alone."""
-        source = open_source(X)
+        source = ArraySource(X) if isinstance(X, np.ndarray) else X
         own = self.refit.value(self.columns(source))
         if use == "selected" or not self.members:
             return own
@@ -159,8 +159,7 @@ class OutcomePredictors:
         return self.outcomes[0].columns(X)
 
     def eta(self, X: Source | Array, use: Literal["auto", "selected"] = "auto") -> Array:
-        source = open_source(X)
-        return np.hstack([one.eta(source, use) for one in self.outcomes])
+        return np.hstack([one.eta(X, use) for one in self.outcomes])
 
     def standard_gradient(self, X: Source | Array) -> Array:
         return np.concatenate([one.standard_gradient(X) for one in self.outcomes])
@@ -185,7 +184,8 @@ def selected_columns(X: Source | Array, scaling: Scaling, index: IntArray) -> Ar
 
     Those are the standardising's own rounding, and an optimiser must not get to amplify them.
     """
-    return np.round(scaling.apply(open_source(X).columns(index), index), 10) + 0.0
+    values = X[:, index] if isinstance(X, np.ndarray) else X.columns(index)
+    return np.round(scaling.apply(values, index), 10) + 0.0
 
 
 def average(
