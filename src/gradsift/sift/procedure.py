@@ -186,7 +186,7 @@ class Sift:
         rows = self.response.rows
         if self.noise is None:
             return self.unit_response
-        return whiten_residual(rows.centred(self.noise) * self.response.root, rows.total)
+        return whiten_residual(rows.centred(self.noise) * rows.column_root, rows.total)
 
     # ------------------------------------------------------------------ the answer
 
@@ -194,12 +194,12 @@ class Sift:
         """The best support. With groups of rows, the residual of a first sift gives the intraclass
         correlation of the noise, and the sift is run again with it.
         """
-        fit = self.with_tails()
-        clusters = self.response.rows.clusters
+        fit, rows = self.with_tails(), self.response.rows
+        clusters = rows.clusters
         if clusters is None or not fit.support:
             return fit
-        noise = clusters.unmapped((fit.residual / self.response.root).T).T
-        known = replace(self.response.rows, clusters=clusters.correlated(noise, self.settings))
+        noise = clusters.unmapped((fit.residual / rows.column_root).T).T
+        known = replace(rows, clusters=clusters.correlated(noise, self.settings))
         Y = clusters.unmapped(self.response.Y.T).T
         response = whitened_response(Y, known, self.response.robust, self.settings)
         return replace(self, response=response, noise=noise).with_tails()
@@ -338,7 +338,7 @@ class Sift:
         products = screen(
             self.table.single,
             columns[~np.isin(columns, [*self.excluded, *self.constant])],
-            found.R / self.response.root,
+            found.R / self.response.rows.column_root,
             groups.rows,
             selected,
             self.false_positives * self.settings.shares[3],
@@ -453,7 +453,7 @@ class SiftFit:
         if len(columns) < 2:
             return columns[:0]
         X = problem.table.single(columns).astype(float)
-        y, gain = self.pseudo_response[:, 0] / rows.root, problem.settings.index_gain
+        y, gain = self.fitted[1][:, 0] / rows.root, problem.settings.index_gain
         found = bent_columns(X, y, rows.weights, left, p, gain)
         return np.setdiff1d(columns[found], self.selected)
 
@@ -467,16 +467,12 @@ class SiftFit:
         return self.fitted[0]
 
     @property
-    def pseudo_response(self) -> Array:
-        return self.fitted[1]
-
-    @property
     def eta(self) -> Array:
         """(n, q) the fit on the link scale, up to a constant; of numbers and classes, in units of
         the whitened response.
         """
-        response = self.problem.response
-        return np.asarray((self.pseudo_response - self.residual) / response.root * response.unit)
+        response, (residual, fitted_to) = self.problem.response, self.fitted
+        return np.asarray((fitted_to - residual) / response.rows.column_root * response.unit)
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -583,7 +579,7 @@ class SiftFit:
             interactions=tuple((t.variables[0], t.variables[1], t.strength) for t in pairs),
             groups=self.terms,
             chi_square_tails=tails[chosen],
-            residual=response.rows.in_order(self.residual / response.root),
+            residual=response.rows.in_order(self.residual / response.rows.column_root),
             correlation=0.0 if clusters is None else clusters.correlation,
             clip_lines=problem.settings.clip_lines,
         )
