@@ -36,7 +36,7 @@ PRIVATE_USES = 0
 ANY = 340
 OWN_CLASSES = 4
 PARAMETERS = {"GradientSift": 12, "SparseGradient": 12, "CV": 14}
-NUMBERS = 145
+NUMBERS = 146
 
 
 @pytest.mark.parametrize("name", WALKS)

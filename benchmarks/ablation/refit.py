@@ -67,7 +67,7 @@ KINDS: dict[str, tuple[str, ...]] = {
 """Kind of design -> its designs: of 100 rows, or of 1,500 where they are many."""
 ROWS = ("tuning_rows", "landmarks", "most_rows")
 KERNELS = (
-    "start_noise", "shrink_scales", "per_angle", "rotation_rounds",
+    "start_noise", "shrink_scales", "per_angle", "linear_per_variable", "rotation_rounds",
     "most_rotated", "anova_trial", "anova_hope",
 )  # fmt: skip
 ONLY_LABELS = ("penalties", "stretches")
@@ -76,6 +76,7 @@ OUTLIERS = (
 )  # fmt: skip
 OFF: dict[str, dict[str, Any]] = {
     "per_angle": {"per_angle": 0.0},
+    "linear_per_variable": {"linear_per_variable": np.inf},
     "rotation_rounds": {"rotation_rounds": 1},
     "most_rotated": {"most_rotated": 1},
     "anova_trial": {"anova_trial": 1, "anova_hope": -np.inf},

@@ -488,7 +488,8 @@ def maximise_evidence(
 #
 # Larger families reach a larger evidence by chance. The chosen kernel has the smallest
 # -log evidence + penalty: half a nat (labels: one) for each of the d (d - 1) / 2 angles of a
-# rotation. The anova kernel carries its own weak priors instead.
+# rotation, one nat less per length scale that the linear kernel does without (labels: none). The
+# anova kernel carries its own weak priors instead.
 
 
 @dataclass(frozen=True, eq=False)
@@ -578,7 +579,7 @@ def rank_candidates(
     linear = maximise_evidence(DotProduct(d), centred, np.log(settings.start_noise))
     found = [
         Candidate(ard, ard.loss),
-        Candidate(linear, linear.loss),
+        Candidate(linear, linear.loss + settings.linear_per_variable * d),
     ]
     if 1 < d <= settings.most_rotated:
         cost = settings.per_angle * d * (d - 1) / 2
