@@ -229,7 +229,7 @@ def sift_fits(
     groups, support = chosen_groups(source, response, chosen)
     Y = robust_fit(groups, support, response)[1]
     Z = groups.stack(support)
-    B = least_squares(Z, Y, groups.rows.total, groups.settings.ridge)
+    B = least_squares(Z, Y, groups.rows.total, groups.table.settings.ridge)
     fits: Fits = {}
     ends = np.cumsum(groups.size[list(support)])
     for g, end, size in zip(support, ends, groups.size[list(support)], strict=True):

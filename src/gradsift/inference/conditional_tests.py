@@ -140,7 +140,7 @@ class ColumnTester:
         per class (one for two classes).
         """
         if self.codes is None:
-            yield from (model.pseudo_response / self.sift.response.root).T
+            yield from (model.fitted[1] / self.sift.response.rows.column_root).T
         else:
             n_classes = int(self.codes.max()) + 1
             for c in range(1 if n_classes == 2 else 0, n_classes):

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -78,12 +78,6 @@ def nystroem_factor(K: Array, landmarks: IntArray) -> Factor:
     keep = np.flatnonzero(values > LEAST_EIGENVALUE * largest)[::-1]
     T = vectors[:, keep] / np.sqrt(values[keep])
     return Factor(K @ T, landmarks, T)
-
-
-class Kernel(Protocol):
-    def values(self, products: Products) -> Array:
-        """K between two sets of samples."""
-        ...
 
 
 # ---------------------------------------------------------------------------- bandwidths

@@ -53,78 +53,6 @@ from gradsift.refit.settings import RefitSettings
 # blocks: memory is (block x r) + (r x r).
 
 
-@dataclass(frozen=True, eq=False)
-class RefitRows:
-    """The rows an evidence is computed on: X (n, d), centred responses Y (n, q), weights w (n,)."""
-
-    X: Array
-    Y: Array
-    weights: Array
-
-    @property
-    def root(self) -> Array | None:
-        """Square roots of the weights, or None if all are one."""
-        return None if np.all(self.weights == 1.0) else np.sqrt(self.weights)
-
-
-@dataclass(frozen=True, eq=False)
-class Ridge:
-    """beta (r, q), the profiled prior variances `scale` (q,), and what residuals need."""
-
-    features: Features
-    noise_ratio: float
-    beta: Array
-    scale: Array
-    factor: Array
-
-
-def ridge_sums(features: Features, rows: RefitRows) -> tuple[Array, Array]:
-    """Phi'W Phi (r, r) and Phi'W Y (r, q)."""
-    r, q = len(features.points), rows.Y.shape[1]
-    gram, moment = np.zeros((r, r)), np.zeros((r, q))
-    for block in row_blocks(len(rows.X)):
-        root = np.sqrt(rows.weights[block, None])
-        Phi = features(rows.X[block]) * root
-        gram += Phi.T @ Phi  # of an array with itself: half of the work
-        moment += Phi.T @ (root * rows.Y[block])
-    return gram, moment
-
-
-def solve_ridge(
-    features: Features,
-    noise_ratio: float,
-    rows: RefitRows,
-    sums: tuple[Array, Array] | None = None,
-) -> Ridge:
-    """Solve (Phi'W Phi + eta I) beta = Phi'W Y, from the `ridge_sums` where these are known."""
-    gram, moment = ridge_sums(features, rows) if sums is None else sums
-    factor = dpotrf(gram + noise_ratio * np.eye(len(gram)), lower=1)[0]
-    beta = dpotrs(factor, moment, lower=1)[0]
-    # z'B^-1 z / N, by the matrix inversion lemma; see evidence.py
-    unexplained = rows.weights @ (rows.Y**2) - (moment * beta).sum(0)
-    scale = np.maximum(unexplained, 0.0) / (noise_ratio * rows.weights.sum())
-    return Ridge(features, noise_ratio, beta, scale, factor)
-
-
-def residuals_and_leverages(
-    ridge: Ridge, rows: RefitRows, *, leverage: bool = True
-) -> tuple[Array, Array]:
-    """Residuals r (n, q) and leverages h (n,), h_i = phi_i'(Phi'W Phi + eta I)^-1 phi_i.
-
-    r / (1 - h) is the residual of one copy of row i under the fit without it. r / sqrt(1 - h) is
-    the same over its predictive sd, times the sd of the noise: extremes at the rim of the data,
-    which nothing else predicts, stay small. `leverage=False` puts h = 0, for many rows.
-    """
-    residuals = rows.Y - ridge.features.expansion(ridge.beta).value(rows.X)
-    leverages = np.zeros(len(rows.X))
-    if leverage:
-        for block in row_blocks(len(rows.X)):
-            half = dtrtrs(ridge.factor, ridge.features(rows.X[block]).T, lower=1)[0]
-            # a row of weight below one is left out whole, hence the min
-            leverages[block] = (half * half).sum(0) * np.minimum(rows.weights[block], 1.0)
-    return residuals, np.minimum(leverages, 1.0 - 1e-6)
-
-
 BLOCK = 256
 """Memory: rows evaluated at once; BLOCK x number of points stay in the cache."""
 
@@ -198,6 +126,78 @@ class Expansion:
                 for c, a in enumerate(self.coefficients.T):
                     out[c, block] = self.kernel.gradient(X[block], self.points, a)
         return out
+
+
+@dataclass(frozen=True, eq=False)
+class RefitRows:
+    """The rows an evidence is computed on: X (n, d), centred responses Y (n, q), weights w (n,)."""
+
+    X: Array
+    Y: Array
+    weights: Array
+
+    @property
+    def root(self) -> Array | None:
+        """Square roots of the weights, or None if all are one."""
+        return None if np.all(self.weights == 1.0) else np.sqrt(self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Ridge:
+    """beta (r, q), the profiled prior variances `scale` (q,), and what residuals need."""
+
+    features: Features
+    noise_ratio: float
+    beta: Array
+    scale: Array
+    factor: Array
+
+
+def ridge_sums(features: Features, rows: RefitRows) -> tuple[Array, Array]:
+    """Phi'W Phi (r, r) and Phi'W Y (r, q)."""
+    r, q = len(features.points), rows.Y.shape[1]
+    gram, moment = np.zeros((r, r)), np.zeros((r, q))
+    for block in row_blocks(len(rows.X)):
+        root = np.sqrt(rows.weights[block, None])
+        Phi = features(rows.X[block]) * root
+        gram += Phi.T @ Phi  # of an array with itself: half of the work
+        moment += Phi.T @ (root * rows.Y[block])
+    return gram, moment
+
+
+def solve_ridge(
+    features: Features,
+    noise_ratio: float,
+    rows: RefitRows,
+    sums: tuple[Array, Array] | None = None,
+) -> Ridge:
+    """Solve (Phi'W Phi + eta I) beta = Phi'W Y, from the `ridge_sums` where these are known."""
+    gram, moment = ridge_sums(features, rows) if sums is None else sums
+    factor = dpotrf(gram + noise_ratio * np.eye(len(gram)), lower=1)[0]
+    beta = dpotrs(factor, moment, lower=1)[0]
+    # z'B^-1 z / N, by the matrix inversion lemma; see evidence.py
+    unexplained = rows.weights @ (rows.Y**2) - (moment * beta).sum(0)
+    scale = np.maximum(unexplained, 0.0) / (noise_ratio * rows.weights.sum())
+    return Ridge(features, noise_ratio, beta, scale, factor)
+
+
+def residuals_and_leverages(
+    ridge: Ridge, rows: RefitRows, *, leverage: bool = True
+) -> tuple[Array, Array]:
+    """Residuals r (n, q) and leverages h (n,), h_i = phi_i'(Phi'W Phi + eta I)^-1 phi_i.
+
+    r / (1 - h) is the residual of one copy of row i under the fit without it. r / sqrt(1 - h) is
+    the same over its predictive sd, times the sd of the noise: extremes at the rim of the data,
+    which nothing else predicts, stay small. `leverage=False` puts h = 0, for many rows.
+    """
+    residuals = rows.Y - ridge.features.expansion(ridge.beta).value(rows.X)
+    leverages = np.zeros(len(rows.X))
+    if leverage:
+        for block in row_blocks(len(rows.X)):
+            half = dtrtrs(ridge.factor, ridge.features(rows.X[block]).T, lower=1)[0]
+            # a row of weight below one is left out whole, hence the min
+            leverages[block] = (half * half).sum(0) * np.minimum(rows.weights[block], 1.0)
+    return residuals, np.minimum(leverages, 1.0 - 1e-6)
 
 
 # ------------------------------------------------ how certain the function is
@@ -488,7 +488,8 @@ def maximise_evidence(
 #
 # Larger families reach a larger evidence by chance. The chosen kernel has the smallest
 # -log evidence + penalty: half a nat (labels: one) for each of the d (d - 1) / 2 angles of a
-# rotation. The anova kernel carries its own weak priors instead.
+# rotation, one nat less per length scale that the linear kernel does without (labels: none). The
+# anova kernel carries its own weak priors instead.
 
 
 @dataclass(frozen=True, eq=False)
@@ -578,7 +579,7 @@ def rank_candidates(
     linear = maximise_evidence(DotProduct(d), centred, np.log(settings.start_noise))
     found = [
         Candidate(ard, ard.loss),
-        Candidate(linear, linear.loss),
+        Candidate(linear, linear.loss + settings.linear_per_variable * d),
     ]
     if 1 < d <= settings.most_rotated:
         cost = settings.per_angle * d * (d - 1) / 2

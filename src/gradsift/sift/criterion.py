@@ -52,11 +52,6 @@ class SiftResponse:
     likelihood: Likelihood | None = None
     """Of the kept rows; None for numbers and classes, which least squares fits."""
 
-    @property
-    def root(self) -> Array | float:
-        """Roots of the weights as a column; 1 where all are one."""
-        return self.rows.column_root
-
     @cached_property
     def start(self) -> Array:
         """The pseudo-response of an empty fit, rows scaled."""
@@ -71,14 +66,15 @@ class SiftResponse:
         """The response given a fit: fit + winsorised(y - fit), or the working response of a
         likelihood; centred. `fit` and the answer have scaled rows.
         """
+        root = self.rows.column_root
         if not self.robust and (self.likelihood is None or not fit.any()):
-            return self.Y * self.root
-        plain = fit / self.root
+            return self.Y * root
+        plain = fit / root
         if self.likelihood is not None:
             W = self.likelihood.working(plain * self.unit, self.rows.weights) / self.unit
-            return self.rows.recentred(W) * self.root
+            return self.rows.recentred(W) * root
         Y = plain + winsorise(self.Y - plain, self.settings.clip, self.rows.weight)
-        return self.rows.recentred(Y) * self.root
+        return self.rows.recentred(Y) * root
 
     def fitted(self, Z: Array, Y: Array) -> Array:
         """(n, q) fit to features Z (m, n): by least squares to Y, or by penalised likelihood. Rows
@@ -86,9 +82,10 @@ class SiftResponse:
         """
         if self.likelihood is None:
             return np.asarray(Z.T @ least_squares(Z, Y, self.rows.total, self.settings.ridge))
-        D = Z.T / self.root
+        root = self.rows.column_root
+        D = Z.T / root
         beta = self.likelihood.fit(D, self.rows.weights)
-        return np.asarray(D @ beta / self.unit * self.root)
+        return np.asarray(D @ beta / self.unit * root)
 
     def lack_of_fit(self, R: Array, Y: Array) -> float:
         """The first term of the criterion at a residual R of a pseudo-response Y, rows scaled: n
@@ -96,7 +93,7 @@ class SiftResponse:
         working response hardly fall where a likelihood rises.
         """
         if self.likelihood is not None:
-            eta = (Y - R) / self.root * self.unit
+            eta = (Y - R) / self.rows.column_root * self.unit
             return self.likelihood.deviance(eta, self.rows.weights)
         return self.rows.total * log_det(R.T @ R / self.rows.total)
 
@@ -148,7 +145,7 @@ def in_principal_axes(response: SiftResponse, source: Source) -> SiftResponse:
     if q == 1:
         return response
     rows, M = response.rows, np.zeros((q, q))
-    weighted = response.Y * np.square(response.root)
+    weighted = response.Y * np.square(rows.column_root)
 
     def covariances(X: Array) -> Array:
         along = clipped(X, rows, response.settings).T @ weighted
@@ -184,7 +181,7 @@ def complexities(groups: Groups, support: Support, moves: list[Move], q: int) ->
     Every group counts with its further level; a variable in no product adds the difference to the
     full level of one univariate group, the one where that is least.
     """
-    rows, settings = groups.rows, groups.settings
+    rows, settings = groups.rows, groups.table.settings
     n, spent = rows.total, float(q)
     if rows.informative is not None:
         # a likelihood has no variance of noise to estimate: its first coefficient costs its level
@@ -251,7 +248,7 @@ def robust_fit(groups: Groups, support: Support, response: SiftResponse) -> tupl
     if not support:
         return Y, Y
     Z = groups.stack(support)
-    for _ in range(groups.settings.rounds if response.robust else 1):
+    for _ in range(groups.table.settings.rounds if response.robust else 1):
         fit = response.fitted(Z, Y)
         Y = response.adapted(fit)
     return Y - fit, Y
@@ -290,7 +287,7 @@ def normal_equations(groups: Groups, members: Iterable[int], Y: Array) -> Normal
         g: slice(int(e - s), int(e))
         for g, e, s in zip(members, ends, groups.size[members], strict=True)
     }
-    return NormalEquations(Z @ Z.T / n, Z @ Y / n, Y.T @ Y / n, where, groups.settings.ridge)
+    return NormalEquations(Z @ Z.T / n, Z @ Y / n, Y.T @ Y / n, where, groups.table.settings.ridge)
 
 
 def criterion(groups: Groups, support: Support, response: SiftResponse) -> float:

@@ -124,7 +124,7 @@ class Kind(NamedTuple):
 
 def univariate_kinds(groups: Groups, R: Array) -> Iterator[Kind]:
     """Linear, quadratic and local groups of all pooled columns, against noise R (n, q)."""
-    clusters, settings = clusters_of(groups.rows), groups.settings
+    clusters, settings = clusters_of(groups.rows), groups.table.settings
     found = [
         [group_scores(Z[:, part], R, clusters) for part in settings.parts]
         for _, Z in groups.table.features(groups.columns)
@@ -164,7 +164,7 @@ def inflated(groups: Groups, q: int, kinds: Iterable[Kind]) -> Groups:
     for where, size, found, prior in kinds:
         own, df = prior, found.df
         if own is None:
-            own = common_prior(found, groups.settings)
+            own = common_prior(found, groups.table.settings)
             if not np.isinf(own.spread):
                 df = np.full(len(df), float(np.mean(df)))
         common = common or own

@@ -27,7 +27,7 @@ under the null, like that of any other group.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -135,28 +135,12 @@ def univariate_log_p(
     statistic: Array, q: int, interactions: bool, settings: SiftSettings = DEFAULT
 ) -> Array:
     """Smallest log tail over the three groups, corrected for its share: (p,) from (3, p)."""
-    return smallest(
-        statistic,
-        lambda part, m: chi2_log_sf(part, m * q),
-        shares(interactions, settings),
-        settings,
-    )
-
-
-def smallest(
-    statistic: Array,
-    log_p: Callable[[Array, int], Array],
-    share: Sequence[float],
-    settings: SiftSettings,
-) -> Array:
-    """The smallest of the log p-values (p,) of statistics (3, p), of m features each, over their
-    shares.
-    """
+    part = shares(interactions, settings)[:3]
     out = np.full(statistic.shape[1], np.inf)
     for start in range(0, len(out), AT_A_TIME):
         where = slice(start, start + AT_A_TIME)
-        for one, m, a in zip(statistic, settings.part_sizes, share, strict=False):
-            np.minimum(out[where], log_p(one[where], m) - np.log(a), out=out[where])
+        for s, m, a in zip(statistic, settings.part_sizes, part, strict=True):
+            np.minimum(out[where], chi2_log_sf(s[where], m * q) - np.log(a), out=out[where])
     return out
 
 
@@ -179,11 +163,13 @@ def association_log_p(
     """log p-values (p,) from the statistics (3, p) of linear, quadratic and local features against
     q responses of unit variance in n rows.
     """
-
-    def log_p(part: Array, m: int) -> Array:
-        return pillai_log_p(part.astype(np.float64) / n, n, m, q)
-
-    return np.minimum(smallest(statistic, log_p, shares(False, settings), settings), 0.0)
+    out, part = np.zeros(statistic.shape[1]), shares(False, settings)[:3]
+    for start in range(0, len(out), AT_A_TIME):
+        where = slice(start, start + AT_A_TIME)
+        for one, m, share in zip(statistic, settings.part_sizes, part, strict=True):
+            log_p = pillai_log_p(one[where].astype(np.float64) / n, n, m, q)
+            np.minimum(out[where], log_p - np.log(share), out=out[where])
+    return out
 
 
 def pillai_log_p(trace: Array, n: float, m: int, q: int) -> Array:
@@ -441,10 +427,6 @@ class Groups:
     @property
     def rows(self) -> Rows:
         return self.table.rows
-
-    @property
-    def settings(self) -> SiftSettings:
-        return self.table.settings
 
     @property
     def columns(self) -> IntArray:

@@ -6,8 +6,23 @@ answer is a support, a set of groups of features with the least criterion
     n log det(R'R / n) + cost of the groups (`criterion`),
 
 found by a group lasso path and a local search (`search`), first among univariate groups, then among
-these and the products of two columns that the residual still follows (`products`). The steps are
-those of `docs/algorithm.md`, 8 to 27.
+these and the products of two columns that the residual still follows (`products`). The steps of
+`docs/algorithm.md`, in the order in which they are taken:
+
+    make_sift                    3    the response, centred and whitened
+    Sift.run                          once, or twice where rows belong together
+      with_tails                 6    again with linear features that are not cut off
+        search                        the support, with features of one kind
+          first_pool            21    columns that are searched, with their features and levels
+          proposals             15    supports on the path
+          best            16 to 20    search at relaxed and at true levels, check, copies
+          refill                22    another pool, where a column outside of it passes its level
+          with_pairs        23, 24    products that the residual follows
+    SiftFit.bent                24    columns that a curve along one sum needs
+    SiftFit.result        25 to 27    the terms, and a ranking of all columns
+
+Features are those of `features` (4 to 7), levels those of `groups` (8 to 11), fits and their cost
+those of `criterion` (12 to 14).
 """
 
 from __future__ import annotations
@@ -65,49 +80,6 @@ ROWS_PER_COLUMN = 8
 
 
 @dataclass(frozen=True)
-class ChosenGroup:
-    """One term of the potential."""
-
-    part: str
-    """"linear", "quadratic", "local", "joint" (all columns of one variable) or "product"."""
-    variables: tuple[int, ...]
-    strength: float
-    """Rise of the log residual variance (log det, several responses) without this term."""
-
-
-@dataclass(frozen=True)
-class SiftResult:
-    """The result of a sift, as fitted models keep it."""
-
-    selected: IntArray
-    """Selected columns, sorted."""
-    ranking: IntArray
-    """(p,) rank of every column, 1 = best."""
-    scores: Array
-    """(p,) larger = better: (1, 2] selected, [0, 1) the others."""
-    interactions: tuple[tuple[int, int, float], ...]
-    """Selected products (k, l, strength), strongest first; for classes only those that the log odds
-    need, too.
-    """
-    groups: tuple[ChosenGroup, ...]
-    """Terms of the selected potential, strongest first."""
-    chi_square_tails: Array
-    """One per selected column: chi-square tail of what the fit loses without it; nan outside of the
-    support. It orders columns
-    and is no p-value: the columns were chosen for being large here, and others may stand in for
-    them.
-    """
-    residual: Array
-    """(rows with positive weight, q) residual of the selected terms, in units of the whitened
-    response.
-    """
-    correlation: float = 0.0
-    """Correlation of the noise of two rows of a group; 0 without groups."""
-    clip_lines: bool = True
-    """Whether the linear features that it was found with were cut off."""
-
-
-@dataclass(frozen=True)
 class Sift:
     """The problem: data, levels and settings of one sift. Its methods are the steps."""
 
@@ -132,74 +104,16 @@ class Sift:
     in common; None = the response.
     """
 
-    @property
-    def table(self) -> Columns:
-        """The columns as they are read."""
-        return Columns(self.source, self.response.rows, self.settings)
-
-    @property
-    def n_columns(self) -> int:
-        """Columns that compete: those that change."""
-        return self.source.shape[1] - len(self.constant)
-
-    @property
-    def varying(self) -> IntArray:
-        """The numbers of these columns."""
-        return np.delete(np.arange(self.source.shape[1]), list(self.constant))
-
-    @property
-    def n_variables(self) -> int:
-        """Variables that compete: columns, unless several are one."""
-        return len(np.unique(self.varying if self.labels is None else self.labels[self.varying]))
-
-    @property
-    def n_paired(self) -> int:
-        """Columns of which all products of two are tested; 0 without interactions."""
-        if not self.interactions:
-            return 0
-        limits, (n, q) = self.settings.limits, self.response.Y.shape
-        slower = 1 if self.response.rows.clusters is None else limits.cluster_cost
-        affordable = isqrt(int(limits.most_products / (n * q * slower)))
-        return min(max(affordable, limits.most_columns), self.n_columns)
-
-    @cached_property
-    def joint(self) -> JointGroups | None:
-        """The joint groups of variables of several columns."""
-        if self.labels is None:
-            return None
-        return make_joint(self.table, self.labels, self.varying, self.unit_response)
-
-    @property
-    def levels(self) -> Levels:
-        """Levels (3,) of the univariate groups of a column."""
-        p, q = self.n_variables, self.response.Y.shape[1]
-        return univariate_levels(self.false_positives, p, q, self.interactions, self.settings)
-
-    @property
-    def unit_response(self) -> Array:
-        """The response (n, q) with unit covariance, rows scaled."""
-        return whiten_residual(self.response.start, self.response.rows.total)
-
-    @property
-    def unit_noise(self) -> Array:
-        """Noise of unit covariance, rows of a cluster made independent, rows scaled."""
-        rows = self.response.rows
-        if self.noise is None:
-            return self.unit_response
-        return whiten_residual(rows.centred(self.noise) * self.response.root, rows.total)
-
-    # ------------------------------------------------------------------ the answer
-
     def run(self) -> SiftFit:
         """The best support. With groups of rows, the residual of a first sift gives the intraclass
         correlation of the noise, and the sift is run again with it.
         """
-        fit = self.with_tails()
-        clusters = self.response.rows.clusters
+        fit, rows = self.with_tails(), self.response.rows
+        clusters = rows.clusters
         if clusters is None or not fit.support:
             return fit
-        noise = clusters.unmapped((fit.residual / self.response.root).T).T
-        known = replace(self.response.rows, clusters=clusters.correlated(noise, self.settings))
+        noise = clusters.unmapped((fit.residual / rows.column_root).T).T
+        known = replace(rows, clusters=clusters.correlated(noise, self.settings))
         Y = clusters.unmapped(self.response.Y.T).T
         response = whitened_response(Y, known, self.response.robust, self.settings)
         return replace(self, response=response, noise=noise).with_tails()
@@ -339,7 +253,7 @@ class Sift:
         products = screen(
             self.table.single,
             columns[~np.isin(columns, [*self.excluded, *self.constant])],
-            found.R / self.response.root,
+            found.R / self.response.rows.column_root,
             groups.rows,
             selected,
             self.false_positives * self.settings.shares[3],
@@ -400,6 +314,64 @@ class Sift:
         best[new] = np.inf
         return fit, largest(best, k)
 
+    # ------------------------------------------------------------------ what the problem says
+
+    @property
+    def table(self) -> Columns:
+        """The columns as they are read."""
+        return Columns(self.source, self.response.rows, self.settings)
+
+    @property
+    def n_columns(self) -> int:
+        """Columns that compete: those that change."""
+        return self.source.shape[1] - len(self.constant)
+
+    @property
+    def varying(self) -> IntArray:
+        """The numbers of these columns."""
+        return np.delete(np.arange(self.source.shape[1]), list(self.constant))
+
+    @property
+    def n_variables(self) -> int:
+        """Variables that compete: columns, unless several are one."""
+        return len(np.unique(self.varying if self.labels is None else self.labels[self.varying]))
+
+    @property
+    def n_paired(self) -> int:
+        """Columns of which all products of two are tested; 0 without interactions."""
+        if not self.interactions:
+            return 0
+        limits, (n, q) = self.settings.limits, self.response.Y.shape
+        slower = 1 if self.response.rows.clusters is None else limits.cluster_cost
+        affordable = isqrt(int(limits.most_products / (n * q * slower)))
+        return min(max(affordable, limits.most_columns), self.n_columns)
+
+    @cached_property
+    def joint(self) -> JointGroups | None:
+        """The joint groups of variables of several columns."""
+        if self.labels is None:
+            return None
+        return make_joint(self.table, self.labels, self.varying, self.unit_response)
+
+    @property
+    def levels(self) -> Levels:
+        """Levels (3,) of the univariate groups of a column."""
+        p, q = self.n_variables, self.response.Y.shape[1]
+        return univariate_levels(self.false_positives, p, q, self.interactions, self.settings)
+
+    @property
+    def unit_response(self) -> Array:
+        """The response (n, q) with unit covariance, rows scaled."""
+        return whiten_residual(self.response.start, self.response.rows.total)
+
+    @property
+    def unit_noise(self) -> Array:
+        """Noise of unit covariance, rows of a cluster made independent, rows scaled."""
+        rows = self.response.rows
+        if self.noise is None:
+            return self.unit_response
+        return whiten_residual(rows.centred(self.noise) * rows.column_root, rows.total)
+
 
 class Reduced(NamedTuple):
     """The pool and the supports that the searches for all reduced models start from."""
@@ -454,7 +426,7 @@ class SiftFit:
         if len(columns) < 2:
             return columns[:0]
         X = problem.table.single(columns).astype(float)
-        y, gain = self.pseudo_response[:, 0] / rows.root, problem.settings.index_gain
+        y, gain = self.fitted[1][:, 0] / rows.root, problem.settings.index_gain
         found = bent_columns(X, y, rows.weights, left, p, gain)
         return np.setdiff1d(columns[found], self.selected)
 
@@ -468,16 +440,12 @@ class SiftFit:
         return self.fitted[0]
 
     @property
-    def pseudo_response(self) -> Array:
-        return self.fitted[1]
-
-    @property
     def eta(self) -> Array:
         """(n, q) the fit on the link scale, up to a constant; of numbers and classes, in units of
         the whitened response.
         """
-        response = self.problem.response
-        return np.asarray((self.pseudo_response - self.residual) / response.root * response.unit)
+        response, (residual, fitted_to) = self.problem.response, self.fitted
+        return np.asarray((fitted_to - residual) / response.rows.column_root * response.unit)
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -584,10 +552,53 @@ class SiftFit:
             interactions=tuple((t.variables[0], t.variables[1], t.strength) for t in pairs),
             groups=self.terms,
             chi_square_tails=tails[chosen],
-            residual=response.rows.in_order(self.residual / response.root),
+            residual=response.rows.in_order(self.residual / response.rows.column_root),
             correlation=0.0 if clusters is None else clusters.correlation,
             clip_lines=problem.settings.clip_lines,
         )
+
+
+@dataclass(frozen=True)
+class ChosenGroup:
+    """One term of the potential."""
+
+    part: str
+    """"linear", "quadratic", "local", "joint" (all columns of one variable) or "product"."""
+    variables: tuple[int, ...]
+    strength: float
+    """Rise of the log residual variance (log det, several responses) without this term."""
+
+
+@dataclass(frozen=True)
+class SiftResult:
+    """The result of a sift, as fitted models keep it."""
+
+    selected: IntArray
+    """Selected columns, sorted."""
+    ranking: IntArray
+    """(p,) rank of every column, 1 = best."""
+    scores: Array
+    """(p,) larger = better: (1, 2] selected, [0, 1) the others."""
+    interactions: tuple[tuple[int, int, float], ...]
+    """Selected products (k, l, strength), strongest first; for classes only those that the log odds
+    need, too.
+    """
+    groups: tuple[ChosenGroup, ...]
+    """Terms of the selected potential, strongest first."""
+    chi_square_tails: Array
+    """One per selected column: chi-square tail of what the fit loses without it; nan outside of the
+    support. It orders columns
+    and is no p-value: the columns were chosen for being large here, and others may stand in for
+    them.
+    """
+    residual: Array
+    """(rows with positive weight, q) residual of the selected terms, in units of the whitened
+    response.
+    """
+    correlation: float = 0.0
+    """Correlation of the noise of two rows of a group; 0 without groups."""
+    clip_lines: bool = True
+    """Whether the linear features that it was found with were cut off."""
 
 
 def sift(source: Source, Y: Array, **options: Any) -> SiftResult:

@@ -310,7 +310,7 @@ def interactions_of(
         return products
     Phi = with_ones((groups.stack(support) / groups.rows.root).T)
     statistic = score_statistics(
-        Phi, T, groups.rows.weights, groups.settings.ridge, known, len(products)
+        Phi, T, groups.rows.weights, groups.table.settings.ridge, known, len(products)
     )
     return [g for g, t in zip(products, statistic, strict=True) if t >= groups.levels.new[g]]
 

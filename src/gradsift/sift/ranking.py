@@ -165,7 +165,7 @@ def variable_losses(
 
 def log_evidence(found: Evidence, groups: Groups, n_selected: int) -> Array:
     """Smallest log tail of each column, (p,): of its univariate groups and of its best product."""
-    q, settings, interactions = found.R.shape[1], groups.settings, found.products is not None
+    q, settings, interactions = found.R.shape[1], groups.table.settings, found.products is not None
     univariate = found.univariate
     if groups.inflation is not None:
         univariate = univariate / typical_ratios(groups, univariate.shape[1])

@@ -108,7 +108,7 @@ def solve(
         ratio[working] = 0.0
         above = np.flatnonzero(ratio > 1.001)
         new = above[np.argsort(-ratio[above], kind="stable")[:MOST_NEW]]
-        if len(new) == 0 or len(working) >= groups.settings.limits.least_columns:
+        if len(new) == 0 or len(working) >= groups.table.settings.limits.least_columns:
             return active, R
         working = sorted({*working, *new.tolist()})
 
@@ -117,7 +117,7 @@ def path(groups: Groups, response: SiftResponse, fixed: Support) -> list[Support
     """Distinct supports met while the scale falls from the empty solution to `path_end` of it, or
     to `most_df` n coefficients.
     """
-    n, settings = groups.rows.total, groups.settings
+    n, settings = groups.rows.total, groups.table.settings
     level = np.sqrt(groups.levels.new / n)
     Y = response.start
     free = np.ones(len(level))
@@ -227,7 +227,7 @@ class Search:
         R, Y = self.fits[support]
         leave = [g for g in support if g not in self.fixed]
         left, mix = residuals_without(groups, support, R, Y, leave)
-        enter = entering(groups, left, mix, support, groups.settings.breadth).tolist()
+        enter = entering(groups, left, mix, support, groups.table.settings.breadth).tolist()
         bases = zip([None, *leave], enter, strict=True)
         moves: list[Move] = [(g, None) for g in leave]
         moves += [(out, g) for out, new in bases for g in new if g not in support]
@@ -401,11 +401,11 @@ def choose_supports(
     the relaxed optimum does, and is a second start for the search at the true levels.
     """
     df, ratio = groups.size * response.Y.shape[1], groups.ratio
-    factor = max(groups.settings.relaxed / false_positives, 1.0)
+    factor = max(groups.table.settings.relaxed / false_positives, 1.0)
     levels = groups.levels.map(lambda level: relaxed_levels(level / ratio, df, factor) * ratio)
     search = Search(groups, response, fixed, Fits(groups, response))
     lenient = replace(search, groups=replace(groups, levels=levels))
-    loose = lenient.choose(lenient.best(supports, groups.settings.breadth))
+    loose = lenient.choose(lenient.best(supports, groups.table.settings.breadth))
     further = [loose]
     while True:
         support = search.choose([*search.best(supports, 1), *further])
@@ -446,7 +446,7 @@ def least_confirmed(search: Search, support: Support) -> int | None:
     together, the group is named whose gain is least confirmed by exchangeable rows.
     """
     groups, response = search.groups, search.response
-    n, q = groups.rows.total, response.Y.shape[1]
+    n, q, root = groups.rows.total, response.Y.shape[1], groups.rows.column_root
     Y = search.fits[support][1]
     fits = normal_equations(groups, support, Y)
     Z = groups.stack(support)
@@ -462,8 +462,8 @@ def least_confirmed(search: Search, support: Support) -> int | None:
         own = fits.index(leave)
         gain = max(n * (log_det(cov_rest) - least), 0.0)  # the ridge can make it negative
         asked = cost - complexity(groups, rest, q)
-        a = Z[own].T @ B[own] / response.root
-        R = (Y - Z[fits.index(rest)].T @ B_rest) / response.root
+        a = Z[own].T @ B[own] / root
+        R = (Y - Z[fits.index(rest)].T @ B_rest) / root
         enough = asked / gain if gain > 0.0 and not whole else np.inf
         part = permutation_ratio(a, R, groups.rows.weights, gain, enough)
         return asked - gain * part, part
