@@ -251,7 +251,12 @@ class TextTable:
         head = [line, below]
         while len(head) < HEAD_LINES and (len(head) < 3 or sum(map(len, head)) < HEAD_CHARACTERS):
             head.append(next(lines, ""))
-        return [line for line in head if line], number
+        head = [line for line in head if line]
+        titles = title_lines(head, self.options)
+        if titles:
+            said = " ".join(head[0].strip(" ,;|\t\r\n").split())
+            self.notes.append(f"{self.name}: {said!r} above the header is a title")
+        return head[titles:], number + titles
 
     def _settle(self, header: list[str], rows: Sequence[Sequence[str]]) -> None:
         """Names, and what the first rows have that the header has not."""
@@ -380,6 +385,24 @@ def lines_of(file: IO[str], name: str) -> Iterator[str]:
                 "available can take: it is no table."
             )
         yield line
+
+
+def title_lines(lines: Sequence[str], options: ReadOptions = PLAIN) -> int:
+    """How many lines above the header hold one cell at most, and no name of a column.
+
+    Examples
+    --------
+    >>> title_lines(["Sales of 2023", "", "shop;sales", "a;1", "b;2"]), title_lines(["a;b", "1;2"])
+    (2, 0)
+    """
+    bare = [QUOTED.sub("x", line.rstrip("\r\n")) for line in lines]
+    mark = options.delimiter or delimiter_of(bare[len(bare) // 2 :], "", options)
+    full = [sum(bool(cell.strip()) for cell in line.split(mark)) for line in bare]
+    first = next((k for k, count in enumerate(full) if count > 1), 0)
+    rows = [line.split(mark) for line in bare[first:] if line.strip()]
+    if len(rows) < 3 or len({len(cells) for cells in rows}) > 1:
+        return 0
+    return 0 if any(options.number(cell.strip()) is not None for cell in rows[0]) else first
 
 
 def has_decimal_commas(rows: Sequence[Sequence[str]]) -> bool:

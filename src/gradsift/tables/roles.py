@@ -359,7 +359,7 @@ def text_role(
     group = unit_role(name, np.array(there), len(counts), n, codes if len(there) == n else None)
     if group is not None:
         return group
-    if known_order(there):
+    if known_order(there) and not MATCHED_NAME.search(name):  # blocks I, II, III have none
         return "ordered category", ""
     if len(counts) > MOST_LEVELS:
         kept = [counts[level] for level in common_levels(counts) if counts[level] >= LEAST_ROWS]
@@ -481,6 +481,8 @@ def event_columns(
             event, most = EVENT_NAME, 3
         elif number:
             event = _called(rf"^(d|delta|event|status|cens)[._]?{number[1]}$")
+            if not any(map(event.search, others)) and target.casefold().startswith("time"):
+                event = EVENT_NAME  # start and stop of an interval, and what ended it
         called = [name for name in others if event.search(name) or CENSORED.search(name)]
         kinds = {name: {text for text in as_texts(values_of(name)) if text} for name in called}
         found = [name for name in called if 2 <= len(kinds[name]) <= most]
