@@ -646,3 +646,125 @@ def german_answers(folder: Path) -> Files:
         "geheilt": np.where(well, "ja", "nein"),
     })  # fmt: skip
     return _text(folder, "patienten.csv", frame.to_csv(sep=";", index=False), "cp1252")
+
+
+# ------------------------------------------------------------------------ the third set
+
+
+def units_row(folder: Path) -> Files:
+    """Units in a row of their own below the header."""
+    rng, n = _rng(61), 150
+    height = rng.normal(170, 10, n)
+    frame = pd.DataFrame({
+        "who": [f"P{k:03d}" for k in range(n)], "height": height.round(1),
+        "glucose": rng.normal(5.4, 0.8, n).round(2),
+        "weight": (0.9 * height - 80 + rng.normal(0, 5, n)).round(1),
+    })  # fmt: skip
+    header, body = frame.to_csv(index=False).split("\n", 1)
+    return _text(folder, "lab.csv", f"{header}\n,cm,mmol/L,kg\n{body}")
+
+
+def footnotes_below(folder: Path) -> Files:
+    """A sheet with remarks below the table."""
+    rng, n = _rng(62), 120
+    dose = rng.uniform(0, 10, n)
+    frame = pd.DataFrame({
+        "plot": [f"plot {k}" for k in range(n)], "dose": dose.round(2),
+        "soil": rng.choice(["clay", "sand"], n),
+        "yield": (3 + 0.4 * dose + rng.normal(0, 0.5, n)).round(2),
+    })  # fmt: skip
+    below = [[None] * 4, ["Source: register of fields, 2021", None, None, None]]
+    path = folder / "fields.xlsx"
+    pd.DataFrame([*frame.values.tolist(), *below], columns=frame.columns).to_excel(
+        path, index=False
+    )
+    return path, None
+
+
+def dates_with_words(folder: Path) -> Files:
+    """Dates some of which are not known."""
+    rng, n = _rng(63), 180
+    days = _days(rng, n, "2018-01-01", 1200)
+    born = _days(rng, n, "1950-01-01", 15_000).dt.strftime("%d.%m.%Y")
+    seen = days.dt.strftime("%Y-%m-%d")
+    stage = rng.integers(1, 5, n)
+    frame = pd.DataFrame({
+        "born": born.where(rng.random(n) > 0.05, "unknown"),
+        "seen": seen.where(rng.random(n) > 0.08, "n.d."),
+        "stage": stage, "score": (stage + rng.normal(0, 0.7, n)).round(2),
+    })  # fmt: skip
+    return _text(folder, "visits.csv", frame.to_csv(index=False))
+
+
+def footnote_marks(folder: Path) -> Files:
+    """Numbers with marks that point to remarks."""
+    rng, n = _rng(64), 150
+    x = rng.normal(12, 3, n)
+    marks = rng.choice(["", "", "", "", "", "", "*", "**"], n)
+    frame = pd.DataFrame({
+        "pH": [f"{v:.1f}{m}" for v, m in zip(x, marks)], "depth": rng.integers(1, 60, n),
+        "yield": (2 * x + rng.normal(0, 2, n)).round(1),
+    })  # fmt: skip
+    return _text(folder, "marks.csv", frame.to_csv(index=False))
+
+
+def plus_minus(folder: Path) -> Files:
+    """Numbers with their errors."""
+    rng, n = _rng(65), 140
+    x = rng.normal(30, 6, n)
+    frame = pd.DataFrame({
+        "mass": [f"{v:.1f} ± {e:.1f}" for v, e in zip(x, rng.uniform(0.1, 0.9, n))],
+        "charge": rng.integers(1, 4, n), "time": (3 * x + rng.normal(0, 8, n)).round(2),
+    })  # fmt: skip
+    return _text(folder, "peaks.csv", frame.to_csv(index=False))
+
+
+def pivot_headers(folder: Path) -> Files:
+    """Two rows of names, as pandas writes a pivot table."""
+    rng, n = _rng(66), 130
+    a, b = rng.normal(size=(2, n)).round(3)
+    lines = ["site,temp,temp,rain,outcome", "name,mean,max,sum,flood"]
+    flood = np.where(b + 0.5 * rng.normal(size=n) > 0, "yes", "no")
+    lines += [f"s{k},{a[k]},{(a[k] + abs(a[k - 1])).round(3)},{b[k]},{flood[k]}" for k in range(n)]
+    return _text(folder, "pivot.csv", "\n".join(lines) + "\n")
+
+
+def quoted_commas(folder: Path) -> Files:
+    """Decimal commas in quotes, and commas between cells."""
+    rng, n = _rng(67), 150
+    x, z = rng.normal(5, 2, (2, n))
+    y = 2 * x - z + rng.normal(0, 1, n)
+    lines = ["lot,viscosity,density,strength"]
+    for k in range(n):
+        cells = [f'"{v:.2f}"'.replace(".", ",") for v in (x[k], z[k], y[k])]
+        lines.append(",".join([f"L{k}", *cells]))
+    return _text(folder, "lots.csv", "\n".join(lines) + "\n")
+
+
+def numbers_as_text(folder: Path) -> Files:
+    """A workbook whose numbers are texts, with blanks and decimal commas."""
+    rng, n = _rng(68), 130
+    area = rng.uniform(20, 200, n)
+    frame = pd.DataFrame({
+        "built": _days(rng, n, "1960-01-01", 20_000), "area": [f" {v:.1f} " for v in area],
+        "rooms": [str(v) for v in rng.integers(1, 8, n)],
+        "price": _comma(pd.Series(3.1 * area + rng.normal(0, 25, n)), 2),
+    })  # fmt: skip
+    path = folder / "homes.xlsx"
+    frame.to_excel(path, index=False)
+    return path, None
+
+
+def refusals(folder: Path) -> Files:
+    """Numbers, and four words for what was not answered."""
+    rng, n = _rng(69), 220
+    age = rng.integers(18, 90, n)
+    words = np.array(["refused", "don't know", "not asked", "no answer"])
+    hours = np.clip(rng.normal(14 - 0.12 * age, 2, n), 0, None).round(1).astype(object)
+    lost = rng.random(n) < 0.12
+    hours[lost] = words[rng.integers(0, 4, int(lost.sum()))]
+    frame = pd.DataFrame({
+        "age": age, "screen_hours": hours, "region": rng.choice(["N", "S", "E", "W"], n),
+        "sleep": np.clip(9 - 0.02 * age + rng.normal(0, 0.4, n), 4, 12).round(1),
+    })  # fmt: skip
+    return _text(folder, "answers.csv", frame.to_csv(index=False))

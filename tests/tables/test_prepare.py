@@ -162,6 +162,12 @@ CELLS = {
     "words": (["lost", *(f"{k}.5" for k in range(1, N))], "'lost' read as missing", np.nan),
     "codes of currencies": ([f"CHF {k}.5" for k in range(N)], "unit 'CHF' taken off", 0.5),
     "brackets of accountants": (["(1.5)", *(f"{k}.5" for k in range(1, N))], None, -1.5),
+    "marks of footnotes": (
+        [f"{k}.5{'*' * (k % 3)}" for k in range(N)],
+        "errors and footnote marks taken off",
+        0.5,
+    ),
+    "errors": ([f"{k}.5 ± 0.3" for k in range(N)], "errors and footnote marks taken off", 0.5),
     "clocks": ([f"1:{k % 60:02d}:30" for k in range(N)], "clock times read as seconds", 3630.0),
     "other minus signs": ([f"\u2212{k}.5" for k in range(1, N + 1)], None, -1.5),
 }
@@ -205,6 +211,17 @@ def test_quarters_and_months_of_years_are_dates(form, rng):
     table = prepare(table_with(rng, when=np.array(cells)), Choices("y"))
     days = table.X[:, list(table.names).index("when: days")]
     np.testing.assert_array_equal(days[:5], [0, 455, 912, 1369, 1461])
+
+
+def test_words_among_dates_are_missing_values(rng):
+    cells = [f"2024-01-{1 + k % 28:02d}" for k in range(N)]
+    cells[3], cells[7] = "unknown", "n.d."
+    table = prepare(table_with(rng, when=np.array(cells)), Choices("y"))
+    days = table.X[:, list(table.names).index("when: days")]
+    assert np.flatnonzero(np.isnan(days)).tolist() == [3, 7]
+    assert "'when': 'n.d.', 'unknown' read as missing" in texts(table, "read")
+    table = prepare(table_with(rng, when=np.array(["no", "yes"] * 20 + cells[40:])), Choices("y"))
+    assert "when: days" not in table.names
 
 
 def test_seasons_are_categories(rng):

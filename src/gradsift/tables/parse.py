@@ -25,6 +25,8 @@ MONEY = (
 """Signs and codes of currencies before a number."""
 CLOCK = re.compile(r"(?:(?P<hours>\d{1,3}):)?(?P<minutes>\d{1,3}):(?P<seconds>[0-5]\d(?:\.\d+)?)")
 """Hours, minutes and seconds, or minutes and seconds (or hours and minutes)."""
+REMARKS = re.compile(r"\s*(?:(?:±|\+/-)\s*\d[\d.,]*|[*†‡§]+)$")
+"""What may follow a number: its error, or marks that point to footnotes."""
 BRACKETS = re.compile(r"\(([^()]*\d[^()]*)\)")
 """A negative amount as accountants write it."""
 NUMBER_LIKE = re.compile(
@@ -35,8 +37,8 @@ NUMBER_LIKE = re.compile(
 )
 MARKS = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "), (".", " "), (".", "'"))
 """Pairs of a decimal mark and a mark between thousands, tried in this order."""
-MOST_WORDS = 3
-"""Different texts without digits in a column of numbers: read as missing."""
+MOST_WORDS = 5
+"""Different texts without digits in a column of numbers or dates: read as missing."""
 WORD_SHARE = 0.2
 """Part of the cells that they may be."""
 MOST_CLASSES = 5
@@ -102,6 +104,8 @@ class NumberStyle:
         Texts that are read as missing.
     clock : bool
         Whether they are written as 1:23:45, which counts as seconds.
+    remarks : bool
+        Whether errors (± 0.3) or marks of footnotes follow some of them.
     """
 
     decimal: str = "."
@@ -110,6 +114,7 @@ class NumberStyle:
     bounds: bool = False
     words: tuple[str, ...] = ()
     clock: bool = False
+    remarks: bool = False
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -147,6 +152,7 @@ class NumberStyle:
         what = [f"unit {self.unit!r} taken off"] * bool(self.unit)
         what += ["'<x' read as x"] * self.bounds
         what += ["clock times read as seconds"] * self.clock
+        what += ["errors and footnote marks taken off"] * self.remarks
         what += [f"{self.thousands!r} between thousands"] * bool(self.thousands)
         what += ["decimal commas"] * (self.decimal == "," != decimal)
         what += [f"{', '.join(map(repr, self.words))} read as missing"] * bool(self.words)
@@ -154,14 +160,14 @@ class NumberStyle:
 
 
 def bare_number(text: str) -> str:
-    """A number without quotes; in brackets it is negative.
+    """A number without quotes, its error and marks of footnotes; in brackets it is negative.
 
     Examples
     --------
-    >>> bare_number("(1,234)"), bare_number("'5'")
-    ('-1,234', '5')
+    >>> bare_number("(1,234)"), bare_number("'5'"), bare_number("5.1 ± 0.3"), bare_number("12*")
+    ('-1,234', '5', '5.1', '12')
     """
-    text = text.strip("'\"")
+    text = REMARKS.sub("", text.strip("'\""))
     found = BRACKETS.fullmatch(text)
     return text if found is None else f"-{found[1].strip()}"
 
@@ -216,10 +222,7 @@ def number_style(texts: Iterable[str | None], hint: str | None = None) -> Number
     found = {cell: NUMBER_LIKE.fullmatch(cell) for cell in counts}
     words = sorted(cell for cell, match in found.items() if match is None)
     good = [match for match in found.values() if match is not None]
-    lost = sum(counts[word] for word in words)
-    if not good or len(words) > MOST_WORDS or lost > WORD_SHARE * counts.total():
-        return None
-    if any(re.search(r"\d", word) or word.casefold() in NO_MISSING for word in words):
+    if not good or not mean_missing(words, counts):
         return None
     units = {match[part] for match in good for part in ("money", "unit")} - {None}
     bare = sum(not (match["money"] or match["unit"]) for match in good)
@@ -233,8 +236,18 @@ def number_style(texts: Iterable[str | None], hint: str | None = None) -> Number
         style = NumberStyle(decimal, thousands)
         if all(map(style.pattern.fullmatch, digits)):
             bounds = any(match["bound"] for match in good)
-            return NumberStyle(decimal, thousands, next(iter(units), ""), bounds, tuple(words))
+            remarks = any(REMARKS.search(cell) for cell in written)
+            unit = next(iter(units), "")
+            return NumberStyle(decimal, thousands, unit, bounds, tuple(words), remarks=remarks)
     return None
+
+
+def mean_missing(words: Sequence[str], counts: Counter[str]) -> bool:
+    """Whether texts among numbers or dates may stand for missing values: few without digits."""
+    lost = sum(counts[word] for word in words)
+    if len(words) > MOST_WORDS or lost > WORD_SHARE * counts.total():
+        return False
+    return not any(re.search(r"\d", word) or word.casefold() in NO_MISSING for word in words)
 
 
 def known_texts(texts: Iterable[str | None]) -> Counter[str]:
@@ -260,7 +273,7 @@ def read_numbers(texts: NDArray[Any], style: NumberStyle) -> Array:
 
 
 def date_format(texts: Iterable[str | None]) -> str:
-    """The format that reads all texts as dates, '' if there is none.
+    """The format that reads all texts as dates but a few words, '' if there is none.
 
     Examples
     --------
@@ -270,7 +283,10 @@ def date_format(texts: Iterable[str | None]) -> str:
     counts = known_texts(texts)
     if not counts or not looks_alike(counts, lambda cell: DATE_LIKE.fullmatch(cell) is not None):
         return ""
-    cells = list(counts)
+    words = date_words(counts)
+    cells = [cell for cell in counts if cell not in words]
+    if not cells or not mean_missing(words, counts):
+        return ""
     clocks = CLOCKS if ":" in cells[0] else ("",)
     formats = [*QUARTERS, *(date + clock for date in DATES for clock in clocks)]
     for form in formats:
@@ -279,6 +295,11 @@ def date_format(texts: Iterable[str | None]) -> str:
         if not np.isnat(read_dates(cells, form)).any():
             return "" if form == "%Y-%m" and are_seasons(cells) else form
     return ""
+
+
+def date_words(texts: Iterable[str | None]) -> list[str]:
+    """The texts without digits in a column of dates."""
+    return sorted({text for text in texts if text is not None and not re.search(r"\d", text)})
 
 
 def are_seasons(cells: Iterable[str]) -> bool:

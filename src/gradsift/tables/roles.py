@@ -34,6 +34,7 @@ from gradsift.tables.parse import (
     NumberStyle,
     are_days,
     date_format,
+    date_words,
     is_ambiguous,
     number_style,
 )
@@ -167,6 +168,9 @@ def _text_column(
         if is_ambiguous(texts, form):
             order = "month before day" if form.startswith("%m") else "day before month"
             said.setdefault(f"dates read as {order}, the other way would fit too", []).append(name)
+        if lost := date_words(texts):
+            some = ", ".join(map(repr, lost))
+            said.setdefault(f"{some} read as missing", []).append(name)
         return Column(name, "date", format=form)
     return Column(name, "category")
 
