@@ -119,7 +119,7 @@ MESSY: dict[str, Messy] = {
         PLAIN.replace("a,b", "a,"), says=("column 3 of t.csv has no name", "(line 1)", "line 2")
     ),
     "a title above the header": Messy(
-        "Experiment 12\n" + PLAIN, says=("line 2 has 4 cells", "--comment", "--delimiter")
+        "Experiment 12\n" + PLAIN, **GOOD, says=("'Experiment 12' above the header is no part",)
     ),
     "a line cut short": Messy(with_line(PLAIN, 9, "s8,5"), says=("line 9 has 2 cells", "4 columns")),
     "no header": Messy("1,2,3\n4,5,6\n", says=("the first line of t.csv holds numbers", "header")),

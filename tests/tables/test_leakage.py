@@ -61,6 +61,22 @@ def test_parts_that_add_up_or_multiply_to_the_target_are_left_out(rng, combine):
     assert {"a", "b"}.isdisjoint(table.names)
 
 
+def test_a_rounded_mean_of_columns_is_left_out(rng):
+    low, width = rng.normal(50, 9, size=(2, N))
+    y = np.round(low + width / 2, 1)
+    table = prepare(
+        frame(rng, y, low=np.round(low, 1), high=np.round(low + width, 1)), Choices("y")
+    )
+    assert {"low", "high"}.isdisjoint(table.names)
+
+
+def test_a_table_that_is_a_sum_as_a_whole_is_used_with_a_caution(rng):
+    a, b = rng.normal(size=(2, N))
+    table = prepare(make_frame(["a", "b", "y"], [a, b, a + 2 * b]), Choices("y"))
+    assert table.names == ("a", "b")
+    assert [set(note.columns) for note in loud(table)] == [{"a", "b"}]
+
+
 def test_a_column_missing_in_one_class_only_is_left_out(rng):
     classes = np.arange(N) % 2
     gone = np.where(classes == 1, np.nan, rng.normal(size=N))

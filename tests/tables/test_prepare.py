@@ -160,6 +160,15 @@ CELLS = {
     "thousands": ([f"1'{k:03d}.5" for k in range(N)], '"\'" between thousands', 1000.5),
     "bounds": (["<0.3", *(f"{k}.5" for k in range(1, N))], "'<x' read as x", 0.3),
     "words": (["lost", *(f"{k}.5" for k in range(1, N))], "'lost' read as missing", np.nan),
+    "codes of currencies": ([f"CHF {k}.5" for k in range(N)], "unit 'CHF' taken off", 0.5),
+    "brackets of accountants": (["(1.5)", *(f"{k}.5" for k in range(1, N))], None, -1.5),
+    "marks of footnotes": (
+        [f"{k}.5{'*' * (k % 3)}" for k in range(N)],
+        "errors and footnote marks taken off",
+        0.5,
+    ),
+    "errors": ([f"{k}.5 ± 0.3" for k in range(N)], "errors and footnote marks taken off", 0.5),
+    "clocks": ([f"1:{k % 60:02d}:30" for k in range(N)], "clock times read as seconds", 3630.0),
     "other minus signs": ([f"\u2212{k}.5" for k in range(1, N + 1)], None, -1.5),
 }
 
@@ -194,6 +203,37 @@ def test_dates_become_days_and_what_differs_from_them(kind, rng):
     np.testing.assert_array_equal(table.X[:, names.index("when: days")], day - day.min())
     np.testing.assert_array_equal(table.X[:, names.index("when: weekday")], (day - 1) % 7 + 1)
     assert "'when': dates" in texts(table, "encoded")
+
+
+@pytest.mark.parametrize("form", ["Q{q} {year}", "{year}Q{q}", "{year}-{month:02d}"])
+def test_quarters_and_months_of_years_are_dates(form, rng):
+    cells = [form.format(year=2010 + k % 5, q=1 + k % 4, month=1 + 3 * (k % 4)) for k in range(N)]
+    table = prepare(table_with(rng, when=np.array(cells)), Choices("y"))
+    days = table.X[:, list(table.names).index("when: days")]
+    np.testing.assert_array_equal(days[:5], [0, 455, 912, 1369, 1461])
+
+
+def test_words_among_dates_are_missing_values(rng):
+    cells = [f"2024-01-{1 + k % 28:02d}" for k in range(N)]
+    cells[3], cells[7] = "unknown", "n.d."
+    table = prepare(table_with(rng, when=np.array(cells)), Choices("y"))
+    days = table.X[:, list(table.names).index("when: days")]
+    assert np.flatnonzero(np.isnan(days)).tolist() == [3, 7]
+    assert "'when': 'n.d.', 'unknown' read as missing" in texts(table, "read")
+    table = prepare(table_with(rng, when=np.array(["no", "yes"] * 20 + cells[40:])), Choices("y"))
+    assert "when: days" not in table.names
+
+
+def test_seasons_are_categories(rng):
+    cells = [f"20{k % 9 + 1:02d}-{k % 9 + 2:02d}" for k in range(N)]
+    table = prepare(table_with(rng, season=np.array(cells)), Choices("y"))
+    assert "season=2001-02" in table.names
+
+
+def test_blocks_have_no_order(rng):
+    block = np.array(["I", "II", "III", "IV"])[rng.integers(0, 4, size=N)]
+    table = prepare(table_with(rng, block=block, grade=block), Choices("y"))
+    assert {"grade", "block=I", "block=IV"} <= set(table.names)
 
 
 LEFT_OUT = {

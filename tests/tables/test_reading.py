@@ -100,6 +100,19 @@ def test_an_unknown_suffix_is_read_as_text(tmp_path):
     check(read_frame(tmp_path / "t.data"))
 
 
+def test_the_header_is_the_row_that_names_what_is_asked_for(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("blood,blood,result\nHb,CRP,ill\n1,2,yes\n3,4,no\n")
+    frame = read_frame(path, wanted=["ill"])
+    assert frame.order == ("Hb", "CRP", "ill")
+    assert frame.numbers.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert [note.text for note in frame.notes] == [
+        "t.csv: 'blood,blood,result' above the header is no part of the table"
+    ]
+    path.write_text("gene,s1,s2\na,1,2\nill,yes,no\n")  # variables in rows
+    assert read_frame(path, wanted=["ill"]).order == ("gene", "s1", "s2")
+
+
 def test_archives_bring_names_classes_and_ids(tmp_path, rng):
     X = rng.normal(size=(6, 3))
     path = tmp_path / "t.npz"

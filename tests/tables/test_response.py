@@ -92,6 +92,20 @@ def test_a_target_of_one_value_is_refused(value):
         read_task(y, "auto", "y")
 
 
+def test_a_target_called_a_count_is_one_wherever_it_begins():
+    y = np.array([3, 3, 4, 4, 6, 9, 20, 45, 90.0])
+    assert [note.change for note in read_task(y, "auto", "Freq")[1]] == ["task=counts"]
+    assert read_task(y, "auto", "price")[1] == []
+
+
+def test_an_interval_has_an_event(rng):
+    time = rng.integers(1, 60, size=60).astype(float)
+    frame = survival_frame(rng, time1=time, time2=time + 5.0, status=rng.integers(0, 2, size=60))
+    table = prepare(frame, Choices("time2"))
+    assert "status" not in table.names
+    assert any("survival" in note.text and note.change == "event=status" for note in table.notes)
+
+
 def survival_frame(rng, **columns):
     n = 60
     base = {"x": rng.normal(size=n), "months": rng.exponential(size=n) + 1.0}

@@ -67,7 +67,10 @@ QUOTED = re.compile(r'"[^"]*"')
 
 
 def read_text(
-    path: Any, work: Callable[[TextTable], T], options: ReadOptions = PLAIN
+    path: Any,
+    work: Callable[[TextTable], T],
+    options: ReadOptions = PLAIN,
+    wanted: Collection[str] = (),
 ) -> tuple[T, tuple[str, ...]]:
     """work(table) on a delimited text file, and notes on how the file was read.
 
@@ -82,6 +85,8 @@ def read_text(
     work : callable
         Gets a `TextTable` whose rows have not been read.
     options : ReadOptions
+    wanted : collection of str
+        Columns of which the header has one: it may be below other lines.
     """
     name = os.path.basename(os.fspath(path))
     try:
@@ -90,7 +95,7 @@ def read_text(
         for encoding in attempts:
             try:
                 with unpacked(path, "rt", encoding=encoding) as file:
-                    table = TextTable(file, name, options)
+                    table = TextTable(file, name, options, wanted)
                     found = work(table)
             except UnicodeDecodeError:
                 if encoding == attempts[-1]:
@@ -194,6 +199,8 @@ class TextTable:
     name : str
         The name of the file, for messages.
     options : ReadOptions
+    wanted : collection of str
+        As in `read_text`.
 
     Attributes
     ----------
@@ -207,13 +214,19 @@ class TextTable:
         What was found out.
     """
 
-    def __init__(self, file: IO[str], name: str, options: ReadOptions = PLAIN) -> None:
+    def __init__(
+        self,
+        file: IO[str],
+        name: str,
+        options: ReadOptions = PLAIN,
+        wanted: Collection[str] = (),
+    ) -> None:
         self.name, self.options = name, options
         self.notes: list[str] = []
         csv.field_size_limit(max(CELL_CHARACTERS, csv.field_size_limit()))
         self._remark = options.comment
         lines = lines_of(file, name)
-        head, number = self._begin(lines)
+        head, number = self._begin(lines, wanted)
         options = self.options
         self.delimiter = options.delimiter or delimiter_of(
             [line.rstrip("\n") for line in head], name, options
@@ -228,7 +241,7 @@ class TextTable:
             self.options = replace(self.options, decimal=",")
             self.notes.append(f"{name}: numbers have decimal commas")
 
-    def _begin(self, lines: Iterator[str]) -> tuple[list[str], int]:
+    def _begin(self, lines: Iterator[str], wanted: Collection[str]) -> tuple[list[str], int]:
         """The first lines from the header on, past blank lines and remarks; and the number of the
         first of them.
         """
@@ -251,7 +264,12 @@ class TextTable:
         head = [line, below]
         while len(head) < HEAD_LINES and (len(head) < 3 or sum(map(len, head)) < HEAD_CHARACTERS):
             head.append(next(lines, ""))
-        return [line for line in head if line], number
+        head = [line for line in head if line]
+        titles = title_lines(head, self.options) or lines_above(head, self.options, wanted)
+        if titles:
+            said = " ".join(head[0].strip(" ,;|\t\r\n").split())
+            self.notes.append(f"{self.name}: {said!r} above the header is no part of the table")
+        return head[titles:], number + titles
 
     def _settle(self, header: list[str], rows: Sequence[Sequence[str]]) -> None:
         """Names, and what the first rows have that the header has not."""
@@ -380,6 +398,44 @@ def lines_of(file: IO[str], name: str) -> Iterator[str]:
                 "available can take: it is no table."
             )
         yield line
+
+
+def title_lines(lines: Sequence[str], options: ReadOptions = PLAIN) -> int:
+    """How many lines above the header hold one cell at most, and no name of a column.
+
+    Examples
+    --------
+    >>> title_lines(["Sales of 2023", "", "shop;sales", "a;1", "b;2"]), title_lines(["a;b", "1;2"])
+    (2, 0)
+    """
+    bare = [QUOTED.sub("x", line.rstrip("\r\n")) for line in lines]
+    mark = options.delimiter or delimiter_of(bare[len(bare) // 2 :], "", options)
+    full = [sum(bool(cell.strip()) for cell in line.split(mark)) for line in bare]
+    first = next((k for k, count in enumerate(full) if count > 1), 0)
+    rows = [line.split(mark) for line in bare[first:] if line.strip()]
+    if len(rows) < 3 or len({len(cells) for cells in rows}) > 1:
+        return 0
+    return 0 if any(options.number(cell.strip()) is not None for cell in rows[0]) else first
+
+
+def lines_above(lines: Sequence[str], options: ReadOptions, wanted: Collection[str]) -> int:
+    """How many lines are above the one that names a column that is wanted; none where no line of
+    names does.
+
+    Examples
+    --------
+    >>> lines_above(["blood,blood,result", "Hb,CRP,ill", "1,2,yes"], PLAIN, ["ill"])
+    1
+    """
+    bare = [line.rstrip("\r\n") for line in lines]
+    mark = options.delimiter or delimiter_of(bare[len(bare) // 2 :], "", options)
+    for k, line in enumerate(bare):
+        cells = [cell.strip(" \"'") for cell in line.split(mark)]
+        if any(options.number(cell) is not None for cell in cells):
+            return 0
+        if set(cells[k > 0 :]) & set(wanted):  # with variables in rows it is in the first cell
+            return k
+    return 0
 
 
 def has_decimal_commas(rows: Sequence[Sequence[str]]) -> bool:

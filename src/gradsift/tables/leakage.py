@@ -45,6 +45,10 @@ EXACT = 1e-9
 """Part of its variance that is left of a target that is a sum."""
 ROUNDED, FEW_PARTS = 1e-6, 3
 """... of few columns, where all may be written with few digits."""
+WIDE_STEPS = 20
+"""Standard deviation of a target, in units of its last digit, from which on it may be a rounded sum
+of few columns.
+"""
 
 
 @dataclass(frozen=True)
@@ -310,16 +314,32 @@ def _expressions(
         if len(left) < 2 or (rises and (y <= 0).any()):
             continue
         Z, t = X[:, left] if sums else np.log(X[:, left]), np.log(y) if rises else y
-        for identity in _identities(Z, t):
+        for identity in _identities(Z, t, rounding(y) if sums else 0.0):
             parts = [names[left[k]] for k in identity]
             kind = what if len(parts) > 1 else alone
             found |= dict.fromkeys(parts, f"{target!r} is {kind} of {listed(parts, 5)}")
     return found
 
 
-def _identities(X: Array, y: Array) -> list[list[int]]:
-    """Sets of columns whose weighted sum is the target: the column closest to the residual is
-    taken until nothing is left of it, at most a quarter as many as rows; then all that can go, go.
+def rounding(y: Array) -> float:
+    """The last digit with which numbers are written, 0 where it is too small or too large for an
+    error of this size to be told from none.
+
+    Examples
+    --------
+    >>> rounding(np.array([15.9, 33.9, 29.1, 60.0]))
+    0.1
+    """
+    for step in (1.0, 0.1, 0.01, 0.001):
+        if np.allclose(y / step, np.round(y / step), rtol=0.0, atol=1e-6):
+            return step if y.std() >= WIDE_STEPS * step else 0.0
+    return 0.0
+
+
+def _identities(X: Array, y: Array, step: float = 0.0) -> list[list[int]]:
+    """Sets of columns whose weighted sum is the target, rounded to `step`: the column closest to
+    the residual is taken until nothing is left of it, at most a quarter as many as rows; then all
+    that can go, go.
     """
     X, y = X - X.mean(axis=0), y - y.mean()
     size = np.sqrt((X**2).sum(axis=0))
@@ -331,8 +351,10 @@ def _identities(X: Array, y: Array) -> list[list[int]]:
         return np.asarray(y - part @ np.linalg.lstsq(part, y, rcond=None)[0])
 
     def nothing(residual: Array, count: int) -> bool:
-        limit = ROUNDED if count <= FEW_PARTS else EXACT
-        return float(residual @ residual) < limit * float(y @ y)
+        few = count <= FEW_PARTS
+        if few and np.abs(residual).max() < step:
+            return True
+        return float(residual @ residual) < (ROUNDED if few else EXACT) * float(y @ y)
 
     out: list[list[int]] = []
     while free.sum() >= 2 and len(out) < 8:

@@ -18,15 +18,27 @@ from numpy.typing import NDArray
 from gradsift.protocols import Array
 
 SPACES = " \u00a0\u202f\u2009"
+MONEY = (
+    r"[€$£¥₹]|(?:EUR|USD|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|AUD|CAD|BRL)(?=\s)"
+    r"|(?:Fr|kr|Rs)\.?(?=\s)"
+)
+"""Signs and codes of currencies before a number."""
+CLOCK = re.compile(r"(?:(?P<hours>\d{1,3}):)?(?P<minutes>\d{1,3}):(?P<seconds>[0-5]\d(?:\.\d+)?)")
+"""Hours, minutes and seconds, or minutes and seconds (or hours and minutes)."""
+REMARKS = re.compile(r"\s*(?:(?:±|\+/-)\s*\d[\d.,]*|[*†‡§]+)$")
+"""What may follow a number: its error, or marks that point to footnotes."""
+BRACKETS = re.compile(r"\(([^()]*\d[^()]*)\)")
+"""A negative amount as accountants write it."""
 NUMBER_LIKE = re.compile(
-    r"(?P<bound>[<>≤≥]=?)?\s*(?P<money>[€$£¥])?\s*"
+    r"(?P<bound>[<>≤≥]=?)?\s*"
+    rf"(?P<money>{MONEY})?\s*"
     rf"(?P<digits>[+\-\u2212\u2013]?[.,]?\d[\d.,'’{SPACES}]*?(?:[eE][+\-\u2212]?\d+)?)"
-    r"\s*(?P<unit>[%‰]|[€$£¥]|[^\W\d_][\w/°µ²³^·-]*)?"
+    r"\s*(?P<unit>[%‰]|[€$£¥₹]|[^\W\d_][\w/°µ²³^·-]*)?"
 )
 MARKS = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "), (".", " "), (".", "'"))
 """Pairs of a decimal mark and a mark between thousands, tried in this order."""
-MOST_WORDS = 3
-"""Different texts without digits in a column of numbers: read as missing."""
+MOST_WORDS = 5
+"""Different texts without digits in a column of numbers or dates: read as missing."""
 WORD_SHARE = 0.2
 """Part of the cells that they may be."""
 MOST_CLASSES = 5
@@ -38,13 +50,15 @@ PROBE = 50
 DATES = (
     "%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d.%m.%y", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y",
     "%d-%m-%Y", "%b %d %Y", "%b-%d-%Y", "%d-%b-%Y", "%d %b %Y", "%d-%b-%y", "%b %d, %Y", "%b %Y",
+    "%Y-%m",
 )  # fmt: skip
 """Formats of dates; the first that reads all cells is taken. %b reads long names of months too."""
 CLOCKS = (" %H:%M:%S", " %H:%M", "T%H:%M:%S", "T%H:%M", " %I:%M %p", " %I:%M:%S %p")
-QUARTER, COMPACT = "%YQ%q", "%Y%m%d"
+QUARTERS, COMPACT = ("%YQ%q", "Q%q %Y"), "%Y%m%d"
 DATE_LIKE = re.compile(
     r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?|[^\W\d_]{3,9}\.?[ -]\d{1,2},?[ -]\d{4}"
     r"|\d{1,2}[ -][^\W\d_]{3,9}\.?[ -]\d{2,4}|[^\W\d_]{3,9} \d{4}|\d{4}[- ]?Q[1-4]"
+    r"|Q[1-4][-/ ]?\d{4}|\d{4}-(0[1-9]|1[0-2])"
 )
 MONTHS = {
     name: k
@@ -88,6 +102,10 @@ class NumberStyle:
         Whether some are written '<0.1', which counts as 0.1.
     words : tuple of str
         Texts that are read as missing.
+    clock : bool
+        Whether they are written as 1:23:45, which counts as seconds.
+    remarks : bool
+        Whether errors (± 0.3) or marks of footnotes follow some of them.
     """
 
     decimal: str = "."
@@ -95,6 +113,8 @@ class NumberStyle:
     unit: str = ""
     bounds: bool = False
     words: tuple[str, ...] = ()
+    clock: bool = False
+    remarks: bool = False
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -115,7 +135,9 @@ class NumberStyle:
         >>> NumberStyle(",", ".", "€").number("1.234,50 €"), NumberStyle().number("low")
         (1234.5, nan)
         """
-        found = NUMBER_LIKE.fullmatch(text.strip("'\""))
+        if self.clock:
+            return clock_seconds(text)
+        found = NUMBER_LIKE.fullmatch(bare_number(text))
         if found is None:
             return float("nan")
         digits = plain_digits(found["digits"])
@@ -129,10 +151,41 @@ class NumberStyle:
         """What is odd about it, for a note; `decimal`: the mark that was announced already."""
         what = [f"unit {self.unit!r} taken off"] * bool(self.unit)
         what += ["'<x' read as x"] * self.bounds
+        what += ["clock times read as seconds"] * self.clock
+        what += ["errors and footnote marks taken off"] * self.remarks
         what += [f"{self.thousands!r} between thousands"] * bool(self.thousands)
         what += ["decimal commas"] * (self.decimal == "," != decimal)
         what += [f"{', '.join(map(repr, self.words))} read as missing"] * bool(self.words)
         return ", ".join(what)
+
+
+def bare_number(text: str) -> str:
+    """A number without quotes, its error and marks of footnotes; in brackets it is negative.
+
+    Examples
+    --------
+    >>> bare_number("(1,234)"), bare_number("'5'"), bare_number("5.1 ± 0.3"), bare_number("12*")
+    ('-1,234', '5', '5.1', '12')
+    """
+    text = REMARKS.sub("", text.strip("'\""))
+    found = BRACKETS.fullmatch(text)
+    return text if found is None else f"-{found[1].strip()}"
+
+
+def clock_seconds(text: str) -> float:
+    """The seconds of a clock, NaN where a text is none.
+
+    Examples
+    --------
+    >>> clock_seconds("1:02:03.5"), clock_seconds("2:05"), clock_seconds("noon")
+    (3723.5, 125.0, nan)
+    """
+    found = CLOCK.fullmatch(text)
+    if found is None:
+        return float("nan")
+    return (
+        3600.0 * int(found["hours"] or 0) + 60.0 * int(found["minutes"]) + float(found["seconds"])
+    )
 
 
 def plain_digits(text: str) -> str:
@@ -157,18 +210,19 @@ def number_style(texts: Iterable[str | None], hint: str | None = None) -> Number
     True
     """
     counts = known_texts(texts)
-    if not looks_alike(counts, lambda cell: NUMBER_LIKE.fullmatch(cell.strip("'\"")) is not None):
+    if counts and all(map(CLOCK.fullmatch, counts)):
+        return NumberStyle(clock=True)
+    if not looks_alike(counts, lambda cell: NUMBER_LIKE.fullmatch(bare_number(cell)) is not None):
+        return None
+    if all(map(BRACKETS.fullmatch, counts)):
         return None
     written, counts = counts, Counter[str]()
     for cell, count in written.items():
-        counts[cell.strip("'\"")] += count
+        counts[bare_number(cell)] += count
     found = {cell: NUMBER_LIKE.fullmatch(cell) for cell in counts}
     words = sorted(cell for cell, match in found.items() if match is None)
     good = [match for match in found.values() if match is not None]
-    lost = sum(counts[word] for word in words)
-    if not good or len(words) > MOST_WORDS or lost > WORD_SHARE * counts.total():
-        return None
-    if any(re.search(r"\d", word) or word.casefold() in NO_MISSING for word in words):
+    if not good or not mean_missing(words, counts):
         return None
     units = {match[part] for match in good for part in ("money", "unit")} - {None}
     bare = sum(not (match["money"] or match["unit"]) for match in good)
@@ -182,8 +236,18 @@ def number_style(texts: Iterable[str | None], hint: str | None = None) -> Number
         style = NumberStyle(decimal, thousands)
         if all(map(style.pattern.fullmatch, digits)):
             bounds = any(match["bound"] for match in good)
-            return NumberStyle(decimal, thousands, next(iter(units), ""), bounds, tuple(words))
+            remarks = any(REMARKS.search(cell) for cell in written)
+            unit = next(iter(units), "")
+            return NumberStyle(decimal, thousands, unit, bounds, tuple(words), remarks=remarks)
     return None
+
+
+def mean_missing(words: Sequence[str], counts: Counter[str]) -> bool:
+    """Whether texts among numbers or dates may stand for missing values: few without digits."""
+    lost = sum(counts[word] for word in words)
+    if len(words) > MOST_WORDS or lost > WORD_SHARE * counts.total():
+        return False
+    return not any(re.search(r"\d", word) or word.casefold() in NO_MISSING for word in words)
 
 
 def known_texts(texts: Iterable[str | None]) -> Counter[str]:
@@ -209,7 +273,7 @@ def read_numbers(texts: NDArray[Any], style: NumberStyle) -> Array:
 
 
 def date_format(texts: Iterable[str | None]) -> str:
-    """The format that reads all texts as dates, '' if there is none.
+    """The format that reads all texts as dates but a few words, '' if there is none.
 
     Examples
     --------
@@ -219,15 +283,28 @@ def date_format(texts: Iterable[str | None]) -> str:
     counts = known_texts(texts)
     if not counts or not looks_alike(counts, lambda cell: DATE_LIKE.fullmatch(cell) is not None):
         return ""
-    cells = list(counts)
+    words = date_words(counts)
+    cells = [cell for cell in counts if cell not in words]
+    if not cells or not mean_missing(words, counts):
+        return ""
     clocks = CLOCKS if ":" in cells[0] else ("",)
-    formats = [QUARTER, *(date + clock for date in DATES for clock in clocks)]
+    formats = [*QUARTERS, *(date + clock for date in DATES for clock in clocks)]
     for form in formats:
         if np.isnat(read_dates(cells[:PROBE], form)).any():
             continue
         if not np.isnat(read_dates(cells, form)).any():
-            return form
+            return "" if form == "%Y-%m" and are_seasons(cells) else form
     return ""
+
+
+def date_words(texts: Iterable[str | None]) -> list[str]:
+    """The texts without digits in a column of dates."""
+    return sorted({text for text in texts if text is not None and not re.search(r"\d", text)})
+
+
+def are_seasons(cells: Iterable[str]) -> bool:
+    """Whether texts such as '2009-10' name a year and the next one."""
+    return all(int(cell[-2:]) == (int(cell[2:4]) + 1) % 100 for cell in cells)
 
 
 def is_ambiguous(texts: Iterable[str | None], form: str) -> bool:
@@ -240,7 +317,7 @@ def is_ambiguous(texts: Iterable[str | None], form: str) -> bool:
 
 def read_dates(texts: Sequence[Any] | NDArray[Any], form: str) -> NDArray[np.datetime64]:
     """Dates of one format, NaT for all other texts."""
-    written = re.escape(form).replace("Q", "[- ]?Q")
+    written = re.escape(form).replace("YQ", "Y[- ]?Q").replace(r"q\ ", "q[-/ ]?")
     pattern = re.compile(re.sub(r"%[a-zA-Z]", lambda m: PIECES[m[0]], written))
     known: dict[Any, Any] = {None: np.datetime64("NaT")}
     out = np.empty(len(texts), dtype="datetime64[s]")

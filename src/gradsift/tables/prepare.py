@@ -308,6 +308,9 @@ def without_leaks(
         found = find_leaks(blocks, codes, values, name, ordered=ordered)
         perhaps = (*leaks.perhaps, *found.perhaps)
         leaks = Leaks(found.certain | leaks.certain, tuple(dict.fromkeys(perhaps)))
+    aside = {*(n for n, c in special.items() if not c.is_variable), *choices.response.names}
+    if leaks.certain and not {*frame.order} - aside - {*leaks.certain}:  # nothing would be left
+        leaks = Leaks({}, (*leaks.certain, *leaks.perhaps))
     out = {name: Column(name, "leak", why) for name, why in leaks.certain.items()}
     names = [name for name in frame.names if name not in {*special, *out}]
     if task == "regression" and len(names) >= 30:
@@ -553,7 +556,7 @@ def leak_notes(leaks: Leaks) -> list[Note]:
     ]  # fmt: skip
     if leaks.perhaps:
         verb = "tells" if len(leaks.perhaps) == 1 else "tell"
-        said = f"{listed(leaks.perhaps)} {verb} the target exactly, which may be chance"
+        said = f"{listed(leaks.perhaps)} {verb} the target exactly: chance, or a leak"
         notes.append(Note("caution", said, leaks.perhaps, "drop"))
     return notes
 

@@ -58,7 +58,7 @@ def read_frame(path: Path, options: ReadOptions = PLAIN, wanted: Collection[str]
     options : ReadOptions
         How the table is written.
     wanted : collection of str
-        Columns that the right sheet of a workbook has.
+        Columns that the right sheet of a workbook has, and the header.
 
     Returns
     -------
@@ -82,8 +82,7 @@ def read_frame(path: Path, options: ReadOptions = PLAIN, wanted: Collection[str]
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
     check_transposed(path, options)
-    found = reader(path, options, wanted) if reader is read_workbook else reader(path, options)
-    return with_options(found, options)
+    return with_options(reader(path, options, wanted), options)
 
 
 @contextmanager
@@ -128,17 +127,17 @@ def can_be_transposed(path: Path) -> bool:
     return reader_for(path) in (read_csv, read_workbook)
 
 
-def read_csv(path: Path, options: ReadOptions) -> Frame:
+def read_csv(path: Path, options: ReadOptions, wanted: Collection[str] = ()) -> Frame:
     """A delimited text file with a header."""
 
     def read(table: TextTable, as_text: frozenset[int] = frozenset()) -> tuple[TextTable, Cells]:
         return table, read_cells(table, as_text)
 
     try:
-        (table, found), notes = read_text(path, read, options)
+        (table, found), notes = read_text(path, read, options, wanted)
     except LateTextError as late:
         again = partial(read, as_text=late.columns)
-        (table, found), notes = read_text(path, again, options)
+        (table, found), notes = read_text(path, again, options, wanted)
     header, options = found.header, replace(options, decimal=table.options.decimal)
     if options.transpose:
         return _transposed(found, table.header[1:], path.name, notes)
@@ -319,7 +318,7 @@ def _sheet_frame(
     if options.transpose:
         cells = [tuple(rows[k]) for k in lines]
         numbers = list(range(1, len(cells[0]) + 1))
-    named = _named_columns(cells, numbers)
+    named = _named_columns(cells)
     columns = [_sheet_column(column[1:], options) for column in named.values()]
     titles = checked_names(list(named), name)
     frame = make_frame(titles, columns)
@@ -342,7 +341,7 @@ def _sheet_column(cells: Sequence[Any], options: ReadOptions) -> Any:
     return to_column(whole, options)
 
 
-def _named_columns(columns: Sequence[Sequence[Any]], lines: Sequence[int]) -> dict[str, Any]:
+def _named_columns(columns: Sequence[Sequence[Any]]) -> dict[str, Any]:
     """Name -> column with its name on top; columns with neither name nor cells are left out."""
     kept, titles = [], []
     for k, column in enumerate(columns):
@@ -365,7 +364,7 @@ def arrow_rows(path: Path) -> tuple[Any, int]:
         return stored, stored.count_rows()
 
 
-def read_arrow(path: Path, options: ReadOptions) -> Frame:
+def read_arrow(path: Path, options: ReadOptions, wanted: Collection[str] = ()) -> Frame:
     """A Parquet, Arrow or Feather file, or a folder of them."""
     stored, n = arrow_rows(path)
     names = stored.schema.names
@@ -399,7 +398,7 @@ def _arrow_column(column: Any, field: Any, options: ReadOptions) -> Array | Text
 ARCHIVE_COPIES = 2
 
 
-def read_npz(path: Path, options: ReadOptions) -> Frame:
+def read_npz(path: Path, options: ReadOptions, wanted: Collection[str] = ()) -> Frame:
     """A NumPy archive: the matrix `X` (or the only one), names beside it, and (n,) arrays.
 
     `X_train` is taken where there is no `X`. Names are `feature_names`, or else the first array of

@@ -35,6 +35,10 @@ SURE = 0.01
 IN_ORDER = 0.8
 """Part of the differences between class means that a straight line must account for."""
 WIDTH = 8192
+COUNT_NAME = re.compile(
+    r"(^|[._ ])(freq|frequency|frequencies|counts?|cases|anzahl)$", re.IGNORECASE
+)
+"""Names of counts, wherever they begin."""
 EVENT_WORDS = re.compile(
     r"1|y(es)?|t(rue)?|event|dead|died|deceased|death|fail(ed|ure)|relapsed?|recur(red|rence)"
     r"|progress(ed|ion)|uncensored|observed|churned"
@@ -287,17 +291,23 @@ def read_task(y: Array | NDArray[Any], asked: str, target: str) -> tuple[Task, l
         said = f"{target!r} holds the {count} whole numbers {span}: read as classes{other}"
         change = "task=ordinal, task=regression" if ordered else "task=regression"
         return "classification", [Note("suggestion", said, (target,), change)]
-    if looks_like_counts(np.asarray(y, dtype=float), distinct):
+    if looks_like_counts(np.asarray(y, dtype=float), distinct, target):
         said = f"{target!r} looks like a count ({span}): read as an amount"
         return "regression", [Note("suggestion", said, (target,), "task=counts")]
     return "regression", []
 
 
-def looks_like_counts(y: Array, distinct: Array) -> bool:
-    """Whether numbers are whole, begin at 0 or 1, and vary more than their mean."""
-    if distinct[0] not in (0, 1) or len(distinct) < 3 or (distinct != np.round(distinct)).any():
+def looks_like_counts(y: Array, distinct: Array, target: str) -> bool:
+    """Whether numbers are whole, begin at 0 or 1 or are called counts, and vary more than their
+    mean.
+    """
+    if len(distinct) < 3 or distinct[0] < 0 or (distinct != np.round(distinct)).any():
         return False
     mean = float(y.mean())
+    if COUNT_NAME.search(target):
+        return bool(y.var() > mean)
+    if distinct[0] > 1:
+        return False
     few = len(distinct) < 0.5 * len(y)
     return bool(y.var() > mean and mean < 0.5 * distinct[-1] and few)
 

@@ -34,6 +34,7 @@ from gradsift.tables.parse import (
     NumberStyle,
     are_days,
     date_format,
+    date_words,
     is_ambiguous,
     number_style,
 )
@@ -167,6 +168,9 @@ def _text_column(
         if is_ambiguous(texts, form):
             order = "month before day" if form.startswith("%m") else "day before month"
             said.setdefault(f"dates read as {order}, the other way would fit too", []).append(name)
+        if lost := date_words(texts):
+            some = ", ".join(map(repr, lost))
+            said.setdefault(f"{some} read as missing", []).append(name)
         return Column(name, "date", format=form)
     return Column(name, "category")
 
@@ -359,7 +363,7 @@ def text_role(
     group = unit_role(name, np.array(there), len(counts), n, codes if len(there) == n else None)
     if group is not None:
         return group
-    if known_order(there):
+    if known_order(there) and not MATCHED_NAME.search(name):  # blocks I, II, III have none
         return "ordered category", ""
     if len(counts) > MOST_LEVELS:
         kept = [counts[level] for level in common_levels(counts) if counts[level] >= LEAST_ROWS]
@@ -481,6 +485,8 @@ def event_columns(
             event, most = EVENT_NAME, 3
         elif number:
             event = _called(rf"^(d|delta|event|status|cens)[._]?{number[1]}$")
+            if not any(map(event.search, others)) and target.casefold().startswith("time"):
+                event = EVENT_NAME  # start and stop of an interval, and what ended it
         called = [name for name in others if event.search(name) or CENSORED.search(name)]
         kinds = {name: {text for text in as_texts(values_of(name)) if text} for name in called}
         found = [name for name in called if 2 <= len(kinds[name]) <= most]
