@@ -279,16 +279,7 @@ def answer_of(
 ) -> Answer:
     """The answer of the fit, with tests and associations where they were asked for."""
     names = column_names(model, table)
-    answer = explain(
-        model,
-        without_missing(model, table.X),
-        response_of(table.y, table.recipe),
-        names=names,
-        feature_groups=table.feature_groups,
-        levels=table.recipe.encoder.ordered,
-        target=explained(table.recipe),
-        **table.sample_params,
-    )
+    answer = table_answer(model, table.recipe, table.X, table.y, names, table.sample_params)
     sheets = [test_sheet(model, answer, names)] if settings.false_discovery_rate else []
     sheets += [association_sheet(model, names)] if settings.associated else []
     how = {name: str(value) for name, value in vars(settings).items() if value is not None}
@@ -299,6 +290,22 @@ def answer_of(
         sheets=tuple(sheet for sheet in sheets if sheet is not None),
         source=made.get("source", ""),
         made=tuple((told | how).items()),
+    )
+
+
+def table_answer(
+    model: BaseEstimator, recipe: Recipe, X: Any, y: Any, names: Any, params: dict[str, Any]
+) -> Answer:
+    """The answer of a model on the encoded columns of a table."""
+    return explain(
+        model,
+        without_missing(model, X),
+        response_of(y, recipe),
+        names=names,
+        feature_groups=recipe.feature_groups,
+        levels=recipe.encoder.ordered,
+        target=explained(recipe),
+        **params,
     )
 
 
