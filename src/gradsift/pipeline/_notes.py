@@ -40,8 +40,8 @@ DECISIONS = ("joined", "left out", "filled", "suggestion")
 """Kinds of notes on a table that the first screen repeats: they change what is analysed."""
 BRIEF: dict[type[Warning], str] = {
     DependentRowsWarning: (
-        "Rows depend on the rows before them, so that confidences are too high; give what was "
-        "measured together (day, plate, subject) with --group or --covariates."
+        "Rows depend on the rows before them, so that confidences are too high; give their day, "
+        "plate or subject with --group or --covariates."
     ),
     FewGroupsWarning: (
         "Rows come in few groups, so that confidences are rough; take the order of the findings "

@@ -42,7 +42,8 @@ def prediction_of(held: HeldOut, target: str, outcomes: Sequence[str] = ()) -> P
     best = max(others, key=lambda s: s.mean)
     gain, advice = best.mean - model.mean, ""
     if gain > max(CLEARLY_BETTER, best.spread, model.spread):
-        advice = f"For predicting, use {best.name}."
+        way = "--predict-with all" if best.name == TOGETHER else best.name
+        advice = f"For predicting, use {way}."
     where = f"{held.n_folds} held-out folds"
     each = of_outcomes(held.selected, outcomes)
     constant = not held.better_than_nothing and model.mean <= held.baseline.mean(metric)
