@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from gradsift._run.printable import printable
-from gradsift.answer import Answer, Prediction
+from gradsift.answer import Answer, Note, Prediction
 from gradsift.data.slices import take_rows
 from gradsift.data.source import ArraySource
 from gradsift.estimators.names import names_of_best
@@ -26,7 +26,6 @@ from gradsift.exceptions import ExtrapolationWarning
 from gradsift.pipeline import (
     SavedModel,
     Training,
-    as_note,
     in_options,
     load_model,
     named_columns,
@@ -34,6 +33,7 @@ from gradsift.pipeline import (
     new_rows_prediction,
     projected,
     response_of,
+    sentence,
     table_answer,
     write_rows,
 )
@@ -163,7 +163,7 @@ def answer_on(asked: Asked) -> Answer:
     return replace(
         answer,
         prediction=prediction,
-        notes=(as_note(note),),
+        notes=(Note(sentence(note)),),
         source=asked.table.name,
         made=tuple(made.items()),
     )

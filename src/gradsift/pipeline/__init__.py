@@ -11,7 +11,7 @@ from gradsift.pipeline._files import (
 )
 from gradsift.pipeline._folder import Place, new_file, results_place
 from gradsift.pipeline._model_file import SavedModel, load_model, save_model
-from gradsift.pipeline._notes import as_note, in_options, note_words, option_words
+from gradsift.pipeline._notes import in_options, option_words, sentence
 from gradsift.pipeline._scores import new_rows_prediction
 from gradsift.pipeline._select import (
     Selection,
@@ -31,12 +31,10 @@ __all__ = [
     "Selection",
     "Settings",
     "Training",
-    "as_note",
     "in_options",
     "load_model",
     "new_file",
     "new_rows_prediction",
-    "note_words",
     "option_words",
     "named_columns",
     "projected",
@@ -45,6 +43,7 @@ __all__ = [
     "results_place",
     "save_model",
     "select",
+    "sentence",
     "select_in_stages",
     "table_answer",
     "write_each",

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from gradsift import __version__
 from gradsift._run.printable import printable
 from gradsift.answer import FRAME, Answer
+from gradsift.answer.build import best_selected
 from gradsift.answer.checklist import tripod
 from gradsift.estimators.splits import SampleParams
 from gradsift.pipeline._folder import Place
@@ -85,11 +86,11 @@ def write_files(out: Path, selection: Selection, table: Table, files: Files = TA
     write_selected(out / f"selected{end}", model, table)
     head = [f"direction{i + 1}" for i in range(len(model.components_))]
     names = column_names(model, table)
-    order = best_first(model)
+    order = best_selected(model).tolist()
     write_rows(
         out / f"directions{end}",
         ["name", *head],
-        ([name_of(names, k), *map(short, model.components_[:, k])] for k in order),
+        ([names[k], *map(short, model.components_[:, k])] for k in order),
     )
     params = SampleParams(None, table.covariates, table.offset, table.exposure).for_predict
     ids = None if table.ids is None else table.ids.tolist()
@@ -139,8 +140,8 @@ def write_selected(path: Path, model: BaseEstimator, table: Table) -> None:
     sure = getattr(model, "confidence_", None)
     rows: dict[str, list[Any]] = {}
     kept = set(table.keep.tolist())
-    for k in best_first(model):
-        name = name_of(names, k) if groups is None else str(groups[k])
+    for k in best_selected(model).tolist():
+        name = names[k] if groups is None else groups[k]
         if name not in rows and k not in kept:
             confidence = "" if sure is None else short(sure[k])
             importance = short(model.feature_importances_[k])
@@ -150,16 +151,6 @@ def write_selected(path: Path, model: BaseEstimator, table: Table) -> None:
     if table.places is not None:
         head += BIM
     write_rows(path, head, ([*row, *places.get(name, ())] for name, row in rows.items()))
-
-
-def best_first(model: BaseEstimator) -> list[int]:
-    """Selected columns, best ranked first."""
-    support = model.get_support(indices=True)
-    return [int(k) for k in support[np.argsort(model.ranking_[support], kind="stable")]]
-
-
-def name_of(names: Sequence[str] | None, k: int) -> str:
-    return f"x{k}" if names is None else str(names[k])
 
 
 def projected(

@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from shlex import quote
 from typing import Any
 
@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from gradsift.answer import Answer, Note
 from gradsift.data import fill_holes
 from gradsift.data.slices import take_columns
-from gradsift.data.text import BEWARE
+from gradsift.estimators.names import variable_names
 from gradsift.exceptions import (
     DependentRowsWarning,
     FewGroupsWarning,
@@ -27,8 +27,8 @@ from gradsift.exceptions import (
 from gradsift.inference.proportional_hazards import proportional_hazards
 from gradsift.protocols import Array, Source
 from gradsift.responses import Survival
+from gradsift.tables import Choices, ReadOptions, Table
 from gradsift.tables import Note as TableNote
-from gradsift.tables import Table
 
 TOO_GOOD_R2, TOO_GOOD_ACCURACY = 0.995, 0.999
 """Held-out scores beyond belief."""
@@ -75,27 +75,26 @@ def gathered(warned: Warned) -> Iterator[None]:
     warned.caught += met
 
 
-def as_note(text: str) -> Note:
-    """A note of a table: a clause that becomes a sentence, a caution where it is marked as one."""
-    caution = text.startswith(BEWARE)
-    clause = text.removeprefix(BEWARE).rstrip(".")
+def sentence(clause: str) -> str:
+    """A clause as a sentence: names of files and columns at its beginning stay as they are."""
+    clause = clause.rstrip(".")
     word = clause.split(" ")[0].rstrip(":,;")
-    if word.isalpha() and word.isascii():  # names of files and columns stay as they are
+    if word.isalpha() and word.isascii():
         clause = clause[0].upper() + clause[1:]
-    return Note(f"{clause}.", caution)
+    return f"{clause}."
 
 
-def note_words(note: TableNote) -> str:
+def note_of(note: TableNote) -> Note:
     """A note of a table, with the option that changes what was decided.
 
     Examples
     --------
-    >>> note_words(TableNote("left out", "'id' (identifier)", ("id",), "use"))
-    "left out: 'id' (identifier) [--use]"
+    >>> note_of(TableNote("left out", "'id' (identifier)", ("id",), "use")).text
+    "Left out: 'id' (identifier) [--use]."
     """
     kind = "" if note.kind in ("read", "joined", "new rows", "caution") else f"{note.kind}: "
-    text = f"{kind}{note.text}{option_words(note.change)}"
-    return f"{BEWARE}{text}" if note.kind == "caution" else text
+    text = sentence(f"{kind}{note.text}{option_words(note.change)}")
+    return Note(text, note.kind == "caution", note.kind in DECISIONS)
 
 
 def option_words(change: str) -> str:
@@ -109,7 +108,8 @@ def option_words(change: str) -> str:
     " [--group 'Patient no, left']"
     """
     options = []
-    for choice in re.split(r", (?=[a-z_]+(?:=|, |$))", change):
+    known = "|".join(field.name for cls in (Choices, ReadOptions) for field in fields(cls))
+    for choice in re.split(rf", (?=(?:{known})(?:=|, |$))", change):
         option, given, value = choice.partition("=")
         options.append(f"--{option.replace('_', '-')}{' ' * bool(given)}{value and quote(value)}")
     return f" [{', '.join(options)}]" if change else ""
@@ -144,9 +144,7 @@ def in_options(text: str) -> str:
 
 def table_notes(table: Table) -> list[Note]:
     """Decisions that were made when the table was read."""
-    notes = [
-        replace(as_note(note_words(note)), decision=note.kind in DECISIONS) for note in table.notes
-    ]
+    notes = [note_of(note) for note in table.notes]
     if table.groups is not None:
         count, column = table.groups.count, table.groups.column
         groups = f"{count:,} groups ({column})"
@@ -193,7 +191,7 @@ def warning_notes(warned: Warned, table: Table) -> list[Note]:
         for w in warned.caught
         if issubclass(w.category, UserWarning) and w.category not in said
     ]
-    return [as_note(f"{BEWARE}{text}") for text in dict.fromkeys(texts)]
+    return [Note(sentence(text), caution=True) for text in dict.fromkeys(texts)]
 
 
 def alarm_notes(model: BaseEstimator, answer: Answer, table: Table) -> list[Note]:
@@ -208,13 +206,11 @@ def alarm_notes(model: BaseEstimator, answer: Answer, table: Table) -> list[Note
         alone = [
             k for k, x in zip(columns, values.T) if any(reproduces(x, y, labels) for y in each)
         ]
-    names = table.names or []
-    out = []
+    names, out = variable_names(model, table.names), []
     for k in alone:
-        name = names[k] if k < len(names) else f"x{k}"
         text = (
-            f"{name} alone gives {answer.target}: a copy or a consequence of it? Leave it out with "
-            "--drop if it would not be known beforehand."
+            f"{names[k]} alone gives {answer.target}: a copy or a consequence of it? Leave it out "
+            "with --drop if it would not be known beforehand."
         )
         out.append(Note(text, caution=True))
     p = answer.prediction

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
@@ -25,7 +25,7 @@ from gradsift.answer import Answer, Note, explain
 from gradsift.data import FilledSource, fill_holes
 from gradsift.data.row_groups import constant_in_groups, group_codes
 from gradsift.estimators.inference import with_findings
-from gradsift.estimators.names import names_of_best
+from gradsift.estimators.names import names_of_best, variable_names
 from gradsift.estimators.splits import SampleParams
 from gradsift.estimators.survival import SIFTS
 from gradsift.evaluate import stability
@@ -367,11 +367,11 @@ def later_stages(procedure: Any, table: Table, settings: Settings, say: Say) -> 
     return {name: stage for name, (wanted, stage) in stages.items() if wanted}
 
 
-def column_names(model: BaseEstimator, table: Table) -> Any:
+def column_names(model: BaseEstimator, table: Table) -> Sequence[str]:
     """The names of the columns; of a table read column by column, those that will be shown."""
     if table.names is None and isinstance(table.X, Source):
         return names_of_best(model, table.X)
-    return table.names
+    return variable_names(model, table.names)
 
 
 def knows_findings(table: Table, settings: Settings) -> bool:
