@@ -17,7 +17,7 @@ from gradsift import (
 )
 from gradsift.answer import FRAME, Note
 from gradsift.answer.build import risk_groups
-from gradsift.answer.words import size_text
+from gradsift.answer.words import percent, size_text
 from gradsift.inference.findings import certainty
 from gradsift.responses import Survival
 from gradsift.responses.survival import survival_records
@@ -29,6 +29,12 @@ def comparisons(answer):
     return [
         (f, e, c) for f in answer.findings for e in (f.effect, *f.others) for c in e.comparisons
     ]
+
+
+def is_ordered(confidences):
+    """Whether confidences as they are shown never rise."""
+    shown = [int(text.strip("> %")) + (">" in text) for text in confidences]
+    return shown == sorted(shown, reverse=True)
 
 
 def contradictions(answer):
@@ -56,8 +62,7 @@ def contradictions(answer):
         size = c.after / c.before if c.is_ratio else c.after - c.before
         if not np.isclose(size, c.size.value, rtol=1e-9, atol=1e-9):
             found.append(f"{f.name}: from {c.before} to {c.after} is not {c.size.value}")
-    sure = [round(f.confidence or 0.0, 2) for f in answer.findings if not f.within]
-    if sure != sorted(sure, reverse=True):
+    if not is_ordered([percent(f.confidence or 0.0) for f in answer.findings if not f.within]):
         found.append("order against confidence")
     if len(frame) != len(comparisons(answer)):
         found.append("rows of the frame")

@@ -13,6 +13,7 @@ from gradsift.answer import (
     Finding,
     Level,
     Member,
+    Note,
     Prediction,
     Score,
 )
@@ -120,6 +121,17 @@ def test_a_ratio_is_that_of_the_values_beside_it(before, after):
     c = Comparison("a", "b", before, after, size, "rises", is_ratio=True)
     shown = [float(number(v, c, "rate")) for v in (before, after)]
     assert shown[1] / shown[0] == pytest.approx(after / before, rel=0.005), decimals(c, "rate")
+
+
+def test_cautions_never_take_more_than_twenty_lines():
+    long = " ".join(["Rows depend on other rows, so that this is not true of them."] * 4)
+    notes = tuple(Note(f"{k} {long}", caution=True) for k in range(4))
+    turn = finding("x", 0.99, change("3", "the outer quarters", 1.0, 2.0, "U-shaped"))
+    many = answer(*[turn] * 5, notes=notes)
+    assert len(many.to_console(80).splitlines()) <= 19
+    assert "Caution: 0 Rows" in many.to_console(80)
+    assert "more cautions (--details)" in many.to_console(80)
+    assert "Caution: 3 Rows" in many.to_console(80, details=True)
 
 
 def test_a_size_lies_inside_of_its_interval():

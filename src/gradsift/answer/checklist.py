@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gradsift.answer.results import AnswerData, Score
+from gradsift.answer.words import counted, join
 
 ITEMS: dict[str, str] = {
     "1": "Title: prediction model, population, outcome",
@@ -64,7 +65,7 @@ ITEMS: dict[str, str] = {
     "27b": "User interaction and expertise",
     "27c": "Next steps of research",
 }
-MOST_NAMED = 20
+MOST_NAMED = 21
 """Variables that are named in an item; all are in selected.csv."""
 
 
@@ -112,9 +113,10 @@ def facts(
 ) -> dict[str, str]:
     """What is known of each item; items without anything are left out."""
     made, prediction = dict(answer.made), answer.prediction
-    chosen, used = number(len(answer.selected), "variable"), named(answer.selected)
+    chosen = counted(len(answer.selected), "variable")
+    used = join(answer.selected, MOST_NAMED) if answer.selected else ""
     by_class = ", ".join(f"{name}: {n:,}" for name, n in counts.items())
-    samples = f"{number(answer.rows, 'sample')}{f' ({by_class})' if by_class else ''}."
+    samples = f"{counted(answer.rows, 'sample')}{f' ({by_class})' if by_class else ''}."
     decisions = " ".join(note.text for note in answer.notes if note.decision)
     folds = made.get("cv", "0")
     cross = f"{folds}-fold cross-validation of the whole procedure, selection included"
@@ -122,7 +124,7 @@ def facts(
         "5a": f"{answer.source}; {made.get('data', '')}".strip("; "),
         "7": decisions,
         "8a": f"{answer.target}" + (f" ({', '.join(answer.classes)})." if answer.classes else "."),
-        "9a": f"{number(answer.variables, 'candidate variable')}, all offered to the selection.",
+        "9a": f"{counted(answer.variables, 'candidate variable')}, all offered to the selection.",
         "10": samples,
         "11": missing,
         "12a": f"{samples} All were used for development" + (f"; {cross}." if prediction else "."),
@@ -158,17 +160,7 @@ def adjustment(answer: AnswerData) -> str:
     """Covariates, as a sentence."""
     if not answer.adjusted_for:
         return ""
-    return f" Adjusted for {named(answer.adjusted_for)}."
-
-
-def named(names: tuple[str, ...]) -> str:
-    """The first names, and how many more there are."""
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
-
-
-def number(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+    return f" Adjusted for {join(answer.adjusted_for, MOST_NAMED)}."
 
 
 def score(value: Score) -> str:

@@ -14,10 +14,12 @@ from gradsift.answer.words import (
     adjusted_text,
     confidence_meaning,
     confidence_text,
+    counted,
     effects_on,
     fitting,
     headline,
     least_width,
+    level_texts,
     others_text,
     outcome_text,
     outcomes_text,
@@ -38,7 +40,9 @@ LEAST_ROWS = 8
 SURE = "confidence"
 LEAST_TEXT, LEAST_NAME = 16, 8
 """Characters that names leave for the words of an effect, where these need them; and of a name."""
-MOST_CAUTIONS = 3
+CAUTION_WORD = "Caution:"
+CAUTION = 1
+"""Rank of all cautions but the first: they are left out only where two findings have no room."""
 
 
 class Row(NamedTuple):
@@ -56,18 +60,25 @@ def to_console(a: AnswerData, width: int = 80, *, details: bool = False) -> str:
 
     def wrapped(text: str, lines: int = 2) -> list[str]:
         most = None if details else lines
-        return textwrap.wrap(printable(text), width, max_lines=most, placeholder=" …")
+        return textwrap.wrap(
+            printable(text), width, max_lines=most, placeholder=" …", break_on_hyphens=False
+        )
 
     top = [*wrapped(f"{headline(a)}  {size_of_table(a)}"), ""]
     rows = [row for f in a.findings for row in rows_of(f)]
     room = max(MOST_LINES - len(top) - 2, 0)
     paragraphs = [(rank, wrapped(text, 4)) for rank, text in texts(a, details)]
-    while sum(len(p) for _, p in paragraphs) > room - min(len(rows), LEAST_ROWS) and not details:
+    while paragraphs and not details:
         least = max(range(len(paragraphs)), key=lambda k: (paragraphs[k][0], k))
-        if paragraphs[least][0] == 0:
+        rank = paragraphs[least][0]
+        needed = min(len(rows), LEAST_ROWS if rank > CAUTION else 2)
+        if rank == 0 or sum(len(p) for _, p in paragraphs) <= room - needed:
             break
         del paragraphs[least]
     bottom = [line for _, p in paragraphs for line in p]
+    said = sum(lines[0].startswith(CAUTION_WORD) for _, lines in paragraphs)
+    if hidden := sum(note.caution for note in a.notes) - said:
+        bottom.append(f"{counted(hidden, 'more caution')} (--details)")
     if details:
         bottom += [line for f in a.findings for line in detail_lines(a, f, width)]
         bottom += [line for n in a.notes if not n.caution for line in wrapped(f"Note: {n.text}")]
@@ -91,10 +102,10 @@ def texts(a: AnswerData, details: bool) -> list[tuple[int, str]]:
         (0, size_meaning(a) if a.findings else ""),
         (0, confidence_meaning(a) if a.findings else ""),
         (0, prediction_text(a.prediction) if a.prediction else ""),
-        (2, others_text(a)),
-        (1, adjusted_text(a)),
-        *((0, f"Caution: {text}") for text in (cautions if details else cautions[:MOST_CAUTIONS])),
-        (3, f"Data: {decisions}" if decisions else ""),
+        (3, others_text(a)),
+        (2, adjusted_text(a)),
+        *((min(k, CAUTION), f"{CAUTION_WORD} {text}") for k, text in enumerate(cautions)),
+        (4, f"Data: {decisions}" if decisions else ""),
     ]
     return [(rank, text) for rank, text in out if text]
 
@@ -178,11 +189,9 @@ def detail_lines(a: AnswerData, f: Finding, width: int) -> list[str]:
         names = ", ".join(m.name for m in f.members)
         lines += textwrap.wrap(printable(f"one of: {names}"), width, subsequent_indent="  ")
     for e in (f.effect, *f.others):
-        scale = 100.0 if e.scale == "probability" else 1.0
+        what = f"{e.outcome} at " if e.outcome else ""
         for level in e.levels:
-            m = level.mean
-            mean, low, high = (scale * v for v in (m.value, m.low, m.high))
-            what = f"{e.outcome} at " if e.outcome else ""
-            text = f"  {what}{level.label}: {mean:.3g} ({low:.3g} to {high:.3g})"
+            mean, interval = level_texts(e, level)
+            text = f"  {what}{level.label}: {mean} ({interval})"
             lines.append(shortened(printable(text), width))
     return lines

@@ -29,6 +29,7 @@ from gradsift.answer.words import (
     described,
     effects_on,
     headline,
+    level_texts,
     others_text,
     outcome_text,
     percent,
@@ -261,13 +262,10 @@ def paragraph(text: str) -> str:
 
 def level_rows(f: Finding, e: Effect) -> list[list[str]]:
     """Predictions at every level."""
-    scale_ = 100.0 if e.scale == "probability" else 1.0
     rows = []
     for level in e.levels:
-        m = level.mean
-        mean, low, high = (f"{scale_ * v:.3g}" for v in (m.value, m.low, m.high))
         share = "" if level.share != level.share else f"{level.share:.0%}"
-        rows.append([f.name, e.outcome, level.label, share, mean, f"{low} to {high}"])
+        rows.append([f.name, e.outcome, level.label, share, *level_texts(e, level)])
     return rows
 
 
@@ -291,13 +289,7 @@ def in_numbers(a: AnswerData) -> str:
     """Pictures that the first screen has no room for, and predictions at all levels."""
     rest = [f for f in a.findings if f not in on_first_screen(a)][:MOST_ROWS]
     rows = [row for f in a.findings for e in (f.effect, *f.others) for row in level_rows(f, e)]
-    head = [
-        "finding",
-        "outcome" if a.outcomes else "class",
-        "at",
-        "rows",
-        "predicted, %" if a.classes else "predicted",
-    ]
+    head = ["finding", "outcome" if a.outcomes else "class", "at", "rows", "predicted"]
     return grid(cards(a, rest)) + data_table([*head, "95% interval"], rows)
 
 

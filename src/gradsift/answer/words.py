@@ -12,6 +12,7 @@ from gradsift.answer.results import (
     Comparison,
     Effect,
     Finding,
+    Level,
     Prediction,
     Scale,
     Score,
@@ -298,6 +299,14 @@ def least_width(a: AnswerData, f: Finding, c: Comparison) -> int:
     """Characters of the shortest form with the values."""
     forms = values_texts(a, f, f.effect, c)
     return len(printable(forms[-2] if c.shape in ("rises", "falls") else forms[-1]))
+
+
+def level_texts(e: Effect, level: Level) -> tuple[str, str]:
+    """The prediction at a level, and its interval."""
+    scale, end = (100.0, "%") if e.scale == "probability" else (1.0, "")
+    m = level.mean
+    mean, low, high = (f"{scale * v:.3g}" for v in (m.value, m.low, m.high))
+    return f"{mean}{end}", f"{low} to {high}{end}"
 
 
 # ---- sentences

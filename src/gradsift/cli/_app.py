@@ -317,12 +317,11 @@ def predict(
     reading: Reading,
 ) -> None:
     """Predict the response of new samples."""
+    from gradsift.cli._apply import Asked
     from gradsift.cli._apply import predict as run
 
     way = None if predict_with is None else WAYS[predict_with]
-    run(
-        model, table, out, force=force, reading=reading, way=way, beside=(covariates, offset)
-    )  # fmt: skip
+    run(Asked(model, table, reading, covariates, offset, way=way), out, force=force)
 
 
 @app.command(cls=UsualOptions)
@@ -338,9 +337,10 @@ def transform(
     reading: Reading,
 ) -> None:
     """Project new samples on the directions found."""
+    from gradsift.cli._apply import Asked
     from gradsift.cli._apply import transform as run
 
-    run(model, table, out, force=force, reading=reading, beside=(covariates, offset))
+    run(Asked(model, table, reading, covariates, offset), out, force=force)
 
 
 @app.command(cls=UsualOptions)
@@ -364,12 +364,10 @@ def report(
     reading: Reading,
 ) -> None:
     """Write the report of a saved model again, on a table that holds the target."""
+    from gradsift.cli._apply import Asked
     from gradsift.cli._apply import report as run
 
-    run(
-        model, table, out, force=force, reading=reading, target_from=target_from,
-        beside=(covariates, offset),
-    )  # fmt: skip
+    run(Asked(model, table, reading, covariates, offset, target_from), out, force=force)
 
 
 @app.command(cls=UsualOptions)

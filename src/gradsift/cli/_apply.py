@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 
 from gradsift._run.printable import printable
-from gradsift.answer import Answer, Prediction, explain
+from gradsift.answer import Answer, Note, Prediction
 from gradsift.data.slices import take_rows
 from gradsift.data.source import ArraySource
 from gradsift.estimators.names import names_of_best
@@ -24,9 +24,8 @@ from gradsift.estimators.validation import used_columns, warn_if_far
 from gradsift.evaluate import score_model
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.pipeline import (
+    SavedModel,
     Training,
-    as_note,
-    explained,
     in_options,
     load_model,
     named_columns,
@@ -34,7 +33,8 @@ from gradsift.pipeline import (
     new_rows_prediction,
     projected,
     response_of,
-    without_missing,
+    sentence,
+    table_answer,
     write_rows,
 )
 from gradsift.protocols import Source
@@ -42,26 +42,77 @@ from gradsift.tables import Recipe, fingerprint, open_new, open_table
 from gradsift.tables.prediction_table import NewTable, is_known, response_choices
 from gradsift.tables.prepare import left_out
 
-Given = dict[str, Any]
-"""How the new table is written, where that is said: option -> value."""
-Asked = tuple[Path | None, str | None]
-"""The table of covariates, and its column with the offset."""
+
+@dataclass(frozen=True)
+class Asked:
+    """A saved model, another table, and what belongs to its rows.
+
+    Attributes
+    ----------
+    model, table : Path
+    reading : dict
+        How the table is written, where that is said: option -> value.
+    covariates : Path, optional
+    offset : str, optional
+        A column of `covariates`.
+    target_from : Path, optional
+    way : str, optional
+        What to predict with; None = as the model was saved.
+    """
+
+    model: Path
+    table: Path
+    reading: dict[str, Any]
+    covariates: Path | None
+    offset: str | None
+    target_from: Path | None = None
+    way: str | None = None
+
+    @contextmanager
+    def written_to(self, out: Path, *, force: bool) -> Iterator[Path]:
+        """The file that is written; warnings are said on the way."""
+        inputs = [self.model, self.table, self.target_from, self.covariates]
+        with new_file(out, force=force, inputs=inputs) as file, told():
+            yield file
+
+    def load(self) -> SavedModel:
+        """The model, of which the covariates that it needs are given."""
+        saved = load_model(self.model)
+        described = saved.model.describe()
+        needed = described.covariates
+        if needed and self.covariates is None:
+            raise ValueError(
+                f"the model was fitted with covariates ({', '.join(needed)}): give --covariates "
+                "FILE with those of the new samples."
+            )
+        if described.has_offset and self.offset is None:
+            raise ValueError(
+                "the model was fitted with an offset: give --covariates FILE and --offset COLUMN."
+            )
+        if self.way is not None and "predict_with" in saved.model.get_params(deep=False):
+            saved.model.set_params(predict_with=self.way)  # which columns are needed depends on it
+        return saved
+
+    def open(self) -> tuple[Any, NewTable, Recipe]:
+        """The model, what it needs of the table, and how that of the fit was made."""
+        model, recipe, _ = self.load()
+        used, fill = used_columns(model), np.nan_to_num(model.mean_)
+        table = self.read(recipe, used=used, fill=fill)
+        say_far(model, table.X, recipe)
+        return model, table, recipe
+
+    def read(self, recipe: Recipe, **needed: Any) -> NewTable:
+        """The rows of the table."""
+        return open_new(
+            self.table, recipe, options=recipe.options.given(**self.reading),
+            target_from=self.target_from, covariates=self.covariates, offset=self.offset, **needed,
+        )  # fmt: skip
 
 
-def predict(
-    model_path: Path,
-    path: Path,
-    out: Path,
-    *,
-    force: bool,
-    reading: Given,
-    way: str | None = None,
-    beside: Asked = (None, None),
-) -> None:
+def predict(asked: Asked, out: Path, *, force: bool) -> None:
     """Names of the rows, predictions, and for labels the probability of every class."""
-    inputs = [model_path, path, beside[0]]
-    with new_file(out, force=force, inputs=inputs) as file, told():
-        model, table, recipe = opened(model_path, path, reading, way, beside)
+    with asked.written_to(out, force=force) as file:
+        model, table, recipe = asked.open()
         X, ids = table.X, table.ids
         predictions = model.predict(X, **table.sample_params)
         names = ids if ids is not None else [str(i + 1) for i in range(len(predictions))]
@@ -75,19 +126,10 @@ def predict(
     print(f"{len(predictions)} predictions in {out}, with {who}")
 
 
-def transform(
-    model_path: Path,
-    path: Path,
-    out: Path,
-    *,
-    force: bool,
-    reading: Given,
-    beside: Asked = (None, None),
-) -> None:
-    """Places on the directions, and predictions beside them."""
-    inputs = [model_path, path, beside[0]]
-    with new_file(out, force=force, inputs=inputs) as file, told():
-        model, table, recipe = opened(model_path, path, reading, None, beside)
+def transform(asked: Asked, out: Path, *, force: bool) -> None:
+    """Places on the directions, and predictions."""
+    with asked.written_to(out, force=force) as file:
+        model, table, recipe = asked.open()
         targets = recipe.response.targets
         head = [f"direction{i + 1}" for i in range(len(model.components_))]
         params = table.sample_params
@@ -95,66 +137,45 @@ def transform(
     print(f"{table.X.shape[0]} samples on {len(head)} direction(s) in {out}")
 
 
-def report(
-    model_path: Path,
-    path: Path,
-    out: Path,
-    *,
-    force: bool,
-    reading: Given,
-    target_from: Path | None = None,
-    beside: Asked = (None, None),
-) -> None:
+def report(asked: Asked, out: Path, *, force: bool) -> None:
     """The page, with effects and scores on this table."""
-    inputs = [model_path, path, target_from, beside[0]]
-    with new_file(out, force=force, inputs=inputs) as file, told():
-        answer = answer_on(model_path, path, reading, target_from, beside)
-        file.write_text(answer.to_html(), encoding="utf-8")
+    with asked.written_to(out, force=force) as file:
+        file.write_text(answer_on(asked).to_html(), encoding="utf-8")
     print(f"the report is in {out}")
 
 
-def answer_on(
-    model_path: Path,
-    path: Path,
-    reading: Given,
-    target_from: Path | None = None,
-    beside: Asked = (None, None),
-) -> Answer:
+def answer_on(asked: Asked) -> Answer:
     """The answer of a saved model on a table: findings of the fit, effects of its rows."""
-    model, recipe, training = load_model(model_path)
-    check_covariates_given(model, beside)
-    table = open_labelled(path, recipe, reading, target_from, beside)
+    model, recipe, training = asked.load()
+    table = open_labelled(asked, recipe)
     X, y = table.X, table.y if recipe.task == "ordinal" else labels_of(model, table.y)
     say_far(model, X, recipe)
     names: Any = names_of_best(model, X) if isinstance(X, Source) else recipe.names or None
-    answer = explain(
-        model,
-        without_missing(model, X),
-        response_of(y, recipe),
-        names=names,
-        feature_groups=recipe.feature_groups,
-        levels=recipe.encoder.ordered,
-        target=explained(recipe),
-        **table.sample_params,
-    )
-    params = {k: v for k, v in table.sample_params.items() if k != "groups"}
+    params = dict(table.sample_params)
+    answer = table_answer(model, recipe, X, y, names, params)
     made = {
-        "command": f"gradsift report {model_path.name} {path.name}",
-        "data": fingerprint(path),
+        "command": f"gradsift report {asked.model.name} {asked.table.name}",
+        "data": fingerprint(asked.table),
         "date": datetime.now().astimezone().isoformat(timespec="seconds"),
     }
+    params.pop("groups", None)
     prediction, note = scores_on(model, X, y, params, training, recipe)
     return replace(
         answer,
         prediction=prediction,
-        notes=(as_note(note),),
-        source=path.name,
+        notes=(Note(sentence(note)),),
+        source=asked.table.name,
         made=tuple(made.items()),
     )
 
 
 def scores_on(
-    model: BaseEstimator, X: Any, y: Any, params: Given, training: Training | None, recipe: Recipe
+    model: BaseEstimator,
+    X: Any,
+    y: Any,
+    params: dict[str, Any],
+    training: Training | None,
+    recipe: Recipe,
 ) -> tuple[Prediction | None, str]:
     """Scores on the rows of a table that the fit has not seen, and a note on how many they are."""
     unseen = np.zeros(len(y), dtype=bool) if training is None else training.unseen(X, y)
@@ -171,31 +192,22 @@ def scores_on(
     return new_rows_prediction(scores, len(rows), targets), text
 
 
-def open_labelled(
-    path: Path, recipe: Recipe, reading: Given, target_from: Path | None, beside: Asked
-) -> NewTable:
+def open_labelled(asked: Asked, recipe: Recipe) -> NewTable:
     """The rows of a table that have a target."""
+    path = asked.table
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
     if not recipe.names:  # of a fit that read column by column
-        asked = replace(
+        choices = replace(
             response_choices(recipe),
             missing=recipe.missing,
-            covariates=beside[0],
-            offset=beside[1],
+            covariates=asked.covariates,
+            offset=asked.offset,
         )
-        table = open_table(path, asked, target_from)
+        table = open_table(path, choices, asked.target_from)
         X = recipe.of_stored(table.X)
         return NewTable(X, table.ids, table.y, table.covariates, table.offset, table.exposure)
-    options = recipe.options.given(**reading)
-    new = open_new(
-        path,
-        recipe,
-        options=options,
-        target_from=target_from,
-        covariates=beside[0],
-        offset=beside[1],
-    )
+    new = asked.read(recipe)
     y = new.y
     if y is None:
         raise ValueError(f"{path.name} has no values of {recipe.target!r}, which the report needs.")
@@ -217,33 +229,6 @@ def labels_of(model: BaseEstimator, y: Any) -> Any:
     return y.astype(str)
 
 
-def opened(
-    model_path: Path,
-    path: Path,
-    reading: Given,
-    way: str | None = None,
-    beside: Asked = (None, None),
-) -> tuple[Any, NewTable, Recipe]:
-    """The model, what it needs of a new table, and how that of the fit was made; values far beyond
-    those of the fit are said.
-    """
-    model, recipe, _ = load_model(model_path)
-    check_covariates_given(model, beside)
-    if way is not None and "predict_with" in model.get_params(deep=False):
-        model.set_params(predict_with=way)  # which columns are needed depends on it
-    table = open_new(
-        path,
-        recipe,
-        used=used_columns(model),
-        fill=np.nan_to_num(model.mean_),
-        options=recipe.options.given(**reading),
-        covariates=beside[0],
-        offset=beside[1],
-    )
-    say_far(model, table.X, recipe)
-    return model, table, recipe
-
-
 def say_far(model: BaseEstimator, X: Any, recipe: Recipe) -> None:
     """Rows far outside those of the fit, said once and by the names of the table, which the model
     does not know.
@@ -251,20 +236,6 @@ def say_far(model: BaseEstimator, X: Any, recipe: Recipe) -> None:
     if isinstance(X, np.ndarray):
         warn_if_far(model, ArraySource(X), recipe.names)
         warnings.filterwarnings("ignore", ".* rows are far outside", ExtrapolationWarning)
-
-
-def check_covariates_given(model: BaseEstimator, beside: Asked) -> None:
-    """Refuse to predict without what the model was fitted with."""
-    needed = getattr(model, "covariates_", None)
-    if needed is not None and beside[0] is None:
-        raise ValueError(
-            f"the model was fitted with covariates ({', '.join(needed.names)}): give "
-            "--covariates FILE with those of the new samples."
-        )
-    if getattr(model, "has_offset_", False) and beside[1] is None:
-        raise ValueError(
-            "the model was fitted with an offset: give --covariates FILE and --offset COLUMN."
-        )
 
 
 @contextmanager

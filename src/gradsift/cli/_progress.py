@@ -41,7 +41,7 @@ class Progress:
         self.said = -EVERY
 
     def say(self, text: str) -> None:
-        """A new stage; a log has the first one, and those that come long after the last line."""
+        """What is being done; a log has the beginning of each stage, and a line now and then."""
         self.text = text
         passed = perf_counter() - self.start
         if self.is_log and passed - self.said >= EVERY:
@@ -54,6 +54,7 @@ class Progress:
             if self.total is None:
                 before = perf_counter() - self.start - found.seconds
                 self.total = before + found.seconds * self.work
+            self.said = -EVERY
             yield found
 
     def __rich__(self) -> Text:

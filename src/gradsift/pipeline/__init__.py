@@ -10,17 +10,16 @@ from gradsift.pipeline._files import (
     write_rows,
 )
 from gradsift.pipeline._folder import Place, new_file, results_place, unused_folder
-from gradsift.pipeline._model_file import load_model, save_model
-from gradsift.pipeline._notes import as_note, in_options, note_words, option_words
+from gradsift.pipeline._model_file import SavedModel, load_model, save_model
+from gradsift.pipeline._notes import in_options, option_words, sentence
 from gradsift.pipeline._scores import new_rows_prediction
 from gradsift.pipeline._select import (
     Selection,
     Settings,
-    explained,
     response_of,
     select,
     select_in_stages,
-    without_missing,
+    table_answer,
 )
 from gradsift.pipeline._training import Training, record_training
 
@@ -28,16 +27,14 @@ __all__ = [
     "TABLES",
     "Files",
     "Place",
+    "SavedModel",
     "Selection",
     "Settings",
     "Training",
-    "as_note",
-    "explained",
     "in_options",
     "load_model",
     "new_file",
     "new_rows_prediction",
-    "note_words",
     "option_words",
     "named_columns",
     "projected",
@@ -46,9 +43,10 @@ __all__ = [
     "results_place",
     "save_model",
     "select",
+    "sentence",
     "select_in_stages",
     "unused_folder",
-    "without_missing",
+    "table_answer",
     "write_each",
     "write_files",
     "write_rows",

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from gradsift import __version__
 from gradsift._run.printable import printable
 from gradsift.answer import FRAME, Answer
+from gradsift.answer.build import best_selected
 from gradsift.answer.checklist import tripod
 from gradsift.estimators.splits import SampleParams
 from gradsift.inference.settings import DEFAULT as FINDINGS
@@ -86,11 +87,11 @@ def write_files(out: Path, selection: Selection, table: Table, files: Files = TA
     write_selected(out / f"selected{end}", model, table, answer)
     head = [f"direction{i + 1}" for i in range(len(model.components_))]
     names = column_names(model, table)
-    order = best_first(model)
+    order = best_selected(model).tolist()
     write_rows(
         out / f"directions{end}",
         ["name", *head],
-        ([name_of(names, k), *map(short, model.components_[:, k])] for k in order),
+        ([names[k], *map(short, model.components_[:, k])] for k in order),
     )
     params = SampleParams(None, table.covariates, table.offset, table.exposure).for_predict
     ids = None if table.ids is None else table.ids.tolist()
@@ -141,8 +142,8 @@ def write_selected(path: Path, model: BaseEstimator, table: Table, answer: Answe
     importances = getattr(model, "variable_importances_", model.feature_importances_)
     rows: dict[str, list[Any]] = {}
     kept = set(table.keep.tolist())
-    for k in best_first(model):
-        name = name_of(names, k) if groups is None else str(groups[k])
+    for k in best_selected(model).tolist():
+        name = names[k] if groups is None else groups[k]
         if name not in rows and k not in kept:
             confidence = short(sure.get(name))
             importance = short(importances[k])
@@ -155,7 +156,7 @@ def write_selected(path: Path, model: BaseEstimator, table: Table, answer: Answe
 
 
 def variable_confidences(
-    model: BaseEstimator, names: Sequence[str] | None, groups: Sequence[str] | None, answer: Answer
+    model: BaseEstimator, names: Sequence[str], groups: Sequence[str] | None, answer: Answer
 ) -> dict[str, float]:
     """The confidence of each variable: that of the answer, or what those of its columns add up to,
     such as those of the levels of a category; empty without inference.
@@ -164,23 +165,13 @@ def variable_confidences(
     if sure is None:
         return {}
     if groups is None:
-        total = {name_of(names, k): float(sure[k]) for k in best_first(model)}
+        total = {names[k]: float(sure[k]) for k in best_selected(model).tolist()}
     else:
         labels, codes = np.unique(np.asarray(groups), return_inverse=True)
         added = np.minimum(np.bincount(codes, sure), FINDINGS.most_confidence)
         total = dict(zip(map(str, labels), added.tolist()))
     members = [m for f in reversed(answer.findings) for m in f.members]
     return total | {m.name: m.confidence for m in members if m.confidence is not None}
-
-
-def best_first(model: BaseEstimator) -> list[int]:
-    """Selected columns, best ranked first."""
-    support = model.get_support(indices=True)
-    return [int(k) for k in support[np.argsort(model.ranking_[support], kind="stable")]]
-
-
-def name_of(names: Sequence[str] | None, k: int) -> str:
-    return f"x{k}" if names is None else str(names[k])
 
 
 def projected(

@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from shlex import quote
 from typing import Any
 
@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from gradsift.answer import Answer, Note
 from gradsift.data import fill_holes
 from gradsift.data.slices import take_columns
-from gradsift.data.text import BEWARE
+from gradsift.estimators.names import variable_names
 from gradsift.exceptions import (
     DependentRowsWarning,
     FewGroupsWarning,
@@ -40,8 +40,8 @@ DECISIONS = ("joined", "left out", "filled", "suggestion")
 """Kinds of notes on a table that the first screen repeats: they change what is analysed."""
 BRIEF: dict[type[Warning], str] = {
     DependentRowsWarning: (
-        "Rows depend on the rows before them, so that confidences are too high; give what was "
-        "measured together (day, plate, subject) with --group or --covariates."
+        "Rows depend on the rows before them, so that confidences are too high; give their day, "
+        "plate or subject with --group or --covariates."
     ),
     FewGroupsWarning: (
         "Rows come in few groups, so that confidences are rough; take the order of the findings "
@@ -75,27 +75,26 @@ def gathered(warned: Warned) -> Iterator[None]:
     warned.caught += met
 
 
-def as_note(text: str) -> Note:
-    """A note of a table: a clause that becomes a sentence, a caution where it is marked as one."""
-    caution = text.startswith(BEWARE)
-    clause = text.removeprefix(BEWARE).rstrip(".")
+def sentence(clause: str) -> str:
+    """A clause as a sentence: names of files and columns at its beginning stay as they are."""
+    clause = clause.rstrip(".")
     word = clause.split(" ")[0].rstrip(":,;")
-    if word.isalpha() and word.isascii():  # names of files and columns stay as they are
+    if word.isalpha() and word.isascii():
         clause = clause[0].upper() + clause[1:]
-    return Note(f"{clause}.", caution)
+    return f"{clause}."
 
 
-def note_words(note: TableNote) -> str:
+def note_of(note: TableNote) -> Note:
     """A note of a table, with the option that changes what was decided.
 
     Examples
     --------
-    >>> note_words(TableNote("left out", "'id' (identifier)", ("id",), "use"))
-    "left out: 'id' (identifier) [--use]"
+    >>> note_of(TableNote("left out", "'id' (identifier)", ("id",), "use")).text
+    "Left out: 'id' (identifier) [--use]."
     """
     kind = "" if note.kind in ("read", "joined", "new rows", "caution") else f"{note.kind}: "
-    text = f"{kind}{note.text}{option_words(note.change)}"
-    return f"{BEWARE}{text}" if note.kind == "caution" else text
+    text = sentence(f"{kind}{note.text}{option_words(note.change)}")
+    return Note(text, note.kind == "caution", note.kind in DECISIONS)
 
 
 def option_words(change: str) -> str:
@@ -109,7 +108,7 @@ def option_words(change: str) -> str:
     " [--group 'Patient no, left']"
     """
     options = []
-    known = "|".join(f.name for f in (*fields(Choices), *fields(ReadOptions)))
+    known = "|".join(field.name for cls in (Choices, ReadOptions) for field in fields(cls))
     for choice in re.split(rf", (?=(?:{known})(?:=|, |$))", change):
         option, given, value = choice.partition("=")
         options.append(f"--{option.replace('_', '-')}{' ' * bool(given)}{value and quote(value)}")
@@ -145,9 +144,7 @@ def in_options(text: str) -> str:
 
 def table_notes(table: Table) -> list[Note]:
     """Decisions that were made when the table was read."""
-    notes = [
-        replace(as_note(note_words(note)), decision=note.kind in DECISIONS) for note in table.notes
-    ]
+    notes = [note_of(note) for note in table.notes]
     if table.groups is not None:
         count, column = table.groups.count, table.groups.column
         groups = f"{count:,} groups ({column})"
@@ -194,7 +191,7 @@ def warning_notes(warned: Warned, table: Table) -> list[Note]:
         for w in warned.caught
         if issubclass(w.category, UserWarning) and w.category not in said
     ]
-    return [as_note(f"{BEWARE}{text}") for text in dict.fromkeys(texts)]
+    return [Note(sentence(text), caution=True) for text in dict.fromkeys(texts)]
 
 
 def alarm_notes(model: BaseEstimator, answer: Answer, table: Table) -> list[Note]:
@@ -209,13 +206,11 @@ def alarm_notes(model: BaseEstimator, answer: Answer, table: Table) -> list[Note
         alone = [
             k for k, x in zip(columns, values.T) if any(reproduces(x, y, labels) for y in each)
         ]
-    names = table.names or []
-    out = []
+    names, out = variable_names(model, table.names), []
     for k in alone:
-        name = names[k] if k < len(names) else f"x{k}"
         text = (
-            f"{name} alone gives {answer.target}: a copy or a consequence of it? Leave it out with "
-            "--drop if it would not be known beforehand."
+            f"{names[k]} alone gives {answer.target}: a copy or a consequence of it? Leave it out "
+            "with --drop if it would not be known beforehand."
         )
         out.append(Note(text, caution=True))
     p = answer.prediction

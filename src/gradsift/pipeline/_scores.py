@@ -21,10 +21,12 @@ larger than the standard deviation over the folds.
 """
 MOST_LISTED = 1_000
 """Rows of a sheet."""
-NAMES = {
+CALLED = {
     "together": TOGETHER,
-    "covariates": "covariates alone",
+    "simple": "{} on all columns",
+    "baseline": "the {} for every row",
 }
+"""What ways to predict are called, by their names in held-out scores."""
 
 
 def prediction_of(held: HeldOut, target: str, outcomes: Sequence[str] = ()) -> Prediction:
@@ -32,17 +34,15 @@ def prediction_of(held: HeldOut, target: str, outcomes: Sequence[str] = ()) -> P
     metric = held.metric
 
     def score(way: str, name: str, scores: Scores) -> Score:
-        if way == "simple":
-            name = f"{name} on all columns"
-        elif way == "baseline":
-            name = f"the {name} for every row"
-        return Score(NAMES.get(way, name), scores.mean(metric), scores.spread(metric))
+        called = CALLED.get(way, "{}").format(name)
+        return Score(called, scores.mean(metric), scores.spread(metric))
 
     model, *others = (score(*way) for way in held.ways(target))
     best = max(others, key=lambda s: s.mean)
     gain, advice = best.mean - model.mean, ""
     if gain > max(CLEARLY_BETTER, best.spread, model.spread):
-        advice = f"For predicting, use {best.name}."
+        way = "--predict-with all" if best.name == TOGETHER else best.name
+        advice = f"For predicting, use {way}."
     where = f"{held.n_folds} held-out folds"
     each = of_outcomes(held.selected, outcomes)
     constant = not held.better_than_nothing and model.mean <= held.baseline.mean(metric)
@@ -68,17 +68,13 @@ def new_rows_prediction(scores: Scores, count: int, outcomes: Sequence[str] = ()
     return Prediction(metric, model, (), rows, outcomes=each)
 
 
-def variable_labels(
-    model: BaseEstimator, names: Sequence[str] | None, columns: IntArray
-) -> list[str]:
+def variable_labels(model: BaseEstimator, names: Sequence[str], columns: IntArray) -> list[str]:
     """The variables of some columns: themselves, or the category that they are part of."""
     groups = getattr(model, "feature_groups_", None)
-    if groups is not None:
-        return [str(groups[k]) for k in columns.tolist()]
-    return [f"x{k}" if names is None else str(names[k]) for k in columns.tolist()]
+    return [(names if groups is None else groups)[k] for k in columns.tolist()]
 
 
-def test_sheet(model: BaseEstimator, answer: Answer, names: Sequence[str] | None) -> Sheet | None:
+def test_sheet(model: BaseEstimator, answer: Answer, names: Sequence[str]) -> Sheet | None:
     """p- and q-values of the tests that a false discovery rate was asked of."""
     found = getattr(model, "significance_", None)
     if found is None:
@@ -107,7 +103,7 @@ def test_sheet(model: BaseEstimator, answer: Answer, names: Sequence[str] | None
     return Sheet("Tests", text, head, tuple(rows.values()))
 
 
-def association_sheet(model: BaseEstimator, names: Sequence[str] | None) -> Sheet | None:
+def association_sheet(model: BaseEstimator, names: Sequence[str]) -> Sheet | None:
     """Variables that are associated with the response one by one."""
     found = getattr(model, "association_", None)
     if found is None:
@@ -128,7 +124,7 @@ def association_sheet(model: BaseEstimator, names: Sequence[str] | None) -> Shee
 
 
 def stability_sheet(
-    again: Stability, model: BaseEstimator, answer: Answer, names: Sequence[str] | None
+    again: Stability, model: BaseEstimator, answer: Answer, names: Sequence[str]
 ) -> Sheet:
     """How often half samples selected each variable."""
     counts: Counter[str] = Counter()

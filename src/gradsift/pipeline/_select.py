@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
@@ -25,7 +25,7 @@ from gradsift.answer import Answer, Note, explain
 from gradsift.data import FilledSource, fill_holes
 from gradsift.data.row_groups import constant_in_groups, group_codes
 from gradsift.estimators.inference import with_findings
-from gradsift.estimators.names import names_of_best
+from gradsift.estimators.names import names_of_best, variable_names
 from gradsift.estimators.splits import SampleParams
 from gradsift.estimators.survival import SIFTS
 from gradsift.evaluate import stability
@@ -279,16 +279,7 @@ def answer_of(
 ) -> Answer:
     """The answer of the fit, with tests and associations where they were asked for."""
     names = column_names(model, table)
-    answer = explain(
-        model,
-        without_missing(model, table.X),
-        response_of(table.y, table.recipe),
-        names=names,
-        feature_groups=table.feature_groups,
-        levels=table.recipe.encoder.ordered,
-        target=explained(table.recipe),
-        **table.sample_params,
-    )
+    answer = table_answer(model, table.recipe, table.X, table.y, names, table.sample_params)
     sheets = [test_sheet(model, answer, names)] if settings.false_discovery_rate else []
     sheets += [association_sheet(model, names)] if settings.associated else []
     how = {name: str(value) for name, value in vars(settings).items() if value is not None}
@@ -299,6 +290,22 @@ def answer_of(
         sheets=tuple(sheet for sheet in sheets if sheet is not None),
         source=made.get("source", ""),
         made=tuple((told | how).items()),
+    )
+
+
+def table_answer(
+    model: BaseEstimator, recipe: Recipe, X: Any, y: Any, names: Any, params: dict[str, Any]
+) -> Answer:
+    """The answer of a model on the encoded columns of a table."""
+    return explain(
+        model,
+        without_missing(model, X),
+        response_of(y, recipe),
+        names=names,
+        feature_groups=recipe.feature_groups,
+        levels=recipe.encoder.ordered,
+        target=explained(recipe),
+        **params,
     )
 
 
@@ -358,11 +365,11 @@ def later_stages(procedure: Any, table: Table, settings: Settings, say: Say) -> 
     return {name: stage for name, (wanted, stage) in stages.items() if wanted}
 
 
-def column_names(model: BaseEstimator, table: Table) -> Any:
+def column_names(model: BaseEstimator, table: Table) -> Sequence[str]:
     """The names of the columns; of a table read column by column, those that will be shown."""
     if table.names is None and isinstance(table.X, Source):
         return names_of_best(model, table.X)
-    return table.names
+    return variable_names(model, table.names)
 
 
 def knows_findings(table: Table, settings: Settings) -> bool:
