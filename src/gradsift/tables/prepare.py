@@ -25,7 +25,7 @@ from gradsift.tables.columns import (
 )
 from gradsift.tables.covariate_file import aggregated_given, checked_offset, split_given
 from gradsift.tables.frame import Frame
-from gradsift.tables.leakage import Leaks, find_leaks, other_responses
+from gradsift.tables.leakage import Leaks, find_leaks, other_responses, other_times
 from gradsift.tables.notes import Note, TableError, counted, is_or_are, listed
 from gradsift.tables.recipe import Choices, Recipe
 from gradsift.tables.response import (
@@ -308,6 +308,9 @@ def without_leaks(
         found = find_leaks(blocks, codes, values, name, ordered=ordered)
         perhaps = (*leaks.perhaps, *found.perhaps)
         leaks = Leaks(found.certain | leaks.certain, tuple(dict.fromkeys(perhaps)))
+    if task == "survival":
+        times = other_times(blocks, y.astype(float), choices.target)
+        leaks = replace(leaks, certain=times | leaks.certain)
     aside = {*(n for n, c in special.items() if not c.is_variable), *choices.response.names}
     if leaks.certain and not {*frame.order} - aside - {*leaks.certain}:  # nothing would be left
         leaks = Leaks({}, (*leaks.certain, *leaks.perhaps))
