@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from gradsift.answer.additive import fit_additive
+from gradsift.answer.additive import fit_additive, pair_products
+from gradsift.answer.effects import EffectModel
 from gradsift.answer.targets import (
     SLOPE_SD,
     contrasts,
@@ -163,3 +164,32 @@ def test_information_matches_the_sum_over_samples(rng):
     W = root + root.transpose(0, 2, 1)
     brute = sum(np.kron(W[i], np.outer(A[i], A[i])) for i in range(7))
     assert np.allclose(information(A, W), brute)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "two", "three"])
+def test_predictions_at_given_values_are_those_of_the_changed_table(rng, kind):
+    """As from the design of a table in which the columns of the variables are replaced."""
+    X = np.column_stack([rng.normal(size=(90, 2)), np.eye(3)[rng.integers(3, size=90)]])
+    y = X[:, 0] * X[:, 1] + X[:, 0] * X[:, 3] + 0.3 * rng.normal(size=90)
+    classes = np.arange(3 if kind == "three" else 2)
+    cuts = [[], [0.0], [-0.3, 0.3]][("numbers", "two", "three").index(kind)]
+    labels = np.digitize(y, cuts)
+    target = number_target(y) if kind == "numbers" else label_target(labels, classes)
+    pairs = [(0, 1), (0, 3), (0, 4)]
+    fit = fit_additive(X[:, [0, 1, 2, 3, 4]], target, pairs)
+    model = EffectModel({}, {0: [0], 1: [1], 2: [3, 4]}, fit, X, 1)
+    first, second = np.array([0.4]), np.array([0.0, 0.0, 1.0])
+    settings = [{0: first}, {0: -first}, {0: first, 2: second}, {0: first, 1: -first}, {1: first}]
+    found = model.at(settings)
+    D, splines = fit.design, fit.splines
+    for row, values in enumerate(settings):
+        changed = X.copy()
+        for v, value in values.items():
+            changed[:, model.where[v]] = value[-len(model.where[v]) :]
+        together = (pair_products(changed, splines, pairs) - D.centre) / D.spread
+        curves = [spline(x) for spline, x in zip(splines, changed.T)]
+        again = np.hstack([*curves, together, np.ones((90, 1))])
+        P, bend = target.means(fit.fitted)(again @ fit.coefficients)
+        slope = np.einsum("ncf,nm->cfm", bend, again).reshape(P.shape[1], -1) / 90
+        np.testing.assert_allclose(found.mean[row], P.mean(axis=0), atol=1e-12)
+        np.testing.assert_allclose(found.slope[row], slope, atol=1e-12)

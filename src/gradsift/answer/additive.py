@@ -30,7 +30,8 @@ from gradsift.protocols import Array, IntArray
 
 BEND_SD = (1e-3, 10.0)  # range of the prior standard deviation of a curve's bend
 CLIP = 2.5  # products use values up to this many standard deviations from the mean
-PER_PAIR = 6  # products of a pair
+PER_PAIR = 6  # products of a pair, of these factors of its variables
+FIRST, SECOND = [0, 1, 0, 2, 2, 0], [0, 0, 1, 2, 0, 2]
 STEP = 6.0  # steepness of a step at its middle, per standard deviation
 MOST_KNOTS, ROWS_PER_KNOT = 8, 8
 ENDS = (0.01, 0.99)  # quantiles between which knots lie: beyond, a natural spline is straight
@@ -114,19 +115,23 @@ def clipped(spline: Spline, x: Array) -> Array:
     return np.clip((x - spline.mean) / spline.scale, -CLIP, CLIP)
 
 
+def factors(z: Array) -> Array:
+    """What a standardised variable (...) is in products, (..., 3): a line, a square, a step."""
+    return np.stack([z, z * z - 1.0, np.tanh(STEP * z)], axis=-1)
+
+
 def products(a: Array, b: Array) -> Array:
-    """What two standardised variables may do together, (n, 6): the plain product first.
+    """What two variables with these factors may do together, (..., 6): the plain product first.
 
     The first three are tested. The last three have steps in place of lines, for effects that jump.
     """
-    s, t = np.tanh(STEP * a), np.tanh(STEP * b)
-    return np.column_stack([a * b, (a * a - 1.0) * b, a * (b * b - 1.0), s * t, s * b, a * t])
+    return np.asarray(a[..., FIRST] * b[..., SECOND])
 
 
 def pair_products(X: Array, splines: Sequence[Spline], pairs: Sequence[Pair]) -> Array:
-    """Columns of the pairs at the samples, (n, 3 pairs)."""
-    Z = [clipped(spline, x) for spline, x in zip(splines, X.T)]
-    return np.hstack([np.zeros((len(X), 0)), *(products(Z[k], Z[j]) for k, j in pairs)])
+    """Columns of the pairs at the samples, (n, 6 pairs)."""
+    F = [factors(clipped(spline, x)) for spline, x in zip(splines, X.T)]
+    return np.hstack([np.zeros((len(X), 0)), *(products(F[k], F[j]) for k, j in pairs)])
 
 
 def fit_additive(

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -203,15 +204,31 @@ class EffectModel:
         target = self.fit.target
         return target.unit if isinstance(target, NumberTarget) and target.outcomes[0] else 1.0
 
+    @cached_property
+    def factors(self) -> Array:
+        """Factors of all columns in products, three each, and a column of ones: (n, 3 a + 1)."""
+        Z = [additive.clipped(spline, x) for spline, x in zip(self.fit.splines, self.X.T)]
+        return np.column_stack([*map(additive.factors, Z), np.ones(len(self.X))])
+
     def at(self, settings: Sequence[dict[int, Array]]) -> Predictions:
         """Mean predictions over the rows if some variables had given values."""
-        fit, means, slopes = self.fit, [], []
-        predicted = fit.target.means(fit.fitted)
+        fit, D, F, means, slopes = self.fit, self.fit.design.matrix, self.factors, [], []
+        predicted, beta = fit.target.means(fit.fitted), fit.coefficients
         weight = fit.target.weight / fit.target.weight.sum()
+        changed: IntArray = np.zeros(0, dtype=np.intp)
+        rest, bent = fit.fitted, np.asarray(0.0)
         for values in settings:
-            D = self._design_at(values)
-            P, bend = predicted(D @ fit.coefficients)
-            slope = np.einsum("n,ncf,nm->cfm", weight, bend, D, optimize=True)
+            where, source, factor, shift = self._replaced(values)
+            if not np.array_equal(where, changed):
+                changed, rest = where, fit.fitted - D[:, where] @ beta[where]
+            along = np.zeros((F.shape[1], beta.shape[1]))
+            np.add.at(along, source, factor[:, None] * beta[where])
+            P, bend = predicted(rest + F @ along + shift @ beta[where])
+            if not np.array_equal(bend, bent):  # of numbers, all bends are the same
+                bent, lever = bend, np.einsum("n,ncf->cfn", weight, bend)
+                whole, by_factor = lever @ D, lever @ F
+            slope = whole.copy()
+            slope[..., where] = by_factor[..., source] * factor + by_factor[..., -1:] * shift
             means.append(weight @ P)
             slopes.append(slope.reshape(P.shape[1], -1))
         mean, slopes_ = np.array(means), np.array(slopes)
@@ -220,22 +237,35 @@ class EffectModel:
         wider = float(ndtri(1.0 - 0.025 / self.count) / ndtri(0.975))  # 1 for one outcome
         return Predictions(mean, slopes_, wider**2 * fit.covariance, self.scale)
 
-    def _design_at(self, values: dict[int, Array]) -> Array:
-        """The design with the columns of some variables replaced."""
-        design, splines = self.fit.design, self.fit.splines
-        D, X, changed = design.matrix.copy(), self.X.copy(), set()
+    def _replaced(self, values: dict[int, Array]) -> tuple[IntArray, IntArray, Array, Array]:
+        """Columns of the design that given values change, and what they are then: columns of
+        `factors`, times numbers, plus numbers.
+        """
+        design, splines, (n_columns,) = self.fit.design, self.fit.splines, self.X.shape[1:]
+        ones, first = 3 * n_columns, design.blocks[-1].stop
+        known, fixed = np.zeros(n_columns, dtype=bool), np.ones((n_columns, 3))
+        where, level = [], []
         for v, row in values.items():
             for j, value in zip(self.where[v], row[len(row) - len(self.where[v]) :]):
-                X[:, j] = value
-                D[:, design.blocks[j]] = splines[j](X[:1, j])
-                changed.add(j)
-        for q, pair in enumerate(design.pairs):
-            if changed & set(pair):
-                a, b = (additive.clipped(splines[j], X[:, j]) for j in pair)
-                own = slice(additive.PER_PAIR * q, additive.PER_PAIR * (q + 1))
-                columns = (additive.products(a, b) - design.centre[own]) / design.spread[own]
-                D[:, design.pair_columns(q)] = columns
-        return D
+                x = np.array([value])
+                where.append(np.arange(first)[design.blocks[j]])
+                level.append(splines[j](x)[0])
+                known[j], fixed[j] = True, additive.factors(additive.clipped(splines[j], x))
+        left, right = np.array(design.pairs, dtype=np.intp).reshape(-1, 2).T
+        hit = np.flatnonzero(known[left] | known[right])
+        a, b = left[hit][:, None], right[hit][:, None]
+        source = np.where(known[a], 3 * b + additive.SECOND, 3 * a + additive.FIRST)
+        source[(known[a] & known[b])[:, 0]] = ones
+        pairs = (additive.PER_PAIR * hit[:, None] + np.arange(additive.PER_PAIR)).reshape(-1)
+        spread = design.spread[pairs]
+        product = (fixed[a, additive.FIRST] * fixed[b, additive.SECOND]).reshape(-1) / spread
+        curves = np.concatenate(level)
+        return (
+            np.concatenate([*where, first + pairs]),
+            np.concatenate([np.full(len(curves), ones), source.reshape(-1)]),
+            np.concatenate([curves, product]),
+            np.concatenate([np.zeros(len(curves)), -design.centre[pairs] / spread]),
+        )
 
 
 def fit_effects(
