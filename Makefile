@@ -13,9 +13,8 @@
 # make test-pythons   the same with every Python from 3.11 to 3.14 that is installed
 # make test-extras   every extra by itself in a fresh environment
 # make reproduce   tables and figures of the paper into build/reproduced (DATA=leukemia.npz without OpenML; half an hour)
-# make bench-selection   the selection benchmark: designs, real data, speed
-# make bench-paths   the path benchmark: cost of a certified path in matrix products
-# make bench-peers   time and quality beside Boruta, LassoNet, pyHSICLasso, xRFM, hidimstat (installs them; more than an hour)
+# make bench NAME=peers/peers   a measurement of the pages again (without NAME: their names)
+# make peers   install the tools of others that are compared with
 
 PYTHON ?= python3
 VENV := .venv
@@ -28,7 +27,7 @@ NUMERICAL := tests/solver tests/sift/test_copies.py tests/sift/test_feature_stor
 	tests/estimators/test_invariances.py tests/refit/test_regression.py tests/pairwise/test_datafit.py \
 	tests/pairwise/test_geometry.py tests/numerics/test_kernels.py
 
-.PHONY: help demo test docs browser docs-write docs-check test-processors golden test-oldest build test-wheel test-pythons test-extras fuzz reproduce bench-selection bench-paths bench-peers lint clean
+.PHONY: help demo test docs browser docs-write docs-check test-processors golden test-oldest build test-wheel test-pythons test-extras fuzz reproduce bench peers lint clean
 help:
 	@sed -n 's/^# //p' Makefile
 
@@ -138,18 +137,11 @@ fuzz: $(VENV)/.installed-fuzz
 reproduce: $(VENV)/.installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m experiments --out build/reproduced $(if $(DATA),--data $(DATA))
 
-bench-selection: $(VENV)/.installed
-	OMP_NUM_THREADS=1 PYTHONPATH=benchmarks $(BIN)/python -m selection.measure
+bench: $(VENV)/.installed-test
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python -m run $(NAME)
 
-bench-paths: $(VENV)/.installed
-	OMP_NUM_THREADS=1 PYTHONPATH=benchmarks $(BIN)/python -m paths.measure
-
-$(VENV)/.installed-peers: benchmarks/peers/requirements.txt $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --requirement benchmarks/peers/requirements.txt
-	@touch $@
-
-bench-peers: $(VENV)/.installed-peers
-	OMP_NUM_THREADS=2 PYTHONPATH=benchmarks $(BIN)/python -m peers.measure
+peers: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --requirement benchmarks/methods/requirements.txt
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

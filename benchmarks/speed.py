@@ -25,8 +25,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from selection.data_sets import real_cases
-from selection.designs import friedman, logit2, two_index
+from designs.data_sets import real_cases
+from designs.selection import friedman, logit2, two_index
 from sklearn.datasets import load_diabetes
 
 HERE = Path(__file__).parent

@@ -1,15 +1,16 @@
 """What a benchmark printed, kept as JSON beside it, and shown on the pages.
 
-    export PYTHONPATH=benchmarks
-    python -m tables record selection/rivals python -m selection.measure rivals
-    python -m tables repeat selection/rivals    the recorded command again
-    python -m tables update peers/peers python -m peers.measure all "LassoCV;gradsift"
+    cd benchmarks
+    python -m run selection/rivals --record
+    python -m tables record growth/memory python -m growth.measure memory
+    python -m tables repeat growth/memory        the recorded command again
+    python -m tables update peers/peers python -m run peers/peers --methods gradsift LassoCV
     make docs-write                              rewrite the pages
 
-`record` runs a command, lets its output through, and keeps every Markdown table in it. `update`
-replaces the rows of a record that the command prints, and keeps the others. Pages hold a comment
-such as [[[cog tables.show("selection/rivals") ]]]; below it cog writes the table, and
-`make docs-check` fails where a page and a record differ.
+`record` runs a command, lets its output through, and keeps every Markdown table in it; the runner
+records by itself. `update` replaces the rows of a record that the command prints, and keeps the
+others. Pages hold a comment such as [[[cog tables.show("selection/rivals") ]]]; below it cog writes
+the table, and `make docs-check` fails where a page and a record differ.
 """
 
 from __future__ import annotations
@@ -178,34 +179,10 @@ def pivot(name: str, column: str) -> None:
     put(markdown(["", *labels], rows))
 
 
-def pick(name: str, rows: Mapping[str, Sequence[str]], title: str | None = None) -> None:
-    """Write some rows of a recorded table, each under the words given for its first cell."""
-    found = {row[0]: row[1:] for row in one(name, title)[1]}
-    lines = [[*words, *found[label]] for label, words in rows.items()]
-    put("".join("| " + " | ".join(line) + " |\n" for line in lines))
-
-
 def measured(name: str) -> None:
     """Write the command and the day of a record into the page."""
     kept = load(name)
     put(f"\n`{kept['command']}`, {kept['measured']}\n")
-
-
-def records() -> None:
-    """Write a line for every record: its command, and when it was measured."""
-    found = sorted(path.relative_to(HERE).with_suffix("") for path in HERE.rglob("*.json"))
-    kept = {str(name): load(str(name)) for name in found if is_record(HERE / f"{name}.json")}
-    rows = [[name, f"`{r['command']}`", r["measured"]] for name, r in kept.items()]
-    put(markdown(["record", "command", "measured"], rows))
-
-
-def is_record(path: Path) -> bool:
-    """Whether a file was written by `save`."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError:  # one JSON value to a line
-        return False
-    return isinstance(found, dict) and {"command", "measured", "tables"} <= found.keys()
 
 
 def put(text: str) -> None:

@@ -32,6 +32,8 @@ from pathlib import Path
 from typing import Any
 
 from checkout import checkout
+from designs.data_sets import REAL, is_there, real
+from designs.selection import DESIGNS, HELD_OUT
 from golden.answers import (
     Answers,
     answers_of,
@@ -44,8 +46,6 @@ from golden.answers import (
 from golden.cases import Case, evaluation_cases, inference_cases, relative_cases, table_cases
 from golden.stored import error_cases, saved_cases, storage_cases
 from joblib import Parallel, delayed
-from selection.data_sets import REAL, is_there, real
-from selection.designs import DESIGNS, HELD_OUT
 
 import gradsift
 

@@ -37,8 +37,6 @@ def test_a_recorded_command_can_be_shown(folder, page, capfd):
     assert page.pop() == (
         "|  | xor | ring |\n|---|---|---|\n| a: first | 1.00 |  |\n| b: second | 0.50 |  |\n"
     )
-    tables.pick("two", {"ring": ["three rings", "5 x 5"]}, "a: first")
-    assert page.pop() == "| three rings | 5 x 5 |  | 4 |\n"
 
 
 def test_a_part_of_a_record_can_be_measured_again(folder, capfd):
@@ -69,11 +67,3 @@ def test_a_stale_page_fails(folder, tmp_path):
     assert subprocess.run(command, check=False, capture_output=True).returncode != 0
     subprocess.run([*command[:-2], "-r", str(page)], check=True, capture_output=True)
     assert subprocess.run(command, check=False, capture_output=True).returncode == 0
-
-
-def test_all_records_are_listed_with_the_day(folder, page):
-    tables.save("two", "print two", {}, "2026-01-02")
-    (folder / "lines.json").write_text('{"a": 1}\n{"a": 2}\n')
-    (folder / "other.json").write_text("[1]")
-    tables.records()
-    assert page[-1].splitlines()[2:] == ["| two | `print two` | 2026-01-02 |"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from selection.designs import DESIGNS
+from designs.selection import DESIGNS
 from sklearn.base import clone
 
 from gradsift import (

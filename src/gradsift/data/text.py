@@ -3,7 +3,7 @@
 Cells between delimiters are split by polars, records with quotes by the csv module of Python. Both
 are fed blocks of lines, so that memory is bounded by the size of a block whatever the file unpacks
 to. (`polars.read_csv` on such blocks takes ten times as long on tables of many columns; on whole
-files it has no bound on memory. Figures: `benchmarks/reading.py`.)
+files it has no bound on memory.)
 """
 
 from __future__ import annotations

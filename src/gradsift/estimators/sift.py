@@ -700,7 +700,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
             With `return_std`, by the posterior of the refit. Where rows are several hundred and
             effects smooth, 89 to 96 % of the true derivatives of the selected variables lie within
             1.96 of them; with 100 rows or many weak effects, 63 to 96 %
-            (``benchmarks/uncertainty``).
+            (record ``uncertainty/coverage``).
         """
         slopes = super().gradient(X, sparse=sparse, as_frame=as_frame)
         if not return_std:

@@ -48,7 +48,7 @@ PLANES = (2, 3)  # directions of local fits that are averaged with the index
 CLEARLY = 0.8  # their error is divided by it: directions were fitted to the sample left out
 STACKING_POWER = 0.1
 """Power of the Gaussian likelihood of the samples left out in which predictors are averaged: one
-would all but choose, nought forget the errors. `benchmarks/paper` has what was compared.
+would all but choose, nought forget the errors.
 """
 
 

@@ -43,7 +43,7 @@ from gradsift.sift.saddlepoint import permutation_ratio
 # Why not `gradsift.solver`? Its groups are rows of B, one column of the table each. A local group
 # is eight features here, which its problem cannot state; and a certified path takes about 20
 # times as long. Why a path at all before the search? Without it, many equal weak effects are not
-# found together (`benchmarks/ablation`).
+# found together (record `ablation/table`).
 
 
 MOST_NEW = 20

@@ -3,7 +3,7 @@
 Settings are of the statistical procedure; limits bound the time and the memory that large tables
 take, and change answers only through the columns that are compared. Numbers that only bound a
 rounding error, or change time or memory alone, stay with the code that uses them. The effect of
-each is measured by `benchmarks/ablation`: it is halved, doubled and, where that means something,
+each is measured (record `ablation/table`): it is halved, doubled and, where that means something,
 switched off.
 """
 
