@@ -1,4 +1,4 @@
-"""What a benchmark printed, kept as JSON beside it, and shown on the pages.
+"""What a benchmark printed, kept as JSON, and shown on the pages.
 
     cd benchmarks
     python -m run selection/rivals --record

@@ -77,7 +77,7 @@ def visits(
     terms: Callable[[Array], Array] = first_three,
     count: int = 3,
 ) -> Study:
-    """Subjects with several visits, 500 measurements; 40 with 6 each, unless told otherwise."""
+    """Subjects with several visits, 500 measurements; 40 with 6 each, unless given otherwise."""
     rng = np.random.default_rng(seed)
     codes = equal(40, 6) if codes is None else codes
     X, y = grouped(rng, codes, 500), grouped(rng, codes, 1)[:, 0]

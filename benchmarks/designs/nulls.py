@@ -85,7 +85,7 @@ def nothing(columns: str, response: str, n: int = 300, p: int = 100) -> Callable
     return make
 
 
-def beside(columns: str, labels: bool, n: int = 100, p: int = 200) -> Callable[[int], Null]:
+def one_true(columns: str, labels: bool, n: int = 100, p: int = 200) -> Callable[[int], Null]:
     """One normal column that acts, the others noise of some kind."""
 
     def make(seed: int) -> Null:
@@ -135,7 +135,7 @@ SETTINGS |= {
     "lognormal | lognormal, 30 rows": nothing("lognormal", "lognormal", n=30, p=2000),
 }
 SETTINGS |= {
-    f"one true, {columns} | {'labels' if labels else 'numbers'}": beside(columns, labels)
+    f"one true, {columns} | {'labels' if labels else 'numbers'}": one_true(columns, labels)
     for columns in ("normal", "0/1 at 3 %", "sparse counts", "genotypes", "floored")
     for labels in (True, False)
 }

@@ -21,7 +21,7 @@ GRID = np.r_[0.0, np.linspace(0.01, 0.99, 99)]
 
 
 def mixed_model_p_values(X: Array, y: Array, groups: NDArray[np.intp]) -> Array:
-    """(p,) Wald p-values of each column beside a constant and a random intercept."""
+    """(p,) Wald p-values of each column, given a constant and a random intercept."""
     rows = make_rows(len(y), None, groups)
     X, y = rows.take(X).T, rows.take(y)
     n = len(y)

@@ -108,7 +108,7 @@ def multisurf_order(X: Array, y: Any, labels: bool) -> Order:
 def xrfm_order(X: Array, y: Any, labels: bool) -> Order:
     """Diagonal of the average gradient outer product of a recursive feature machine, l1 kernel.
 
-    Its bandwidth adapts to the distances: the constant 10 it starts from is nothing beside the l1
+    Its bandwidth adapts to the distances: the constant 10 it starts from is nothing next to the l1
     distances of a wide table, and leaves all columns equal.
     """
     import torch

@@ -288,7 +288,7 @@ def left_out_fits(D: Array, y: Array) -> tuple[Array, Array]:
 
 def uni_pairs(X: Array, y: Array, task: str) -> Answer:
     """uniPairs (arXiv 2512.14413) after its description: a scan of all pairs by the t-value of the
-    product beside its columns; fits of each column and each of the strongest pairs, rows left out,
+    product given its columns; fits of each column and each of the strongest pairs, rows left out,
     are joined by a lasso with coefficients >= 0.
     """
     n, p = X.shape
