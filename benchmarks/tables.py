@@ -3,14 +3,11 @@
     cd benchmarks
     python -m run selection/rivals --record
     python -m tables record growth/memory python -m growth.measure memory
-    python -m tables repeat growth/memory        the recorded command again
-    python -m tables update peers/peers python -m run peers/peers --methods gradsift LassoCV
     make docs-write                              rewrite the pages
 
 `record` runs a command, lets its output through, and keeps every Markdown table in it; the runner
-records by itself. `update` replaces the rows of a record that the command prints, and keeps the
-others. Pages hold a comment such as [[[cog tables.show("selection/rivals") ]]]; below it cog writes
-the table, and `make docs-check` fails where a page and a record differ.
+records by itself. Pages hold a comment such as [[[cog tables.show("selection/rivals") ]]]; below it
+cog writes the table, and `make docs-check` fails where a page and a record differ.
 """
 
 from __future__ import annotations
@@ -75,18 +72,6 @@ def save(name: str, command: str, tables: Mapping[str, Any], measured: str) -> N
 def record(name: str, command: str) -> None:
     """Run a command and keep the tables it prints."""
     save(name, command, printed(command), date.today().isoformat())
-
-
-def update(name: str, command: str) -> None:
-    """Run a command that measures a part of a record, and keep the rest of it."""
-    kept = load(name)
-    for title, table in printed(command).items():
-        before = kept["tables"].get(title, {"rows": []})["rows"]
-        new = {row[0]: row for row in table["rows"]}
-        rows = [new.pop(row[0], row) for row in before] + list(new.values())
-        kept["tables"][title] = {"head": table["head"], "rows": rows}
-    day = f"{date.today().isoformat()} in part"
-    save(name, kept["command"], kept["tables"], day)
 
 
 def printed(command: str) -> dict[str, dict[str, Any]]:
@@ -192,12 +177,6 @@ def put(text: str) -> None:
 
 
 if __name__ == "__main__":
-    match sys.argv[1:]:
-        case ["record", name, *words] if words:
-            record(name, shlex.join(words))
-        case ["update", name, *words] if words:
-            update(name, shlex.join(words))
-        case ["repeat", name]:
-            record(name, load(name)["command"])
-        case _:
-            sys.exit(__doc__)
+    if sys.argv[1:2] != ["record"] or len(sys.argv) < 4:
+        sys.exit(__doc__)
+    record(sys.argv[2], shlex.join(sys.argv[3:]))

@@ -89,20 +89,36 @@ def near_copies(rng: Generator) -> Array:
     return np.asarray(np.sqrt(0.95) * core + np.sqrt(0.05) * rng.normal(size=core.shape))
 
 
-def factors(rng: Generator) -> Array:
+def factors(n: int, p: int, rng: Generator) -> Array:
+    """Five hidden factors behind all columns."""
     return np.asarray(
-        rng.normal(size=(80, 5)) @ rng.normal(size=(5, 1000)) / 2 + rng.normal(size=(80, 1000))
+        rng.normal(size=(n, 5)) @ rng.normal(size=(5, p)) / 2 + rng.normal(size=(n, p))
     )
 
 
-def genotypes(rng: Generator) -> Array:
-    """300 x 600 counts of two alleles, neighbours in linkage."""
-    rate = rng.uniform(0.1, 0.5, 600)
-    halves = [
-        np.argsort(np.argsort(autoregressive(0.9, 300, 600, rng), axis=0), axis=0) < 300 * rate
-        for _ in range(2)
-    ]
-    return np.asarray(halves[0] + 1.0 * halves[1])
+def genotype_counts(n: int, p: int, rng: Generator) -> Array:
+    """Counts of two alleles, neighbours in linkage."""
+    rate = rng.uniform(0.1, 0.5, p)
+    places = [np.argsort(np.argsort(autoregressive(0.9, n, p, rng), axis=0), axis=0)
+              for _ in range(2)]  # fmt: skip
+    return np.asarray((places[0] < n * rate) + 1.0 * (places[1] < n * rate))
+
+
+def mixed_types(n: int, p: int, rng: Generator) -> Array:
+    """Normal and lognormal amounts, 0/1 columns and counts."""
+    X, kind = rng.normal(size=(n, p)), rng.integers(0, 4, p)
+    X[:, kind == 1] = np.exp(X[:, kind == 1])
+    X[:, kind == 2] = X[:, kind == 2] > 0.7
+    X[:, kind == 3] = rng.poisson(1.0, size=(n, int((kind == 3).sum())))
+    return X
+
+
+def smooth_spectra(n: int, p: int, rng: Generator) -> Array:
+    """Sums of eight bands, and a little noise."""
+    at = np.linspace(0, 1, p)
+    centre, width = rng.uniform(0, 1, (8, 1)), rng.uniform(0.03, 0.15, (8, 1))
+    bands = np.exp(-0.5 * ((at - centre) / width) ** 2)
+    return np.asarray(rng.lognormal(0, 0.5, size=(n, 8)) @ bands + 0.005 * rng.normal(size=(n, p)))
 
 
 COLUMNS: dict[str, Callable[[Generator], Array]] = {
@@ -123,8 +139,8 @@ COLUMNS: dict[str, Callable[[Generator], Array]] = {
     "AR(.9)": partial(autoregressive, 0.9, 100, 500),
     "AR(.5)": partial(autoregressive, 0.5, 100, 500),
     "near-copies": near_copies,
-    "factors": factors,
-    "genotypes": genotypes,
+    "factors": partial(factors, 80, 1000),
+    "genotypes": partial(genotype_counts, 300, 600),
 }
 REAL = tuple(COLUMNS)[:14]
 
@@ -222,12 +238,10 @@ SIMULATED: dict[str, Callable[[int, int, Generator], Array]] = {
         np.sqrt(0.95) * np.repeat(rng.normal(size=(n, p // 8 + 1)), 8, axis=1)[:, :p]
         + np.sqrt(0.05) * rng.normal(size=(n, p))
     ),
-    "factors": lambda n, p, rng: (
-        rng.normal(size=(n, 5)) @ rng.normal(size=(5, p)) / 2 + rng.normal(size=(n, p))
-    ),
-    "genotypes": lambda n, p, rng: genotype_counts(n, p, rng),
-    "mixed types": lambda n, p, rng: mixed_types(n, p, rng),
-    "smooth spectra": lambda n, p, rng: smooth_spectra(n, p, rng),
+    "factors": factors,
+    "genotypes": genotype_counts,
+    "mixed types": mixed_types,
+    "smooth spectra": smooth_spectra,
 }
 KINDS = ("normal", "normal", "normal", "t3", "halves", "halves", "rare", "three", "five", "empty")
 """Kinds of responses; of a weak table, the last has no effect."""
@@ -235,31 +249,6 @@ CUTS = {"halves": (0.5,), "rare": (0.88,), "three": (1 / 3, 2 / 3), "five": (0.2
 EFFECTS = ("line", "line", "square", "sine", "step")
 SIZES = {"weak": (8, 70), "sparse": (15, 45)}
 """Rows times signal to noise of one effect, log-uniform; twice that for labels."""
-
-
-def genotype_counts(n: int, p: int, rng: Generator) -> Array:
-    """Counts of two alleles, neighbours in linkage."""
-    rate = rng.uniform(0.1, 0.5, p)
-    places = [np.argsort(np.argsort(autoregressive(0.9, n, p, rng), axis=0), axis=0)
-              for _ in range(2)]  # fmt: skip
-    return np.asarray((places[0] < n * rate) + 1.0 * (places[1] < n * rate))
-
-
-def mixed_types(n: int, p: int, rng: Generator) -> Array:
-    """Normal and lognormal amounts, 0/1 columns and counts."""
-    X, kind = rng.normal(size=(n, p)), rng.integers(0, 4, p)
-    X[:, kind == 1] = np.exp(X[:, kind == 1])
-    X[:, kind == 2] = X[:, kind == 2] > 0.7
-    X[:, kind == 3] = rng.poisson(1.0, size=(n, int((kind == 3).sum())))
-    return X
-
-
-def smooth_spectra(n: int, p: int, rng: Generator) -> Array:
-    """Sums of eight bands, and a little noise."""
-    at = np.linspace(0, 1, p)
-    centre, width = rng.uniform(0, 1, (8, 1)), rng.uniform(0.03, 0.15, (8, 1))
-    bands = np.exp(-0.5 * ((at - centre) / width) ** 2)
-    return np.asarray(rng.lognormal(0, 0.5, size=(n, 8)) @ bands + 0.005 * rng.normal(size=(n, p)))
 
 
 def any_columns(rng: Generator) -> tuple[str, Array]:

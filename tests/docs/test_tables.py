@@ -39,18 +39,6 @@ def test_a_recorded_command_can_be_shown(folder, page, capfd):
     )
 
 
-def test_a_part_of_a_record_can_be_measured_again(folder, capfd):
-    tables.record("two", f"{sys.executable} -c \"print('{TWO}')\"")
-    again = r"a: first\n| design | AP | s |\n|---|---|---|\n| ring | 0.20 | 5 |\n| bow | 0.30 | 6 |"
-    tables.update("two", f"{sys.executable} -c \"print('{again}')\"")
-    kept = tables.load("two")
-    rows = [["xor", "1.00", "3"], ["ring", "0.20", "5"], ["bow", "0.30", "6"]]
-    assert kept["tables"]["a: first"]["rows"] == rows
-    assert kept["tables"]["b: second"]["rows"] == [["xor", "0.50"]]
-    assert "first" in kept["command"]
-    assert kept["measured"].endswith("in part")
-
-
 def test_a_command_without_a_table_is_refused(folder):
     with pytest.raises(SystemExit, match="printed no table"):
         tables.record("none", f"{sys.executable} -c 'print(1)'")
