@@ -171,10 +171,9 @@ def test_predictions_at_given_values_are_those_of_the_changed_table(rng, kind):
     """As from the design of a table in which the columns of the variables are replaced."""
     X = np.column_stack([rng.normal(size=(90, 2)), np.eye(3)[rng.integers(3, size=90)]])
     y = X[:, 0] * X[:, 1] + X[:, 0] * X[:, 3] + 0.3 * rng.normal(size=90)
-    classes = np.arange(3 if kind == "three" else 2)
     cuts = [[], [0.0], [-0.3, 0.3]][("numbers", "two", "three").index(kind)]
     labels = np.digitize(y, cuts)
-    target = number_target(y) if kind == "numbers" else label_target(labels, classes)
+    target = number_target(y) if kind == "numbers" else label_target(Labels.of(labels))
     pairs = [(0, 1), (0, 3), (0, 4)]
     fit = fit_additive(X[:, [0, 1, 2, 3, 4]], target, pairs)
     model = EffectModel({}, {0: [0], 1: [1], 2: [3, 4]}, fit, X, 1)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 PAGE = Path(__file__).parents[2] / "docs" / "guarantees.md"
-PROMISES = re.findall(r"^- (.+) \(\[tests\]\((.+)\)\)\.$", PAGE.read_text(), re.MULTILINE)
+PROMISES = re.findall(r"\[([^\]]+)\]\((\.\./tests/[^)]+)\)", PAGE.read_text())
 
 
 def test_the_promises_are_found():
