@@ -40,11 +40,6 @@ class Scores:
     values: Mapping[str, Array]
     rows: IntArray | None = None
 
-    @property
-    def n_folds(self) -> int:
-        """Number of folds."""
-        return len(next(iter(self.values.values())))
-
     def mean(self, name: str) -> float:
         """The mean over the folds in which the score has a meaning, weighted by their rows."""
         known = np.isfinite(self.values[name])
