@@ -28,9 +28,9 @@ def test_components_are_eigenvectors_of_the_outer_product(B):
 
 
 @pytest.mark.parametrize(
-    ("energies", "expected"), [([96, 3, 1], 1), ([90, 6, 4], 2), ([40, 35, 25], 3)]
+    ("energies", "expected"), [([992, 6, 2], 1), ([970, 25, 5], 2), ([400, 350, 250], 3)]
 )
-def test_auto_keeps_95_percent_of_the_trace(energies, expected):
+def test_auto_keeps_99_percent_of_the_trace(energies, expected):
     B = np.diag(np.sqrt(np.array(energies, float)))
     assert len(find_directions(np.arange(3), B, 3, "auto").components) == expected
 

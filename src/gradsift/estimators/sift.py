@@ -142,6 +142,26 @@ class GradientSift(GradientEstimator):
     sift_settings: ClassVar[SiftSettings] = SiftSettings()
     refit_settings: ClassVar[RefitSettings] = NUMBERS
 
+    @documented(
+        FITS,
+        **FIT,
+        y="(n,) array\n    Numbers, or labels of any type.",
+        offset="""(n,) array, or (n, n_classes) with more than two classes, optional
+            A known part of y, of the log odds of the second class, or of the scores of all classes,
+            such as a polygenic score. The rest is explained.""",
+    )
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        covariates: TableLike | None = None,
+        offset: ArrayLike | None = None,
+    ) -> Self:
+        given = {"sample_weight": sample_weight, "groups": groups, "covariates": covariates}
+        return self.fit_for("all", X, y, **given, offset=offset)
+
     def fit_for(self, goal: Goal, X: TableLike, y: ArrayLike, **fit_params: Any) -> Self:
         """`fit`, as far as a goal needs it.
 
@@ -774,26 +794,6 @@ encoder_, covariates_, has_offset_, findings_, confidence_, answer_
     def _response_type(self, y: object) -> type[Response]:
         ordered = OrderedLabels.of(y) is not None if self.ordered is None else self.ordered
         return Ordinal if ordered else Labels
-
-    @documented(
-        FITS,
-        **FIT,
-        y="(n,) array of labels of any type",
-        offset="""(n,) array, or (n, n_classes) with more than two classes, optional
-            A known part of the log odds of the second class, or of the scores of all classes. The
-            rest is explained.""",
-    )
-    def fit(
-        self,
-        X: TableLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        covariates: TableLike | None = None,
-        offset: ArrayLike | None = None,
-    ) -> Self:
-        given = {"sample_weight": sample_weight, "groups": groups, "covariates": covariates}
-        return self.fit_for("all", X, y, **given, offset=offset)
 
     @same_bits
     @documented(SCORES, "scores : (n,) array, or (n, n_classes)")

@@ -53,8 +53,6 @@ from gradsift.refit.settings import RefitSettings
 from gradsift.responses import Labels, Likelihood, Link, Numbers, Response
 from gradsift.sift import Classes, Sift, SiftFit, SiftResult, SiftSettings, make_sift
 
-ENERGY = 0.99
-"""Share of the gradient's covariance that 'auto' directions hold."""
 WORKING_ROUNDS = 2
 """Times that a working response is made and fitted: later ones change little."""
 REFIT_ROWS = 200_000
@@ -560,7 +558,7 @@ def summarise(
         outcomes[:, index] = np.linalg.norm(each, axis=2).T
         of_table = partial(joint, labels=origins)
         outcomes = np.stack([of_table(v, G.T) for v, G in zip(outcomes, F, strict=True)])
-    directions = find_directions(index, reported, p, params.n_components, energy=ENERGY)
+    directions = find_directions(index, reported, p, params.n_components)
     of_columns = partial(joint, importances, standard)
     found = of_columns(columns.variable), of_columns(origins)
     return Importances(*found, outcomes), directions

@@ -102,7 +102,7 @@ encoder_, covariates_, has_offset_, findings_, confidence_, answer_
             Rows of one stratum have a baseline hazard of their own.""",
         offset="(n,) array, optional\n    A known part of the log hazard.",
     )
-    def fit(
+    def fit(  # type: ignore[override]  # rows have times, not groups
         self,
         X: TableLike,
         y: ArrayLike,

@@ -40,11 +40,6 @@ class Scores:
     values: Mapping[str, Array]
     rows: IntArray | None = None
 
-    @property
-    def n_folds(self) -> int:
-        """Number of folds."""
-        return len(next(iter(self.values.values())))
-
     def mean(self, name: str) -> float:
         """The mean over the folds in which the score has a meaning, weighted by their rows."""
         known = np.isfinite(self.values[name])
@@ -92,14 +87,14 @@ def fresh_variance(y: Array, groups: IntArray | None = None) -> float:
     return apart / pairs if pairs > 0 else float("nan")
 
 
-def score_numbers(y: Array, predicted: Array, variance: float | None = None) -> dict[str, float]:
+def score_numbers(y: Array, predicted: Array, variance: float = np.nan) -> dict[str, float]:
     """R², RMSE and MAE of predicted numbers.
 
     Parameters
     ----------
     y, predicted : (n,) arrays
     variance : float, optional
-        What R² compares the mean squared error with; None = the variance of y about its own mean,
+        What R² compares the mean squared error with; NaN = the variance of y about its own mean,
         which a few rows, or rows that belong together, make too small.
 
     Examples
@@ -109,7 +104,7 @@ def score_numbers(y: Array, predicted: Array, variance: float | None = None) -> 
     >>> score_numbers(np.array([0.0, 2.0]), np.array([0.0, 1.0]), variance=2.0)["R²"]
     0.75
     """
-    if variance is None:
+    if np.isnan(variance):
         # the variance of equal numbers is rounding, and not always zero
         variance = float(np.var(y)) if np.ptp(y) > 0.0 else 0.0
     error = float(mean_squared_error(y, predicted))
@@ -135,8 +130,7 @@ def score_outcomes(y: Array, predicted: Array, variances: Array) -> dict[str, fl
     >>> score_outcomes(Y, Y - [[0.0, 0.0], [1.0, 0.0]], np.full(2, np.nan))
     {'R²': 0.75, 'R² of outcome 0': 0.5, 'R² of outcome 1': 1.0}
     """
-    known = [float(v) if np.isfinite(v) else None for v in variances]
-    each = [score_numbers(*columns)["R²"] for columns in zip(y.T, predicted.T, known)]
+    each = [score_numbers(*columns)["R²"] for columns in zip(y.T, predicted.T, variances)]
     return {"R²": _mean(each)} | {OUTCOME.format(j): r2 for j, r2 in enumerate(each)}
 
 

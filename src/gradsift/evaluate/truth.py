@@ -76,8 +76,8 @@ class Truth:
         In a form that `fit` takes and rows can be taken of.
     classes : (c,) array or None
         All labels, in order.
-    variance : float, or (q,) array of several outcomes
-        Of numbers, that of fresh rows: what R² compares with.
+    variance : float or (q,) array
+        Of numbers or outcomes, that of fresh rows: what R² compares with. NaN = that of these rows.
     """
 
     kind: Kind
@@ -153,13 +153,11 @@ class Truth:
         """With the variance of some rows: those of one fold are few, and those of a few groups vary
         less about their own mean.
         """
-        some = None if groups is None else groups[rows]
-        if self.kind == "several outcomes":
-            each = [fresh_variance(y, some) for y in self.y[rows].T]
-            return replace(self, variance=np.array(each))
-        if self.kind != "numbers":
+        if self.kind not in ("numbers", "several outcomes"):
             return self
-        return replace(self, variance=fresh_variance(self.y[rows], some))
+        some = None if groups is None else groups[rows]
+        each = [fresh_variance(y, some) for y in np.atleast_2d(self.y[rows].T)]
+        return replace(self, variance=np.array(each))
 
     def scores(self, predicted: Array, constant: Array) -> dict[str, float]:
         """The scores of predictions of these rows; `constant` is what no column predicts."""
@@ -174,8 +172,7 @@ class Truth:
         if self.kind == "several outcomes":
             variances = np.broadcast_to(self.variance, self.y.shape[1])
             return score_outcomes(self.y, predicted, variances)
-        variance = float(self.variance)
-        return score_numbers(self.y, predicted, variance if np.isfinite(variance) else None)
+        return score_numbers(self.y, predicted, float(np.ravel(self.variance)[0]))
 
     # Baselines, learned from these rows.
 
@@ -189,10 +186,8 @@ class Truth:
 
     def constant(self, params: SampleParams, new: SampleParams, count: int) -> Array:
         """What no column at all predicts for new rows."""
-        if self.kind == "numbers":
-            return np.full(count, float(np.mean(self.y)))
-        if self.kind == "several outcomes":
-            return np.tile(np.mean(self.y, axis=0), (count, 1))
+        if self.kind in ("numbers", "several outcomes"):
+            return np.repeat(np.mean(self.y, axis=0, keepdims=True), count, axis=0)
         if self.kind == "classes":
             assert self.classes is not None
             shares = np.bincount(self.codes, minlength=len(self.classes)) / len(self)

@@ -18,6 +18,9 @@ import numpy as np
 
 from gradsift.protocols import Array, IntArray
 
+ENERGY = 0.99
+"""Share of the trace of the gradient covariance that 'auto' directions hold."""
+
 
 @dataclass(frozen=True)
 class Directions:
@@ -40,7 +43,6 @@ def find_directions(
     B: Array,
     n_features: int,
     n_components: int | Literal["auto"],
-    energy: float = 0.95,
 ) -> Directions:
     """Eigenvectors of B B' (a, a), placed on the selected variables.
 
@@ -52,7 +54,7 @@ def find_directions(
     index : (a,) int array
         Variable of each row of B.
     n_components : int or 'auto'
-        'auto': the fewest directions holding `energy` of the trace.
+        'auto': the fewest directions with `ENERGY` of the trace.
     """
     flat = ~B.any(axis=1)  # no part in any direction, and the SVD's rounding must not say otherwise
     index, B = index[~flat], B[~flat]
@@ -60,7 +62,7 @@ def find_directions(
     values = s**2
     rank = int(np.count_nonzero(values > 1e-12 * values.max(initial=0.0)))
     if n_components == "auto":
-        r = int(np.searchsorted(np.cumsum(values[:rank]), energy * values.sum()) + 1) if rank else 0
+        r = int(np.searchsorted(np.cumsum(values[:rank]), ENERGY * values.sum()) + 1) if rank else 0
         r = min(r, rank)
     else:
         r = min(int(n_components), rank)
