@@ -103,7 +103,7 @@ class EvidenceRefit:
     part: float = 1.0
 
     def errors(self, fit: Fit) -> np.ndarray:
-        guess = refit_regression(fit.X, fit.y).predict(fit.X_new)
+        guess = refit_regression(fit.X, fit.y).value(fit.X_new)[:, 0]
         if self.part < 1.0 and fit.B.any():
             U, sizes, _ = np.linalg.svd(fit.B, full_matrices=False)
             share = np.full(len(fit.y), 1.0 / len(fit.y))
