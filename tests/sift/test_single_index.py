@@ -50,7 +50,7 @@ def test_what_is_no_wave_adds_nothing(link):
         X = rng.normal(size=(150, 10))
         y = link(X[:, 0]) + link(X[:, 1]) + 0.2 * rng.normal(size=150)
         left = np.sum((y - y.mean()) ** 2) if link is np.zeros_like else 150 * 0.04
-        assert len(bent_columns(X, y, np.ones(150), left, 10, 0.5)) == 0
+        assert len(bent_columns(X, y, np.ones(150), left, 10)) == 0
 
 
 def test_weights_are_numbers_of_rows():

@@ -75,9 +75,6 @@ from gradsift.sift.search import Fits, Search, choose_supports, path
 from gradsift.sift.settings import DEFAULT, SiftSettings
 from gradsift.sift.single_index import bent_columns
 
-ROWS_PER_COLUMN = 8
-"""Rows for each column of a direction that is searched for."""
-
 
 @dataclass(frozen=True)
 class Sift:
@@ -418,7 +415,8 @@ class SiftFit:
         left = float(np.sum(self.residual**2))
         if several or other or not problem.interactions or not left > 0.0:
             return self.selected[:0]
-        count = min(int(rows.total) // ROWS_PER_COLUMN, problem.settings.n_known)
+        settings = problem.settings
+        count = min(int(rows.total) // settings.index_rows, settings.n_known)
         columns = promising(self.marginal, problem.levels.new, count, self.selected.tolist())
         columns = columns[
             ~np.isin(columns, [*problem.excluded, *problem.always, *problem.constant])
@@ -426,8 +424,8 @@ class SiftFit:
         if len(columns) < 2:
             return columns[:0]
         X = problem.table.single(columns).astype(float)
-        y, gain = self.fitted[1][:, 0] / rows.root, problem.settings.index_gain
-        found = bent_columns(X, y, rows.weights, left, p, gain)
+        y = self.fitted[1][:, 0] / rows.root
+        found = bent_columns(X, y, rows.weights, left, p, settings)
         return np.setdiff1d(columns[found], self.selected)
 
     @cached_property

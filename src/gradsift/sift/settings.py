@@ -119,6 +119,14 @@ class SiftSettings:
     columns must not exceed. On 200 rows and 20 columns, sin(2u) leaves .03 to .04 of the variance
     where the support leaves .4 to .96, and noise alone .6 to .7.
     """
+    index_rows: int = 8
+    """Rows for each column that such a sum may have: the direction is least squares in as many
+    numbers.
+    """
+    index_bumps: int = 7
+    """Bumps of the curve, one standard deviation wide, from 2.5 below to 2.5 above the mean."""
+    index_ridge: float = 1e-4
+    """Penalty, per row, of the bumps; and of a step, in units of its mean curvature."""
     # the order of columns that are not selected
     left_over: float = 0.1
     """False discovery rate at which a column outside of the support counts as associated with the

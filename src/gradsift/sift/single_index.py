@@ -23,11 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gradsift.protocols import Array, IntArray
+from gradsift.sift.settings import DEFAULT, SiftSettings
 
-CENTRES = np.linspace(-2.5, 2.5, 7)
-"""Of the bumps, in standard deviations of the index; each is one wide."""
-RIDGE = 1e-4
-"""Per row, on the weights of bumps; and on steps, in units of their mean curvature."""
 ROUNDS = 15
 """Time: Gauss-Newton steps at most; they end where the loss falls by a ten-thousandth."""
 TINY = np.finfo(float).tiny
@@ -41,30 +38,30 @@ class Curve(NamedTuple):
     t: Array
 
 
-def smooth(u: Array, y: Array, w: Array) -> tuple[Array, Array]:
+def smooth(u: Array, y: Array, w: Array, settings: SiftSettings = DEFAULT) -> tuple[Array, Array]:
     """A curve through (u, y), and its slope, at each u."""
-    apart = u[:, None] - CENTRES
+    apart = u[:, None] - np.linspace(-2.5, 2.5, settings.index_bumps)
     bumps = np.exp(-0.5 * apart**2)
     centred = bumps - w @ bumps / w.sum()
-    gram = (centred.T * w) @ centred + RIDGE * w.sum() * np.eye(len(CENTRES))
+    gram = (centred.T * w) @ centred + settings.index_ridge * w.sum() * np.eye(apart.shape[1])
     a = np.linalg.solve(gram, centred.T @ (w * y))
     return centred @ a, -(bumps * apart) @ a
 
 
-def pursue(X: Array, y: Array, w: Array, b: Array) -> Curve:
+def pursue(X: Array, y: Array, w: Array, b: Array, settings: SiftSettings = DEFAULT) -> Curve:
     """The curve along one direction, from the start b; X and y are centred."""
 
     def along(b: Array) -> tuple[float, Array, Array, Array]:
         u = X @ b
         b = b / np.sqrt(max(w @ u**2 / w.sum(), TINY))
-        h, slope = smooth(X @ b, y, w)
+        h, slope = smooth(X @ b, y, w, settings)
         return float(w @ (y - h) ** 2), b, h, slope
 
     loss, b, h, slope = along(b)
     for _ in range(ROUNDS):
         J = slope[:, None] * X
         curvature = (J.T * w) @ J
-        curvature.flat[:: len(b) + 1] += RIDGE * curvature.trace()
+        curvature.flat[:: len(b) + 1] += settings.index_ridge * curvature.trace()
         step = np.linalg.solve(curvature, J.T @ (w * (y - h)))
         tried = (along(b + size * step) for size in (1.0, 0.5, 0.25, 0.1))
         better = next((found for found in tried if found[0] < loss), None)
@@ -75,7 +72,7 @@ def pursue(X: Array, y: Array, w: Array, b: Array) -> Curve:
             break
     J = slope[:, None] * X
     J -= w @ J / w.sum()
-    free = max(w.sum() - len(b) - len(CENTRES), 1.0)
+    free = max(w.sum() - len(b) - settings.index_bumps, 1.0)
     spread = np.sqrt(loss / free * np.linalg.pinv((J.T * w) @ J).diagonal())
     return Curve(loss, b, np.abs(b) / np.maximum(spread, TINY))
 
@@ -93,7 +90,9 @@ def starts(X: Array, y: Array, w: Array) -> Iterator[Array]:
     yield inverse @ axes[:, np.argmax(np.abs(sizes))]
 
 
-def bent_columns(X: Array, y: Array, w: Array, left: float, p: int, gain: float) -> IntArray:
+def bent_columns(
+    X: Array, y: Array, w: Array, left: float, p: int, settings: SiftSettings = DEFAULT
+) -> IntArray:
     """Places of the columns of X (n, d) that a curve along one direction needs; none if it is not
     clearly better than what leaves a loss of `left`. X was chosen from p columns.
     """
@@ -101,13 +100,14 @@ def bent_columns(X: Array, y: Array, w: Array, left: float, p: int, gain: float)
     X = X - w @ X / total
     y = y - w @ y / total
     cost = np.log(total) + 2.0 * np.log(p)
-    curve = min((pursue(X, y, w, b) for b in starts(X, y, w)), key=lambda curve: curve.loss)
+    curves = [pursue(X, y, w, b, settings) for b in starts(X, y, w)]
+    curve = min(curves, key=lambda curve: curve.loss)
     while (needed := curve.t**2 > cost).any() and not needed.all():
         kept = kept[needed]
-        curve = pursue(X[:, kept], y, w, curve.b[needed])
+        curve = pursue(X[:, kept], y, w, curve.b[needed], settings)
     root = np.sqrt(w)
     line = np.linalg.lstsq(root[:, None] * X[:, kept], root * y, rcond=None)[0]
-    least = gain * min(left, float(w @ (y - X[:, kept] @ line) ** 2))
-    spent = cost * len(kept) + np.log(total) * len(CENTRES)
+    least = settings.index_gain * min(left, float(w @ (y - X[:, kept] @ line) ** 2))
+    spent = cost * len(kept) + np.log(total) * settings.index_bumps
     clear = needed.any() and curve.loss < least * np.exp(-spent / total)
     return kept if clear else kept[:0]
