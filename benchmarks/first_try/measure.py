@@ -367,11 +367,12 @@ def sizes(source: Path) -> None:
     import polars as pl
 
     lines = []
-    code = ("import resource, sys, time, pathlib\n"
+    code = ("import sys, time, pathlib\n"
             "from gradsift.tables import Choices, open_table\n"
             "start = time.process_time()\n"
             "table = open_table(pathlib.Path(sys.argv[1]), Choices('y'))\n"
-            "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
+            "status = pathlib.Path('/proc/self/status').read_text()\n"
+            "peak = int(status.split('VmHWM:')[1].split()[0]) / 1024\n"
             "print(f'{time.process_time() - start:.1f} s, {peak:,.0f} MB')")  # fmt: skip
     for rows, columns in ((300, 50_000), (1_000_000, 30)):
         with tempfile.TemporaryDirectory() as folder:

@@ -121,26 +121,6 @@ def test_filters_and_groups_together(kind, limit):
 
 
 @pytest.mark.parametrize("kind", STORED)
-def test_groups_that_do_not_fit_either_go_to_disk(kind, limit):
-    write_covariates(kind)
-    id_column = {"id": "who"} if "parquet" in kind else {}
-    small, *_ = opened(kind, given=genotypes(), **FILTERS, **GROUPED, **id_column, aggregate="mean")
-    set_aside()
-    write_covariates(kind)
-    limit(0)
-    large, *_ = opened(kind, given=genotypes(), **FILTERS, **GROUPED, **id_column, aggregate="mean")
-    assert isinstance(large.X, Source)
-    np.testing.assert_allclose(values(large), small.X)
-    np.testing.assert_array_equal(large.y, small.y)
-    assert large.ids.tolist() == small.ids.tolist()
-    assert names(large) == list(small.names)
-    set_aside()
-    write_covariates(kind)
-    with pytest.raises(ValueError, match="where log does not work"):
-        opened(kind, **GROUPED, **id_column, aggregate="mean", transform="log")
-
-
-@pytest.mark.parametrize("kind", STORED)
 def test_filtered_from_selection_to_prediction(kind, limit, capsys):
     limit(N * len(NAMES) - 1)
     command = FORMATS[kind][0](*genotypes())
@@ -176,16 +156,3 @@ def test_groups_of_what_is_too_large_from_selection_to_scores(kind, limit, capsy
     summary = json.loads(Path("o/summary.json").read_text())
     assert summary["selected"] == [name_of_answer(kind)]
     assert summary["prediction"]["score"]["mean"] > 0.5
-
-
-def test_groups_on_disk_from_selection_to_report_leave_nothing_behind(limit, capsys):
-    write_covariates("zarr")
-    limit(0)
-    command = FORMATS["zarr"][0](*counts())
-    beside = ["--covariates", "c.csv", "--covariate-names", "age", "--group", "block"]
-    before = set(Path().iterdir())
-    assert run(["select", *command, *beside, "--aggregate", "sum", *STRICT, "--out", "o"]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "g2 goes with y. 24 rows, 5 variables" in printed
-    assert "The table does not fit into memory" in printed
-    assert set(Path().iterdir()) - before == {Path("o")}

@@ -33,7 +33,6 @@ from gradsift.data.source import (
     BesideSource,
     ColumnsSource,
     LabelledRows,
-    LikeSource,
     SourceView,
     StackedSource,
 )
@@ -122,9 +121,6 @@ VIEWS = {
         ColumnsSource(b.source, SOME), b.values[:, SOME],
         [f"x{k}" if b.names is None else b.names[k] for k in SOME],
         False, b.remote, b.bytes, b.missing,
-    ),
-    "like another": lambda b: Promise(
-        LikeSource(Small(), b.source), X, b.names, False, False, None, b.missing,
     ),
     "stacked": lambda b: Promise(
         StackedSource(b.source, ArraySource(X[:5])), np.vstack([b.values, X[:5]]),

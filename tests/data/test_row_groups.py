@@ -1,6 +1,5 @@
 """Rows that belong together: their labels, their means, one row for each group."""
 
-import shutil
 import tracemalloc
 
 import numpy as np
@@ -11,13 +10,12 @@ import stored_tables
 
 from gradsift import aggregate
 from gradsift._run.threads import one_blas_thread
-from gradsift.data import ArraySource, NamedSource, Source, open_source
+from gradsift.data import ArraySource, NamedSource, Source
 from gradsift.data.row_groups import (
     GroupMeans,
     constant_in_groups,
     group_codes,
     groups_in_memory,
-    groups_on_disk,
     mean_rows,
 )
 
@@ -111,32 +109,14 @@ def test_every_format_is_read_in_blocks(kind, how, tmp_path):
     table = aggregate(stored, labels, labels, how)
     np.testing.assert_allclose(table.X, expected.X)
     assert table.groups.tolist() == table.y.tolist() == list(range(7))
-    source = open_source(stored)
-    on_disk = groups_on_disk(source, labels, how, tmp_path)
-    assert on_disk.array is None
-    assert on_disk.names() == source.names()
-    np.testing.assert_allclose(on_disk.columns(np.arange(stored_tables.P)), expected.X)
 
 
 @pytest.mark.parametrize("how", ["mean", "sum"])
 def test_missing_values_count_as_in_memory(X, how):
     X[0, 0] = X[2, 1] = np.nan
-    found = groups_on_disk(ArraySource(X, width=3), CODES, how).columns(np.arange(4))
+    found = groups_in_memory(ArraySource(X, width=3), CODES, how)
     np.testing.assert_array_equal(found, groups_in_memory(ArraySource(X), CODES, how))
-
-
-def test_groups_on_disk_leave_no_file_behind(X, tmp_path):
-    found = groups_on_disk(ArraySource(X), CODES, "mean", tmp_path)
-    assert list(tmp_path.iterdir()) == []
-    np.testing.assert_allclose(
-        found.columns(np.array([2])), mean_rows(ArraySource(X), CODES).array[:, [2]]
-    )
-
-
-def test_a_full_disk_is_said_before_anything_is_read(X, tmp_path, monkeypatch):
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 9, 9))
-    with pytest.raises(OSError, match=r"each of 3 groups takes 0\.0 GB, and the disk of"):
-        groups_on_disk(ArraySource(X), CODES, "mean", tmp_path)
+    np.testing.assert_allclose(found[2, 0], getattr(np, how)(X[4:, 0]))
 
 
 class Wide(Source):
@@ -153,17 +133,13 @@ class Wide(Source):
 
 
 @pytest.mark.parametrize("how", ["mean", "sum"])
-def test_only_a_few_blocks_are_held(how, tmp_path):
-    """Blocks of 32 MB, two at a time, and 16 MB for the groups where they are held."""
+def test_only_a_few_blocks_are_held(how):
+    """Blocks of 32 MB, two at a time, and 16 MB for the groups."""
     codes = np.arange(2_000) % 40
-    peaks = {}
-    for place, make in (("memory", groups_in_memory), ("disk", groups_on_disk)):
-        tracemalloc.start()
-        with one_blas_thread(workers=1):  # every thread more holds a block more
-            found = make(Wide(), codes, how)
-        peaks[place] = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        some = found[:, [9]] if place == "memory" else found.columns(np.array([9]))
-        np.testing.assert_array_equal(some, np.full((40, 1), 9.0 if how == "mean" else 450.0))
-    assert peaks["memory"] < 110e6
-    assert peaks["disk"] < 90e6
+    tracemalloc.start()
+    with one_blas_thread(workers=1):  # every thread more holds a block more
+        found = groups_in_memory(Wide(), codes, how)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(found[:, 9], np.full(40, 9.0 if how == "mean" else 450.0))
+    assert peak < 110e6

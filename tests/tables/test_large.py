@@ -75,17 +75,12 @@ def test_groups_hold_a_few_blocks_beside_the_result(wide, how):
     assert held < 150e6
 
 
-def test_groups_on_disk_hold_a_few_blocks(wide, monkeypatch, tmp_path):
+def test_groups_that_fit_no_memory_are_refused(wide, monkeypatch):
+    monkeypatch.setattr("gradsift._run.memory.available_memory", lambda: 1e6)
+    asked = {"covariates": wide / "y.csv", "covariate_names": ("donor",), "group": "donor"}
     monkeypatch.setattr("gradsift.tables.out_of_core.IN_MEMORY", 1)
-    asked = {"covariates": wide / "y.csv", "covariate_names": ("donor",)}
-    choices = Choices("state", group="donor", aggregate="mean", maf=0.1, **asked)
-    table, held = peak(
-        lambda: open_table(wide / "x.npy", choices, wide / "y.csv", scratch=tmp_path)
-    )
-    assert table.X.shape == (30, P - P // 3)
-    assert table.X.array is None
-    assert held < 150e6
-    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ValueError, match="30 groups and 15,000 columns need about"):
+        opened(wide, aggregate="mean", **asked)
 
 
 def test_labels_that_change_inside_a_group_are_refused(tmp_path, rng):

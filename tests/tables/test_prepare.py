@@ -396,6 +396,13 @@ def test_numbers_as_text_are_read_back(value):
     assert float(number_text(value)) == value
 
 
+@pytest.mark.parametrize(("name", "out"), [("townid", True), ("PID", True), ("acid", False)])
+def test_names_that_end_with_id_are_identifiers_of_units_alone(name, out, rng):
+    values = rng.permutation(np.arange(500, 500 + 3 * N, 3)).astype(float)
+    table = prepare(table_with(rng, **{name: values}), Choices("y"))
+    assert (name in table.names) != out
+
+
 def test_units_of_a_panel_are_groups_whatever_they_are_called(rng):
     year = np.tile(np.arange(1990.0, 1996.0), 30)
     frame = make_frame(

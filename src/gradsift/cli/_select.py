@@ -59,7 +59,7 @@ def run(
         progress.shown(),
         results(out, force=force, inputs=inputs) as place,
     ):
-        table = open_table(path, choices, target_from, scratch=place.scratch)
+        table = open_table(path, choices, target_from)
         made = {
             "source": path.name,
             "command": shlex.join(["gradsift", *sys.argv[1:]]),

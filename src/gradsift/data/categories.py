@@ -166,25 +166,20 @@ def level_name(column: str, level: str) -> str:
 
 
 def unseen_levels(
-    column: str,
-    texts: Sequence[str | None],
-    levels: Sequence[str],
-    counted_as: str = "as none of those known",
+    column: str, unseen: Sequence[str], n_rows: int, counted_as: str = "as none of those known"
 ) -> str | None:
     """A sentence on categories that the model has not seen; None where there are none.
 
     Examples
     --------
-    >>> unseen_levels("'site'", ["a", "c", None], ["a", "b"], "as 'a'")
+    >>> unseen_levels("'site'", ["c"], 3, "as 'a'")
     "1 of 3 rows hold categories of 'site' that the model has not seen ('c'): they count as 'a'"
     """
-    known = {*levels, None}
-    new = [text for text in texts if text not in known]
-    if not new:
+    if not unseen:
         return None
-    kinds = text_levels(map(str, new))
+    kinds = text_levels(unseen)
     some = ", ".join(map(repr, kinds[:3])) + (", ..." if len(kinds) > 3 else "")
     return (
-        f"{len(new)} of {len(texts)} rows hold categories of {column} that the model has not seen "
+        f"{len(unseen)} of {n_rows} rows hold categories of {column} that the model has not seen "
         f"({some}): they count {counted_as}"
     )

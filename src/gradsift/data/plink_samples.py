@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from gradsift.data.missing import is_missing, to_number
-from gradsift.protocols import Array, Source
+from gradsift.data.source import block_width, windows
+from gradsift.protocols import Array, IntArray, Source
 
 FAM = ("FID", "IID", "PAT", "MAT", "SEX", "PHENO1")
 """Columns of a .fam file, and of a .psam file without a header."""
@@ -37,6 +39,18 @@ class GenotypeFile(Source):
     @property
     def expects_missing(self) -> bool:
         return True
+
+    def read(self, where: slice | IntArray) -> Array:
+        """Genotypes (n, k) of some variants, NaN where they were not called."""
+        raise NotImplementedError
+
+    def columns(self, index: IntArray) -> Array:
+        return self.read(np.asarray(index)) if len(index) else np.zeros((self.shape[0], 0))
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        n, p = self.shape
+        for where in windows(p, block_width(n)):
+            yield where, self.read(where)
 
 
 def read_psam(path: Path) -> Columns:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,10 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from gradsift._run.memory import check_memory
 from gradsift._run.passes import each_block
 from gradsift.data.arrays import array_like
-from gradsift.data.formats.memmap import MemmapSource
 from gradsift.data.formats.registry import is_storage, open_source
 from gradsift.data.missing import known
-from gradsift.data.source import ArraySource, LikeSource, SourceView, block_width
+from gradsift.data.source import ArraySource, SourceView, block_width
 from gradsift.protocols import Array, IntArray, Source
 
 How = Literal["mean", "sum"]
@@ -128,17 +124,8 @@ def mean_rows(source: Source, codes: IntArray, weight: Array | None = None) -> S
     return GroupMeans(source, codes, weight)
 
 
-def grouped_blocks(source: Source, codes: IntArray, how: How) -> Iterator[tuple[slice, Array]]:
-    """One row for each group, of all columns in order; the source is read once."""
-    if how not in ("mean", "sum"):
-        raise ValueError(f"how={how!r}: use 'mean' or 'sum'.")
-    job = partial(group_means, codes, None) if how == "mean" else partial(group_sums, codes=codes)
-    width = max(1, block_width(source.shape[0]) // PIECES)
-    return each_block(source, lambda _: job, width=width)
-
-
 def groups_in_memory(source: Source, codes: IntArray, how: How, out: Array | None = None) -> Array:
-    """One row for each group, (groups, p).
+    """One row for each group, (groups, p); the source is read once.
 
     Parameters
     ----------
@@ -157,39 +144,13 @@ def groups_in_memory(source: Source, codes: IntArray, how: How, out: Array | Non
     """
     if out is None:
         out = np.empty((int(codes.max()) + 1, source.shape[1]))
-    for where, made in grouped_blocks(source, codes, how):
+    if how not in ("mean", "sum"):
+        raise ValueError(f"how={how!r}: use 'mean' or 'sum'.")
+    job = partial(group_means, codes, None) if how == "mean" else partial(group_sums, codes=codes)
+    width = max(1, block_width(source.shape[0]) // PIECES)
+    for where, made in each_block(source, lambda _: job, width=width):
         out[:, where] = made
     return out
-
-
-def groups_on_disk(
-    source: Source, codes: IntArray, how: How, folder: Path | None = None
-) -> LikeSource:
-    """One row for each group, in a file without a name that is gone when nobody reads it any more.
-
-    Parameters
-    ----------
-    source : Source
-    codes : (n,) int array
-        The group of each row, from 0.
-    how : {'mean', 'sum'}
-    folder : Path, optional
-        On the disk to use; None = the system's folder for temporary files.
-    """
-    shape = int(codes.max()) + 1, source.shape[1]
-    place, needed = folder or Path(tempfile.gettempdir()), 8 * shape[0] * shape[1]
-    free = shutil.disk_usage(place).free
-    if needed > free:
-        raise OSError(
-            f"one row for each of {shape[0]:,} groups takes {needed / 1e9:.1f} GB, and the disk of "
-            f"{place} has {free / 1e9:.1f} GB left: free some space, or choose another place."
-        )
-    with tempfile.TemporaryFile(dir=place) as file:
-        for _, made in grouped_blocks(source, codes, how):
-            file.write(np.ascontiguousarray(made.T, dtype=np.float64).data)
-        file.flush()
-        stored = np.memmap(file, dtype=np.float64, mode="r", shape=shape, order="F")
-    return LikeSource(MemmapSource(stored), source)
 
 
 class Aggregated(NamedTuple):

@@ -253,24 +253,6 @@ def no_job(block: Array) -> None:
 
 
 @dataclass(frozen=True)
-class LikeSource(SourceView):
-    """Other values of the columns of another source, which names them."""
-
-    like: Source
-
-    @property
-    def array(self) -> Array | None:
-        return self.base.array
-
-    def names(self, index: IntArray | None = None) -> list[str] | None:
-        return self.like.names(index)
-
-    @property
-    def expects_missing(self) -> bool:
-        return self.like.expects_missing
-
-
-@dataclass(frozen=True)
 class LabelledRows(RowsSource):
     """The rows of a file that have a response; the others are left out as it is opened."""
 

@@ -98,8 +98,8 @@ class Covariate:
 
     def _levels(self, values: NDArray[Any]) -> Array:
         texts, what = values.tolist(), f"the covariate {self.name!r}"
-        every = [*self.levels, self.reference]
-        if note := unseen_levels(what, texts, every, f"as {self.reference!r}"):
+        unseen = [text for text in texts if text not in {*self.levels, self.reference, None}]
+        if note := unseen_levels(what, unseen, len(texts), f"as {self.reference!r}"):
             warn_user(note, ExtrapolationWarning)
         return level_columns(texts, self.levels)
 

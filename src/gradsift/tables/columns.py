@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift.data.categories import level_columns, number_text, text_levels
+from gradsift.data.categories import level_columns, number_text, text_levels, unseen_levels
 from gradsift.protocols import Array, IntArray
 from gradsift.tables.frame import Frame, as_frame, runs
 from gradsift.tables.notes import Note, counted, listed
@@ -128,17 +128,9 @@ class Column:
         else:
             made = self._parts(read) if self.role == "date" else read[:, None].astype(np.float64)
             unseen = []
-        if unseen:
-            some = listed(text_levels(unseen))
-            count_as = "a missing value" if self.role != "category" else "none of those known"
-            notes.append(
-                Note(
-                    "new rows",
-                    f"{len(unseen)} of {len(values)} rows hold categories of {self.name!r} that "
-                    f"the model has not seen ({some}): they count as {count_as}",
-                    (self.name,),
-                )
-            )
+        counted_as = "as a missing value" if self.role != "category" else "as none of those known"
+        if said_unseen := unseen_levels(repr(self.name), unseen, len(values), counted_as):
+            notes.append(Note("new rows", said_unseen, (self.name,)))
         if self.indicator:
             made = np.column_stack([made, is_missing(read)])
         return made, notes

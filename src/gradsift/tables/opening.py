@@ -50,13 +50,7 @@ WHOLE_FILE = 1 << 30
 """Bytes of a file up to which a fingerprint covers all of it."""
 
 
-def open_table(
-    path: Path,
-    choices: Choices,
-    target_from: Path | None = None,
-    *,
-    scratch: Path | None = None,
-) -> Table:
+def open_table(path: Path, choices: Choices, target_from: Path | None = None) -> Table:
     """Read or open a table.
 
     Parameters
@@ -66,8 +60,6 @@ def open_table(
     target_from : Path, optional
         Another table with the target. Its rows are found by the pair of columns whose values
         match best, in any order.
-    scratch : Path, optional
-        Folder on a disk with room for what fits no memory; None = that for temporary files.
 
     Returns
     -------
@@ -78,7 +70,7 @@ def open_table(
     asked = [*choices.response.names, *chain(*choices.roles.values())]
     frame = frame_in_memory(path, choices.options, asked)
     if frame is None:
-        return open_large(path, choices, target_from, scratch)
+        return open_large(path, choices, target_from)
     if target_from is not None:
         frame = with_target(frame, path, target_from, choices)
     elif in_rows(frame, path, choices):

@@ -11,17 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._run.memory import available_memory
+from gradsift._run.memory import available_memory, check_memory
 from gradsift._run.suggest import did_you_mean
 from gradsift.data import checked, open_source, read_target, take_rows
-from gradsift.data.categories import to_column, to_text, whole_labels
+from gradsift.data.categories import to_column, to_text
 from gradsift.data.formats.registry import holds_target, names_beside, read_ids
 from gradsift.data.missing import known
 from gradsift.data.row_groups import (
     aggregate_response,
     group_codes,
     groups_in_memory,
-    groups_on_disk,
 )
 from gradsift.data.source import ColumnsSource
 from gradsift.data.text import ROW_NAMES, names_apart
@@ -137,9 +136,7 @@ class Rows:
     notes: list[Note]
 
 
-def open_large(
-    path: Path, choices: Choices, target_from: Path | None, scratch: Path | None = None
-) -> Table:
+def open_large(path: Path, choices: Choices, target_from: Path | None) -> Table:
     """A table that is too large for memory, or one row for each of its groups.
 
     Parameters
@@ -148,13 +145,11 @@ def open_large(
     choices : Choices
     target_from : Path, optional
         Another table with the target.
-    scratch : Path, optional
-        Folder for groups that do not fit into memory either.
 
     Returns
     -------
     table : Table
-        Its X is a source; where groups were made one row each and these fit, an array.
+        Its X is a source; where groups were made one row each, an array.
     """
     check_group_given(choices)
     rows = _rows(path, choices, target_from)
@@ -162,8 +157,7 @@ def open_large(
     if choices.group is not None:
         groups = _stored_groups(path, choices.group, rows.given, rows.chosen)
     made = groups if choices.aggregate is not None else None
-    small = made is not None and fits_memory(made.count, rows.source.shape[1])
-    _check_applies(path, choices, small)
+    _check_applies(path, choices, made is not None)
     left = _columns(rows, choices)
     columns, target = choices.response, choices.target
     if columns.more_targets:
@@ -193,7 +187,7 @@ def open_large(
     if made is None:
         table = with_given(table, rows.given, choices)
     else:
-        table = _aggregated(table, made, rows.given, choices, scratch, small)
+        table = _aggregated(table, made, rows.given, choices)
     return replace(table, places=variant_places(path))
 
 
@@ -266,10 +260,8 @@ def _aggregated(
     groups: RowGroups,
     given: dict[str, Any],
     choices: Choices,
-    scratch: Path | None,
-    small: bool,
 ) -> Table:
-    """One row for each group: a table like any other where they fit into memory, else on disk."""
+    """One row for each group: a table like any other."""
     how: Any = choices.aggregate
     codes = group_codes(groups.labels, len(table.y))
     labels = np.unique(groups.labels).astype(str)
@@ -279,11 +271,8 @@ def _aggregated(
     given = {name: values for name, values in given.items() if name != groups.column}
     given = aggregated_given(given, groups.labels)
     notes = (*table.notes, became(len(codes), len(labels), groups.column, how))
-    if not small and not fits_memory(len(labels), source.shape[1]):
-        X = groups_on_disk(source, codes, how, scratch)
-        y = whole_labels(y) if labels_given else y
-        table = replace(table, X=X, y=y, ids=labels, groups=None, notes=notes)
-        return with_given(table, given, choices)
+    what = f"{len(labels):,} groups and {source.shape[1]:,} columns"
+    check_memory(COPIES * 8.0 * len(labels) * source.shape[1], what, "Leave columns out.")
     frame = _grouped_frame(source, codes, how, {groups.column: labels}, {choices.target: y})
     frame = replace(frame, notes=notes, options=choices.options, given=given)
     asked = replace(choices, task=table.recipe.task, id=None, drop=(), group=None, aggregate=None)
@@ -336,11 +325,11 @@ def _stored_groups(path: Path, group: str, given: dict[str, Any], rows: IntArray
     return read_groups(labels, group)
 
 
-def _check_applies(path: Path, choices: Choices, small: bool) -> None:
-    """Refuse what only works on a table in memory; `small`: that of its groups is one."""
+def _check_applies(path: Path, choices: Choices, grouped: bool) -> None:
+    """Refuse what only works on a table in memory, as one row for each group is."""
     asked: dict[str, Any] = {
         "categorical": choices.categorical,
-        choices.transform: bool(choices.transform) and not small,
+        choices.transform: bool(choices.transform) and not grouped,
         "transpose": choices.options.transpose,
         "id": None if holds_target(path) else choices.id,
         "missing=drop": choices.missing == "drop",

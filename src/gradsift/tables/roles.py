@@ -61,14 +61,15 @@ def _called(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.IGNORECASE)
 
 
+PLACE = "county|country|state|district|school|class|village|comm|community|municipality|hospital"
+KIN = "mom|mother|father|kid|child|litter|brood|dam|sire"
 ID_NAME = _called(
     r"(^|[^a-z])(id|ids|iid|uid|idx|index|nr|no|obs|key|mrn|pidnum|identifier|barcode|number)$",
     r"(?-i:(?<=[a-z])(ID|Id|Nr|No))$|(doc|case|rec|ref|serial)no$",
     r"^(row|sample[ _]?(name|id)|accession)$",
+    rf"^(p|c|hh|town|firm|store|user|customer|student|{UNIT}|{PLACE}|{KIN})id$",
 )
 UNIT_NAME = _called(rf"(^|[^a-z])({UNIT}|sample|plate)s?(?![a-z])")
-PLACE = "county|country|state|district|school|class|village|comm|community|municipality|hospital"
-KIN = "mom|mother|father|kid|child|litter|brood|dam|sire"
 AREA_NAME = _called(rf"^({PLACE}|{KIN}|sid|ticket)$")
 """Names of units where there are many of them; of few, these are categories."""
 COUNT_NAME = _called(r"^(nr|no|obs|idx|index|number)$")

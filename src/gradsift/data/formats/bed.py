@@ -18,7 +18,7 @@ from gradsift._run.passes import count_columns, pieces
 from gradsift._run.threads import map_blocks
 from gradsift.data.plink_samples import GenotypeFile, SampleFile, read_psam
 from gradsift.data.read_errors import reading
-from gradsift.data.source import Variant, block_width, windows
+from gradsift.data.source import Variant
 from gradsift.protocols import Array, IntArray
 
 NO_CALL = -127
@@ -55,16 +55,6 @@ class BedSource(GenotypeFile):
         out = calls.astype(np.float64)
         out[calls == NO_CALL] = np.nan
         return out
-
-    def columns(self, index: IntArray) -> Array:
-        if len(index) == 0:
-            return np.zeros((self.shape[0], 0))
-        return self.read(index)
-
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        n, p = self.shape
-        for where in windows(p, block_width(n)):
-            yield where, self.read(where)
 
     def genotype_sums(self, D: Array, which: slice | None = None) -> Iterator[tuple[slice, Array]]:
         """Sums by genotype from the packed bytes, a few variants at a time."""

@@ -14,7 +14,7 @@ import numpy as np
 from gradsift._run.extras import require
 from gradsift.data.plink_samples import GenotypeFile, SampleFile, read_sample
 from gradsift.data.read_errors import reading
-from gradsift.data.source import Variant, block_width, windows
+from gradsift.data.source import Variant, positions
 from gradsift.protocols import Array, IntArray
 
 
@@ -22,21 +22,13 @@ from gradsift.protocols import Array, IntArray
 class BgenSource(GenotypeFile):
     """Expected counts of the second allele, read through bgen in column blocks."""
 
-    def read(self, index: IntArray) -> Array:
+    def read(self, where: slice | IntArray) -> Array:
+        index = positions(where) if isinstance(where, slice) else where
         out = np.empty((self.shape[0], len(index)))
-        if len(index):
-            with reading(self.path, "BGEN genotypes"), opened(self.path) as file:
-                for k, j in enumerate(index.tolist()):
-                    out[:, k] = dosages(file[j])
+        with reading(self.path, "BGEN genotypes"), opened(self.path) as file:
+            for k, j in enumerate(index.tolist()):
+                out[:, k] = dosages(file[j])
         return out
-
-    def columns(self, index: IntArray) -> Array:
-        return self.read(np.asarray(index))
-
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        n, p = self.shape
-        for where in windows(p, block_width(n)):
-            yield where, self.read(np.arange(where.start, where.stop))
 
     def names(self, index: IntArray | None = None) -> list[str]:
         """rs numbers, or the other identifiers where there are none."""

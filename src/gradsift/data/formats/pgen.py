@@ -14,7 +14,7 @@ import numpy as np
 from gradsift._run.extras import require
 from gradsift.data.plink_samples import GenotypeFile, SampleFile, read_psam
 from gradsift.data.read_errors import reading
-from gradsift.data.source import Variant, block_width, windows
+from gradsift.data.source import Variant, positions
 from gradsift.protocols import Array, IntArray
 
 NO_CALL = -9.0
@@ -27,20 +27,15 @@ class PgenSource(GenotypeFile):
     The names of the variants stay in the .pvar file until somebody asks for them.
     """
 
-    def columns(self, index: IntArray) -> Array:
+    def read(self, where: slice | IntArray) -> Array:
+        index = positions(where) if isinstance(where, slice) else where
         out = np.empty((len(index), self.shape[0]), dtype=np.float32)
-        if len(index):
-            with reading(self.path, "PLINK 2 genotypes"), opened(self.path) as file:
-                file.read_dosages_list(np.asarray(index, dtype=np.uint32), out)
-        return as_dosages(out)
-
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        n, p = self.shape
-        for where in windows(p, block_width(n)):
-            out = np.empty((where.stop - where.start, n), dtype=np.float32)
-            with reading(self.path, "PLINK 2 genotypes"), opened(self.path) as file:
+        with reading(self.path, "PLINK 2 genotypes"), opened(self.path) as file:
+            if isinstance(where, slice):
                 file.read_dosages_range(where.start, where.stop, out)
-            yield where, as_dosages(out)
+            else:
+                file.read_dosages_list(index.astype(np.uint32), out)
+        return as_dosages(out)
 
     def names(self, index: IntArray | None = None) -> list[str]:
         """Variant identifiers of the .pvar file."""
