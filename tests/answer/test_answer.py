@@ -322,6 +322,11 @@ def test_weights_and_an_offset_count(small, rng):
     weight = np.where(np.arange(160) < 80, 1.25, 1.0)
     model = GradientSiftRegressor(inference=True).fit(X, y + part, weight, offset=part)
     by_hand = explain(model, X, y + part, sample_weight=weight, offset=part)
+    pairs = [
+        [f.effect.comparisons[0] for f in answer.findings] for answer in (model.answer_, by_hand)
+    ]
+    for fitted, again in zip(*pairs, strict=True):
+        assert (fitted.before, fitted.after) == pytest.approx((again.before, again.after), rel=0.01)
     for answer in (model.answer_, by_hand):
         one = next(f for f in answer.findings if f.name == "x0").effect.comparisons[0]
         assert one.size.low < 2.54 < one.size.high  # quarters of a normal column are 2.54 apart

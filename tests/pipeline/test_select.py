@@ -2,6 +2,7 @@
 
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from gradsift.data.source import ArraySource
 from gradsift.evaluate.baselines import ALPHAS
 from gradsift.exceptions import NothingSelectedWarning
 from gradsift.pipeline import Settings, record_training, select
+from gradsift.pipeline._scores import prediction_of
 from gradsift.pipeline._select import make_estimator
 from gradsift.sift import Limits, SiftSettings
 from gradsift.tables import Choices, Recipe, ResponseColumns, Table, prepare
@@ -229,3 +231,20 @@ def test_columns_that_never_change_are_no_variables(rng):
     found = select(stored, Settings(cv=0))
     assert found.answer.variables == 3
     assert len(notes(found, "1 column never changes")) == 1
+
+
+def test_advice_names_the_option_that_does_it():
+    def scores(mean):
+        return SimpleNamespace(mean=lambda _: mean, spread=lambda _: 0.01)
+
+    ways = [
+        ("selected", "selected variables", scores(0.6)),
+        ("together", "all columns together", scores(0.8)),
+        ("simple", "ridge regression", scores(0.7)),
+    ]
+    held = SimpleNamespace(
+        metric="R²", n_folds=5, better_than_nothing=True, selected=ways[0][2], ways=lambda _: ways,
+    )  # fmt: skip
+    found = prediction_of(held, "y")
+    assert found.advice == "For predicting, use --predict-with all."
+    assert [s.name for s in found.others][1] == "ridge regression on all columns"

@@ -147,7 +147,7 @@ class Columns:
         """Numbers, categories, or ordered categories, whose number says which it is."""
         levels = tuple(self.levels.get(name, ()))
         if not levels:
-            return as_variable(name, values, categories)
+            return as_variable(name, values, categories) if categories else Variable(name, values)
         nearest = np.rint(values[:, :1])  # a filled value lies between two of them
         return as_variable(name, (nearest == np.arange(len(levels))).astype(float), levels)
 
@@ -166,9 +166,7 @@ def is_one_hot(values: Array) -> bool:
 
 
 def as_variable(name: str, values: Array, levels: tuple[str, ...]) -> Variable:
-    """Numbers; or categories, those without a row left out, rows of none as one more."""
-    if not levels:
-        return Variable(name, values)
+    """Categories, those without a row left out, rows of none as one more."""
     none = 1.0 - values.sum(axis=1, keepdims=True)
     if (np.abs(none) > 1e-9).any():
         values, levels = np.hstack([values, none]), (*levels, "(none)")
@@ -306,7 +304,8 @@ def make_answer(
     encoder = getattr(model, "encoder_", None)
     if levels is None:
         levels = {} if encoder is None else encoder.ordered
-    means = sample.groups is not None and constant_in_groups(sample.y, sample.groups)
+    y = np.asarray(sample.response.values)
+    means = sample.groups is not None and constant_in_groups(y, sample.groups)
     columns = Columns(
         source=source,
         fill=np.nan_to_num(model.mean_) if hasattr(model, "mean_") else np.zeros(source.shape[1]),
@@ -314,7 +313,7 @@ def make_answer(
         names=names,
         feature_groups=feature_groups,
         levels=levels,
-        rows=evenly_spaced(len(sample.y), MOST_ROWS),
+        rows=evenly_spaced(len(y), MOST_ROWS),
         groups=sample.groups if means else None,
     )
     few = independent(sample) if means else sample.take(columns.rows)
@@ -323,10 +322,10 @@ def make_answer(
     claims = claims_of(model, columns, [k for k in selected if k not in kept])
     shown = list(dict.fromkeys(k for c in claims for k in shown_keys(c)))
     rest = [k for k in selected if k not in {j for c in claims for j in c.keys} | {*shown, *kept}]
-    room = max(len(few.y) // ROWS_PER_VARIABLE - len(shown) - len(kept), 0)
+    room = max(len(few.response.values) // ROWS_PER_VARIABLE - len(shown) - len(kept), 0)
     inside = [*shown, *(k for k in kept if k not in shown), *rest[: min(room, MOST_FURTHER)]]
     pairs = [(c.keys[0], c.partner) for c in claims if c.partner is not None]
-    outcomes = outcome_names(model, sample, target)
+    outcomes = outcome_names(model, sample, target) if y.ndim > 1 else ()
     each = few.each(outcomes)
     joint = [fit_effects({k: columns.variable(k) for k in inside}, pairs, one) for one in each]
     findings = [described(c, joint, columns, selected) for c in claims]
@@ -338,7 +337,7 @@ def make_answer(
     return Answer(
         target=join(outcomes, MOST_NAMED) if outcomes else str(target),
         classes=class_names(sample),
-        rows=len(sample.y),
+        rows=len(y),
         variables=count_variables(model, columns, kept),
         findings=tuple(in_order(findings)),
         selected=tuple(columns.variable(k).name for k in selected if k not in kept),
@@ -353,10 +352,8 @@ def make_answer(
 def outcome_names(
     model: BaseEstimator, sample: EffectSample, target: str | Sequence[str]
 ) -> tuple[str, ...]:
-    """Names of several outcomes: as given, as the model knows them, or numbered; none of one."""
-    if sample.y.ndim == 1:
-        return ()
-    count = sample.y.shape[1]
+    """Names of several outcomes: as given, as the model knows them, or numbered."""
+    count = sample.response.values.shape[1]
     known = getattr(model, "outcome_names_", None)
     if isinstance(target, str):
         target = known or [f"{target}{j}" for j in range(count)]

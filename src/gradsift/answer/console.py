@@ -18,19 +18,20 @@ from gradsift.answer.words import (
     effects_on,
     fitting,
     headline,
-    least_width,
     level_texts,
     others_text,
     outcome_text,
     outcomes_text,
     predicted,
     prediction_text,
+    remark,
     row_name,
     shortened,
     shows_interval,
     size_meaning,
     size_of_table,
     size_text,
+    values_texts,
 )
 
 MOST_LINES = 19
@@ -51,8 +52,6 @@ class Row(NamedTuple):
     finding: Finding
     comparison: Comparison
     place: int
-    word: str
-    confidence: str
 
 
 def to_console(a: AnswerData, width: int = 80, *, details: bool = False) -> str:
@@ -65,7 +64,7 @@ def to_console(a: AnswerData, width: int = 80, *, details: bool = False) -> str:
         )
 
     top = [*wrapped(f"{headline(a)}  {size_of_table(a)}"), ""]
-    rows = [row for f in a.findings for row in rows_of(f)]
+    rows = [Row(f, c, k) for f in a.findings for k, c in enumerate(f.effect.comparisons)]
     room = max(MOST_LINES - len(top) - 2, 0)
     paragraphs = [(rank, wrapped(text, 4)) for rank, text in texts(a, details)]
     while paragraphs and not details:
@@ -110,29 +109,22 @@ def texts(a: AnswerData, details: bool) -> list[tuple[int, str]]:
     return [(rank, text) for rank, text in out if text]
 
 
-def rows_of(f: Finding) -> list[Row]:
-    """The lines of a finding: one, or two of a pair."""
-    each = f.effect.comparisons
-    word, sure = f.certainty, confidence_text(f)
-    return [Row(f, c, k, *((word, sure) if k == 0 else ("", ""))) for k, c in enumerate(each)]
-
-
 def leads(rows: list[Row], width: int, rest: int) -> tuple[str, list[str]]:
     """Certainty, name and confidence of each row in columns, and their header; long names are
     shortened, to leave `rest` characters of a line.
     """
-    sure = len(SURE) if any(row.confidence for row in rows) else 0
-    word = max(len(row.word) for row in rows)
+    words = [row.finding.certainty for row in rows]
+    confidences = ["" if row.place else confidence_text(row.finding) for row in rows]
+    sure, word = len(SURE) if any(confidences) else 0, max(map(len, words))
     longest = max(len(printable(row_name(row.finding, row.place))) for row in rows)
     fixed = word + 6 + (sure + 2 if sure else 0)
     wide = min(longest, max(width // 3, LEAST_NAME), max(width - fixed - rest, LEAST_NAME))
-    lines, group = [], ""
-    for row in rows:
-        label = row.word if row.word != group else ""
-        group = row.word or group
+    lines = []
+    for row, group, before, confidence in zip(rows, words, ["", *words], confidences):
+        label = "" if group == before else group
         name = row_name(row.finding, row.place, wide)
         lines.append(
-            f"  {label:{word}}  {name:{wide}}  {f'{row.confidence:>{sure}}  ' if sure else ''}"
+            f"  {label:{word}}  {name:{wide}}  {f'{confidence:>{sure}}  ' if sure else ''}"
         )
     return f"{'':{word + wide + 6}}{f'{SURE}  ' if sure else ''}", lines
 
@@ -144,7 +136,9 @@ def table_lines(a: AnswerData, rows: list[Row], width: int) -> list[str]:
     sizes = [
         size_text(row.comparison, a.scale, interval=shows_interval(row.finding)) for row in rows
     ]
-    least = max(least_width(a, row.finding, row.comparison) for row in rows)
+    forms = [values_texts(a, row.finding, row.finding.effect, row.comparison) for row in rows]
+    ends = [-2 if row.comparison.shape in ("rises", "falls") else -1 for row in rows]
+    least = max(len(printable(texts[end])) for texts, end in zip(forms, ends))
     changes = "ratio" if a.scale in RATIOS else "change"
     intervals = any(shows_interval(row.finding) for row in rows)
     for more in (" (95% interval)", " (95%)"):
@@ -156,7 +150,7 @@ def table_lines(a: AnswerData, rows: list[Row], width: int) -> list[str]:
     head = f"{head}{title:{wide}}  "
     starts = [f"{start}{size:{wide}}  " for start, size in zip(starts, sizes)]
     left = width - len(starts[0])
-    said = [fitting(a, row.finding, row.comparison, left) for row in rows]
+    said = [fitting(texts, remark(a, row.finding), left) for texts, row in zip(forms, rows)]
     what = printable(predicted(a, a.classes[1] if len(a.classes) == 2 else "the class"))
     titles = [f"{what} (where)"] * any(text.endswith(")") for text in said) + [what, "predicted"]
     title = next((text for text in titles if len(text) <= left), "")
@@ -176,10 +170,9 @@ def outcome_lines(a: AnswerData, rows: list[Row], width: int) -> list[str]:
     if len(head) + sum(size + 2 for size in sizes) <= width + 2:
         shown = ["  ".join(f"{text:>{n}}" for text, n in zip(line, sizes)) for line in cells]
         return [f"{lead}{line}".rstrip() for lead, line in zip([head, *starts], shown)]
-    said = [outcomes_text(each, row.place) for each, row in zip(found, rows)]
     left = max(width - len(head), LEAST_TEXT)
-    texts = [shortened(printable(text or "no clear direction"), left) for text in said]
-    return [head.rstrip(), *(f"{start}{text}".rstrip() for start, text in zip(starts, texts))]
+    said = [outcomes_text(each, row.place, left) for each, row in zip(found, rows)]
+    return [head.rstrip(), *(f"{start}{text}".rstrip() for start, text in zip(starts, said))]
 
 
 def detail_lines(a: AnswerData, f: Finding, width: int) -> list[str]:

@@ -90,17 +90,12 @@ class EffectSample:
     outcome: str = ""
     count: int = 1
 
-    @property
-    def y(self) -> Array:
-        """(n,) values of the response, or (n, q) of several outcomes."""
-        return np.asarray(self.response.values)
-
     def each(self, outcomes: Sequence[str]) -> list[EffectSample]:
         """The sample of each of several outcomes; itself where there is one response."""
         count = len(outcomes)
         return [
             replace(self, response=Numbers(y), outcome=name, count=count)
-            for y, name in zip(self.y.T, outcomes)
+            for y, name in zip(self.response.values.T, outcomes)
         ] or [self]
 
     def take(self, rows: IntArray) -> EffectSample:
@@ -117,11 +112,12 @@ class EffectSample:
     def target(self) -> Target:
         """What the additive model is about."""
         if isinstance(self.response, Likelihood):
-            weight = np.ones(len(self.y)) if self.weight is None else self.weight
+            weight = np.ones(len(self.response.values)) if self.weight is None else self.weight
             return LikelihoodTarget(self.response, weight, self.groups)
         if isinstance(self.response, Labels):
             return label_target(self.response, self.weight, self.groups)
-        return number_target(self.y, self.weight, self.groups, self.outcome)
+        y = np.asarray(self.response.values, dtype=float)
+        return number_target(y, self.weight, self.groups, self.outcome)
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,7 +284,7 @@ def fit_effects(
         columns += list(values.T)
     C = sample.covariates
     lines = [] if C is None else list(C.T)
-    n = len(sample.y)
+    n = len(sample.response.values)
     X = np.column_stack([*columns, *lines]) if columns or lines else np.zeros((n, 0))
     both = [(i, j) for a, b in pairs for i, j in product(where[a], where[b])]
     return EffectModel(

@@ -20,7 +20,7 @@ from gradsift.answer.pictures import (
     svg,
     whisker,
 )
-from gradsift.answer.results import AnswerData, Effect, Finding, Level
+from gradsift.answer.results import AnswerData, Effect, Finding
 from gradsift.answer.words import (
     RATIOS,
     adjusted_text,
@@ -94,6 +94,7 @@ STYLE = """<style>
  .gs .forest th,.gs .forest .c{width:auto;min-width:0}
  .gs .forest .c:not(:empty)::before{content:"confidence ";color:var(--muted);font-size:12px}
  .gs .forest .p,.gs .forest .t{grid-column:1/3;width:auto}
+ .gs .data td,.gs .data th{min-width:84px}
  .gs .forest .head{border:0}.gs .head .t,.gs .head th,.gs .head .c{display:none}}
 @media print{.gs main{max-width:none;padding:0}.gs figure,.gs tr{break-inside:avoid}}
 </style>"""
@@ -150,7 +151,7 @@ def by_outcome(a: AnswerData, findings: Sequence[Finding]) -> str:
     rows = []
     for f in findings:
         for k, c in enumerate(f.effect.comparisons):
-            name = f"{f.name}, {c.given}" if c.given else f.name
+            name = f"{f.members[0].name} at {c.given}" if c.given else f.name
             effects = effects_on(a, f)
             sizes = [outcome_text(e, k, interval=shows_interval(f)) for e in effects]
             rows.append([f.certainty, name, confidence_text(f), *sizes])
@@ -163,19 +164,14 @@ def cards(a: AnswerData, findings: Sequence[Finding]) -> str:
     """
     ends: dict[str, list[float]] = {}
     for e in (f.effect for f in findings):
-        means = [*(m for line in e.lines for m in line.y), *(level.mean for level in levels_of(e))]
+        common = [level for level in e.levels if not level.share < LEAST_SHARE] or e.levels
+        means = [*(m for line in e.lines for m in line.y), *(level.mean for level in common)]
         own = ends.setdefault(e.outcome if a.outcomes else "", [])
         own += [v for m in means for v in (m.low, m.high)]
     ratio = a.scale == "hazard"
     axes = {name: Axis.around(own, a.scale, ratio=ratio) for name, own in ends.items() if own}
     shown = ((f, axes.get(f.effect.outcome if a.outcomes else "")) for f in findings)
     return "".join(card(a, f, axis) for f, axis in shown if axis is not None)
-
-
-def levels_of(e: Effect) -> list[Level]:
-    """Levels that an axis must hold: not those of few rows, whose intervals may be very wide."""
-    common = [level for level in e.levels if not level.share < LEAST_SHARE]
-    return common or list(e.levels)
 
 
 def card(a: AnswerData, f: Finding, axis: Axis) -> str:
@@ -200,8 +196,6 @@ def grid(pictures: str) -> str:
 
 def over_time(a: AnswerData) -> str:
     """Kaplan-Meier curves by thirds of the risk."""
-    if not a.risk_groups:
-        return ""
     key = "".join(
         f'<br><span class="k{k}">{safe(g.label)}</span>' for k, g in enumerate(a.risk_groups)
     )
@@ -229,7 +223,8 @@ def answer_html(a: AnswerData) -> str:
             parts.append(f'<p class="hint">and {len(a.findings) - len(shown)} more below</p>')
         for text in (size_meaning(a), confidence_meaning(a)):
             parts.append(f'<p class="hint">{safe(text)}</p>')
-    parts.append(grid(cards(a, on_first_screen(a)) + over_time(a)))
+    curves = over_time(a) if a.risk_groups else ""
+    parts.append(grid(cards(a, on_first_screen(a)) + curves))
     predicted = prediction_text(a.prediction) if a.prediction else ""
     for text in (predicted, others_text(a), adjusted_text(a)):
         parts += [paragraph(text)] if text else []

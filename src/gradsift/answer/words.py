@@ -253,13 +253,22 @@ def effects_on(a: AnswerData, f: Finding) -> list[Effect]:
     return [found[name] for name in a.outcomes]
 
 
-def outcomes_text(effects: Sequence[Effect], place: int) -> str:
-    """The outcomes that clearly change, by the word for it."""
+def outcomes_text(effects: Sequence[Effect], place: int, width: int) -> str:
+    """The outcomes that clearly change, by the word for it, with names as long as there is room."""
     changed: dict[str, list[str]] = {}
     for e in effects:
         changed.setdefault(e.comparisons[place].shape, []).append(e.outcome)
     changed.pop("unclear", None)
-    return "; ".join(f"{shape}: {join(names, MOST_NAMED)}" for shape, names in changed.items())
+    if not changed:
+        return "no clear direction"
+    text = ""
+    for room in (width, *SHORT_NAMES):
+        named = {shape: [begun(name, room) for name in names] for shape, names in changed.items()}
+        parts = [f"{shape}: {join(names, MOST_NAMED)}" for shape, names in named.items()]
+        text = printable("; ".join(parts))
+        if len(text) <= width:
+            return text
+    return begun(text, width)
 
 
 def class_text(name: str) -> str:
@@ -285,20 +294,14 @@ def described(a: AnswerData, f: Finding, e: Effect, c: Comparison) -> str:
     return f"{values_texts(a, f, e, c)[0]}{remark(a, f)}"
 
 
-def fitting(a: AnswerData, f: Finding, c: Comparison, width: int) -> str:
-    """The same in the longest form that fits."""
-    *forms, least = (printable(text) for text in values_texts(a, f, f.effect, c))
-    more = printable(remark(a, f))
-    for text in [*(f"{form}{more}" for form in forms), *forms, f"{least}{more}", least]:
+def fitting(forms: Sequence[str], more: str, width: int) -> str:
+    """The longest of some forms that fits, with what qualifies it where there is room."""
+    *longer, least = map(printable, forms)
+    more = printable(more)
+    for text in [*(f"{form}{more}" for form in longer), *longer, f"{least}{more}", least]:
         if len(text) <= width:
             return text
     return ""
-
-
-def least_width(a: AnswerData, f: Finding, c: Comparison) -> int:
-    """Characters of the shortest form with the values."""
-    forms = values_texts(a, f, f.effect, c)
-    return len(printable(forms[-2] if c.shape in ("rises", "falls") else forms[-1]))
 
 
 def level_texts(e: Effect, level: Level) -> tuple[str, str]:
@@ -416,7 +419,7 @@ def size_meaning(a: AnswerData) -> str:
     )
     if a.outcomes:
         turns = "; U: outer quarters less the middle half" if kinds & {*TURNS} else ""
-        more = f" {UNCLEAR}: unclear{turns}.{more}"
+        more = f" Unclear changes are left out ({UNCLEAR}){turns}.{more}"
     return f"{SIZES[a.scale]} of {of_what(a)} {what}, {how}.{more}"
 
 

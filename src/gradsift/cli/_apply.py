@@ -18,7 +18,7 @@ from gradsift._run.printable import printable
 from gradsift.answer import Answer, Note, Prediction
 from gradsift.data.slices import take_rows
 from gradsift.data.source import ArraySource
-from gradsift.estimators.names import names_of_best
+from gradsift.estimators.names import names_of_best, variable_names
 from gradsift.estimators.splits import SampleParams
 from gradsift.estimators.validation import used_columns, warn_if_far
 from gradsift.evaluate import score_model
@@ -37,7 +37,7 @@ from gradsift.pipeline import (
     table_answer,
     write_rows,
 )
-from gradsift.protocols import Source
+from gradsift.protocols import Array, IntArray, Source
 from gradsift.tables import Recipe, fingerprint, open_new, open_table
 from gradsift.tables.prediction_table import NewTable, is_known, response_choices
 from gradsift.tables.prepare import left_out
@@ -93,26 +93,28 @@ class Asked:
             saved.model.set_params(predict_with=self.way)  # which columns are needed depends on it
         return saved
 
-    def open(self) -> tuple[Any, NewTable, Recipe]:
-        """The model, what it needs of the table, and how that of the fit was made."""
-        model, recipe, _ = self.load()
-        used, fill = used_columns(model), np.nan_to_num(model.mean_)
-        table = self.read(recipe, used=used, fill=fill)
+    def open(self) -> tuple[SavedModel, NewTable]:
+        """The model, and what it needs of the table."""
+        saved = self.load()
+        model, recipe = saved.model, saved.recipe
+        table = self.read(recipe, used_columns(model), np.nan_to_num(model.mean_))
         say_far(model, table.X, recipe)
-        return model, table, recipe
+        return saved, table
 
-    def read(self, recipe: Recipe, **needed: Any) -> NewTable:
-        """The rows of the table."""
+    def read(
+        self, recipe: Recipe, used: IntArray | None = None, fill: Array | None = None
+    ) -> NewTable:
+        """The rows of the table: the columns that are used, and `fill` for the others."""
         return open_new(
-            self.table, recipe, options=recipe.options.given(**self.reading),
-            target_from=self.target_from, covariates=self.covariates, offset=self.offset, **needed,
+            self.table, recipe, used=used, fill=fill, options=recipe.options.given(**self.reading),
+            target_from=self.target_from, covariates=self.covariates, offset=self.offset,
         )  # fmt: skip
 
 
 def predict(asked: Asked, out: Path, *, force: bool) -> None:
     """Names of the rows, predictions, and for labels the probability of every class."""
     with asked.written_to(out, force=force) as file:
-        model, table, recipe = asked.open()
+        (model, recipe, _), table = asked.open()
         X, ids = table.X, table.ids
         predictions = model.predict(X, **table.sample_params)
         names = ids if ids is not None else [str(i + 1) for i in range(len(predictions))]
@@ -129,7 +131,7 @@ def predict(asked: Asked, out: Path, *, force: bool) -> None:
 def transform(asked: Asked, out: Path, *, force: bool) -> None:
     """Places on the directions, and predictions."""
     with asked.written_to(out, force=force) as file:
-        model, table, recipe = asked.open()
+        (model, recipe, _), table = asked.open()
         targets = recipe.response.targets
         head = [f"direction{i + 1}" for i in range(len(model.components_))]
         params = table.sample_params
@@ -150,15 +152,17 @@ def answer_on(asked: Asked) -> Answer:
     table = open_labelled(asked, recipe)
     X, y = table.X, table.y if recipe.task == "ordinal" else labels_of(model, table.y)
     say_far(model, X, recipe)
-    names: Any = names_of_best(model, X) if isinstance(X, Source) else recipe.names or None
-    params = dict(table.sample_params)
-    answer = table_answer(model, recipe, X, y, names, params)
+    read_by_column = isinstance(X, Source)
+    names = (
+        names_of_best(model, X) if read_by_column else variable_names(model, recipe.names or None)
+    )
+    answer = table_answer(model, recipe, X, y, names, table.sample_params)
     made = {
         "command": f"gradsift report {asked.model.name} {asked.table.name}",
         "data": fingerprint(asked.table),
         "date": datetime.now().astimezone().isoformat(timespec="seconds"),
     }
-    params.pop("groups", None)
+    params = SampleParams(**table.sample_params)
     prediction, note = scores_on(model, X, y, params, training, recipe)
     return replace(
         answer,
@@ -173,7 +177,7 @@ def scores_on(
     model: BaseEstimator,
     X: Any,
     y: Any,
-    params: dict[str, Any],
+    params: SampleParams,
     training: Training | None,
     recipe: Recipe,
 ) -> tuple[Prediction | None, str]:
@@ -183,7 +187,7 @@ def scores_on(
     fitted = f"the model was fitted to {len(training.digests):,} rows; " if training else ""
     if len(rows) == 0 or isinstance(X, Source):
         return None, f"{fitted}no score is given, as none of these {count:,} rows is new to it"
-    some = SampleParams(**params).take(rows).for_predict
+    some = params.take(rows).for_predict
     scores = score_model(model, take_rows(X, rows), response_of(y, recipe)[rows], **some)
     known = count - len(rows)
     aside = f", and {known:,} rows of the fit, which do not count in the score" if known else ""

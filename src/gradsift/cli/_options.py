@@ -142,19 +142,18 @@ RARE = {
 
 
 class UsualOptions(TyperCommand):
-    """A command whose help leaves out rare options."""
+    """A command whose help leaves out rare options, unless `show_all` asks for it."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def get_help(self, ctx: Any) -> str:
         for option in self.params:
-            vars(option)["hidden"] = option.name in RARE
+            vars(option)["hidden"] = option.name in RARE and not ctx.meta.get("all")
+        return super().get_help(ctx)
 
 
 def show_all(context: typer.Context, asked: bool) -> None:
     """The help with all options."""
     if asked:
-        for option in context.command.params:
-            vars(option)["hidden"] = False
+        context.meta["all"] = True
         typer.echo(context.get_help())
         raise typer.Exit
 

@@ -175,7 +175,7 @@ def fit_notes(model: BaseEstimator, table: Table) -> list[Note]:
 
 def hazard_notes(model: Any, table: Table) -> list[Note]:
     """That effects on a hazard change with time, where a test says so."""
-    if table.task != "survival" or isinstance(table.X, Source) or not model.get_support().any():
+    if not model.get_support().any():
         return []
     risk = model.predict(fill_holes(table.X, model.mean_), **table.sample_params)
     found = proportional_hazards(Survival.of(table.y), risk)

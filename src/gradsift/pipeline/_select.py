@@ -40,7 +40,7 @@ from gradsift.pipeline._notes import (
     warning_notes,
 )
 from gradsift.pipeline._scores import association_sheet, prediction_of, stability_sheet, test_sheet
-from gradsift.protocols import Source
+from gradsift.protocols import Array, Source
 from gradsift.responses.ordinal import OrderedLabels
 from gradsift.tables import Recipe, Table
 
@@ -250,7 +250,9 @@ def select_in_stages(
         stages = later_stages(procedure, table, settings, say)
         model, seconds = fit_to_all(procedure, table, settings, say)
         answer = answer_of(model, table, settings, made or {}, seconds)
-    notes = (*table_notes(table), *limits, *fit_notes(model, table), *hazard_notes(model, table))
+    notes = (*table_notes(table), *limits, *fit_notes(model, table))
+    if table.task == "survival" and not isinstance(table.X, Source):
+        notes += tuple(hazard_notes(model, table))
     found = Selection(model, replace(answer, notes=notes), seconds, warned)
     for done, stage in enumerate(stages.values()):
         missing = " and ".join(list(stages)[done:])
@@ -283,7 +285,8 @@ def answer_of(
     sheets = [test_sheet(model, answer, names)] if settings.false_discovery_rate else []
     sheets += [association_sheet(model, names)] if settings.associated else []
     how = {name: str(value) for name, value in vars(settings).items() if value is not None}
-    how |= certificate(model) | {"seconds of the fit": f"{seconds:.2f}"}
+    how |= certificate(model) if settings.method == "sparse-gradient" else {}
+    how |= {"seconds of the fit": f"{seconds:.2f}"}
     told = {name: text for name, text in made.items() if name != "source"}
     return replace(
         answer,
@@ -294,7 +297,12 @@ def answer_of(
 
 
 def table_answer(
-    model: BaseEstimator, recipe: Recipe, X: Any, y: Any, names: Any, params: dict[str, Any]
+    model: BaseEstimator,
+    recipe: Recipe,
+    X: Array | Source,
+    y: Any,
+    names: Sequence[str],
+    params: dict[str, Any],
 ) -> Answer:
     """The answer of a model on the encoded columns of a table."""
     return explain(
@@ -405,7 +413,7 @@ def affordable(table: Table, settings: Settings) -> tuple[Settings, list[Note]]:
     return settings, notes
 
 
-def without_missing(model: BaseEstimator, X: Any) -> Any:
+def without_missing(model: BaseEstimator, X: Array | Source) -> Array | Source:
     """The table as the fit saw it: column means in place of missing values."""
     if isinstance(X, Source):
         return FilledSource(X, model.mean_)
