@@ -78,5 +78,11 @@ def test_an_exposure_is_for_counts_and_positive(rng):
         GradientSiftRegressor().fit(X, y, exposure=exposure)
     with pytest.raises(ValueError, match="positive number"):
         GradientSiftRegressor(family="poisson").fit(X, y, exposure=-exposure)
+    for wrong, words in ((exposure[:-1], "exposure has 29 rows but X has 30"), (["a"] * 30, "'a'")):
+        with pytest.raises(ValueError, match=words):
+            GradientSiftRegressor(family="poisson").fit(X, y, exposure=wrong)
+    model = GradientSiftRegressor(family="poisson").fit(X, y, exposure=exposure)
+    with pytest.raises(ValueError, match="exposure has 2 rows but X has 3"):
+        model.predict(X[:3], exposure=[1.0, 2.0])
     with pytest.raises(ValueError, match="family='counts'"):
         GradientSiftRegressor(family="counts").fit(X, y)

@@ -68,12 +68,47 @@ def test_every_form_of_y_is_the_same_response(rng):
         ([1.0, -2.0, 3.0], [1, 1, 0], "a survival time is -2"),
         ([1.0, np.inf, 3.0], [1, 1, 0], "a survival time is inf"),
         ([1.0, 2.0, 3.0], [1, 2, 0], "event holds"),
+        ([1.0, 2.0, 3.0], ["dead", "alive", "dead"], "event holds .dead., .alive.: it is True"),
+        ([1.0, 2.0, 3.0], [1, None, 0], "event holds 1, None, 0: .* and never missing"),
         ([1.0, 2.0, 3.0], [0, 0, 1], "at least two are needed"),
     ],
 )
 def test_a_wrong_y_is_refused_in_our_words(y, event, words):
     with pytest.raises(ValueError, match=words):
         GradientSiftSurvival().fit(np.eye(3), y, event=event)
+
+
+@pytest.mark.parametrize(
+    ("entry", "strata", "words"),
+    [
+        (["a", "b", "c"], None, "entry holds values that are not numbers"),
+        ([0.0, np.nan, 0.0], None, "entry is one number for each row, and none is missing"),
+        ([0.0, 0.0], None, "entry is one number for each row"),
+        (None, ["a", None, "b"], "strata is missing for 1 of 3 rows, the first in row 1"),
+        (None, [1.0, 2.0, np.nan], "strata is missing for 1 of 3 rows"),
+        (None, [["a"], ["b"], ["c"]], r"strata has shape \(3, 1\)"),
+    ],
+)
+def test_a_wrong_entry_or_stratum_is_refused_in_our_words(entry, strata, words):
+    with pytest.raises(ValueError, match=words):
+        survival_records([1.0, 2.0, 3.0], [1, 1, 0], entry, strata)
+
+
+def test_truth_values_of_a_table_of_mixed_cells_are_events(rng):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(np.array([[5.0, True], [2.0, False], [3.0, True]], dtype=object))
+    assert survival_of(frame)["event"].tolist() == [True, False, True]
+
+
+def test_a_time_or_a_stratum_that_there_is_none_of_is_refused(rng):
+    X, time, event, _ = table(rng, n=60, p=3)
+    model = GradientSiftSurvival().fit(X, time, event=event, strata=np.arange(60) % 2)
+    assert model.predict_survival_function(X[:2], 0.5).shape == (2, 1)
+    for wrong in (2, -1, "b"):
+        with pytest.raises(ValueError, match="the model has 2, numbered from 0"):
+            model.predict_survival_function(X[:2], [0.5], stratum=wrong)
+    with pytest.raises(ValueError, match="times holds nan"):
+        model.predict_cumulative_hazard_function(X[:2], [0.5, np.nan])
 
 
 def test_the_variables_of_the_hazard_are_found_and_predict_it(rng):

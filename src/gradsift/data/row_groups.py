@@ -28,29 +28,31 @@ PIECES = 4
 """
 
 
-def group_codes(groups: ArrayLike, n_rows: int) -> IntArray:
+def group_codes(groups: ArrayLike, n_rows: int, what: str = "groups") -> IntArray:
     """The group of each row as a number from 0, in the order of the labels.
 
     Parameters
     ----------
     groups : (n_rows,) array of labels, of any type
     n_rows : int
+    what : str, default="groups"
+        Its name in errors.
 
     Examples
     --------
     >>> group_codes(["b", "a", "b"], 3).tolist()
     [1, 0, 1]
     """
-    labels: Any = np.asarray(array_like(groups, "groups"))
+    labels: Any = np.asarray(array_like(groups, what))
     if labels.ndim != 1 or len(labels) != n_rows:
         raise ValueError(
-            f"groups has shape {labels.shape} but X has {n_rows} rows: need ({n_rows},), the label "
+            f"{what} has shape {labels.shape} but X has {n_rows} rows: need ({n_rows},), the label "
             "of the group that each row belongs to."
         )
     there = known(labels)
     if not there.all():
         raise ValueError(
-            f"groups is missing for {(~there).sum()} of {n_rows} rows, the first in row "
+            f"{what} is missing for {(~there).sum()} of {n_rows} rows, the first in row "
             f"{int(np.argmin(there))}. Give rows that belong to no other a label of their own."
         )
     if labels.dtype == object:

@@ -264,25 +264,27 @@ def refuse_with_groups(groups: ArrayLike | None, what: str) -> None:
 # Offsets: a known part of the response, such as a polygenic score, with a coefficient of one.
 
 
-def log_exposure(exposure: ArrayLike | None, family: str) -> Array | float:
-    """The part of the log mean of counts that their exposure has; 0 without one."""
+def log_exposure(exposure: ArrayLike | None, family: str) -> Array:
+    """The part of the log mean of counts that their exposure has, (n,) or one number; 0 without."""
     if exposure is None:
-        return 0.0
+        return np.zeros(())
     if family == "gaussian":
         raise ValueError("exposure is for counts: pass family='poisson' or 'negative-binomial'.")
-    units = np.asarray(exposure, dtype=float)
+    units = to_floats(exposure, "exposure")
     if not (np.isfinite(units) & (units > 0.0)).all():
         raise ValueError("exposure is a positive number for each row.")
     return np.asarray(np.log(units))
 
 
-def check_offset(offset: ArrayLike | None, X: Source, kept: IntArray, response: Response) -> Array:
-    """The offset of the kept rows, (n, 1), or (n, classes) with more than two classes."""
+def check_offset(
+    offset: ArrayLike | None, X: Source, kept: IntArray, response: Response, what: str = "offset"
+) -> Array:
+    """The offset of the kept rows, (n, 1), or (n, classes) with more than two classes; `what` it
+    is called in errors.
+    """
     values = read_offset(offset)
     values = X.align_rows(values) if values.ndim else np.full(X.shape[0], float(values))
-    if len(values) != X.shape[0]:
-        raise ValueError(f"offset has {len(values)} rows but X has {X.shape[0]}.")
-    return as_shift(values, response.offset_columns)[kept]
+    return np.asarray(shift_of_rows(values, X.shape[0], response.offset_columns, what))[kept]
 
 
 def read_offset(offset: ArrayLike | None) -> Array:
@@ -320,11 +322,15 @@ def offset_shift(offset: ArrayLike | None, n: int, expected: bool, n_columns: in
             "the model was fitted with an offset: give offset= of these rows too, or offset=0 for "
             "what the model adds to it."
         )
-    values = read_offset(offset)
+    return shift_of_rows(read_offset(offset), n, n_columns, "offset")
+
+
+def shift_of_rows(values: Array, n: int, n_columns: int, what: str) -> Array | float:
+    """An offset or a log exposure of n rows, as columns of the link scale."""
     if values.ndim == 0:
         return float(values)
     if len(values) != n:
-        raise ValueError(f"offset has {len(values)} rows but X has {n}.")
+        raise ValueError(f"{what} has {len(values)} rows but X has {n}.")
     return as_shift(values, n_columns)
 
 

@@ -54,6 +54,7 @@ from gradsift.estimators.sample import (
     check_weights,
     log_exposure,
     offset_shift,
+    shift_of_rows,
     warn_of_counts,
     warn_of_few_groups,
 )
@@ -290,9 +291,7 @@ def make_sample(
 ) -> Sample:
     """Checked rows that count, their response, weights, groups and covariates."""
     has_offset = offset is not None
-    if exposure is not None:
-        part = log_exposure(exposure, getattr(model, "family", "gaussian"))
-        offset = part + (0.0 if offset is None else np.asarray(offset, dtype=float))
+    units = log_exposure(exposure, getattr(model, "family", "gaussian"))
     # scikit-learn's checks write on an estimator: a copy, so that a fit that fails changes nothing
     checked = blank(model)
     refuse_lazy(y, "y")
@@ -316,6 +315,8 @@ def make_sample(
     if is_classifier(model) and records is None:
         check_classification_targets(values[kept])
     response = response_type.of((values if records is None else records)[kept], weight)
+    if exposure is not None:
+        response = response.given(check_offset(units, source, kept, response, "exposure"))
     if offset is not None:
         response = response.given(check_offset(offset, source, kept, response))
     learned = {"n_features_in_": p, "encoder_": encoder, "feature_groups_": feature_groups}
@@ -763,7 +764,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
             self._check_std()
         units, eta = log_exposure(exposure, self.family), self._predicted(X, covariates, offset)
         if self.family != "gaussian":
-            return self._link.predict(eta + np.reshape(units, (-1, 1)))
+            return self._link.predict(eta + shift_of_rows(units, len(eta), 1, "exposure"))
         y = eta[:, 0] if eta.shape[1] == 1 else eta
         if not return_std:
             return y

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gradsift._run.threads import same_bits
+from gradsift.data.responses import to_floats
 from gradsift.estimators.docstrings import completed, documented
 from gradsift.estimators.sift import GradientSift, GradientSiftClassifier, GradientSiftRegressor
 from gradsift.protocols import Array, TableLike
@@ -146,7 +147,7 @@ of truth values and one of times (as in scikit-survival), or a table of two colu
     ) -> Array:
         eta = self._predicted(X, covariates, offset)
         baseline = cast(BaselineHazard, self._link)
-        return baseline.cumulative_hazard(eta, np.asarray(times, dtype=float), stratum)
+        return baseline.cumulative_hazard(eta, np.atleast_1d(to_floats(times, "times")), stratum)
 
     @documented(
         "The probability of no event until some times.",

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gradsift.data.responses import check_all_known, to_floats
+from gradsift.data.row_groups import group_codes
 from gradsift.protocols import Array, IntArray
 from gradsift.responses.likelihood import Likelihood
 
@@ -60,6 +61,13 @@ class BaselineHazard:
     def cumulative_hazard(self, eta: Array, times: Array, stratum: IntArray | int = 0) -> Array:
         """(n, m) cumulative hazards of rows with risk eta (n, 1) at some times (m,)."""
         strata = np.broadcast_to(stratum, len(eta))
+        if not np.isin(strata, range(len(self.times))).all():
+            raise ValueError(
+                f"stratum={stratum!r}: the model has {len(self.times)}, numbered from 0 in the "
+                "order of their labels."
+            )
+        if np.isnan(times).any():
+            raise ValueError("times holds nan: give numbers.")
         base = np.zeros((len(self.times), len(times)))
         for s, (at, H) in enumerate(zip(self.times, self.cumulative, strict=True)):
             base[s] = np.concatenate([[0.0], H])[np.searchsorted(at, times, side="right")]
@@ -294,9 +302,9 @@ def survival_records(
     out["time"], out["event"] = t, events(event, len(t))
     out["entry"] = -np.inf
     if entry is not None:
-        start = np.asarray(entry, dtype=float)
+        start = to_floats(entry, "entry")
         if start.shape != t.shape or np.isnan(start).any():
-            raise ValueError("entry is one number for each row.")
+            raise ValueError("entry is one number for each row, and none is missing.")
         if (start >= t).any():
             row = int(np.argmax(start >= t))
             raise ValueError(
@@ -305,10 +313,7 @@ def survival_records(
             )
         out["entry"] = start
     if strata is not None:
-        labels = np.asarray(strata)
-        if labels.shape != t.shape:
-            raise ValueError("strata is one label for each row.")
-        out["stratum"] = np.unique(labels, return_inverse=True)[1]
+        out["stratum"] = group_codes(strata, len(t), "strata")
     return out
 
 
@@ -350,7 +355,12 @@ truth values or 0/1 (the event) and the other one times
 
 
 def is_zero_one(values: Array) -> bool:
-    """Whether a column holds nothing but 0 and 1."""
+    """Whether a column holds nothing but 0 and 1, or truth values."""
+    if values.dtype.kind == "O":
+        return all(
+            isinstance(v, (bool, int, float, np.bool_, np.number)) and v in (0, 1)
+            for v in values.tolist()
+        )
     return values.dtype.kind in "biuf" and bool(np.isin(values, [0, 1]).all())
 
 
@@ -359,15 +369,13 @@ def events(event: ArrayLike | None, n: int) -> NDArray[np.bool_]:
     values = np.asarray(event)
     if values.shape != (n,):
         raise ValueError(f"event has shape {values.shape}, and there are {n} times.")
-    if values.dtype == bool:
-        return values
-    numbers = values.astype(float)
-    if not np.isin(numbers, [0.0, 1.0]).all():
+    if not is_zero_one(values):
+        different = list(dict.fromkeys(values.tolist()))
         raise ValueError(
-            f"event holds {np.unique(values)[:4].tolist()}: it is True or 1 where the event was "
-            "observed, False or 0 where the row was censored."
+            f"event holds {', '.join(map(repr, different[:4]))}: it is True or 1 where the event "
+            "was observed, False or 0 where the row was censored, and never missing."
         )
-    return numbers == 1.0
+    return values.astype(bool)
 
 
 def concordance(y: Records, risk: Array) -> float:

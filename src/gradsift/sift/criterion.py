@@ -109,7 +109,10 @@ class SiftResponse:
 def make_likelihood(likelihood: Likelihood, rows: Rows, settings: SiftSettings) -> SiftResponse:
     """A response with a likelihood: at first, normal scores of its score."""
     if rows.clusters is not None:
-        raise ValueError("a response with a likelihood takes rows for independent: no groups.")
+        raise ValueError(
+            "this response takes rows for independent, which rows of a group are not: make one "
+            "row of each group first, or give the groups as covariates."
+        )
     if rows.kept is not None:
         likelihood = likelihood.take(rows.kept)
     Y = likelihood.start(rows.weight)
