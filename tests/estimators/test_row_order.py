@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from gradsift import GradientSiftClassifier, GradientSiftRegressor
+from gradsift import GradientSiftClassifier, GradientSiftRegressor, GradientSiftSurvival
 from gradsift.estimators.serial_dependence import row_order
 from gradsift.exceptions import DependentRowsWarning, NothingSelectedWarning, RepeatedRowsWarning
 from gradsift.numerics.statistics import autocorrelations, rank_classes
@@ -64,6 +64,26 @@ def test_sorted_rows_are_no_series(by):
         fit(X[order], labels[order], GradientSiftClassifier)
     else:
         fit(X[order], y[order])
+
+
+@pytest.mark.parametrize("kind", ["numbers", "survival", "counts"])
+def test_rows_sorted_by_the_response_inside_of_blocks_are_no_series(kind):
+    """Such as patients by stage, then by time: columns that go with the stage, and the residual,
+    both look like series.
+    """
+    rng = np.random.default_rng(0)
+    stage = np.repeat([0, 1, 2], 50)
+    X = rng.normal(size=(150, 4)) + 2.0 * np.eye(3, 4)[stage]
+    time, event = rng.exponential(np.exp(-X[:, 3]), size=150).round(3), rng.random(150) < 0.6
+    y = {"numbers": np.log(time + 0.01), "counts": np.floor(5 * time)}.get(kind, time)
+    order = np.lexsort([y, stage])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DependentRowsWarning)
+        if kind == "survival":
+            fit(X[order], y[order], GradientSiftSurvival, event=event[order])
+        else:
+            family = "poisson" if kind == "counts" else "gaussian"
+            GradientSiftRegressor(family=family, **FAST).fit(X[order], y[order])
 
 
 def test_one_without_the_other_does_no_harm():

@@ -226,6 +226,18 @@ def test_a_donor_is_a_group_of_rows_and_suggested_as_one(rng):
     assert table.notes[0].change == "group=donor"
 
 
+@pytest.mark.parametrize("task", ["counts", "survival"])
+def test_groups_are_not_suggested_where_the_task_refuses_them(task, rng):
+    y, event = rng.integers(0, 9, 60).astype(float), rng.integers(0, 2, 60).astype(float)
+    frame = table_with(rng, donor=np.repeat(np.arange(20.0), 3), y=y, died=event)
+    choices = Choices("y", event="died") if task == "survival" else Choices("y", task="counts")
+    (note,) = (
+        n for n in prepare(frame, choices).notes if "'donor'" in n.text and "one value" in n.text
+    )
+    assert note.change == ""
+    assert "takes them for independent" in note.text
+
+
 def test_the_event_of_a_survival_time_is_no_variable(rng):
     X = rng.normal(size=(N, 1))
     frame = make_frame(

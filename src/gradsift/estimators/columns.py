@@ -296,16 +296,19 @@ def find_encoder(
     return None if encoder.is_plain else encoder
 
 
-def warn_of_columns(encoder: TableEncoder) -> None:
-    """Warn of columns that were left out because of what they hold."""
+def warn_of_columns(encoder: TableEncoder, independent: bool) -> None:
+    """Warn of columns that were left out because of what they hold; `independent`: the response
+    takes rows for independent.
+    """
     for note in left_out_notes(encoder.special):
         warn_user(
             f"{note.text} left out. To use them, name them in always_keep or feature_groups, or "
             "turn them into numbers or categories.",
             SkippedColumnsWarning,
         )
-    for note in group_notes(encoder.special):
-        warn_user(f"{note.text}. Pass that column as groups.", SkippedColumnsWarning)
+    for note in group_notes(encoder.special, independent):
+        advice = "Make one row of each group first" if independent else "Pass that column as groups"
+        warn_user(f"{note.text}. {advice}.", SkippedColumnsWarning)
 
 
 def has_gaps(X: Any) -> bool:

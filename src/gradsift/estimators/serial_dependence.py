@@ -44,6 +44,10 @@ N_CLASSES = 10
 """Words: classes of rows with nearly the same response, where it is numbers; only the warning uses
 them.
 """
+SORTED = 0.9
+"""Words: part of the steps from row to row that rise, or fall, where rows were sorted by the
+response, perhaps inside of blocks; half of them do in other orders.
+"""
 
 SERIES_ADVICE = (
     "Pass blocks of consecutive rows that are longer than the dependence as groups, e.g. "
@@ -106,6 +110,8 @@ def warn_of_row_order(sample: Sample, residual: Array, scaling: Scaling) -> None
     if codes is None:
         values = np.asarray(sample.response.values, float)
         values = values if values.ndim == 1 else values[:, 0]
+        if is_sorted(values):  # the order of the residual is that of the response
+            return
         codes = rank_classes(values, min(N_CLASSES, n // 10))
     X = scaling.apply(sample.source.columns(index), index)
     # equal rows in a row are taken as a count, as a weight is, and not as dependence
@@ -126,6 +132,19 @@ def warn_of_row_order(sample: Sample, residual: Array, scaling: Scaling) -> None
         f"{SORTED_ADVICE if sorted_rows else SERIES_ADVICE}",
         DependentRowsWarning,
     )
+
+
+def is_sorted(values: Array) -> bool:
+    """Whether rows are in the order of these values (n,), or are so in each of a few blocks.
+
+    Examples
+    --------
+    >>> is_sorted(np.tile(np.arange(20.0), 3)), is_sorted(np.arange(60.0) % 7 * np.arange(60.0) % 5)
+    (True, False)
+    """
+    steps = np.diff(values)
+    rising = float(np.mean(steps[steps != 0.0] > 0.0)) if steps.any() else 0.5
+    return max(rising, 1.0 - rising) >= SORTED
 
 
 def warn_of_repeats(sample: Sample) -> None:

@@ -401,7 +401,8 @@ def warn_of_sample(sample: Sample, options: SiftOptions, goal: Goal) -> None:
     if sample.weight is not None and options.weight_kind == "frequency":
         warn_of_counts(sample.weight)
     if sample.columns.encoder is not None and goal == "all":
-        warn_of_columns(sample.columns.encoder)
+        independent = isinstance(sample.response, Likelihood)
+        warn_of_columns(sample.columns.encoder, independent)
     if sample.groups is not None:
         warn_of_few_groups(sample.groups, sample.weight, sample.one_per_group)
     elif goal == "all":

@@ -56,6 +56,8 @@ LEAST_MISSING = 0.02
 """Part of the rows in which a column is missing, and known, for that to be asked."""
 EXPECTED = ("as asked", "names the rows")
 """Reasons for leaving a column out that are not worth a word."""
+INDEPENDENT = ("counts", "ordinal", "survival")
+"""Tasks whose likelihood has no groups of rows."""
 OUT = ("identifier", "group of rows", "free text", "constant", "another response", "event")
 """Roles of columns that are left out with one note."""
 
@@ -177,7 +179,7 @@ def prepare(frame: Frame, choices: Choices) -> Table:
     X, rows, filled = whole_rows(recipe, frame)
     if len(rows) < len(X):
         X, frame, y = X[rows], frame.take(rows), y[rows]
-    said = [*doubts(special, choices), *frame.notes, *notes, *said, *suggested]
+    said = [*doubts(special, choices, task), *frame.notes, *notes, *said, *suggested]
     said += left_out_notes(special)
     said += leak_notes(leaks)
     said += [*encoding_notes(encoder), *filled, *marked]
@@ -491,9 +493,10 @@ def whole_rows(recipe: Recipe, frame: Frame) -> tuple[Array, IntArray, list[Note
     return X, rows, [Note(kind, said, tuple(worst), "missing")]
 
 
-def doubts(special: dict[str, Column], choices: Choices) -> list[Note]:
+def doubts(special: dict[str, Column], choices: Choices, task: str) -> list[Note]:
     """What questions the whole answer: times read as numbers, rows that belong together."""
-    notes, events = group_notes(special), [c.name for c in special.values() if c.role == "event"]
+    notes = group_notes(special, task in INDEPENDENT)
+    events = [c.name for c in special.values() if c.role == "event"]
     if events and choices.event is None:
         said = (
             f"{choices.target!r} and {events[0]!r} look like survival times, of which this run "
@@ -504,12 +507,17 @@ def doubts(special: dict[str, Column], choices: Choices) -> list[Note]:
     return notes
 
 
-def group_notes(special: dict[str, Column]) -> list[Note]:
-    """A note on columns whose values name rows that belong together."""
+def group_notes(special: dict[str, Column], independent: bool = False) -> list[Note]:
+    """A note on columns whose values name rows that belong together; `independent`: the task takes
+    rows for independent.
+    """
     groups = [c.name for c in special.values() if c.role == "group of rows"]
     if not groups:
         return []
     said = f"rows with one value of {listed(groups)} seem to belong together"
+    if independent:
+        said += ": this task takes them for independent, so that confidences are too high"
+        return [Note("caution", said, tuple(groups))]
     return [Note("caution", said, tuple(groups), f"group={groups[0]}")]
 
 
@@ -618,7 +626,7 @@ def check_encoded_names(
 ) -> None:
     """Some columns are left, each with a name of its own."""
     if not encoder.names:
-        notes = [*left_out_notes(special), *doubts(special, choices)]
+        notes = [*left_out_notes(special), *doubts(special, choices, choices.task)]
         out = " ".join(note.text for note in notes)
         said = f"no variable is left next to the target {choices.target!r}. {out}"
         raise TableError(said.strip(), "use")
