@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
-from scipy.special import gammaln, psi
+from scipy.special import gammaln, psi, zeta
 
 from gradsift.data.responses import to_floats
 from gradsift.protocols import Array, IntArray
@@ -29,6 +29,8 @@ from gradsift.responses.likelihood import Likelihood
 
 STEPS = 60
 """Newton steps for constant and dispersion at most; eight are usual."""
+TOL = 1e-7
+"""Rounding: last step of both; the deviance is flat there."""
 DISPERSIONS = (1e-5, 1e3)
 """Range of the dispersion: below it the law is Poisson's, and a thousand is a law of outliers."""
 LARGEST_LOG = 60.0
@@ -125,25 +127,32 @@ class Counts(Likelihood):
             thick = 1.0 + a * mu
             rise = weight @ ((self.y - mu) / thick)
             bend = weight @ (mu * (1.0 + a * self.y) / thick**2)
-            slope = self.slope(log_a, mu, weight)
-            curve = (self.slope(log_a + 1e-4, mu, weight) - slope) / 1e-4
+            slope, curve = self.slope(log_a, mu, weight)
             step = -slope / curve if curve < 0.0 else float(np.sign(slope))
-            moved = np.clip(log_a + np.clip(step, -1.0, 1.0), *np.log(DISPERSIONS))
             along = float(np.clip(rise / bend, -2.0, 2.0))
-            done = abs(moved - log_a) < 1e-8 and abs(along) < 1e-10
+            if abs(along) > 0.1:  # residuals of a wrong constant are no dispersion
+                step = 0.0
+            moved = np.clip(log_a + np.clip(step, -1.0, 1.0), *np.log(DISPERSIONS))
+            done = abs(moved - log_a) < TOL and abs(along) < TOL
             c, log_a = c + along, float(moved)
             mu = np.exp(np.clip(u + c, -LARGEST_LOG, LARGEST_LOG))
             if done:
                 break
         return Law(c, float(np.exp(log_a)), mu)
 
-    def slope(self, log_a: float, mu: Array, weight: Array) -> float:
-        """Derivative of the log likelihood in the logarithm of the dispersion, at given means."""
+    def slope(self, log_a: float, mu: Array, weight: Array) -> tuple[float, float]:
+        """First and second derivative of the log likelihood in the logarithm of the dispersion, at
+        given means.
+        """
         a = float(np.exp(log_a))
         counts, place = self.distinct
-        gammas = (psi(1.0 / a) - psi(counts + 1.0 / a))[place]
-        terms = (gammas + np.log1p(a * mu)) / a + (self.y - mu) / (1.0 + a * mu)
-        return float(weight @ terms)
+        often, thick = np.bincount(place, weight), 1.0 + a * mu
+        gammas = often @ (psi(1.0 / a) - psi(counts + 1.0 / a)) + weight @ np.log1p(a * mu)
+        bends = often @ (zeta(2.0, counts + 1.0 / a) - zeta(2.0, 1.0 / a))
+        rest = (self.y - mu) / thick
+        slope = gammas / a + weight @ rest
+        curve = bends / a**2 - gammas / a + weight @ (mu / thick * (1.0 - a * rest))
+        return float(slope), float(curve)
 
     def deviance(self, eta: Array, weight: Array) -> float:
         _, a, mu = self.law(eta, weight)
@@ -165,8 +174,9 @@ class Counts(Likelihood):
         return float(min(weight @ self.y, weight.sum()))
 
     def curvature(self, D: Array, eta: Array, weight: Array) -> Array:
-        """(m, m) the expected curvature, the constant profiled out."""
-        w = weight * self.information(eta, weight)[:, 0]
+        """(m, m) the second derivative, the constant profiled out, at a given dispersion."""
+        _, a, mu = self.law(eta, weight)
+        w = weight * mu * (1.0 + a * self.y) / (1.0 + a * mu) ** 2
         sums = D.T @ w
         return np.asarray(D.T @ (w[:, None] * D) - np.outer(sums, sums) / w.sum())
 
