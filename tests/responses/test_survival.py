@@ -160,6 +160,14 @@ def test_strata_and_entry_reach_the_likelihood(rng):
     assert (one < other).all()
 
 
+def test_a_search_starts_with_the_events_however_few(rng):
+    """Normal scores of 8 events in 200 rows hold little but the order of the censored rows."""
+    time, event = rng.exponential(size=200), np.arange(200) < 8
+    response, weight = Survival.of(survival_records(time, event)), np.ones(200)
+    start, score = response.start()[:, 0], response.score(np.zeros((200, 1)), weight)[:, 0]
+    assert np.corrcoef(start, score)[0, 1] > 0.99
+
+
 def test_few_events_select_nothing(rng):
     for _ in range(6):
         X = rng.normal(size=(150, 100))

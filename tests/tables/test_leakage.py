@@ -87,3 +87,24 @@ def test_strong_but_honest_predictors_raise_no_alarm(rng):
         assert loud(prepare(make_frame([*names, "y"], [*x.T, y]), Choices("y"))) == []
         classes = (x[:, 0] + 0.3 * rng.normal(size=200) > 0).astype(float)
         assert loud(prepare(make_frame([*names, "y"], [*x.T, classes]), Choices("y"))) == []
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_another_time_of_the_same_follow_up_is_left_out(rng, missing):
+    """Such as the time to death next to that to a relapse: equal where there was none."""
+    relapse, death, end = (rng.exponential(size=N) * scale for scale in (1.0, 2.0, 3.0))
+    dead = np.minimum(death, end)
+    y, event = np.minimum(relapse, dead), (np.minimum(relapse, death) <= end).astype(float)
+    follow = np.where(np.arange(N) % 9 == 0, np.nan, dead) if missing else dead
+    entered, dose = y * rng.uniform(size=N), np.minimum(np.ceil(y), rng.integers(0, 2, N))
+    table = prepare(
+        frame(rng, y, days=follow, died=event, entered=entered, dose=dose),
+        Choices("y", event="died"),
+    )
+    assert table.names == ("g0", "g1", "g2", "g3", "g4", "entered", "dose")
+    (note,) = (note for note in loud(table) if "'days' left out" in note.text)
+    assert "drop its event, too" in note.text
+    kept = prepare(
+        frame(rng, y, days=follow, died=event), Choices("y", event="died", use=("days",))
+    )
+    assert "days" in kept.names

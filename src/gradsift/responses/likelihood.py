@@ -7,7 +7,8 @@ Everything else follows:
 
 - least squares stands for the likelihood by the *working response* W(eta) = eta + score(eta) / mean
   information, with equal weights (weights of iteratively reweighted least squares would depend on
-  what is explained); where nothing is known yet, by normal scores of the score at eta = 0;
+  what is explained); where nothing is known yet, by normal scores of the score at eta = 0 (of
+  survival times, by the score itself);
 - supports are fitted by penalised likelihood, with a prior N(0, 1) for the coefficient of each
   feature of unit variance;
 - the first term of the sift's criterion is the deviance.
@@ -115,7 +116,9 @@ class Likelihood(ABC):
         return replace(self, offset=part if self.offset is None else self.offset + part)
 
     def start(self, weight: Array | None = None) -> Array:
-        """(n, 1) normal scores of the score at eta = 0."""
+        """(n, 1) what stands for the response where nothing is known: normal scores of the score at
+        eta = 0.
+        """
         n = len(self.values)
         weight = np.ones(n) if weight is None else weight
         place = (rankdata(self.score(np.zeros((n, 1)), weight)[:, 0]) - 0.5) / n

@@ -223,6 +223,13 @@ class Survival(Likelihood):
         """(n, 1) martingale residuals: events, less those expected."""
         return np.asarray(self.y["event"] - self.exposure(eta, weight))[:, None]
 
+    def start(self, weight: Array | None = None) -> Array:
+        """(n, 1) the score at eta = 0: martingale residuals are at most 1. Of few events, their
+        normal scores would say little but in which order the other rows were censored.
+        """
+        weight = np.ones(len(self.y)) if weight is None else weight
+        return self.score(np.zeros((len(weight), 1)), weight)
+
     def information(self, eta: Array, weight: Array) -> Array:
         return np.maximum(self.exposure(eta, weight), LEAST)[:, None]
 

@@ -37,6 +37,9 @@ MOST_CUTS = 5
 """Values of a column that may be a target cut into intervals."""
 SAMPLE = 200
 """Rows that tell whether a column has few values; NaN differs from itself."""
+LEAST_EQUAL, FEWEST_EQUAL = 0.1, 10
+"""Part of the rows in which two times of a follow-up are equal at least, and distinct values there.
+"""
 NARROW_GAP = 0.1
 """Part of the range of the target between two intervals, below which they touch."""
 MOST_CHANNELS = 500
@@ -129,6 +132,27 @@ def find_leaks(
     if y.dtype.kind in "iuf" and len(values) > 2 and len(y) >= 12:
         certain.update(_arithmetic(numbers, y.astype(float), target, certain))
     return Leaks(certain, tuple(dict.fromkeys(name for name in perhaps if name not in certain)))
+
+
+def other_times(
+    numbers: Sequence[tuple[Sequence[str], Array]], time: Array, target: str
+) -> dict[str, str]:
+    """Times of the same follow-up as a survival time (n,), such as that to death next to that to a
+    relapse: name -> how it is known. They end together in many rows, and one is never longer.
+    """
+    found: dict[str, str] = {}
+    t = time[:, None]
+    for names, X in numbers:
+        for where in windows(X.shape[1], WIDTH):
+            block, some = X[:, where], list(names[where])
+            sides = (block > t).any(axis=0) & (block < t).any(axis=0)
+            share = (block == t).mean(axis=0)
+            for k in np.flatnonzero(~sides & (share >= LEAST_EQUAL)):
+                name, values = some[int(k)], np.unique(time[block[:, k] == time])
+                if name is not None and len(values) >= FEWEST_EQUAL:
+                    why = f"it is {target!r} in {share[k]:.0%} of the rows; drop its event, too"
+                    found[name] = why
+    return found
 
 
 def _of(names: Sequence[str], found: IntArray) -> list[str]:

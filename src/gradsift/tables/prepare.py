@@ -25,7 +25,7 @@ from gradsift.tables.columns import (
 )
 from gradsift.tables.covariate_file import aggregated_given, checked_offset, split_given
 from gradsift.tables.frame import Frame
-from gradsift.tables.leakage import Leaks, find_leaks, other_responses
+from gradsift.tables.leakage import Leaks, find_leaks, other_responses, other_times
 from gradsift.tables.notes import Note, TableError, counted, is_or_are, listed
 from gradsift.tables.recipe import Choices, Recipe
 from gradsift.tables.response import (
@@ -307,6 +307,9 @@ def without_leaks(
         found = find_leaks(blocks, codes, values, name, ordered=ordered)
         perhaps = (*leaks.perhaps, *found.perhaps)
         leaks = Leaks(found.certain | leaks.certain, tuple(dict.fromkeys(perhaps)))
+    if task == "survival":
+        times = other_times(blocks, y.astype(float), choices.target)
+        leaks = replace(leaks, certain=times | leaks.certain)
     out = {name: Column(name, "leak", why) for name, why in leaks.certain.items()}
     names = [name for name in frame.names if name not in {*special, *out}]
     if task == "regression" and len(names) >= 30:
