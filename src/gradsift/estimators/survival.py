@@ -59,7 +59,7 @@ feature_groups, predict_with, missing, inference, options
         Breslow's estimates of the cumulative hazard at risk 0, for predictions with and without
         predictors on all columns.
     n_events_ : int
-        Events among the rows of the fit. Below about 20, expect that nothing is selected.
+        Events among the rows of the fit. Below about 20, expect that only strong effects are found.
     feature_importances_, variable_importances_, ranking_, interactions_, n_paired_columns_, \
 components_, eigenvalues_, sift_, association_, significance_, predictor_, mean_, scale_, ranges_, \
 n_groups_, feature_groups_, \
