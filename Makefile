@@ -13,7 +13,7 @@
 # make test-pythons   the same with every Python from 3.11 to 3.14 that is installed
 # make test-extras   every extra by itself in a fresh environment
 # make reproduce   tables and figures of the paper into build/reproduced (DATA=leukemia.npz without OpenML; half an hour)
-# make bench-selection   the selection benchmark: designs, real data, speed
+# make bench-selection   the selection benchmark: designs, real data
 # make bench-paths   the path benchmark: cost of a certified path in matrix products
 # make bench-peers   time and quality beside Boruta, LassoNet, pyHSICLasso, xRFM, hidimstat (installs them; more than an hour)
 

@@ -1,6 +1,6 @@
 """Tables of the selection benchmark.
 
-    make bench-selection                                   designs, real data, pipeline, speed
+    make bench-selection                                   designs, real data, pipeline
 
 or one at a time, with PYTHONPATH=benchmarks:
 
@@ -9,7 +9,6 @@ or one at a time, with PYTHONPATH=benchmarks:
     python -m selection.measure rivals [first-last seed]
     python -m selection.measure real [first-last fold seed]
     python -m selection.measure pipeline [first-last fold seed]
-    python -m selection.measure speed
 
 AP = average precision of the ranking; exact = the |S| best ranked are the |S| true ones; F1 and FP
 = selected set. Real data: the k best columns of the training rows into an RBF SVM; folders of data
@@ -27,13 +26,10 @@ import numpy as np
 from selection.contestants import RANKERS, Ranker, gradsift
 from selection.data_sets import DATA, REAL, RealCase, real
 from selection.designs import DESIGNS, HARDER, HELD_OUT, Array, Case
-from sklearn.ensemble import RandomForestRegressor
-from sklearn.linear_model import LassoCV
 from sklearn.metrics import average_precision_score, r2_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC, SVR
 
-from gradsift import GradientSiftRegressor
 from gradsift.data import ArraySource, measure_scaling, standardised
 from gradsift.data.imputation import with_predicted
 from gradsift.protocols import Source
@@ -222,30 +218,6 @@ def pipeline_table(seeds: range) -> None:
         )
 
 
-# ------------------------------------------------ speed
-def speed_table() -> None:
-    """Seconds, side by side on the same data; one BLAS thread."""
-    rng = np.random.default_rng(0)
-
-    def table(n: int, p: int) -> tuple[Array, Array]:
-        X = rng.normal(size=(n, p))
-        return X, X[:, 0] - X[:, 1] + np.abs(X[:, 2]) + 0.3 * rng.normal(size=n)
-
-    small, wide, huge = table(200, 1_000), table(60, 20_000), table(100, 100_000)
-    run = [
-        ("gradsift 200 x 1,000", lambda: GradientSiftRegressor().fit(*small)),
-        ("500 trees, same", lambda: RandomForestRegressor(500, random_state=0).fit(*small)),
-        ("gradsift 60 x 20,000", lambda: GradientSiftRegressor().fit(*wide)),
-        ("gradsift 100 x 100,000", lambda: GradientSiftRegressor().fit(*huge)),
-        ("LassoCV 100 x 100,000", lambda: LassoCV(cv=5, alphas=100).fit(*huge)),
-    ]
-    print("| | seconds |\n|---|---|")
-    for label, call in run:
-        start = time.perf_counter()
-        call()
-        print(f"| {label} | {time.perf_counter() - start:.2f} |", flush=True)
-
-
 def seeds_of(text: str) -> range:
     first, last = map(int, text.split("-"))
     return range(first, last)
@@ -264,8 +236,6 @@ def main(what: str = "all", names: str = "", seeds: str = "700-720") -> None:
         real_table(seeds_of(names or "10-12"))
     if what in ("pipeline", "all"):
         pipeline_table(seeds_of(names or "10-11"))
-    if what in ("speed", "all"):
-        speed_table()
 
 
 if __name__ == "__main__":
