@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LassoCV
 from threadpoolctl import threadpool_limits
 
 import gradsift.solver.working_set as working_set
@@ -71,6 +72,27 @@ def curved(n, p):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, p))
     return X, np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize(("n", "p", "most"), [(200, 1_000, 10), (60, 5_000, 10), (1_000, 50, 200)])
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of fits that find nothing
+def test_a_fit_takes_a_few_times_a_lasso_with_cross_validation(n, p, most):
+    """1, 1 and 20 times; more than `most` would mean that something is wrong, not slow.
+
+    Processor time of one thread in one process, the best of three, so that load counts little.
+    """
+    X, y = curved(n, p)
+    ratios = []
+    with threadpool_limits(1, user_api="blas"):
+        for model in (GradientSiftRegressor(), LassoCV()):
+            model.fit(X[:50, :10], y[:50])  # imports
+            seconds = []
+            for _ in range(3):
+                start = time.process_time()
+                model.fit(X, y)
+                seconds.append(time.process_time() - start)
+            ratios.append(min(seconds))
+    assert ratios[0] < most * ratios[1]
 
 
 @pytest.mark.parametrize("spread_over_all", [False, True])

@@ -3,6 +3,7 @@
     python benchmarks/scale/measure.py disk FOLDER [p]      1,000 rows x p columns float32 (.npy), the sift
     python benchmarks/scale/measure.py path FOLDER [p]      the same file, 20 alphas of the paper's path
     python benchmarks/scale/measure.py genotypes FOLDER [p] 200 rows x p variants (PLINK), gradsift select
+    python benchmarks/scale/measure.py plink FOLDER         a pass over genotypes beside plink2 --glm (Debian: plink2)
     python benchmarks/scale/measure.py rows                 100,000 x 50, beside a random forest
     python benchmarks/scale/measure.py sparse               2,000 x 500,000 scipy.sparse
     python benchmarks/scale/measure.py million [p]          1,000,000 x p (20), both families
@@ -34,6 +35,8 @@ from gradsift import (
 )
 from gradsift._run.memory import resident_memory
 from gradsift.data import open_source
+from gradsift.sift.features import wide_statistics
+from gradsift.sift.rows import make_rows
 
 
 def measured(call: Callable[[], Any]) -> tuple[Any, float, float]:
@@ -131,6 +134,32 @@ def write_plink(bed: Path, n: int, p: int, planted: list[int], step: int = 100_0
     bed.with_suffix(".fam").write_text("".join(lines))
 
 
+def cpu_of(command: list[str]) -> float:
+    """Processor seconds of a command."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def plink(folder: Path) -> None:
+    """A screening pass, linear and dominance statistics, and plink2 on the same files."""
+    for n, p in ((2_000, 200_000), (50_000, 5_000)):
+        prefix = str(folder / f"dummy-{n}-{p}")
+        make = ["--dummy", str(n), str(p), "0.01", "scalar-pheno", "--make-bed", "--out", prefix]
+        cpu_of(["plink2", *make])
+        glm = ["--bfile", prefix, "--glm", "allow-no-covars", "--threads", "1", "--out", prefix]
+        theirs = min(cpu_of(["plink2", *glm]) for _ in range(2))
+        lines = Path(f"{prefix}.fam").read_text().splitlines()
+        y = np.array([float(line.split()[5]) for line in lines])
+        R, ours = ((y - y.mean()) / y.std())[:, None], []
+        for _ in range(3):
+            start = time.process_time()
+            wide_statistics(open_source(f"{prefix}.bed"), R, make_rows(n, None))
+            ours.append(time.process_time() - start)
+        print(f"{n} x {p}: pass {min(ours):.2f} s, plink2 {theirs:.2f} s of processor time")
+
+
 def rows(n: int = 100_000, trees: int = 20) -> None:
     from sklearn.ensemble import RandomForestRegressor
 
@@ -181,9 +210,9 @@ def sparse_table(n: int = 2_000, p: int = 500_000) -> None:
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case ["disk" | "path" | "genotypes" as what, folder, *size]:
+        case ["disk" | "path" | "genotypes" | "plink" as what, folder, *size]:
             Path(folder).mkdir(parents=True, exist_ok=True)
-            {"disk": disk, "path": path, "genotypes": genotypes}[what](
+            {"disk": disk, "path": path, "genotypes": genotypes, "plink": plink}[what](
                 Path(folder), *map(int, size)
             )
         case ["rows"]:

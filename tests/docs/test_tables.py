@@ -48,7 +48,7 @@ def test_a_command_without_a_table_is_refused(folder):
 def test_a_stale_page_fails(folder, tmp_path):
     """cog --check, as make docs-check calls it."""
     page = tmp_path / "page.md"
-    marks = '<!-- [[[cog tables.show("selection/speed") ]]] -->\n{}<!-- [[[end]]] -->\n'
+    marks = '<!-- [[[cog tables.show("speed") ]]] -->\n{}<!-- [[[end]]] -->\n'
     command = [sys.executable, "-m", "cogapp", "-I", str(tables.__file__).rpartition("/")[0]]
     command += ["-p", "import tables", "--check", str(page)]
     page.write_text(marks.format("| old |\n"))

